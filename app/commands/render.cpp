@@ -44,7 +44,8 @@ attention::Status checkMeaning(const RenderOptions& options, bool picture) {
     return attention::Error{fmt::format("{} is given, but it is of {}", option, where)};
   };
   constexpr const char* kPictures =
-      "pictures without the window: --what heads, head, mask, cache, map or cost, or a page as .svg or .pdf";
+      "pictures without the window: --what heads, head, mask, cache, map, cost, model, patch, attribution or "
+      "lens, or a page as .svg or .pdf";
   if (!picture && options.width) return refuse("--width", kPictures);
   if (!picture && options.height) return refuse("--height", kPictures);
   if (!picture && options.dpi) return refuse("--dpi", kPictures);
@@ -152,10 +153,10 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
       ->required()
       ->check(namesFile);
   command
-      ->add_option(
-          "--what", options->what,
-          "A picture without the window: heads, head, mask, cache, map, cost; or the page, which a PNG "
-          "shows with its panels")
+      ->add_option("--what", options->what,
+                   "A picture without the window: heads, head, mask, cache, map, cost; of a model all its "
+                   "heads (model), "
+                   "patch, attribution and lens; or the page, which a PNG shows with its panels")
       ->check(CLI::IsMember(std::vector<std::string>(kPictureNames.begin(), kPictureNames.end())));
   command->add_option("--size", options->size,
                       "Pixels of the window, as WIDTHxHEIGHT; 1920x1080 if left out");

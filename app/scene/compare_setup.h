@@ -25,6 +25,8 @@ struct CompareSetup {
   Index answer = -1, otherAnswer = -1;
   bool intoA = false;  ///< pieces of B are put into A, else pieces of A into B
   std::vector<KeptPatch> patches;
+  /// A head whose paths are followed: of Q, K and V only what it changes directly is put in; −1: none.
+  Index fromLayer = -1, fromHead = -1;
   bool operator==(const CompareSetup&) const = default;
 };
 

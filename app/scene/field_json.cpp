@@ -86,6 +86,36 @@ static Json valueJson(const std::vector<SwitchedHead>& heads) {
   return list;
 }
 
+static void readValue(ObjectReader& reader, const char* key, std::vector<KeptPatch>& patches) {
+  const auto list = reader.list(key);
+  if (!list) return;
+  patches.clear();
+  for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
+    ObjectReader entry((*list)[i], reader.at(key + (fmt::format("[{}]", i))), reader.error());
+    KeptPatch patch;
+    auto piece = static_cast<int>(patch.piece);
+    entry.read("piece", kPieceNames, piece);
+    patch.piece = static_cast<attention::Piece>(piece);
+    entry.read("layer", patch.layer);
+    entry.read("head", patch.head);
+    entry.read("token", patch.token);
+    if (patch.layer < 0 || patch.head < -1 || patch.token < -1)
+      entry.note(entry.at("layer") + ", head and token are counted from 0; -1 is all heads, all tokens");
+    entry.finish();
+    patches.push_back(patch);
+  }
+}
+
+static Json valueJson(const std::vector<KeptPatch>& patches) {
+  Json list = Json::array();
+  for (const KeptPatch& patch : patches)
+    list.push_back({{"piece", kPieceNames[static_cast<std::size_t>(patch.piece)]},
+                    {"layer", patch.layer},
+                    {"head", patch.head},
+                    {"token", patch.token}});
+  return list;
+}
+
 static void readValue(ObjectReader& reader, const char* key, std::vector<Index>& ids) {
   const auto list = reader.list(key);
   if (!list) return;

@@ -13,7 +13,7 @@ namespace headscope::app {
 const std::vector<Field>& allFields() {
   static const std::vector<Field> fields = [] {
     std::vector<Field> all;
-    for (const auto rows : {setupFields(), maskFields(), costFields(), viewFields()})
+    for (const auto rows : {setupFields(), maskFields(), compareFields(), costFields(), viewFields()})
       all.insert(all.end(), rows.begin(), rows.end());
     return all;
   }();

@@ -21,6 +21,7 @@ std::string fieldsMarkdown();
 // The rows, by area.
 std::span<const Field> setupFields();
 std::span<const Field> maskFields();
+std::span<const Field> compareFields();
 std::span<const Field> costFields();
 std::span<const Field> viewFields();
 

@@ -146,6 +146,18 @@ constexpr Field kViewRows[] = {
      "In each layer the heads stand in the order of the detector's score."},
     {"cursor.model.first_out", kInModel<&ModelCursor::firstOut>, kYesOrNo, kModelPage,
      "The first token's column is left out, and rows sum to 1 without it."},
+    {"cursor.model.view", kInModel<&ModelCursor::view>, Names{kModelViewNames}, kModelPage,
+     "What is in the page's middle: all heads, patching, what each piece adds to the answer, or what the "
+     "model "
+     "would say after each layer."},
+    {"cursor.model.by_key", kInModel<&ModelCursor::byKey>, kYesOrNo, kModelPage,
+     "What each head adds to the answer is shown by the token that it read."},
+    {"cursor.model.shown", kInModel<&ModelCursor::shown>, Names{kShownTextNames}, kModelPage,
+     "Whose heads are shown where there are two texts: A's, B's, or B's weights minus A's."},
+    {"cursor.model.piece", kInModel<&ModelCursor::piece>, Names{kPieceNames}, kModelPage,
+     "Which piece of each head is patched."},
+    {"cursor.model.token_piece", kInModel<&ModelCursor::tokenPiece>, Names{kPieceNames}, kModelPage,
+     "Which piece of each layer is patched, token by token."},
     {"cursor.lesson.id", kInLesson<&LessonCursor::lesson>, Anything{"a lesson's id, or nothing"}, kLessonPage,
      "The lesson that is open."},
     {"cursor.lesson.step", kInLesson<&LessonCursor::step>, Range{0, 999}, kLessonPage,

@@ -50,7 +50,8 @@ bool sameButLayer(const Setup& a, const Setup& b) {
 
 bool sameDocument(const Scene& a, const Scene& b) {
   return sameButLayer(a.setup, b.setup) && a.look == b.look && a.map == b.map && a.cost == b.cost &&
-         a.generation == b.generation && a.cursor.lab.patchText == b.cursor.lab.patchText;
+         a.generation == b.generation && a.compare == b.compare &&
+         a.cursor.lab.patchText == b.cursor.lab.patchText;
 }
 
 void takeDocument(Scene& scene, const Scene& from) {
@@ -63,6 +64,7 @@ void takeDocument(Scene& scene, const Scene& from) {
   scene.map = from.map;
   scene.cost = from.cost;
   scene.generation = from.generation;
+  scene.compare = from.compare;
   scene.cursor.lab.patchText = from.cursor.lab.patchText;
 }
 

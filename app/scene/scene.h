@@ -189,6 +189,7 @@ struct Scene {
   Look look;
   MapSetup map;
   GenerationSetup generation;
+  CompareSetup compare;
   CostSetup cost;
   Cursor cursor;
   bool operator==(const Scene&) const = default;

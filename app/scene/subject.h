@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/scene/compare_setup.h"
 #include "attention/core/tensor.h"
 
 namespace headscope::app {
@@ -57,6 +58,11 @@ struct ModelCursor {
   std::string detector;   ///< heads that others than these are faded beside; empty: none are
   bool byScore = false;   ///< in each layer the heads stand in the order of the detector's score
   bool firstOut = false;  ///< without the first token's column, rows renormalised
+  ModelView view = ModelView::heads;
+  bool byKey = false;  ///< what heads add to the answer is shown by the token they read
+  ShownText shown = ShownText::a;
+  attention::Piece piece = attention::Piece::head;         ///< that is patched, layer by head
+  attention::Piece tokenPiece = attention::Piece::stream;  ///< and layer by token
   bool operator==(const ModelCursor&) const = default;
 };
 

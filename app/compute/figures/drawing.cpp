@@ -76,7 +76,12 @@ render::Color cellColor(const render::HeatmapStyle& style, float value) {
   const float t = style.logarithmic
                       ? std::log(std::max(value, style.low) / style.low) / std::log(style.high / style.low)
                       : (value - style.low) / (style.high - style.low);
-  if (style.tint) return mixedColor(style.tint->low, style.tint->high, std::clamp(t, 0.0f, 1.0f));
+  if (style.tint) {
+    const float along = std::clamp(t, 0.0f, 1.0f);
+    if (!style.tint->middle) return mixedColor(style.tint->low, style.tint->high, along);
+    return along < 0.5f ? mixedColor(style.tint->low, *style.tint->middle, 2 * along)
+                        : mixedColor(*style.tint->middle, style.tint->high, 2 * along - 1);
+  }
   return render::sample(style.colormap, t);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "app/compute/figures/answer_figures.h"
 #include "app/compute/model/recorded_study.h"
 #include "app/platform/configuration.h"
 #include "app/scene/models/open_model.h"
@@ -59,6 +60,76 @@ Result<Drawing> drawRecorded(PictureKind kind, const Scene& scene, Resources& re
 
 }  // namespace
 
+namespace {
+
+/// A grid or bars as large as they need, on a page of that look.
+Drawing framed(const Drawing& inner, const DrawingOptions& options) {
+  Drawing page;
+  page.background = drawingColors(options.dark).background;
+  page.title = inner.title;
+  page.width = inner.width + 2 * kMargin;
+  page.height = inner.height + 2 * kMargin;
+  page.add(inner, kMargin, kMargin);
+  return page;
+}
+
+Result<Drawing> drawPair(PictureKind kind, const Scene& scene, Resources& resources,
+                         const DrawingOptions& options) {
+  auto studied = studyPair(
+      {modelQuestion(scene.setup), scene.compare.other, scene.compare.answer, scene.compare.otherAnswer},
+      resources, {});
+  if (!studied) return studied.error();
+  const auto pair = std::make_shared<const PairStudy>(*std::move(studied));
+  const DrawingColors& colors = drawingColors(options.dark);
+  const WordOf word = [&](Index id) {
+    return modelTokens(*pair->opened->tokenizer, std::span(&id, 1)).front().text;
+  };
+  const double tokens = static_cast<double>(pair->a.tokens());
+  if (kind == PictureKind::lens) {
+    const auto map = mapLens({pair, false}, {});
+    if (!map) return map.error();
+    return framed(
+        gridDrawing(lensFigure({pair, false}, *map, word), 220 + 76 * tokens,
+                    130 + 48 * static_cast<double>(pair->opened->config().layerCount() + 1), colors),
+        options);
+  }
+  if (kind == PictureKind::attribution) {
+    const auto study = studyAttribution({pair}, {});
+    if (!study) return study.error();
+    const BarFigure figure = attributionFigure(*pair, *study, scene.cursor.model.byKey, word);
+    return framed(barDrawing(figure, 860,
+                             90 + (figure.two ? 30.0 : 22.0) *
+                                      static_cast<double>(std::min<std::size_t>(figure.bars.size(), 30) + 2),
+                             colors),
+                  options);
+  }
+  if (!pair->b) return Error{"compare.text is empty, expected a second text to patch from"};
+  const PatchSides sides{pair, scene.compare.intoA};
+  std::vector<Drawing> grids;
+  for (const bool byToken : {false, true}) {
+    const PatchGridQuestion question{
+        sides, byToken ? scene.cursor.model.tokenPiece : scene.cursor.model.piece, byToken};
+    const auto grid = computePatchGrid(
+        question, [] { return Index{0}; }, [](const PatchGrid&) {}, {});
+    if (!grid) return grid.error();
+    const GridFigure figure = patchFigure(question, *grid, scene.compare.patches);
+    const double wide = 200 + 56 * static_cast<double>(question.columns());
+    grids.push_back(
+        gridDrawing(figure, std::max(wide, 720.0), 150 + 30 * static_cast<double>(question.rows()), colors));
+  }
+  return framed(stacked(grids), options);
+}
+
+Result<Drawing> drawModel(const Scene& scene, Resources& resources, const DrawingOptions& options) {
+  ModelRunner runner;
+  const auto study = runner.run(modelQuestion(scene.setup, scene.cursor.sequence), resources, {}, {});
+  if (!study) return study.error();
+  if (study->tokens() == 0) return Error{"there are no tokens: nothing can be drawn"};
+  return modelDrawing(*study, scene.look.labelThreshold, scene.look.colormap, drawingColors(options.dark));
+}
+
+}  // namespace
+
 PictureKind shownPicture(const Scene& scene) {
   if (scene.cursor.page == "mask") return PictureKind::mask;
   if (scene.cursor.page == "map") return PictureKind::map;
@@ -73,6 +144,10 @@ Result<Drawing> drawPicture(PictureKind kind, const Scene& scene, const Snapshot
   if (page) kind = shownPicture(scene);
   if (kind == PictureKind::map) return drawMap(scene, resources, options);
   if (kind == PictureKind::cost) return drawCost(scene, options);
+  if (isOfModel(kind) && !scene.setup.subject.opened && !isStack(scene.setup))
+    return Error{"the scene has no model: name a model's folder, or learned"};
+  if (kind == PictureKind::model) return drawModel(scene, resources, options);
+  if (isOfModel(kind)) return drawPair(kind, scene, resources, options);
   if (const auto& opened = scene.setup.subject.opened; opened && opened->recorded)
     return drawRecorded(kind, scene, resources, options);
   if (!snapshot) return Error{"nothing is computed yet: there is nothing to draw"};
@@ -95,6 +170,10 @@ Result<Drawing> drawPicture(PictureKind kind, const Scene& scene, const Snapshot
     case PictureKind::page:
     case PictureKind::map:
     case PictureKind::cost:
+    case PictureKind::model:
+    case PictureKind::patch:
+    case PictureKind::attribution:
+    case PictureKind::lens:
       break;
   }
   return withCache(headsDrawing(scene, *snapshot, options));

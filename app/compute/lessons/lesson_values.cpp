@@ -67,6 +67,7 @@ Result<Array> StepValues::value(const LessonName& name) {
 Result<Array> StepValues::compute(const std::string& name) {
   if (name.starts_with("cost.")) return ofCost(name.substr(5));
   if (name == "A" || name == "loss") return ofModel(name);
+  if (name.starts_with("answer.")) return ofAnswer(name.substr(7));
   const auto snapshot = this->snapshot();
   if (!snapshot) return snapshot.error();
   if (name.starts_with("wrong.") || name.starts_with("right.")) return ofMistake(name);

@@ -13,6 +13,7 @@
 #include "app/compute/layer/snapshot.h"
 #include "app/compute/model/model_guesses.h"
 #include "app/compute/model/model_study.h"
+#include "app/compute/model/pair_study.h"
 #include "app/scene/lessons/lesson.h"
 #include "app/scene/lessons/lesson_names.h"
 #include "attention/expressions/expression.h"
@@ -48,6 +49,9 @@ class StepValues {
   attention::Result<attention::Array> ofMistake(const std::string& name);
   attention::Result<attention::Array> ofMask(const std::string& name, Index tokens, Index block);
   attention::Result<std::shared_ptr<const ModelStudy>> model();
+  // lesson_answers.cpp: of two texts
+  attention::Result<attention::Array> ofAnswer(const std::string& name);
+  attention::Result<std::shared_ptr<const PairStudy>> pair();
   attention::Result<attention::Array> guessed(bool rank,
                                               std::span<const attention::ExpressionArgument> arguments);
 
@@ -56,6 +60,7 @@ class StepValues {
   const std::stop_token stop_;
   std::shared_ptr<const Snapshot> snapshot_;
   std::shared_ptr<const ModelStudy> model_;
+  std::shared_ptr<const PairStudy> pair_;
   std::map<std::string, attention::Array> kept_;
 };
 

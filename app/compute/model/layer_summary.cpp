@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "attention/core/extremes.h"
 #include "attention/core/parallel.h"
 #include "render/heatmap.h"
 
@@ -171,6 +172,58 @@ void summariseHeads(LayerSummary& summary, const attention::HeadText& text, std:
   summariseHeads(summary, MarkedMask(summary.mask), text, stop);
 }
 
+Matrix pooledStrongest(const Matrix& cells, int factor) {
+  if (factor == 1) return cells;
+  const Index rows = (cells.rows() + factor - 1) / factor, cols = (cells.cols() + factor - 1) / factor;
+  Matrix out = Matrix::Constant(rows, cols, render::kMaskedCell);
+  for (Index row = 0; row < cells.rows(); ++row)
+    for (Index col = 0; col < cells.cols(); ++col) {
+      float& cell = out(row / factor, col / factor);
+      const float value = cells(row, col);
+      if (!std::isfinite(value)) continue;
+      cell = std::isfinite(cell) ? attention::stronger(cell, value) : value;
+    }
+  return out;
+}
+
+std::shared_ptr<const LayerSummary> comparedLayer(const LayerSummary& a, const LayerSummary& b,
+                                                  const std::vector<Index>& rows, bool difference,
+                                                  const attention::HeadText& text, std::stop_token stop) {
+  const Index heads = a.weights.count(), n = a.weights.rows();
+  auto summary = std::make_shared<LayerSummary>(a);
+  const auto other = [&](Index at) { return rows[static_cast<std::size_t>(at)]; };
+  for (Index head = 0; head < heads; ++head)
+    for (Index row = 0; row < n; ++row)
+      for (Index col = 0; col < n; ++col) {
+        float& weight = summary->weights[head](row, col);
+        const bool there = other(row) >= 0 && other(col) >= 0;
+        const float now = there ? b.weights.at(head, other(row), other(col)) : 0;
+        weight = difference ? there ? now - weight : 0 : now;
+      }
+  if (!difference) {
+    summariseHeads(*summary, MarkedMask(a.mask), text, stop);
+  }
+  const MarkedMask mask(a.mask);
+  const int factor = thumbnailFactor(longestSide(*summary));
+  for (Index head = 0; head < heads && !stop.stop_requested(); ++head) {
+    Matrix marked;
+    markCells(std::as_const(summary->weights)[head], mask.of(head), marked);
+    double differs = 0;
+    for (Index row = 0; row < n; ++row) {
+      for (Index col = 0; col < n; ++col)
+        if (other(row) < 0 || other(col) < 0) marked(row, col) = render::kMaskedCell;
+      if (difference && other(row) >= 0)
+        differs += double{summary->weights[head].row(row).cwiseAbs().sum()} / 2;
+    }
+    if (difference)
+      summary->heads[static_cast<std::size_t>(head)].differs =
+          static_cast<float>(differs / static_cast<double>(n));
+    summary->thumbnails[head] = summary->thumbnailsFirstOut[head] =
+        difference ? pooledStrongest(marked, factor) : pooled(marked, factor);
+  }
+  return summary;
+}
+
 int thumbnailFactor(Index tokens) {
   int factor = 1;
   while ((tokens + factor - 1) / factor > kThumbnailSide) factor *= 2;
@@ -184,6 +237,7 @@ Index longestSide(const LayerSummary& layer) {
 Matrix drawModelHead(const LayerSummary& layer, Index head, int factor, bool firstOut) {
   Matrix marked;
   markCells(layer.weights[head], marksOf(*layer.mask, layer.mask->variantOf(head)), marked);
+  if (layer.heads[static_cast<std::size_t>(head)].differs >= 0) return pooledStrongest(marked, factor);
   if (firstOut) leaveFirstOut(marked);
   return pooled(marked, factor);
 }

@@ -14,7 +14,8 @@ using attention::Index;
 /// What one head of a layer does on the text.
 struct HeadSummary {
   attention::HeadProfile profile;
-  float entropy = 0;  ///< mean of H_i / ln(visible_i) over rows that see two keys or more; 0 without any
+  float entropy = 0;   ///< mean of H_i / ln(visible_i) over rows that see two keys or more; 0 without any
+  float differs = -1;  ///< of a difference of two texts: mean over rows of ½·Σ|B − A|; else −1
 
   /// What it is called, from that score above even attention on.
   attention::HeadLabel label(float threshold) const { return attention::labelHead(profile, threshold); }
@@ -68,6 +69,15 @@ struct LayerRows {
 };
 std::shared_ptr<LayerSummary> summarise(const LayerRows& rows, const MarkedMask& mask,
                                         const attention::HeadText& text, const std::stop_token& stop);
+
+/// The heads of text B where those of A are: its weights between the tokens that go with A's, `rows` (−1:
+/// none does, the cell is masked); or what they are less A's. Labels of a difference are A's.
+std::shared_ptr<const LayerSummary> comparedLayer(const LayerSummary& a, const LayerSummary& b,
+                                                  const std::vector<Index>& rows, bool difference,
+                                                  const attention::HeadText& text, std::stop_token stop);
+
+/// Of cells that share one the strongest, with its sign; masked where all are.
+attention::Matrix pooledStrongest(const attention::Matrix& cells, int factor);
 
 /// Old rows above new ones.
 attention::Matrix joined(const attention::Matrix* old, Index kept, const attention::Matrix& rows);

@@ -23,6 +23,30 @@ bool hasHeads(Piece piece) {
   return piece != Piece::stream && piece != Piece::mlp;
 }
 
+/// The text's run with a head of the other's and everything after it held: what later layers would read of
+/// that head alone.
+Result<std::shared_ptr<const attention::PassResult>> directRun(const PatchSides& sides, PathStart from,
+                                                               const std::stop_token& stop) {
+  const RecordedText& into = sides.into();
+  attention::PassRequest request = into.request;
+  const attention::TakenFrom own{into.run};
+  std::vector<Patch> patches{sides.patch({Piece::head, from.layer, from.head})};
+  for (Index layer = from.layer; layer < sides.pair->opened->config().layerCount(); ++layer) {
+    if (layer > from.layer) patches.push_back({.piece = Piece::head, .layer = layer, .by = own});
+    if (sides.pair->opened->config().innerDim > 0)
+      patches.push_back({.piece = Piece::mlp, .layer = layer, .by = own});
+  }
+  request.runs = {std::move(patches)};
+  request.own = into.run;
+  request.weights = false;
+  request.projections = true;
+  request.logits = attention::LogitRows::none;
+  attention::ModelSession session(sides.pair->opened->model);
+  auto pass = session.append(into.text.ids, request, stop);
+  if (!pass) return pass.error();
+  return std::make_shared<const attention::PassResult>(*std::move(pass));
+}
+
 /// One place of a grid.
 struct GridCell {
   Index row = 0, column = 0;
@@ -85,18 +109,28 @@ Result<PatchGrid> computePatchGrid(const PatchGridQuestion& question, const std:
   const auto& partners = *(sides.intoA ? sides.pair->bOfA : sides.pair->aOfB);
   PatchGrid grid;
   grid.difference = grid.recovered = Matrix::Constant(question.rows(), question.columns(), kNotYet);
+  std::shared_ptr<const attention::PassResult> direct;
+  if (question.path) {
+    auto run = directRun(sides, *question.path, stop);
+    if (!run) return run.error();
+    direct = *std::move(run);
+  }
   std::vector<std::vector<Index>> left(asSize(question.rows()));
-  for (std::vector<Index>& columns : left)
+  // Layers up to the one that a path begins in read nothing of it.
+  for (Index row = question.path ? question.path->layer + 1 : 0; row < question.rows(); ++row)
     for (Index column = 0; column < question.columns(); ++column)
-      if (!tokens || partners[asSize(column)] >= 0) columns.push_back(column), ++grid.of;
+      if (!tokens || partners[asSize(column)] >= 0) left[asSize(row)].push_back(column), ++grid.of;
   onPart(grid);
   for (;;) {
     const auto places = takeNext(left, nearest(), runsTogether(sides.into()));
     if (places.empty()) return grid;
     std::vector<std::vector<Patch>> runs;
-    for (const GridCell& place : places)
-      runs.push_back(
-          {sides.patch({question.piece, place.row, tokens ? -1 : place.column, tokens ? place.column : -1})});
+    for (const GridCell& place : places) {
+      Patch patch =
+          sides.patch({question.piece, place.row, tokens ? -1 : place.column, tokens ? place.column : -1});
+      if (direct) patch.by = attention::TakenFrom{direct};
+      runs.push_back({std::move(patch)});
+    }
     const auto logits = patchedLogits(*sides.pair->opened, sides.into(), std::move(runs), stop);
     if (!logits) return logits.error();
     for (std::size_t i = 0; i < places.size(); ++i) {

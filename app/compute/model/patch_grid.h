@@ -22,11 +22,20 @@ struct PatchSides {
   double recovered(double difference) const;
 };
 
+/// A head of a layer.
+struct PathStart {
+  Index layer = 0, head = 0;
+  bool operator==(const PathStart&) const = default;
+};
+
 /// Each of a piece's places is patched by itself: heads of all layers, or tokens of all layers.
 struct PatchGridQuestion {
   PatchSides sides;
   attention::Piece piece = attention::Piece::head;
   bool byToken = false;  ///< columns are tokens, all heads of a layer together; of streams and MLPs always
+  /// Of queries, keys and values only what this head of the other text changes of them directly, all other
+  /// heads and MLPs held as they are ("path patching"; Wang et al. 2022, Goldowsky-Dill et al. 2023).
+  std::optional<PathStart> path = {};
   bool operator==(const PatchGridQuestion&) const = default;
 
   Index rows() const;     ///< layers; of the stream one more, after the last

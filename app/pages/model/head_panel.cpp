@@ -74,9 +74,9 @@ float heatmap(Scene& scene, ModelState& page, ImVec2 at, float width, float heig
   const ImRect cells(at.x + left, at.y + top, at.x + left + size.x, at.y + top + size.y);
   page.pictures.headCell = std::min(size.x / m, size.y / n);
   const HeatTile tile{cells, 0, 0, n, m, scene.cursor.cell.head};
-  const ValueRange range = weightRange(scene.look);
+  const ValueRange range = shownRange(scene, page);
   render::HeatmapStyle style = styleFor(view, scene.look);
-  style.colormap = scene.look.colormap;
+  style.colormap = shownColours(scene, page);
   view.heatmaps->draw(list, page.pictures.head.textures, style,
                       {pictureOf(tile, page.pictures.head.factor, range)});
   const Cell& cell = scene.cursor.cell;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr Index kReach = 2;  // heads to each side
 
-struct Box {
+struct MagnifierBox {
   ImVec2 from, to;
   float cell, gap, pad, words;
   ImRect tile(Index row, Index column) const {
@@ -28,8 +28,8 @@ struct Box {
 };
 
 /// Beside the pointer, where it hides neither it nor leaves the window.
-Box boxBeside(const View& view, float words) {
-  Box box{{}, {}, view.px(54), view.px(3), view.px(9), words};
+MagnifierBox boxBeside(const View& view, float words) {
+  MagnifierBox box{{}, {}, view.px(54), view.px(3), view.px(9), words};
   const auto side = static_cast<float>(2 * kReach + 1);
   const float width = side * box.cell + (side - 1) * box.gap + 2 * box.pad;
   const ImVec2 mouse = ImGui::GetIO().MousePos, screen = ImGui::GetIO().DisplaySize;
@@ -49,7 +49,7 @@ void magnifier(const Scene& scene, ModelState& page, const OverviewPlan& plan, I
   Canvas list = *ImGui::GetForegroundDrawList();
   const float line = lineHeight(view.fonts->small) * 1.25f;
   const auto lines = static_cast<float>(1 + std::count(says.begin(), says.end(), '\n'));
-  const Box box = boxBeside(view, line * (lines + 1) + view.px(4));
+  const MagnifierBox box = boxBeside(view, line * (lines + 1) + view.px(4));
   list.AddRectFilled(box.from, box.to, view.theme->raised, view.px(6));
   compat::rectOutline(list, box.from, box.to, view.theme->line, view.px(6), 1);
   page.pictures.magnified.pixels = box.cell;
@@ -73,7 +73,7 @@ void magnifier(const Scene& scene, ModelState& page, const OverviewPlan& plan, I
       const auto& weights = page.layer(at)->weights;
       const HeatTile tile{area, 0, 0, static_cast<float>(weights.rows()), static_cast<float>(weights.cols()),
                           head};
-      HeatmapTile picture = pictureOf(tile, page.pictures.magnified.factor, weightRange(scene.look));
+      HeatmapTile picture = pictureOf(tile, page.pictures.magnified.factor, shownRange(scene, page));
       page.pictures.magnified.wanted.push_back({at, head});
       const auto there = std::find(page.pictures.magnified.heads.begin(), page.pictures.magnified.heads.end(),
                                    page.pictures.magnified.wanted.back());
@@ -84,7 +84,7 @@ void magnifier(const Scene& scene, ModelState& page, const OverviewPlan& plan, I
     }
   }
   render::HeatmapStyle style = styleFor(view, scene.look);
-  style.colormap = scene.look.colormap;
+  style.colormap = shownColours(scene, page);
   style.gap = 0;
   view.heatmaps->draw(list, page.pictures.magnified.textures, style, std::move(tiles));
   if (page.pictures.magnified.wanted != page.pictures.magnified.heads)

@@ -230,7 +230,7 @@ std::vector<Action> ModelPage::headActions() {
 
 std::vector<Action> ModelPage::actions() {
   std::vector<Action> all = openActions();
-  for (auto&& more : {playActions(), headActions(), filterActions(), moveActions()})
+  for (auto&& more : {pairActions(), playActions(), headActions(), filterActions(), moveActions()})
     all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   return all;
 }

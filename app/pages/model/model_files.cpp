@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "app/compute/model/text_study.h"
 #include "app/pages/common/unknown_words.h"
 #include "app/pages/model/model_page.h"
 #include "app/platform/recent_models.h"
@@ -114,6 +115,17 @@ std::vector<Action> ModelPage::exampleActions(const std::shared_ptr<const Learne
                        true,
                        false,
                        [this, skill](Scene& scene) { showExample(scene, skill); }});
+  for (const LearnedSkill& skill : learned->skills)
+    if (!skill.other.empty())
+      actions.push_back({"model.pair." + skill.name,
+                         "Pair of texts: " + skill.title,
+                         "Model",
+                         {},
+                         true,
+                         false,
+                         [this, skill](Scene& scene) { showPair(scene, skill); },
+                         "",
+                         "patching circuit clean corrupted compare"});
   actions.push_back(
       {"model.words", "Words that the small model knows…", "Model", {}, true, false, [this, learned](Scene&) {
          services_.view.dialog = std::make_shared<WordList>(learned);
@@ -137,6 +149,85 @@ void showSkill(Scene& scene, ModelState& page, const LearnedSkill& skill) {
     if (scene.cursor.focus >= 0) scene.cursor.focus = skill.head->head;
   }
   page.followsLast = true;
+}
+
+/// The skill's text and the one beside it, with the words that are right after them.
+void ModelPage::showPair(Scene& scene, const LearnedSkill& skill) {
+  if (scene.setup.subject.model != kLearned)
+    return openModelAt(kLearned, services_.asker(), Outcome(services_.view),
+                       [this, skill](Scene& opened) { showPair(opened, skill); });
+  showExample(scene, skill);
+  scene.setup.subject.written.clear();
+  scene.compare = {};
+  scene.compare.other = skill.other;
+  const auto id = [&](const std::string& word) {
+    const auto found = answerId(*scene.setup.subject.opened, " " + word);
+    return found ? *found : -1;
+  };
+  scene.compare.answer = id(skill.next);
+  scene.compare.otherAnswer = id(skill.otherNext);
+  scene.cursor.page = "model";
+  scene.cursor.model.view = ModelView::patch;
+}
+
+std::vector<Action> ModelPage::pairActions() {
+  const auto view = [](ModelView which) {
+    return [which](Scene& scene) {
+      scene.cursor.page = "model";
+      scene.cursor.model.view = which;
+    };
+  };
+  const char* const words = "patching circuit attribution lens difference";
+  return {
+      {"model.swap_texts",
+       "Swap text A and text B",
+       "Model",
+       {},
+       false,
+       false,
+       [](Scene& scene) {
+         if (!scene.compare.other.empty()) swapTexts(scene);
+       },
+       "model",
+       "clean corrupted prompt"},
+      {"model.view.heads", "Model: all heads", "Model", {}, true, false, view(ModelView::heads), "", words},
+      {"model.view.patch",
+       "Model: patch pieces of one text into another",
+       "Model",
+       {},
+       true,
+       false,
+       view(ModelView::patch),
+       "",
+       words},
+      {"model.view.attribution",
+       "Model: what each piece adds to the answer",
+       "Model",
+       {},
+       true,
+       false,
+       view(ModelView::attribution),
+       "",
+       words},
+      {"model.view.lens",
+       "Model: what it would say after every layer",
+       "Model",
+       {},
+       true,
+       false,
+       view(ModelView::lens),
+       "",
+       words},
+      {"model.patches.clear",
+       "Remove all kept patches",
+       "Model",
+       {},
+       false,
+       false,
+       [](Scene& scene) { scene.compare.patches.clear(); },
+       "model",
+       "reset"},
+  };
 }
 
 std::vector<Action> ModelPage::openActions() {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/pages/model/answer_views.h"
 #include "app/pages/model/overview_parts.h"
 #include "app/scene/text/number_text.h"
 #include "attention/models/sampling.h"
@@ -39,7 +40,8 @@ ModelPage::ModelPage(PageServices& services)
                 return headLosses(question, services_.resources, stop);
               }),
       copying_(services.workers, headCopying),
-      recorded_(services.workers, recordedRule) {
+      recorded_(services.workers, recordedRule),
+      pairs_(services.workers, services.resources) {
   readExamples();
 }
 
@@ -98,6 +100,8 @@ void ModelPage::forgetModel() {
   losses_.forget();
   recorded_.forget();
   copying_.forget();
+  pairs_.forget();
+  page_.pair = {};
 }
 
 void ModelPage::takeStudy(const std::shared_ptr<const StudyAnswer>& answer) {
@@ -109,20 +113,6 @@ void ModelPage::takeStudy(const std::shared_ptr<const StudyAnswer>& answer) {
   page_.arrived = page_.layersRead = static_cast<Index>(page_.layers.size());
   page_.headRead = page_.headRead || page_.study->lastLogits.size() > 0;
   if (stack_) page_.copying.clear();  // the weights may be others
-}
-
-/// The page is about the layers as they were run: sliders may have gone on meanwhile.
-void ModelPage::takeStack(const Setup& setup) {
-  page_.opened = page_.study ? page_.study->opened : nullptr;
-  page_.config = page_.opened ? &page_.opened->config() : &page_.awaited;
-  if (page_.opened) return;
-  page_.awaited = {};
-  page_.awaited.causal = false;
-  page_.awaited.heads = setup.model.heads;
-  page_.awaited.kvHeads = setup.model.kvHeads;
-  page_.awaited.headDim = setup.model.headDim;
-  page_.awaited.modelDim = setup.model.modelDim;
-  page_.awaited.layers.resize(static_cast<std::size_t>(setup.model.layers));
 }
 
 bool ModelPage::take(const Scene& scene) {
@@ -152,6 +142,7 @@ bool ModelPage::take(const Scene& scene) {
   newer(page_.strip, strip_);
   newer(page_.forecast, forecast_);
   any = takeAboutHeads() || any;
+  any = takePair(scene) || any;
   const auto streams = unchanged_.current();
   const bool wanted = streams && streams->value && changesModel(scene.setup) &&
                       streams->request == unchangedQuestion(scene.setup);
@@ -253,7 +244,7 @@ void ModelPage::advanceWriting(Scene& scene) {
 Layout ModelPage::divided(Layout layout) const {
   const View& view = services_.view;
   if (layout.narrow || layout.presents || !layout.showRight || !page_.config) return layout;
-  const float height = layout.center.GetHeight() - stripHeight(layout) - view.px(6);
+  const float height = layout.center.GetHeight() - stripHeight(layout) - view.px(6 + 44);
   const float width = layout.right.Max.x - layout.center.Min.x - view.px(40), most = view.px(620);
   for (float right = most; right > layout.right.GetWidth(); right -= view.px(4)) {
     const ImRect area(0, 0, width - right, height), wide(0, 0, width - layout.right.GetWidth(), height);
@@ -310,6 +301,7 @@ void ModelPage::leave() {
   losses_.cancel();
   recorded_.cancel();
   copying_.cancel();
+  pairs_.cancel();
   page_.edit = {};
 }
 
@@ -326,6 +318,9 @@ bool ModelPage::showsSide(const Scene& scene) const {
 }
 
 std::vector<CaptionPart> ModelPage::caption(const Scene& scene) const {
+  if (scene.cursor.model.view != ModelView::heads && page_.pair.pair &&
+      page_.pair.pair->opened == page_.opened)
+    return pairCaption(scene, page_);
   if (!page_.ready() || scene.cursor.cell.query >= page_.queries()) return {};
   const Theme& theme = *services_.view.theme;
   const Cell& cell = scene.cursor.cell;
@@ -375,7 +370,7 @@ std::optional<std::string> ModelPage::error(const Scene& scene) const {
 double ModelPage::nextFrameIn() const {
   double next = std::numeric_limits<double>::infinity();
   const double now = services_.view.time;
-  if (page_.busySeconds > 0) next = 0.2;
+  if (page_.busySeconds > 0 || page_.pair.busySeconds > 0) next = 0.1;
   if (page_.writing) next = std::min(next, std::max(0.01, page_.wroteAt + kWriteInterval - now));
   if (const double rest = page_.restingSince + kRestSeconds + 0.01 - now; rest > 0 && page_.ready())
     next = std::min(next, rest);

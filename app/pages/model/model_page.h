@@ -63,6 +63,7 @@ class ModelPage : public Page {
   void askAboutHeads(const Scene& scene);
   void askAboutRecorded(const Scene& scene);
   bool takeAboutHeads();
+  bool takePair(const Scene& scene);
   void forgetModel();
   void lookForCached();
   void lookForRecent();
@@ -76,7 +77,9 @@ class ModelPage : public Page {
   std::vector<Action> openActions();
   void readExamples();
   std::vector<Action> exampleActions(const std::shared_ptr<const Learned>& learned);
+  std::vector<Action> pairActions();
   void showExample(Scene& scene, const LearnedSkill& skill);
+  void showPair(Scene& scene, const LearnedSkill& skill);
   void changeToken(Scene& scene);
   std::vector<Action> filterActions();
   std::vector<Action> moveActions();
@@ -98,6 +101,7 @@ class ModelPage : public Page {
   Answer<HeadLossQuestion, HeadLosses> losses_;
   Answer<CopyingQuestion, double> copying_;
   Answer<RecordedQuestion, RecordedRule> recorded_;
+  PairAnswers pairs_;
 
   /// What is looked at: a head and a cell of it.
   struct Look {

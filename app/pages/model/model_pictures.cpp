@@ -15,13 +15,16 @@ using attention::Stack;
 namespace {
 
 /// Thumbnails as small as they are drawn: cells below a pixel would be left out.
-Stack pooledStack(const Stack& pictures, int factor) {
+Stack pooledStack(const Stack& pictures, int factor, bool difference) {
   if (factor == 1) return pictures;
   Stack out(pictures.count(), (pictures.rows() + factor - 1) / factor,
             (pictures.cols() + factor - 1) / factor);
   for (Index i = 0; i < pictures.count(); ++i)
-    render::maxPool(pictures[i].data(), static_cast<int>(pictures.rows()), static_cast<int>(pictures.cols()),
-                    factor, out[i].data());
+    if (difference)
+      out[i] = pooledStrongest(pictures[i], factor);
+    else
+      render::maxPool(pictures[i].data(), static_cast<int>(pictures.rows()),
+                      static_cast<int>(pictures.cols()), factor, out[i].data());
   return out;
 }
 
@@ -59,7 +62,7 @@ void ModelPictures::showRow(const Scene& scene, const ModelState& page, std::siz
   const int pooled = pooledFor(all, rowPixels);
   Picture& row = rows[at];
   if (row.source == Source{layer, -1, pooled, wanted.firstOut}) return;
-  row.textures.set(pooledStack(all, pooled), page.view.time, ease);
+  row.textures.set(pooledStack(all, pooled, layer->heads.front().differs >= 0), page.view.time, ease);
   row.factor = pooled * thumbnailFactor(longestSide(*layer));
   row.source = {layer, -1, pooled, wanted.firstOut};
 }
@@ -67,9 +70,9 @@ void ModelPictures::showRow(const Scene& scene, const ModelState& page, std::siz
 void ModelPictures::showHead(const Scene& scene, const ModelState& page, bool ease) {
   const ModelCursor& cursor = scene.cursor.model;
   const auto at = static_cast<std::size_t>(cursor.layer);
-  if (at >= page.study->layers.size()) return;
-  const int factor = static_cast<int>(powerOfTwoStep(headCell, 1, longestSide(*page.study->layers[at])));
-  const Source wanted{page.study->layers[at], scene.cursor.cell.head, factor, cursor.firstOut};
+  if (at >= page.layers.size() || !page.layers[at]) return;
+  const int factor = static_cast<int>(powerOfTwoStep(headCell, 1, longestSide(*page.layers[at])));
+  const Source wanted{page.layers[at], scene.cursor.cell.head, factor, cursor.firstOut};
   if (wanted == head.source) return;
   const bool same = head.source.head == wanted.head && head.factor == factor;
   head.textures.set(drawModelHead(*wanted.layer, wanted.head, factor, wanted.firstOut), page.view.time,
@@ -98,7 +101,8 @@ void ModelPictures::showMagnified(const Scene& scene, const ModelState& page) {
   Stack pictures(static_cast<Index>(sources.size()), first.rows(), first.cols());
   for (std::size_t i = 0; i < sources.size(); ++i)
     pictures[static_cast<Index>(i)] = thumbnailsOf(sources[i])[sources[i].head];
-  magnified.textures.set(pooledStack(pictures, pooled), page.view.time, false);
+  magnified.textures.set(pooledStack(pictures, pooled, sources.front().layer->heads.front().differs >= 0),
+                         page.view.time, false);
   magnified.factor = pooled * thumbnailFactor(longestSide(*sources.front().layer));
   magnified.heads = asked;
   magnified.sources = std::move(sources);

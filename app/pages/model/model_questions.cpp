@@ -26,6 +26,31 @@ bool ModelPage::takeAboutHeads() {
   return any || isNew;
 }
 
+/// What the heads of B are shown in place of A's.
+bool ModelPage::takePair(const Scene& scene) {
+  const bool compared = !page_.pair.compared.empty();
+  const bool any = pairs_.take(scene, page_.study, page_.pair);
+  if (!page_.pair.compared.empty())
+    page_.layers = page_.pair.compared;
+  else if (compared && page_.study)
+    page_.layers = page_.study->layers;
+  return any;
+}
+
+/// The page is about the layers as they were run: sliders may have gone on meanwhile.
+void ModelPage::takeStack(const Setup& setup) {
+  page_.opened = page_.study ? page_.study->opened : nullptr;
+  page_.config = page_.opened ? &page_.opened->config() : &page_.awaited;
+  if (page_.opened) return;
+  page_.awaited = {};
+  page_.awaited.causal = false;
+  page_.awaited.heads = setup.model.heads;
+  page_.awaited.kvHeads = setup.model.kvHeads;
+  page_.awaited.headDim = setup.model.headDim;
+  page_.awaited.modelDim = setup.model.modelDim;
+  page_.awaited.layers.resize(static_cast<std::size_t>(setup.model.layers));
+}
+
 attention::Result<std::vector<float>> ModelPage::forecastAll(const std::vector<Forecast>& wanted,
                                                              std::stop_token stop) {
   std::vector<float> left;
@@ -111,7 +136,10 @@ void ModelPage::ask(const Scene& scene) {
     unchanged_.ask(unchangedQuestion(scene.setup), Lane::back);
   else
     unchanged_.cancel();
-  if (!page_.ready() || page_.study->question != question) return;
+  const bool current = page_.ready() && page_.study->question == question;
+  pairs_.pointAt(page_.pointedRow);
+  pairs_.ask(scene, current ? page_.study : nullptr);
+  if (!current) return;
   guesses_.ask({page_.study, page_.unchanged, scene.cursor.cell.query,
                 scene.cursor.model.stop < 0 ? std::ssize(page_.study->layers) : scene.cursor.model.stop},
                Lane::front);

@@ -8,6 +8,7 @@
 #include "app/pages/common/model_facts.h"
 #include "app/pages/common/token_chips.h"
 #include "app/pages/common/unknown_words.h"
+#include "app/pages/model/answer_views.h"
 #include "app/pages/model/model_state.h"
 #include "app/platform/track.h"
 #include "app/scene/mask_rules.h"
@@ -287,6 +288,8 @@ void modelSide(Scene& scene, ModelState& page, const Layout& layout) {
           bytesRead(*scene.setup.subject.opened->model, page.layersRead, page.headRead, page.tokens()));
       gap(view, 12);
       textSection(scene, page);
+      gap(view, 12);
+      pairSection(scene, page);
       gap(view, 12);
       actingSection(scene, page);
       offSection(scene, page);

@@ -10,9 +10,11 @@
 #include "app/compute/heads/head_copying.h"
 #include "app/compute/jobs/answer.h"
 #include "app/compute/model/head_losses.h"
+#include "app/compute/layer/value_range.h"
 #include "app/compute/model/model_guesses.h"
 #include "app/compute/model/recorded_receipt.h"
 #include "app/pages/model/model_pictures.h"
+#include "app/pages/model/pair_answers.h"
 #include "app/scene/models/model_cache.h"
 #include "app/widgets/layout.h"
 
@@ -97,6 +99,9 @@ struct ModelState {
 
   ModelPictures pictures;
 
+  PairState pair;        ///< of the scene's text and text B
+  Index pointedRow = 0;  ///< of the grid that is pointed at
+
   /// Of a model whose thumbnails are small: how they are enlarged and moved.
   OverviewZoom zoom;
   float zoomSteps = 0;    ///< that a key asks for
@@ -166,6 +171,10 @@ bool isDeliberate(const attention::HeadLabel& label);
 bool isOff(const Scene& scene, Index layer, Index head);
 /// Switches a head off, or on again.
 void switchHead(Scene& scene, Index layer, Index head);
+/// Whether B − A is shown; the values at the ends of the heads' colours, and the colours.
+bool showsDifference(const Scene& scene, const ModelState& page);
+ValueRange shownRange(const Scene& scene, const ModelState& page);
+render::Colormap shownColours(const Scene& scene, const ModelState& page);
 /// The heads of one layer as they stand from left to right.
 std::vector<Index> headOrder(const Scene& scene, const ModelState& page, Index layer);
 

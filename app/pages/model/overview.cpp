@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/pages/model/answer_views.h"
 #include "app/pages/model/overview_parts.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
@@ -216,7 +217,18 @@ void overviewPanel(Scene& scene, ModelState& page, const ImRect& area, bool pres
   View& view = page.view;
   if (beginPanel(view, "overview", area, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     const float pad = view.px(presents ? 8 : 20);
-    const ImRect inner(area.Min.x + pad, area.Min.y, area.Max.x - pad, area.Max.y - view.px(6));
+    ImRect inner(area.Min.x + pad, area.Min.y, area.Max.x - pad, area.Max.y - view.px(6));
+    if (const float row = view.px(viewsHeight(scene, page, presents)); row > 0) {
+      viewsRow(scene, page, ImRect(inner.Min.x, inner.Min.y + view.px(10), inner.Max.x, inner.Min.y + row),
+               presents);
+      inner.Min.y += row;
+      if (scene.cursor.model.view != ModelView::heads) {
+        inner.Min.y += view.px(14);
+        answerView(scene, page, inner, presents);
+        endPanel();
+        return;
+      }
+    }
     const bool any = std::any_of(page.layers.begin(), page.layers.end(), [](const auto& l) { return !!l; });
     if (!page.problem.empty() && !any) {
       paintMessage(view, inner, "This can't be computed", page.problem, view.theme->error);

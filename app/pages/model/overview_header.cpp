@@ -194,12 +194,16 @@ void overviewHeader(Scene& scene, ModelState& page, const ImRect& area, const Ov
            countedText(all, page.opened && page.opened->betweenTexts ? "cross-attention head" : "head")) +
        view.px(14);
   const float barWidth = view.px(110);
-  paintColourBar(view, scene.look.colormap, {weightRange(scene.look).logarithmic ? "10⁻⁴" : "0", "", "1"},
-                 ImVec2(area.Max.x, y), barWidth);
+  const bool difference = showsDifference(scene, page);
+  const char* const low = difference ? "−1" : weightRange(scene.look).logarithmic ? "10⁻⁴" : "0";
+  paintColourBar(view, shownColours(scene, page), {low, difference ? "0" : "", "1"}, ImVec2(area.Max.x, y),
+                 barWidth);
   const float sortLeft = area.Max.x - barWidth - view.px(116);
-  const std::string none = cursor.detector.empty() ? "Choose what heads do first: a word at the left" : "";
-  std::vector<Choice> orders{{"by layer", "", "layer"}, {"by score", none, "score"}};
-  int order = cursor.byScore && !cursor.detector.empty() ? 1 : 0;
+  const std::string none =
+      cursor.detector.empty() && !difference ? "Choose what heads do first: a word at the left" : "";
+  std::vector<Choice> orders{{"by layer", "", "layer"},
+                             {difference ? "by change" : "by score", none, "score"}};
+  int order = cursor.byScore && none.empty() ? 1 : 0;
   ImGui::SetCursorScreenPos(ImVec2(sortLeft, y - view.px(13)));
   if (dropdown(view, "model.order", orders, order, 0,
                "In each layer the heads stand by their number, or by the score of the behaviour that is "

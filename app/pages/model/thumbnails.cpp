@@ -111,6 +111,7 @@ void paintLabel(const View& view, const Overlay& overlay, const ImRect& tile, In
   if (!detector && !large) word.clear();
   const bool off = isOff(overlay.scene, layer, head);
   if (off && !plan.belowTriangle) word.clear();  // "off" stands there
+  if (summary.differs >= 0) word = fmt::format("±{:.2f}", summary.differs);
   if (textWidth(font, word) > wide) word = headWord(label);
   if (textWidth(font, word) > wide) word.clear();
   if (plan.belowTriangle) {
@@ -124,6 +125,7 @@ void paintLabel(const View& view, const Overlay& overlay, const ImRect& tile, In
   const float right = tile.Max.x - view.px(large ? 8 : 3), y = tile.Min.y + view.px(large ? 6 : 2) + line / 2;
   paintText(list, font, ImVec2(right, y), color, word, Align::right);
   if (!large) return;
+  if (summary.differs >= 0) return;
   if (detector && !off)
     paintText(list, view.fonts->mono, ImVec2(right, y + line * 1.25f), color,
               fmt::format("{:.3f}", summary.profile[detector->name].raw), Align::right);
@@ -229,14 +231,14 @@ void drawRow(const Scene& scene, ModelState& page, const OverviewPlan& plan, Ind
     const ImRect area = plan.tile(at, column);
     if (!plan.inSight(area)) continue;
     const HeatTile tile{area, 0, 0, rows, cols, order[static_cast<std::size_t>(column)]};
-    HeatmapTile picture = pictureOf(tile, page.pictures.rows[row].factor, weightRange(scene.look));
+    HeatmapTile picture = pictureOf(tile, page.pictures.rows[row].factor, shownRange(scene, page));
     picture.view.layer = static_cast<int>(tile.head);
     picture.view.clip = {std::max(area.Min.x, plan.map.Min.x), std::max(area.Min.y, plan.map.Min.y),
                          std::min(area.Max.x, plan.map.Max.x), std::min(area.Max.y, plan.map.Max.y)};
     tiles.push_back(picture);
   }
   render::HeatmapStyle style = styleFor(view, scene.look);
-  style.colormap = scene.look.colormap;
+  style.colormap = shownColours(scene, page);
   if (plan.cells() < view.px(110)) style.gap = 0;
   view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.pictures.rows[row].textures, style, std::move(tiles));
 }
@@ -256,6 +258,18 @@ void paintThumbnails(const Scene& scene, ModelState& page, const OverviewPlan& p
   paintLayerNumbers(page.view, plan, scene);
 }
 
+bool showsDifference(const Scene& scene, const ModelState& page) {
+  return scene.cursor.model.shown == ShownText::difference && !page.pair.compared.empty();
+}
+
+ValueRange shownRange(const Scene& scene, const ModelState& page) {
+  return showsDifference(scene, page) ? ValueRange{-1, 1, false} : weightRange(scene.look);
+}
+
+render::Colormap shownColours(const Scene& scene, const ModelState& page) {
+  return showsDifference(scene, page) ? render::Colormap::diverging : scene.look.colormap;
+}
+
 std::vector<Index> headOrder(const Scene& scene, const ModelState& page, Index at) {
   const LayerSummary& layer = *page.layer(at);
   std::vector<Index> order(layer.heads.size());
@@ -264,6 +278,13 @@ std::vector<Index> headOrder(const Scene& scene, const ModelState& page, Index a
   const auto detectors = attention::allDetectors();
   const auto found = std::find_if(detectors.begin(), detectors.end(),
                                   [&](const attention::Detector* d) { return d->title == name; });
+  if (scene.cursor.model.byScore && showsDifference(scene, page)) {
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+      return attention::descends(layer.heads[static_cast<std::size_t>(a)].differs,
+                                 layer.heads[static_cast<std::size_t>(b)].differs);
+    });
+    return order;
+  }
   if (!scene.cursor.model.byScore || found == detectors.end()) return order;
   const std::string_view key = (*found)->name;
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {

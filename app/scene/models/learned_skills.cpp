@@ -35,7 +35,9 @@ LearnedSkill skillOf(const SkillJson& json) {
                      json.value("next", ""),
                      json.contains("right") ? countIn(json["right"]) : 0,
                      json.contains("of") ? countIn(json["of"]) : 0,
-                     {}};
+                     {},
+                     json.value("other", ""),
+                     json.value("other_next", "")};
   if (json.contains("score"))
     skill.head = {{countIn(json.at("layer")), countIn(json.at("head")), json.at("score")}};
   return skill;

@@ -25,6 +25,8 @@ struct LearnedSkill {
     double score = 0;
   };
   std::optional<Head> head;
+  /// A text beside it after which the model says another word, `otherNext`; empty where there is none.
+  std::string other = {}, otherNext = {};
 };
 
 /// What the miniature learned, and the words that it has as one token each, sorted: it reads others in

@@ -7,12 +7,16 @@ from . import words
 OPENING_STORY = "The dog didn't cross the bridge because it was too tired . The dog was tired ."
 
 # Skill, what it is called on screen, and a text that shows it.
+# A skill's name, its title, a text that shows it, and one beside it after which another word is right.
 SHOWN = (
-    ("it", "What “it” was", "The dog didn't cross the bridge because it was too tired . The"),
-    ("got", "Who got the key", "When Anna and Ben went to the lake , Ben gave the key to"),
-    ("pronoun", "Who “he” was", "Anna saw Leo at the lake because he was happy ."),
-    ("found", "What was found", "Mia lost her ring in the garden . Then she found the"),
-    ("list", "Repeats a list", "milk river Ben cold door Mia hill sad ring milk river Ben"),
+    ("it", "What “it” was", "The dog didn't cross the bridge because it was too tired . The",
+     "The dog didn't cross the bridge because it was too wide . The"),
+    ("got", "Who got the key", "When Anna and Ben went to the lake , Ben gave the key to",
+     "When Anna and Ben went to the lake , Anna gave the key to"),
+    ("pronoun", "Who “he” was", "Anna saw Leo at the lake because he was happy .", ""),
+    ("found", "What was found", "Mia lost her ring in the garden . Then she found the", ""),
+    ("list", "Repeats a list", "milk river Ben cold door Mia hill sad ring milk river Ben",
+     "milk river Ben happy door Mia hill sad ring milk river Ben"),
 )
 
 
@@ -78,10 +82,13 @@ def table(model, tokenizer, sentences):
     """What scores.json holds: a row a skill, as the window shows them."""
     measured = measure(model, tokenizer, sentences)
     skills = []
-    for skill, title, text in SHOWN:
-        ids, logits, _ = run(model, tokenizer, text)
-        answer = tokenizer.word(int(logits[-1].argmax()))
-        skills.append({"name": skill, "title": title, "text": text, "next": answer, **measured[skill]})
+    def says(text):
+        _, logits, _ = run(model, tokenizer, text)
+        return tokenizer.word(int(logits[-1].argmax()))
+
+    for skill, title, text, other in SHOWN:
+        beside = {"other": other, "other_next": says(other)} if other else {}
+        skills.append({"name": skill, "title": title, "text": text, "next": says(text), **measured[skill], **beside})
     skills.append({"name": "previous", "title": "Looks one word back", "text": OPENING_STORY, **measured["previous"]})
     return {"format": "headscope scores", "version": 1, "sentences": "held_out.json", "skills": skills,
             "greatest_likeness": greatest_likeness(model, tokenizer), "words": " ".join(words.whole_words())}

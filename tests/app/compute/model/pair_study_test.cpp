@@ -100,6 +100,28 @@ TEST_F(Pairs, KeptPatchesActTogetherAsTheGridSaysOfEach) {
   EXPECT_EQ(whole->best.front().first, study->answers.id);
 }
 
+TEST_F(Pairs, PathsEndInLaterHeadsAndAreAllOfWhatTheyReadInTheNextLayerWithoutAnMlpBetween) {
+  const auto study = pair();
+  const PatchSides sides{study, false};
+  const PatchGrid paths = grid({sides, Piece::queries, false, PathStart{1, 2}});
+  EXPECT_EQ(paths.of, 2 * 6) << "of the two later layers";
+  EXPECT_TRUE(std::isnan(paths.recovered(1, 0)));
+  // By hand: the head's output in layer 1, all else held, gives the queries that the next run takes.
+  attention::ModelSession session(study->opened->model);
+  attention::PassRequest request;
+  const attention::TakenFrom own{study->b->run};
+  request.patches = {sides.patch({Piece::head, 1, 2}), {.piece = Piece::mlp, .layer = 1, .by = own}};
+  request.projections = true;
+  auto first = session.append(study->b->text.ids, request);
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  const auto run = std::make_shared<const attention::PassResult>(*std::move(first));
+  const auto logits = patchedLogits(
+      *study->opened, *study->b,
+      {{{.piece = Piece::queries, .layer = 2, .head = 4, .by = attention::TakenFrom{run}}}}, {});
+  ASSERT_TRUE(logits.ok());
+  EXPECT_NEAR(paths.difference(2, 4), answerDifference(logits->row(0), study->answers), 1e-3);
+}
+
 TEST_F(Pairs, TheRowThatIsPointedAtComesFirstAndStoppingStops) {
   const auto study = pair();
   const PatchGridQuestion question{{study, false}, Piece::head, false};

@@ -1,0 +1,192 @@
+#include "app/compute/figures/answer_figures.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+namespace headscope::app {
+
+using attention::asSize;
+using attention::Piece;
+
+std::string differenceTitle(const PairStudy& pair, const WordOf& word) {
+  std::string title = "logit of “" + word(pair.answers.id) + "”";
+  if (pair.answers.other) title += " − logit of “" + word(*pair.answers.other) + "”";
+  return title;
+}
+
+std::string pieceWords(Piece piece, bool byToken) {
+  switch (piece) {
+    case Piece::stream:
+      return "residual stream before a layer";
+    case Piece::queries:
+      return byToken ? "queries of a layer" : "queries of a head";
+    case Piece::keys:
+      return byToken ? "keys of a layer" : "keys of a KV head";
+    case Piece::values:
+      return byToken ? "values of a layer" : "values of a KV head";
+    case Piece::pattern:
+      return byToken ? "patterns of a layer" : "pattern of a head";
+    case Piece::head:
+      return byToken ? "heads' outputs of a layer" : "output of a head";
+    case Piece::mlp:
+      break;
+  }
+  return "output of an MLP";
+}
+
+GridFigure patchFigure(const PatchGridQuestion& question, const PatchGrid& grid,
+                       const std::vector<KeptPatch>& kept) {
+  const PairStudy& pair = *question.sides.pair;
+  const bool tokens = question.columnsAreTokens();
+  GridFigure figure;
+  std::string what = pieceWords(question.piece, tokens);
+  what.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(what.front())));
+  const std::string from = question.path ? fmt::format("what head {}.{} changes of it directly",
+                                                       question.path->layer, question.path->head)
+                                         : "";
+  figure.title = fmt::format("{}, {}of {} put into {}", what, from.empty() ? "" : from + ", ",
+                             question.sides.intoA ? "B" : "A", question.sides.intoA ? "A" : "B");
+  figure.note = fmt::format("Share of the logit difference that comes back: 0 as in {}, 1 as in {}",
+                            question.sides.intoA ? "A" : "B", question.sides.intoA ? "B" : "A");
+  figure.columnTitle = tokens                                              ? "token"
+                       : question.columns() == pair.opened->config().heads ? "head"
+                                                                           : "KV head";
+  for (Index row = 0; row < question.rows(); ++row)
+    figure.rows.push_back(row == pair.opened->config().layerCount() ? "end" : fmt::format("{}", row));
+  for (Index column = 0; column < question.columns(); ++column)
+    figure.columns.push_back(tokens ? question.sides.into().text.tokens[asSize(column)].text
+                                    : fmt::format("{}", column));
+  figure.values = grid.recovered;
+  figure.caption = "share back";
+  for (const KeptPatch& patch : kept)
+    if (const Index column = tokens ? patch.token : patch.head; patch.piece == question.piece && column >= 0)
+      figure.kept.emplace_back(patch.layer, column);
+  return figure;
+}
+
+namespace {
+
+/// "head 3.3 from “Ben”": what a head wrote for each token that it read; of text B where A's token stands.
+void addKeyBars(const PairStudy& pair, const AttributionStudy& study, const attention::Contribution& part,
+                std::vector<BarFigure::Bar>& bars) {
+  const auto parts = [&](const attention::Attribution& of) { return of.byKey[part.layer].row(part.head); };
+  for (Index key = 0; key < study.a.byKey.cols(); ++key) {
+    BarFigure::Bar bar{fmt::format("{} from “{}”", writerText(part), pair.a.text.tokens[asSize(key)].text),
+                       static_cast<double>(parts(study.a)[key])};
+    if (study.b) {
+      const Index with = (*pair.bOfA)[asSize(key)];
+      bar.b = with < 0 ? 0 : static_cast<double>(parts(*study.b)[with]);
+    }
+    bars.push_back(std::move(bar));
+  }
+  // Tokens of B that go with none of A's.
+  for (Index key = 0; study.b && key < study.b->byKey.cols(); ++key)
+    if ((*pair.aOfB)[asSize(key)] < 0)
+      bars.push_back(
+          {fmt::format("{} from B's “{}”", writerText(part), pair.b->text.tokens[asSize(key)].text), 0,
+           static_cast<double>(parts(*study.b)[key])});
+}
+
+bool hasKeys(const attention::Attribution& of, const attention::Contribution& part) {
+  return !of.byKey.empty() && of.byKey[part.layer].row(part.head).allFinite();
+}
+
+}  // namespace
+
+BarFigure attributionFigure(const PairStudy& pair, const AttributionStudy& study, bool byKey,
+                            const WordOf& word) {
+  BarFigure figure;
+  figure.two = study.b.has_value();
+  figure.title = "What each piece adds to the " + differenceTitle(pair, word);
+  figure.note = figure.two
+                    ? "After the last token. Filled: text A, hollow: text B; the final norm's scale held."
+                    : "After the last token; the final norm's scale held.";
+  for (std::size_t i = 0; i < study.a.parts.size(); ++i) {
+    const attention::Contribution& part = study.a.parts[i];
+    if (byKey && part.by == attention::Writer::head && hasKeys(study.a, part) &&
+        (!study.b || hasKeys(*study.b, part))) {
+      addKeyBars(pair, study, part, figure.bars);
+      continue;
+    }
+    BarFigure::Bar& bar = figure.bars.emplace_back();
+    bar.label = writerText(part);
+    bar.a = part.value;
+    if (figure.two) bar.b = study.b->parts[i].value;
+  }
+  figure.sum = {"sum", study.a.total, figure.two ? std::optional(study.b->total) : std::nullopt};
+  std::ranges::stable_sort(figure.bars, [](const BarFigure::Bar& x, const BarFigure::Bar& y) {
+    const auto size = [](const BarFigure::Bar& bar) {
+      return std::max(std::abs(bar.a), std::abs(bar.b.value_or(0)));
+    };
+    return size(x) > size(y);
+  });
+  return figure;
+}
+
+GridFigure lensFigure(const LensQuestion& question, const LensMap& map, const WordOf& word) {
+  GridFigure figure;
+  figure.title = fmt::format("What the model would say next after every layer{}",
+                             question.pair->b ? question.ofB ? ", text B" : ", text A" : "");
+  figure.note =
+      "Logit lens: the stream through the final norm and the map to the vocabulary. Colour: probability of "
+      "the likeliest token.";
+  figure.columnTitle = "after token";
+  const Index layers = map.top.rows() - 1;
+  figure.rows.push_back("embedding");
+  for (Index row = 0; row < layers; ++row) figure.rows.push_back(fmt::format("layer {}", row));
+  for (const attention::Token& token : question.text().text.tokens) figure.columns.push_back(token.text);
+  figure.values = map.probability;
+  for (Index i = 0; i < map.top.size(); ++i) figure.words.push_back(word(map.top.data()[i]));
+  figure.low = 0;
+  figure.aroundZero = false;
+  figure.caption = "probability";
+  return figure;
+}
+
+Drawing modelDrawing(const ModelStudy& study, float threshold, render::Colormap colormap,
+                     const DrawingColors& colors) {
+  const attention::ModelConfig& config = study.opened->config();
+  const Index layers = config.layerCount(), heads = config.heads;
+  const double side = std::clamp(1100.0 / static_cast<double>(heads), 18.0, 150.0), gap = side > 60 ? 10 : 4;
+  const double label = side > 60 ? 16 : 0, left = 58, top = 66;
+  Drawing drawing;
+  drawing.background = colors.background;
+  drawing.width = left + static_cast<double>(heads) * (side + gap) + 10 + kScaleWidth;
+  drawing.height = top + static_cast<double>(layers) * (side + gap + label) + 16;
+  drawing.title = fmt::format("All heads of {} on {} tokens", study.opened->name, study.tokens());
+  drawing.shapes.push_back(TextRun{drawing.title, 16, 20, 15, colors.text, Anchor::start, false, true});
+  render::HeatmapStyle style = drawnStyle(colors, 0);
+  style.colormap = colormap;
+  for (Index head = 0; head < heads; ++head)
+    drawing.shapes.push_back(TextRun{fmt::format("{}", head),
+                                     left + (static_cast<double>(head) + 0.5) * (side + gap), top - 12, 11,
+                                     colors.secondary, Anchor::middle, true});
+  drawing.shapes.push_back(TextRun{"head →", left, top - 28, 11, colors.faint});
+  for (Index layer = 0; layer < layers; ++layer) {
+    const LayerSummary& summary = *study.layers[asSize(layer)];
+    const double y = top + static_cast<double>(layer) * (side + gap + label);
+    drawing.shapes.push_back(
+        TextRun{fmt::format("layer {}", layer), left - 8, y + side / 2, 11, colors.secondary, Anchor::end});
+    for (Index head = 0; head < heads; ++head) {
+      const double x = left + static_cast<double>(head) * (side + gap);
+      drawing.shapes.push_back(Cells{{x, y, side, side}, summary.thumbnails[head], style});
+      drawing.shapes.push_back(Box{{x, y, side, side}, colors.line, 0.75});
+      if (label > 0)
+        drawing.shapes.push_back(
+            TextRun{cutToColumns(attention::describe(summary.heads[asSize(head)].label(threshold)),
+                                 static_cast<std::size_t>(side / 6)),
+                    x, y + side + 9, 10.5, colors.secondary});
+    }
+  }
+  ColourScale scale{left + static_cast<double>(heads) * (side + gap) + 10, top - 6, 150};
+  scale.caption = "weight";
+  scale.low = "0";
+  scale.high = "1";
+  addScale(drawing, colors, style, scale);
+  return drawing;
+}
+
+}  // namespace headscope::app

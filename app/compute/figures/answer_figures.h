@@ -1,0 +1,33 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/compute/figures/grid_drawing.h"
+#include "app/compute/model/lens_map.h"
+#include "app/compute/model/patch_grid.h"
+
+namespace headscope::app {
+
+// What makes a model answer, as grids and bars.
+
+/// The tokens' words by their ids.
+using WordOf = std::function<std::string(Index id)>;
+
+GridFigure patchFigure(const PatchGridQuestion& question, const PatchGrid& grid,
+                       const std::vector<KeptPatch>& kept);
+/// `byKey`: a bar for each head and token that it read, in place of one a head.
+BarFigure attributionFigure(const PairStudy& pair, const AttributionStudy& study, bool byKey,
+                            const WordOf& word);
+GridFigure lensFigure(const LensQuestion& question, const LensMap& map, const WordOf& word);
+/// "logit of “Ben” − “Anna”".
+std::string differenceTitle(const PairStudy& pair, const WordOf& word);
+/// "each head's output", "layers' streams".
+std::string pieceWords(attention::Piece piece, bool byToken);
+
+/// All heads of all layers as small heatmaps with what each is seen to do.
+Drawing modelDrawing(const ModelStudy& study, float threshold, render::Colormap colormap,
+                     const DrawingColors& colors);
+
+}  // namespace headscope::app

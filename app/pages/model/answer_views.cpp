@@ -1,0 +1,224 @@
+#include "app/pages/model/answer_views.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compute/figures/answer_figures.h"
+#include "app/platform/track.h"
+#include "app/scene/models/open_model.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/drawing_paint.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// One of the two answers; the list offers the likeliest tokens after both texts.
+void answerChoice(Scene& scene, ModelState& page, bool other, float& x, float y) {
+  View& view = page.view;
+  const PairStudy& pair = *page.pair.pair;
+  Index& asked = other ? scene.compare.otherAnswer : scene.compare.answer;
+  const Index now = other ? pair.answers.other.value_or(-1) : pair.answers.id;
+  std::vector<Index> ids{now};
+  std::vector<Choice> choices{{page.word(now), "", "now"}};
+  for (const auto* text : {&pair.a, pair.b ? &*pair.b : nullptr}) {
+    if (!text) continue;
+    for (const Index id : likeliestTokens(*text, 5))
+      if (std::find(ids.begin(), ids.end(), id) == ids.end()) {
+        ids.push_back(id);
+        choices.push_back({page.word(id), "", std::to_string(id)});
+      }
+  }
+  ids.push_back(-1);
+  choices.push_back({other ? "the other text's likeliest" : "the likeliest", "", "likeliest"});
+  int chosen = 0;
+  ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(13)));
+  if (dropdown(view, other ? "answer.other" : "answer", choices, chosen, 0,
+               other ? "The token whose logit is taken off." : "The token whose logit counts."))
+    asked = ids[static_cast<std::size_t>(chosen)];
+  x += textWidth(view.fonts->text, choices.front().label) + view.px(34);
+}
+
+/// The answers and how far apart their logits are after each text.
+void differenceLine(Scene& scene, ModelState& page, const ImRect& area, bool presents) {
+  View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float y = area.Min.y + view.px(14);
+  const std::shared_ptr<const PairStudy>& pair = page.pair.pair;
+  if (!page.pair.problem.empty())
+    return paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(),
+                       view.theme->error, page.pair.problem);
+  if (!pair || pair->opened != page.opened) return;
+  float x = area.Min.x;
+  x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, "logit of ") + view.px(2);
+  answerChoice(scene, page, false, x, y);
+  x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, "− logit of ") + view.px(2);
+  answerChoice(scene, page, true, x, y);
+  x += view.px(10);
+  ImFont* const font = presents ? view.fonts->display : view.fonts->hero;
+  const auto figure = [&](const char* name, const RecordedText& text, const char* tracked) {
+    const float from = x;
+    x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->secondary, name) + view.px(6);
+    x += paintText(list, font, ImVec2(x, y), view.theme->text, logitText(text.difference)) + view.px(18);
+    track(tracked, ImVec2(from, y - view.px(14)), ImVec2(x, y + view.px(14)));
+  };
+  figure(pair->b ? "A" : "", pair->a, "difference.a");
+  if (pair->b) figure("B", *pair->b, "difference.b");
+}
+
+void attributionView(Scene& scene, ModelState& page, ImRect area, bool presents) {
+  View& view = page.view;
+  if (!presents) {
+    const Choice choices[] = {{"By head", "", "head"}, {"By head and key", "", "key"}};
+    int chosen = scene.cursor.model.byKey;
+    ImGui::SetCursorScreenPos(area.Min);
+    ImGui::BeginChild("attribution.by.box", ImVec2(view.px(260), view.px(34)), false,
+                      ImGuiWindowFlags_NoBackground);
+    if (segmented(view, "attribution.by", choices, chosen,
+                  "A bar for each head, or for each token that it read."))
+      scene.cursor.model.byKey = chosen == 1;
+    compat::endChild();
+    area.Min.y += view.px(44);
+  }
+  const auto& answer = page.pair.attribution;
+  if (!answer || answer->request.pair->opened != page.opened) return;
+  if (!answer->value)
+    return paintMessage(view, area, "This can't be taken apart", answer->value.error().message,
+                        view.theme->error);
+  const PairStudy& pair = *answer->request.pair;
+  const BarFigure figure = attributionFigure(pair, *answer->value, scene.cursor.model.byKey, wordsOf(page));
+  const auto [wide, high] = unitsOf(view, area);
+  paintDrawing(view, *ImGui::GetWindowDrawList(),
+               barDrawing(figure, wide, high, drawingColors(!view.theme->light)), area.Min);
+  track("attribution", area.Min, area.Max);
+  if (!ImGui::IsMouseHoveringRect(area.Min, area.Max) || !ImGui::IsWindowHovered()) return;
+  const auto at =
+      barAt(figure, high, static_cast<double>((ImGui::GetIO().MousePos.y - area.Min.y) / view.unit));
+  if (!at) return;
+  const BarFigure::Bar& bar = figure.bars[attention::asSize(*at)];
+  tooltip(view,
+          bar.label + "\nadds " + logitText(bar.a) + (bar.b ? " in A, " + logitText(*bar.b) + " in B" : ""));
+}
+
+void lensView(ModelState& page, const ImRect& area) {
+  View& view = page.view;
+  const auto& answer = page.pair.lens;
+  if (!answer || answer->request.pair->opened != page.opened) return;
+  if (!answer->value)
+    return paintMessage(view, area, "This can't be computed", answer->value.error().message,
+                        view.theme->error);
+  const GridFigure figure = lensFigure(answer->request, *answer->value, wordsOf(page));
+  const auto [wide, high] = unitsOf(view, area);
+  paintDrawing(view, *ImGui::GetWindowDrawList(),
+               gridDrawing(figure, wide, high, drawingColors(!view.theme->light)), area.Min);
+  track("lens", area.Min, area.Max);
+  if (!ImGui::IsMouseHoveringRect(area.Min, area.Max) || !ImGui::IsWindowHovered()) return;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const auto cell = gridPlace(figure, wide, high)
+                        .at(static_cast<double>((mouse.x - area.Min.x) / view.unit),
+                            static_cast<double>((mouse.y - area.Min.y) / view.unit));
+  if (!cell) return;
+  const LensMap& map = *answer->value;
+  const PairStudy& pair = *answer->request.pair;
+  tooltip(view,
+          fmt::format("{}, after “{}”: {} {}\n“{}” {}, logit difference {}",
+                      figure.rows[attention::asSize(cell->first)],
+                      figure.columns[attention::asSize(cell->second)],
+                      page.word(map.top(cell->first, cell->second)),
+                      probabilityText(map.probability(cell->first, cell->second)), page.word(pair.answers.id),
+                      probabilityText(map.answer(cell->first, cell->second)),
+                      logitText(double{map.difference(cell->first, cell->second)})));
+}
+
+}  // namespace
+
+WordOf wordsOf(ModelState& page) {
+  return [&page](Index id) { return page.word(id); };
+}
+
+std::string logitText(double value) {
+  return (value < 0 ? "−" : "+") + fmt::format("{:.2f}", std::abs(value));
+}
+
+ImVec2 unitsOf(const View& view, const ImRect& area) {
+  return ImVec2(area.GetWidth() / view.unit, area.GetHeight() / view.unit);
+}
+
+std::vector<CaptionPart> pairCaption(const Scene& scene, const ModelState& page) {
+  const PairStudy& pair = *page.pair.pair;
+  const std::uint32_t color = page.view.theme->text;
+  std::string says = "Logit difference " + logitText(pair.a.difference);
+  if (pair.b)
+    says =
+        "Logit difference in A " + logitText(pair.a.difference) + ", in B " + logitText(pair.b->difference);
+  const auto& grid = page.pair.heads;
+  if (scene.cursor.model.view == ModelView::patch && grid.question && grid.whole() && grid.grid.of > 0 &&
+      grid.question->sides.pair == page.pair.pair) {
+    Index layer = 0, head = 0;
+    const float most = grid.grid.recovered.array()
+                           .isFinite()
+                           .select(grid.grid.recovered.array(), -1e9f)
+                           .maxCoeff(&layer, &head);
+    says += fmt::format(". Layer {}, head {} alone brings {:.0f} % back", layer, head, 100 * double{most});
+  }
+  return {{says + ".", color}};
+}
+
+float viewsHeight(const Scene& scene, const ModelState& page, bool presents) {
+  const bool plain = scene.cursor.model.view == ModelView::heads && scene.compare.other.empty();
+  if (presents && plain) return 0;
+  return page.opened && page.opened->model && page.saysTokens() && !page.madeHere() ? 44 : 0;
+}
+
+void viewsRow(Scene& scene, ModelState& page, const ImRect& area, bool presents) {
+  View& view = page.view;
+  const bool two = !scene.compare.other.empty();
+  ModelCursor& cursor = scene.cursor.model;
+  ImRect words = area;
+  if (!presents) {
+    constexpr const char* kLabels[] = {"Heads", "Patch", "Attribution", "Lens"};
+    constexpr const char* kNames[] = {"heads", "patch", "attribution", "lens"};
+    std::vector<Choice> views;
+    for (std::size_t i = 0; i < std::size(kLabels); ++i) views.push_back({kLabels[i], "", kNames[i]});
+    int chosen = static_cast<int>(cursor.view);
+    const float wide = view.px(330);
+    ImGui::SetCursorScreenPos(area.Min);
+    ImGui::BeginChild("model.views.box", ImVec2(wide, view.px(34)), false, ImGuiWindowFlags_NoBackground);
+    if (segmented(view, "model.view", views, chosen)) cursor.view = static_cast<ModelView>(chosen);
+    compat::endChild();
+    words.Min.x += wide + view.px(18);
+  }
+  if (cursor.view == ModelView::heads && two && !presents) {
+    const Choice texts[] = {{"A", "", "a"}, {"B", "", "b"}, {"B − A", "", "difference"}};
+    int shown = static_cast<int>(cursor.shown);
+    ImGui::SetCursorScreenPos(words.Min);
+    ImGui::BeginChild("model.shown.box", ImVec2(view.px(170), view.px(34)), false,
+                      ImGuiWindowFlags_NoBackground);
+    if (segmented(view, "model.shown", texts, shown,
+                  "Whose heads are shown; a difference is coloured around 0."))
+      cursor.shown = static_cast<ShownText>(shown);
+    compat::endChild();
+    words.Min.x += view.px(186);
+  }
+  if (two || cursor.view != ModelView::heads) differenceLine(scene, page, words, presents);
+}
+
+void answerView(Scene& scene, ModelState& page, const ImRect& area, bool presents) {
+  switch (scene.cursor.model.view) {
+    case ModelView::heads:
+      break;
+    case ModelView::patch:
+      return patchView(scene, page, area, presents);
+    case ModelView::attribution:
+      return attributionView(scene, page, area, presents);
+    case ModelView::lens:
+      return lensView(page, area);
+  }
+}
+
+}  // namespace headscope::app

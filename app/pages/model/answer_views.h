@@ -1,0 +1,30 @@
+#pragma once
+
+#include "app/compute/figures/answer_figures.h"
+#include "app/pages/model/model_state.h"
+#include "app/widgets/caption.h"
+
+namespace headscope::app {
+
+// What makes the model answer: the views beside the overview of all heads.
+
+/// Units that the row of views takes at the top of the page's middle; 0 where there is nothing to choose.
+float viewsHeight(const Scene& scene, const ModelState& page, bool presents);
+/// The row of views with the answers and their logit difference.
+void viewsRow(Scene& scene, ModelState& page, const ImRect& area, bool presents);
+/// The view that is chosen, besides the heads.
+void answerView(Scene& scene, ModelState& page, const ImRect& area, bool presents);
+void patchView(Scene& scene, ModelState& page, const ImRect& area, bool presents);
+/// At the left: text B, and pairs of texts to begin with.
+void pairSection(Scene& scene, ModelState& page);
+
+/// What is seen in these views: how far apart the answers are, and what brings most back.
+std::vector<CaptionPart> pairCaption(const Scene& scene, const ModelState& page);
+/// The tokens' words, as figures ask for them.
+WordOf wordsOf(ModelState& page);
+/// "+3.21".
+std::string logitText(double value);
+/// An area in layout units, as figures are laid out.
+ImVec2 unitsOf(const View& view, const ImRect& area);
+
+}  // namespace headscope::app

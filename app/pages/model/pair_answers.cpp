@@ -1,0 +1,192 @@
+#include "app/pages/model/pair_answers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "attention/models/token_alignment.h"
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::Result;
+
+namespace {
+
+ModelQuestion questionOfB(const Scene& scene) {
+  Setup setup = scene.setup;
+  setup.input.text = scene.compare.other;
+  setup.subject.written.clear();
+  return modelQuestion(setup);
+}
+
+}  // namespace
+
+PairQuestion pairQuestion(const Scene& scene) {
+  return {modelQuestion(scene.setup), scene.compare.other, scene.compare.answer, scene.compare.otherAnswer};
+}
+
+std::optional<PathStart> followedPath(const Scene& scene) {
+  const attention::Piece piece = scene.cursor.model.piece;
+  const bool reads = piece == attention::Piece::queries || piece == attention::Piece::keys ||
+                     piece == attention::Piece::values;
+  const CompareSetup& compare = scene.compare;
+  const attention::ModelConfig& config = scene.setup.subject.opened->config();
+  const bool there = compare.fromLayer >= 0 && compare.fromLayer < config.layerCount() &&
+                     compare.fromHead >= 0 && compare.fromHead < config.heads;
+  return reads && there ? std::optional(PathStart{compare.fromLayer, compare.fromHead}) : std::nullopt;
+}
+
+void swapTexts(Scene& scene) {
+  CompareSetup& compare = scene.compare;
+  std::swap(scene.setup.input.text, compare.other);
+  scene.setup.subject.written.clear();
+  std::swap(compare.answer, compare.otherAnswer);
+  compare.intoA = !compare.intoA;
+}
+
+PairAnswers::GridAnswer::Compute PairAnswers::filling(Arriving& arriving) {
+  return [this, &arriving](const PatchGridQuestion& question, std::stop_token stop) {
+    return computePatchGrid(
+        question, [this] { return nearest_.load(); },
+        [&](const PatchGrid& grid) {
+          const std::lock_guard lock(arriving.mutex);
+          arriving.question = question;
+          arriving.grid = grid;
+          arriving.changed = true;
+        },
+        stop);
+  };
+}
+
+PairAnswers::PairAnswers(Workers& workers, Resources& resources)
+    : resources_(resources),
+      pair_(workers,
+            [this](const PairQuestion& question,
+                   std::stop_token stop) -> Result<std::shared_ptr<const PairStudy>> {
+              auto study = studyPair(question, resources_, stop);
+              if (!study) return study.error();
+              return std::make_shared<const PairStudy>(*std::move(study));
+            }),
+      other_(workers, [this](const ModelQuestion& question,
+                             std::stop_token stop) { return runner_.run(question, resources_, {}, stop); }),
+      compared_(workers,
+                [](const ComparedQuestion& question, std::stop_token stop) -> Result<Compared> {
+                  const auto rows = attention::alignTokens(question.a->text.ids, question.b->text.ids);
+                  const attention::HeadText text(question.a->text.tokens, question.a->text.tokens, false);
+                  Compared layers;
+                  for (std::size_t i = 0; i < question.a->layers.size(); ++i) {
+                    layers.push_back(comparedLayer(*question.a->layers[i], *question.b->layers[i], rows,
+                                                   question.difference, text, stop));
+                    if (stop.stop_requested()) return Error{"stopped"};
+                  }
+                  return layers;
+                }),
+      heads_(workers, filling(arrivingHeads_)),
+      tokens_(workers, filling(arrivingTokens_)),
+      sum_(workers, sumPatches),
+      attribution_(workers, studyAttribution),
+      lens_(workers, mapLens) {}
+
+void PairAnswers::ask(const Scene& scene, const std::shared_ptr<const ModelStudy>& study) {
+  const ModelCursor& cursor = scene.cursor.model;
+  const bool two = !scene.compare.other.empty();
+  if (!study || (cursor.view == ModelView::heads && !two)) return cancel();
+  const PairQuestion question = pairQuestion(scene);
+  pair_.ask(question, Lane::front);
+  if (two && cursor.view == ModelView::heads && cursor.shown != ShownText::a) {
+    const ModelQuestion ofB = questionOfB(scene);
+    other_.ask(ofB, Lane::front);
+    if (const auto b = other_.current(); b && b->request == ofB && b->value)
+      compared_.ask({study, {b, &*b->value}, cursor.shown == ShownText::difference}, Lane::front);
+  }
+  const auto answer = pair_.current();
+  if (!answer || !(answer->request == question) || !answer->value) return;
+  const std::shared_ptr<const PairStudy>& pair = *answer->value;
+  if (cursor.view == ModelView::attribution) attribution_.ask({pair}, Lane::front);
+  if (cursor.view == ModelView::lens) lens_.ask({pair, false}, Lane::back);
+  if (cursor.view != ModelView::patch || !pair->b) return;
+  const PatchSides sides{pair, scene.compare.intoA};
+  heads_.ask({sides, cursor.piece, false, followedPath(scene)}, Lane::back);
+  tokens_.ask({sides, cursor.tokenPiece, true}, Lane::back);
+  if (!scene.compare.patches.empty()) sum_.ask({sides, scene.compare.patches}, Lane::front);
+}
+
+bool PairAnswers::takeGrid(const GridAnswer& answer, Arriving& arriving, PairState::Grid& grid) {
+  bool any = false;
+  {
+    const std::lock_guard lock(arriving.mutex);
+    if (std::exchange(arriving.changed, false)) {
+      grid.question = arriving.question;
+      grid.grid = arriving.grid;
+      grid.problem.clear();
+      any = true;
+    }
+  }
+  if (const auto whole = answer.current(); whole && !whole->value && grid.problem.empty()) {
+    grid.problem = whole->value.error().message;
+    any = true;
+  }
+  return any;
+}
+
+bool PairAnswers::takeCompared(const Scene& scene, const std::shared_ptr<const ModelStudy>& study,
+                               PairState& state) {
+  const bool wanted = scene.cursor.model.view == ModelView::heads &&
+                      scene.cursor.model.shown != ShownText::a && !scene.compare.other.empty();
+  const auto answer = compared_.current();
+  const bool there = wanted && answer && answer->value && answer->request.a == study &&
+                     answer->request.difference == (scene.cursor.model.shown == ShownText::difference);
+  Compared now = there ? *answer->value : Compared();
+  state.other = there ? answer->request.b : nullptr;
+  if (now == state.compared) return false;
+  state.compared = std::move(now);
+  return true;
+}
+
+bool PairAnswers::take(const Scene& scene, const std::shared_ptr<const ModelStudy>& study, PairState& state) {
+  bool any = takeCompared(scene, study, state);
+  state.busySeconds = std::max({pair_.busySeconds(), heads_.busySeconds(), tokens_.busySeconds(),
+                                lens_.busySeconds(), sum_.busySeconds()});
+  if (const auto answer = pair_.current()) {
+    const std::string problem = answer->value ? "" : answer->value.error().message;
+    const auto pair = answer->value ? *answer->value : nullptr;
+    any = any || problem != state.problem || (pair && pair != state.pair);
+    state.problem = problem;
+    if (pair) state.pair = pair;
+  }
+  const auto newer = [&](auto& held, const auto& answer) {
+    if (auto now = answer.current(); now != held) {
+      held = std::move(now);
+      any = true;
+    }
+  };
+  newer(state.sum, sum_);
+  newer(state.attribution, attribution_);
+  newer(state.lens, lens_);
+  any = takeGrid(heads_, arrivingHeads_, state.heads) || any;
+  return takeGrid(tokens_, arrivingTokens_, state.tokens) || any;
+}
+
+void PairAnswers::cancel() {
+  pair_.cancel();
+  other_.cancel();
+  compared_.cancel();
+  heads_.cancel();
+  tokens_.cancel();
+  sum_.cancel();
+  attribution_.cancel();
+  lens_.cancel();
+}
+
+void PairAnswers::forget() {
+  pair_.forget();
+  other_.forget();
+  compared_.forget();
+  heads_.forget();
+  tokens_.forget();
+  sum_.forget();
+  attribution_.forget();
+  lens_.forget();
+}
+
+}  // namespace headscope::app

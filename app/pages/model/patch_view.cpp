@@ -1,0 +1,245 @@
+// Patching: grids of single patches that fill in as they are computed, and those that are kept, together.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/model/answer_views.h"
+#include "app/platform/track.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/drawing_paint.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+
+namespace headscope::app {
+
+using attention::Piece;
+
+namespace {
+
+constexpr Piece kHeadPieces[] = {Piece::head, Piece::pattern, Piece::queries, Piece::keys, Piece::values};
+constexpr Piece kTokenPieces[] = {Piece::stream, Piece::head, Piece::mlp};
+
+/// Buttons for the pieces of a grid.
+void pieceChoice(View& view, const char* name, std::span<const Piece> pieces, bool byToken, Piece& piece,
+                 const ImRect& area) {
+  std::vector<Choice> choices;
+  int chosen = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const char* const label = pieces[i] == Piece::stream    ? "Stream"
+                              : pieces[i] == Piece::head    ? byToken ? "Attention" : "Outputs"
+                              : pieces[i] == Piece::pattern ? "Patterns"
+                              : pieces[i] == Piece::queries ? "Q"
+                              : pieces[i] == Piece::keys    ? "K"
+                              : pieces[i] == Piece::values  ? "V"
+                                                            : "MLP";
+    choices.push_back({label, "", label});
+    if (pieces[i] == piece) chosen = static_cast<int>(i);
+  }
+  ImGui::SetCursorScreenPos(area.Min);
+  ImGui::BeginChild((std::string(name) + ".box").c_str(), area.GetSize(), false,
+                    ImGuiWindowFlags_NoBackground);
+  if (segmented(view, name, choices, chosen)) piece = pieces[static_cast<std::size_t>(chosen)];
+  compat::endChild();
+}
+
+/// A patch is kept, or taken away again.
+void keepPatch(Scene& scene, const KeptPatch& patch) {
+  auto& patches = scene.compare.patches;
+  if (std::erase_if(patches, [&](const KeptPatch& one) { return one == patch; }) == 0)
+    patches.push_back(patch);
+}
+
+std::string cellWords(const PatchGridQuestion& question, Index row, Index column) {
+  const std::string layer = row == question.sides.pair->opened->config().layerCount()
+                                ? "after the last layer"
+                                : fmt::format("layer {}", row);
+  if (!question.columnsAreTokens())
+    return fmt::format("{}, {} {}", layer,
+                       question.piece == Piece::keys || question.piece == Piece::values ? "KV head" : "head",
+                       column);
+  return fmt::format("{}, “{}”", layer, question.sides.into().text.tokens[attention::asSize(column)].text);
+}
+
+/// One grid: cells fill in as they come, a click keeps a patch.
+void gridPanel(Scene& scene, ModelState& page, const char* name, const PairState::Grid& grid,
+               const ImRect& area) {
+  View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  if (!grid.problem.empty())
+    return paintMessage(view, area, "This can't be computed", grid.problem, view.theme->error);
+  if (!grid.question || grid.question->sides.pair->opened != page.opened) return;
+  const PatchGridQuestion& question = *grid.question;
+  const GridFigure figure = patchFigure(question, grid.grid, scene.compare.patches);
+  const auto [wide, high] = unitsOf(view, area);
+  const DrawingColors& colors = drawingColors(!view.theme->light);
+  paintDrawing(view, list, gridDrawing(figure, wide, high, colors), area.Min);
+  const GridPlace place = gridPlace(figure, wide, high);
+  const ImVec2 from(area.Min.x + view.px(static_cast<float>(place.cells.x)),
+                    area.Min.y + view.px(static_cast<float>(place.cells.y)));
+  const ImVec2 size(view.px(static_cast<float>(place.cells.width)),
+                    view.px(static_cast<float>(place.cells.height)));
+  track(name, from, from + size);
+  ImGui::SetCursorScreenPos(from);
+  const bool clicked = compat::invisibleButton(name, size);
+  if (!grid.whole())
+    list.AddRectFilled(ImVec2(from.x, from.y + size.y + view.px(1)),
+                       ImVec2(from.x + size.x * static_cast<float>(grid.grid.done) /
+                                           static_cast<float>(std::max<Index>(grid.grid.of, 1)),
+                              from.y + size.y + view.px(3)),
+                       view.theme->secondary);
+  if (!ImGui::IsItemHovered()) return;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const auto cell = place.at(static_cast<double>((mouse.x - area.Min.x) / view.unit),
+                             static_cast<double>((mouse.y - area.Min.y) / view.unit));
+  if (!cell) return;
+  const auto [row, column] = *cell;
+  page.pointedRow = row;
+  const bool tokens = question.columnsAreTokens();
+  const float share = grid.grid.recovered(row, column);
+  std::string says = cellWords(question, row, column);
+  if (std::isfinite(share))
+    says += fmt::format("\nlogit difference {}: {:.0f} % comes back{}{}",
+                        logitText(double{grid.grid.difference(row, column)}), 100 * double{share},
+                        question.path ? "" : "\nclick: keep this patch",
+                        question.piece == Piece::head && !tokens
+                            ? "\nShift+click: follow its paths into Q, K and V of later heads"
+                            : "");
+  else
+    says += question.path && row <= question.path->layer ? "\nnothing of the head comes here"
+            : grid.whole()                               ? "\nno token of the other text goes with it"
+                                                         : "\n…";
+  tooltip(view, says);
+  if (clicked && ImGui::GetIO().KeyShift && question.piece == Piece::head && !tokens) {
+    scene.compare.fromLayer = row;
+    scene.compare.fromHead = column;
+    scene.cursor.model.piece = Piece::queries;
+    return;
+  }
+  if (clicked && std::isfinite(share) && !question.path)
+    keepPatch(scene, {question.piece, row, tokens ? -1 : column, tokens ? column : -1});
+  if (!tokens && row < page.config->layerCount() && question.columns() == page.config->heads) {
+    scene.cursor.model.layer = row;
+    scene.cursor.cell.head = column;
+  }
+}
+
+/// "pattern 3.1", "stream 2 at “Ben”".
+std::string patchWords(const PairStudy& pair, bool intoA, const KeptPatch& patch) {
+  constexpr const char* kNames[] = {"stream", "Q", "K", "V", "pattern", "head", "MLP"};
+  std::string words = fmt::format("{} {}", kNames[static_cast<std::size_t>(patch.piece)], patch.layer);
+  if (patch.head >= 0) words += fmt::format(".{}", patch.head);
+  const RecordedText& into = intoA ? pair.a : *pair.b;
+  if (patch.token >= 0 && patch.token < into.tokens())
+    words += " at “" + into.text.tokens[attention::asSize(patch.token)].text + "”";
+  return words;
+}
+
+/// The patches that are kept, what each brings back, and all together with what the model says then.
+void keptPatches(Scene& scene, ModelState& page, const ImRect& area) {
+  View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const PairStudy& pair = *page.pair.pair;
+  const auto& patches = scene.compare.patches;
+  const float y = area.Min.y + view.px(14);
+  float x = area.Min.x;
+  if (const auto path = followedPath(scene)) {
+    const std::string label = fmt::format("Paths from head {}.{}  ×", path->layer, path->head);
+    ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(13)));
+    if (button(view, "patch.path", label)) scene.compare.fromLayer = scene.compare.fromHead = -1;
+    x += textWidth(view.fonts->text, label) + view.px(30);
+  }
+  if (patches.empty()) {
+    paintFitted(view, list, view.fonts->text, ImVec2(x, y), area.Max.x - x, view.theme->faint,
+                "Click a cell to keep its patch: several together show what they do in sum.");
+    return;
+  }
+  const auto& answer = page.pair.sum;
+  const PatchSum* sum = answer && answer->value && answer->request.patches == patches &&
+                                answer->request.sides.pair == page.pair.pair &&
+                                answer->request.sides.intoA == scene.compare.intoA
+                            ? &*answer->value
+                            : nullptr;
+  const PatchSides sides{page.pair.pair, scene.compare.intoA};
+  const auto percent = [&](double difference) {
+    return fmt::format("{:.0f} %", 100 * sides.recovered(difference));
+  };
+  std::optional<std::size_t> removed;
+  for (std::size_t i = 0; i < patches.size(); ++i) {
+    std::string words = patchWords(pair, scene.compare.intoA, patches[i]);
+    if (sum) words += "  " + percent(sum->single[i]);
+    const float wide = textWidth(view.fonts->text, words + "  ×") + view.px(24);
+    if (x + wide > area.Max.x - view.px(40)) break;
+    ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(13)));
+    if (button(view, fmt::format("patch.{}", i), words + "  ×")) removed = i;
+    x += wide + view.px(6);
+  }
+  if (removed)
+    scene.compare.patches.erase(scene.compare.patches.begin() + static_cast<std::ptrdiff_t>(*removed));
+  const float line = y + view.px(30);
+  if (!sum) {
+    const bool failed = answer && !answer->value && answer->request.patches == patches;
+    return paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, line), area.GetWidth(),
+                       failed ? view.theme->error : view.theme->faint,
+                       failed ? answer->value.error().message : "…");
+  }
+  x = area.Min.x +
+      paintText(list, view.fonts->text, ImVec2(area.Min.x, line), view.theme->secondary, "Together ") +
+      view.px(4);
+  x += paintText(list, view.fonts->hero, ImVec2(x, line), view.theme->text,
+                 logitText(sum->together) + ", " + percent(sum->together)) +
+       view.px(14);
+  std::string says = "then it says ";
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, sum->best.size()); ++i)
+    says += (i == 0 ? "" : ", ") + page.word(sum->best[i].first) + " " + probabilityText(sum->best[i].second);
+  paintFitted(view, list, view.fonts->text, ImVec2(x, line), area.Max.x - x, view.theme->secondary, says);
+  track("patch.sum", ImVec2(area.Min.x, line - view.px(12)), ImVec2(area.Max.x, line + view.px(12)));
+}
+
+}  // namespace
+
+void patchView(Scene& scene, ModelState& page, const ImRect& area, bool presents) {
+  View& view = page.view;
+  const auto& pair = page.pair.pair;
+  if (scene.compare.other.empty() || !pair || !pair->b) {
+    paintMessage(view, area, "Patching needs a second text",
+                 "Type text B at the left, or choose one of the pairs there.", view.theme->text);
+    return;
+  }
+  const float kept = view.px(72), bar = presents ? 0 : view.px(40);
+  const bool beside = area.GetWidth() > view.px(820);
+  ImRect left = area, right = area;
+  if (!presents) {
+    Choice sides[] = {{"A into B", "", "b"}, {"B into A", "", "a"}};
+    int chosen = scene.compare.intoA;
+    ImGui::SetCursorScreenPos(ImVec2(area.Max.x - view.px(180), area.Min.y));
+    ImGui::BeginChild("patch.side.box", ImVec2(view.px(180), view.px(34)), false,
+                      ImGuiWindowFlags_NoBackground);
+    if (segmented(view, "patch.side", sides, chosen, "Whose pieces are put into the other text's run."))
+      scene.compare.intoA = chosen == 1;
+    compat::endChild();
+    const ImRect first(area.Min.x, area.Min.y, area.Min.x + view.px(300), area.Min.y + view.px(34));
+    pieceChoice(view, "patch.heads", kHeadPieces, false, scene.cursor.model.piece, first);
+    const ImRect second(first.Max.x + view.px(16), area.Min.y, first.Max.x + view.px(216), first.Max.y);
+    if (second.Max.x < area.Max.x - view.px(190))
+      pieceChoice(view, "patch.tokens", kTokenPieces, true, scene.cursor.model.tokenPiece, second);
+  }
+  left.Min.y = right.Min.y = area.Min.y + bar;
+  left.Max.y = right.Max.y = area.Max.y - kept;
+  if (beside) {
+    const Index heads = page.config->heads, tokens = (scene.compare.intoA ? pair->a : *pair->b).tokens();
+    const float share =
+        std::clamp(static_cast<float>(heads + 4) / static_cast<float>(heads + tokens + 8), 0.32f, 0.6f);
+    left.Max.x = std::round(area.Min.x + area.GetWidth() * share);
+    right.Min.x = left.Max.x + view.px(20);
+  } else {
+    left.Max.y = std::round((left.Min.y + right.Max.y) / 2) - view.px(8);
+    right.Min.y = left.Max.y + view.px(16);
+  }
+  gridPanel(scene, page, "patch.grid.heads", page.pair.heads, left);
+  gridPanel(scene, page, "patch.grid.tokens", page.pair.tokens, right);
+  keptPatches(scene, page, ImRect(area.Min.x, area.Max.y - kept, area.Max.x, area.Max.y));
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,94 @@
+#include "app/widgets/drawing_paint.h"
+
+#include <algorithm>
+
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+std::uint32_t colorOf(const render::Color& color) {
+  return ImGui::ColorConvertFloat4ToU32(ImVec4(color.r, color.g, color.b, color.a));
+}
+
+ImFont* fontOf(const Fonts& fonts, const TextRun& text) {
+  if (text.mono) return text.size >= 14 ? fonts.mono : fonts.monoSmall;
+  if (text.size >= 20) return fonts.hero;
+  if (text.size >= 14) return text.bold ? fonts.bold : fonts.text;
+  return text.bold ? fonts.smallBold : fonts.small;
+}
+
+/// Paints one shape at a time.
+struct Painter {
+  const View& view;
+  Canvas list;
+  ImVec2 origin;
+
+  ImVec2 place(double x, double y) const {
+    return {origin.x + view.px(static_cast<float>(x)), origin.y + view.px(static_cast<float>(y))};
+  }
+
+  void operator()(const TextRun& text) const {
+    ImFont* const font = fontOf(*view.fonts, text);
+    const ImVec2 at = place(text.x, text.y);
+    if (text.degrees != 0) {
+      // Turned clockwise about its beginning, which is the end of a text that is turned the other way.
+      paintTurned(font, text, at);
+      return;
+    }
+    const Align align = text.anchor == Anchor::start    ? Align::left
+                        : text.anchor == Anchor::middle ? Align::center
+                                                        : Align::right;
+    paintText(list, font, at, colorOf(text.color), text.text, align);
+  }
+  void operator()(const Box& box) const {
+    const ImVec2 from = place(box.frame.x, box.frame.y), to = place(box.frame.right(), box.frame.bottom());
+    if (box.outline > 0)
+      compat::rectOutline(list, from, to, colorOf(box.color), view.px(static_cast<float>(box.radius)),
+                          std::max(1.0f, view.px(static_cast<float>(box.outline))));
+    else
+      list.AddRectFilled(from, to, colorOf(box.color), view.px(static_cast<float>(box.radius)));
+  }
+  void operator()(const Line& line) const {
+    list.AddLine(place(line.x0, line.y0), place(line.x1, line.y1), colorOf(line.color),
+                 std::max(1.0f, view.px(static_cast<float>(line.width))));
+  }
+  void operator()(const Polyline& line) const {
+    for (std::size_t i = 1; i < line.points.size(); ++i)
+      list.AddLine(place(line.points[i - 1].x, line.points[i - 1].y),
+                   place(line.points[i].x, line.points[i].y), colorOf(line.color),
+                   std::max(1.0f, view.px(static_cast<float>(line.width))));
+  }
+  void operator()(const Ramp& ramp) const {
+    constexpr int kSteps = 48;
+    for (int i = 0; i < kSteps; ++i) {
+      const auto share = (static_cast<float>(i) + 0.5f) / kSteps;
+      const double from = ramp.upwards ? ramp.frame.bottom() - ramp.frame.height * (i + 1) / kSteps
+                                       : ramp.frame.x + ramp.frame.width * i / kSteps;
+      const render::Color color =
+          cellColor(ramp.style, ramp.style.low + share * (ramp.style.high - ramp.style.low));
+      const Frame part = ramp.upwards
+                             ? Frame{ramp.frame.x, from, ramp.frame.width, ramp.frame.height / kSteps + 0.5}
+                             : Frame{from, ramp.frame.y, ramp.frame.width / kSteps + 0.5, ramp.frame.height};
+      (*this)(Box{part, color});
+    }
+  }
+  void operator()(const Cells&) const {}
+  void operator()(const Swatch&) const {}
+
+ private:
+  void paintTurned(ImFont* font, const TextRun& text, ImVec2 at) const {
+    // paintRotated turns counter-clockwise about the right end: so set, a label ends below its cell.
+    paintRotated(list, font, at, static_cast<float>(text.degrees), colorOf(text.color), text.text);
+  }
+};
+
+}  // namespace
+
+void paintDrawing(const View& view, Canvas list, const Drawing& drawing, ImVec2 at) {
+  const Painter painter{view, list, at};
+  for (const Shape& shape : drawing.shapes) std::visit(painter, shape);
+}
+
+}  // namespace headscope::app

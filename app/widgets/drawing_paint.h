@@ -1,0 +1,12 @@
+#pragma once
+
+#include "app/compute/figures/drawing.h"
+#include "app/widgets/view.h"
+
+namespace headscope::app {
+
+/// Paints a drawing of text, boxes, lines and colour scales with its top left corner at `at`, a unit of it as
+/// large as the window's. Cells and samples of cells, which the heatmaps' shader draws, aren't painted.
+void paintDrawing(const View& view, Canvas list, const Drawing& drawing, ImVec2 at);
+
+}  // namespace headscope::app

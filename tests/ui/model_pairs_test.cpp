@@ -1,0 +1,85 @@
+// Two texts on the page of the model: what of one brings back its answer in the other.
+
+#include "tests/support/page_check.h"
+#include "tests/ui/model_heads_support.h"
+
+namespace headscope::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class ModelPairs : public ModelHeads {
+ protected:
+  void openPair(const std::string& skill) {
+    ui.view().request("model.pair." + skill);
+    ui.draw();
+    for (int i = 0;
+         i < 200 && !(page().pair.pair && page().pair.heads.whole() && page().pair.heads.grid.of > 0 &&
+                      page().pair.tokens.whole() && page().pair.tokens.grid.of > 0);
+         ++i)
+      ui.draw();
+    ASSERT_TRUE(page().pair.pair && page().pair.pair->b) << page().pair.problem;
+  }
+};
+
+TEST_F(ModelPairs, ABundledPairFillsItsGridsAndAClickKeepsAPatch) {
+  openPair("got");
+  EXPECT_EQ(ui.scene().cursor.model.view, app::ModelView::patch);
+  EXPECT_GT(page().pair.pair->a.difference, 0);
+  EXPECT_LT(page().pair.pair->b->difference, 0);
+  EXPECT_TRUE(ui.has("difference.a") && ui.has("difference.b"));
+  ui.click("patch.grid.heads");
+  ASSERT_EQ(std::ssize(ui.scene().compare.patches), 1);
+  ui.draw();
+  EXPECT_TRUE(ui.has("patch.sum"));
+  ui.chord(kCtrl, app::Key::z);
+  EXPECT_THAT(ui.scene().compare.patches, IsEmpty()) << "one step of undo";
+}
+
+TEST_F(ModelPairs, SwappingTurnsOneTextIntoTheOther) {
+  openPair("it");
+  const app::Scene before = ui.scene();
+  const double a = page().pair.pair->a.difference;
+  ui.click("text.swap");
+  ui.draw();
+  EXPECT_EQ(*ui.scene().compare.other, *before.setup.input.text);
+  EXPECT_EQ(*ui.scene().setup.input.text, *before.compare.other);
+  EXPECT_NEAR(page().pair.pair->b->difference, -a, 1e-3);
+  ui.click("text_b.clear");
+  ui.draw();
+  EXPECT_TRUE(ui.scene().compare.other.empty());
+}
+
+TEST_F(ModelPairs, EveryViewHasRoomAtEverySize) {
+  openPair("got");
+  for (const auto& [width, height] : {std::pair(1280, 720), std::pair(1920, 1080)}) {
+    ui.resize(width, height);
+    for (const char* view : {"heads", "patch", "attribution", "lens"}) {
+      ui.view().request(std::string("model.view.") + view);
+      ui.draw();
+      ui.draw();
+      ui.draw();
+      EXPECT_THAT(flaws(ui), IsEmpty()) << view << " at " << width;
+    }
+  }
+}
+
+TEST_F(ModelPairs, HeadsShowAOrBOrTheirDifference) {
+  openPair("list");
+  ui.view().request("model.view.heads");
+  ui.draw();
+  ui.draw();
+  const auto layers = page().layers;
+  ui.click("model.shown.difference");
+  for (int i = 0; i < 50 && page().pair.compared.empty(); ++i) ui.draw();
+  ASSERT_FALSE(page().pair.compared.empty());
+  EXPECT_EQ(page().layers, page().pair.compared);
+  EXPECT_GE(page().layers.front()->heads.front().differs, 0);
+  ui.click("model.shown.a");
+  ui.draw();
+  EXPECT_EQ(page().layers, layers);
+}
+
+}  // namespace
+}  // namespace headscope::test
