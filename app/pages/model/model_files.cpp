@@ -101,7 +101,7 @@ void ModelPage::readExamples() {
   services_.files.read<Learned>(
       modelFolder(kLearned).string(), [] { return readLearned(modelFolder(kLearned)); },
       [this](attention::Result<Learned> read) {
-        more_ = exampleActions(std::make_shared<const Learned>(read ? *std::move(read) : Learned{}));
+        more_ = onShown(exampleActions(std::make_shared<const Learned>(read ? *std::move(read) : Learned{})));
       });
 }
 
@@ -276,7 +276,13 @@ std::vector<Action> ModelPage::openActions() {
        {},
        true,
        false,
-       [this](Scene&) { openModelAt(kLearned, services_.asker(), Outcome(services_.view)); },
+       [this](Scene& scene) {
+         if (showsExample(scene) && scene.cursor.page == "model") {
+           scene = exampleOf(scene);
+           return services_.view.say("Opened " + example_->name);
+         }
+         openModelAt(kLearned, services_.asker(), Outcome(services_.view));
+       },
        "",
        "load bundled miniature"},
       {"model.leave",

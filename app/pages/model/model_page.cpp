@@ -116,8 +116,13 @@ void ModelPage::takeStudy(const std::shared_ptr<const StudyAnswer>& answer) {
 }
 
 bool ModelPage::take(const Scene& scene) {
-  const auto& opened = scene.setup.subject.opened;
-  const bool stack = isStack(scene.setup), wasStack = std::exchange(stack_, stack);
+  return showsExample(scene) ? takeShown(exampleOf(scene)) : takeShown(scene);
+}
+
+bool ModelPage::takeShown(const Scene& scene) {
+  const Setup& setup = scene.setup;
+  const auto& opened = setup.subject.opened;
+  const bool stack = isStack(setup), wasStack = std::exchange(stack_, stack);
   if (std::exchange(opened_, opened) != opened || wasStack != stack) forgetModel();
   page_.opened = opened;
   page_.config = opened ? &opened->config() : nullptr;
@@ -131,7 +136,7 @@ bool ModelPage::take(const Scene& scene) {
     takeStudy(answer);
     any = true;
   }
-  if (stack) takeStack(scene.setup);
+  if (stack) takeStack(setup);
   const auto newer = [&](auto& held, const auto& answer) {
     if (auto now = answer.current(); now != held) {
       held = std::move(now);
@@ -144,8 +149,8 @@ bool ModelPage::take(const Scene& scene) {
   any = takeAboutHeads() || any;
   any = takePair(scene) || any;
   const auto streams = unchanged_.current();
-  const bool wanted = streams && streams->value && changesModel(scene.setup) &&
-                      streams->request == unchangedQuestion(scene.setup);
+  const bool wanted =
+      streams && streams->value && changesModel(setup) && streams->request == unchangedQuestion(setup);
   if (wanted != (page_.unchanged != nullptr) || (wanted && page_.unchanged.get() != &*streams->value)) {
     page_.unchanged = wanted ? std::shared_ptr<const StreamStudy>(streams, &*streams->value) : nullptr;
     any = true;
@@ -154,7 +159,11 @@ bool ModelPage::take(const Scene& scene) {
 }
 
 void ModelPage::prepare(Scene& scene) {
-  if (!page_.config) return;
+  page_.example = showsExample(scene);
+  if (page_.config) onShown(scene, [this](Scene& shown) { prepareShown(shown); });
+}
+
+void ModelPage::prepareShown(Scene& scene) {
   advanceWriting(scene);
   if (!page_.ready()) return page_.pictures.show(scene, page_);
   if (page_.followsLast && page_.study->question == modelQuestion(scene.setup, scene.cursor.sequence)) {
@@ -272,7 +281,11 @@ bool ModelPage::foldsStrip(const Layout& layout) const {
   return high / static_cast<float>(page_.config->layerCount()) < view.px(26);
 }
 
-void ModelPage::draw(Scene& scene, const Layout& whole) {
+void ModelPage::draw(Scene& scene, const Layout& layout) {
+  onShown(scene, [&](Scene& shown) { drawShown(shown, layout); });
+}
+
+void ModelPage::drawShown(Scene& scene, const Layout& whole) {
   View& view = services_.view;
   const Layout layout = divided(whole);
   const auto sizes = std::pair(page_.pictures.rowPixels, page_.pictures.headCell);
@@ -280,10 +293,8 @@ void ModelPage::draw(Scene& scene, const Layout& whole) {
   if (!page_.config) openingPanel(scene, page_, layout.center);
   if (!page_.opening.wanted.empty())
     openModelAt(std::exchange(page_.opening.wanted, {}), services_.asker(), Outcome(view));
-  if (!page_.config) {
-    if (!page_.opening.forgotten.empty()) changeRecent(std::exchange(page_.opening.forgotten, {}), false);
-    return;
-  }
+  if (!page_.opening.forgotten.empty()) changeRecent(std::exchange(page_.opening.forgotten, {}), false);
+  if (!page_.config) return;
   ImRect above = layout.center, below = layout.center;
   above.Max.y = below.Min.y = std::round(layout.center.Max.y - stripHeight(layout));
   overviewPanel(scene, page_, above, layout.presents);
@@ -314,7 +325,7 @@ void ModelPage::reset() {
 }
 
 bool ModelPage::showsSide(const Scene& scene) const {
-  return scene.setup.subject.opened != nullptr || isStack(scene.setup);
+  return scene.setup.subject.opened != nullptr || isStack(scene.setup) || showsExample(scene);
 }
 
 std::vector<CaptionPart> ModelPage::caption(const Scene& scene) const {

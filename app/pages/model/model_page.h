@@ -49,6 +49,22 @@ class ModelPage : public Page {
     bool changed = false;
   };
 
+  /// Opens the bundled model for the page alone, once.
+  void openExample();
+  /// Whether the page shows that model in place of the scene's layer: no other is open.
+  bool showsExample(const Scene& scene) const;
+  /// The scene as the page shows it then: with that model, and an example text where the scene's has other
+  /// words.
+  Scene exampleOf(const Scene& scene) const;
+  /// Acts on what the page shows. Where that is the example, the scene takes over what is looked at; and all
+  /// of it, once something is changed.
+  void onShown(Scene& scene, const std::function<void(Scene&)>& act);
+  /// Actions that do so.
+  std::vector<Action> onShown(std::vector<Action> actions);
+  bool takeShown(const Scene& scene);
+  void prepareShown(Scene& scene);
+  void drawShown(Scene& scene, const Layout& layout);
+  void askShown(const Scene& scene);
   attention::Result<ModelStudy> run(const ModelQuestion& question, std::stop_token stop);
   void takeArriving(const OpenModel* model);
   void takeStudy(const std::shared_ptr<const StudyAnswer>& answer);
@@ -89,9 +105,11 @@ class ModelPage : public Page {
   ModelRunner runner_;
   Arriving arriving_;
   std::shared_ptr<const StudyAnswer> taken_;
-  std::shared_ptr<const OpenModel> opened_;  ///< of the scene that the page is about
-  std::vector<Action> more_;                 ///< that the session hasn't taken yet
-  bool stack_ = false;                       ///< that scene has layers made here
+  std::shared_ptr<const OpenModel> opened_;   ///< of the scene that the page is about
+  std::shared_ptr<const OpenModel> example_;  ///< the bundled model, where none was open; null before
+  bool triedExample_ = false;
+  std::vector<Action> more_;  ///< that the session hasn't taken yet
+  bool stack_ = false;        ///< that scene has layers made here
 
   Answer<ModelQuestion, ModelStudy> study_;
   Answer<ModelQuestion, StreamStudy> unchanged_;

@@ -117,12 +117,18 @@ std::vector<Forecast> ModelPage::forecastsFor(const Scene& scene) const {
 }
 
 void ModelPage::ask(const Scene& scene) {
-  const bool stack = isStack(scene.setup);
-  if (!scene.setup.subject.opened && !stack) {
-    lookForRecent();
-    return lookForCached();
+  if (scene.setup.subject.opened || isStack(scene.setup)) {
+    page_.opening.lookedForRecent = false;  // what is there may have changed by the next time
+    return askShown(scene);
   }
-  page_.opening.lookedForRecent = false;  // what is there may have changed by the next time
+  lookForRecent();
+  lookForCached();
+  if (scene.setup.subject.model.empty()) openExample();
+  if (showsExample(scene)) askShown(exampleOf(scene));
+}
+
+void ModelPage::askShown(const Scene& scene) {
+  const bool stack = isStack(scene.setup);
   const ModelQuestion question = modelQuestion(scene.setup, scene.cursor.sequence);
   if (page_.stopped && *page_.stopped != question) page_.stopped.reset();
   if (page_.stopped) return;

@@ -283,6 +283,7 @@ void modelSide(Scene& scene, ModelState& page, const Layout& layout) {
       gap(view, 12);
       recordedSection(scene, page);
     } else if (scene.setup.subject.opened) {
+      if (page.example) exampleSection(page);
       modelFacts(
           scene, view,
           bytesRead(*scene.setup.subject.opened->model, page.layersRead, page.headRead, page.tokens()));

@@ -123,6 +123,7 @@ struct ModelState {
   Index layersRead = 0;   ///< of the model's, since it was opened: what of its file was read
   bool headRead = false;  ///< and of its map to the vocabulary
   ModelOpening opening;
+  bool example = false;  ///< no model is open: what is shown is the bundled one, and not the scene's
 
   /// The scene's model, or the layers made here that were run last; null without one.
   std::shared_ptr<const OpenModel> opened;
@@ -189,6 +190,8 @@ void headPanel(Scene& scene, ModelState& page, const Layout& layout);
 /// Below the large head of recorded attention.
 void recordedPanel(const Scene& scene, const ModelState& page);
 void stripPanel(Scene& scene, ModelState& page, const ImRect& area, bool folded);
+/// That the bundled model is an example, and how another is opened.
+void exampleSection(ModelState& page);
 /// Where no model is open: what can be.
 void openingPanel(Scene& scene, ModelState& page, const ImRect& area);
 

@@ -1,3 +1,4 @@
+#include <initializer_list>
 #include <optional>
 
 #include "app/pages/model/model_state.h"
@@ -9,13 +10,11 @@ namespace headscope::app {
 
 namespace {
 
-/// The ways in as buttons, side by side as far as there is room; returns how far down they go.
-float waysIn(View& view, ImVec2 at, float width) {
-  constexpr std::pair<const char*, const char*> kWays[] = {{"model.learned", "Open the bundled model"},
-                                                           {"model.open", "Open a folder…"},
-                                                           {"model.recorded", "Recorded attention…"}};
+/// Actions as buttons, side by side as far as there is room; returns how far down they go.
+using Ways = std::initializer_list<std::pair<const char*, const char*>>;
+float waysIn(View& view, ImVec2 at, float width, Ways ways) {
   const float start = at.x, height = view.px(28), space = view.px(10);
-  for (const auto& [action, label] : kWays) {
+  for (const auto& [action, label] : ways) {
     const float wide = textWidth(view.fonts->text, label) + view.px(22);
     if (at.x > start && at.x + wide > start + width) at = ImVec2(start, at.y + height + space);
     ImGui::SetCursorScreenPos(at);
@@ -23,6 +22,16 @@ float waysIn(View& view, ImVec2 at, float width) {
     at.x += wide + space;
   }
   return at.y + height;
+}
+
+/// Models on this machine, to open.
+void modelsHere(ModelState& page) {
+  View& view = page.view;
+  if (page.opening.cached.empty()) return;
+  sectionTitle(view, "ON THIS MACHINE ALREADY");
+  for (std::size_t i = 0; i < page.opening.cached.size(); ++i)
+    if (button(view, "cached." + std::to_string(i), page.opening.cached[i].name, "", true))
+      page.opening.wanted = page.opening.cached[i].folder.string();
 }
 
 /// What was opened before; a folder that is gone says so, and can be left out of the list.
@@ -51,6 +60,25 @@ void recentModels(ModelState& page) {
 
 }  // namespace
 
+void exampleSection(ModelState& page) {
+  View& view = page.view;
+  hint(view,
+       "No model is open: this is the bundled one. The other pages keep their layer until you change "
+       "something here.");
+  gap(view, 4);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float end = waysIn(view, at, width,
+                           {{"model.learned", "Use it on all pages"},
+                            {"model.open", "Open a folder…"},
+                            {"model.recorded", "Recorded attention…"}});
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy(ImVec2(width, end - at.y));
+  gap(view, 10);
+  recentModels(page);
+  modelsHere(page);
+}
+
 void openingPanel(Scene&, ModelState& page, const ImRect& area) {
   View& view = page.view;
   if (beginPanel(view, "overview", area, 0, 0, 0)) {
@@ -65,16 +93,16 @@ void openingPanel(Scene&, ModelState& page, const ImRect& area) {
         list, view.fonts->text, ImVec2(x, y), width, view.theme->secondary,
         "A folder with config.json, model.safetensors and tokenizer.json, as Hugging Face lays it out: "
         "drop it on the window or choose it. Weights are mapped, nothing is copied or sent anywhere.");
-    y = waysIn(view, ImVec2(x, y + view.px(18)), width);
+    y = waysIn(view, ImVec2(x, y + view.px(18)), width,
+               {{"model.learned", "Open the bundled model"},
+                {"model.open", "Open a folder…"},
+                {"model.recorded", "Recorded attention…"}});
     if (!page.opening.recent.empty() || !page.opening.cached.empty()) {
       ImGui::SetCursorScreenPos(ImVec2(x, y + view.px(24)));
       ImGui::BeginChild("cached", ImVec2(width, area.Max.y - y - view.px(44)), false,
                         ImGuiWindowFlags_NoBackground);
       recentModels(page);
-      if (!page.opening.cached.empty()) sectionTitle(view, "ON THIS MACHINE ALREADY");
-      for (std::size_t i = 0; i < page.opening.cached.size(); ++i)
-        if (button(view, "cached." + std::to_string(i), page.opening.cached[i].name, "", true))
-          page.opening.wanted = page.opening.cached[i].folder.string();
+      modelsHere(page);
       compat::endChild();
     }
   }

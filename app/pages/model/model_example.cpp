@@ -1,0 +1,66 @@
+// Where no model is open the page shows the bundled one in its place: a view of its own beside the scene,
+// which stays as it is until something of the view is changed.
+
+#include <utility>
+
+#include "app/pages/model/model_page.h"
+#include "app/scene/models/open_model.h"
+
+namespace headscope::app {
+
+void ModelPage::openExample() {
+  if (std::exchange(triedExample_, true)) return;
+  page_.opening.name = "the bundled model";
+  services_.files.read<std::shared_ptr<const OpenModel>>(
+      modelFolder(kLearned).string(),
+      [stop = services_.files.stopToken()] { return openModel(kLearned, stop); },
+      [this](attention::Result<std::shared_ptr<const OpenModel>> opened) {
+        page_.opening.name.clear();
+        if (opened)
+          example_ = *std::move(opened);
+        else
+          page_.opening.problem = opened.error().message;
+      });
+}
+
+bool ModelPage::showsExample(const Scene& scene) const {
+  return example_ && scene.setup.subject.model.empty() && !isStack(scene.setup);
+}
+
+Scene ModelPage::exampleOf(const Scene& scene) const {
+  Scene shown = scene;
+  shown.setup = {};
+  shown.setup.input = scene.setup.input;
+  shown.setup.prefill = scene.setup.prefill;
+  adoptModel(shown, kLearned, example_);
+  // Of words it doesn't know it would show scraps.
+  const Learned& learned = example_->learned;
+  const std::string& text = *scene.setup.input.text;
+  if (!learned.skills.empty() && (text.empty() || !wordsOutside(learned.words, text).empty()))
+    shown.setup.input.text = learned.skills.front().text;
+  return shown;
+}
+
+void ModelPage::onShown(Scene& scene, const std::function<void(Scene&)>& act) {
+  if (!showsExample(scene) || scene.cursor.page != "model") return act(scene);
+  Scene shown = exampleOf(scene);
+  const Setup before = shown.setup;
+  const CompareSetup compared = shown.compare;
+  act(shown);
+  const bool adopts = shown.setup != before || shown.compare != compared || shown.cursor.page != "model";
+  if (adopts) {
+    shown.cursor.sequence = 0;
+    shown.cursor.decoding = false;
+  } else {
+    shown.setup = std::move(scene.setup);
+  }
+  scene = std::move(shown);
+}
+
+std::vector<Action> ModelPage::onShown(std::vector<Action> actions) {
+  for (Action& action : actions)
+    action.run = [this, run = std::move(action.run)](Scene& scene) { onShown(scene, run); };
+  return actions;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,119 @@
+// The page Model where no model is open: the bundled one, beside a scene that stays as it is.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/pages/model/model_page.h"
+#include "app/platform/recent_models.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Key;
+using attention::Index;
+using ::testing::HasSubstr;
+
+class ExampleModel : public testing::Test {
+ protected:
+  ExampleModel() {
+    app::saveRecentModels({});
+    ui.key(static_cast<Key>('6'));
+    ui.draw();
+    own = ui.scene().setup;
+  }
+  const app::ModelState& page() { return ui.session().page<app::ModelPage>().state(); }
+
+  UiDriver ui;
+  app::Setup own;
+};
+
+TEST_F(ExampleModel, IsShownAtOnceAndChangesNothing) {
+  ASSERT_TRUE(page().ready());
+  EXPECT_EQ(page().opened->name, "Miniature");
+  EXPECT_EQ(std::ssize(ui.names("model.0.")), page().config->heads);
+  EXPECT_TRUE(ui.has("guess.0"));
+  EXPECT_TRUE(ui.has("empty.model.open")) << "one's own can be opened beside it";
+  ui.click("model.2.1");
+  ui.key(Key::down);
+  ui.draw();
+  EXPECT_EQ(ui.scene().cursor.model.layer, 3);
+  EXPECT_EQ(ui.scene().cursor.cell.head, 1) << "what is looked at is the scene's";
+  EXPECT_EQ(ui.scene().setup, own);
+  EXPECT_FALSE(ui.session().document().canUndo());
+  EXPECT_FALSE(ui.session().document().dirty());
+  ui.session().scene().cursor.page = "heads";
+  ui.draw();
+  EXPECT_EQ(ui.snapshot().config.heads, 8) << "other pages have the layer made here";
+}
+
+TEST_F(ExampleModel, IsTheScenesOnceSomethingOfItIsChanged) {
+  const std::pair<const char*, void (*)(UiDriver&)> kChanges[] = {
+      {"a head", [](UiDriver& ui) { ui.key(Key::x); }},
+      {"the text", [](UiDriver& ui) { ui.replaceText("text", "The dog ran"); }},
+      {"a token", [](UiDriver& ui) { ui.key(Key::period); }},
+      {"a mask", [](UiDriver& ui) { ui.click("window"); }},
+      {"an example text", [](UiDriver& ui) { ui.click("skill.1"); }},
+      {"its layer on Heads", [](UiDriver& ui) { ui.key(Key::enter); }},
+      {"asked for", [](UiDriver& ui) { ui.click("empty.model.learned"); }}};
+  for (const auto& [name, change] : kChanges) {
+    SCOPED_TRACE(name);
+    change(ui);
+    ui.clickAway();
+    ui.wait(2);
+    ui.draw();
+    EXPECT_EQ(ui.scene().setup.subject.model, app::kLearned);
+    EXPECT_TRUE(ui.scene().setup.subject.opened);
+    EXPECT_TRUE(ui.session().document().canUndo());
+    while (ui.session().document().canUndo()) ui.chord(kCtrl, Key::z);
+    ui.session().scene().cursor.page = "model";
+    ui.draw();
+    EXPECT_EQ(ui.scene().setup, own);
+    EXPECT_TRUE(page().example) << "it is an example again";
+  }
+}
+
+TEST_F(ExampleModel, HasATextOfItsWordsWhereTheScenesAreOthers) {
+  ui.session().scene().setup.input.text = "Zyzzyva quokka";
+  ui.draw();
+  ASSERT_TRUE(page().ready());
+  const std::string shown = page().study->question.setup.input.text;
+  EXPECT_THAT(shown, HasSubstr("The dog didn't cross the bridge"));
+  EXPECT_EQ(*ui.scene().setup.input.text, "Zyzzyva quokka");
+}
+
+TEST_F(ExampleModel, ItsExampleTextsAreKnownOnceTheirFileIsRead) {
+  UiDriver fresh;
+  const auto has = [&] {
+    const auto& all = fresh.session().actions().all();
+    return std::any_of(all.begin(), all.end(),
+                       [](const app::Action& action) { return action.id == "model.example.it"; });
+  };
+  EXPECT_FALSE(has()) << "the start waits for no file";
+  fresh.draw();
+  EXPECT_TRUE(has());
+}
+
+/// A folder may have scores.json with names of its own, of which there are no actions.
+TEST_F(ExampleModel, SkillsOfAnotherModelAreShownOnTheirTexts) {
+  TemporaryFolder folder;
+  std::filesystem::copy(app::modelFolder(app::kLearned), folder / "own",
+                        std::filesystem::copy_options::recursive);
+  std::string scores = fileText(folder / "own" / "scores.json");
+  scores.replace(scores.find("\"it\""), 4, "\"own\"");
+  putFile(folder / "own" / "scores.json", scores);
+  ui.drop({(folder / "own").string()});
+  ui.draw();
+  ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
+  ui.click("skill.0");
+  ui.draw();
+  EXPECT_THAT(*ui.scene().setup.input.text, HasSubstr("The dog didn't cross the bridge"));
+  ui.replaceText("text", "Zyzzyva");
+  ui.draw();
+  EXPECT_TRUE(ui.has("words.unknown"));
+  EXPECT_FALSE(ui.has("words.list")) << "those are the bundled model's";
+}
+
+}  // namespace
+}  // namespace headscope::test
