@@ -30,14 +30,14 @@ constexpr Key digit(char at) {
 
 std::span<const PageRow> pageTable() {
   static constexpr std::array<PageRow, 8> kTable{{
-      {{"heads", "Heads", {digit('1'), {}}, "Go to the heads", "Receipt"}, make<HeadsPage>},
-      {{"mask", "Mask", {digit('2'), {}}, "Go to the mask studio", "Mask summary"}, make<MaskPage>},
-      {{"map", "Map", {digit('3'), {}}, "Go to the map", ""}, make<MapPage>},
-      {{"cache", "Cache", {digit('4'), {}}, "Go to the KV cache", "This step"}, make<CachePage>},
-      {{"cost", "Cost", {digit('5'), {}}, "Go to what models cost", ""}, make<CostPage>},
-      {{"model", "Model", {digit('6'), {}}, "Go to the model", "Head"}, make<ModelPage>},
-      {{"lab", "Lab", {digit('7'), {}}, "Go to the head lab", ""}, make<HeadLabPage>},
-      {{"lessons", "Lessons", {digit('8'), {}}, "Go to the lessons", ""}, make<LessonsPage>},
+      {{"heads", "Heads", {digit('1'), {}}, "Go to Heads", "Receipt"}, make<HeadsPage>},
+      {{"mask", "Mask", {digit('2'), {}}, "Go to Mask", "Mask summary"}, make<MaskPage>},
+      {{"map", "Map", {digit('3'), {}}, "Go to Map", ""}, make<MapPage>},
+      {{"cache", "Cache", {digit('4'), {}}, "Go to Cache", "This step"}, make<CachePage>},
+      {{"cost", "Cost", {digit('5'), {}}, "Go to Cost", ""}, make<CostPage>},
+      {{"model", "Model", {digit('6'), {}}, "Go to Model", "Head"}, make<ModelPage>},
+      {{"lab", "Lab", {digit('7'), {}}, "Go to Lab", ""}, make<HeadLabPage>},
+      {{"lessons", "Lessons", {digit('8'), {}}, "Go to Lessons", ""}, make<LessonsPage>},
   }};
   return kTable;
 }

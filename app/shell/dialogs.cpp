@@ -69,23 +69,23 @@ void ShortcutSheet::draw(Scene&, View& view, bool) {
     ImGui::SameLine(0, view.px(20));
     ImGui::BeginChild("mouse", ImVec2(half, 0), false, ImGuiWindowFlags_NoBackground);
     sectionTitle(view, "HEADS");
-    keyLine(view, "Point", "lights the query and key everywhere");
-    keyLine(view, "Click", "shows that head large");
-    keyLine(view, "Wheel, drag", "zooms and moves the large head");
-    keyLine(view, "Esc", "back to all heads");
-    keyLine(view, "Right click", "offers what can be done there");
+    keyLine(view, "Point", "highlights the query and key in every picture");
+    keyLine(view, "Click", "enlarges that head");
+    keyLine(view, "Wheel, drag", "zoom and move the enlarged head");
+    keyLine(view, "Esc", "goes back to all heads");
+    keyLine(view, "Right click", "opens a menu");
     gap(view, 6);
     sectionTitle(view, "SLIDERS");
-    keyLine(view, "Drag", "only legal values can be reached");
-    keyLine(view, "← →", "one step, while pointing");
-    keyLine(view, "Wheel", "the same after a click, or with Ctrl");
-    keyLine(view, "Double click", "types a value; Enter takes it");
+    keyLine(view, "Drag", "sets a value; only valid values are reachable");
+    keyLine(view, "← →", "change by one step while pointing");
+    keyLine(view, "Wheel", "changes the value after a click, or with Ctrl");
+    keyLine(view, "Double click", "lets you type a value; Enter confirms");
     gap(view, 6);
     sectionTitle(view, "MASK STUDIO");
-    keyLine(view, "Drag with a tool", "paints; with the arrow it moves");
+    keyLine(view, "Drag with a tool", "paints; the arrow tool moves");
     keyLine(view, "Wheel", "zooms all maps at once");
     keyLine(view, "Drag a layer", "moves it; a click opens it");
-    keyLine(view, "Point at a cell", "says which layers mask it");
+    keyLine(view, "Point at a cell", "shows which layers mask it");
     gap(view, 6);
     sectionTitle(view, "MAP");
     keyLine(view, "Wheel, + −", "zooms from the whole head to single cells");
@@ -94,8 +94,8 @@ void ShortcutSheet::draw(Scene&, View& view, bool) {
     gap(view, 6);
     sectionTitle(view, "FILES");
     keyLine(view, "Drop .json", "opens a scene");
-    keyLine(view, "Drop .safetensors", "loads weights; on the map, queries and keys");
-    keyLine(view, "Drop .npy .csv", "loads embeddings; in the mask studio, a mask");
+    keyLine(view, "Drop .safetensors", "loads weights; on Map, queries and keys");
+    keyLine(view, "Drop .npy .csv", "loads embeddings; on Mask, a mask");
     compat::endChild();
   }
   endDialog();
@@ -130,7 +130,7 @@ std::vector<const Action*> Palette::found() const {
 /// The lines to choose from; the one that was clicked.
 const Action* Palette::list(View& view, const std::vector<const Action*>& found) {
   ImGui::BeginChild("list", ImVec2(0, 0), false, ImGuiWindowFlags_NoBackground);
-  if (found.empty()) hint(view, "No action is called “" + wanted_ + "”.");
+  if (found.empty()) hint(view, "No action matches “" + wanted_ + "”.");
   const Action* clicked = nullptr;
   for (int i = 0; i < static_cast<int>(found.size()); ++i) {
     const Action& action = *found[static_cast<std::size_t>(i)];
@@ -156,7 +156,7 @@ void Palette::draw(Scene& scene, View& view, bool opening) {
   if (beginDialog(view, "palette", "Actions", 520, 460)) {
     const std::string before = wanted_;
     const bool entered = lineBox(view, "palette.search", wanted_, ImGui::GetContentRegionAvail().x, opening,
-                                 "Type to find an action, or a sentence to read");
+                                 "Type an action to run, or a sentence to read");
     if (wanted_ != before) chosen_ = 0;
     sentence_.name = "Read “" + wanted_ + "”";
     const std::vector<const Action*> lines = found();

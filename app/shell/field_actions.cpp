@@ -54,7 +54,7 @@ void addChoices(std::vector<Action>& actions, const Field& field, View& view) {
     const bool needsFile = field.path == "weights.source" && choiceName(field, i) == "file";
     actions.push_back({id,
                        nameOf(field, selection.labels[i]),
-                       "Choices",
+                       "Settings",
                        {},
                        true,
                        false,
@@ -73,7 +73,7 @@ void addChoices(std::vector<Action>& actions, const Field& field, View& view) {
 void addSwitch(std::vector<Action>& actions, const Field& field, View& view) {
   actions.push_back({"set." + std::string(field.path),
                      std::string(std::get<Toggle>(field.control).label) + ": on or off",
-                     "Choices",
+                     "Settings",
                      {},
                      true,
                      false,

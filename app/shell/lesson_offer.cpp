@@ -15,7 +15,7 @@ void lessonOffer(View& view, const ImRect& area) {
     const float buttons =
         textWidth(view.fonts->text, start) + textWidth(view.fonts->text, decline) + view.px(80);
     paintFitted(view, list, view.fonts->title, ImVec2(x, y), area.GetWidth() - buttons - view.px(70),
-                theme.text, "Eight heads read one sentence. See how, in six minutes.");
+                theme.text, "See how eight heads read one sentence, in six minutes.");
     ImGui::SetCursorScreenPos(ImVec2(area.Max.x - buttons - view.px(10), y - view.px(14)));
     if (button(view, "offer.start", start)) view.request("lesson.begin");
     ImGui::SameLine(0, view.px(14));

@@ -162,7 +162,7 @@ void ManualReader::list(View& view, bool opening) {
     if (listRow(view, "manual.section." + chapter.key + "." + anchorOf(section.heading), label, chosen))
       go({section.chapter, section.heading});
   }
-  if (!any) hint(view, "The manual doesn't mention “" + wanted_ + "”.");
+  if (!any) hint(view, "The manual has nothing on “" + wanted_ + "”.");
 }
 
 bool ManualReader::listRow(View& view, const std::string& name, const std::string& label, bool chosen) {

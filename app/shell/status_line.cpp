@@ -28,8 +28,7 @@ void figures(View& view, const WindowState& window, const PageStatus& page, Canv
   track(page.busyName, ImVec2(from, y - view.px(8)), ImVec2(x, y + view.px(8)));
   if (!page.canStop) return;
   ImGui::SetCursorScreenPos(ImVec2(x + view.px(10), y - view.px(14)));
-  if (button(view, "stop", "Stop", page.hasPicture ? "" : "Nothing has been computed yet to go back to",
-             true))
+  if (button(view, "stop", "Stop", page.hasPicture ? "" : "There is no earlier result to go back to", true))
     view.request("edit.stop");
 }
 

@@ -98,7 +98,7 @@ std::vector<BarItem> barItems(const View& view, const Layout& layout, const Wind
   };
   add("bar.palette", "Actions", "palette");
   if (layout.narrow && !side.empty())
-    add("bar.receipt", view.drawer ? "Hide side" : std::string(side), "look.side");
+    add("bar.receipt", view.drawer ? "Hide panels" : std::string(side), "look.side");
   add("bar.present", "Present", "look.present");
   add("bar.redo", "Redo", "edit.redo", window.canRedo);
   add("bar.undo", "Undo", "edit.undo", window.canUndo);

@@ -40,7 +40,7 @@ void LeaveQuestion::draw(Scene&, View& view, bool) {
   // What is called may put another dialog in this one's place.
   const std::shared_ptr<Dialog> self = view.dialog;
   std::function<void()> answer;
-  if (beginDialog(view, "discard", "Leave without saving?", 520, questionHeight(unsaved_.size(), 118))) {
+  if (beginDialog(view, "discard", "Close without saving?", 520, questionHeight(unsaved_.size(), 118))) {
     questionRows(view, unsaved_.size(), [&](std::size_t i, ImVec2 at, float width) {
       const UnsavedLine& line = unsaved_[i];
       const float y = at.y + view.px(14), buttonRoom = view.px(66);
@@ -54,9 +54,9 @@ void LeaveQuestion::draw(Scene&, View& view, bool) {
       if (button(view, fmt::format("discard.save.{}", i), label)) answer = [this, i] { save_(i); };
     });
     gap(view, 10);
-    if (button(view, "discard.leave", "Leave")) answer = leave_;
+    if (button(view, "discard.leave", "Close")) answer = leave_;
     ImGui::SameLine(0, view.px(8));
-    if (button(view, "discard.stay", "Stay")) view.dialog.reset();
+    if (button(view, "discard.stay", "Cancel")) view.dialog.reset();
   }
   endDialog();
   if (answer) answer();
@@ -69,7 +69,7 @@ void RecoveryQuestion::draw(Scene&, View& view, bool) {
   const float height = readable ? questionHeight(offer_.names.size(), 148) : 200;
   if (beginDialog(view, "recovery", "Restore unsaved work?", 520, height)) {
     if (readable) {
-      hint(view, "Headscope ended on " + offer_.when + " before this was saved:");
+      hint(view, "Headscope closed on " + offer_.when + " without saving:");
       gap(view, 4);
       questionRows(view, offer_.names.size(), [&](std::size_t i, ImVec2 at, float width) {
         paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->bold, ImVec2(at.x, at.y + view.px(14)),
@@ -77,7 +77,7 @@ void RecoveryQuestion::draw(Scene&, View& view, bool) {
       });
     } else {
       hint(view,
-           "Headscope ended before all was saved, and what it kept can't be read: " + offer_.problem + ".");
+           "Headscope closed without saving, and the recovery file can't be read: " + offer_.problem + ".");
     }
     gap(view, 10);
     if (readable) {

@@ -47,7 +47,7 @@ TEST_F(Wrong, WithoutATextTheChoiceIsTheRandomLayerThatIsShown) {
   ui.draw();
   park();
   EXPECT_FALSE(page().study->question.snapshot);
-  EXPECT_THAT(written(), AllOf(HasSubstr("There is no text:"), HasSubstr("on a random layer"),
+  EXPECT_THAT(written(), AllOf(HasSubstr("No text yet:"), HasSubstr("on a random layer"),
                                Not(HasSubstr("on this layer"))));
   expectTidy("no text");
   ui.session().scene().setup.input.text = std::string("A text again .");
@@ -66,7 +66,7 @@ TEST_F(Wrong, AKeyThatIsNotTransposedShowsWhereTheShapesFit) {
   ui.draw();
   EXPECT_EQ(page().study->result.same, "");
   EXPECT_TRUE(ui.has("stage.wrong") && ui.has("stage.right"));
-  EXPECT_THAT(written(), Not(HasSubstr("Same here")));
+  EXPECT_THAT(written(), Not(HasSubstr("No difference here")));
   expectTidy("32 tokens of 32 dimensions");
 }
 

@@ -37,10 +37,10 @@ TEST_F(Steps, ASoftCapIsWrittenOutAndAddsNothing) {
   scene().setup.model.softcap = 5;
   show(PipelineStep::bias);
   EXPECT_EQ(page().head->steps.biased.size(), 144);
-  EXPECT_THAT(words(), AllOf(HasSubstr("5·tanh(score ÷ 5)"), HasSubstr("from the score alone"),
-                             Not(HasSubstr("the place of"))));
-  EXPECT_THAT(written(),
-              AllOf(HasSubstr("5·tanh(10.80 ÷ 5) = "), HasSubstr("capped"), Not(HasSubstr("what is added"))));
+  EXPECT_THAT(words(), AllOf(HasSubstr("5·tanh(score ÷ 5)"), HasSubstr("the same at every position"),
+                             Not(HasSubstr("the position of"))));
+  EXPECT_THAT(written(), AllOf(HasSubstr("5·tanh(10.80 ÷ 5) = "), HasSubstr("capped"),
+                               Not(HasSubstr("the added term"))));
   expectTidy("soft-cap");
 }
 
@@ -48,40 +48,40 @@ TEST_F(Steps, WhatIsAddedComesBeforeTheSoftCap) {
   scene().setup.model.softcap = 5;
   scene().setup.model.position = app::PositionKind::alibi;
   show(PipelineStep::bias);
-  EXPECT_THAT(words(), AllOf(HasSubstr("the place of"), HasSubstr("then keeps it within ±5")));
+  EXPECT_THAT(words(), AllOf(HasSubstr("the position of"), HasSubstr("then keeps it within ±5")));
   const double dot = page().head->steps.dots(7, 6), scaled = dot * page().head->steps.factor;
   EXPECT_THAT(written(), AllOf(HasSubstr("5·tanh((" + app::cellText(scaled) + " − 0.500) ÷ 5) = "),
-                               HasSubstr("added to, then capped")));
+                               HasSubstr("bias added, then capped")));
   expectTidy("ALiBi and soft-cap");
 }
 
 TEST_F(Steps, ABiasAloneIsAdded) {
   scene().setup.model.position = app::PositionKind::alibi;
   show(PipelineStep::bias);
-  EXPECT_THAT(words(), AllOf(HasSubstr("the place of"), Not(HasSubstr("cap"))));
-  EXPECT_THAT(written(), AllOf(HasSubstr(" − 0.500 = "), HasSubstr("with what is added")));
+  EXPECT_THAT(words(), AllOf(HasSubstr("the position of"), Not(HasSubstr("cap"))));
+  EXPECT_THAT(written(), AllOf(HasSubstr(" − 0.500 = "), HasSubstr("bias added")));
 }
 
 TEST_F(Steps, ScalingIsExplainedAsItIsDone) {
   show(PipelineStep::scale);
-  EXPECT_THAT(words(), AllOf(HasSubstr("Kept small"), HasSubstr("dividing by it keeps")));
-  EXPECT_THAT(written(), HasSubstr("the same picture, smaller numbers"));
+  EXPECT_THAT(words(), AllOf(HasSubstr("Scores scaled by 1/√dₖ"), HasSubstr("Dividing by it keeps")));
+  EXPECT_THAT(written(), HasSubstr("same pattern, smaller numbers"));
   scene().setup.model.scaled = false;
   ui.draw();
-  EXPECT_THAT(words(), AllOf(HasSubstr("left as they are"), HasSubstr("not divided"),
-                             Not(HasSubstr("dividing by it keeps"))));
-  EXPECT_THAT(written(), AllOf(HasSubstr("nothing scales it"), HasSubstr("unscaled"),
-                               HasSubstr("not scaled\n"), Not(HasSubstr("\nscaled\n"))));
+  EXPECT_THAT(words(), AllOf(HasSubstr("Scores unchanged"), HasSubstr("Without the division"),
+                             Not(HasSubstr("Dividing by it keeps"))));
+  EXPECT_THAT(written(), AllOf(HasSubstr("no scaling"), HasSubstr("unscaled"), HasSubstr("not scaled\n"),
+                               Not(HasSubstr("\nscaled\n"))));
   scene().setup.model.sharpness = 3;
   show(PipelineStep::scale);
-  EXPECT_THAT(words(), AllOf(HasSubstr("made larger"), HasSubstr("multiplies every score by 3"),
-                             Not(HasSubstr("dividing by it keeps"))));
-  EXPECT_THAT(written(), AllOf(HasSubstr("the same picture, larger numbers"), Not(HasSubstr("smaller"))));
+  EXPECT_THAT(words(), AllOf(HasSubstr("scaled up"), HasSubstr("multiplies every score by 3"),
+                             Not(HasSubstr("Dividing by it keeps"))));
+  EXPECT_THAT(written(), AllOf(HasSubstr("same pattern, larger numbers"), Not(HasSubstr("smaller"))));
   EXPECT_THAT(written(), AllOf(HasSubstr("\n× 3 sharpness\n"), Not(HasSubstr("not scaled"))));
   expectTidy("not scaled, sharpness 3");
   scene().setup.model.scaled = true;
   ui.draw();
-  EXPECT_THAT(words(), AllOf(HasSubstr("dividing by it keeps"), HasSubstr("multiplies every score by 3")));
+  EXPECT_THAT(words(), AllOf(HasSubstr("Dividing by it keeps"), HasSubstr("multiplies every score by 3")));
 }
 
 /// However much happens to the scores, what the film calls it is written out.
@@ -105,9 +105,9 @@ TEST_F(Steps, DropoutIsSaidWhereItsWeightsAreUsed) {
   EXPECT_THAT(words(), Not(HasSubstr("dropout")));
   scene().setup.model.dropout = 0.3f;
   show(PipelineStep::mix);
-  EXPECT_THAT(words(), AllOf(HasSubstr("as much as dropout leaves of its weight"), HasSubstr("÷ 0.7")));
-  EXPECT_THAT(written(), AllOf(HasSubstr("dropout(A)"),
-                               HasSubstr("what dropout leaves of the weight: 0, or weight ÷ 0.7")));
+  EXPECT_THAT(words(), AllOf(HasSubstr("its weight after dropout"), HasSubstr("÷ 0.7")));
+  EXPECT_THAT(written(),
+              AllOf(HasSubstr("dropout(A)"), HasSubstr("the weight after dropout: 0 or weight ÷ 0.7")));
   expectTidy("dropout");
 }
 
@@ -118,8 +118,8 @@ TEST_F(Steps, ARowThatSeesNoKeySaysSo) {
   ui.session().setScene(empty);
   show(PipelineStep::softmax);
   ASSERT_TRUE(page().head) << page().problem;
-  EXPECT_THAT(words(), AllOf(HasSubstr("sees no key"), HasSubstr("all its weights are 0"),
-                             Not(HasSubstr("add up to 1"))));
+  EXPECT_THAT(words(),
+              AllOf(HasSubstr("sees no key"), HasSubstr("every weight is 0"), Not(HasSubstr("sum to 1"))));
   EXPECT_THAT(written(), AllOf(HasSubstr("no key is visible"), Not(HasSubstr("largest score of the row"))));
   expectTidy("no key");
   show(PipelineStep::mix);

@@ -220,27 +220,27 @@ TEST_F(Lecture, ActionsTurnTheCausalMaskOffAndOn) {
     return app::hasRule(ui.scene().setup.mask.layers, attention::PatternKind::causal);
   };
   ASSERT_TRUE(causal());
-  ask("Causal mask: on or off");
+  ask("Turn the causal mask on or off");
   EXPECT_FALSE(causal());
-  ask("Causal mask: on or off");
+  ask("Turn the causal mask on or off");
   EXPECT_TRUE(causal());
   openLearned();
-  ask("Causal mask: on or off");
-  EXPECT_THAT(ui.view().messages.error, HasSubstr("it stays on"));
+  ask("Turn the causal mask on or off");
+  EXPECT_THAT(ui.view().messages.error, HasSubstr("so it stays on"));
 }
 
 TEST_F(Lecture, ActionsChooseTheKindOfAttentionOrSayWhyNot) {
   ui.click("weights.random");
-  ask("MQA: all heads share one pair of keys and values");
+  ask("Use MQA: all heads share one pair of keys and values");
   EXPECT_EQ(ui.scene().setup.model.kvHeads, 1);
-  ask("MHA: every head has keys and values of its own");
+  ask("Use MHA: each head has its own keys and values");
   EXPECT_EQ(ui.scene().setup.model.kvHeads, 8);
-  ask("GQA: groups of heads share keys and values");
+  ask("Use GQA: groups of heads share keys and values");
   EXPECT_EQ(app::kindOf(ui.scene().setup.model), app::AttentionKind::gqa);
   ui.click("weights.planted");
-  ask("MHA: every head has keys and values of its own");
+  ask("Use MHA: each head has its own keys and values");
   ui.typeValue("heads", "64");
-  ask("MQA: all heads share one pair of keys and values");
+  ask("Use MQA: all heads share one pair of keys and values");
   ASSERT_GT(ui.scene().setup.model.kvHeads, 1)
       << "64 heads of 4 dimensions are made to do too much for one key";
   EXPECT_THAT(ui.view().messages.error,
@@ -277,7 +277,7 @@ TEST_F(Lecture, TheMapSaysOfItsPictureWhatItSaysOfAPixel) {
   ui.draw();
   std::vector<std::string> said;
   for (const std::string& text : texts())
-    if (const std::size_t at = text.find("brightest of "); at != std::string::npos)
+    if (const std::size_t at = text.find("largest of "); at != std::string::npos)
       said.push_back(text.substr(at, text.find("cells", at) - at));
   ASSERT_GE(said.size(), 2u) << "above the map and beside the pointer";
   EXPECT_THAT(said, Each(Eq(said.front())));

@@ -35,7 +35,7 @@ class MadeLayers : public testing::Test {
 TEST_F(MadeLayers, TheSecondOneShowsInductionOnRepeatedText) {
   makeTwo();
   EXPECT_EQ(ui.scene().setup.model.layers, 2);
-  EXPECT_LT(induction(), 0.5f) << "the first layer is shown, which looks one word back";
+  EXPECT_LT(induction(), 0.5f) << "the first layer is shown, which attends to the previous token";
   ui.typeValue("model.layer", "1");
   ui.draw();
   EXPECT_EQ(ui.scene().setup.subject.layer, 1);
@@ -86,7 +86,7 @@ TEST_F(MadeLayers, AllStandOnTheModelPageAndAClickOpensOne) {
   ui.key(Key::x);
   ui.draw();
   EXPECT_LT(overview().summary(1, 0)->profile["induction"].raw, 0.3f)
-      << "without the head that looks one word back there is no induction";
+      << "without the head that attends to the previous token there is no induction";
   ui.key(Key::x);
   ui.click("model.1.0");
   ui.draw();

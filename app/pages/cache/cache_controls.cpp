@@ -29,15 +29,15 @@ void tokensSection(Scene& scene, CacheState& page) {
   if (scene.setup.input.source == EmbeddingSource::text)
     textBox(view, "text", scene.setup.input.text, 2, "Type a sentence. Each line is a sequence.");
   else
-    hint(view, "The tokens are those of the typed table.");
+    hint(view, "Tokens come from the typed table.");
   if (const PlacedError* error = errorAt(page.snapshot.get(), Place::input)) problem(view, error->message);
   unknownWords(scene, view);
 }
 
 /// Why the heads of the layer are not this page's to change, or "".
 std::string lockedBy(const Setup& setup) {
-  if (setup.subject.opened) return "The opened model sets this";
-  return setup.weights.source == WeightSource::file ? "The weights file sets this" : "";
+  if (setup.subject.opened) return "Set by the opened model";
+  return setup.weights.source == WeightSource::file ? "Set by the weights file" : "";
 }
 
 /// Why the heads can't share keys in that way, or "".
@@ -78,8 +78,7 @@ void headsSection(Scene& scene, CacheState& page) {
   const ModelSetup before = setup.model;
   const HeadStops& stops = headStops(setup, page);
   const auto refuse = [](Index wanted) {
-    return fmt::format("{} heads don't fit the model's size here; the page Heads can change that too.",
-                       wanted);
+    return fmt::format("{} heads don't divide the model dim. Change it on Heads.", wanted);
   };
   if (fieldSlider(view, scene, "model.heads", {locked, stops.heads, refuse})) {
     const Index wanted = std::exchange(setup.model.heads, before.heads);
@@ -88,7 +87,7 @@ void headsSection(Scene& scene, CacheState& page) {
   }
   const std::string one = before.heads == 1 ? "One head has one kv head" : locked;
   const auto refuseKv = [&](Index wanted) {
-    return fmt::format("{} can't be shared evenly by {}.", countedText(before.heads, "query head"),
+    return fmt::format("{} don't divide evenly among {}.", countedText(before.heads, "query head"),
                        countedText(wanted, "kv head"));
   };
   fieldSlider(view, scene, "model.kv_heads",
@@ -110,13 +109,12 @@ void decodeSection(Scene& scene, CacheState& page, const DecodeState& state) {
   for (Index i = 1; i < std::max<Index>(state.prefill, 1); i *= 2) chunks.push_back(i);
   chunks.push_back(std::max<Index>(state.prefill, 1));
   Index shown = chunk == 0 ? chunks.back() : std::min(chunk, chunks.back());
-  SliderSpec spec{"cache.chunk", "In chunks", state.reason, fmt::format("1 to {} tokens", chunks.back()),
-                  "Tokens of the prompt that the prefill takes in at once: chunked prefill."};
+  SliderSpec spec{"cache.chunk", "Chunk size", state.reason, fmt::format("1 to {} tokens", chunks.back()),
+                  "Prompt tokens that each prefill pass processes (chunked prefill)."};
   if (shown == chunks.back()) spec.shown = "whole";
   if (slider(view, spec, chunks, shown)) chunk = shown == chunks.back() ? 0 : shown;
   auto speed = static_cast<float>(scene.cost.cache.speed);
-  const SliderSpec pace{"cache.speed", "Speed", state.reason, "0.5 to 200 steps a second",
-                        "Steps a second while playing."};
+  const SliderSpec pace{"cache.speed", "Speed", state.reason, "0.5 to 200 steps a second", "Playback speed."};
   if (slider(view, pace, Range{0.5, 200}, {0.5, 200, Scale::logarithmic}, speed))
     scene.cost.cache.speed = static_cast<double>(speed);
 }
@@ -156,7 +154,7 @@ void sequencesSection(Scene& scene, CacheState& page) {
               chosen ? view.theme->text : view.theme->secondary,
               fitted(view.fonts->text, words, width - taken - view.px(38)));
   }
-  hint(view, "Every line of the text is a sequence with a cache of its own.");
+  hint(view, "Each line of the text is a sequence with its own cache.");
 }
 
 /// Whose pictures the rooms show.
@@ -167,9 +165,9 @@ void headSlider(Scene& scene, CacheState& page) {
   std::vector<Index> stops;
   for (Index head = 0; head < heads; ++head) stops.push_back(head);
   Index head = viewHead(scene, page.snapshot->config);
-  const SliderSpec spec{"cache.head", "Head", heads == 1 ? "There is one head" : "",
+  const SliderSpec spec{"cache.head", "Head", heads == 1 ? "The layer has one head" : "",
                         fmt::format("0 to {}", heads - 1),
-                        "Whose weights and keys the pictures show; the errors are of all heads."};
+                        "The head whose weights and keys are drawn. Errors cover all heads."};
   if (slider(view, spec, stops, head)) scene.cursor.cell.head = head;
 }
 
@@ -182,11 +180,12 @@ void shapesSection(Scene& scene, CacheState& page) {
     const Index kvHeads = page.snapshot->config.kvHeads;
     std::vector<Index> stops = mergesBetween(kvHeads);
     Index merged = mergedKvHeads(scene.setup, page.snapshot->config, scene.cost.cache.merged);
-    SliderSpec spec{"cache.between", "Merged into", "", "divisors of the kv heads",
-                    "Kv heads that the layer's are merged into by their mean."};
+    SliderSpec spec{"cache.between", "Merge into", "", "divisors of the kv heads",
+                    "Number of kv heads after merging. Merging takes the mean."};
     if (stops.empty()) {
-      spec.disabledReason = kvHeads == 1 ? "There is one kv head"
-                                         : fmt::format("Between {} kv heads and one there is none", kvHeads);
+      spec.disabledReason = kvHeads == 1
+                                ? "The layer has one kv head"
+                                : fmt::format("No number between {} and 1 divides the kv heads", kvHeads);
       spec.shown = "none";
       stops.push_back(merged = kvHeads);
     }
@@ -197,15 +196,15 @@ void shapesSection(Scene& scene, CacheState& page) {
   for (Index i = 0; i <= std::min<Index>(turnedDims(page), 512); i += 2) even.push_back(i);
   SliderState rotary;
   rotary.stops = even;
-  if (even.size() < 2) rotary.disabledReason = "Positions don't turn this layer's keys";
+  if (even.size() < 2) rotary.disabledReason = "This layer's keys have no rotary part";
   if (even.size() < 2) rotary.shown = "none";
   fieldSlider(view, scene, "cost.cache.rotary_dim", rotary);
-  hint(view, made ? "MHA is this layer with a kv head for every head, from the same seeds. Drag the kv heads "
-                    "above: they are merged by their mean, as the GQA paper does. MLA keeps one latent for "
-                    "keys and values, the nearest of its rank, and under RoPE one rotary key for all heads."
-                  : "The layer's kv heads are merged by their mean, as the GQA paper does. MLA keeps one "
-                    "latent for keys and values, the nearest of its rank, and one rotary key for all heads "
-                    "where positions turn keys.");
+  hint(view,
+       made ? "MHA is this layer with one kv head per query head, from the same seeds. GQA and MQA merge kv "
+              "heads by their mean, as in the GQA paper. MLA stores one latent for keys and values (the best "
+              "approximation of its rank) and, under RoPE, one rotary key for all heads."
+            : "Kv heads are merged by their mean, as in the GQA paper. MLA stores one latent for keys and "
+              "values (the best approximation of its rank) and, under RoPE, one rotary key for all heads.");
 }
 
 void evictionSection(Scene& scene, CacheState& page, const DecodeState& state) {
@@ -218,9 +217,8 @@ void evictionSection(Scene& scene, CacheState& page, const DecodeState& state) {
   budget.stops = stops;
   fieldSlider(view, scene, "cost.cache.budget", budget);
   hint(view,
-       "Tokens are decoded one by one. When a kv head has more entries than its budget, the policy gives one "
-       "up, and nothing "
-       "brings it back.");
+       "Tokens are decoded one by one. When a kv head exceeds its budget, the policy evicts one entry for "
+       "good.");
 }
 
 void pagingSection(Scene& scene, CacheState& page) {
@@ -241,9 +239,8 @@ void pagingSection(Scene& scene, CacheState& page) {
     trackItem("cache.schedule.problem");
   }
   hint(view,
-       "A line for each request: STEP: PROMPT + ANSWER tokens, and where its first tokens are those of an "
-       "earlier one, "
-       "shares N with R.");
+       "One request per line: STEP: PROMPT + ANSWER tokens. Add \"shares N with R\" to reuse the first N "
+       "tokens of request R.");
 }
 
 /// Of an opened model one layer, or all of its own.
@@ -263,7 +260,7 @@ void layersSlider(Scene& scene, View& view) {
 void subjectSection(Scene& scene, View& view) {
   const SubjectSetup& subject = scene.setup.subject;
   if (layerCount(scene.setup) == 1) return;
-  sectionTitle(view, "MODEL", subject.opened ? subject.opened->name : "made here");
+  sectionTitle(view, "MODEL", subject.opened ? subject.opened->name : "synthetic");
   layerSlider(scene, view);
   gap(view, 10);
 }

@@ -18,9 +18,9 @@ DecodeState decodeState(const Scene& scene, const CacheState& page, const Sequen
   const Index chunk = scene.cost.cache.chunk, whole = std::max<Index>(state.prefill, 1);
   state.chunk = chunk > 0 ? std::min(chunk, whole) : whole;
   if (page.snapshot->setup.input.cross) {
-    state.reason = "In cross-attention the context is cached once; decoding adds nothing.";
+    state.reason = "Cross-attention caches the context once; decoding adds nothing.";
   } else if (!page.snapshot->causal) {
-    state.reason = "Decoding needs a causal mask: an earlier token sees a later one.";
+    state.reason = "Decoding needs a causal mask: here an earlier token sees a later one.";
     state.turnsOn = true;
   }
   if (!state.reason.empty()) return state;

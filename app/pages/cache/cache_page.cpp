@@ -262,14 +262,14 @@ std::string CachePage::viewCaption(const Scene& scene) const {
     case CacheView::growth:
       break;
     case CacheView::shapes:
-      return "One layer, cached in several shapes: the bytes of each, and how far its output moves.";
+      return "One layer, cached in several shapes: bytes and output error of each.";
     case CacheView::precision:
-      return "The same cache in fewer bits: the bytes of each type, and how far the output moves.";
+      return "The same cache in fewer bits: bytes and output error of each type.";
     case CacheView::eviction:
-      return fmt::format("Two rules that each keep {} tokens: what they drop, and how far the output moves.",
+      return fmt::format("Two policies that each keep {} tokens: what they evict, and the output error.",
                          cache.budget);
     case CacheView::paging:
-      return fmt::format("Requests of different lengths share a pool in blocks of {} tokens.", cache.block);
+      return fmt::format("Requests of different lengths share a pool of {}-token blocks.", cache.block);
   }
   return "";
 }
@@ -321,22 +321,16 @@ std::vector<Action> CachePage::actions() {
     };
   };
   return {
-      {"cache.play", "Play or pause the growing cache", "Cache", {}, false, false, moves(DecodeMove::play)},
-      {"cache.forward", "One token more in the cache", "Cache", {}, false, true, moves(DecodeMove::forward)},
-      {"cache.back", "One token less in the cache", "Cache", {}, false, true, moves(DecodeMove::back)},
-      {"cache.first",
-       "An empty cache, before the prefill",
-       "Cache",
-       {},
-       false,
-       false,
-       moves(DecodeMove::first)},
-      {"cache.last", "The whole sequence in the cache", "Cache", {}, false, false, moves(DecodeMove::last)},
-      {"mask.causal", "Causal mask: on or off", "Mask", {}, true, false, [this](Scene& scene) {
+      {"cache.play", "Play or pause decoding", "Cache", {}, false, false, moves(DecodeMove::play)},
+      {"cache.forward", "Add one token to the cache", "Cache", {}, false, true, moves(DecodeMove::forward)},
+      {"cache.back", "Remove one token from the cache", "Cache", {}, false, true, moves(DecodeMove::back)},
+      {"cache.first", "Empty the cache", "Cache", {}, false, false, moves(DecodeMove::first)},
+      {"cache.last", "Fill the cache", "Cache", {}, false, false, moves(DecodeMove::last)},
+      {"mask.causal", "Turn the causal mask on or off", "Mask", {}, true, false, [this](Scene& scene) {
          const auto& opened = scene.setup.subject.opened;
          if (opened && opened->config().causal)
            return services_.view.messages.fail(opened->name +
-                                               " was trained with its causal mask: it stays on.");
+                                               " was trained with a causal mask, so it stays on.");
          attention::MaskLayers& layers = scene.setup.mask.layers;
          setRule(layers, attention::PatternKind::causal, !hasRule(layers, attention::PatternKind::causal));
        }}};

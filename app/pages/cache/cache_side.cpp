@@ -66,7 +66,7 @@ void stepSection(const Scene& scene, CacheState& page, const DecodeState& state,
       exactBytes(bytes.own * static_cast<std::uint64_t>(appended)));
   row(view, "read", exactBytes(static_cast<std::uint64_t>(std::llround(entry * static_cast<double>(read)))));
   if (config.kvHeads < config.heads)
-    row(view, "read, were it MHA",
+    row(view, "read as MHA",
         exactBytes(static_cast<std::uint64_t>(
             std::llround(entry * static_cast<double>(read) * static_cast<double>(config.heads) /
                          static_cast<double>(config.kvHeads)))));
@@ -113,7 +113,7 @@ void workBars(CacheState& page, const DecodeState& state, const CacheField& fiel
     list.AddRectFilled(ImVec2(at.x, y - view.px(4)), ImVec2(at.x + view.px(8), y + view.px(4)), color);
     paintText(list, view.fonts->text, ImVec2(at.x + view.px(15), y), theme.secondary, text);
   };
-  legend(at.y + view.px(14), lit, "the whole prefix again");
+  legend(at.y + view.px(14), lit, "the whole prefix");
   legend(at.y + view.px(36), theme.text, "one token");
   const float below = area.Max.y + view.px(16);
   paintText(list, view.fonts->small, ImVec2(at.x, below), theme.secondary, "token 0");
@@ -139,7 +139,7 @@ void workSection(const Scene& scene, CacheState& page, const DecodeState& state,
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const Index layers = scene.cost.cache.layers;
-  sectionTitle(view, "WORK OF THIS STEP", layers == 1 ? "" : fmt::format("{} layers", layers));
+  sectionTitle(view, "COMPUTE FOR THIS STEP", layers == 1 ? "" : fmt::format("{} layers", layers));
   const StepWork work = stepWork(scene, state, field);
   const auto line = [&](const char* label, double flops, std::uint32_t color) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -150,7 +150,7 @@ void workSection(const Scene& scene, CacheState& page, const DecodeState& state,
     ImGui::Dummy(ImVec2(width, view.px(28)));
   };
   line("with the cache", work.with, view.theme->text);
-  line("without it", work.without, view.theme->secondary);
+  line("without the cache", work.without, view.theme->secondary);
   workBars(page, state, field);
   double saved = 0;
   for (Index token = state.prefill; token < state.now; ++token) {
@@ -166,19 +166,19 @@ void workSection(const Scene& scene, CacheState& page, const DecodeState& state,
 /// Where the cached decode is furthest off, with both values.
 std::vector<std::string> faultLines(const SequenceSnapshot& sequence, const DecodeProof& proof) {
   const auto number = [](float value) { return numberText(static_cast<double>(value), 4); };
-  return {fmt::format("furthest in head {} at step {}, {}: {} cached, {} in the full pass", proof.head,
+  return {fmt::format("largest in head {} at step {}, {}: {} cached, {} in the full pass", proof.head,
                       proof.token + 1, attention::quotedText(tokenText(sequence, proof.token)),
                       number(proof.cached), number(proof.full)),
-          "rounding explains " + numberText(static_cast<double>(proof.tolerance), 2)};
+          "rounding allows " + numberText(static_cast<double>(proof.tolerance), 2)};
 }
 
-/// "outputs of a prefill of 4 and 8 steps, computed now".
+/// "compared just now: outputs of a 4-token prefill and 8 decode steps".
 std::string proofText(const DecodeProof& proof, bool rounded) {
   const Index all = proof.steps + proof.left;
-  return fmt::format("outputs of a prefill of {} and {}{}, computed now{}", proof.prefill,
+  return fmt::format("compared just now: outputs of a {}-token prefill and {}{}{}", proof.prefill,
                      proof.left > 0 ? countText(attention::asSize(proof.steps)) + " of " : "",
-                     countedText(all, "step"),
-                     rounded ? " with a cache in fp32; what storing less costs is on Precision" : "");
+                     countedText(all, "decode step"),
+                     rounded ? " with an fp32 cache; see Precision for smaller types" : "");
 }
 
 /// What is proved of the shown line so far: all of it, or the first steps, which came with the layer.
@@ -206,14 +206,14 @@ void proofSection(const Scene& scene, CacheState& page) {
   const auto [proof, whole] = shownProof(page, sequence);
   const bool fails = whole && !proof.holds();
   gap(view, 12);
-  sectionTitle(view, "PROOF");
+  sectionTitle(view, "CHECK");
   Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   paintFitted(view, list, view.fonts->title, ImVec2(at.x, at.y + view.px(13)),
               ImGui::GetContentRegionAvail().x, fails ? view.theme->error : view.theme->text,
               fails   ? "Cached decode ≠ full pass"
               : whole ? "Cached decode = full pass"
-                      : "Cached decode and full pass");
+                      : "Comparing cached decode with full pass");
   ImGui::Dummy(ImVec2(1, view.px(26)));
   row(view, "largest difference", numberText(static_cast<double>(proof.maxDifference), 2), false);
   track("cache.proof", at, ImVec2(at.x + view.px(200), at.y + view.px(50)));
@@ -228,7 +228,7 @@ void costSection(const Scene& scene, CacheState& page) {
   const attention::ModelShape* found = attention::findShape(attention::modelShapes(), scene.cost.model);
   const attention::ModelShape shape = found ? *found : shapeOfLayer(scene.setup);
   gap(view, 12);
-  sectionTitle(view, "THE SAME AT FULL SIZE");
+  sectionTitle(view, "AT FULL SIZE");
   Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   paintFitted(view, list, view.fonts->title, ImVec2(at.x, at.y + view.px(13)),
@@ -266,7 +266,7 @@ void cacheSide(Scene& scene, CacheState& page, const Layout& layout) {
     } else if (sequence) {
       sectionTitle(view, "THIS STEP");
       hint(view, !state.reason.empty() ? state.reason
-                 : state.now == 0      ? "The cache is empty: Play fills it."
+                 : state.now == 0      ? "The cache is empty. Press Play to fill it."
                                        : "Counting…");
     }
     if (sequence) proofSection(scene, page);

@@ -67,7 +67,7 @@ bool playButton(View& view, bool playing, ImVec2 from, float width, const std::s
   paintText(list, view.fonts->bold, ImVec2(x + view.px(14), y), ink, playing ? "Pause" : "Play");
   if (hovered && !enabled) tooltip(view, disabledReason);
   if (hovered && enabled)
-    restingHelp(view, "cache.play", "Space plays and pauses; the arrows step, with Shift by ten.");
+    restingHelp(view, "cache.play", "Space plays and pauses. Arrows step by one, with Shift by ten.");
   return clicked && enabled;
 }
 
@@ -114,11 +114,10 @@ void cacheTransport(Scene& scene, CacheState& page, const ImRect& area, bool sma
     DecodeMove move;
     const char* help;
   };
-  static constexpr std::array<Step, 4> kSteps{
-      {{"cache.first", DecodeMove::first, "Empty, before the prefill (Home)."},
-       {"cache.back", DecodeMove::back, "One token less (←)."},
-       {"cache.forward", DecodeMove::forward, "One token more (→)."},
-       {"cache.last", DecodeMove::last, "The whole sequence (End)."}}};
+  static constexpr std::array<Step, 4> kSteps{{{"cache.first", DecodeMove::first, "Empty the cache (Home)."},
+                                               {"cache.back", DecodeMove::back, "Remove one token (←)."},
+                                               {"cache.forward", DecodeMove::forward, "Add one token (→)."},
+                                               {"cache.last", DecodeMove::last, "Fill the cache (End)."}}};
   const std::string pace = fmt::format("{:.3g}{}", scene.cost.cache.speed, small ? "/s" : " steps/s");
   // Keys go to the ends where there is no room for their buttons.
   const auto shown = std::span(kSteps).subspan(cramped ? 1 : 0, cramped ? 2 : 4);

@@ -25,15 +25,15 @@ namespace {
 const char* policyWords(attention::EvictionPolicy policy) {
   switch (policy) {
     case attention::EvictionPolicy::none:
-      return "keeps everything";
+      return "keeps all tokens";
     case attention::EvictionPolicy::window:
-      return "gives up the oldest";
+      return "evicts the oldest";
     case attention::EvictionPolicy::sinks:
       return "keeps the first four and the newest";
     case attention::EvictionPolicy::heavy:
-      return "keeps the heaviest and the newest half";
+      return "keeps heavy hitters and the newest half";
     case attention::EvictionPolicy::random:
-      return "gives up any: the baseline";
+      return "evicts at random (baseline)";
   }
   return "";
 }
@@ -147,8 +147,8 @@ void policyTile(Scene& scene, CacheState& page, const EvictionStudy& study, std:
   const Index entries =
       one.entries.empty() ? 0 : one.entries.back() / page.eviction->request.snapshot->config.kvHeads;
   figure(fmt::format("{}", entries), (attention::nounFor(entries, "entry") + " at the end").c_str());
-  figure(percentText(lost), "weight lost, at worst");
-  figure(percentText(error), "output off, at worst");
+  figure(percentText(lost), "weight lost, worst token");
+  figure(percentText(error), "output error, worst token");
 }
 
 }  // namespace
@@ -170,11 +170,11 @@ void evictionView(Scene& scene, CacheState& page, const ImRect& area, bool small
   for (std::size_t i = 0; i < 2; ++i)
     for (const double each : study.cases[i].outputError) worst[i] = attention::larger(worst[i], each);
   const auto name = [&](std::size_t i) { return policyName(study.cases[i].rules.policy); };
-  const std::string sentence = fmt::format("Outputs are off, at worst: {} {}, {} {}.", name(0),
+  const std::string sentence = fmt::format("Largest output error: {} {}, {} {}.", name(0),
                                            percentText(worst[0]), name(1), percentText(worst[1]));
   const float top =
       viewHeadline(view, area, fourDigitBytes(bytes(study.cases[0])), sentence,
-                   fmt::format("of {} for everything; weights of {}, {}hatched: gone from the cache",
+                   fmt::format("of {} without eviction; weights of {}, {}hatched: evicted",
                                fourDigitBytes(entry * static_cast<double>(config.kvHeads * tokens)),
                                headWords(page.eviction->request.snapshot->setup, page.eviction->request.head),
                                small ? "query ↓ key →, " : ""),
@@ -194,7 +194,7 @@ void evictionView(Scene& scene, CacheState& page, const ImRect& area, bool small
   static constexpr StepPlot kPlots[] = {
       {"eviction.error", "Output error",
        [](const EvictionCase& one, std::size_t at, double) { return one.outputError[at]; }},
-      {"eviction.mass", "Weight on what is gone",
+      {"eviction.mass", "Weight on evicted keys",
        [](const EvictionCase& one, std::size_t at, double) { return one.massLost[at]; }},
       {"eviction.bytes", "Bytes in the cache", [](const EvictionCase& one, std::size_t at, double unit) {
          return unit * static_cast<double>(one.entries[at]);

@@ -38,15 +38,15 @@ void headline(const Scene& scene, CacheState& page, const DecodeState& state, co
                      fmt::format("{} of {}{}", countText(attention::asSize(state.now)),
                                  tokenCountText(state.tokens), small ? "" : " in the cache");
   if (!small && config.kvHeads != config.heads)
-    rest += "  ·  MHA would hold " + fourDigitBytes(attention::saturatingTimes(bytes.mha, now));
+    rest += "  ·  as MHA " + fourDigitBytes(attention::saturatingTimes(bytes.mha, now));
   rest += small ? " · +" + fourDigitBytes(bytes.own) + " a step"
                 : "  ·  each step adds " + fourDigitBytes(bytes.own);
   if (!small && config.kvHeads != config.heads) rest += ", MHA's " + fourDigitBytes(bytes.mha);
   if (const CacheField* field = shownField(scene, page); small && field && state.now > 0) {
     const StepWork work = stepWork(scene, state, *field);
-    rest += fmt::format(" · work {}, without cache {:.1f}×", flopsText(work.with), work.without / work.with);
+    rest += fmt::format(" · {}, without cache {:.1f}×", flopsText(work.with), work.without / work.with);
   }
-  if (page.catchingUp) rest += "  ·  catching up";
+  if (page.catchingUp) rest += "  ·  updating";
   paintFitted(view, list, view.fonts->text, ImVec2(x, y + view.px(small ? 12 : 15)), room, theme.secondary,
               rest);
 }
@@ -236,7 +236,7 @@ void growthView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
               bottom = area.Max.y - stairs - tokens - view.px(8);
   if (area.GetWidth() - left - right < view.px(40) || bottom - top < view.px(12))
     return paintMessage(view, ImRect(area.Min.x, area.Min.y + headHeight, area.Max.x, area.Max.y),
-                        "No room for the cache", "Make the window larger or the text smaller.",
+                        "Not enough space for the cache", "Enlarge the window or reduce the text size.",
                         theme.secondary);
   FieldPlace place = fieldPlace(view, page.snapshot->config, state,
                                 ImRect(area.Min.x + left, top, area.Max.x - right, bottom));
@@ -264,7 +264,7 @@ void growthView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
     notDecodable(page, state, ImRect(place.cells.Min.x, top, place.cells.Max.x, bottom));
   if (state.now == 0) {
     paintText(list, view.fonts->hero, place.cells.GetCenter(), view.theme->secondary,
-              "Play fills " + prefillText(state) + ".", Align::center);
+              "Press Play to fill " + prefillText(state) + ".", Align::center);
   }
 }
 

@@ -105,7 +105,7 @@ void paintTables(const View& view, Canvas list, const PagedStep& step, const ImR
                 area.GetWidth() - view.px(110), theme.secondary, table);
   }
   if (step.running.empty())
-    paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary, "Nobody is there.");
+    paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary, "No running request.");
 }
 
 /// What contiguous rooms would hold: each of them as long as the longest request.
@@ -187,7 +187,7 @@ void pagingView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
   View& view = page.view;
   const bool has = page.paging && page.paging->value.ok();
   if (page.paging && !has) {
-    paintMessage(view, area, "This schedule can't be shown", page.paging->value.error().message,
+    paintMessage(view, area, "Can't read this schedule", page.paging->value.error().message,
                  view.theme->text);
     return;
   }
@@ -207,9 +207,9 @@ void pagingView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
   const Index allocated = step.usedBlocks * block, wasted = allocated - step.storedTokens;
   const std::string sentence =
       step.contiguousTokens == 0
-          ? "Nobody is there: every block is free."
+          ? "No running request: every block is free."
           : fmt::format(
-                "Pages waste {}; contiguous rooms would waste {}.",
+                "Pages waste {}; contiguous allocation would waste {}.",
                 percentText(allocated > 0 ? static_cast<double>(wasted) / static_cast<double>(allocated) : 0),
                 percentText(contiguousWaste(step)));
   const float top = viewHeadline(
@@ -227,12 +227,12 @@ void pagingView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
   const float other = area.Min.x + left + space;
   paintText(list, view.fonts->bold, ImVec2(area.Min.x, top + view.px(10)), theme.text, "Blocks");
   paintText(list, view.fonts->text, ImVec2(area.Min.x + view.px(62), top + view.px(10)), theme.secondary,
-            fmt::format("{} of {} used; with two numbers: shared", step.usedBlocks, study.mostBlocks));
+            fmt::format("{} of {} used; two numbers: shared", step.usedBlocks, study.mostBlocks));
   const float tables = paintPool(view, list, study, step, block, pool) + view.px(18);
   paintText(list, view.fonts->bold, ImVec2(area.Min.x, tables + view.px(10)), theme.text, "Block tables");
   paintTables(view, list, step, ImRect(area.Min.x, tables + view.px(24), area.Min.x + left, bottom));
   paintFitted(view, list, view.fonts->bold, ImVec2(other, top + view.px(10)), area.Max.x - other, theme.text,
-              "Contiguous, beside it");
+              "Contiguous allocation");
   paintContiguous(view, list, study, step, ImRect(other, top + view.px(28), area.Max.x, bottom));
   const float legend = bottom + view.px(14);
   float x = area.Min.x;
@@ -244,7 +244,7 @@ void pagingView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
   };
   word(theme.text, "used");
   word(faded(theme.secondary, 0.55f), "allocated in blocks");
-  word(theme.line, "contiguous: the longest request's room for each");
+  word(theme.line, "contiguous: space for the longest request each");
   const Index most = std::max(study.mostContiguous, study.mostBlocks * block);
   paintText(list, view.fonts->mono, ImVec2(area.Max.x, legend), theme.secondary, "at most " + bytes(most),
             Align::right);

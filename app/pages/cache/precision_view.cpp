@@ -24,15 +24,15 @@ std::string rangeHelp(const PrecisionCase& one) {
     case attention::NumberFormat::fp32:
       return "IEEE single: 24 bits of precision.";
     case attention::NumberFormat::fp16:
-      return "IEEE half: 11 bits of precision, up to 65,504.";
+      return "IEEE half: 11 bits of precision, up to ±65,504.";
     case attention::NumberFormat::bf16:
-      return "The upper half of a single: 8 bits of precision, its whole range.";
+      return "The upper half of a single: 8 bits of precision, same range.";
     case attention::NumberFormat::fp8:
       return "E4M3: 4 bits of precision, up to ±448.";
     case attention::NumberFormat::int8:
-      return "Whole multiples up to ±127 of a scale for each token and head, which takes 2 bytes more.";
+      return "Integers up to ±127 times a scale per token and head (2 more bytes).";
     case attention::NumberFormat::int4:
-      return "Whole multiples up to ±7 of a scale for each token and head, which takes 2 bytes more.";
+      return "Integers up to ±7 times a scale per token and head (2 more bytes).";
   }
   return "";
 }
@@ -115,10 +115,10 @@ void precisionView(Scene& scene, CacheState& page, const ImRect& area, bool smal
       view, area, fourDigitBytes(all),
       chosen.format == attention::NumberFormat::fp32
           ? "fp32 keeps every bit."
-          : fmt::format("{} is {} of fp32; outputs are off by {}.", formatName(chosen.format),
+          : fmt::format("{} is {} of fp32; output error {}.", formatName(chosen.format),
                         fractionText(chosen.bytes, study.cases[0].bytes), errorText(chosen.output.all)),
       layerPrefix(page.precision->request.snapshot->setup) +
-          fmt::format("really quantised: keys and values of all {} tokens, attention computed again", tokens),
+          fmt::format("keys and values of all {} tokens are quantised, then attention is recomputed", tokens),
       small);
   const float space = view.px(small ? 14 : 24), each = (area.GetWidth() - 5 * space) / 6;
   const float rest = area.Max.y - top - view.px(46 + 26 + 34 + 22 + 60 + 30);

@@ -74,9 +74,9 @@ void shapeTile(const Scene& scene, CacheState& page, const ShapesStudy& study, s
   if (at == 0 && !small && mostError > 0)
     paintParagraph(
         list, view.fonts->small, ImVec2(errors.Min.x, errors.Max.y - view.px(40)), side, theme.secondary,
-        fmt::format("Bars: the error of what each token's heads put out, before W_O, beside {}'s. The "
-                    "highest of all is {}.",
-                    one.name, errorText(mostError)));
+        fmt::format(
+            "Bars: each token's error in the head outputs, before W_O, against {}. The largest is {}.",
+            one.name, errorText(mostError)));
   paintNames(scene, view, map, tokens, names, at == 0, errors.Max.y);
   float y = errors.Max.y + names.below + view.px(24);
   // The share is set in the text's face: a fraction of the other is too small to read.
@@ -91,9 +91,9 @@ void shapeTile(const Scene& scene, CacheState& page, const ShapesStudy& study, s
                 theme.secondary, label);
     y += view.px(small ? 22 : 27);
   };
-  figure("output is off by", !one.missing.empty() ? "–" : at == 0 ? "0" : errorText(one.output.all), true);
+  figure("output error", !one.missing.empty() ? "–" : at == 0 ? "0" : errorText(one.output.all), true);
   if (!one.missing.empty()) return;
-  figure("cache a token", exactBytes(bytes), false, at == 0 ? "" : fractionText(bytes, mha));
+  figure("cache per token", exactBytes(bytes), false, at == 0 ? "" : fractionText(bytes, mha));
   const auto cached = static_cast<std::uint64_t>(std::max<Index>(1, decodeState(scene, page).tokens));
   figure("read by the last step", fourDigitBytes(bytes * cached));
   figure("parameters", countText(one.parameters));
@@ -112,21 +112,18 @@ void shapesView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
   const std::uint64_t bytes = bytesPerToken(scene, between), mha = bytesPerToken(scene, study.cases[0]);
   const std::string head = headWords(page.shapes->request.snapshot->setup, page.shapes->request.head);
   const std::string sentence =
-      alone ? "a token. MQA has one kv head for all: there is nothing to merge."
-            : fmt::format("a token. {} ({}) keeps {} of the cache; outputs are off by {}.", between.name,
+      alone ? "per token. MQA already has one kv head: nothing to merge."
+            : fmt::format("per token. {} ({}) needs {} of the cache; output error {}.", between.name,
                           countedText(between.kvHeads, "kv head"), fractionText(bytes, mha),
                           errorText(between.output.all));
   static constexpr std::array<const char*, 5> kCounts{"", "", "two", "three", "four"};
-  std::string rest = small ? fmt::format(
-                                 "Merged by the mean, not trained since; {}, query ↓ key →; bars: "
-                                 "error of each token",
-                                 head)
-                           : fmt::format(
-                                 "One layer's weights in {} shapes: kv heads merged by their mean, and not "
-                                 "trained on since; weights of {}",
-                                 kCounts[study.cases.size()], head);
+  std::string rest =
+      small
+          ? fmt::format("Merged by mean, not retrained; {}, query ↓ key →; bars: error per token", head)
+          : fmt::format("One layer in {} shapes: kv heads merged by their mean, not retrained; weights of {}",
+                        kCounts[study.cases.size()], head);
   if (study.cases.size() == 3 && !small)
-    rest += fmt::format("; nothing is between {} kv heads and 1", study.cases[0].kvHeads);
+    rest += fmt::format("; no number between {} and 1 divides the kv heads", study.cases[0].kvHeads);
   const float top = viewHeadline(view, area, fourDigitBytes(bytes), sentence, rest, small);
   if (!small)
     paintColourBar(view, scene.look.colormap, {"0", "weight", "1"},

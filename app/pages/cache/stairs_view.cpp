@@ -143,13 +143,13 @@ void paintStairs(const Scene& scene, CacheState& page, const FieldPlace& field, 
   const std::string layers = cache.layers == 1 ? "one layer" : fmt::format("{} layers", cache.layers);
   const float left = area.Min.x + view.px(12), y = area.Min.y + view.px(small ? 12 : 14);
   const float width = paintText(list, small ? view.fonts->text : view.fonts->bold, ImVec2(left, y),
-                                theme.text, "Bytes of the cache");
+                                theme.text, "Cache bytes");
   // As far as the playhead's column, and as the highest stairs stay below the words.
   const auto highest = static_cast<double>(cache.mhaStair || isMha ? bytes.mha : bytes.own);
   const double below = place.bytes(y + lineHeight(view.fonts->text) / 2 + view.px(4)) / highest;
   const Index clear = std::clamp<Index>(static_cast<Index>(below), 0, field.tokens);
   const float end = std::min(field.now > 0 ? field.x(field.now - 1) : area.Max.x, field.x(clear));
-  for (const std::string& rest : {"after each token, " + layers + "; the scale stays", layers}) {
+  for (const std::string& rest : {"after each token, " + layers + "; fixed scale", layers}) {
     if (left + width + view.px(20) + textWidth(view.fonts->text, rest) >= end) continue;
     paintText(list, view.fonts->text, ImVec2(left + width + view.px(10), y), theme.secondary, rest);
     break;

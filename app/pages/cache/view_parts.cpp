@@ -49,7 +49,7 @@ bool viewIsEmpty(const Scene& scene, CacheState& page, const ImRect& area, const
     track("cache.reason", area.Min, area.Max);
     return true;
   }
-  if (waits) paintMessage(view, area, "Computing…", "The first picture is on its way.", view.theme->text);
+  if (waits) paintMessage(view, area, "Computing…", "The first picture follows shortly.", view.theme->text);
   return waits;
 }
 

@@ -62,8 +62,8 @@ void paintMissingBands(const View& view, Canvas list, const BandPlan& plan, cons
 void paintVoidReason(const View& view, Canvas list, const BandPlan& plan, Index kvHead, const ImRect& area,
                      bool small) {
   const Index missing = plan.group() - 1, first = kvHead * plan.group(), last = first + missing;
-  std::string why = small ? fmt::format("no band of their own: heads {}–{} share KV {}", first, last, kvHead)
-                          : fmt::format("{} MHA would store: heads {}–{} share KV {} instead",
+  std::string why = small ? fmt::format("no band: heads {}–{} share KV {}", first, last, kvHead)
+                          : fmt::format("{} MHA would store; here heads {}–{} share KV {}",
                                         countedText(missing, "band"), first, last, kvHead);
   ImFont* font = small ? view.fonts->text : view.fonts->title;
   if (area.GetHeight() < lineHeight(font) * 1.3f) return;

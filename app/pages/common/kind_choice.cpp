@@ -17,13 +17,13 @@ namespace {
 std::string kindRefusal(const Setup& setup, AttentionKind kind) {
   ModelSetup trial = setup.model;
   if (kind == AttentionKind::gqa && divisors(trial.heads).size() <= 2)
-    return fmt::format("{0} heads have no divisor between 1 and {0} to group by", trial.heads);
+    return fmt::format("{0} heads have no divisor between 1 and {0}, so there are no groups", trial.heads);
   trial.kvHeads = kvHeadsFor(kind, trial.heads);
   return plantedRefusal(setup, trial).empty()
              ? ""
              : fmt::format(
-                   "{} of these heads would share keys of {} dimensions, too few for what they are made to "
-                   "do. Raise the model dim, or take random weights.",
+                   "{} of these heads would share keys of {} dimensions, too few for their planted "
+                   "behaviours. Raise the model dim or choose random weights.",
                    trial.heads / trial.kvHeads, trial.headDim);
 }
 
@@ -42,10 +42,9 @@ void kindChoice(Setup& setup, View& view, const std::string& locked) {
   for (std::size_t kind = 0; kind < choices.size() && locked.empty(); ++kind)
     choices[kind].disabledReason = kindRefusal(setup, static_cast<AttentionKind>(kind));
   int chosen = static_cast<int>(kindOf(model));
-  if (segmented(
-          view, "kind", choices, chosen,
-          "MHA: every query head has keys and values of its own; GQA: groups of heads share them; MQA: all "
-          "share one pair. The cache shrinks by kv_heads / heads."))
+  if (segmented(view, "kind", choices, chosen,
+                "MHA: each query head has its own keys and values. GQA: groups of heads share them. MQA: all "
+                "heads share one pair. The cache shrinks to kv_heads / heads."))
     model.kvHeads = kvHeadsFor(static_cast<AttentionKind>(chosen), model.heads);
 }
 
@@ -56,15 +55,15 @@ std::vector<Action> kindActions(View& view) {
   };
   std::vector<Action> actions;
   for (const Named& named :
-       {Named{AttentionKind::mha, "kind.mha", "MHA: every head has keys and values of its own"},
-        Named{AttentionKind::gqa, "kind.gqa", "GQA: groups of heads share keys and values"},
-        Named{AttentionKind::mqa, "kind.mqa", "MQA: all heads share one pair of keys and values"}})
+       {Named{AttentionKind::mha, "kind.mha", "Use MHA: each head has its own keys and values"},
+        Named{AttentionKind::gqa, "kind.gqa", "Use GQA: groups of heads share keys and values"},
+        Named{AttentionKind::mqa, "kind.mqa", "Use MQA: all heads share one pair of keys and values"}})
     actions.push_back(
-        {named.id, named.name, "Choices", {}, true, false, [&view, kind = named.kind](Scene& scene) {
+        {named.id, named.name, "Settings", {}, true, false, [&view, kind = named.kind](Scene& scene) {
            Setup& setup = scene.setup;
-           const std::string reason = !setup.subject.model.empty() ? "The opened model sets this."
+           const std::string reason = !setup.subject.model.empty() ? "Set by the opened model."
                                       : setup.weights.source == WeightSource::file
-                                          ? "The weights file sets this."
+                                          ? "Set by the weights file."
                                           : kindRefusal(setup, kind);
            if (!reason.empty()) return view.messages.fail(reason);
            setup.model.kvHeads = kvHeadsFor(kind, setup.model.heads);

@@ -41,7 +41,7 @@ void factLines(const View& view, const std::vector<Fact>& facts) {
   const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
   track("model.facts", from, to);
   if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(from, to))
-    tooltip(view, "The sizes are the model's: its weights were trained with them.");
+    tooltip(view, "Sizes are fixed by the trained weights.");
 }
 
 /// "BF16", and "BF16 + F32" where some tensors are kept otherwise.
@@ -71,7 +71,7 @@ void readSoFar(const View& view, double read, double all) {
                      half);
   ImGui::Dummy(ImVec2(width, view.px(12)));
   trackItem("model.read");
-  hint(view, fmt::format("{} of {} read so far; mapped, no copy", bytesText(read), bytesText(all)));
+  hint(view, fmt::format("{} of {} read so far (memory-mapped)", bytesText(read), bytesText(all)));
 }
 
 }  // namespace
@@ -89,9 +89,8 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
   if (!subject.opened) return problem(view, subject.problem);
   if (subject.opened->recorded) {
     const attention::ModelConfig& shape = subject.opened->config();
-    hint(view, subject.opened->betweenTexts
-                   ? "cross-attention that another program recorded: from one text to another"
-                   : "attention that another program recorded, to look at");
+    hint(view, subject.opened->betweenTexts ? "Imported cross-attention (view only)"
+                                            : "Imported attention (view only)");
     return factLines(view, {{"Layers", countText(attention::asSize(shape.layerCount()))},
                             {"Heads", countText(attention::asSize(shape.heads))},
                             {"Tokens", countText(attention::asSize(shape.maxPositions))},
@@ -102,8 +101,8 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
   const std::string kind = std::string(config.family->name) + (config.causal                ? ""
                                                                : config.isTwoSidedDecoder() ? ", two-sided"
                                                                                             : ", an encoder");
-  hint(view, subject.model == kLearned ? kind + ", trained here on little stories"
-                                       : kind + ", all layers on this text");
+  hint(view,
+       subject.model == kLearned ? kind + ", trained on short stories" : kind + ", all layers on this text");
   gap(view, 2);
   const auto limit = config.positionLimit();
   factLines(view, {{"Layers", countText(attention::asSize(config.layerCount()))},
@@ -118,7 +117,7 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
   if (read)
     readSoFar(view, static_cast<double>(*read), static_cast<double>(model.checkpoint().bytes()));
   else
-    hint(view, fmt::format("{} of weights, mapped, no copy",
+    hint(view, fmt::format("{} of weights (memory-mapped)",
                            bytesText(static_cast<double>(model.checkpoint().bytes()))));
   for (const std::string& note : config.notes) {
     hint(view, note);
@@ -135,7 +134,7 @@ void layerSlider(Scene& scene, View& view) {
   spec.name = "model.layer";
   spec.label = scene.setup.subject.opened ? "Layer" : "Layer shown";
   spec.disabledReason = layers == 1 ? "The model has one layer" : "";
-  spec.help = "Which of the layers is shown, counted from 0.";
+  spec.help = "The layer shown, counted from 0.";
   if (slider(view, spec, stops, shown)) scene.cursor.model.layer = shown;
 }
 
@@ -144,10 +143,9 @@ void scopeChoice(Scene& scene, View& view) {
   std::array<Choice, 2> choices{Choice{"on all layers", "", "all"},
                                 Choice{fmt::format("on layer {} alone", subject.layer), "", "one"}};
   int chosen = subject.scope == EditScope::one;
-  if (dropdown(
-          view, "model.scope", choices, chosen, 0,
-          "Whether masks, biases, sharpness, soft-cap and dropout act on all layers or on the one that the "
-          "other pages show."))
+  if (dropdown(view, "model.scope", choices, chosen, 0,
+               "Apply masks, biases, sharpness, soft-cap and dropout to all layers, or only to the layer "
+               "other pages show."))
     subject.scope = chosen ? EditScope::one : EditScope::all;
 }
 

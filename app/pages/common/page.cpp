@@ -14,8 +14,7 @@ const Scene* Asker::scene() const {
 
 attention::Status Asker::edit(const std::string& file, const std::function<void(Scene&)>& change) const {
   const std::shared_ptr<Document> document = alive();
-  if (!document)
-    return attention::Error{file + " was read too late: the scene it was opened for is no longer there"};
+  if (!document) return attention::Error{file + " was read too late: the scene it was opened for is closed"};
   Scene& scene = document->scene();
   const std::string page = scene.cursor.page;
   const bool front = inFront();  // which page is shown decides it

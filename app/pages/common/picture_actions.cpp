@@ -45,7 +45,7 @@ void askWhere(PageServices& services, PictureKind kind, const DrawingOptions& op
 std::vector<Action> pictureActions(PageServices& services) {
   return {
       {"picture.save",
-       "Save a picture of what the page shows…",
+       "Save a picture of this page…",
        "Picture",
        {Key::p, {.ctrl = true}},
        true,
@@ -54,7 +54,7 @@ std::vector<Action> pictureActions(PageServices& services) {
        "",
        "export screenshot image figure png svg pdf"},
       {"picture.save_dark",
-       "Save a picture in dark colours…",
+       "Save a picture of this page, dark…",
        "Picture",
        {},
        true,
@@ -108,7 +108,7 @@ std::vector<Action> pictureActions(PageServices& services) {
        "",
        "export screenshot image figure png svg pdf"},
       {"picture.save_cost",
-       "Save a picture of what a model costs…",
+       "Save a picture of the cost figures…",
        "Picture",
        {},
        true,

@@ -42,13 +42,12 @@ void unknownWords(const Scene& scene, View& view) {
   const float width = ImGui::GetContentRegionAvail().x;
   const float high = paintParagraph(
       *ImGui::GetWindowDrawList(), view.fonts->small, at, width, view.theme->warning,
-      fmt::format("{} {} not among the {} words that {} knows: it reads {} in pieces.", someOf(unknown),
-                  unknown.size() == 1 ? "is" : "are", opened->learned.words.size(), opened->name,
-                  unknown.size() == 1 ? "it" : "them"));
+      fmt::format("Outside {}'s vocabulary of {} words, so read in pieces: {}", opened->name,
+                  opened->learned.words.size(), someOf(unknown)));
   ImGui::Dummy(ImVec2(width, high + view.px(4)));
   track("words.unknown", at, ImVec2(at.x + width, at.y + high));
   if (scene.setup.subject.model != kLearned) return;  // the actions are about that one
-  if (button(view, "words.list", "Its words…")) view.request("model.words");
+  if (button(view, "words.list", "Vocabulary…")) view.request("model.words");
   ImGui::SameLine(0, view.px(8));
   if (button(view, "words.examples", "Example texts…"))
     for (const LearnedSkill& skill : opened->learned.skills) view.menu.push_back(exampleAction(skill));
@@ -59,10 +58,10 @@ std::string exampleAction(const LearnedSkill& skill) {
 }
 
 void WordList::draw(Scene& scene, View& view, bool) {
-  if (beginDialog(view, "words", fmt::format("{} words that Miniature reads whole", learned_->words.size()),
+  if (beginDialog(view, "words", fmt::format("{} words in Miniature's vocabulary", learned_->words.size()),
                   720, 560)) {
     hint(view,
-         "Any other word falls to pieces, of which it learned little. A click adds a word to the text.");
+         "Other words split into pieces that the model hardly knows. Click a word to add it to the text.");
     gap(view, 4);
     ImGui::BeginChild("words.all", ImVec2(0, 0), false, ImGuiWindowFlags_NoBackground);
     ImFont* font = view.fonts->mono;

@@ -146,12 +146,12 @@ float product(Scene& scene, CostState& page, const ImRect& area, bool small) {
   const ModelShape& shape = figures.shape;
   if (shape.window == 0)
     bracket(view, list, area.Min.x, split, firstBracketY,
-            figures.cost.perToken < 1024 ? exactBytes(figures.cost.perToken) + " a token"
+            figures.cost.perToken < 1024 ? exactBytes(figures.cost.perToken) + " per token"
                                          : exactBytes(figures.cost.perToken) + " = " +
-                                               fourDigitBytes(figures.cost.perToken) + " a token");
+                                               fourDigitBytes(figures.cost.perToken) + " per token");
   else
     bracket(view, list, area.Min.x, split, firstBracketY,
-            exactBytes(figures.cost.perToken / attention::asSize(shape.layers)) + " a token in a layer");
+            exactBytes(figures.cost.perToken / attention::asSize(shape.layers)) + " per token and layer");
   bracket(view, list, second, end, bracketY,
           countText(attention::saturatingTimes(shape.window > 0
                                                    ? attention::cachedTokens(shape, figures.request.tokens)
@@ -169,13 +169,12 @@ float product(Scene& scene, CostState& page, const ImRect& area, bool small) {
                 "= " + fourDigitBytes(figures.cost.total));
   const std::uint64_t wasted = figures.cost.reserved - figures.cost.total;
   const std::string reserved = fourDigitBytes(figures.cost.reserved);
-  const std::string pages =
-      figures.cost.reserved >= attention::kTooManyBytes ? "reserved: " + reserved
-      : figures.shape.window > 0
-          ? fmt::format("{} in blocks of {} that no window frees", reserved, figures.request.block)
-      : small ? fmt::format("{} in blocks of {}", reserved, figures.request.block)
-              : fmt::format("Blocks of {}: {} reserved, {} wasted", figures.request.block, reserved,
-                            fourDigitBytes(wasted));
+  const std::string pages = figures.cost.reserved >= attention::kTooManyBytes ? "reserved: " + reserved
+                            : figures.shape.window > 0 ? fmt::format("{} in blocks of {}; windows free none",
+                                                                     reserved, figures.request.block)
+                            : small ? fmt::format("{} in blocks of {}", reserved, figures.request.block)
+                                    : fmt::format("Blocks of {}: {} reserved, {} wasted",
+                                                  figures.request.block, reserved, fourDigitBytes(wasted));
   paintFitted(view, list, view.fonts->text, ImVec2(half, bracketY + view.px(18)), most, theme.secondary,
               pages);
   unfold(view, "cost.reserved", ImRect(half, bracketY + view.px(8), half + most, bracketY + view.px(28)),

@@ -69,8 +69,8 @@ std::string shapeHelp(const attention::ModelShape& shape) {
     heads += fmt::format(", window {} in {} of {} layers", shape.window, shape.layers - shape.globalLayers,
                          shape.layers);
   const std::string context = shape.contextKnown
-                                  ? fmt::format("trained to {} tokens", tokensText(shape.context))
-                                  : "trained to a length that isn't known";
+                                  ? fmt::format("trained on up to {} tokens", tokensText(shape.context))
+                                  : "training length unknown";
   return fmt::format("{} layers, {}, model dim {}, {}.\n{}", shape.layers, heads, shape.modelDim, context,
                      shape.source);
 }
@@ -83,7 +83,7 @@ void modelList(Scene& scene, CostState& page, float height) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   ImGui::BeginChild("models", ImVec2(ImGui::GetContentRegionAvail().x, height), false,
                     ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground);
-  if (rows.empty()) hint(view, "No model is called that.");
+  if (rows.empty()) hint(view, "No model has this name.");
   const std::string chosen = scene.cost.config.empty() ? scene.cost.model : scene.cost.config;
   for (const ModelRow& row : rows) {
     Canvas list = *ImGui::GetWindowDrawList();
@@ -141,8 +141,7 @@ void requestSection(Scene& scene, CostState& page) {
   fieldSlider(view, scene, "cost.tokens", tokens);
   if (figures.shape.contextKnown && scene.cost.tokens > figures.shape.context &&
       !figures.shape.name.empty() && !isMadeHere(figures.shape))
-    hint(view,
-         fmt::format("Computed; the model was trained to {} tokens.", tokensText(figures.shape.context)));
+    hint(view, fmt::format("The model was trained on up to {} tokens.", tokensText(figures.shape.context)));
   SliderState batch;
   batch.stops = kBatch;
   fieldSlider(view, scene, "cost.batch", batch);

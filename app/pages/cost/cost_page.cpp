@@ -29,7 +29,7 @@ namespace {
 /// The first of them, and how many more there are.
 std::string problemText(const std::vector<std::string>& problems) {
   return problems.size() == 1 ? problems.front()
-                              : fmt::format("{} ({} more: \"headscope cost --list\" says all)",
+                              : fmt::format("{} ({} more: run \"headscope cost --list\" to see all)",
                                             problems.front(), problems.size() - 1);
 }
 
@@ -56,8 +56,7 @@ void CostPage::keepMachine(const MachineChange& change) {
   services_.files.write(
       folder / kMachinesFile, [folder, change] { return writeMachine(folder, change); },
       [this](const attention::Status& kept) {
-        page_.machineProblem =
-            kept.ok() ? "" : "This lasts until the program ends: " + kept.error().message + ".";
+        page_.machineProblem = kept.ok() ? "" : "Kept only until you quit: " + kept.error().message + ".";
       });
 }
 
@@ -121,7 +120,7 @@ void CostPage::draw(Scene& scene, const Layout& layout) {
     if (!page_.unknown.empty()) {
       const bool machine = !checkDevice(scene.cost, page_.catalogue).ok();
       paintMessage(view, area, machine ? "Choose a machine" : "Choose a model",
-                   page_.unknown + (machine ? ". " : " ") + "Take one from the list at the left.",
+                   page_.unknown + (machine ? ". " : " ") + "Choose one from the list on the left.",
                    view.theme->text);
     } else {
       drawFigures(scene, layout, area);
@@ -188,7 +187,7 @@ std::vector<CaptionPart> CostPage::caption(const Scene&) const {
   const CostFigures& figures = page_.figures;
   const Theme& theme = *services_.view.theme;
   std::vector<CaptionPart> caption{
-      {figures.shape.name + " keeps ", theme.secondary},
+      {figures.shape.name + " caches ", theme.secondary},
       {figures.shape.decodes ? fourDigitBytes(figures.cost.total) : "nothing", theme.text},
       {figures.shape.decodes ? " of keys and values for " + tokensText(figures.request.tokens) + " tokens"
                              : ": it reads all tokens at once",
@@ -247,7 +246,7 @@ Action CostPage::plotAction(int which) {
 std::vector<Action> CostPage::actions() {
   std::vector<Action> actions{
       {"cost.open",
-       "What a model costs: open a config.json…",
+       "Open a config.json to see its cost…",
        "Scene",
        {},
        true,
@@ -263,7 +262,7 @@ std::vector<Action> CostPage::actions() {
       plotAction(1),
       plotAction(2),
       {"cost.machines",
-       "Machines: change the table of devices…",
+       "Edit the list of machines…",
        "Cost",
        {},
        true,
@@ -276,7 +275,7 @@ std::vector<Action> CostPage::actions() {
        "",
        "gpu hardware settings"},
       {"cost.next_plot",
-       "The next plot, where one is shown at a time",
+       "Show the next plot",
        "Cost",
        {Key::pageDown, {}},
        false,
@@ -284,7 +283,7 @@ std::vector<Action> CostPage::actions() {
        [this](Scene&) { showNext(1); },
        "cost"},
       {"cost.previous_plot",
-       "The plot before",
+       "Show the previous plot",
        "Cost",
        {Key::pageUp, {}},
        false,

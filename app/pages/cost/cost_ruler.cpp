@@ -161,7 +161,7 @@ void tile(Scene& scene, CostState& page, const GpuChoice& choice, const ImRect& 
       paintText(list, view.fonts->bold, ImVec2(left, y), enabled ? theme.text : theme.faint, title);
   if (!enabled) {
     paintFitted(view, list, view.fonts->text, ImVec2(right, y), right - left - titleWidth - view.px(8),
-                theme.faint, "no even split", Align::right);
+                theme.faint, "uneven split", Align::right);
     return;
   }
   paintText(list, view.fonts->bold, ImVec2(right, y), choice.fitsGb ? theme.text : theme.secondary, fits,
@@ -196,7 +196,7 @@ float costRuler(Scene& scene, CostState& page, const ImRect& area, bool small) {
   float x = area.Min.x + paintText(list, view.fonts->title, ImVec2(area.Min.x, titleY), theme.text, title) +
             view.px(12);
   const std::string sold =
-      fmt::format("cards as sold, in GB (10⁹ bytes): {} = {} GiB", machineText(figures.machine, " "),
+      fmt::format("GPU memory in GB (10⁹ bytes): {} = {} GiB", machineText(figures.machine, " "),
                   bytesInUnit(figures.machine.memoryGb * kGiga, 1073741824.0));
   const float soldWidth = textWidth(view.fonts->text, sold);
   const bool both =

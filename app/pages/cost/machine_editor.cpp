@@ -83,17 +83,17 @@ bool MachineEditor::commit(Scene& scene, const Machine& machine) {
   if (typed_.column < 0) {
     const bool taken = attention::findMachine(page_.catalogue.machines, typed_.text) != nullptr;
     if (typed_.text.find_first_not_of(' ') == std::string::npos)
-      problem_ = "A machine needs a name.";
+      problem_ = "Enter a name for the machine.";
     else if (taken)
-      problem_ = fmt::format("There is a machine called {} already.", typed_.text);
+      problem_ = fmt::format("A machine named {} already exists.", typed_.text);
     changed.name = typed_.text;
   } else {
     const MachineColumn& column = kColumns[static_cast<std::size_t>(typed_.column)];
     char* end = nullptr;
     const double value = std::strtod(typed_.text.c_str(), &end);
     if (end == typed_.text.c_str() || *end != 0 || !(value > 0) || value > column.most)
-      problem_ = fmt::format("\"{}\" is no {}: expected a number of {} above 0, such as {}.", typed_.text,
-                             column.what, column.unit, typed_.before);
+      problem_ = fmt::format("\"{}\" is not a valid {}: expected a number of {} above 0, such as {}.",
+                             typed_.text, column.what, column.unit, typed_.before);
     changed.*column.member = value * column.scale;
   }
   if (problem_.empty()) change(scene, {machine.name, changed});
@@ -141,7 +141,7 @@ void MachineEditor::cell(Scene& scene, View& view, const Machine& machine, int c
   else
     paintText(list, view.fonts->mono, ImVec2(area.Max.x - pad, y), view.theme->text, textOf(machine, column),
               Align::right);
-  if (hovered && fixed) tooltip(view, machine.source + ". Its name stays; its numbers can be changed.");
+  if (hovered && fixed) tooltip(view, machine.source + ". You can change its numbers, not its name.");
   if (clicked && !fixed) open(machine, column);
 }
 
@@ -159,8 +159,8 @@ void MachineEditor::row(Scene& scene, View& view, const Machine& machine, float 
     cell(scene, view, machine, column, next(kNumberWidth));
   if (isOwn(machine)) {
     ImGui::SetCursorScreenPos(ImVec2(x + view.px(2), at.y));
-    if (button(view, "machine." + machine.name + ".remove",
-               isPublished(machine.name) ? "As published" : "Remove", "", true)) {
+    if (button(view, "machine." + machine.name + ".remove", isPublished(machine.name) ? "Reset" : "Remove",
+               "", true)) {
       change(scene, {machine.name, {}});
       typed_ = {};
       problem_.clear();
@@ -198,13 +198,14 @@ void MachineEditor::draw(Scene& scene, View& view, bool) {
       problem(view, wrong);
       trackItem("machines.problem");
     } else {
-      hint(view,
-           fmt::format("Click a number to type. What you change is kept in {}; model shapes of your own "
-                       "stand beside it in {}.",
-                       shownFile(kMachinesFile), kModelsFile));
+      hint(
+          view,
+          fmt::format(
+              "Click a number to edit it. Changes are saved in {}; your own model shapes go beside it in {}.",
+              shownFile(kMachinesFile), kModelsFile));
     }
     ImGui::SetCursorPosY(ImGui::GetWindowHeight() - view.px(46));
-    if (button(view, "machines.add", "+ Machine")) add(page_.figures.machine);
+    if (button(view, "machines.add", "Add machine")) add(page_.figures.machine);
     ImGui::SameLine(0, view.px(10));
     if (button(view, "machines.done", "Done")) view.dialog.reset();
   }

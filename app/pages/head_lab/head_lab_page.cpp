@@ -80,7 +80,7 @@ void HeadLabPage::draw(Scene& scene, const Layout& layout) {
     } else if (page_.missing()) {
       shown(scene).drawMissing(scene, area, layout);
     } else if (!page_.problem.empty()) {
-      paintMessage(view, area, "This layer can't be taken apart", page_.problem, view.theme->error);
+      paintMessage(view, area, "Can't take this layer apart", page_.problem, view.theme->error);
     } else if (page_.head) {
       shown(scene).draw(scene, area, layout);
     }

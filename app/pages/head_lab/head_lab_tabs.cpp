@@ -15,23 +15,22 @@ namespace headscope::app {
 namespace {
 
 constexpr std::array kTable{
-    HeadLabTabRow{"pipeline", "Pipeline", "Lab: Pipeline, a head taken apart step by step", true,
-                  makePipelineTab},
-    HeadLabTabRow{"weights", "Weights", "Lab: Weights of a head: rank, singular values, copying", true,
+    HeadLabTabRow{"pipeline", "Pipeline", "Lab: Pipeline, one head step by step", true, makePipelineTab},
+    HeadLabTabRow{"weights", "Weights", "Lab: Weights, a head's rank, singular values and copying", true,
                   makeWeightsTab, "svd eigenvalues ov qk circuit"},
-    HeadLabTabRow{"embeddings", "Embeddings", "Lab: Embeddings, changed by hand: every head answers", true,
+    HeadLabTabRow{"embeddings", "Embeddings", "Lab: Embeddings, edit vectors and see every head change", true,
                   makeEmbeddingsTab},
-    HeadLabTabRow{"ablation", "Ablation", "Lab: Ablation, heads switched off: shares, convex hull, patching",
-                  true, makeAblationTab, "ablate ablation prune pruning knock out activation patch"},
-    HeadLabTabRow{"precision", "Precision", "Lab: Precision, what fp16 and bf16 change of every head", true,
+    HeadLabTabRow{"ablation", "Ablation", "Lab: Ablation, switched-off heads, convex hull, patching", true,
+                  makeAblationTab, "ablate ablation prune pruning knock out activation patch"},
+    HeadLabTabRow{"precision", "Precision", "Lab: Precision, every head in fp16 or bf16", true,
                   makePrecisionTab, "quantize half precision float16 bfloat16"},
-    HeadLabTabRow{"detectors", "Detectors", "Lab: Detectors, what every head does: all scores", true,
+    HeadLabTabRow{"detectors", "Detectors", "Lab: Detectors, all scores of every head", true,
                   makeDetectorsTab},
-    HeadLabTabRow{"views", "Views", "Lab: Views of the weights: value-weighted, mean, max, difference", true,
+    HeadLabTabRow{"views", "Views", "Lab: Views, value-weighted, mean, max, difference, rollout", true,
                   makeViewsTab},
-    HeadLabTabRow{"many", "One or many", "Lab: One or many, one wide head against many small ones", true,
+    HeadLabTabRow{"many", "Head count", "Lab: Head count, one wide head against several small ones", true,
                   makeHeadCountTab},
-    HeadLabTabRow{"wrong", "What goes wrong", "Lab: What goes wrong, the classic mistakes", false,
+    HeadLabTabRow{"wrong", "Mistakes", "Lab: Mistakes, classic bugs in attention code", false,
                   makeMistakesTab},
 };
 
@@ -80,7 +79,7 @@ void headChips(Scene& scene, HeadLabState& page, const ImRect& line, float left)
   paintBadge(view, list, ImVec2(x, y), groupColor(theme, config.kvHeadOf(cell.head)), kv);
   x -= head + view.px(8);
   ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(13)));
-  if (dropdown(view, "lab.head", heads, chosen, 0, "Which head is taken apart (PgUp and PgDn)."))
+  if (dropdown(view, "lab.head", heads, chosen, 0, "The head shown (PgUp and PgDn)."))
     scene.cursor.cell.head = chosen;
   if (layers > 1) {
     std::vector<Choice> all;
@@ -89,7 +88,7 @@ void headChips(Scene& scene, HeadLabState& page, const ImRect& line, float left)
     if (x - layerWide < left) return;
     x -= layerWide;
     ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(13)));
-    if (dropdown(view, "lab.layer", all, layer, 0, "Which layer is taken apart."))
+    if (dropdown(view, "lab.layer", all, layer, 0, "The layer shown."))
       scene.setup.subject.layer = scene.cursor.model.layer = layer;
   }
   const auto at = static_cast<std::size_t>(cell.head);
@@ -128,9 +127,9 @@ void HeadLabTab::drawMissing(Scene&, const ImRect& area, const Layout&) {
     emptyMessage(view, area, "No tokens", "Type a text on Heads, or start with the opening sentence.",
                  "Start with the opening sentence", "input.sample");
   else if (snapshot.error->waits)
-    paintMessage(view, area, "Nothing to take apart yet", snapshot.error->message, view.theme->text);
+    paintMessage(view, area, "No head to show yet", snapshot.error->message, view.theme->text);
   else
-    paintMessage(view, area, "This layer can't be computed", snapshot.error->message, view.theme->error);
+    paintMessage(view, area, "Can't compute this layer", snapshot.error->message, view.theme->error);
 }
 
 namespace {
@@ -173,7 +172,7 @@ float tabList(Scene& scene, View& view, ImVec2 at) {
   }
   const float wide = textWidth(view.fonts->text, tabs[static_cast<std::size_t>(chosen)].label) + view.px(24);
   ImGui::SetCursorScreenPos(at);
-  if (dropdown(view, "lab.tab", tabs, chosen, 0, "What is shown of the head."))
+  if (dropdown(view, "lab.tab", tabs, chosen, 0, "The lab's tabs."))
     scene.cursor.lab.tab = std::string(kTable[static_cast<std::size_t>(chosen)].key);
   return at.x + wide + view.px(16);
 }

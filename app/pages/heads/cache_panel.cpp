@@ -21,10 +21,10 @@ StripState stateOf(const Scene& scene, const Snapshot& snapshot, const SequenceS
   state.tokens = sequence.keyLength;
   state.now = scene.cursor.decoding ? std::clamp<Index>(scene.cursor.step, 1, state.tokens) : state.tokens;
   if (snapshot.setup.input.cross) {
-    state.reason = "In cross-attention the context's keys and values are cached once; decoding adds none";
+    state.reason = "Cross-attention caches the context once; decoding adds nothing";
     state.now = state.tokens;
   } else if (!snapshot.causal) {
-    state.reason = "Decoding needs causality: without it earlier tokens would have to see later ones";
+    state.reason = "Decoding needs a causal mask: without it, earlier tokens see later ones";
     state.now = state.tokens;
   }
   return state;
@@ -95,7 +95,7 @@ float costs(Scene& scene, const Snapshot& snapshot, View& view, const StripState
   ImGui::SetCursorScreenPos(area.Min);
   sectionTitle(view, scene.cursor.decoding && state.reason.empty()
                          ? fmt::format("BYTES AT STEP {}", state.now)
-                         : "BYTES OF THE CACHE");
+                         : "CACHE BYTES");
   ImGui::SetCursorScreenPos(ImVec2(area.Max.x - view.px(56), area.Min.y - view.px(2)));
   fieldChoice(view, scene, "look.cache_bytes");
   compat::endChild();
@@ -163,7 +163,7 @@ void cacheLine(Scene& scene, HeadsState& page, const StripState& state, const Im
     return bytesText(cacheBytes(snapshot, snapshot.config.kvHeads, tokens, scene.look.cacheBytes));
   };
   std::string cost = decodeStepText(scene, state) + " · " + bytes(state.now);
-  if (!snapshot.setup.input.cross) cost += " · +" + bytes(1) + " a token";
+  if (!snapshot.setup.input.cross) cost += " · +" + bytes(1) + " per token";
   const float costWidth = textWidth(view.fonts->small, cost);
   paintFitted(view, list, view.fonts->small, ImVec2(area.Max.x, y), std::max(0.0f, area.Max.x - x),
               view.theme->secondary, cost, Align::right);

@@ -21,14 +21,14 @@ Caption ofCell(const SequenceSnapshot& sequence, const Cell& cell, const Theme& 
   const CaptionPart query{quoted(sequence.queries, cell.query), theme.query},
       key{quoted(sequence.keys, cell.key), theme.key};
   if (sequence.attention.lse(cell.head, cell.query) == -INFINITY)
-    return {query, {" sees no key: the head's output for it is the bias alone.", theme.text}};
+    return {query, {" sees no key, so its output is the bias alone.", theme.text}};
   if (score == -INFINITY)
     return {query, {" can't see ", theme.text}, key, {": the mask hides it.", theme.text}};
   const float weight = sequence.probabilities().at(cell.head, cell.query, cell.key);
   const auto others = (sequence.attention.scores[cell.head].row(cell.query).array() != -INFINITY).count() - 1;
   Caption caption{query, {" takes " + weightText(weight) + " of its output from ", theme.text}, key};
   caption.push_back({others == 0   ? ", the only key it sees."
-                     : others == 1 ? fmt::format(". The other key has {}.", weightText(1 - weight))
+                     : others == 1 ? fmt::format(". The other key gets {}.", weightText(1 - weight))
                                    : fmt::format(". The other {} keys share {}.", others,
                                                  weightText(std::max(0.0f, 1 - weight))),
                      theme.text});
@@ -45,8 +45,8 @@ Caption ofStep(const Scene& scene, const Snapshot& snapshot, const SequenceSnaps
                             : config.kvHeads == 2 ? "both kv heads"
                                                   : fmt::format("all {} kv heads", config.kvHeads);
   const std::string reused = now == 1   ? ""
-                             : now == 2 ? " The one before is reused."
-                                        : fmt::format(" The {} before are reused.", now - 1);
+                             : now == 2 ? " The previous token is reused."
+                                        : fmt::format(" The {} previous tokens are reused.", now - 1);
   return {{quoted(sequence.keys, now - 1), theme.query},
           {" adds a ", theme.text},
           {"key", theme.key},
@@ -81,7 +81,7 @@ Caption headsCaption(const Scene& scene, const Snapshot& snapshot, const Sequenc
           {", each column a ", theme.text}, {"key", theme.key},
           {": how much ", theme.text},      {quoted(sequence.queries, cell.query), theme.query},
           {" reads from ", theme.text},     {quoted(sequence.keys, cell.key), theme.key},
-          {", head by head.", theme.text}};
+          {", in each head.", theme.text}};
 }
 
 }  // namespace headscope::app

@@ -58,7 +58,7 @@ void HeadsPage::openWeights(const std::filesystem::path& path, const Asker& aske
         if (!taken) return outcome.fail(taken.error().message);
         std::string said = "Loaded " + name;
         if (weights->layer >= 0)
-          said += fmt::format(", layer {}: the first of {}", weights->layer, weights->layers);
+          said += fmt::format(", layer {} (the first of {})", weights->layer, weights->layers);
         outcome.done(said);
       });
 }

@@ -175,7 +175,7 @@ std::optional<std::string> HeadsPage::error(const Scene&) const {
 /// What the picture of the chosen head shows, with its tokens, to the clipboard.
 void HeadsPage::copyNumbers(const Scene& scene) {
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
-  if (!sequence) return services_.view.messages.fail("There is no head to copy: type a sentence first.");
+  if (!sequence) return services_.view.messages.fail("No head to copy. Type a sentence first.");
   const Index head = std::clamp<Index>(scene.cursor.focus >= 0 ? scene.cursor.focus : scene.cursor.cell.head,
                                        0, page_.snapshot->config.heads - 1);
   const attention::MatrixView values = sequence->values(scene.look.quantity)[head];
@@ -200,27 +200,27 @@ std::vector<Action> HeadsPage::actions() {
   const auto decodes = [this](Decode what) { return [this, what](Scene& scene) { decode(scene, what); }; };
   const auto key = [](char at) { return KeyPress{static_cast<Key>(at), {}}; };
   std::vector<Action> actions = fileActions();
-  actions.push_back({"decode.toggle", "Start or leave the decode", "Decode", key('D'), false, false,
-                     decodes(Decode::toggle)});
   actions.push_back(
-      {"decode.play", "Play or pause the decode", "Decode", key(' '), false, false, decodes(Decode::play)});
+      {"decode.toggle", "Start or stop decoding", "Decode", key('D'), false, false, decodes(Decode::toggle)});
+  actions.push_back(
+      {"decode.play", "Play or pause decoding", "Decode", key(' '), false, false, decodes(Decode::play)});
   actions.push_back(
       {"decode.forward", "Decode one token", "Decode", key('.'), false, true, decodes(Decode::forward)});
   actions.push_back(
-      {"decode.back", "Take one token back", "Decode", key(','), false, true, decodes(Decode::back)});
+      {"decode.back", "Undo one token", "Decode", key(','), false, true, decodes(Decode::back)});
   const std::tuple<AttentionKind, const char*, const char*> kKinds[] = {
-      {AttentionKind::mha, "set.kind.mha", "MHA: every head has its own keys"},
-      {AttentionKind::gqa, "set.kind.gqa", "GQA: groups of heads share keys"},
-      {AttentionKind::mqa, "set.kind.mqa", "MQA: all heads share one"}};
+      {AttentionKind::mha, "set.kind.mha", "Use MHA: each head has its own keys"},
+      {AttentionKind::gqa, "set.kind.gqa", "Use GQA: groups of heads share keys"},
+      {AttentionKind::mqa, "set.kind.mqa", "Use MQA: all heads share one"}};
   for (const auto& [kind, id, name] : kKinds)
-    actions.push_back({id, name, "Choices", {}, true, false, [kind = kind](Scene& scene) {
+    actions.push_back({id, name, "Settings", {}, true, false, [kind = kind](Scene& scene) {
                          ModelSetup& model = scene.setup.model;
                          if (scene.setup.weights.source != WeightSource::file)
                            model.kvHeads = kvHeadsFor(kind, model.heads);
                        }});
   actions.push_back({"look.focus",
-                     "Show this head large",
-                     "Look",
+                     "Enlarge this head",
+                     "View",
                      {Key::enter, {}},
                      false,
                      false,
@@ -233,7 +233,7 @@ std::vector<Action> HeadsPage::actions() {
                      "zoom in enlarge"});
   actions.push_back({"head.copy",
                      "Copy the head's numbers as CSV",
-                     "Look",
+                     "View",
                      {},
                      true,
                      false,
@@ -255,7 +255,7 @@ std::vector<Action> HeadsPage::actions() {
                      "",
                      "reset example text"});
   actions.push_back({"input.sample_context",
-                     "Cross-attention with a sample context",
+                     "Try cross-attention with a sample context",
                      "Scene",
                      {},
                      false,

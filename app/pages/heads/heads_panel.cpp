@@ -20,7 +20,8 @@ namespace headscope::app {
 namespace {
 
 void quantityChoice(Scene& scene, View& view) {
-  const std::string off = scene.setup.model.dropout > 0 ? "" : "Dropout is off: the weights are what is used";
+  const std::string off =
+      scene.setup.model.dropout > 0 ? "" : "Dropout is off, so the weights are used unchanged";
   if (fieldChoice(view, scene, "look.quantity", {"", "", off})) {
     const bool perHeadOrShared =
         scene.look.range == RangeMode::perHead || scene.look.range == RangeMode::shared;
@@ -31,7 +32,7 @@ void quantityChoice(Scene& scene, View& view) {
 
 void rangeChoice(Scene& scene, View& view) {
   const bool scores = scene.look.quantity == Quantity::scores;
-  const std::string reason = scores ? "Scores have no fixed range: choose per head or shared" : "";
+  const std::string reason = scores ? "Scores have no fixed range. Choose per head or shared." : "";
   const Field& field = fieldAt("look.range");
   const bool fixedForScores =
       scores && (scene.look.range == RangeMode::unit || scene.look.range == RangeMode::logarithmic);
@@ -258,15 +259,15 @@ void headsPanel(Scene& scene, HeadsState& page, const Layout& layout) {
                        layout.center.Max.y - view.px(layout.presents ? 2 : 8));
     const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
     if (!snapshot) {
-      paintMessage(view, inner, "Computing…", "The first picture is on its way.", view.theme->text);
+      paintMessage(view, inner, "Computing…", "The first picture follows shortly.", view.theme->text);
     } else if (snapshot->error && snapshot->error->waits) {
-      emptyMessage(view, inner, "Nothing to read from yet", snapshot->error->message, "Use a sample context",
+      emptyMessage(view, inner, "No context yet", snapshot->error->message, "Use a sample context",
                    "input.sample_context");
     } else if (snapshot->error) {
       paintMessage(view, inner, "This can't be computed", snapshot->error->message, view.theme->error);
     } else if (!sequence) {
       emptyMessage(view, inner, "Nothing to attend to yet",
-                   "Type a sentence on the left: every word becomes a query and a key.",
+                   "Type a sentence on the left. Each word becomes a query and a key.",
                    "Start with a sentence", "input.sample");
     } else {
       if (!layout.presents) header(scene, page, *sequence, inner);

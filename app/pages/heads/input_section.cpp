@@ -35,7 +35,7 @@ void sequenceChoice(Scene& scene, const Snapshot& snapshot, View& view) {
 void embeddingChoice(Scene& scene, View& view) {
   const InputSetup& input = scene.setup.input;
   const std::string crossReason =
-      input.cross ? "Cross-attention reads two texts; typed embeddings are one sequence" : "";
+      input.cross ? "Cross-attention needs two texts; a typed table is one sequence" : "";
   if (fieldChoice(view, scene, "input.embedding", {"", crossReason}) &&
       input.source == EmbeddingSource::table)
     view.request("table.edit");
@@ -78,7 +78,7 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
   if (input.cross) {
     gap(view, 6);
     sectionTitle(view, "CONTEXT", sequence ? tokenCountText(sequence->keyLength) : "");
-    textBox(view, "context", input.contextText, 2, "The text that is read: keys and values.");
+    textBox(view, "context", input.contextText, 2, "Text for keys and values.");
     if (const PlacedError* error = errorAt(snapshot, Place::context))
       error->waits ? hint(view, error->message) : problem(view, error->message);
     if (sequence) {
@@ -90,8 +90,7 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
   if (ofModel) return;
   if (typed) {
     fieldToggle(view, scene, "input.ignore_case");
-    const std::string one =
-        isStack(scene.setup) ? "Several layers read one text; cross-attention reads a second" : "";
+    const std::string one = isStack(scene.setup) ? "Cross-attention works with one layer only" : "";
     if (fieldToggle(view, scene, "input.cross", one)) {
       if (input.cross && input.contextText.empty()) input.contextText = kSampleContext;
       followCross(scene.setup);

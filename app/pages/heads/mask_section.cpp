@@ -21,18 +21,16 @@ void positionChoice(Scene& scene, View& view) {
   const ModelSetup& model = scene.setup.model;
   const std::string odd =
       model.headDim % 2 != 0
-          ? fmt::format("RoPE rotates pairs of dimensions; the head size {} is odd", model.headDim)
+          ? fmt::format("RoPE rotates pairs of dimensions; head dim {} is odd", model.headDim)
           : "";
   if (!scene.setup.subject.model.empty()) {
-    const std::string own = "The model has positions of its own; ALiBi and T5 act beside them";
+    const std::string own = "The model has its own positions; ALiBi and T5 add to them";
     fieldChoice(view, scene, "model.position", {"", own, own});
     return;
   }
   fieldChoice(view, scene, "model.position", {"", "", odd});
   if (scene.setup.weights.source == WeightSource::planted && model.position != PositionKind::sinusoidal)
-    hint(view,
-         "Planted offset and local heads read sinusoids from the embedding; without them they can't tell "
-         "places apart.");
+    hint(view, "Planted offset and local heads need sinusoids in the embedding to tell positions apart.");
 }
 
 struct Rule {
@@ -49,7 +47,7 @@ std::string ruleReason(const Snapshot* snapshot, PatternKind kind) {
   const bool ragged =
       snapshot && std::any_of(snapshot->sequences.begin(), snapshot->sequences.end(),
                               [](const auto& s) { return s.keyLength < static_cast<Index>(s.keys.size()); });
-  return ragged ? "" : "All sequences have the same length: nothing is padded";
+  return ragged ? "" : "All sequences have the same length, so there is no padding";
 }
 
 }  // namespace
@@ -63,8 +61,8 @@ void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
   std::vector<const Layer*> shown;
   if (const auto& opened = scene.setup.subject.opened; opened && opened->config().causal) {
     bool causal = true;
-    toggle(view, "model.causal", "Causal, the model's own", causal,
-           "The model was trained so: a token never sees a later one.");
+    toggle(view, "model.causal", "Causal (built into the model)", causal,
+           "The model was trained with a causal mask: no token sees a later one.");
   }
   for (const Rule& rule : kRules) {
     const auto& opened = scene.setup.subject.opened;
@@ -79,9 +77,7 @@ void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
     if (layer) shown.push_back(layer);
   }
   if (scene.setup.input.cross && attention::comparesPositions(layers))
-    hint(view,
-         "Both texts count from 0, and positions decide: causal shows query i the keys j ≤ i of the other "
-         "text.");
+    hint(view, "Positions in both texts start at 0. Causal lets query i see keys j ≤ i of the other text.");
   // What was put together in the studio has a switch each, as many as anyone looks through.
   constexpr std::size_t kMaxSwitches = 32;
   std::size_t switches = 0;
@@ -91,9 +87,9 @@ void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
       ++switches;
     }
   if (const std::size_t more = layers.size() - std::min(layers.size(), shown.size() + switches); more > 0)
-    hint(view, "and " + countText(more) + " more layers, in the mask studio");
+    hint(view, "and " + countText(more) + " more layers in the mask studio");
   if (snapshot && !snapshot->hidesFuture.empty()) {
-    hint(view, fmt::format("{} hides the future too: without Causal nothing changes.",
+    hint(view, fmt::format("{} also hides the future, so turning Causal off changes nothing.",
                            alternatives(snapshot->hidesFuture)));
     trackItem("mask.future");
   }

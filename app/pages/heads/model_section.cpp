@@ -38,14 +38,13 @@ std::string splitRefusal(const ModelSetup& model, Index modelDim, Index heads) {
       sizeText(modelDim) + " dimensions over " + sizeText(heads) + " " + attention::nounFor(heads, "head");
   if (modelDim % heads != 0)
     return what + " leaves " + numberText(static_cast<double>(modelDim) / static_cast<double>(heads)) +
-           " a head, which is not whole. Choose a divisor, or unlink the head size.";
+           " per head, not a whole number. Choose a divisor or unlink the head dim.";
   const Index headDim = modelDim / heads;
   if (headDim > kMaxHeadDim)
-    return what + " makes a head size of " + sizeText(headDim) + "; at most " + sizeText(kMaxHeadDim) +
-           " can be.";
+    return what + " gives a head dim of " + sizeText(headDim) + "; the maximum is " + sizeText(kMaxHeadDim) +
+           ".";
   if (evenNeeded(model) && headDim % 2 != 0)
-    return what + " makes a head size of " + sizeText(headDim) +
-           "; RoPE rotates pairs and needs an even one.";
+    return what + " gives a head dim of " + sizeText(headDim) + "; RoPE needs an even one.";
   return "";
 }
 
@@ -158,8 +157,8 @@ void headSliders(Scene& scene, HeadsState& page, const std::string& locked) {
     ModelSetup trial = model;
     trial.kvHeads = kvHeads;
     if (model.heads % kvHeads == 0) return plantedRefusal(scene.setup, trial);
-    return sizeText(model.heads) + " query heads can't be shared evenly by " + sizeText(kvHeads) +
-           " kv heads: it has to be a divisor.";
+    return sizeText(model.heads) + " query heads don't divide evenly among " + sizeText(kvHeads) +
+           " kv heads: expected a divisor.";
   };
   const std::string one = model.heads == 1 ? "One head has one kv head" : locked;
   fieldSlider(view, scene, "model.kv_heads",
@@ -187,12 +186,12 @@ void sizeSliders(Scene& scene, HeadsState& page, const std::string& locked) {
     page.chosenHeads.setModelDim(model, modelDim, plantingSuits(scene.setup));
     sayWhatGaveWay(view, before, model, "model_dim");
   }
-  const std::string linked = model.linked ? "Follows model dim / heads; unlink to choose" : locked;
+  const std::string linked = model.linked ? "Set by model dim / heads; unlink to change" : locked;
   const auto refuseHead = [&](Index headDim) -> std::string {
     ModelSetup trial = model;
     trial.headDim = headDim;
     return headDimFits(model, headDim) ? plantedRefusal(scene.setup, trial)
-                                       : "RoPE rotates pairs of dimensions and needs an even head size.";
+                                       : "RoPE rotates pairs of dimensions and needs an even head dim.";
   };
   fieldSlider(view, scene, "model.head_dim", {linked, stopsOf(scene.setup, page).headDim, refuseHead});
   std::string cannotLink = locked;
@@ -203,8 +202,7 @@ void sizeSliders(Scene& scene, HeadsState& page, const std::string& locked) {
 /// How many layers stand one upon the other, and which of them is looked at.
 void layerControls(Scene& scene, View& view) {
   ModelSetup& model = scene.setup.model;
-  const std::string cross =
-      scene.setup.input.cross ? "Cross-attention reads a second text; several layers read one" : "";
+  const std::string cross = scene.setup.input.cross ? "Cross-attention works with one layer only" : "";
   if (fieldSlider(view, scene, "model.layers", {cross})) {
     Index& shown = scene.setup.subject.layer;
     shown = scene.cursor.model.layer = std::min(shown, model.layers - 1);
@@ -220,7 +218,7 @@ void sharingHint(const ModelSetup& model, View& view) {
   const Index group = model.heads / model.kvHeads;
   std::string text;
   if (group == 1) {
-    text = "Every query head has keys and values of its own.";
+    text = "Each query head has its own keys and values.";
   } else {
     const Index shown = std::min<Index>(model.kvHeads, 3);
     for (Index kv = 0; kv < shown; ++kv)
@@ -241,14 +239,14 @@ static void openedModelSection(Scene& scene, HeadsState& page) {
     gap(view, 4);
     layerSlider(scene, view);
     fieldSlider(view, scene, "model.sharpness");
-    hint(view, "Sharpness, masks and biases act");
+    hint(view, "Apply sharpness, masks and biases");
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::SetCursorScreenPos(ImVec2(at.x, at.y - view.px(4)));
     scopeChoice(scene, view);
   }
-  if (button(view, "model.overview", "All layers")) view.request("page.model");
+  if (button(view, "model.overview", "See all layers")) view.request("page.model");
   ImGui::SameLine(0, view.px(8));
-  if (button(view, "model.leave", "A layer made here", "", true)) view.request("model.leave");
+  if (button(view, "model.leave", "Use a synthetic layer", "", true)) view.request("model.leave");
   if (const PlacedError* error = errorAt(page.snapshot.get(), Place::model)) problem(view, error->message);
   if (const PlacedError* error = errorAt(page.snapshot.get(), Place::memory)) problem(view, error->message);
 }
@@ -259,7 +257,7 @@ void modelSection(Scene& scene, HeadsState& page) {
   const Snapshot* snapshot = page.snapshot.get();
   ModelSetup& model = scene.setup.model;
   const std::string locked =
-      scene.setup.weights.source == WeightSource::file ? "The weights file sets this" : "";
+      scene.setup.weights.source == WeightSource::file ? "Set by the weights file" : "";
   sectionTitle(view, "ATTENTION", scene.setup.input.cross ? "cross" : "self");
   kindChoice(scene.setup, view, locked);
   gap(view, 4);
@@ -278,7 +276,7 @@ void moreSection(Scene& scene, View& view) {
     return sectionSliders(view, scene, "MORE");
   }
   const std::string locked =
-      scene.setup.weights.source == WeightSource::file ? "The weights file sets this" : "";
+      scene.setup.weights.source == WeightSource::file ? "Set by the weights file" : "";
   sectionTitle(view, "MORE");
   fieldToggle(view, scene, "model.scaled");
   fieldToggle(view, scene, "model.bias", locked);

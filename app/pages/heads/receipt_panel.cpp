@@ -126,7 +126,7 @@ const char* helpOf(const attention::ScoreTerm& term) {
   for (const auto& [name, path] : kFields)
     if (name == term.name) return fieldAt(path).help;
   return term.kind == attention::TermKind::visibility
-             ? "What the mask hides has the score −∞, and so the weight 0."
+             ? "The mask sets hidden scores to −∞, so their weight is 0."
              : "";
 }
 
@@ -237,18 +237,18 @@ void whatItDoes(const Look& look, const Snapshot& snapshot, const SequenceSnapsh
     const bool readsPlaces =
         plant.behaviour == attention::Behaviour::offset || plant.behaviour == attention::Behaviour::localBand;
     if (readsPlaces && snapshot.setup.model.position != PositionKind::sinusoidal)
-      text += ", which reads places from sinusoids; the embedding has none (Position is not Sinus)";
+      text += ", which needs sinusoids in the embedding (set Position to Sinus)";
     text += ". ";
   }
   const attention::HeadLabel label = sequence.label(head, look.labelThreshold);
   if (!label.detector) {
-    text += "No simple behaviour stands out above what the mask forces.";
+    text += "No detector scores above what the mask alone forces.";
   } else if (label.detector->labelsTheRestFrom) {
-    text += "Spreads evenly: entropy is " + weightText(label.score) + " of the largest possible.";
+    text += "Spreads evenly: entropy is " + weightText(label.score) + " of the maximum.";
   } else {
     const attention::DetectorScore& score =
         sequence.profiles[static_cast<std::size_t>(head)][label.detector->name];
-    text += fmt::format("Seen: {}, {} of the weight over {}, {} above what even spreading gives.",
+    text += fmt::format("Observed: {}, {} of the weight over {}, {} above even attention.",
                         attention::describe(label), weightText(score.raw), countedText(score.rows, "row"),
                         weightText(score.above()));
   }
@@ -298,7 +298,7 @@ void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& seq
   if (ImGui::IsItemHovered())
     restingHelp(
         view, "entropy",
-        "Entropy −Σ w·ln w of the row's weights: 0 where one key has all, ln n where n keys have the same.");
+        "Entropy −Σ w·ln w of the row: 0 if one key has all the weight, ln n if n keys share it equally.");
   largestWeights(scene, sequence, view, cell);
   whatItDoes(scene.look, snapshot, sequence, view, cell.head);
 }
@@ -316,7 +316,7 @@ void receiptPanel(Scene& scene, HeadsState& page, const Layout& layout) {
       receipt(scene, *snapshot, *sequence, page);
     } else {
       sectionTitle(view, "RECEIPT");
-      hint(view, "Point at a cell: its weight is taken apart here, term by term.");
+      hint(view, "Point at a cell to see its weight term by term.");
     }
   }
   endPanel();

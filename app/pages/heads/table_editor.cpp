@@ -167,17 +167,16 @@ void TableEditor::draw(Scene& scene, View& view, bool) {
         static_cast<std::size_t>(scene.setup.input.table->values.rows()));
   const Index rows = scene.setup.input.table->values.rows(), cols = scene.setup.input.table->values.cols();
   if (beginDialog(view, "table", "Embeddings: tokens × dimensions", 860, 340, true)) {
-    if (button(view, "table.add_row", "+ Token", rows < kMaxTokens ? "" : "2,048 tokens are the most"))
+    if (button(view, "table.add_row", "+ Token", rows < kMaxTokens ? "" : "At most 2,048 tokens"))
       resizeTable(scene, rows + 1, cols);
     ImGui::SameLine(0, view.px(6));
-    if (button(view, "table.remove_row", "− Token", rows > 1 ? "" : "One token is the least"))
+    if (button(view, "table.remove_row", "− Token", rows > 1 ? "" : "At least one token"))
       resizeTable(scene, rows - 1, cols);
     ImGui::SameLine(0, view.px(14));
-    if (button(view, "table.add_col", "+ Dimension",
-               cols < kMaxModelDim ? "" : "4,096 dimensions are the most"))
+    if (button(view, "table.add_col", "+ Dimension", cols < kMaxModelDim ? "" : "At most 4,096 dimensions"))
       resizeTable(scene, rows, cols + 1);
     ImGui::SameLine(0, view.px(6));
-    if (button(view, "table.remove_col", "− Dimension", cols > 1 ? "" : "One dimension is the least"))
+    if (button(view, "table.remove_col", "− Dimension", cols > 1 ? "" : "At least one dimension"))
       resizeTable(scene, rows, cols - 1);
     ImGui::SameLine(0, view.px(14));
     if (button(view, "table.paste", "Paste")) paste(scene, state);
@@ -190,8 +189,8 @@ void TableEditor::draw(Scene& scene, View& view, bool) {
     if (button(view, "table.done", "Done")) view.dialog.reset();
     ImGui::SameLine(0, view.px(12));
     hint(view,
-         "Click a cell to type; Enter goes down. Paste takes rows from a spreadsheet, names in the first "
-         "column if it has them.");
+         "Click a cell to edit; Enter moves down. Paste accepts rows from a spreadsheet, with or without "
+         "names in the first column.");
   }
   endDialog();
 }

@@ -40,7 +40,7 @@ void HeadsPage::copyToken(const Scene& scene) {
   Index at = 0;
   View& view = services_.view;
   const attention::Token* token = chosenToken(scene, &at);
-  if (!token) return view.messages.fail("There is no token to copy: type a sentence first.");
+  if (!token) return view.messages.fail("No token to copy. Type a sentence first.");
   ImGui::SetClipboardText(token->text.c_str());
   view.tell("Copied “" + token->text + "”", view.pressedAt);
 }
@@ -48,7 +48,7 @@ void HeadsPage::copyToken(const Scene& scene) {
 void HeadsPage::copyVectors(const Scene& scene, bool query) {
   View& view = services_.view;
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
-  if (!sequence) return view.messages.fail("There is no token to copy: type a sentence first.");
+  if (!sequence) return view.messages.fail("No token to copy. Type a sentence first.");
   const attention::AttentionConfig& config = page_.snapshot->config;
   const attention::AttentionResult& result = sequence->attention;
   const Index head = std::clamp<Index>(scene.cursor.cell.head, 0, config.heads - 1);
@@ -77,10 +77,10 @@ void HeadsPage::decodeTo(Scene& scene) {
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
   Index at = 0;
   if (!sequence || !chosenToken(scene, &at))
-    return services_.view.messages.fail("There is no token to decode up to: type a sentence first.");
+    return services_.view.messages.fail("No token to decode. Type a sentence first.");
   if (!page_.snapshot->causal)
     return services_.view.messages.fail(
-        "Decoding needs causality: without it earlier tokens would have to see later ones.");
+        "Decoding needs a causal mask: without it, earlier tokens see later ones.");
   scene.cursor.page = "heads";
   scene.cursor.decoding = true;
   page_.playing = false;
@@ -95,10 +95,10 @@ std::vector<Action> HeadsPage::tokenActions() {
     return Action{id, name, section, {}, true, false, std::move(run)};
   };
   return {
-      action("token.copy", "Copy this token's text", "Look", [this](Scene& scene) { copyToken(scene); }),
-      action("token.copy_query", "Copy this query's vector as CSV", "Look",
+      action("token.copy", "Copy this token's text", "View", [this](Scene& scene) { copyToken(scene); }),
+      action("token.copy_query", "Copy this query's vector as CSV", "View",
              [this](Scene& scene) { copyVectors(scene, true); }),
-      action("token.copy_key", "Copy this key's and its value's vectors as CSV", "Look",
+      action("token.copy_key", "Copy this key's and its value's vectors as CSV", "View",
              [this](Scene& scene) { copyVectors(scene, false); }),
       action("decode.here", "Decode up to this token", "Decode", [this](Scene& scene) { decodeTo(scene); })};
 }

@@ -74,14 +74,13 @@ void inductionHint(const Setup& setup, const View& view) {
   if (!any) return;
   if (carriedBelow(setup)) {
     if (const Index narrow = narrowInduction(setup); narrow > 0)
-      hint(view,
-           fmt::format("Induction tells words apart by {} of the head's {} dimensions: too few. A larger "
-                       "head size, or fewer behaviours on its kv head, leave it more.",
-                       narrow, setup.model.headDim));
+      hint(view, fmt::format("Induction has only {} of the head's {} dimensions to tell words apart, too "
+                             "few. Raise the head dim, or give its kv head fewer behaviours.",
+                             narrow, setup.model.headDim));
     return;
   }
-  hint(view, isStack(setup) ? "Induction needs a head that looks at the previous token in a layer below."
-                            : "Induction takes two layers: the first carries the previous token on.");
+  hint(view, isStack(setup) ? "Induction needs a previous-token head in an earlier layer."
+                            : "Induction needs two layers: the first copies each token's predecessor.");
 }
 
 /// How random weights are drawn.
@@ -105,7 +104,7 @@ void weightsSection(Scene& scene, const Snapshot* snapshot, View& view) {
   sectionTitle(view, "WEIGHTS");
   const std::string typed =
       scene.setup.input.source == EmbeddingSource::table && weights.source != WeightSource::planted
-          ? "Planted heads read the parts of a text's embedding; the typed table has none"
+          ? "Planted heads need the parts of a text embedding; a typed table has none"
           : "";
   const WeightSource before = weights.source;
   if (fieldChoice(view, scene, "weights.source", {"", typed})) {
@@ -131,7 +130,7 @@ void weightsSection(Scene& scene, const Snapshot* snapshot, View& view) {
     if (button(view, "load_weights", "Load another…")) view.request("weights.open");
   }
   if (const PlacedError* error = errorAt(snapshot, Place::weights)) problem(view, error->message);
-  if (button(view, "learned", "Learned: open the small model")) view.request("model.learned");
+  if (button(view, "learned", "Open the bundled model")) view.request("model.learned");
   gap(view, 4);
   seedControls(scene, view);
 }

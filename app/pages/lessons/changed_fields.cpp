@@ -48,7 +48,7 @@ struct ValueText {
     std::string all;
     for (const attention::PlantedHead& head : heads)
       all += (all.empty() ? "" : ", ") + attention::describe(head);
-    return all.empty() ? "as they come" : all;
+    return all.empty() ? "default" : all;
   }
   template <typename T>
   std::string operator()(const T&) const {

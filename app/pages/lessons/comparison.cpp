@@ -97,7 +97,7 @@ void outputs(const LessonsState& page, const ComparedRow& before, const Compared
   const attention::Matrix a = before.line->attention.headOutput[before.head].row(before.query),
                           b = now.line->attention.headOutput[now.head].row(now.query);
   if (a.cols() != b.cols()) return;
-  paintText(list, view.fonts->title, ImVec2(at.x, at.y), theme.text, "What the head then says");
+  paintText(list, view.fonts->title, ImVec2(at.x, at.y), theme.text, "Head output");
   const float largest = std::max(attention::largestFinite(a), attention::largestFinite(b));
   const float label = view.px(56), high = view.px(22);
   float y = at.y + view.px(20);
@@ -109,7 +109,7 @@ void outputs(const LessonsState& page, const ComparedRow& before, const Compared
   const double moved = (b - a).norm() / std::max(a.norm(), 1e-12f);
   float x = at.x;
   y += view.px(14);
-  x += paintText(list, view.fonts->text, ImVec2(x, y), theme.secondary, "moved by ") + view.px(4);
+  x += paintText(list, view.fonts->text, ImVec2(x, y), theme.secondary, "changed by ") + view.px(4);
   x += paintText(list, view.fonts->monoHero, ImVec2(x, y), theme.text,
                  moved == 0 ? "0" : numberText(moved, 3)) +
        view.px(6);

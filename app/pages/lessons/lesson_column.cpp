@@ -155,7 +155,7 @@ void knob(LessonsState& page, const std::string& path) {
 /// At the right of the knobs' title, so that none of them moves when it comes.
 void wayBack(View& view, ImVec2 line) {
   const ImVec2 below = ImGui::GetCursorScreenPos();
-  const char* label = "Back to the step  Esc";
+  const char* label = "Reset step  Esc";
   const float width = textWidth(view.fonts->text, label) + view.px(24);
   ImGui::SetCursorScreenPos(ImVec2(line.x + ImGui::GetContentRegionAvail().x - width, line.y - view.px(4)));
   if (button(view, "lesson.restore", label)) view.request("lesson.restore");
@@ -169,7 +169,7 @@ void knobs(LessonsState& page) {
   if (step.tries.empty() && !page.changed) return;
   gap(view, 14);
   const ImVec2 line = ImGui::GetCursorScreenPos();
-  sectionTitle(view, "TRY IT", page.changed ? "" : "as the lesson set it");
+  sectionTitle(view, "TRY IT", page.changed ? "" : "as in the lesson");
   if (page.changed) wayBack(view, line);
   if (!page.asking())
     for (const std::string& path : step.tries) knob(page, path);
@@ -188,7 +188,7 @@ struct WayOn {
 };
 
 WayOn wayOn(const LessonsState& page) {
-  if (page.asking()) return {page.guess >= 0 ? "Show the answer" : "Skip: show the answer", "Answer"};
+  if (page.asking()) return {page.guess >= 0 ? "Show the answer" : "Skip to the answer", "Answer"};
   const auto next = static_cast<std::size_t>(page.step + 1);
   if (next < page.lesson->steps.size()) return {page.lesson->steps[next].title, "Next"};
   return {"Finish the lesson", "Finish"};
@@ -299,7 +299,7 @@ void reading(LessonsState& page, float width) {
   ImGui::Dummy(ImVec2(width, 1));
   knobs(page);
   gap(view, 10);
-  if (button(view, "lesson.take", "Take it to its page  Shift+Enter", "", true)) view.request("lesson.take");
+  if (button(view, "lesson.take", "Open on its page  Shift+Enter", "", true)) view.request("lesson.take");
   gap(view, 16);
 }
 

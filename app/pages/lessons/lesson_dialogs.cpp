@@ -124,7 +124,7 @@ class WrongGuesses : public Dialog {
     for (const WrongGuess& guess : wrong)
       lines.push_back({guess.lesson->number > 0 ? std::to_string(guess.lesson->number) : "",
                        guess.lesson->steps[static_cast<std::size_t>(guess.step)].title, guess.lesson->title});
-    if (beginDialog(view, "lesson.wrong", "Worth a second look", 640, listHeight(lines.size())))
+    if (beginDialog(view, "lesson.wrong", "Review wrong answers", 640, listHeight(lines.size())))
       if (const Index chosen = stepList(view, "lesson.again", lines); chosen >= 0) {
         openGuess(page_, wrong[static_cast<std::size_t>(chosen)]);
         view.dialog.reset();

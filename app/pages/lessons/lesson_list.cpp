@@ -136,8 +136,8 @@ void grid(LessonsState& page, const ImRect& area) {
   Canvas list = *ImGui::GetWindowDrawList();
   if (found.empty()) {
     paintText(list, view.fonts->text, ImVec2(area.Min.x, area.Min.y + view.px(20)), view.theme->secondary,
-              page.library->lessons.empty() ? "There are no lessons here yet."
-                                            : "No lesson has these words. Clear the search to see all.");
+              page.library->lessons.empty() ? "No lessons yet."
+                                            : "No lesson contains these words. Clear the search to see all.");
     problems(page, ImVec2(area.Min.x, area.Min.y + view.px(44)), area.GetWidth());
     return;
   }
@@ -179,7 +179,7 @@ float goOn(LessonsState& page, ImVec2 at, float width, float pictureRoom) {
   }
   const Lesson& lesson = *entry->lesson;
   const Index last = lastStep(page, lesson);
-  paintSpaced(list, view.fonts->smallBold, ImVec2(at.x, y), theme.secondary, last >= 0 ? "GO ON" : "BEGIN",
+  paintSpaced(list, view.fonts->smallBold, ImVec2(at.x, y), theme.secondary, last >= 0 ? "CONTINUE" : "START",
               view.px(1.4f));
   y += view.px(20);
   y += paintParagraph(list, view.fonts->hero, ImVec2(at.x, y), width, theme.text, lesson.title) + view.px(4);
@@ -196,7 +196,7 @@ float goOn(LessonsState& page, ImVec2 at, float width, float pictureRoom) {
     y += side + view.px(20);
   }
   ImGui::SetCursorScreenPos(ImVec2(at.x, y));
-  const std::string label = last >= 0 ? fmt::format("Go on with step {}  ▶", last + 1) : "Begin  ▶";
+  const std::string label = last >= 0 ? fmt::format("Continue with step {}  ▶", last + 1) : "Start  ▶";
   const float wide = textWidth(view.fonts->bold, label) + view.px(44), high = view.px(36);
   if (compat::invisibleButton("lesson.go_on", ImVec2(wide, high))) page.open = lesson.id;
   trackItem("lesson.go_on");
@@ -206,7 +206,7 @@ float goOn(LessonsState& page, ImVec2 at, float width, float pictureRoom) {
             Align::center);
   if (last > 0) {
     ImGui::SetCursorScreenPos(ImVec2(at.x + wide + view.px(14), y + view.px(4)));
-    if (button(view, "lesson.from_start", "From the start", "", true)) {
+    if (button(view, "lesson.from_start", "Restart", "", true)) {
       page.open = lesson.id;
       page.fromStart = true;
     }
@@ -237,24 +237,23 @@ void record(LessonsState& page, const ImRect& area, float top) {
     y += view.px(34);
   };
   line(done, fmt::format("of {} lessons done", lessons.size()));
-  if (guesses.all > 0) line(guesses.right, fmt::format("of {} guesses right", guesses.all));
+  if (guesses.all > 0) line(guesses.right, fmt::format("of {} answers right", guesses.all));
   const Index wrong = wrongGuessCount(page);
   if (wrong > 0 && y < bottom) {
     ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(12)));
     if (button(view, "lesson.wrong",
-               wrong == 1 ? "A guess that was wrong is worth a second look  ›"
-                          : fmt::format("{} guesses that were wrong are worth a second look  ›", wrong),
-               "", true))
+               wrong == 1 ? "Review 1 wrong answer  ›" : fmt::format("Review {} wrong answers  ›", wrong), "",
+               true))
       chooseWrongGuess(page);
   }
   ImGui::SetCursorScreenPos(ImVec2(x - view.px(8), area.Max.y - view.px(44)));
   if (const bool back = page.canRemember(); back || page.progress != Progress{}) {
     const std::string action = back ? "lesson.remember" : "lesson.forget";
-    if (button(view, action, back ? "Bring my progress back" : "Forget my progress", "", true))
+    if (button(view, action, back ? "Restore my progress" : "Reset my progress", "", true))
       view.request(action);
     ImGui::SameLine(0, view.px(10));
   }
-  if (button(view, "lesson.open", "Open a lesson of your own…", "", true)) view.request("lesson.open");
+  if (button(view, "lesson.open", "Open a lesson file…", "", true)) view.request("lesson.open");
 }
 
 }  // namespace
@@ -266,7 +265,7 @@ void lessonList(LessonsState& page, const Layout& layout) {
   const float column = side ? columnWidth(view, all) : 0;
   if (!page.library) {
     if (beginPanel(view, "lessons", all, 0, 0, 0))
-      paintMessage(view, all, "Reading the lessons…", "They are here in a moment.", view.theme->text);
+      paintMessage(view, all, "Reading the lessons…", "This takes a moment.", view.theme->text);
     return endPanel();
   }
   if (side) {
@@ -292,7 +291,7 @@ void lessonList(LessonsState& page, const Layout& layout) {
                                  fmt::format("{} lessons", page.library->lessons.size()));
     const float box = view.px(200), left = x + wide + view.px(18);
     paintFitted(view, list, view.fonts->text, ImVec2(left, y), right - box - view.px(16) - left,
-                view.theme->secondary, fmt::format("{} minutes in all; each stands alone", minutes));
+                view.theme->secondary, fmt::format("{} minutes in all; take them in any order", minutes));
     ImGui::SetCursorScreenPos(ImVec2(right - box, y - view.px(15)));
     lineBox(view, "lesson.search_box", page.search, box, std::exchange(page.focusSearch, false), "Search  /");
     ImGui::SetCursorScreenPos(ImVec2(x - view.px(10), area.Min.y + view.px(70)));

@@ -227,7 +227,7 @@ void LessonsPage::takeToPage(Document& own) {
   Scene taken = staged_->scene();
   taken.cursor.lesson = own.scene().cursor.lesson;
   own.open(std::move(taken), *staged_->file());
-  services_.view.say("The lesson's scene is yours now. Undo brings back your own.");
+  services_.view.say("You now have the lesson's scene. Undo restores your own.");
 }
 
 std::vector<Action> LessonsPage::actions() {
@@ -240,18 +240,25 @@ std::vector<Action> LessonsPage::movingActions() {
   const auto moves = [this](Move move) { return [this, move](Scene&) { page_.move = move; }; };
   std::vector<Action> actions{
       {"lesson.next",
-       "Next: the question's answer, or the next step",
+       "Next answer or step",
        "Lessons",
        {Key::pageDown, {}},
        false,
        true,
        moves(Move::next),
        "lessons"},
-      {"lesson.back", "Back by one", "Lessons", {Key::pageUp, {}}, false, true, moves(Move::back), "lessons"},
+      {"lesson.back",
+       "Previous answer or step",
+       "Lessons",
+       {Key::pageUp, {}},
+       false,
+       true,
+       moves(Move::back),
+       "lessons"},
       {"lesson.first", "First step", "Lessons", {Key::home, {}}, false, false, moves(Move::first), "lessons"},
       {"lesson.last", "Last step", "Lessons", {Key::end, {}}, false, false, moves(Move::last), "lessons"},
       {"lesson.restore",
-       "Back to the step as written",
+       "Reset the step",
        "Lessons",
        {Key::escape, {}},
        false,
@@ -268,7 +275,7 @@ std::vector<Action> LessonsPage::movingActions() {
        "lessons",
        "reset"},
       {"lesson.list",
-       "All lessons",
+       "Show all lessons",
        "Lessons",
        {},
        false,
@@ -277,7 +284,7 @@ std::vector<Action> LessonsPage::movingActions() {
        "",
        "tutorial course help"},
       {"lesson.take",
-       "Take the lesson's scene to its page",
+       "Open the lesson's scene on its page",
        "Lessons",
        {Key::enter, {.shift = true}},
        false,
@@ -285,7 +292,7 @@ std::vector<Action> LessonsPage::movingActions() {
        [this](Scene&) { takes_ = true; },
        "lessons"},
       {"lesson.forget",
-       "Forget the progress of all lessons",
+       "Reset progress in all lessons",
        "Lessons",
        {},
        false,
@@ -293,12 +300,12 @@ std::vector<Action> LessonsPage::movingActions() {
        [this](Scene&) {
          if (page_.progress != Progress{}) page_.forgotten = std::exchange(page_.progress, {});
          saveProgress();
-         services_.view.say("Progress and guesses are forgotten.");
+         services_.view.say("Progress and answers are reset.");
        },
        "",
        "reset"},
       {"lesson.remember",
-       "Bring back the progress that was forgotten",
+       "Restore reset progress",
        "Lessons",
        {},
        false,
@@ -307,12 +314,12 @@ std::vector<Action> LessonsPage::movingActions() {
          const bool can = page_.canRemember();
          if (can) page_.progress = std::exchange(page_.forgotten, {});
          saveProgress();
-         services_.view.say(can ? "Progress and guesses are back."
-                                : "Nothing was forgotten that could come back: progress is only brought back "
-                                  "before a lesson is opened anew.");
+         services_.view.say(
+             can ? "Progress and answers are restored."
+                 : "No progress to restore. You can restore it only until you open another lesson.");
        }},
       {"lesson.begin",
-       "Begin with the first lesson",
+       "Start the first lesson",
        "Lessons",
        {},
        false,
@@ -353,7 +360,7 @@ std::vector<Action> LessonsPage::movingActions() {
   for (std::size_t i = 0; i < 4; ++i) {
     const std::string letter = optionLetter(i);
     actions.push_back({"lesson.guess." + letter,
-                       "Guess " + letter,
+                       "Answer " + letter,
                        "Lessons",
                        {static_cast<Key>('A' + static_cast<int>(i)), {}},
                        false,
@@ -367,7 +374,7 @@ std::vector<Action> LessonsPage::movingActions() {
                        },
                        "lessons"});
   }
-  actions.push_back({"lesson.blank", "Darken the stage", "Lessons", {}, false, false, [this](Scene&) {
+  actions.push_back({"lesson.blank", "Darken the screen", "Lessons", {}, false, false, [this](Scene&) {
                        page_.blank = page_.lesson && !page_.blank;
                      }});
   return actions;

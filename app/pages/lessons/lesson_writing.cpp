@@ -74,8 +74,7 @@ void LessonsPage::saveAsLesson(const Scene& scene) {
 void LessonsPage::addStep(const Scene& scene) {
   View& view = services_.view;
   if (writing_.empty())
-    return view.messages.fail(
-        "There is no lesson to add to: save the scene as a lesson, or open one of yours.");
+    return view.messages.fail("No lesson to add to. Save the scene as a lesson, or open your own.");
   auto saved = std::make_shared<const Scene>(scene);
   services_.files.write(
       writing_,

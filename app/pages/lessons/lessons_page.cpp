@@ -206,7 +206,7 @@ PageStatus LessonsPage::status(const Scene&) const {
 
 std::optional<std::string> LessonsPage::error(const Scene& scene) const {
   if (page_.library && !scene.cursor.lesson.lesson.empty() && !page_.lesson)
-    return fmt::format("there is no lesson \"{}\"", scene.cursor.lesson.lesson);
+    return fmt::format("no lesson has the id \"{}\"", scene.cursor.lesson.lesson);
   return page_.problem.empty() ? std::nullopt : std::optional(page_.problem);
 }
 

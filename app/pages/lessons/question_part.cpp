@@ -34,7 +34,7 @@ float optionLine(LessonsState& page, std::size_t at, ImVec2 from, float width) {
   const bool pictured = option.picture.size() > 0;
   const bool square = option.picture.rows() > 1;
   const float pictureWidth = pictured ? std::min(width * 0.3f, view.px(156)) : 0;
-  const std::string word = right ? "✓ computed" : guessed ? (view.present ? "hands" : "your guess") : "";
+  const std::string word = right ? "✓ computed" : guessed ? (view.present ? "hands" : "your answer") : "";
   const float wordWidth = word.empty() ? 0 : textWidth(view.fonts->small, word) + pad;
   const float textLeft = from.x + pad + letter + (pictured ? pictureWidth + view.px(16) : 0);
   const float textRoom = from.x + width - pad - wordWidth - textLeft;

@@ -82,18 +82,18 @@ RichText sentence(const View& view, const RichFonts& fonts, const std::string& n
   const std::size_t count = all.keys.size();
   std::vector<RichSpan> line{{RichSpan::Kind::bold, name, nullptr}};
   if (count == 0) {
-    line.push_back(words("  nothing in sight"));
+    line.push_back(words("  sees no key"));
     return {line};
   }
   const double rest = all.sum - all.powers[all.top];
   const std::string top = powerText(all.powers[all.top]),
                     token = row.line->keys[static_cast<std::size_t>(all.keys[all.top])].text,
-                    less = all.shift > 0 ? fmt::format(", scores less {}", numberText(all.shift, 3)) : "",
+                    less = all.shift > 0 ? fmt::format(", scores minus {}", numberText(all.shift, 3)) : "",
                     others = all.restEven ? fmt::format(", {} for {}",
                                                         powerText(rest / static_cast<double>(count - 1)),
                                                         count == 2 ? "the other" : "each other")
                                           : fmt::format(", {} for the rest", powerText(rest));
-  line.push_back(words(fmt::format("  {} in sight{}: ", count, less)));
+  line.push_back(words(fmt::format("  {} visible{}: ", count, less)));
   line.push_back(powerSpan(all.topScore - all.shift));
   // A strip of many equal parts has no room for what each of them is.
   const std::string each =
@@ -106,7 +106,7 @@ RichText sentence(const View& view, const RichFonts& fonts, const std::string& n
   if (fits()) return {line};
   line.back() = words(all.even ? fmt::format(" = {}{}", top, count > 1 ? " each" : "")
                                : fmt::format(" = {} for “{}”", top, token));
-  if (!fits()) line = {line.front(), words(fmt::format("  {} in sight{}", count, less))};
+  if (!fits()) line = {line.front(), words(fmt::format("  {} visible{}", count, less))};
   return {line};
 }
 
@@ -178,7 +178,7 @@ float sharedOutHeight(const View& view) {
 void sharedOut(const View& view, const ComparedRow& before, const ComparedRow* now, ImVec2 at, float width) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
-  paintText(list, view.fonts->title, at, theme.text, "One whole, shared out");
+  paintText(list, view.fonts->title, at, theme.text, "Softmax of the row");
   float y = at.y + view.px(34);
   const RichFonts fonts{view.fonts->text, view.fonts->bold, view.fonts->mono, view.fonts->small,
                         theme.secondary};
@@ -189,7 +189,7 @@ void sharedOut(const View& view, const ComparedRow& before, const ComparedRow* n
     bright.color = theme.text;
     paintFormula(view, list, bright, *kSoftmax, ImVec2(at.x, y));
     paintFitted(view, list, view.fonts->small, ImVec2(at.x + size.width + view.px(16), y),
-                width - size.width - view.px(16), theme.secondary, "over the keys in sight: together 1");
+                width - size.width - view.px(16), theme.secondary, "over the visible keys; they sum to 1");
   }
   y += view.px(32);
   const bool narrow = width < view.px(360);

@@ -14,7 +14,7 @@ std::vector<CaptionPart> mapCaption(const MapState& page) {
       {count(state->keys) + " keys", theme.key},
       {" in one head: " + count(state->queries) + " × " + count(state->keys) + " weights, " +
            bytesText(static_cast<double>(state->queries) * static_cast<double>(state->keys) * sizeof(float)) +
-           " if they were held at once.",
+           " if stored at once.",
        theme.text}};
 }
 

@@ -29,12 +29,11 @@ void textSource(Scene& scene, View& view) {
   constexpr std::size_t kEditable = 20000;
   InputSetup& input = scene.setup.input;
   if (input.source == EmbeddingSource::table)
-    hint(view, "The typed embeddings of the Heads page.");
+    hint(view, "The typed embeddings from Heads.");
   else if (input.text.size() <= kEditable)
     textBox(view, "map.text", input.text, 3, "Type a sentence.");
   else
-    hint(view,
-         bytesText(static_cast<double>(input.text.size())) + " of text, to be edited on the Heads page.");
+    hint(view, bytesText(static_cast<double>(input.text.size())) + " of text; edit it on Heads.");
   unknownWords(scene, view);
 }
 
@@ -148,7 +147,7 @@ void goToBox(Scene& scene, MapState& page) {
   View& view = page.view;
   const std::string before = page.goTo;
   const bool entered = lineBox(view, "map.go_to", page.goTo, ImGui::GetContentRegionAvail().x, page.goToKeeps,
-                               "Go to query, key or a word");
+                               "Go to a query, key or word");
   page.goToKeeps = false;
   const MapSnapshot* state = shownState(page);
   if (entered && state) {
@@ -217,7 +216,7 @@ void headChoice(Scene& scene, MapState& page) {
 }
 
 void lookSection(Scene& scene, View& view) {
-  sectionTitle(view, "A PIXEL SHOWS");
+  sectionTitle(view, "EACH PIXEL SHOWS");
   fieldChoice(view, scene, "map.pooling");
   gap(view, 2);
   static constexpr RangeMode kModes[] = {RangeMode::unit, RangeMode::perHead, RangeMode::logarithmic};
@@ -248,9 +247,9 @@ void memorySection(MapState& page) {
   sectionTitle(view, "MEMORY");
   const auto text = [](std::uint64_t bytes) { return bytesText(static_cast<double>(bytes)); };
   memoryLine(
-      view, "all weights would take",
+      view, "all weights",
       bytesText(static_cast<double>(state->queries) * static_cast<double>(state->keys) * sizeof(float)));
-  memoryLine(view, "held for this head", text(state->bytes));
+  memoryLine(view, "for this head", text(state->bytes));
   memoryLine(view, "tiles", text(page.cache->bytes()) + " of " + text(page.cache->budget()));
   trackItem("map.tiles");
   memoryLine(view, "on the GPU", text(page.textures->bytes()) + " of " + text(MapTextures::kBudget));

@@ -32,16 +32,16 @@ Result<Index> findOne(const std::string& part, const std::vector<attention::Toke
   const bool whole = parsed.ptr == part.data() + part.size();
   if (whole && parsed.ec != std::errc::invalid_argument) {
     if (parsed.ec == std::errc() && number >= 0 && number < count) return number;
-    return Error{std::string(what) + " " + part + " is not there; expected 0 to " +
+    return Error{std::string(what) + " " + part + " doesn't exist; expected 0 to " +
                  countText(static_cast<std::uint64_t>(count - 1)) + "."};
   }
-  if (tokens.empty()) return Error{"There is no text to search in; give numbers: query, key."};
+  if (tokens.empty()) return Error{"No text to search. Enter numbers: query, key."};
   const std::string wanted = lowered(part);
   for (Index step = 1; step <= count; ++step) {
     const Index at = (std::max<Index>(from, -1) + step) % count;
     if (lowered(tokens[static_cast<std::size_t>(at)].text).find(wanted) != std::string::npos) return at;
   }
-  return Error{std::string("No ") + what + " has “" + part + "” in its token."};
+  return Error{std::string("No ") + what + " contains “" + part + "”."};
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ Result<MapPlace> findPlace(const std::string& line, const MapSnapshot& state, co
   const std::string second =
       comma == std::string::npos ? "" : trimmed(std::string_view(line).substr(comma + 1));
   if (first.empty() && second.empty())
-    return Error{"Type query, key: numbers such as 120, 40, or parts of tokens."};
+    return Error{"Type query, key as numbers such as 120, 40, or as parts of tokens."};
   MapPlace place{std::clamp<Index>(from.query, 0, state.queries - 1),
                  std::clamp<Index>(from.key, 0, state.keys - 1)};
   if (!first.empty()) {

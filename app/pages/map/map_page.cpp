@@ -121,10 +121,10 @@ void MapPage::copyPlace(const Scene& scene) {
   View& view = services_.view;
   const MapCursor& cursor = scene.cursor.map;
   if (!page_.state || page_.state->empty || cursor.query < 0 || cursor.key < 0)
-    return view.messages.fail("No cell is marked on the map: click on one.");
+    return view.messages.fail("No cell is marked. Click one on the map.");
   std::string text = std::to_string(cursor.query) + ", " + std::to_string(cursor.key);
   ImGui::SetClipboardText(text.c_str());
-  view.tell("Copied " + text + ", which “Go to” takes", view.pressedAt);
+  view.tell("Copied " + text + " for use in “Go to”", view.pressedAt);
 }
 
 std::vector<Action> MapPage::actions() {
@@ -153,7 +153,7 @@ std::vector<Action> MapPage::actions() {
                  [this](Scene& scene) {
                    const MapCursor& cursor = scene.cursor.map;
                    if (cursor.query < 0 || cursor.key < 0)
-                     return services_.view.messages.fail("No cell is marked on the map: click on one.");
+                     return services_.view.messages.fail("No cell is marked. Click one on the map.");
                    scene.cursor.page = "map";
                    goToCell(scene.cursor.map, services_.view, cursor.query, cursor.key);
                  }),
@@ -164,7 +164,7 @@ std::vector<Action> MapPage::actions() {
                 scene.cursor.map.cellsPerPixel = 0;
               },
               "zoom out reset"),
-          action("map.copy_place", "Copy the place of the marked cell",
+          action("map.copy_place", "Copy the position of the marked cell",
                  [this](Scene& scene) { copyPlace(scene); })};
 }
 

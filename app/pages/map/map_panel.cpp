@@ -15,7 +15,7 @@ namespace {
 std::string pooledWords(Pooling pooling, Index cells) {
   const std::string side = countText(static_cast<std::uint64_t>(cells));
   if (cells <= 1) return "single cells";
-  return std::string(pooling == Pooling::max ? "brightest of " : "mean of ") + side + " × " + side + " cells";
+  return std::string(pooling == Pooling::max ? "largest of " : "mean of ") + side + " × " + side + " cells";
 }
 
 /// What the picture's values are made of, as what is said of a pointed pixel has it. Where they are single
@@ -23,8 +23,7 @@ std::string pooledWords(Pooling pooling, Index cells) {
 std::string shownWords(const Scene& scene, const MapState& page) {
   if (page.level > 0 || !page.window || page.window->cellsPerPixel <= 1 + 1e-6)
     return pooledWords(scene.map.pooling, factorOf(page.level));
-  return scene.map.pooling == Pooling::max ? "brightest of the cells in a pixel"
-                                           : "mean of the cells in a pixel";
+  return scene.map.pooling == Pooling::max ? "largest cell per pixel" : "mean of cells per pixel";
 }
 
 std::string sizeWords(const MapSnapshot& state) {
@@ -70,8 +69,8 @@ void paintHeader(const Scene& scene, MapState& page, const ImRect& area) {
     x += width + view.px(12);
   }
   paintFitted(view, list, view.fonts->text, ImVec2(x, y), end - x, theme.secondary,
-              sizeWords(state) + " · " + shownWords(scene, page) + (page.coarser ? ", on its way" : "") +
-                  (page.catchingUp ? " · catching up" : ""));
+              sizeWords(state) + " · " + shownWords(scene, page) + (page.coarser ? ", computing" : "") +
+                  (page.catchingUp ? " · updating" : ""));
   Look look = scene.look;
   look.quantity = Quantity::weights;
   paintColourBar(view, look.colormap, barLabels(mapRange(page, look)), ImVec2(area.Max.x, y), bar);
@@ -128,10 +127,10 @@ void pointTooltip(const Scene& scene, MapState& page, Index query, Index key) {
           countText(static_cast<std::uint64_t>(key)) + "\n";
   const std::optional<MapValue> value = mapValue(page, pooling, page.level, query, key);
   if (!value)
-    text += "on its way";
+    text += "computing";
   else if (value->value == render::kDeadCell)
-    text += page.level == 0 ? "this query sees no key: its weights are 0"
-                            : "these queries see no key: their weights are 0";
+    text += page.level == 0 ? "this query sees no key, so its weights are 0"
+                            : "these queries see no key, so their weights are 0";
   else if (value->value == render::kMaskedCell)
     text += page.level == 0 ? "masked" : "all masked";
   else if (page.level == 0)
@@ -215,17 +214,16 @@ void mapPanel(Scene& scene, MapState& page, const Layout& layout) {
                        layout.center.Max.y - view.px(6));
     const MapSnapshot* state = page.state.get();
     if (!state)
-      paintMessage(view, inner, "Mapping…", "The first picture is on its way.", view.theme->text);
+      paintMessage(view, inner, "Mapping…", "The first picture follows shortly.", view.theme->text);
     else if (scene.map.source == MapSource::file && scene.map.file.empty())
-      emptyMessage(view, inner, "No file yet",
-                   "A safetensors file with queries and keys becomes a map of any size.", "Open a file…",
-                   "map.open");
+      emptyMessage(view, inner, "No file yet", "Open a safetensors file with queries and keys to map it.",
+                   "Open a file…", "map.open");
     else if (state->error || !page.trouble.empty())
-      paintMessage(view, inner, "This can't be mapped", state->error ? *state->error : page.trouble,
+      paintMessage(view, inner, "Can't map this", state->error ? *state->error : page.trouble,
                    view.theme->error);
     else if (state->empty)
       paintMessage(view, inner, "Nothing to map yet",
-                   "Type a sentence at the left, or choose a generated text of up to 131,072 tokens.",
+                   "Type a sentence on the left, or choose a generated text of up to 131,072 tokens.",
                    view.theme->text);
     else
       paintMap(scene, page, inner);

@@ -27,8 +27,8 @@ void alibiNotes(const Scene& scene, View& view) {
   const std::vector<float> slopes = attention::alibiSlopes(scene.setup.model.heads);
   const auto head =
       static_cast<std::size_t>(std::min<Index>(scene.cursor.cell.head, scene.setup.model.heads - 1));
-  hint(view, fmt::format("ALiBi takes slope · |i − j| from each score. Head {} has the slope {}; over all "
-                         "heads they run from {} to {}.",
+  hint(view, fmt::format("ALiBi subtracts slope · |i − j| from each score. Head {} has slope {}; slopes "
+                         "range from {} to {}.",
                          head, numberText(slopes[head], 3), numberText(slopes.front(), 3),
                          numberText(slopes.back(), 3)));
 }
@@ -54,8 +54,8 @@ void bucketBars(const Scene& scene, const attention::BucketBias& bias, View& vie
                        bucket == lit ? view.theme->text : view.theme->faint);
   }
   ImGui::Dummy(ImVec2(width, height + view.px(4)));
-  hint(view, fmt::format("Distance {} falls into bucket {} of {}: {} is added. The numbers are drawn from a "
-                         "normal distribution by the weights' seed; training would find them.",
+  hint(view, fmt::format("Distance {} falls into bucket {} of {}, which adds {}. Values are drawn from a "
+                         "normal distribution with the weight seed; a trained model learns them.",
                          query - key, lit, bias.buckets, numberText(values(head, lit), 3)));
 }
 
@@ -73,7 +73,7 @@ void t5Controls(Scene& scene, const Snapshot* snapshot, View& view) {
   const auto refuse = [&](Index wanted) {
     return wanted > model.t5Buckets / 2
                ? ""
-               : fmt::format("The nearest distances have a bucket each: expected more than {}.",
+               : fmt::format("The nearest distances have one bucket each: expected more than {}.",
                              model.t5Buckets / 2);
   };
   fieldSlider(view, scene, "model.t5_distance", {"", distances, refuse});
@@ -107,8 +107,8 @@ void capCurve(const Scene& scene, const SequenceSnapshot& sequence, View& view) 
     list.AddLine(points[i - 1], points[i], view.theme->text, std::max(1.5f, view.px(1.5f)));
   ImGui::Dummy(ImVec2(width, height + view.px(4)));
   hint(view, "c·tanh(s/c) keeps scores within ±" + numberText(cap, 3) +
-                 "; this head's capped scores run from " + numberText(low, 3) + " to " + numberText(high, 3) +
-                 ".");
+                 "; this head's capped scores range from " + numberText(low, 3) + " to " +
+                 numberText(high, 3) + ".");
 }
 
 void additiveControls(Scene& scene, View& view) {
@@ -118,11 +118,10 @@ void additiveControls(Scene& scene, View& view) {
     hint(view, "Values from " + numberText(additive.minCoeff(), 3) + " to " +
                    numberText(additive.maxCoeff(), 3) + " are added to every head's scores.");
   else
-    hint(view, "Nothing is added: paint values onto the map with the brush, or load a matrix.");
+    hint(view, "No values yet. Paint them on the map with the brush, or load a matrix.");
   if (button(view, "additive_load", "Load file…")) view.request("mask.open");
   ImGui::SameLine(0, view.px(8));
-  if (button(view, "additive_clear", "Clear", any ? "" : "There is nothing to clear"))
-    scene.setup.mask.additive = {};
+  if (button(view, "additive_clear", "Clear", any ? "" : "Nothing to clear")) scene.setup.mask.additive = {};
 }
 
 }  // namespace
@@ -135,7 +134,7 @@ void biasSections(Scene& scene, const Snapshot* snapshot, View& view) {
   if (position == PositionKind::t5) t5Controls(scene, snapshot, view);
   if (scene.setup.weights.source == WeightSource::planted &&
       (position == PositionKind::alibi || position == PositionKind::t5))
-    hint(view, "Planted offset heads read places from sinusoids, which these biases replace.");
+    hint(view, "Planted offset heads need sinusoids, which these biases replace.");
   gap(view, 10);
   sectionTitle(view, "SOFT-CAP", scene.setup.model.softcap > 0 ? "c·tanh(s/c)" : "off");
   fieldSlider(view, scene, "model.softcap");

@@ -79,7 +79,7 @@ struct Tool {
   PaintTool tool;
   const char *name, *explained;
 };
-constexpr Tool kTools[] = {{PaintTool::look, "look", "Look: point, zoom with the wheel, drag to move"},
+constexpr Tool kTools[] = {{PaintTool::look, "look", "View: point to inspect, scroll to zoom, drag to move"},
                            {PaintTool::brush, "brush", "Brush"},
                            {PaintTool::rectangle, "rectangle", "Rectangle: drag from corner to corner"},
                            {PaintTool::row, "row", "Rows: a query and all its keys"},

@@ -76,15 +76,14 @@ void rowProfile(Scene& scene, const SequenceSnapshot& sequence, View& view, Inde
 void compareSections(Scene& scene, const Snapshot* snapshot, MaskState& page) {
   View& view = page.view;
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
-  sectionTitle(view, "WHAT MOVED FROM A TO B");
+  sectionTitle(view, "CHANGE FROM A TO B");
   if (!sequence || !sequence->other)
-    return hint(view,
-                scene.setup.mask.compare ? "Computing…" : "With a second mask, this says what it changes.");
+    return hint(view, scene.setup.mask.compare ? "Computing…" : "Add a second mask to see what it changes.");
   const attention::MaskComparison& comparison = sequence->other->comparison;
   const Index head = std::clamp<Index>(scene.cursor.cell.head, 0, comparison.movedMass.rows() - 1);
   const Index hovered = view.hover.query >= 0 ? view.hover.query : scene.cursor.cell.query;
   const Index query = std::clamp<Index>(hovered, 0, sequence->queryLength - 1);
-  hint(view, "Share of each head's weight that reads elsewhere: ½ Σ|B − A| of a row, mean over rows");
+  hint(view, "Share of each head's weight that moves: ½ Σ|B − A| per row, mean over rows");
   headBars(scene, *sequence, view);
   gap(view, 8);
   sectionTitle(view, fmt::format("ROWS OF HEAD {}", head), "moved, 0 to 100 %");
@@ -96,15 +95,15 @@ void compareSections(Scene& scene, const Snapshot* snapshot, MaskState& page) {
                           view.px(110)) +
                    "”",
                fmt::format("query {}", query));
-  figure(view, "Weight that moved", percentText(static_cast<double>(comparison.movedMass(head, query))),
+  figure(view, "Weight moved", percentText(static_cast<double>(comparison.movedMass(head, query))),
          view.theme->text);
   const float change = comparison.entropyChange(head, query);
   figure(view, "Entropy", (change > 0 ? "+" : "") + numberText(change, 3) + " nats", view.theme->text);
-  figure(view, "Head's output", changeText(comparison.outputChange(head, query)), view.theme->text);
+  figure(view, "Head output", changeText(comparison.outputChange(head, query)), view.theme->text);
   const auto rows = comparison.entropyChange.row(head).head(sequence->queryLength);
   gap(view, 8);
-  sectionTitle(view, fmt::format("HEAD {} ON AVERAGE", head));
-  figure(view, "Weight that moved",
+  sectionTitle(view, fmt::format("HEAD {}, MEAN", head));
+  figure(view, "Weight moved",
          percentText(static_cast<double>(comparison.movedMass.row(head).head(sequence->queryLength).mean())),
          view.theme->text);
   figure(view, "Entropy", (rows.mean() > 0 ? "+" : "") + numberText(rows.mean(), 3) + " nats",

@@ -160,23 +160,23 @@ const PatternInfo* Gallery::cards(View& view, bool takesFirst) {
 }
 
 void ConventionQuestion::draw(Scene&, View& view, bool) {
-  if (beginDialog(view, "convention", "What do the numbers of " + file_.filename().string() + " mean?", 620,
+  if (beginDialog(view, "convention", "What do the numbers in " + file_.filename().string() + " mean?", 620,
                   210)) {
-    hint(view, "Programs write masks either way round, so the file can't tell.");
+    hint(view, "Programs use either convention, and the file doesn't say which.");
     gap(view, 6);
     static constexpr const char* kLabels[] = {"True or 1 = visible", "True or 1 = masked",
                                               "Added to the scores"};
     static constexpr const char* kExplained[] = {
         "FlexAttention's mask_mod, scaled_dot_product_attention, attention_mask of ones and zeros",
         "MultiheadAttention's attn_mask and key_padding_mask",
-        "−inf masks, finite numbers become a score bias"};
+        "−inf masks; finite numbers become a score bias"};
     for (const attention::MaskConvention convention :
          {attention::MaskConvention::visible, attention::MaskConvention::masked,
           attention::MaskConvention::additive}) {
       const auto at = static_cast<std::size_t>(convention);
       const bool possible = std::find(possible_.begin(), possible_.end(), convention) != possible_.end();
       if (button(view, "convention." + attention::conventionName(convention), kLabels[at],
-                 possible ? "" : "The file's numbers can't be read this way")) {
+                 possible ? "" : "The file's numbers don't fit this convention")) {
         view.dialog.reset();
         chosen_(convention);
       }

@@ -68,7 +68,7 @@ void headStrip(Scene& scene, const Snapshot*, MaskState& page, const ImRect& are
   const std::string words = !mask || !mask->formula ? ""
                             : mask->distinct > 1    ? fmt::format("{} different masks", mask->distinct)
                             : heads == 1            ? ""
-                                                    : "all have the same mask";
+                                                    : "same mask for all";
   const float titleY = area.Min.y + view.px(kTitle) / 2 + view.px(4);
   const float x0 = area.Min.x + paintSpaced(list, view.fonts->smallBold, ImVec2(area.Min.x, titleY),
                                             theme.faint, "HEADS", view.px(1.2f));

@@ -58,25 +58,25 @@ void statisticsSection(const Scene& scene, MaskState& page) {
          statistics.emptyRows > 0 ? theme.warning : theme.text);
   if (statistics.emptyRows > 0)
     hint(view, "Queries " + listText(statistics.firstEmptyRows, statistics.emptyRows) +
-                   " have no key: their weights are 0 and their output is the bias alone.");
+                   " see no key: their weights are 0 and their output is the bias alone.");
   if (statistics.unseenKeys >= 0) {
-    figure(view, "Keys nobody sees",
+    figure(view, "Keys no query sees",
            statistics.unseenKeys == 0 ? "none" : std::to_string(statistics.unseenKeys),
            statistics.unseenKeys > 0 ? theme.warning : theme.text);
     if (statistics.unseenKeys > 0)
       hint(view, "Keys " + listText(statistics.firstUnseenKeys, statistics.unseenKeys) +
-                     " are computed and never read.");
+                     " are computed but never read.");
   }
   if (statistics.sampled) hint(view, "From a sample of " + countedText(statistics.rowsCounted, "row") + ".");
   if (study.geometry.cross) return;
-  figure(view, "Sees its future", mask->seesFuture ? "yes" : "no",
+  figure(view, "Sees the future", mask->seesFuture ? "yes" : "no",
          mask->seesFuture ? theme.warning : theme.text);
   const bool first = mask == &study.mask;  // whose ways were followed
   if (!mask->seesFuture || !first || !page.reach || page.reach->leak.size() < 2) return;
   const std::vector<Index>& leak = page.reach->leak;
   std::string way = tokenOrPosition(study.line()->queries, leak.front());
   for (std::size_t i = 1; i < leak.size(); ++i) way += " ← " + tokenOrPosition(study.line()->keys, leak[i]);
-  hint(view, fmt::format("Shortest way: {} (query {} reads position {})", way, leak.front(), leak.back()));
+  hint(view, fmt::format("Shortest path: {} (query {} reads position {})", way, leak.front(), leak.back()));
 }
 
 namespace {
@@ -160,7 +160,7 @@ void paintWay(const ReachStudy& reach, const MaskStudy& study, Index query, Inde
   for (const Index position : way)
     text += (text.empty() ? "" : " ← ") + tokenOrPosition(study.line()->queries, position);
   if (way.empty())
-    text = "Nothing of " + tokenOrPosition(study.line()->queries, key) + " gets to " +
+    text = "Nothing of " + tokenOrPosition(study.line()->queries, key) + " reaches " +
            tokenOrPosition(study.line()->queries, query);
   paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->small, at, width, view.theme->secondary, text);
 }
@@ -212,7 +212,7 @@ float reachLegend(const attention::ReachMap& reach, const View& view, ImVec2 at)
 std::string knownText(const attention::ReachMap& reach, const MaskStudy& study, Index query) {
   Index known = 0;
   for (Index key = 0; key < reach.tokens; ++key) known += reached(reach, query, key);
-  return fmt::format("{} knows of {} of {}", tokenOrPosition(study.line()->queries, query), known,
+  return fmt::format("{} is reached by {} of {}", tokenOrPosition(study.line()->queries, query), known,
                      tokenCountText(reach.tokens));
 }
 
@@ -277,7 +277,7 @@ void insightPanel(Scene& scene, const Snapshot* snapshot, MaskState& page, const
     fillDrawer(view, layout, {"studio"});
     if (!editedStudy(scene, page)) {
       sectionTitle(view, "MASK SUMMARY");
-      hint(view, "A mask over tokens is taken apart here.");
+      hint(view, "Type a text to see its mask summarised here.");
     } else if (scene.cursor.studio.tab == StudioTab::biases) {
       biasSections(scene, snapshot, view);
     } else if (scene.cursor.studio.tab == StudioTab::compare) {

@@ -19,7 +19,7 @@ Action layerAction(View& view, const char* id, const char* name, LayerChange run
             MaskLayers& layers = editedLayers(scene);
             const Index at = scene.cursor.studio.selected;
             if (scene.cursor.page != "mask" || at < 0 || at >= static_cast<Index>(layers.size()))
-              return view.messages.fail("No layer is selected: click on one in the mask studio.");
+              return view.messages.fail("No layer is selected. Click one in the mask studio.");
             run(layers, at, scene);
           }};
 }
@@ -60,11 +60,11 @@ std::vector<Action> layerActions(MaskState& page) {
   return {layerAction(
               view, "mask.layer.switch", "Switch the selected layer on or off",
               [](MaskLayers& layers, Index at, Scene&) { layerAt(layers, at).on = !layerAt(layers, at).on; }),
-          layerAction(view, "mask.layer.negate", "Turn the selected layer into its opposite",
+          layerAction(view, "mask.layer.negate", "Invert the selected layer",
                       [](MaskLayers& layers, Index at, Scene&) {
                         layerAt(layers, at).negated = !layerAt(layers, at).negated;
                       }),
-          layerAction(view, "mask.layer.alone", "Switch all layers off but the selected one",
+          layerAction(view, "mask.layer.alone", "Switch off all layers but the selected one",
                       [](MaskLayers& layers, Index at, Scene&) {
                         for (Layer& layer : layers) layer.on = &layer == &layerAt(layers, at);
                       }),

@@ -82,7 +82,7 @@ void headChoice(Layer& layer, const ModelSetup& model, View& view) {
   const bool grouped = model.kvHeads > 1 && model.kvHeads < model.heads;
   for (Index g = 0; grouped && g < model.kvHeads; ++g)
     choices.push_back({fmt::format("Heads of KV {}", g), "", fmt::format("kv{}", g)});
-  choices.push_back({"Heads as chosen below", "", "chosen"});
+  choices.push_back({"Heads chosen below", "", "chosen"});
   int now = static_cast<int>(choices.size()) - 1;
   if (!layer.heads) now = 0;
   if (layer.heads == setOf(HeadSet::Kind::even)) now = 1;
@@ -111,7 +111,7 @@ void sequenceScope(Layer& layer, const Scene& scene, MaskState& page) {
   const Index shown = scene.cursor.sequence;
   const HeadSet one{{{HeadSet::Kind::range, shown, shown}}};
   std::vector<Choice> choices{{"All sequences", "", "all"},
-                              {fmt::format("Sequence {} alone", shown), "", "this"}};
+                              {fmt::format("Sequence {} only", shown), "", "this"}};
   if (layer.sequences && layer.sequences != one) choices.push_back({"Some sequences", "", "some"});
   int chosen = !layer.sequences ? 0 : layer.sequences == one ? 1 : 2;
   gap(view, 2);
@@ -161,7 +161,7 @@ void layerDetails(Layer& layer, Index at, Scene& scene, MaskState& page) {
   if (const MaskStudy* study = page.study; study && study->line())
     if (const std::string reason = attention::omittedReason(layer, study->geometry);
         layer.on && !reason.empty())
-      hint(view, "Left out here, " + reason + ".");
+      hint(view, "Not applied here, " + reason + ".");
   joinChoice(layer, at, view);
   parameterSliders(layer, "parameter", maskedText(page), view);
   if (!layer.isGroup()) perHeadSwitch(layer, scene.setup.model, view);

@@ -143,13 +143,11 @@ void layerList(Scene& scene, MaskState& page) {
   StudioCursor& studio = scene.cursor.studio;
   const auto& opened = scene.setup.subject.opened;
   if (layers.empty())
-    hint(view,
-         opened && opened->config().causal
-             ? "No layers: the model's own causal mask acts alone. Add a pattern to mask more."
-         : opened && opened->config().isTwoSidedDecoder()
-             ? "No layers: the model's own mask, which goes both ways, acts alone. Add a pattern to mask "
-               "more."
-             : "No layers: every query sees every key. Add a pattern to mask some.");
+    hint(view, opened && opened->config().causal
+                   ? "No layers: only the model's own causal mask applies. Add a pattern to mask more."
+               : opened && opened->config().isTwoSidedDecoder()
+                   ? "No layers: only the model's own bidirectional mask applies. Add a pattern to mask more."
+                   : "No layers: every query sees every key. Add a pattern to mask some.");
   Drag drag;
   for (Index at = 0; at < static_cast<Index>(layers.size()); ++at) {
     layerRow(layers[static_cast<std::size_t>(at)], at, scene, page, drag);
@@ -198,7 +196,7 @@ void compareButtons(Scene& scene, View& view) {
   if (!mask.compare) return;
   if (button(view, "swap_masks", "Swap A and B")) std::swap(mask.layers, mask.other);
   ImGui::SameLine(0, view.px(8));
-  if (button(view, "drop_other", "Drop B")) {
+  if (button(view, "drop_other", "Remove B")) {
     mask.compare = scene.cursor.studio.editsOther = false;
     mask.other.clear();
   }
@@ -217,7 +215,7 @@ void layersPanel(Scene& scene, const Snapshot* snapshot, MaskState& page, const 
     if (scene.setup.input.source == EmbeddingSource::text)
       textBox(view, "text", scene.setup.input.text, 2, "Type a sentence. Each line is a sequence.");
     else
-      hint(view, "The tokens are a typed table's rows.");
+      hint(view, "Tokens are the rows of the typed table.");
     if (const PlacedError* error = errorAt(snapshot, Place::input)) problem(view, error->message);
     sequenceChoice(scene, page);
     gap(view, 10);

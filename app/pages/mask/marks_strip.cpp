@@ -24,14 +24,15 @@ struct MarkInfo {
   const attention::TextPart* part;  ///< which it marks; patterns that read it show the strip
 };
 constexpr MarkInfo kMarks[] = {
-    {Mark::documents, "documents", "Documents", "click where a document begins", &text_parts::documents},
+    {Mark::documents, "documents", "Documents", "click the first token of a document",
+     &text_parts::documents},
     {Mark::prefix, "prefix", "Prefix", "click the prefix's last token", &text_parts::prefix},
-    {Mark::images, "images", "Images", "drag over an image's tokens, click one to take it away",
+    {Mark::images, "images", "Images", "drag over an image's tokens; click an image to remove it",
      &text_parts::images},
-    {Mark::globals, "globals", "Global tokens", "click to make a token global", &text_parts::globals},
-    {Mark::tree, "tree", "Draft tree", "click the last token before the draft, drag a token onto its parent",
+    {Mark::globals, "globals", "Global tokens", "click a token to make it global", &text_parts::globals},
+    {Mark::tree, "tree", "Draft tree", "click the last token before the draft; drag a token onto its parent",
      &text_parts::parents},
-    {Mark::grid, "grid", "Grid", "click the token that begins the second row", &text_parts::gridWidth}};
+    {Mark::grid, "grid", "Grid", "click the first token of the second row", &text_parts::gridWidth}};
 
 bool reads(const attention::MaskLayers& layers, const attention::TextPart* part) {
   return std::any_of(layers.begin(), layers.end(), [&](const Layer& layer) {
@@ -248,12 +249,12 @@ struct MarkAction {
   const char *id, *name;
 };
 constexpr MarkAction kMarkActions[] = {
-    {Mark::documents, "mask.mark.document", "Begin a document at this token, or join it to the one before"},
+    {Mark::documents, "mask.mark.document", "Start a document at this token, or join the previous one"},
     {Mark::prefix, "mask.mark.prefix", "End the prefix with this token"},
-    {Mark::images, "mask.mark.image", "Make this token an image, or text again"},
-    {Mark::globals, "mask.mark.global", "Make this token global, or not"},
-    {Mark::tree, "mask.mark.draft", "Begin the draft after this token"},
-    {Mark::grid, "mask.mark.grid", "Begin the grid's second row with this token"}};
+    {Mark::images, "mask.mark.image", "Make this token an image or text"},
+    {Mark::globals, "mask.mark.global", "Make this token global or local"},
+    {Mark::tree, "mask.mark.draft", "Start the draft after this token"},
+    {Mark::grid, "mask.mark.grid", "Start the grid's second row with this token"}};
 
 constexpr float kTitleRow = 34;
 
@@ -284,7 +285,7 @@ std::vector<Action> markActions(MaskState& page) {
     actions.push_back({action.id, action.name, "Mask", {}, false, false, [&page, &action](Scene& scene) {
                          const MaskStudy* study = page.study;
                          if (scene.cursor.page != "mask" || !study || !study->line())
-                           return page.view.messages.fail("Tokens are marked in the mask studio, on a text.");
+                           return page.view.messages.fail("To mark tokens, type a text in the mask studio.");
                          const Index count = study->line()->keyLength;
                          const Index token = page.token >= 0 ? page.token : scene.cursor.cell.key;
                          const Index at = std::clamp<Index>(token, 0, count - 1);
@@ -333,7 +334,7 @@ void marksStrip(Scene& scene, MaskState& page, const ImRect& area) {
               area.Max.x - x - resetWidth, view.theme->secondary, used[at].how);
   if (resetWidth > 0) {
     ImGui::SetCursorScreenPos(ImVec2(area.Max.x - view.px(126), start.y - view.px(1)));
-    if (button(view, "marks_reset", "From the text", "", true)) forget(marksOf(scene), used[at].mark);
+    if (button(view, "marks_reset", "Reset to text", "", true)) forget(marksOf(scene), used[at].mark);
   }
   ImGui::SetCursorScreenPos(ImVec2(start.x, start.y + view.px(30)));
   chips(scene, page, used[at].mark, chipsHeight(used[at].mark, view));

@@ -23,7 +23,7 @@ namespace {
 Result<attention::MaskFile> readMask(const std::filesystem::path& path, MaskConvention convention) {
   Result<attention::MaskFile> file = attention::readMaskFile(path, convention, defaultLimits().memoryBytes);
   if (file.ok() && std::max(file->cells->queries, file->cells->keys) > kMaxTokens)
-    return Error{fmt::format("{}: the mask is {} × {}, the window shows at most {} a side",
+    return Error{fmt::format("{}: the mask is {} × {}; the window shows at most {} per side",
                              path.filename().string(), file->cells->queries, file->cells->keys, kMaxTokens)};
   return file;
 }
@@ -32,7 +32,7 @@ Result<attention::MaskFile> readMask(const std::filesystem::path& path, MaskConv
 Result<std::string> codeOf(const Scene& scene, attention::MaskCode language,
                            const attention::MaskLayers& layers, InputCache& cache) {
   const TokenBatch batch = tokenizeBatch(scene.setup);
-  if (batch.lines.empty()) return Error{"There is no text, and a mask needs tokens to be laid over."};
+  if (batch.lines.empty()) return Error{"A mask needs tokens. Type a text first."};
   const Index line = std::clamp<Index>(scene.cursor.sequence, 0, static_cast<Index>(batch.lines.size()) - 1);
   const auto sources = maskSources(scene.setup, cache);
   if (!sources) return sources.error();
@@ -128,8 +128,7 @@ void MaskPage::loadFile(const std::filesystem::path& path, const Asker& asker, M
 
 void MaskPage::saveFile(const Scene& scene, const std::filesystem::path& path, const Outcome& outcome) {
   const StudiedMask* studied = editedStudy(scene, page_);
-  if (!studied || !studied->formula)
-    return outcome.fail("There is no mask to save: it has no text to be laid over.");
+  if (!studied || !studied->formula) return outcome.fail("No mask to save. Type a text first.");
   // As a picture, one pixel for each cell, by the ending .png; otherwise as numbers.
   const auto write = [formula = studied->formula, head = scene.cursor.cell.head, path,
                       convention = static_cast<MaskConvention>(page_.saveConvention)] {

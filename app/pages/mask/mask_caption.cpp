@@ -41,9 +41,9 @@ std::vector<CaptionPart> maskCaption(const Scene& scene, const MaskState& page) 
   return {{quoted(line.queries, query), theme.query},
           {visible ? " sees " : " doesn't see ", theme.text},
           {quoted(line.keys, key), theme.key},
-          {fmt::format(", and {} of {} in all: {}", seenBy(*mask->formula, mask->variant, query),
+          {fmt::format(", and {} of {} overall: {}", seenBy(*mask->formula, mask->variant, query),
                        countedText(std::ssize(line.keys), "key"),
-                       mask->formulaText.empty() ? "every one" : mask->formulaText),
+                       mask->formulaText.empty() ? "all visible" : mask->formulaText),
            theme.text},
           {mask->formulaLegend.empty() ? "" : "   " + mask->formulaLegend, theme.secondary}};
 }

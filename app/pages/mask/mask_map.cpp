@@ -27,9 +27,10 @@ float weightBar(Scene& scene, View& view, const std::string& name, const ValueRa
   trackItem(name);
   RangeMode& mode = scene.look.range;
   const bool unit = mode == RangeMode::unit;
-  const char* now = unit                             ? "From 0 to 1. Click: to the largest weight of the head"
-                    : mode == RangeMode::logarithmic ? "Logarithmic. Click: from 0 to 1"
-                                                     : "Up to the largest weight. Click: logarithmic";
+  const char* now = unit ? "Colours from 0 to 1. Click to scale to the head's largest weight"
+                    : mode == RangeMode::logarithmic
+                        ? "Logarithmic colours. Click for 0 to 1"
+                        : "Colours up to the largest weight. Click for logarithmic";
   if (ImGui::IsItemHovered()) tooltip(view, now);
   if (clicked)
     mode = unit                             ? RangeMode::perHead

@@ -26,7 +26,8 @@ MapSpec maskMap(const StudiedMask& mask, const char* name, Surface surface, cons
   spec.surface = surface;
   spec.title = title;
   spec.aside = percentText(mask.statistics.density()) + " visible";
-  if (page.maskFactor > 1) spec.aside += fmt::format(" · share of {} × {}", page.maskFactor, page.maskFactor);
+  if (page.maskFactor > 1)
+    spec.aside += fmt::format(" · share of {} × {} cells", page.maskFactor, page.maskFactor);
   spec.style = maskStyle(view);
   spec.factor = page.maskFactor;
   return spec;
@@ -95,7 +96,7 @@ void drawSigned(const MapSpec& spec, const SignedPicture& picture, const char* w
   if (value == render::kMaskedCell || value == render::kDeadCell) return tooltip(view, "masked");
   std::string text = std::string(words) + ": " + (value > 0 ? "+" : "") + numberText(value, 3);
   if (picture.factor > 1)
-    text += fmt::format(", the farthest from 0 of {} × {} cells", picture.factor, picture.factor);
+    text += fmt::format(", largest magnitude of {} × {} cells", picture.factor, picture.factor);
   else if (const std::string lines = parts ? parts(row, col) : ""; !lines.empty())
     text += "\n" + lines;
   tooltip(view, text);
@@ -142,7 +143,7 @@ void maskTab(Scene& scene, const Snapshot* snapshot, MaskState& page, const ImRe
   MapSpec weights = weightsMap(scene, *sequence, "weights_map", surface,
                                other          ? "Weights under mask B"
                                : view.present ? "Weights"
-                                              : "Weights under it",
+                                              : "Resulting weights",
                                page);
   weights.rowLabels = false;
   const MapAnswer map = drawMap(weights, scene, page, right);
@@ -168,14 +169,14 @@ void biasTab(Scene& scene, const Snapshot* snapshot, MaskState& page, const ImRe
     return addedText(asked.snapshot->config, sequence.mask, asked.head, row, col);
   });
   if (!study->biased)
-    return instead(view, right,
-                   "Nothing is added to the scores yet: choose ALiBi or T5, set a soft-cap, or paint values "
-                   "with the brush.",
-                   view.theme->secondary);
-  MapSpec effect = signedMap("effect_map", Surface::effect, "What that does to the weights",
-                             study->effect.extreme, study->effect.factor, view);
+    return instead(
+        view, right,
+        "Nothing is added to the scores. Choose ALiBi or T5, set a soft-cap, or paint values with the brush.",
+        view.theme->secondary);
+  MapSpec effect = signedMap("effect_map", Surface::effect, "Change in the weights", study->effect.extreme,
+                             study->effect.factor, view);
   effect.rowLabels = false;
-  drawSigned(effect, study->effect, "weight changes by", scene, page, right);
+  drawSigned(effect, study->effect, "change in weight", scene, page, right);
 }
 
 namespace {
@@ -186,8 +187,8 @@ void offerSecondMask(Scene& scene, View& view, const ImRect& area) {
   const ImVec2 at(area.GetCenter().x, area.Min.y + area.GetHeight() * 0.32f);
   paintText(list, view.fonts->title, at, view.theme->text, "Two masks on the same tokens", Align::center);
   paintText(list, view.fonts->text, ImVec2(at.x, at.y + view.px(28)), view.theme->secondary,
-            "Mask B starts as a copy of the mask there is. Change either and see what moves.", Align::center);
-  const std::string label = "Make mask B";
+            "Mask B starts as a copy of mask A. Change either to compare them.", Align::center);
+  const std::string label = "Create mask B";
   ImGui::SetCursorScreenPos(
       ImVec2(at.x - textWidth(view.fonts->text, label) / 2 - view.px(11), at.y + view.px(52)));
   if (!button(view, "make_other", label)) return;

@@ -105,12 +105,11 @@ void studioPanel(Scene& scene, const Snapshot* snapshot, MaskState& page, const 
                        layout.center.Max.y - view.px(6));
     const MaskStudy* study = page.study;
     if (!study || (!study->line() && !snapshot))
-      message(view, inner, "Computing…", "The first mask is on its way.");
+      message(view, inner, "Computing…", "The first mask follows shortly.");
     else if (!study->line() && snapshot->error)
-      message(view, inner, "There is nothing to mask", snapshot->error->message);
+      message(view, inner, "Nothing to mask", snapshot->error->message);
     else if (!study->line())
-      message(view, inner, "Nothing to mask yet",
-              "Type a sentence on the left: a mask is laid over its tokens.");
+      message(view, inner, "Nothing to mask yet", "Type a sentence on the left to mask its tokens.");
     else if (editedStudy(scene, page))
       tabs(scene, snapshot, page, inner);
   }

@@ -31,7 +31,7 @@ void guessBar(const View& view, ImVec2 from, float width, float height, const Gu
 std::string cannotGoOn(const Scene& scene, const ModelState& page) {
   if (std::string why = page.opened->model->whyNoText(); !why.empty()) return why;
   const Index query = scene.cursor.cell.query;
-  if (query + 1 < page.study->text.typed) return "Typed words follow here: choose the last word of the text";
+  if (query + 1 < page.study->text.typed) return "Typed words follow here. Choose the last word of the text";
   return "";
 }
 
@@ -80,7 +80,7 @@ void guessLine(Scene& scene, ModelState& page, const Guess& guess, Index place, 
   if (hovered)
     tooltip(view,
             fmt::format("{} · id {} · {}{}", page.word(guess), guess.id, probabilityText(guess.probability),
-                        reason.empty() ? "\nclick: the text goes on with it" : "\n" + reason));
+                        reason.empty() ? "\nClick to continue the text with it" : "\n" + reason));
   if (clicked && reason.empty()) goOnWith(scene, page, guess.id);
 }
 
@@ -109,8 +109,8 @@ void realNext(const ModelState& page, const Guesses& guesses, const std::string&
   const View& view = page.view;
   const auto loss = [](float probability) { return -std::log(std::max(probability, 1e-38f)); };
   std::string text =
-      fmt::format("{} “{}” · rank {} · loss {:.3f} nats", page.config->causal ? "Real next" : "Really", word,
-                  countText(static_cast<std::uint64_t>(guesses.rank)), loss(guesses.real->probability));
+      fmt::format("{} “{}” · rank {} · loss {:.3f} nats", page.config->causal ? "Actual next" : "Actual",
+                  word, countText(static_cast<std::uint64_t>(guesses.rank)), loss(guesses.real->probability));
   if (guesses.real->unchanged >= 0) text += fmt::format(", unchanged {:.3f}", loss(guesses.real->unchanged));
   hint(view, text);
 }
@@ -120,7 +120,7 @@ void forecastLines(ModelState& page, float width) {
   if (page.forecasts.empty()) return;
   gap(view, 6);
   const Index id = page.forecasts.front().question.id;
-  sectionTitle(view, "IF SWITCHED OFF", "forecast for “" + page.word(id) + "”");
+  sectionTitle(view, "IF SWITCHED OFF", "probability of “" + page.word(id) + "”");
   const ForecastAnswer* answer = page.forecast.get();
   const bool here = answer && answer->request == page.forecasts;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -154,16 +154,16 @@ void guessSection(Scene& scene, ModelState& page, float width) {
   const Index last = static_cast<Index>(page.layers.size());
   const Index stop = scene.cursor.model.stop < 0 ? last : scene.cursor.model.stop;
   const std::string where = stop == 0      ? "at the embedding"
-                            : stop == last ? fmt::format("after layer {}, the last", last - 1)
+                            : stop == last ? fmt::format("after the last layer, {}", last - 1)
                                            : fmt::format("after layer {}", stop - 1);
   const std::string& token = page.token(scene.cursor.cell.query);
   if (!page.saysTokens()) {
-    sectionTitle(view, "GUESSES");
+    sectionTitle(view, "PREDICTIONS");
     hint(view, page.opened->model->whyNoGuesses());
     trackItem("model.headless");
     return;
   }
-  sectionTitle(view, (page.config->causal ? "NEXT TOKEN AFTER “" : "WHAT STANDS AT “") + token + "”", where);
+  sectionTitle(view, (page.config->causal ? "NEXT TOKEN AFTER “" : "PREDICTION AT “") + token + "”", where);
   if (!answer || !answer->value) {
     hint(view, answer && !answer->value ? answer->value.error().message : "…");
     return;

@@ -134,10 +134,9 @@ void facts(const Scene& scene, ModelState& page, float x, float y) {
   if (ImGui::IsItemHovered())
     restingHelp(
         view, "model.facts_of_head",
-        "entropy: 0 looks at one key, 1 at all evenly.\n"
-        "writes: ‖head · W_O‖ over ‖the stream before the layer‖, at this query.\n"
-        "copies: Σ Re λ / Σ |λ| of the eigenvalues of W_V·W_O, whatever the text: 1 writes what it reads, "
-        "−1 its opposite (Elhage et al. 2021).");
+        "entropy: 0 means one key gets all the weight, 1 an even spread.\nwrites: ‖head · W_O‖ / ‖residual "
+        "stream before the layer‖ at this query.\ncopies: Σ Re λ / Σ |λ| of the eigenvalues of W_V·W_O, "
+        "independent of the text: 1 writes what it reads, −1 its negative (Elhage et al. 2021).");
 }
 
 void buttons(Scene& scene, ModelState& page) {
@@ -148,7 +147,7 @@ void buttons(Scene& scene, ModelState& page) {
   if (button(view, "model.open_heads", "Open in Heads")) view.request("model.heads");
   if (!page.held) return;
   ImGui::SameLine(0, view.px(8));
-  if (button(view, "model.hold", "Held (H)", "", true)) view.request("model.hold");
+  if (button(view, "model.hold", "Unpin (H)", "", true)) view.request("model.hold");
 }
 
 }  // namespace
@@ -162,9 +161,8 @@ void headPanel(Scene& scene, ModelState& page, const Layout& layout) {
     if (!layer || layer->weights.rows() != page.queries() || layer->weights.cols() != page.tokens()) {
       sectionTitle(view, "HEAD");
       hint(view, page.madeHere()
-                     ? "The head that is pointed at comes here, large."
-                     : "The head that is pointed at comes here: what it looks at, and what it does to "
-                       "the next word.");
+                     ? "Point at a head to enlarge it here."
+                     : "Point at a head to see its attention and its effect on the next token here.");
     } else {
       const ImVec2 at = ImGui::GetCursorScreenPos();
       const float width = ImGui::GetContentRegionAvail().x;

@@ -111,7 +111,8 @@ void magnifier(const Scene& scene, ModelState& page, const OverviewPlan& plan, I
     say(says.substr(from, end - from), view.theme->text);
     from = end + 1;
   }
-  say(plan.pitch < plan.largest ? "wheel: enlarge" : "drag: move · wheel: all heads", view.theme->faint);
+  say(plan.pitch < plan.largest ? "scroll to enlarge" : "drag to move, scroll to zoom out",
+      view.theme->faint);
   track("model.magnifier", box.from, box.to);
 }
 

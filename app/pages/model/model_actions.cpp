@@ -61,7 +61,7 @@ std::vector<Action> ModelPage::playActions() {
     };
   };
   return {
-      {"model.play", "Generate, or pause", "Model", key(Key::space), false, false,
+      {"model.play", "Start or pause generation", "Model", key(Key::space), false, false,
        [this](Scene&) {
          page_.writing = !page_.writing && page_.ready();
          page_.wroteAt = 0;
@@ -74,7 +74,7 @@ std::vector<Action> ModelPage::playActions() {
            page_.followsLast = writeOn(scene, *page_.study);
        },
        "model", "generate next token"},
-      {"model.back", "Take one written token back", "Model", key(Key::comma), false, true,
+      {"model.back", "Remove one generated token", "Model", key(Key::comma), false, true,
        [this](Scene& scene) {
          page_.writing = false;
          auto& written = scene.setup.subject.written;
@@ -82,7 +82,7 @@ std::vector<Action> ModelPage::playActions() {
        },
        "model"},
       {"model.forget",
-       "Forget what the model wrote",
+       "Clear generated text",
        "Model",
        {},
        true,
@@ -107,7 +107,7 @@ std::vector<Action> ModelPage::playActions() {
          if (static_cast<Index>(written.size()) > keep) written.resize(static_cast<std::size_t>(keep));
        }},
       {"model.edit_token",
-       "Change this word of what was written",
+       "Change this generated word",
        "Model",
        {},
        false,
@@ -118,7 +118,7 @@ std::vector<Action> ModelPage::playActions() {
          openTokenEdit(page_, scene.cursor.cell.query);
        }},
       {"model.lens_earlier",
-       "Read guesses off one layer earlier",
+       "Read predictions one layer earlier",
        "Model",
        {static_cast<Key>('['), {}},
        false,
@@ -127,7 +127,7 @@ std::vector<Action> ModelPage::playActions() {
        "model",
        "logit lens"},
       {"model.lens_later",
-       "Read guesses off one layer later",
+       "Read predictions one layer later",
        "Model",
        {static_cast<Key>(']'), {}},
        false,
@@ -163,12 +163,12 @@ std::vector<Action> ModelPage::headActions() {
           switchHead(scene, l, h);
   };
   return {
-      arrow("model.left", "The head at the left", Key::left, 0, -1),
-      arrow("model.right", "The head at the right", Key::right, 0, 1),
-      arrow("model.up", "The layer above", Key::up, -1, 0),
-      arrow("model.down", "The layer below", Key::down, 1, 0),
+      arrow("model.left", "Previous head", Key::left, 0, -1),
+      arrow("model.right", "Next head", Key::right, 0, 1),
+      arrow("model.up", "Layer above", Key::up, -1, 0),
+      arrow("model.down", "Layer below", Key::down, 1, 0),
       {"model.switch",
-       "Switch this head off, or on again",
+       "Switch this head off or on",
        "Model",
        {Key::x, {}},
        false,
@@ -179,7 +179,7 @@ std::vector<Action> ModelPage::headActions() {
        "model",
        "ablate ablation prune knock out disable"},
       {"model.switch_alike",
-       "Switch all heads like this one off, or on",
+       "Switch all heads like this one off or on",
        "Model",
        {Key::x, {.shift = true}},
        false,
@@ -197,7 +197,7 @@ std::vector<Action> ModelPage::headActions() {
        "model",
        "reset ablate ablation prune enable"},
       {"model.hold",
-       "Hold the large head while pointing elsewhere",
+       "Pin or unpin the large head",
        "Model",
        {static_cast<Key>('H'), {}},
        false,
@@ -205,7 +205,7 @@ std::vector<Action> ModelPage::headActions() {
        [this](Scene&) { page_.held = !page_.held; },
        "model"},
       {"model.heads",
-       "Open this layer on the heads page",
+       "Open this layer on Heads",
        "Model",
        {Key::enter, {}},
        false,
@@ -218,7 +218,7 @@ std::vector<Action> ModelPage::headActions() {
        },
        "model"},
       {"model.all_heads",
-       "All heads again, whatever they do",
+       "Show heads of every behaviour",
        "Model",
        {Key::d0, {.shift = true}},
        false,

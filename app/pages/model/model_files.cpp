@@ -127,9 +127,13 @@ std::vector<Action> ModelPage::exampleActions(const std::shared_ptr<const Learne
                          "",
                          "patching circuit clean corrupted compare"});
   actions.push_back(
-      {"model.words", "Words that the small model knows…", "Model", {}, true, false, [this, learned](Scene&) {
-         services_.view.dialog = std::make_shared<WordList>(learned);
-       }});
+      {"model.words",
+       "Show the bundled model's vocabulary…",
+       "Model",
+       {},
+       true,
+       false,
+       [this, learned](Scene&) { services_.view.dialog = std::make_shared<WordList>(learned); }});
   return actions;
 }
 
@@ -253,7 +257,7 @@ std::vector<Action> ModelPage::openActions() {
        "",
        "load import checkpoint hugging face"},
       {"model.recorded",
-       "Open attention that was recorded elsewhere…",
+       "Import recorded attention…",
        "Scene",
        {},
        true,
@@ -286,7 +290,7 @@ std::vector<Action> ModelPage::openActions() {
        "",
        "load bundled miniature"},
       {"model.leave",
-       "A layer made here again, without a model",
+       "Close the model and use a synthetic layer",
        "Scene",
        {},
        true,

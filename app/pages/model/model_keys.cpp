@@ -14,7 +14,7 @@ std::vector<Action> ModelPage::filterActions() {
   std::vector<Action> actions;
   for (std::size_t i = 0; i < 9; ++i)
     actions.push_back({fmt::format("model.filter.{}", i + 1),
-                       fmt::format("Light up heads that do one thing: word {} above them", i + 1), "Model",
+                       fmt::format("Highlight heads by behaviour {}", i + 1), "Model",
                        KeyPress{static_cast<Key>('1' + i), {.shift = true}}, false, false,
                        [this, i](Scene& scene) {
                          const std::vector<Behaviour> found = behavioursOf(page_, scene.look.labelThreshold);
@@ -41,12 +41,12 @@ std::vector<Action> ModelPage::moveActions() {
   };
   const auto zoom = [this](float steps) { return [this, steps](Scene&) { page_.zoomSteps = steps; }; };
   return {
-      arrow("model.key_before", "The key before", Key::left, 0, -1),
-      arrow("model.key_after", "The key after", Key::right, 0, 1),
-      arrow("model.query_before", "The query before", Key::up, -1, 0),
-      arrow("model.query_after", "The query after", Key::down, 1, 0),
+      arrow("model.key_before", "Previous key", Key::left, 0, -1),
+      arrow("model.key_after", "Next key", Key::right, 0, 1),
+      arrow("model.query_before", "Previous query", Key::up, -1, 0),
+      arrow("model.query_after", "Next query", Key::down, 1, 0),
       {"model.larger",
-       "Enlarge the thumbnails of a large model",
+       "Enlarge thumbnails",
        "Model",
        {Key::equal, {}},
        false,
@@ -55,7 +55,7 @@ std::vector<Action> ModelPage::moveActions() {
        "model",
        "zoom in"},
       {"model.smaller",
-       "Make them smaller",
+       "Shrink thumbnails",
        "Model",
        {Key::minus, {}},
        false,
@@ -64,7 +64,7 @@ std::vector<Action> ModelPage::moveActions() {
        "model",
        "zoom out"},
       {"model.stop",
-       "Stop reading the text, or go on",
+       "Pause or resume computing layers",
        "Model",
        {},
        true,
@@ -77,7 +77,7 @@ std::vector<Action> ModelPage::moveActions() {
          page_.writing = false;
        }},
       {"model.all_in_sight",
-       "All heads in sight",
+       "Show all heads",
        "Model",
        {Key::home, {}},
        false,

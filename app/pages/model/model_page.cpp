@@ -350,7 +350,7 @@ PageStatus ModelPage::status(const Scene&) const {
   if (page_.study && services_.view.showTimings)
     status.figures.push_back({"forward", timeText(page_.study->seconds), 0});
   if (page_.study)
-    status.figures.push_back({"attention in sight", bytesText(static_cast<double>(page_.study->bytes)), 0});
+    status.figures.push_back({"attention shown", bytesText(static_cast<double>(page_.study->bytes)), 0});
   if (page_.study) status.notFinite = page_.study->notFinite;
   if (page_.study && page_.opened && page_.opened->model)
     status.figures.push_back({"cache",
@@ -359,7 +359,7 @@ PageStatus ModelPage::status(const Scene&) const {
                               420});
   if (page_.config)
     status.shape =
-        fmt::format("{} · {} × {} heads{}", page_.madeHere() ? "made here" : page_.opened->name,
+        fmt::format("{} · {} × {} heads{}", page_.madeHere() ? "synthetic" : page_.opened->name,
                     page_.config->layerCount(), page_.config->heads, page_.config->causal ? " · causal" : "");
   else
     status.shape = "no model";

@@ -104,7 +104,7 @@ std::vector<Forecast> ModelPage::forecastsFor(const Scene& scene) const {
   const attention::Detector* detector = chosen->label(threshold).detector;
   if (!detector) return wanted;
   if (const auto before = leansOn(scene))
-    ask(fmt::format("layer {} head {}, one word back", before->layer, before->head), {*before});
+    ask(fmt::format("layer {} head {}, previous token", before->layer, before->head), {*before});
   std::vector<SwitchedHead> alike;
   for (Index l = 0; l < static_cast<Index>(page_.study->layers.size()); ++l)
     for (Index h = 0; h < page_.config->heads; ++h)

@@ -33,12 +33,12 @@ void textSection(Scene& scene, ModelState& page) {
   if (page.study) {
     const Index typed = page.study->text.typed, written = page.tokens() - typed;
     count = tokenCountText(typed);
-    if (written > 0) count = fmt::format("{} typed + {} written", typed, written);
+    if (written > 0) count = fmt::format("{} typed + {} generated", typed, written);
   }
   sectionTitle(view, "TEXT", count);
   textBox(view, "text", scene.setup.input.text, 3,
           page.madeHere() ? "Type a sentence. Each line is a sequence."
-                          : "Type a sentence: the model reads it at once.");
+                          : "Type a sentence for the model to read.");
   if (!page.problem.empty()) problem(view, page.problem);
   unknownWords(scene, view);
   if (!page.ready()) return;
@@ -65,13 +65,13 @@ void textSection(Scene& scene, ModelState& page) {
 
 /// What the layers made here are.
 void stackSection(Scene& scene, View& view) {
-  sectionTitle(view, "LAYERS MADE HERE");
+  sectionTitle(view, "SYNTHETIC LAYERS");
   fieldToggle(view, scene, "model.norm");
   const ModelSetup& model = scene.setup.model;
   hint(view,
        fmt::format("x + Attn({}), {} heads over {} of size {}, model dim {}; no MLP.",
                    model.norm ? "RMS x" : "x", model.heads, model.kvHeads, model.headDim, model.modelDim));
-  if (button(view, "model.sizes", "Change on Heads")) view.request("page.heads");
+  if (button(view, "model.sizes", "Edit on Heads")) view.request("page.heads");
   ImGui::SameLine(0, view.px(8));
   if (button(view, "model.open", "Open a model…", "", true)) view.request("model.open");
 }
@@ -80,13 +80,13 @@ void stackSection(Scene& scene, View& view) {
 void groupChoice(const Scene& scene, ModelState& page) {
   const attention::RecordedAttention& file = *scene.setup.subject.opened->recorded;
   if (file.groups().size() < 2) return;
-  sectionTitle(page.view, "ATTENTION OF THE");
+  sectionTitle(page.view, "ATTENTION KIND");
   std::vector<Choice> choices;
   for (const std::string& group : file.groups())
     choices.push_back({group == "cross" ? "decoder to the encoder (cross)" : group, "", group});
   int chosen = static_cast<int>(std::ranges::find(file.groups(), file.group()) - file.groups().begin());
   if (dropdown(page.view, "recorded.group", choices, chosen, ImGui::GetContentRegionAvail().x,
-               "The file has attention of more than one kind."))
+               "The file contains several kinds of attention."))
     page.opening.wanted = file.path().string() + "#" + file.groups()[static_cast<std::size_t>(chosen)];
   gap(page.view, 8);
 }
@@ -100,9 +100,9 @@ void recordedSection(Scene& scene, ModelState& page) {
   if (!page.problem.empty()) problem(view, page.problem);
   const attention::RecordedAttention& file = *scene.setup.subject.opened->recorded;
   if (const Index side = file.patchSide(); side > 0)
-    hint(view, fmt::format("The file names no tokens; {} × {}{} are taken for an image's patches, by row and "
-                           "column.",
-                           side, side, side * side == file.keys() ? "" : " and a class token"));
+    hint(view,
+         fmt::format("No token text in the file; assuming {} × {} image patches{}, named by row and column.",
+                     side, side, side * side == file.keys() ? "" : " plus a class token"));
   else if (!file.hasTokens())
     hint(view, file.unfitTokens().empty()
                    ? "No token text in the file; showing positions."
@@ -124,7 +124,7 @@ void recordedSection(Scene& scene, ModelState& page) {
 void actingSection(Scene& scene, ModelState& page) {
   View& view = page.view;
   attention::MaskLayers& layers = scene.setup.mask.layers;
-  sectionTitle(view, page.madeHere() ? "ACTING ON ALL LAYERS" : "STILL ACTING");
+  sectionTitle(view, page.madeHere() ? "EDITS ON ALL LAYERS" : "ACTIVE EDITS");
   const ImVec2 after = ImGui::GetCursorScreenPos();
   const float wide = textWidth(view.fonts->text, "on layer 10 alone") + view.px(24);
   if (!page.madeHere()) {
@@ -135,8 +135,8 @@ void actingSection(Scene& scene, ModelState& page) {
   }
   if (page.config->causal) {
     bool causal = true;
-    toggle(view, "model.causal", "Causal, the model's own", causal,
-           "The model was trained so: a token never sees a later one.");
+    toggle(view, "model.causal", "Causal (built into the model)", causal,
+           "The model was trained with a causal mask: no token sees a later one.");
   } else {
     bool causal = hasRule(layers, PatternKind::causal);
     if (toggle(view, "causal", "Causal", causal)) setRule(layers, PatternKind::causal, causal);
@@ -159,22 +159,20 @@ void actingSection(Scene& scene, ModelState& page) {
            &layer != plainLayer(layers, PatternKind::streaming) &&
            &layer != plainLayer(layers, PatternKind::causal);
   });
-  if (others > 0) hint(view, fmt::format("and {} more of the mask studio's layers", others));
+  if (others > 0) hint(view, fmt::format("and {} more layers from the mask studio", others));
   fieldSlider(view, scene, "model.sharpness");
   bool showFirst = !scene.cursor.model.firstOut;
-  if (toggle(
-          view, "model.first", "Show the first token", showFirst, "",
-          "Many heads rest on the first token. Without it the other columns are renormalised: rows sum to 1 "
-          "again. Only the pictures change."))
+  if (toggle(view, "model.first", "Show the first token", showFirst, "",
+             "Many heads put surplus weight on the first token. Hiding it renormalises the other columns. "
+             "Only the pictures change."))
     scene.cursor.model.firstOut = !showFirst;
-  if (scene.cursor.model.firstOut)
-    hint(view, "First token left out of the pictures; rows sum to 1 without it.");
+  if (scene.cursor.model.firstOut) hint(view, "First token hidden; the other columns are renormalised.");
 }
 
 /// How the next token is chosen.
 void writingSection(Scene& scene, View& view) {
   GenerationSetup& generation = scene.generation;
-  sectionTitle(view, "WRITING");
+  sectionTitle(view, "GENERATION");
   const auto number = [&](const char* name, const char* label, const char* help, const Range& range,
                           Track track, double& value) {
     SliderSpec spec;
@@ -185,21 +183,21 @@ void writingSection(Scene& scene, View& view) {
     if (slider(view, spec, range, track, single)) value = single;
   };
   number("temperature", "Temperature",
-         "The model draws from softmax(logits / temperature); at 0 it takes the likeliest token.", {0, 100},
+         "Tokens are sampled from softmax(logits / temperature). 0 takes the most likely one.", {0, 100},
          {0, 2}, generation.temperature);
-  if (generation.temperature == 0) return hint(view, "0: always the likeliest token (greedy).");
-  number("top_p", "Top-p", "Only the likeliest tokens that together hold this probability count.", {0, 1},
-         {0, 1}, generation.topP);
+  if (generation.temperature == 0) return hint(view, "0 always takes the most likely token (greedy).");
+  number("top_p", "Top-p", "Sample only from the most likely tokens that together reach this probability.",
+         {0, 1}, {0, 1}, generation.topP);
   const Index stops[] = {0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000};
   SliderSpec spec;
   spec.name = "top_k";
   spec.label = "Top-k";
-  spec.help = "Only so many of the likeliest tokens count; 0: all.";
+  spec.help = "Sample only from this many most likely tokens; 0 means all.";
   spec.shown = generation.topK == 0 ? "all" : "";
   slider(view, spec, stops, generation.topK, [](Index wanted) {
     return wanted >= 0 ? std::string() : "top-k is " + std::to_string(wanted) + ", expected 0 or more";
   });
-  if (button(view, "model.seed", fmt::format("Another seed than {}", generation.seed), "", true))
+  if (button(view, "model.seed", fmt::format("Change the seed, {}", generation.seed), "", true))
     ++generation.seed;
 }
 
@@ -209,7 +207,7 @@ void skillSection(Scene& scene, ModelState& page) {
   const auto& skills = scene.setup.subject.opened->learned.skills;
   if (skills.empty()) return;
   gap(view, 12);
-  sectionTitle(view, "WHAT IT LEARNED", "click: its text");
+  sectionTitle(view, "WHAT IT LEARNED", "click for a text");
   for (std::size_t i = 0; i < skills.size(); ++i) {
     const LearnedSkill& skill = skills[i];
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -232,11 +230,10 @@ void skillSection(Scene& scene, ModelState& page) {
     if (ImGui::IsItemHovered()) {
       std::string help = skill.text;
       if (skill.head)
-        help += fmt::format("\nlayer {} head {} looks there with {:.2f} of its weight", skill.head->layer,
+        help += fmt::format("\nlayer {} head {} puts {:.2f} of its weight there", skill.head->layer,
                             skill.head->head, skill.head->score);
       if (skill.of > 0)
-        help +=
-            fmt::format("\nright on {} of {} sentences that it was not trained on", skill.right, skill.of);
+        help += fmt::format("\nright on {} of {} sentences outside the training set", skill.right, skill.of);
       tooltip(view, help);
     }
     if (clicked) showSkill(scene, page, skill);
@@ -257,10 +254,10 @@ void offSection(Scene& scene, ModelState& page) {
     paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(at.x, at.y + view.px(13)),
               view.theme->text, fmt::format("layer {} head {}", off[i].layer, off[i].head));
     ImGui::SetCursorScreenPos(ImVec2(at.x + view.px(118), at.y));
-    const Choice choices[] = {{"its output is zero", "", "zero"}, {"its mean", "", "mean"}};
+    const Choice choices[] = {{"by zero", "", "zero"}, {"by its mean", "", "mean"}};
     int chosen = off[i].by == HeadOff::mean;
     if (dropdown(view, fmt::format("off.{}", i), choices, chosen, 0,
-                 "What stands in for the head's output: nothing, or its mean over all tokens."))
+                 "What ablation replaces the head's output with: zero or its mean over all tokens."))
       off[i].by = chosen ? HeadOff::mean : HeadOff::zero;
     ImGui::SetCursorScreenPos(ImVec2(at.x + width - view.px(28), at.y));
     if (button(view, fmt::format("on.{}", i), "×", "", true)) removed = i;
@@ -308,7 +305,7 @@ void modelSide(Scene& scene, ModelState& page, const Layout& layout) {
       modelFacts(scene, view);
     } else {
       sectionTitle(view, "MODEL");
-      hint(view, "No model is open: the layer of the other pages was made here.");
+      hint(view, "No model is open. The other pages show a synthetic layer.");
     }
     if (!page.opening.problem.empty()) {
       gap(view, 8);

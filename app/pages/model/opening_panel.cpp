@@ -28,7 +28,7 @@ float waysIn(View& view, ImVec2 at, float width, Ways ways) {
 void modelsHere(ModelState& page) {
   View& view = page.view;
   if (page.opening.cached.empty()) return;
-  sectionTitle(view, "ON THIS MACHINE ALREADY");
+  sectionTitle(view, "ON THIS COMPUTER");
   for (std::size_t i = 0; i < page.opening.cached.size(); ++i)
     if (button(view, "cached." + std::to_string(i), page.opening.cached[i].name, "", true))
       page.opening.wanted = page.opening.cached[i].folder.string();
@@ -38,19 +38,19 @@ void modelsHere(ModelState& page) {
 void recentModels(ModelState& page) {
   View& view = page.view;
   if (page.opening.recent.empty()) return;
-  sectionTitle(view, "OPENED BEFORE");
+  sectionTitle(view, "RECENT");
   std::optional<std::size_t> forgotten;
   for (std::size_t i = 0; i < page.opening.recent.size(); ++i) {
     const ModelOpening::Recent& one = page.opening.recent[i];
     const std::string name = "recent." + std::to_string(i);
-    if (button(view, name, one.name, one.there ? "" : one.path + " is not there any more", true))
+    if (button(view, name, one.name, one.there ? "" : one.path + " no longer exists", true))
       page.opening.wanted = one.path;
     if (one.there && ImGui::IsItemHovered()) tooltip(view, one.path);
     if (one.there) continue;
     const float y = (ImGui::GetItemRectMin().y + ImGui::GetItemRectMax().y) / 2;
     const float x = ImGui::GetItemRectMax().x + view.px(10);
     const float wide = paintText(*ImGui::GetWindowDrawList(), view.fonts->small, ImVec2(x, y),
-                                 view.theme->faint, "not there any more");
+                                 view.theme->faint, "no longer exists");
     ImGui::SameLine(0, wide + view.px(18));
     if (button(view, "forget." + std::to_string(i), "×", "", true)) forgotten = i;
   }
@@ -68,10 +68,8 @@ void exampleSection(ModelState& page) {
   gap(view, 4);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  const float end = waysIn(view, at, width,
-                           {{"model.learned", "Use it on all pages"},
-                            {"model.open", "Open a folder…"},
-                            {"model.recorded", "Recorded attention…"}});
+  const float end = waysIn(
+      view, at, width, {{"model.learned", "Use it on all pages"}, {"model.recorded", "Import attention…"}});
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy(ImVec2(width, end - at.y));
   gap(view, 10);
@@ -89,14 +87,14 @@ void openingPanel(Scene&, ModelState& page, const ImRect& area) {
     paintText(list, view.fonts->hero, ImVec2(x, y), view.theme->text,
               page.opening.name.empty() ? "Open a model" : "Opening " + page.opening.name + "…");
     y += view.px(26);
-    y += paintParagraph(
-        list, view.fonts->text, ImVec2(x, y), width, view.theme->secondary,
-        "A folder with config.json, model.safetensors and tokenizer.json, as Hugging Face lays it out: "
-        "drop it on the window or choose it. Weights are mapped, nothing is copied or sent anywhere.");
+    y +=
+        paintParagraph(list, view.fonts->text, ImVec2(x, y), width, view.theme->secondary,
+                       "Choose a Hugging Face model folder (config.json, model.safetensors, tokenizer.json), "
+                       "or drop it on the window. Weights are memory-mapped; nothing is copied or sent.");
     y = waysIn(view, ImVec2(x, y + view.px(18)), width,
                {{"model.learned", "Open the bundled model"},
                 {"model.open", "Open a folder…"},
-                {"model.recorded", "Recorded attention…"}});
+                {"model.recorded", "Import attention…"}});
     if (!page.opening.recent.empty() || !page.opening.cached.empty()) {
       ImGui::SetCursorScreenPos(ImVec2(x, y + view.px(24)));
       ImGui::BeginChild("cached", ImVec2(width, area.Max.y - y - view.px(44)), false,

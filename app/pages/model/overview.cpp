@@ -68,7 +68,7 @@ void progress(ModelState& page, const ImRect& area) {
                      view.theme->secondary);
   track("model.progress", area.Min, ImVec2(area.Max.x, area.Min.y + view.px(2)));
   const std::string label =
-      page.stopped ? fmt::format("Stopped after {} of {} layers: go on", page.arrived, layers) : "Stop";
+      page.stopped ? fmt::format("Paused after {} of {} layers. Resume", page.arrived, layers) : "Stop";
   ImGui::SetCursorScreenPos(
       ImVec2(area.GetCenter().x - textWidth(view.fonts->text, label) / 2, area.Max.y - view.px(38)));
   if (button(view, "model.stop", label)) view.request("model.stop");
@@ -233,9 +233,8 @@ void overviewPanel(Scene& scene, ModelState& page, const ImRect& area, bool pres
     if (!page.problem.empty() && !any) {
       paintMessage(view, inner, "This can't be computed", page.problem, view.theme->error);
     } else if (page.study && page.tokens() == 0) {
-      emptyMessage(view, inner, "Nothing to read yet",
-                   "Type a sentence at the left: the model reads it at once.", "Start with a sentence",
-                   "input.sample");
+      emptyMessage(view, inner, "Nothing to read yet", "Type a sentence on the left for the model to read.",
+                   "Start with a sentence", "input.sample");
     } else if (!any) {
       paintMessage(view, inner, "Reading the text",
                    fmt::format("layer {} of {}", page.arrived, page.config->layerCount()), view.theme->text);
@@ -257,7 +256,7 @@ void overviewPanel(Scene& scene, ModelState& page, const ImRect& area, bool pres
       if (const std::string about = lossText(page); plan.score && !presents && !about.empty())
         paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->small,
                     ImVec2(plan.left, inner.Max.y - view.px(7)), inner.Max.x - plan.left, view.theme->faint,
-                    "Numbers with − or +: " + about);
+                    "Signed numbers: " + about);
     }
     progress(page, area);
   }

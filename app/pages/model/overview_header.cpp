@@ -30,19 +30,19 @@ struct Doing {
   std::string_view detector, one, several;
 };
 constexpr Doing kDoings[] = {
-    {"previous", "looks one word back", "look one word back"},
-    {"next", "looks one word ahead", "look one word ahead"},
-    {"self", "stays on its own word", "stay on their own word"},
-    {"first_token", "rests on the first word", "rest on the first word"},
-    {"same_token", "finds the same word", "find the same word"},
+    {"previous", "attends to the previous token", "attend to the previous token"},
+    {"next", "attends to the next token", "attend to the next token"},
+    {"self", "attends to its own token", "attend to their own token"},
+    {"first_token", "attends to the first token", "attend to the first token"},
+    {"same_token", "finds the same token", "find the same token"},
     {"induction", "finds what followed", "find what followed"},
-    {"separator", "rests on the punctuation", "rest on the punctuation"},
-    {"local_band", "looks around its word", "look around their word"},
-    {"uniform", "looks evenly at all", "look evenly at all"},
-    {"offset", "looks further back", "look further back"},
-    {"sinks", "rests on the first words", "rest on the first words"},
+    {"separator", "attends to punctuation", "attend to punctuation"},
+    {"local_band", "attends to nearby tokens", "attend to nearby tokens"},
+    {"uniform", "attends evenly", "attend evenly"},
+    {"offset", "attends further back", "attend further back"},
+    {"sinks", "attends to the first tokens", "attend to the first tokens"},
     {"segment", "stays in its segment", "stay in their segment"},
-    {"stripe", "rests on one word", "rest on one word"},
+    {"stripe", "attends to one token", "attend to one token"},
 };
 
 std::string clauseOf(const Behaviour& behaviour, bool first) {
@@ -82,7 +82,7 @@ std::string headlineStart(const Scene& scene, const ModelState& page, const std:
   const bool induction = std::any_of(found.begin(), found.end(), [](const Behaviour& behaviour) {
     return behaviour.detector && behaviour.detector->name == "induction";
   });
-  if (induction && writesFromMemory(page)) return "Seen once, written from memory: ";
+  if (induction && writesFromMemory(page)) return "Recalled after one occurrence: ";
   for (const LearnedSkill& skill : page.opened->learned.skills)
     if (skill.text == *scene.setup.input.text) return skill.title + ": ";
   return "";
@@ -143,11 +143,11 @@ std::string lossText(ModelState& page) {
   if (!losses) return "";
   switch (losses->of) {
     case LossOf::written:
-      return "what the written words lose without the head";
+      return "loss added to the generated words without this head";
     case LossOf::standing:
-      return "what the words that stand here lose without the head";
+      return "loss added to these words without this head";
     case LossOf::next:
-      return "what “" + page.word(losses->next) + "”, the likeliest next word, loses without the head";
+      return "loss added to “" + page.word(losses->next) + "”, the top prediction, without this head";
   }
   return "";
 }
@@ -200,14 +200,13 @@ void overviewHeader(Scene& scene, ModelState& page, const ImRect& area, const Ov
                  barWidth);
   const float sortLeft = area.Max.x - barWidth - view.px(116);
   const std::string none =
-      cursor.detector.empty() && !difference ? "Choose what heads do first: a word at the left" : "";
+      cursor.detector.empty() && !difference ? "Choose a behaviour on the left first" : "";
   std::vector<Choice> orders{{"by layer", "", "layer"},
                              {difference ? "by change" : "by score", none, "score"}};
   int order = cursor.byScore && none.empty() ? 1 : 0;
   ImGui::SetCursorScreenPos(ImVec2(sortLeft, y - view.px(13)));
   if (dropdown(view, "model.order", orders, order, 0,
-               "In each layer the heads stand by their number, or by the score of the behaviour that is "
-               "chosen."))
+               "Order heads within each layer by number or by score for the chosen behaviour."))
     cursor.byScore = order == 1;
   float width = 0;
   int key = 0;

@@ -56,29 +56,28 @@ std::string scaleText(const RecordedRule& rule, Index dims) {
 /// From q and k to the weight, where they explain it.
 void weightLines(const View& view, const RecordedRule& rule, const RecordedReceipt& receipt) {
   const Index dims = receipt.terms.size();
-  sectionTitle(view, "HOW THE WEIGHT CAME ABOUT");
+  sectionTitle(view, "WEIGHT, STEP BY STEP");
   line(view, "q · k, a sum of " + countedText(dims, "term"), numberText(receipt.dot));
   bars(view, receipt.terms, view.theme->secondary, "recorded.terms");
   line(view, "times " + scaleText(rule, dims), numberText(receipt.score));
   line(view,
        fmt::format("exp(score − {}), over {}", numberText(receipt.logSum), countedText(receipt.keys, "key")),
        weightText(receipt.weight));
-  line(view, "as the file has it", weightText(receipt.recorded));
-  hint(view, fmt::format("The file says no scale: {} explains all weights of this head within {}.",
+  line(view, "in the file", weightText(receipt.recorded));
+  hint(view, fmt::format("The file gives no scale; {} reproduces this head's weights within {}.",
                          scaleText(rule, dims), numberText(rule.apart, 2)));
 }
 
 /// On to the values, where the file has them.
 void valueLines(const View& view, const RecordedReceipt& receipt) {
-  if (receipt.output.size() == 0)
-    return hint(view, "The file has no v: what the head makes of the weights isn't there.");
+  if (receipt.output.size() == 0) return hint(view, "The file has no v, so the head's output is unknown.");
   gap(view, 6);
-  sectionTitle(view, "WHAT IT BRINGS");
+  sectionTitle(view, "CONTRIBUTION");
   line(view, "‖weight · v‖ of this key", numberText(receipt.mixed.norm()));
   bars(view, receipt.mixed, view.theme->value, "recorded.value");
   line(view, "‖Σ weight · v‖, the head's output", numberText(receipt.output.norm()));
   bars(view, receipt.output, view.theme->value, "recorded.output");
-  hint(view, "Before W_O, which the file doesn't have.");
+  hint(view, "Before W_O, which is not in the file.");
 }
 
 }  // namespace
@@ -91,7 +90,7 @@ void recordedPanel(const Scene& scene, const ModelState& page) {
   hint(view, fmt::format("entropy {:.2f}", page.summary(at, cell.head)->entropy));
   gap(view, 6);
   if (layer.q.size() == 0 || layer.k.size() == 0) {
-    hint(view, fmt::format("The file has no {}: weights can be looked at, but not how they came about.",
+    hint(view, fmt::format("The file has no {}, so the weights can't be traced to scores.",
                            layer.q.size() == 0 && layer.k.size() == 0 ? "q and k"
                            : layer.q.size() == 0                      ? "q"
                                                                       : "k"));
@@ -103,14 +102,13 @@ void recordedPanel(const Scene& scene, const ModelState& page) {
     weightLines(view, rule, receipt);
     valueLines(view, receipt);
   } else {
-    hint(view,
-         fmt::format("q · k times one number doesn't make this head's weights: {} comes nearest and is up to "
-                     "{} apart. A bias, a soft-cap or a rotation that the file doesn't have belongs to "
-                     "them, so that there is no receipt.",
-                     scaleText(rule, layer.q.cols()), numberText(rule.apart, 2)));
+    hint(view, fmt::format(
+                   "No single scale of q · k reproduces this head's weights; the closest, {}, differs by up "
+                   "to {}. A bias, soft-cap or rotation is missing from the file, so there is no receipt.",
+                   scaleText(rule, layer.q.cols()), numberText(rule.apart, 2)));
   }
   gap(view, 6);
-  hint(view, "Recorded attention: no model is there that could say what comes next, or be changed.");
+  hint(view, "Imported attention (view only): no model to edit or predict with.");
 }
 
 }  // namespace headscope::app

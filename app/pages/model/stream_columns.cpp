@@ -17,17 +17,14 @@ namespace headscope::app {
 namespace {
 
 const char* kEntropyHelp =
-    "Mean over heads and rows of the entropy −Σ A·ln A over ln of the visible keys: 0 looks at one key, 1 at "
-    "all "
-    "evenly.";
+    "Entropy −Σ A·ln A divided by ln of the visible keys, mean over heads and rows: 0 means one key gets all "
+    "the weight, 1 an even spread.";
 const char* kAddsHelp =
-    "How much attention and the MLP change the residual stream: mean over tokens of ‖what is added‖ / "
-    "‖stream "
-    "before‖.";
+    "How much attention and the MLP change the residual stream: ‖what is added‖ / ‖stream before‖, mean over "
+    "tokens.";
 const char* kLensHelp =
-    "What the model would say next if it stopped here: the stream after this layer through the model's own "
-    "final "
-    "norm and head (logit lens).";
+    "The prediction if the model stopped here: the residual stream after this layer through the final norm "
+    "and unembedding (logit lens).";
 
 /// Where the parts are, from left to right.
 struct Columns {
@@ -138,7 +135,7 @@ void besideRows(Scene& scene, ModelState& page, const OverviewPlan& plan) {
   columnTitle(view, "model.adds", columns.adds, head, "adds", kAddsHelp);
   const bool guesses = !page.madeHere();
   if (guesses && page.saysTokens())
-    columnTitle(view, "model.lens", columns.guess, head, "guess so far", kLensHelp);
+    columnTitle(view, "model.lens", columns.guess, head, "prediction so far", kLensHelp);
   const auto layers = static_cast<Index>(page.layers.size());
   const auto middle = [&](Index at) { return plan.tile(at, 0).GetCenter().y; };
   list.AddLine(ImVec2(columns.stop, head), ImVec2(columns.stop, std::min(middle(layers - 1), plan.map.Max.y)),

@@ -43,19 +43,19 @@ bool transportButton(View& view, const std::string& name, const char* help, cons
 }
 
 std::string cannotWrite(const ModelState& page) {
-  if (!page.study) return "The text is being read";
+  if (!page.study) return "Reading the text…";
   const attention::ModelConfig& config = *page.config;
   if (std::string why = page.opened->model->whyNoText(); !why.empty()) return why;
-  if (page.tokens() == 0) return "Type a sentence to go on from";
+  if (page.tokens() == 0) return "Type a sentence to continue";
   if (const auto limit = config.positionLimit(); limit && page.tokens() >= *limit)
-    return fmt::format("The model has {} positions, and the text fills them", *limit);
-  if (page.tokens() >= kMaxTokens) return fmt::format("At most {} tokens are shown at once", kMaxTokens);
+    return fmt::format("The text fills all {} positions of the model", *limit);
+  if (page.tokens() >= kMaxTokens) return fmt::format("At most {} tokens can be shown", kMaxTokens);
   return "";
 }
 
 /// "temperature 0.8 · top-p 0.95 · seed 7".
 std::string samplingText(const GenerationSetup& generation) {
-  if (generation.temperature == 0) return "always the likeliest";
+  if (generation.temperature == 0) return "always the most likely (greedy)";
   std::string text = "temperature " + shortNumber(generation.temperature);
   if (generation.topK > 0) text += fmt::format(" · top-k {}", generation.topK);
   if (generation.topP < 1) text += " · top-p " + shortNumber(generation.topP);
@@ -65,10 +65,10 @@ std::string samplingText(const GenerationSetup& generation) {
 void transport(const Scene& scene, ModelState& page, const ImRect& area) {
   View& view = page.view;
   const std::string reason = cannotWrite(page);
-  const std::string nothing = scene.setup.subject.written.empty() ? "Nothing is written yet" : "";
+  const std::string nothing = scene.setup.subject.written.empty() ? "Nothing generated yet" : "";
   const float y = area.Min.y + view.px(6);
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x - view.px(8), y));
-  if (transportButton(view, "model.back", "Take one written token back  (,)", nothing, -1))
+  if (transportButton(view, "model.back", "Remove one generated token  (,)", nothing, -1))
     view.request("model.back");
   ImGui::SameLine(0, view.px(2));
   if (button(view, "model.play", page.writing ? "Pause" : "Generate", page.writing ? "" : reason))
@@ -86,7 +86,7 @@ void transport(const Scene& scene, ModelState& page, const ImRect& area) {
   const float wide = textWidth(view.fonts->mono, number);
   paintText(list, view.fonts->mono, ImVec2(area.Max.x, middle), view.theme->text, number, Align::right);
   paintText(list, view.fonts->small, ImVec2(area.Max.x - wide - view.px(6), middle), view.theme->faint,
-            "tokens a second", Align::right);
+            "tokens/s", Align::right);
 }
 
 /// Which tokens have columns, and where.
@@ -246,7 +246,7 @@ void rowNames(const ModelState& page, const ImRect& area, bool folded) {
   if (!page.saysTokens())
     return line(top + view.px(folded ? 10 : 14), page.opened->model->whyNoGuesses().c_str());
   line(top + view.px(folded ? 10 : 14), "probability of");
-  line(top + view.px(folded ? 24 : 28), page.config->causal ? "the real next" : "what is there");
+  line(top + view.px(folded ? 24 : 28), page.config->causal ? "the actual next" : "the actual token");
   if (folded) return;
   line(top + view.px(44 + 11), "rank");
   line(top + view.px(44 + 27), "loss, nats");
@@ -259,11 +259,11 @@ void cacheFigures(const ModelState& page, const StripColumns& columns, float rig
   const auto perToken = static_cast<double>(page.opened->model->cacheBytesPerToken());
   const Index rows = config.layerCount() * config.kvHeads;
   const auto drawn = static_cast<Index>(page.pictures.cache.current().rows());
-  const std::string of = drawn == rows
-                             ? (config.kvHeads == 1 ? "one row a layer" : "one row a layer and kv head")
-                             : fmt::format("{} rows of layers and kv heads share one: the strongest",
-                                           (rows + drawn - 1) / drawn);
-  const std::string figures = fmt::format("{} · +{} a token = 2 · {} · {} · {} · 4 B",
+  const std::string of =
+      drawn == rows
+          ? (config.kvHeads == 1 ? "one row per layer" : "one row per layer and kv head")
+          : fmt::format("each row shows the strongest of {} layers and kv heads", (rows + drawn - 1) / drawn);
+  const std::string figures = fmt::format("{} · +{} per token = 2 · {} · {} · {} · 4 B",
                                           bytesText(perToken * static_cast<double>(page.tokens())),
                                           bytesText(perToken), countedText(config.layerCount(), "layer"),
                                           countedText(config.kvHeads, "kv head"), config.headDim);
@@ -314,13 +314,13 @@ void pointAtColumns(Scene& scene, ModelState& page, const StripColumns& columns,
   const std::vector<Foreseen>* all = foreseen(page);
   if (all && static_cast<std::size_t>(token) < all->size()) {
     const Foreseen& one = (*all)[static_cast<std::size_t>(token)];
-    text += "\nlikeliest next: " + page.word(one.top);
+    text += "\ntop prediction: " + page.word(one.top);
     if (token + 1 < n)
       text +=
-          fmt::format("\nreal next: {} · {} · rank {} · {:.3f} nats", page.token(token + 1),
+          fmt::format("\nactual next: {} · {} · rank {} · {:.3f} nats", page.token(token + 1),
                       probabilityText(one.real), countText(static_cast<std::uint64_t>(one.rank)), one.loss);
   }
-  if (onWord) text += "\nclick: another word in its place, and the model goes on from it";
+  if (onWord) text += "\nClick to replace it and continue from there";
   tooltip(view, text);
 }
 
@@ -338,7 +338,7 @@ void stripPanel(Scene& scene, ModelState& page, const ImRect& area, bool folded)
     if (recorded) {
       ImGui::SetCursorScreenPos(ImVec2(inner.Min.x, inner.Min.y + view.px(10)));
       hint(view, page.madeHere()
-                     ? "Layers made here have no vocabulary: nothing says what comes next. The text:"
+                     ? "Synthetic layers have no vocabulary and make no predictions. Text:"
                      : "Imported attention (view only): no model is open to predict what comes next.");
     } else if (bar > 0) {
       transport(scene, page, inner);

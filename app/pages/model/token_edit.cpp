@@ -17,9 +17,9 @@
 namespace headscope::app {
 
 std::string cannotChange(const ModelState& page, Index token) {
-  if (!page.ready()) return "The text is being read";
+  if (!page.ready()) return "Reading the text…";
   if (token < page.study->text.typed)
-    return "This word was typed: change it in the text. Words that the model wrote are changed here";
+    return "This word was typed. Edit it in the text; only generated words can be changed here";
   return "";
 }
 

@@ -120,7 +120,7 @@ float meansWidth(const HeadLabState& page, Index columns) {
 
 std::string rowName(const EffectRows& rows, Index row, bool low) {
   if (row < rows.heads) return low ? std::to_string(row) : headName(row);
-  return row == rows.bias ? "bias" : low ? "off" : "those off";
+  return row == rows.bias ? "bias" : low ? "off" : "switched off";
 }
 
 /// Box, name and kv badge at the left of a row, its mean at the right.
@@ -228,9 +228,9 @@ void ablationMap(Scene& scene, AblationState& ablation, const ImRect& area) {
     }
     const bool byMean = hit.row < rows.heads && scene.cursor.lab.measure == AblationMeasure::effect &&
                         standInOf(*ablation.study, hit.row, scene.cursor.lab.offBy) == HeadOff::mean;
-    const std::string who = hit.row < rows.heads   ? headName(hit.row) + (byMean ? " by its mean" : "")
-                            : hit.row == rows.bias ? "The bias"
-                                                   : "Those off";
+    const std::string who = hit.row < rows.heads ? headName(hit.row) + (byMean ? " replaced by its mean" : "")
+                            : hit.row == rows.bias ? "Bias"
+                                                   : "Switched-off heads";
     const std::string token = sequence.queries[static_cast<std::size_t>(hit.col)].text;
     tooltip(view, fmt::format("{}, “{}”: {}", who, token,
                               cellText(static_cast<double>(rows.values(hit.row, hit.col)))));

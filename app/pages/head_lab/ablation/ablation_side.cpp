@@ -77,8 +77,8 @@ void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
   float y = area.Min.y + view.px(12);
   paintText(list, view.fonts->title, ImVec2(area.Min.x, y), theme.text,
             fitted(view.fonts->title,
-                   page.presents ? "“" + name + "”: its heads' shares add up"
-                                 : "The output of “" + name + "” is the sum of its heads' shares",
+                   page.presents ? "“" + name + "”: sum of its heads' shares"
+                                 : "Output of “" + name + "” = sum of its heads' shares",
                    area.GetWidth()));
   y += view.px(24);
   const std::string sum = fmt::format("output = Σ head[h] · W_O[h]{}    ‖output‖ {}",
@@ -89,10 +89,11 @@ void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
   y += view.px(20);
   // Rounding differs from processor to processor: which power of ten it stays below doesn't.
   const double below = shares.gap > 0 ? std::pow(10.0, std::floor(std::log10(shares.gap)) + 1) : 0;
-  const std::string off = "off by less than " + numberText(std::max(below, 1e-6), 1);
-  const std::string proof =
-      page.presents ? off
-                    : fmt::format("they add up: {}, in numbers up to {}", off, cellText(shares.largest));
+  const std::string off = "error below " + numberText(std::max(below, 1e-6), 1);
+  const std::string proof = page.presents
+                                ? off
+                                : fmt::format("the shares sum to the output: {}, for values up to {}", off,
+                                              cellText(shares.largest));
   paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary,
             fitted(view.fonts->text, proof, area.GetWidth()));
   Columns columns;
@@ -187,11 +188,11 @@ void losses(Scene& scene, AblationState& ablation, const ImRect& area) {
   const SequenceSnapshot& sequence = ablation.study->question->sequence();
   float y = area.Min.y + view.px(12);
   if (!ablation.lossProblem.empty() || !ablation.allOn) {
-    paintText(
-        list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary,
-        fitted(view.fonts->text,
-               ablation.lossProblem.empty() ? "The model runs once without each head…" : ablation.lossProblem,
-               area.GetWidth()));
+    paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary,
+              fitted(view.fonts->text,
+                     ablation.lossProblem.empty() ? "Running the model once without each head…"
+                                                  : ablation.lossProblem,
+                     area.GetWidth()));
     return;
   }
   const Index id = token < ablation.allOn->guess.size() ? ablation.allOn->guess[token] : 0;
@@ -214,7 +215,7 @@ void losses(Scene& scene, AblationState& ablation, const ImRect& area) {
     y += view.px(22);
   };
   line("All heads on", ablation.allOn.get(), true);
-  if (ablation.asIs != ablation.allOn) line("As it is now", ablation.asIs.get(), true);
+  if (ablation.asIs != ablation.allOn) line("Current", ablation.asIs.get(), true);
   const auto room = static_cast<Index>(std::max(0.0f, (area.Max.y - y) / view.px(22)));
   const Index heads = std::ssize(ablation.without);
   const Index lit = std::clamp<Index>(view.hover.head >= 0 ? view.hover.head : scene.cursor.cell.head, 0,

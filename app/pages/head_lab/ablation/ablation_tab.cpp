@@ -125,11 +125,13 @@ class AblationTab : public HeadLabTab {
     const std::uint32_t color = page_.view.theme->secondary;
     switch (scene.cursor.lab.ablationView) {
       case AblationView::heads:
-        return {{"What is missing of each token's output when one head is switched off", color}};
+        return {{"How much of each token's output is lost without one head", color}};
       case AblationView::hull:
-        return {{"A head's output is a mean of its values: a point inside their hull", color}};
+        return {
+            {"A head's output is a weighted mean of its values: a point inside their convex hull", color}};
       case AblationView::patch:
-        return {{"One head attends as it does on another text, and reads the values of this one", color}};
+        return {
+            {"One head takes its attention pattern from another text, and its values from this one", color}};
     }
     return {};
   }
@@ -159,7 +161,7 @@ class AblationTab : public HeadLabTab {
     ImGui::SetCursorScreenPos(ImVec2(x, y));
     if (button(view, "ablation.restore", "All on", none)) restore(scene);
     x += textWidth(view.fonts->text, "All on") + view.px(40);
-    const char* keys = "Delete switches the head that is pointed at";
+    const char* keys = "Delete switches the pointed-at head";
     if (x + textWidth(view.fonts->small, keys) < line.Max.x)
       paintText(*ImGui::GetWindowDrawList(), view.fonts->small, ImVec2(line.Max.x, y + view.px(14)),
                 view.theme->secondary, keys, Align::right);

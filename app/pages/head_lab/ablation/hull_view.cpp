@@ -204,18 +204,17 @@ void hullView(Scene& scene, AblationState& ablation, const ImRect& area) {
   }
   const float x = split + view.px(32), width = area.Max.x - x;
   float y = area.Min.y;
-  paintText(
-      list, view.fonts->title, ImVec2(x, y + view.px(12)), theme.text,
-      fitted(view.fonts->title,
-             fmt::format("Head {}: the output is a point between its values", study.question.head), width));
+  paintText(list, view.fonts->title, ImVec2(x, y + view.px(12)), theme.text,
+            fitted(view.fonts->title,
+                   fmt::format("Head {}: the output lies among its values", study.question.head), width));
   y += view.px(34);
   const std::string words =
-      !study.mixes ? "Here the weights don't add up to 1, since dropout is on or no key is visible: the "
-                     "output may lie outside."
+      !study.mixes ? "Weights here don't sum to 1 (dropout is on, or no key is visible), so the output may "
+                     "lie outside the hull."
       : study.outside <= 1e-5 * std::max(study.size, 1e-30)
-          ? "Weights from 0 to 1 that add up to 1 can reach no farther than the hull of the visible values, "
-            "and the output lies inside."
-          : fmt::format("The output lies {} outside of the hull.", numberText(study.outside, 3));
+          ? "Weights between 0 and 1 that sum to 1 can't leave the convex hull of the visible values, so the "
+            "output lies inside."
+          : fmt::format("The output lies {} outside the hull.", numberText(study.outside, 3));
   y += paintParagraph(list, view.fonts->text, ImVec2(x, y), width, theme.secondary, words) + view.px(18);
   weightBars(scene, ablation, ImRect(x, y, area.Max.x, area.Max.y));
 }

@@ -84,7 +84,7 @@ void changes(const Scene& scene, const AblationState& ablation, const ImRect& ar
   const SequenceSnapshot& sequence = study.question.layer->sequence();
   float y = area.Min.y + view.px(12);
   paintText(list, view.fonts->title, ImVec2(area.Min.x, y), theme.text,
-            fitted(view.fonts->title, "What the output becomes", area.GetWidth()));
+            fitted(view.fonts->title, "Change in the output", area.GetWidth()));
   y += view.px(26);
   const float heads = area.Max.x - view.px(90);
   paintText(list, view.fonts->small, ImVec2(heads, y), theme.secondary, "‖Δ head‖ / ‖head‖", Align::right);
@@ -131,7 +131,7 @@ void patchView(Scene& scene, AblationState& ablation, const ImRect& area) {
   ImGui::BeginChild("patch.box", ImVec2(std::min(area.GetWidth(), view.px(900)), box), false,
                     ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
   textBox(view, "patch.text", scene.cursor.lab.patchText, 1,
-          "Another text with as many tokens: its pattern is taken over.");
+          "Another text with the same number of tokens, to take the pattern from.");
   compat::endChild();
   const float y = area.Min.y + view.px(50);
   const bool failed = !ablation.patchProblem.empty() && !scene.cursor.lab.patchText.empty();
@@ -139,18 +139,17 @@ void patchView(Scene& scene, AblationState& ablation, const ImRect& area) {
     paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.error,
               fitted(view.fonts->text, ablation.patchProblem, area.GetWidth()));
   if (scene.cursor.lab.patchText.empty())
-    return emptyMessage(view, area, "No other text yet",
-                        "A head takes over how it attends on another text of as many tokens, and goes on "
-                        "reading the values of this one.",
-                        "Start with these words in reverse", "lab.patch_sample");
+    return emptyMessage(view, area, "Type another text",
+                        "Patching gives a head its attention pattern from another text of the same length, "
+                        "while it keeps reading this text's values.",
+                        "Use these words in reverse", "lab.patch_sample");
   if (!ablation.patch) return;
   const PatchStudy& study = *ablation.patch;
   const Index head = study.question.head;
   if (!failed)
-    paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary,
-              fitted(view.fonts->text,
-                     "The values stay those of this text: weights of the other text · V of this one.",
-                     area.GetWidth()));
+    paintText(
+        list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary,
+        fitted(view.fonts->text, "Output = weights on the other text · V of this text.", area.GetWidth()));
   const float top = area.Min.y + box + view.px(14), space = view.px(28),
               each = (area.GetWidth() - 2 * space) / 3;
   const SequenceSnapshot& here = study.question.layer->sequence();

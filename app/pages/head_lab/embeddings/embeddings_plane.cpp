@@ -172,8 +172,7 @@ void axisChoice(EmbeddingsState& hand, const ImRect& line) {
     int at = static_cast<int>(std::find(values.begin(), values.end(), chosen) - values.begin());
     const float wide = textWidth(view.fonts->text, choices[static_cast<std::size_t>(at)].label) + view.px(24);
     ImGui::SetCursorScreenPos(ImVec2(right - wide, line.Min.y));
-    if (dropdown(view, name, choices, at, 0,
-                 "Which dimension is this axis: those that the table has in sight.")) {
+    if (dropdown(view, name, choices, at, 0, "Dimension on this axis, of those visible in the table.")) {
       chosen = values[static_cast<std::size_t>(at)];
       hand.extent = 0;
     }
@@ -184,20 +183,20 @@ void axisChoice(EmbeddingsState& hand, const ImRect& line) {
     x = dimension("hand.second", hand.axes.second, x);
     x = dimension("hand.first", hand.axes.first, x);
   } else if (hand.study->keptPlane) {
-    const float wide = textWidth(view.fonts->text, "Fit again") + view.px(22);
+    const float wide = textWidth(view.fonts->text, "Refit") + view.px(22);
     ImGui::SetCursorScreenPos(ImVec2(x - wide, line.Min.y));
-    if (button(view, "hand.fit", "Fit again")) {
+    if (button(view, "hand.fit", "Refit")) {
       hand.kept.reset();
       hand.extent = 0;
     }
     x -= wide + view.px(10);
   }
   const Choice kinds[] = {{"Principal components", "", "principal"},
-                          {"Two dimensions", dims < 2 ? "There is one dimension alone." : "", "dimensions"}};
+                          {"Two dimensions", dims < 2 ? "There is only one dimension." : "", "dimensions"}};
   int chosen = hand.axes.principal() ? 0 : 1;
   const float wide = textWidth(view.fonts->text, kinds[chosen].label) + view.px(24);
   ImGui::SetCursorScreenPos(ImVec2(x - wide, line.Min.y));
-  if (dropdown(view, "hand.axes", kinds, chosen, 0, "What the plane's two directions are.")) {
+  if (dropdown(view, "hand.axes", kinds, chosen, 0, "The plane's two directions.")) {
     hand.axes = chosen == 0 ? EmbeddingAxes{}
                             : EmbeddingAxes{std::min(hand.firstColumn, dims - 2),
                                             std::min(hand.firstColumn, dims - 2) + 1};
@@ -212,8 +211,8 @@ void handPlane(Scene& scene, EmbeddingsState& hand, const ImRect& area) {
   Canvas list = *ImGui::GetWindowDrawList();
   const float y = area.Min.y + view.px(13);
   const float used = paintText(list, view.fonts->title, ImVec2(area.Min.x, y), view.theme->text, "Points");
-  const std::string words = hand.study->keptPlane ? "the components are those from before the change"
-                                                  : "drag one: its vector moves along both axes";
+  const std::string words =
+      hand.study->keptPlane ? "components fitted before the change" : "drag one to move its vector";
   const float room = area.GetWidth() - used - view.px(12 + 320);
   if (textWidth(view.fonts->text, words) < room)
     paintText(list, view.fonts->text, ImVec2(area.Min.x + used + view.px(12), y), view.theme->secondary,

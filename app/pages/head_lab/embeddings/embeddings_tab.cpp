@@ -76,7 +76,7 @@ class EmbeddingsTab : public HeadLabTab {
   }
 
   std::vector<CaptionPart> caption(const Scene&) const override {
-    return {{"Drag a number or a point: every head answers at once", page_.view.theme->secondary}};
+    return {{"Drag a number or a point to see every head change", page_.view.theme->secondary}};
   }
 
  private:
@@ -100,10 +100,10 @@ class EmbeddingsTab : public HeadLabTab {
 
   void refusal(Scene& scene, const ImRect& area) {
     if (!scene.setup.subject.model.empty())
-      emptyMessage(page_.view, area, "A model's own vectors", hand_.refused, "A layer made here again",
-                   "model.leave");
+      emptyMessage(page_.view, area, "A model's embeddings are fixed", hand_.refused,
+                   "Switch to a synthetic layer", "model.leave");
     else
-      paintMessage(page_.view, area, "Not by hand", hand_.refused, page_.view.theme->text);
+      paintMessage(page_.view, area, "Can't edit these embeddings", hand_.refused, page_.view.theme->text);
   }
 
   EmbeddingsState hand_;

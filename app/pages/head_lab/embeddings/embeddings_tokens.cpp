@@ -26,9 +26,9 @@ std::string whyNot(const Scene& scene, const EmbeddingsState& hand, TokenEdit ed
   switch (edit) {
     case TokenEdit::duplicate:
     case TokenEdit::insert:
-      return rows < kMaxTokens ? "" : "2,048 tokens are the most.";
+      return rows < kMaxTokens ? "" : "At most 2,048 tokens.";
     case TokenEdit::remove:
-      return rows > 1 ? "" : "One token is the least.";
+      return rows > 1 ? "" : "At least one token.";
     case TokenEdit::swapBack:
       return at > 0 ? "" : "This is the first token.";
     case TokenEdit::swapOn:
@@ -147,7 +147,7 @@ float buttons(Scene& scene, EmbeddingsState& hand, const ImRect& area) {
          view.tell("Copied the embeddings as CSV", view.pressedAt);
        }},
       {"hand.paste", "Paste", "", [&] { pasteTable(scene, hand); }},
-      {"hand.text", "Back to the text", typed ? "" : "The embeddings are the text's.", [&] {
+      {"hand.text", "Reset to text", typed ? "" : "The embeddings already come from the text.", [&] {
          scene.setup.input.source = EmbeddingSource::text;
          hand.kept.reset();
        }}};
@@ -181,7 +181,7 @@ void handTokens(Scene& scene, EmbeddingsState& hand, const ImRect& area) {
   const bool bad = !hand.problem.empty();
   paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, line + view.px(14)),
               left - area.Min.x - view.px(16), bad ? view.theme->error : view.theme->secondary,
-              bad ? hand.problem : "Drop a chip on another and they change places.");
+              bad ? hand.problem : "Drop a chip on another to swap them.");
 }
 
 }  // namespace headscope::app

@@ -28,9 +28,8 @@ struct Curve {
   double SaturationPoint::*right;
 };
 constexpr Curve kCurves[] = {
-    {"wrong.curve", "LARGEST WEIGHT AGAINST dₖ", &SaturationPoint::wrongLargest,
-     &SaturationPoint::rightLargest},
-    {"wrong.entropy", "ENTROPY AGAINST dₖ", &SaturationPoint::wrongEntropy, &SaturationPoint::rightEntropy}};
+    {"wrong.curve", "LARGEST WEIGHT BY dₖ", &SaturationPoint::wrongLargest, &SaturationPoint::rightLargest},
+    {"wrong.entropy", "ENTROPY BY dₖ", &SaturationPoint::wrongEntropy, &SaturationPoint::rightEntropy}};
 
 /// Where the points of a plot lie.
 struct CurvePlace {
@@ -135,7 +134,7 @@ void curves(Scene& scene, HeadLabState& page, const ImRect& area) {
   ImGui::SetCursorScreenPos(plots.Min);
   ImGui::BeginChild("wrong.curves", ImVec2(std::min(plots.GetWidth(), view.px(180)), view.px(32)), false,
                     ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
-  if (segmented(view, "wrong.shown", choices, chosen, "What is drawn over the head dim."))
+  if (segmented(view, "wrong.shown", choices, chosen, "The quantity plotted against head dim."))
     page.showsEntropy = chosen == 1;
   compat::endChild();
   plots.Min.y += view.px(36);
@@ -183,11 +182,11 @@ void wrongSide(Scene& scene, HeadLabState& page, const ImRect& area) {
   y += paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(), theme.text,
                       symptom + ".") +
        view.px(small ? 14 : 30);
-  if (!study.result.measures.empty()) heading("KNOW IT BY");
+  if (!study.result.measures.empty()) heading("HOW TO SPOT IT");
   y = wrongMeasures(page, ImRect(area.Min.x, y, area.Max.x, area.Max.y), view.px(small ? 22 : 34));
   if (study.omitsTerms && !study.result.clash) {
     y += paintParagraph(list, view.fonts->small, ImVec2(area.Min.x, y), area.GetWidth(), theme.secondary,
-                        "The layer's position biases and soft-cap are left out here.") +
+                        "Position biases and soft-cap are ignored here.") +
          view.px(10);
   }
   if (aboutScale(study.question.mistake) && page.curve)

@@ -97,8 +97,8 @@ void MistakesTab::choices(Scene& scene, const ImRect& line, float) {
   HeadLabCursor& shown = scene.cursor.lab;
   const Snapshot* snapshot = page_.snapshot.get();
   const bool computed = snapshot && !snapshot->sequences.empty();
-  const char* none = snapshot && snapshot->empty && !snapshot->error ? "There is no text."
-                                                                     : "This layer has no numbers yet.";
+  const char* none =
+      snapshot && snapshot->empty && !snapshot->error ? "No text yet." : "This layer isn't computed yet.";
   const Choice subjects[] = {{"on a random layer", "", std::string(kMistakeSubjectNames[0])},
                              {"on this layer", computed ? "" : none, std::string(kMistakeSubjectNames[1])}};
   // What is shown without numbers is the random layer, whatever is chosen for when there are some.
@@ -106,7 +106,7 @@ void MistakesTab::choices(Scene& scene, const ImRect& line, float) {
   int chosen = computed ? static_cast<int>(shown.subject) : 0;
   float x = line.Max.x - textWidth(view.fonts->text, subjects[chosen].label) - view.px(24);
   ImGui::SetCursorScreenPos(ImVec2(x, line.GetCenter().y - view.px(13)));
-  if (dropdown(view, "wrong.subject", subjects, chosen, 0, "Which queries and keys the mistake is made on."))
+  if (dropdown(view, "wrong.subject", subjects, chosen, 0, "The layer the mistake is applied to."))
     shown.subject = static_cast<MistakeSubject>(chosen);
   if (instead) {
     const std::string why = std::string(none, std::strlen(none) - 1) + ":";

@@ -71,11 +71,10 @@ void sameHere(Scene& scene, const HeadLabState& page, const ImRect& area) {
   const std::string& same = page.study->result.same;
   Canvas list = *ImGui::GetWindowDrawList();
   const float high = paintParagraph(list, view.fonts->text, area.Min, area.GetWidth(), view.theme->secondary,
-                                    "Same here: " + same + ".");
+                                    "No difference here: " + same + ".");
   if (!page.study->question.snapshot) return;
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + high + view.px(8)));
-  if (button(view, "wrong.show", "Show it on a random layer"))
-    scene.cursor.lab.subject = MistakeSubject::random;
+  if (button(view, "wrong.show", "Show on a random layer")) scene.cursor.lab.subject = MistakeSubject::random;
 }
 
 /// The line that fixes it, the added part raised.
@@ -125,7 +124,7 @@ void presentedRoom(Scene& scene, HeadLabState& page, const ImRect& area) {
   wrongMaps(scene, page, ImRect(rest.Min.x, top, measures.Min.x - view.px(20), fix));
   if (!study.result.same.empty())
     paintParagraph(list, view.fonts->text, measures.Min, measures.GetWidth(), view.theme->secondary,
-                   "Same here: " + study.result.same + ".");
+                   "No difference here: " + study.result.same + ".");
   else
     wrongMeasures(page, measures, view.px(34));
 }

@@ -108,7 +108,7 @@ void paintSum(HeadLabState& page, const ImRect& area, const Sum& sum) {
       : worked.terms.empty() ? fmt::format("all {} products are 0", all)
       : worked.nothingOmitted
           ? fmt::format("{} of {} products, in order; the others are 0", worked.terms.size(), all)
-          : fmt::format("{} largest of {} products, in order; the rest in one", worked.terms.size(), all);
+          : fmt::format("{} largest of {} products, in order; the rest combined", worked.terms.size(), all);
   if (!sum.note.empty()) how += ". " + sum.note;
   paintSumTitle(view, area, sum.formula, running, how);
   const int pointed = paintTable(page, table, columns);
@@ -162,10 +162,9 @@ void projectSum(const Scene& scene, HeadLabState& page, const ImRect& area) {
   const double made = static_cast<double>(sum.left.dot(sum.right)) + sum.bias;
   const double tolerance = 1e-3 * (1 + std::abs(made));
   if (std::abs(made - static_cast<double>(shown)) > tolerance)
-    sum.note =
-        fmt::format("{} then turns it into {}",
-                    layer.config().ropeTheta ? "RoPE, by its position," : "The model's norm or rotation",
-                    cellText(static_cast<double>(shown)));
+    sum.note = fmt::format("{} turns this into {}",
+                           layer.config().ropeTheta ? "RoPE" : "The model's norm or rotation",
+                           cellText(static_cast<double>(shown)));
   paintSum(page, area, sum);
 }
 
@@ -178,8 +177,7 @@ void mixSum(const Scene& scene, HeadLabState& page, const ImRect& area) {
   const std::vector<attention::Token>& keys = layer.sequence().keys;
   const float dropout = layer.config().dropout.probability;
   const std::string left =
-      dropout > 0 ? fmt::format("a is what dropout leaves of the weight: 0, or weight ÷ {:.4g}", 1 - dropout)
-                  : "";
+      dropout > 0 ? fmt::format("a is the weight after dropout: 0 or weight ÷ {:.4g}", 1 - dropout) : "";
   paintSum(page, area,
            {fmt::format("Σ a[j] · v[j, {}]", dim), "j", dropout > 0 ? "a" : "weight",
             fmt::format("v[j, {}]", dim), "a · v", theme.query, theme.value,
@@ -214,7 +212,7 @@ void outputSum(const Scene& scene, HeadLabState& page, const ImRect& area) {
           [dim = config.headDim](Index at) { return fmt::format("h{}·{}", at / dim, at % dim); }};
   const double made = static_cast<double>(sum.left.dot(sum.right)) + sum.bias;
   if (std::abs(made - static_cast<double>(result.output(cell.query, column))) > 1e-3 * (1 + std::abs(made)))
-    sum.note = "Heads that are switched off are left out of the output";
+    sum.note = "The output omits switched-off heads";
   paintSum(page, area, sum);
 }
 
@@ -241,7 +239,7 @@ void vectorBars(HeadLabState& page, const ImRect& area, const std::string& formu
             formula);
   paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Min.y + view.px(38)), view.theme->secondary,
             fitted(view.fonts->small,
-                   worked.omitted > 0 ? fmt::format("{} farthest from 0 of {} numbers. {}",
+                   worked.omitted > 0 ? fmt::format("{} largest of {} values by magnitude. {}",
                                                     worked.terms.size(), values.size(), how)
                                       : how,
                    area.GetWidth()));
@@ -255,7 +253,7 @@ void concatRow(const Scene& scene, HeadLabState& page, const ImRect& area) {
              fmt::format("column {} of head {} = column {} · {} + {} = {}", dim, cell.head, cell.head, wide,
                          dim, cell.head * wide + dim),
              page.layer->sequence().attention.headOutput[cell.head].row(cell.query), page.view.theme->value,
-             "Nothing is computed: the head's output keeps its numbers and gets a place.");
+             "No arithmetic: the head's output is copied into its columns.");
 }
 
 /// A sentence in parts, wrapped at words; returns its height.

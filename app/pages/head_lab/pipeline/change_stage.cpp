@@ -273,7 +273,7 @@ void inputStage(Scene& scene, HeadLabState& page, const ImRect& area) {
                area.GetWidth());
   Canvas list = *ImGui::GetWindowDrawList();
   paintText(list, view.fonts->small, ImVec2(map.cells.Min.x, map.cells.Max.y + view.px(14)), theme.secondary,
-            values.cols() < d ? fmt::format("{} dimensions; each line is the largest of about {}", d,
+            values.cols() < d ? fmt::format("{} dimensions; each line shows the largest of about {}", d,
                                             (d + values.cols() / 2) / values.cols())
                               : countedText(d, "dimension"));
   const MapHit hit = hitMap(map);

@@ -9,9 +9,9 @@ namespace headscope::app {
 namespace {
 
 std::string biasHint(const BiasTerms& terms) {
-  if (terms.cap == 0) return "with what is added";
+  if (terms.cap == 0) return "bias added";
   if (!terms.adds()) return "capped";
-  return terms.distance ? "added to, then capped" : "capped, then added to";
+  return terms.distance ? "bias added, then capped" : "capped, then bias added";
 }
 
 /// The number of the pointed-at cell in a frame, and where it comes from.
@@ -37,7 +37,7 @@ void addNumber(const HeadLabState& page, const Cell& cell, FilmFrame& frame) {
     case Step::split: {
       const Index group = layer.config().groupSize(), kv = layer.config().kvHeadOf(cell.head);
       frame.number = withIndex("Q", cell.head) + " " + withIndex("K", kv) + " " + withIndex("V", kv);
-      frame.hint = group == 1 ? "each head its own"
+      frame.hint = group == 1 ? "one per head"
                               : fmt::format("heads {}–{} read them", kv * group, kv * group + group - 1);
       break;
     }
@@ -47,7 +47,7 @@ void addNumber(const HeadLabState& page, const Cell& cell, FilmFrame& frame) {
       break;
     case Step::scale:
       frame.number = cellText(head.steps.dots(cell.query, cell.key) * head.steps.factor);
-      frame.hint = head.steps.factor == 1 ? "as it was"
+      frame.hint = head.steps.factor == 1 ? "unchanged"
                                           : cellText(head.steps.dots(cell.query, cell.key)) + " " +
                                                 factorText(head.steps.factor);
       break;

@@ -102,7 +102,7 @@ void PipelineTab::mapChoice(Scene& scene, const ImRect& area) {
   ImGui::SetCursorScreenPos(ImVec2(area.Max.x - view.px(120), area.Max.y - view.px(30)));
   ImGui::BeginChild("lab.maps", ImVec2(view.px(120), view.px(32)), false,
                     ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
-  if (segmented(view, "lab.map", choices, chosen, "Which of the three maps is worked out."))
+  if (segmented(view, "lab.map", choices, chosen, "The projection to show."))
     scene.cursor.lab.map = static_cast<MapShown>(chosen);
   compat::endChild();
 }

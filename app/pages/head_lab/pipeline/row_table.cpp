@@ -71,10 +71,10 @@ Made madeByScale(const Row& row, Index key) {
   const auto dot = static_cast<double>(row.steps.dots(row.query, key));
   const auto factor = static_cast<double>(row.steps.factor);
   const double amount = std::abs(factor);
-  if (factor == 1) return {"q · k", "nothing scales it: every score of the row stays as it is"};
+  if (factor == 1) return {"q · k", "no scaling: the row's scores are unchanged"};
   const char* what = factor == 0  ? "every score is 0"
-                     : amount > 1 ? "the same picture, larger numbers"
-                                  : "the same picture, smaller numbers";
+                     : amount > 1 ? "same pattern, larger numbers"
+                                  : "same pattern, smaller numbers";
   return {fmt::format("{} × {}", cellText(dot), cellText(factor)),
           fmt::format("the whole row {}: {}", factorText(factor), what)};
 }
@@ -99,15 +99,15 @@ Made madeByBias(const HeadLabState& page, const Cell& cell) {
         made.formula =
             fmt::format("{0:.4g}·tanh({1} ÷ {0:.4g})", value, sum ? "(" + made.formula + ")" : made.formula);
         sum = false;
-        also(fmt::format("the soft-cap, from the score alone, keeps it within ±{:.4g}", value));
+        also(fmt::format("the soft-cap keeps the score within ±{:.4g}", value));
         break;
       case attention::TermKind::distance:
       case attention::TermKind::cell:
         made.formula += (value < 0 ? " − " : " + ") + cellText(std::abs(value));
         sum = true;
         also(step.term->kind == attention::TermKind::cell
-                 ? "what is added depends on the cell, never on the words"
-                 : "what is added depends on the distance and the head, never on the words");
+                 ? "the added term depends on the cell, not on the words"
+                 : "the added term depends on distance and head, not on the words");
         break;
       case attention::TermKind::visibility:
         break;
@@ -117,7 +117,7 @@ Made madeByBias(const HeadLabState& page, const Cell& cell) {
 }
 
 Made madeBySoftmax(const Row& row, Index key) {
-  if (row.seesNone()) return {"no key is visible: the weight", "no score is left that could be shared out"};
+  if (row.seesNone()) return {"no key is visible: the weight", "the softmax has no score to normalize"};
   const std::string most = cellText(static_cast<double>(row.most)), total = cellText(row.total);
   return {row.hidden(key)
               ? "hidden: e^{−∞} = 0"
@@ -133,7 +133,7 @@ Made madeBy(const HeadLabState& page, Step step, const Row& row, const Cell& cel
     case Step::bias:
       return madeByBias(page, cell);
     case Step::mask:
-      return {row.hidden(cell.key) ? "hidden: −∞ in place of the score" : "visible: the score stays",
+      return {row.hidden(cell.key) ? "hidden: the score becomes −∞" : "visible: the score is unchanged",
               "−∞ becomes weight 0 in the softmax"};
     default:
       return madeBySoftmax(row, cell.key);

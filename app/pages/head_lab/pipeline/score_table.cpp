@@ -274,7 +274,7 @@ void paintScores(Scene& scene, HeadLabState& page, const ImRect& area, const Sco
   const TablePlan plan = planOf(page, area, table, scene.cursor.cell.head);
   const auto all = attention::allDetectors();
   paintText(list, view.fonts->small, ImVec2(area.Min.x + view.px(20), plan.cells.Min.y - view.px(10)),
-            theme.faint, "head, and what it does");
+            theme.faint, "head and behaviour");
   for (std::size_t column = 0; column < all.size(); ++column)
     paintHeader(scene, page, plan, column, table.lit.detector == all[column], pointed);
   if (table.rows.empty()) {
@@ -292,10 +292,9 @@ void paintScores(Scene& scene, HeadLabState& page, const ImRect& area, const Sco
   pointAt(scene, page, table, plan, area.Min.x, pointed);
   const auto hidden = std::ssize(table.rows) - plan.shown;
   const std::string below =
-      hidden > 0
-          ? fmt::format("heads {}–{} of {} in this order; PgUp and PgDn go on", plan.first + 1,
-                        plan.first + plan.shown, table.rows.size())
-          : std::string("Point at a score to see the cells that make it; a click on a column orders by it.");
+      hidden > 0 ? fmt::format("heads {}–{} of {}; PgUp and PgDn for more", plan.first + 1,
+                               plan.first + plan.shown, table.rows.size())
+                 : std::string("Point at a score to see its cells. Click a column to sort by it.");
   paintText(list, view.fonts->small, ImVec2(area.Min.x + view.px(20), plan.cells.Max.y + view.px(14)),
             theme.secondary, fitted(view.fonts->small, below, area.GetWidth() - view.px(20)));
 }
@@ -308,11 +307,11 @@ void paintLikeness(Scene& scene, const HeadLabState& page, const ImRect& area, c
   const auto heads = std::ssize(study.order);
   if (heads == 0) return;
   const bool cosine = study.question.likeness == Likeness::cosine;
-  std::string title = std::string(page.presents ? "Likeness: " : "How alike two heads are: ") +
+  std::string title = std::string(page.presents ? "Similarity: " : "Similarity of two heads: ") +
                       (cosine ? "cosine" : "1 − Jensen–Shannon");
   if (study.comparedRows < study.question.layer->sequence().queryLength)
     title += fmt::format(", over {} rows", study.comparedRows);
-  if (!page.presents) title += "; those alike side by side";
+  if (!page.presents) title += "; similar heads adjacent";
   paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Min.y + view.px(6)), theme.secondary,
             fitted(view.fonts->small, title, area.GetWidth()));
   const float top = area.Min.y + view.px(18), labels = view.px(26);

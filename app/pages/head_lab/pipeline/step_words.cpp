@@ -19,23 +19,24 @@ StepWords scaleWords(const HeadLabState& page) {
   const Index dim = config.headDim;
   const float scale = config.effectiveScale(), factor = page.head->steps.factor;
   const bool divided = std::abs(scale * std::sqrt(static_cast<float>(dim)) - 1) < 1e-6f;
-  std::string text = fmt::format("A sum of {} products spreads like √{}", dim, dim);
+  std::string text =
+      fmt::format("The dot product of {}-dimensional vectors has a spread of about √{}", dim, dim);
   if (divided)
-    text += "; dividing by it keeps the softmax from choosing one key alone.";
+    text += ". Dividing by it keeps the softmax from picking a single key.";
   else if (scale == 1)
-    text += ". It is not divided by that here, and the softmax leans towards one key alone.";
+    text += ". Without the division the softmax tends to pick a single key.";
   else
-    text += fmt::format("; here it is multiplied by {:.4g} in place of being divided by that.", scale);
+    text += fmt::format(". Here scores are multiplied by {:.4g} instead of divided by it.", scale);
   if (config.gain != 1)
     text += fmt::format(" Sharpness multiplies every score by {:.4g}: {}.", config.gain,
-                        config.gain > 1   ? "fewer keys take the row"
-                        : config.gain > 0 ? "the row spreads over more keys"
-                                          : "all visible keys share alike");
-  const char* title = divided && config.gain == 1 ? "Kept small whatever the dimension"
+                        config.gain > 1   ? "fewer keys take most of the weight"
+                        : config.gain > 0 ? "weight spreads over more keys"
+                                          : "all visible keys get equal weight");
+  const char* title = divided && config.gain == 1 ? "Scores scaled by 1/√dₖ"
                       : factor == 0               ? "Every score becomes 0"
-                      : factor == 1               ? "Scores left as they are"
-                      : factor > 1                ? "Scores made larger"
-                                                  : "Scores made smaller";
+                      : factor == 1               ? "Scores unchanged"
+                      : factor > 1                ? "Scores scaled up"
+                                                  : "Scores scaled down";
   return {title, {{std::move(text), page.view.theme->secondary}}};
 }
 
@@ -44,9 +45,9 @@ StepWords biasWords(const HeadLabState& page, const CaptionPart& query, const Ca
   const std::uint32_t plain = page.view.theme->secondary;
   const BiasTerms terms = biasTerms(page);
   const std::string capped = fmt::format("{0:.4g}·tanh(score ÷ {0:.4g})", terms.cap);
-  const CaptionPart place{"Besides the words, the place of ", plain}, as{" as ", plain};
+  const CaptionPart place{"Besides the words, the position of ", plain}, as{" as ", plain};
   if (terms.cap == 0)
-    return {"What else counts", {place, key, as, query, {" sees it changes the score.", plain}}};
+    return {"Position bias", {place, key, as, query, {" sees it changes the score.", plain}}};
   const std::string within = fmt::format("within ±{:.4g}", terms.cap);
   if (!terms.adds())
     return {"Kept " + within,
@@ -54,20 +55,17 @@ StepWords biasWords(const HeadLabState& page, const CaptionPart& query, const Ca
              key,
              {" for ", plain},
              query,
-             {" " + capped +
-                  ": from the score alone, the same at every place. Small scores stay nearly as "
-                  "they are.",
-              plain}}};
+             {" " + capped + ", the same at every position. Small scores hardly change.", plain}}};
   if (terms.distance)
     return {
-        "What else counts, then a cap",
+        "Position bias, then soft-cap",
         {place,
          key,
          as,
          query,
          {" sees it changes the score. The soft-cap then keeps it " + within + ": " + capped + ".", plain}}};
-  return {"A cap, then what else counts",
-          {{"The soft-cap keeps the score " + within + ": " + capped + ". Then the place of ", plain},
+  return {"Soft-cap, then position bias",
+          {{"The soft-cap keeps the score " + within + ": " + capped + ". Then the position of ", plain},
            key,
            as,
            query,
@@ -76,27 +74,24 @@ StepWords biasWords(const HeadLabState& page, const CaptionPart& query, const Ca
 
 StepWords softmaxWords(const CaptionPart& query, bool seesNone, std::uint32_t plain) {
   if (seesNone)
-    return {"Nothing to share out",
-            {query, {" sees no key: every score is −∞, and all its weights are 0.", plain}}};
-  return {"Scores become shares",
-          {{"e to the score, divided by the row's sum: the weights of ", plain},
+    return {"No visible key", {query, {" sees no key: every score is −∞ and every weight is 0.", plain}}};
+  return {"Scores become weights",
+          {{"exp(score) divided by the row's sum: the weights of ", plain},
            query,
-           {" are positive and add up to 1.", plain}}};
+           {" are positive and sum to 1.", plain}}};
 }
 
 StepWords mixWords(const HeadLabState& page, const CaptionPart& query, bool seesNone) {
   const Theme& theme = *page.view.theme;
   const std::uint32_t plain = theme.secondary;
-  const char* title = "The values, mixed by the weights";
-  if (seesNone)
-    return {title, {query, {" sees no key: it takes nothing, and this head's output is 0.", plain}}};
+  const char* title = "Values averaged by the weights";
+  if (seesNone) return {title, {query, {" sees no key, so this head's output is 0.", plain}}};
   const float dropout = page.layer->config().dropout.probability;
-  const std::string last =
-      dropout > 0 ? fmt::format(
-                        " as much as dropout leaves of its weight: nothing by a chance of {:.4g}, else "
-                        "the weight ÷ {:.4g}.",
-                        dropout, 1 - dropout)
-                  : " as much as its weight says, dimension by dimension.";
+  const std::string last = dropout > 0 ? fmt::format(
+                                             " in proportion to its weight after dropout: 0 with probability "
+                                             "{:.4g}, otherwise weight ÷ {:.4g}.",
+                                             dropout, 1 - dropout)
+                                       : " in proportion to its weight, dimension by dimension.";
   return {title, {query, {" takes from each ", plain}, {"value", theme.value}, {last, plain}}};
 }
 
@@ -116,27 +111,27 @@ StepWords stepWords(const Scene& scene, const HeadLabState& page) {
   const bool seesNone = sequence.attention.scores[cell.head].row(cell.query).maxCoeff() == -INFINITY;
   switch (scene.cursor.lab.step) {
     case Step::input:
-      return {"A row of numbers for each token",
+      return {"One vector per token",
               {{query, theme.query},
-               {" is " + countedText(layer.x.cols(), "number") + "; all heads read the same rows.", plain}}};
+               {" is " + countedText(layer.x.cols(), "number") + ". All heads read the same vectors.", plain}}};
     case Step::project:
-      return {"Three views of the same token",
-              {{"The same rows through three learned matrices: ", plain},
+      return {"Three projections of each token",
+              {{"The same vectors times three learned matrices: ", plain},
                {"queries", theme.query},
                {" ask, ", plain},
                {"keys", theme.key},
                {" answer, ", plain},
                {"values", theme.value},
-               {" are passed on.", plain}}};
+               {" carry the content.", plain}}};
     case Step::split: {
       const Index group = config.groupSize();
       if (group == 1)
-        return {"Cut into heads",
-                {{fmt::format("{} are {} of {}; each head has keys and values of its own.",
+        return {"Split into heads",
+                {{fmt::format("{} are {} of {}. Each head has its own keys and values.",
                               countedText(config.heads * config.headDim, "number"),
                               countedText(config.heads, "head"), config.headDim),
                   plain}}};
-      return {"Cut into heads",
+      return {"Split into heads",
               {{fmt::format("{} query heads of {} read {} of ", config.heads,
                             countedText(config.headDim, "number"), config.kvHeads),
                 plain},
@@ -151,11 +146,11 @@ StepWords stepWords(const Scene& scene, const HeadLabState& page) {
                {q, theme.query},
                {" and ", plain},
                {k, theme.key},
-               {" says how well ", plain},
+               {" measures how well ", plain},
                {key, theme.key},
-               {" answers ", plain},
+               {" matches ", plain},
                {query, theme.query},
-               {": multiply dimension by dimension and add up.", plain}}};
+               {": multiply dimension by dimension, then sum.", plain}}};
     case Step::scale:
       return scaleWords(page);
     case Step::bias:
@@ -163,26 +158,25 @@ StepWords stepWords(const Scene& scene, const HeadLabState& page) {
     case Step::mask:
       return {hidden ? "Hidden" : "Visible",
               {{query, theme.query},
-               {hidden ? " must not see " : " may see ", plain},
+               {hidden ? " can't see " : " sees ", plain},
                {key, theme.key},
-               {hidden ? ": its score becomes −∞." : ": its score stays as it is.", plain}}};
+               {hidden ? ": its score becomes −∞." : ": its score is unchanged.", plain}}};
     case Step::softmax:
       return softmaxWords({query, theme.query}, seesNone, plain);
     case Step::mix:
       return mixWords(page, {query, theme.query}, seesNone);
     case Step::concat:
       return {"Heads side by side",
-              {{fmt::format(
-                    "The outputs of {} heads, {} numbers each, stand beside each other: {} for each token.",
-                    config.heads, config.headDim, config.heads * config.headDim),
+              {{fmt::format("The outputs of {} heads, {} numbers each, are concatenated: {} per token.",
+                            config.heads, config.headDim, config.heads * config.headDim),
                 plain}}};
     case Step::output:
       return {"Back into the residual stream",
-              {{"The output projection mixes what all heads found into ", plain},
+              {{"The output projection combines all heads into ", plain},
                {countedText(config.modelDim, "number"), theme.text},
                {" for ", plain},
                {query, theme.query},
-               {", which are added to what the token was.", plain}}};
+               {", which are added to the token's vector.", plain}}};
   }
   return {};
 }

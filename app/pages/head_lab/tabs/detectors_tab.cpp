@@ -124,7 +124,7 @@ void DetectorsTab::controls(Scene& scene, const ImRect& area) {
     x += wide + view.px(20);
   };
   list("cursor.lab.reads", {});
-  list("cursor.lab.order", {"", chosen ? "" : "Choose a detector: click on its column.", ""});
+  list("cursor.lab.order", {"", chosen ? "" : "Click a column to choose a detector.", ""});
   list("cursor.lab.likeness", {});
   const auto toggle = [&](const char* path, const std::string& reason) {
     const float wide =
@@ -134,7 +134,7 @@ void DetectorsTab::controls(Scene& scene, const ImRect& area) {
     x += wide + view.px(20);
   };
   toggle("cursor.lab.above_even", "");
-  toggle("cursor.lab.only", chosen ? "" : "Choose a detector: click on its column.");
+  toggle("cursor.lab.only", chosen ? "" : "Click a column to choose a detector.");
   const float slider = std::min(area.Max.x - x, view.px(260));
   inBox(view, "threshold", ImVec2(area.Max.x - slider, y), slider,
         [&] { fieldSlider(view, scene, "look.label_threshold"); });
@@ -171,7 +171,7 @@ std::vector<CaptionPart> DetectorsTab::caption(const Scene& scene) const {
       {fmt::format("Head {}: {}", place.head, attention::describe(label)), page_.view.theme->text}};
   if (place.detector) {
     const DetectorScore& score = profile[place.detector->name];
-    parts.push_back({score.rows == 0 ? fmt::format("   {}: no row that it asks about", place.detector->title)
+    parts.push_back({score.rows == 0 ? fmt::format("   {}: no row qualifies", place.detector->title)
                                      : fmt::format("   {} {} over {}", place.detector->title,
                                                    scoreText(*place.detector, score, false),
                                                    countedText(score.rows, "row")),
@@ -185,10 +185,10 @@ namespace {
 /// What the picture says: the score in words, and the detector's formula.
 std::string sentenceOf(const DetectorStudy& study, const TargetStudy& shown) {
   const Detector* const detector = shown.question.detector;
-  if (!detector) return "mixed: no detector stands out. Point at a score to see the cells that make it.";
+  if (!detector) return "mixed: no detector scores above the threshold. Point at a score to see its cells.";
   const auto& profile = study.profiles[static_cast<std::size_t>(shown.question.head)];
   const DetectorScore& score = profile[detector->name];
-  if (score.rows == 0) return std::string(detector->title) + ": the question does not arise on this text.";
+  if (score.rows == 0) return std::string(detector->title) + ": no row of this text qualifies.";
   std::string text = fmt::format("{} {}", attention::describe({detector, score.raw, score.at}),
                                  scoreText(*detector, score, false));
   if (!detector->ofMaps)

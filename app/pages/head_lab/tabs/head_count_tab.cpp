@@ -27,9 +27,8 @@ std::string sentenceOf(const HeadCountStudy& study) {
                             : wide == dim              ? fmt::format("all {}", dim)
                                                        : fmt::format("{} of {}", wide, dim);
   return fmt::format(
-      "Both have {} weights. The wide head compares tokens along {} directions, but gives a row one "
-      "pattern; "
-      "each of the {} small ones along {}, and every one of them looks its own way.",
+      "Both have {} parameters. The wide head compares tokens along {} directions but has one attention "
+      "pattern per row. The {} small heads compare along {} directions each, with a pattern of their own.",
       countText(study.parameters), along, study.small.heads, directions(study.small));
 }
 
@@ -107,7 +106,7 @@ bool HeadCountTab::move(Scene& scene, int by) {
 
 std::vector<CaptionPart> HeadCountTab::caption(const Scene&) const {
   if (!study_) return {};
-  return {{"As many weights, one pattern for each row or many", page_.view.theme->secondary}};
+  return {{"Same number of parameters: one pattern per row, or several", page_.view.theme->secondary}};
 }
 
 std::string HeadCountTab::shape() const {
@@ -133,7 +132,7 @@ void HeadCountTab::choices(Scene& scene, const ImRect& line, float) {
   chosen = std::min(chosen, static_cast<int>(choices.size()) - 1);
   const float wide = textWidth(view.fonts->text, choices[static_cast<std::size_t>(chosen)].label);
   ImGui::SetCursorScreenPos(ImVec2(line.Max.x - wide - view.px(24), line.GetCenter().y - view.px(13)));
-  if (dropdown(view, "many.heads", choices, chosen, 0, "How many small heads (← and →)."))
+  if (dropdown(view, "many.heads", choices, chosen, 0, "Number of small heads (← and →)."))
     scene.cursor.lab.manyHeads = kManyHeads[static_cast<std::size_t>(chosen)];
 }
 
@@ -183,7 +182,7 @@ void HeadCountTab::side(const Scene& scene, const ImRect& area, const HeadCountS
   y += sideFigure(view, ImVec2(x, y), width, fmt::format("{:.2f}", shown.entropy),
                   "entropy of a row, 1 = even");
   sideFigure(view, ImVec2(x, y), width, shown.heads == 1 ? "1" : fmt::format("{:.2f}", shown.likeness),
-             shown.heads == 1 ? "pattern" : "likeness of two of its patterns (cosine)");
+             shown.heads == 1 ? "pattern" : "similarity of two patterns (cosine)");
   const ImRect bars(area.Min.x, under + figures + view.px(12), area.Max.x, area.Max.y);
   if (shown.spectra.empty() || bars.GetHeight() < view.px(48)) return;
   double most = 1e-30;

@@ -91,8 +91,8 @@ class PrecisionTab : public HeadLabTab {
   std::vector<CaptionPart> caption(const Scene&) const override {
     const std::string scale =
         study_ && shown().finite ? fmt::format(", 0 (dark) to {} (bright)", errorText(shown().largest)) : "";
-    return {{fmt::format("What {} changes of every head's weights{}; ← → the other format",
-                         formatName(format_), scale),
+    return {{fmt::format("Change in every head's weights in {}{}; ← → switches format", formatName(format_),
+                         scale),
              page_.view.theme->secondary}};
   }
 
@@ -106,14 +106,13 @@ class PrecisionTab : public HeadLabTab {
                       ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
     const Choice formats[] = {{"fp16", "", "fp16"}, {"bf16", "", "bf16"}};
     int chosen = static_cast<int>(format_);
-    if (segmented(view, "precision.format", formats, chosen, "In which format the layer is computed again."))
+    if (segmented(view, "precision.format", formats, chosen, "Number format for recomputing the layer."))
       format_ = static_cast<std::size_t>(chosen);
     compat::endChild();
     const std::string words =
         shown().finite ? fmt::format("|weight in {} − weight in fp32|, dark to bright: 0 to {}",
                                      formatName(format_), errorText(shown().largest))
-                       : fmt::format("Something became too large for {}: its largest number is 65,504",
-                                     formatName(format_));
+                       : fmt::format("Overflow in {}: its largest number is 65,504", formatName(format_));
     paintText(*ImGui::GetWindowDrawList(), view.fonts->text,
               ImVec2(line.Min.x + view.px(200), line.Min.y + view.px(15)), view.theme->secondary,
               fitted(view.fonts->text, words, line.GetWidth() - view.px(200)));
@@ -192,12 +191,12 @@ class PrecisionTab : public HeadLabTab {
     y += view.px(study_->fromInputs ? 48 : 14);
     if (page_.presents) return;  // who presents says it
     const std::string from = study_->fromInputs ? "x, the four projections and their biases; q, k and v; "
-                                                : "q, k and v as the model has them; ";
+                                                : "the model's q, k and v; ";
     paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(), theme.secondary,
-                   "Rounded to the nearest, ties to even: " + from +
-                       "every score as q·k, after each factor and term; the weights; head outputs" +
-                       (study_->fromInputs ? "; the output. " : ". ") +
-                       "Sums inside a product and the softmax are in fp32, as on tensor cores.");
+                   "Rounded to nearest, ties to even: " + from +
+                       "every score (q·k and after each factor and term), weights and head outputs" +
+                       (study_->fromInputs ? ", and the output. " : ". ") +
+                       "Sums inside products and the softmax use fp32, as on tensor cores.");
   }
 
   /// One head's line.

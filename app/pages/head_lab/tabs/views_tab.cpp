@@ -25,31 +25,29 @@ struct PictureWords {
   const char* caption;  ///< the same in one line, for who presents
 };
 constexpr std::array<PictureWords, kHeadPictureNames.size()> kWords{{
-    {"Weights", "Weights", "A[i][j]", "What the softmax gives: how a row shares its attention out.",
-     "What the softmax gives: how a row shares its attention out"},
+    {"Weights", "Weights", "A[i][j]", "The softmax output: how a row divides its attention.",
+     "The softmax output: how a row divides its attention"},
     {"Value-weighted", "Value-weighted", "A[i][j]·‖v_j W_O‖ ÷ Σ",
-     "What reaches the output: a weight counts as much as what is written for it is long. A bright cell over "
-     "a value of nearly no length brings nothing.",
-     "What reaches the output: a weight counts as much as what is written for it is long"},
+     "Each weight times the length of its value after W_O: what reaches the output. A bright cell over a "
+     "near-zero value contributes nothing.",
+     "Each weight times the length of its value after W_O: what reaches the output"},
     {"Without the first token", "Without first", "A[i][j] ÷ (1 − A[i][0])",
-     "Many heads park what they don't need on the first token. Without its column, rows sum to 1 again, and "
-     "what is left can be seen.",
-     "What a head looks at besides the first token, where many park what they don't need"},
+     "Many heads put surplus weight on the first token. This view removes its column and renormalises the "
+     "rows.",
+     "Attention apart from the first token, the usual sink"},
     {"Mean over heads", "Mean", "Σ_h A_h[i][j] ÷ H",
-     "All heads of the layer in one picture. What a single head does is thinned out by the others.",
-     "All heads of the layer in one picture: what a single head does is thinned out"},
+     "The mean over all heads of the layer. It dilutes what a single head does.",
+     "The mean over all heads of the layer; it dilutes what a single head does"},
     {"Max over heads", "Max", "max_h A_h[i][j]",
-     "The strongest weight that any head puts on a cell: nothing that one head sees is lost, and rows "
-     "needn't sum to 1.",
-     "The strongest weight that any head puts on a cell; rows needn't sum to 1"},
+     "The largest weight any head puts on a cell. It keeps what a single head does; rows need not sum to 1.",
+     "The largest weight any head puts on a cell; rows need not sum to 1"},
     {"Difference of two heads", "Difference", "A_h[i][j] − A_g[i][j]",
-     "Where the one head looks more than the other, and where less. Rows sum to 0.",
-     "Where the one head looks more than the other, and where less"},
+     "Weights of one head minus those of another. Rows sum to 0.",
+     "Weights of one head minus those of another"},
     {"Rollout", "Rollout", "R_l = (½·mean A_h + ½·I) · R_{l−1}",
-     "How much of each token has come through all layers up to this one, if half of a token stays in the "
-     "residual stream and all heads count alike (Abnar & Zuidema 2020). Values, norms and MLPs are left "
-     "out.",
-     "How much of each token has come through all layers up to this one"},
+     "How much of each token reaches this layer, assuming half of it stays in the residual stream and all "
+     "heads count equally (Abnar & Zuidema 2020). Values, norms and MLPs are ignored.",
+     "How much of each token reaches this layer"},
 }};
 
 const PictureWords& wordsOf(HeadPicture picture) {
@@ -72,8 +70,8 @@ render::Colormap colormapOf(const Look& look, HeadPicture picture) {
 }
 
 std::string valueText(HeadPicture picture, float value) {
-  if (value == -INFINITY && picture == HeadPicture::rollout) return "nothing comes through";
-  if (value == -INFINITY) return picture == HeadPicture::firstOut ? "left out or masked" : "masked";
+  if (value == -INFINITY && picture == HeadPicture::rollout) return "nothing gets through";
+  if (value == -INFINITY) return picture == HeadPicture::firstOut ? "removed or masked" : "masked";
   return cellText(static_cast<double>(value));
 }
 
@@ -121,11 +119,11 @@ void ViewsTab::otherHead(Scene& scene, ImVec2 at) {
   View& view = page_.view;
   std::vector<Choice> heads;
   for (Index head = 0; head < page_.layer->config().heads; ++head)
-    heads.push_back({fmt::format("less head {}", head), "", std::to_string(head)});
+    heads.push_back({fmt::format("minus head {}", head), "", std::to_string(head)});
   int chosen =
       static_cast<int>(std::clamp<Index>(scene.cursor.lab.otherHead, 0, page_.layer->config().heads - 1));
   ImGui::SetCursorScreenPos(at);
-  if (dropdown(view, "views.other", heads, chosen, 0, "The head whose weights are taken away."))
+  if (dropdown(view, "views.other", heads, chosen, 0, "The head whose weights are subtracted."))
     scene.cursor.lab.otherHead = chosen;
 }
 
@@ -141,7 +139,7 @@ void ViewsTab::large(Scene& scene, const ImRect& area) {
   const bool ofAll = picture == HeadPicture::mean || picture == HeadPicture::max;
   const std::string title = picture == HeadPicture::rollout ? rolloutTitle(asked)
                             : picture == HeadPicture::difference
-                                ? fmt::format("Head {} less head {}", asked.head, asked.other)
+                                ? fmt::format("Head {} minus head {}", asked.head, asked.other)
                             : ofAll ? overHeads(picture, asked.layer->config().heads)
                                     : fmt::format("{} of head {}", words.name, asked.head);
   float x = area.Min.x;

@@ -75,8 +75,8 @@ void spectrumBars(const View& view, const ImRect& area, const attention::Spectru
 }
 
 std::string copyingWords(double copying) {
-  return copying > 0.5    ? "copying: gives it back"
-         : copying < -0.5 ? "copying: takes it away"
+  return copying > 0.5    ? "copying: writes what it reads"
+         : copying < -0.5 ? "copying: subtracts what it reads"
                           : "copying: neither";
 }
 
@@ -142,12 +142,12 @@ void weightsView(Scene& scene, HeadLabState& page, const ImRect& area, bool smal
   circuit(scene, page, ImRect(rest.Min.x, below, rest.Min.x + half, rest.Max.y),
           {{"W_Q·W_Kᵀ", square, Ink::key, study.match},
            study.matchSpectrum,
-           "What a query's stream and a key's stream have to hold for a large score.",
+           "Which directions of query and key give a large score.",
            false});
   circuit(scene, page, ImRect(rest.Min.x + half + space, below, rest.Max.x, rest.Max.y),
           {{"W_V·W_O", square, Ink::value, study.write},
            study.writeSpectrum,
-           "What of the stream that it reads a head writes back.",
+           "Which directions of its input the head writes back.",
            true});
 }
 

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Every text of the program that a person can see, with its place, and a check of its words.
+
+words.py            prints FILE:LINE: "text" for each
+words.py FOLDER ... prints those of these folders or files
+words.py --check    prints what tests/words.txt bans, with its place, and exits 1 if there is any
+"""
+import json
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TOKEN = re.compile(
+    r'//[^\n]*|/\*.*?\*/|(?:u8|[uUL])?R"(?P<d>[^\s()\\]*)\((?P<raw>.*?)\)(?P=d)"'
+    r'|(?:u8)?"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\\n])+\'', re.S)
+ESCAPE = re.compile(r'\\(x[0-9a-fA-F]+|u[0-9a-fA-F]{4}|[0-7]{1,3}|.)', re.S)
+
+
+def unescaped(text):
+    def one(m):
+        e = m.group(1)
+        if e[0] == 'x':
+            return chr(int(e[1:], 16))
+        if e[0] == 'u' and len(e) == 5:
+            return chr(int(e[1:], 16))
+        return {'n': '\n', 't': '\t', '0': '\0', 'r': '\r'}.get(e, e)
+    return ESCAPE.sub(one, text)
+
+
+def literals(source):
+    """(line, text) of each literal; those that follow each other are one."""
+    out, last_end = [], -1
+    for m in TOKEN.finditer(source):
+        if m.group('text') is None and m.group('raw') is None:
+            continue
+        line = source.count('\n', 0, m.start()) + 1
+        start = source.rfind('\n', 0, m.start()) + 1
+        if source[start:m.start()].lstrip().startswith('#'):
+            continue
+        text = m.group('raw') if m.group('text') is None else unescaped(m.group('text'))
+        if out and not re.sub(r'//[^\n]*|\s', '', source[last_end:m.start()]):
+            out[-1] = (out[-1][0], out[-1][1] + text)
+        else:
+            out.append((line, text))
+        last_end = m.end()
+    return out
+
+
+def is_visible(text):
+    """Words for a person, not a key, a path, a pattern or a shader."""
+    if re.search(r'#version|void main|gl_Position', text):
+        return False
+    words = re.sub(r'\{[^{}]*\}', '', text)
+    if not re.search(r'[A-Za-z]{2}', words):
+        return False
+    return ' ' in words.strip() or bool(re.match(r'\W*[A-Z]', words))
+
+
+def strings_of(path):
+    text = path.read_text(encoding='utf-8')
+    if path.suffix in ('.cpp', '.h'):
+        return [(line, t) for line, t in literals(text) if is_visible(t)]
+    if path.suffix == '.json':
+        return [(text.count('\n', 0, m.start()) + 1, json.loads(m.group(0)))
+                for m in re.finditer(r'"(?:\\.|[^"\\])*"', text) if is_visible(json.loads(m.group(0)))]
+    return [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+
+
+def files(arguments):
+    for folder in arguments or ['app', 'attention', 'assets/lessons', 'assets/manual', 'README.md']:
+        at = ROOT / folder
+        yield from ([at] if at.is_file() else
+                    sorted(p for p in at.rglob('*') if p.suffix in ('.cpp', '.h', '.json', '.md')))
+
+
+if __name__ == '__main__':
+    for path in files(sys.argv[1:]):
+        for line, text in strings_of(path):
+            print(f'{path.relative_to(ROOT)}:{line}: {json.dumps(text, ensure_ascii=False)}')
