@@ -111,11 +111,11 @@ void shapesView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
   const ShapeCase& between = study.cases[alone ? 0 : 1];
   const std::uint64_t bytes = bytesPerToken(scene, between), mha = bytesPerToken(scene, study.cases[0]);
   const std::string head = headWords(page.shapes->request.snapshot->setup, page.shapes->request.head);
-  const std::string sentence =
-      alone ? "per token. MQA already has one kv head: nothing to merge."
-            : fmt::format("per token. {} ({}) needs {} of the cache; output error {}.", between.name,
-                          countedText(between.kvHeads, "kv head"), fractionText(bytes, mha),
-                          errorText(between.output.all));
+  const std::string sentence = alone
+                                   ? "per token. MQA already has one kv head: nothing to merge."
+                                   : fmt::format("per token. {} ({}) needs {} of the cache; output error {}.",
+                                                 between.name, countedText(between.kvHeads, "kv head"),
+                                                 fractionText(bytes, mha), errorText(between.output.all));
   static constexpr std::array<const char*, 5> kCounts{"", "", "two", "three", "four"};
   std::string rest =
       small

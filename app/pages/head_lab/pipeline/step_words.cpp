@@ -111,9 +111,10 @@ StepWords stepWords(const Scene& scene, const HeadLabState& page) {
   const bool seesNone = sequence.attention.scores[cell.head].row(cell.query).maxCoeff() == -INFINITY;
   switch (scene.cursor.lab.step) {
     case Step::input:
-      return {"One vector per token",
-              {{query, theme.query},
-               {" is " + countedText(layer.x.cols(), "number") + ". All heads read the same vectors.", plain}}};
+      return {
+          "One vector per token",
+          {{query, theme.query},
+           {" is " + countedText(layer.x.cols(), "number") + ". All heads read the same vectors.", plain}}};
     case Step::project:
       return {"Three projections of each token",
               {{"The same vectors times three learned matrices: ", plain},
