@@ -5,7 +5,6 @@
 
 #include "app/pages/model/model_page.h"
 #include "app/platform/recent_models.h"
-#include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -34,12 +33,14 @@ TEST_F(ExampleModel, IsShownAtOnceAndChangesNothing) {
   EXPECT_EQ(page().opened->name, "Miniature");
   EXPECT_EQ(std::ssize(ui.names("model.0.")), page().config->heads);
   EXPECT_TRUE(ui.has("guess.0"));
-  EXPECT_TRUE(ui.has("empty.model.open")) << "one's own can be opened beside it";
-  ui.click("model.2.1");
-  ui.key(Key::down);
+  EXPECT_TRUE(ui.has("model.open")) << "one's own can be opened beside it";
+  ui.park();
+  for (int layer = 0; layer < 3; ++layer) ui.key(Key::down);
+  const Index before = ui.scene().cursor.cell.head;
+  ui.key(Key::right);
   ui.draw();
   EXPECT_EQ(ui.scene().cursor.model.layer, 3);
-  EXPECT_EQ(ui.scene().cursor.cell.head, 1) << "what is looked at is the scene's";
+  EXPECT_EQ(ui.scene().cursor.cell.head, before + 1) << "what is looked at is the scene's";
   EXPECT_EQ(ui.scene().setup, own);
   EXPECT_FALSE(ui.session().document().canUndo());
   EXPECT_FALSE(ui.session().document().dirty());
@@ -81,38 +82,6 @@ TEST_F(ExampleModel, HasATextOfItsWordsWhereTheScenesAreOthers) {
   const std::string shown = page().study->question.setup.input.text;
   EXPECT_THAT(shown, HasSubstr("The dog didn't cross the bridge"));
   EXPECT_EQ(*ui.scene().setup.input.text, "Zyzzyva quokka");
-}
-
-TEST_F(ExampleModel, ItsExampleTextsAreKnownOnceTheirFileIsRead) {
-  UiDriver fresh;
-  const auto has = [&] {
-    const auto& all = fresh.session().actions().all();
-    return std::any_of(all.begin(), all.end(),
-                       [](const app::Action& action) { return action.id == "model.example.it"; });
-  };
-  EXPECT_FALSE(has()) << "the start waits for no file";
-  fresh.draw();
-  EXPECT_TRUE(has());
-}
-
-/// A folder may have scores.json with names of its own, of which there are no actions.
-TEST_F(ExampleModel, SkillsOfAnotherModelAreShownOnTheirTexts) {
-  TemporaryFolder folder;
-  std::filesystem::copy(app::modelFolder(app::kLearned), folder / "own",
-                        std::filesystem::copy_options::recursive);
-  std::string scores = fileText(folder / "own" / "scores.json");
-  scores.replace(scores.find("\"it\""), 4, "\"own\"");
-  putFile(folder / "own" / "scores.json", scores);
-  ui.drop({(folder / "own").string()});
-  ui.draw();
-  ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
-  ui.click("skill.0");
-  ui.draw();
-  EXPECT_THAT(*ui.scene().setup.input.text, HasSubstr("The dog didn't cross the bridge"));
-  ui.replaceText("text", "Zyzzyva");
-  ui.draw();
-  EXPECT_TRUE(ui.has("words.unknown"));
-  EXPECT_FALSE(ui.has("words.list")) << "those are the bundled model's";
 }
 
 }  // namespace
