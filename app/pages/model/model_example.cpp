@@ -5,6 +5,7 @@
 
 #include "app/pages/model/model_page.h"
 #include "app/scene/models/open_model.h"
+#include "app/scene/models/scene_model.h"
 
 namespace headscope::app {
 
