@@ -4,12 +4,23 @@
 
 namespace headscope::app {
 
+Scrolls scrollsAround() {
+  Scrolls scrolls;
+  for (const ImGuiWindow* at = ImGui::GetCurrentContext()->CurrentWindow; at;
+       at = at->Flags & ImGuiWindowFlags_ChildWindow ? at->ParentWindow : nullptr) {
+    scrolls.x = scrolls.x || at->ScrollMax.x > 0;
+    scrolls.y = scrolls.y || at->ScrollMax.y > 0;
+  }
+  return scrolls;
+}
+
 void track(const std::string& name, ImVec2 from, ImVec2 to) {
   UiState& state = uiState();
   state.tracks[name] = ImRect(from, to);
   const ImGuiWindow* window = ImGui::GetCurrentContext()->CurrentWindow;
   if (!state.watches || !window) return;
-  state.clips[name] = {window->ClipRect, window->ScrollMax.x > 0, window->ScrollMax.y > 0};
+  const Scrolls scrolls = scrollsAround();
+  state.clips[name] = {window->ClipRect, scrolls.x, scrolls.y};
 }
 
 void trackItem(const std::string& name) {

@@ -14,6 +14,11 @@ namespace headscope::app {
 void track(const std::string& name, ImVec2 from, ImVec2 to);
 /// Records ImGui's last item.
 void trackItem(const std::string& name);
+/// Whether what is in the window that is filled can be scrolled, also by a panel around it.
+struct Scrolls {
+  bool x = false, y = false;
+};
+Scrolls scrollsAround();
 std::optional<ImRect> tracked(const std::string& name);
 const std::map<std::string, ImRect>& allTracked();
 

@@ -12,10 +12,16 @@ std::uint32_t colorOf(const render::Color& color) {
   return ImGui::ColorConvertFloat4ToU32(ImVec4(color.r, color.g, color.b, color.a));
 }
 
-ImFont* fontOf(const Fonts& fonts, const TextRun& text) {
-  if (text.mono) return text.size >= 14 ? fonts.mono : fonts.monoSmall;
-  if (text.size >= 20) return fonts.hero;
-  if (text.size >= 14) return text.bold ? fonts.bold : fonts.text;
+ImFont* fontOf(const Fonts& fonts, const TextRun& text, float zoom) {
+  const double size = text.size * static_cast<double>(zoom);
+  if (text.mono)
+    return size >= 21     ? fonts.monoHero
+           : size >= 16.5 ? fonts.monoTitle
+           : size >= 14   ? fonts.mono
+                          : fonts.monoSmall;
+  if (size >= 20) return fonts.hero;
+  if (size >= 16.5) return text.bold ? fonts.title : fonts.reading;
+  if (size >= 14) return text.bold ? fonts.bold : fonts.text;
   return text.bold ? fonts.smallBold : fonts.small;
 }
 
@@ -24,13 +30,15 @@ struct Painter {
   const View& view;
   Canvas list;
   ImVec2 origin;
+  float zoom = 1;
 
   ImVec2 place(double x, double y) const {
-    return {origin.x + view.px(static_cast<float>(x)), origin.y + view.px(static_cast<float>(y))};
+    return {origin.x + view.px(static_cast<float>(x) * zoom),
+            origin.y + view.px(static_cast<float>(y) * zoom)};
   }
 
   void operator()(const TextRun& text) const {
-    ImFont* const font = fontOf(*view.fonts, text);
+    ImFont* const font = fontOf(*view.fonts, text, zoom);
     const ImVec2 at = place(text.x, text.y);
     if (text.degrees != 0) {
       // Turned clockwise about its beginning, which is the end of a text that is turned the other way.
@@ -45,20 +53,20 @@ struct Painter {
   void operator()(const Box& box) const {
     const ImVec2 from = place(box.frame.x, box.frame.y), to = place(box.frame.right(), box.frame.bottom());
     if (box.outline > 0)
-      compat::rectOutline(list, from, to, colorOf(box.color), view.px(static_cast<float>(box.radius)),
-                          std::max(1.0f, view.px(static_cast<float>(box.outline))));
+      compat::rectOutline(list, from, to, colorOf(box.color), view.px(static_cast<float>(box.radius) * zoom),
+                          std::max(1.0f, view.px(static_cast<float>(box.outline) * zoom)));
     else
-      list.AddRectFilled(from, to, colorOf(box.color), view.px(static_cast<float>(box.radius)));
+      list.AddRectFilled(from, to, colorOf(box.color), view.px(static_cast<float>(box.radius) * zoom));
   }
   void operator()(const Line& line) const {
     list.AddLine(place(line.x0, line.y0), place(line.x1, line.y1), colorOf(line.color),
-                 std::max(1.0f, view.px(static_cast<float>(line.width))));
+                 std::max(1.0f, view.px(static_cast<float>(line.width) * zoom)));
   }
   void operator()(const Polyline& line) const {
     for (std::size_t i = 1; i < line.points.size(); ++i)
       list.AddLine(place(line.points[i - 1].x, line.points[i - 1].y),
                    place(line.points[i].x, line.points[i].y), colorOf(line.color),
-                   std::max(1.0f, view.px(static_cast<float>(line.width))));
+                   std::max(1.0f, view.px(static_cast<float>(line.width) * zoom)));
   }
   void operator()(const Ramp& ramp) const {
     constexpr int kSteps = 48;
@@ -86,8 +94,8 @@ struct Painter {
 
 }  // namespace
 
-void paintDrawing(const View& view, Canvas list, const Drawing& drawing, ImVec2 at) {
-  const Painter painter{view, list, at};
+void paintDrawing(const View& view, Canvas list, const Drawing& drawing, ImVec2 at, float zoom) {
+  const Painter painter{view, list, at, zoom};
   for (const Shape& shape : drawing.shapes) std::visit(painter, shape);
 }
 

@@ -130,10 +130,11 @@ const std::uint8_t* pixelAt(const render::Image& image, int x, int y) {
   return &image.rgba[at * 4];
 }
 
-/// The contrast that three quarters of the rows and of the columns of a mark reach with their strongest
-/// pixel; those that it leaves as they are don't count. Nothing where it changes nothing at all.
+/// The contrast that the rows and the columns of a mark reach with their strongest pixel, but for the share
+/// of them that is its rim, whose tones are there for other grounds. Those that it leaves as they are don't
+/// count. Nothing where it changes nothing at all.
 std::optional<double> markContrast(const render::Image& with, const render::Image& without,
-                                   const ImRect& area) {
+                                   const ImRect& area, double rim) {
   const int left = static_cast<int>(area.Min.x), top = static_cast<int>(area.Min.y);
   const int right = std::min(with.width, static_cast<int>(std::ceil(area.Max.x))),
             bottom = std::min(with.height, static_cast<int>(std::ceil(area.Max.y)));
@@ -153,7 +154,8 @@ std::optional<double> markContrast(const render::Image& with, const render::Imag
   for (std::vector<double>* lines : {&rows, &columns}) {
     std::erase(*lines, 0);
     if (lines->empty()) return std::nullopt;
-    const auto quarter = lines->begin() + static_cast<std::ptrdiff_t>(lines->size() / 4);
+    const auto fainter = static_cast<std::size_t>(rim * static_cast<double>(lines->size()));
+    const auto quarter = lines->begin() + static_cast<std::ptrdiff_t>(fainter);
     std::nth_element(lines->begin(), quarter, lines->end());
     least = std::min(least.value_or(*quarter), *quarter);
   }
@@ -254,7 +256,8 @@ std::vector<std::string> faintMarks(UiDriver& ui, double least) {
     });
     if (fades) continue;
     // What is drawn over it, a menu or a shade, may hide a mark.
-    if (const auto found = markContrast(with, without, area); found && *found < least)
+    if (const auto found = markContrast(with, without, area, mark.name == "spot" ? 0.67 : 0.25);
+        found && *found < least)
       wrong.push_back("the mark " + mark.name + " at " + placeText(area) +
                       fmt::format(" has a contrast of {:.2f}", *found));
   }

@@ -22,12 +22,12 @@ using app::Key;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TEST_F(Lessons, TheListShowsAllTwelveWithComputedPictures) {
+TEST_F(Lessons, TheListShowsAllWithComputedPictures) {
   ASSERT_TRUE(page().library);
   EXPECT_THAT(page().library->problems, IsEmpty());
-  ASSERT_EQ(page().library->lessons.size(), 12u);
-  for (std::size_t i = 0; i < 12; ++i) {
-    EXPECT_EQ(page().library->lessons[i].lesson->number, static_cast<int>(i) + 1);
+  ASSERT_EQ(page().library->lessons.size(), 14u);
+  for (std::size_t i = 0; i < 14; ++i) {
+    EXPECT_EQ(page().library->lessons[i].lesson->number, static_cast<int>(i));
     ASSERT_TRUE(page().covers[i]) << i;
     EXPECT_GT(page().covers[i]->size(), 0) << i;
   }
@@ -184,105 +184,6 @@ TEST_F(Lessons, InAHallHandsAreCountedFirst) {
   EXPECT_EQ(page().guess, 1);
 }
 
-TEST_F(Lessons, OnesOwnSceneWaitsUntouched) {
-  ui.key(static_cast<Key>('1'));
-  ui.replaceText("text", "my own words");
-  ui.clickAway();
-  ui.draw();
-  const app::Setup mine = own().setup;
-  ui.key(static_cast<Key>('8'));
-  open("sinks");
-  next();
-  EXPECT_NE(ui.scene().setup, mine) << "the lesson's is on the stage";
-  EXPECT_EQ(own().setup, mine);
-  ui.key(static_cast<Key>('1'));
-  ui.draw();
-  EXPECT_EQ(ui.scene().setup, mine);
-  EXPECT_EQ(ui.sequence().queries.size(), 3u);
-  ui.key(static_cast<Key>('8'));
-  ui.draw();
-  ASSERT_TRUE(page().lesson) << "and the lesson goes on where it was";
-  EXPECT_EQ(page().lesson->id, "sinks");
-}
-
-TEST_F(Lessons, WhatIsMovedComesBackWithEscape) {
-  open("sinks");
-  const std::string written = ui.sceneText();
-  ui.session().scene().setup.model.sharpness = 0.5f;
-  ui.draw();
-  EXPECT_TRUE(page().changed);
-  EXPECT_TRUE(ui.has("lesson.restore"));
-  ui.key(Key::escape);
-  ui.draw();
-  EXPECT_FALSE(page().changed);
-  EXPECT_EQ(ui.sceneText(), written);
-}
-
-TEST_F(Lessons, UndoBringsBackWhatEscapeTookFromTheStage) {
-  open("sinks");
-  const std::string written = ui.sceneText();
-  ui.session().scene().setup.model.sharpness = 0.5f;
-  ui.draw();
-  ui.key(Key::escape);
-  ui.draw();
-  ASSERT_EQ(ui.sceneText(), written);
-  ui.chord(kCtrl, Key::z);
-  ui.draw();
-  EXPECT_EQ(ui.scene().setup.model.sharpness, 0.5f);
-  EXPECT_TRUE(page().changed);
-}
-
-TEST_F(Lessons, WhatIsMovedComesBackWithItsStep) {
-  open("sinks");
-  const std::string written = ui.sceneText();
-  const auto isAsMoved = [&] { return page().changed && ui.scene().setup.model.sharpness == 0.5f; };
-  ui.session().scene().setup.model.sharpness = 0.5f;
-  ui.draw();
-  next();
-  EXPECT_FALSE(page().changed) << "another step is as the lesson has it";
-  EXPECT_THAT(ui.view().messages.notice, testing::HasSubstr("kept in step 1 of"));
-  back();
-  EXPECT_TRUE(isAsMoved());
-  ui.view().request("lesson.list");
-  ui.draw();
-  ASSERT_FALSE(page().lesson);
-  open("why_scale");
-  open("sinks");
-  EXPECT_TRUE(isAsMoved()) << "also after another lesson";
-  ui.chord(kCtrl, Key::z);
-  ui.draw();
-  EXPECT_EQ(ui.sceneText(), written) << "with its undo";
-  ui.chord(kCtrlShift, Key::z);
-  ui.draw();
-  EXPECT_TRUE(isAsMoved());
-}
-
-TEST_F(Lessons, WhatIsMovedBeforeAQuestionComesBackWithTheQuestion) {
-  open("sinks");
-  while (!page().asking()) next();
-  ui.session().scene().setup.model.sharpness = 0.5f;
-  ui.draw();
-  next();
-  EXPECT_FALSE(page().changed) << "the answer is computed";
-  back();
-  EXPECT_TRUE(page().asking());
-  EXPECT_EQ(ui.scene().setup.model.sharpness, 0.5f);
-}
-
-TEST_F(Lessons, TheSceneCanBeTakenAlongAndUndoGivesOnesOwnBack) {
-  const app::Setup mine = own().setup;
-  open("why_scale");
-  const app::Setup lessons = ui.scene().setup;
-  ASSERT_NE(lessons, mine);
-  ui.key(Key::enter, {.shift = true});
-  ui.draw();
-  EXPECT_EQ(own().cursor.page, "heads");
-  EXPECT_EQ(ui.scene().setup, lessons);
-  ui.chord(kCtrl, Key::z);
-  ui.draw();
-  EXPECT_EQ(ui.scene().setup, mine);
-}
-
 TEST_F(Lessons, AnyStepOpensFirstAndEveryStepIsTheSameForwardsAndBackwards) {
   for (const app::LessonEntry& entry : page().library->lessons) {
     SCOPED_TRACE(entry.lesson->id);
@@ -391,7 +292,7 @@ TEST_F(Lessons, ABrokenOneIsNamedAndTheRestStay) {
   ui.draw();
   EXPECT_FALSE(page().lesson);
   EXPECT_THAT(ui.view().messages.error, HasSubstr("broken.json"));
-  EXPECT_EQ(page().library->lessons.size(), 12u);
+  EXPECT_EQ(page().library->lessons.size(), 14u);
 }
 
 TEST_F(Lessons, TheFirstStartOffersTheFirstLessonOnce) {

@@ -15,6 +15,11 @@ namespace {
 
 constexpr double kHeader = 62, kScaleRoom = 96;
 
+/// Title, note and column title; without the note where there is little height.
+double headerOf(double height) {
+  return height < 190 ? 42 : kHeader;
+}
+
 /// Units of a bar with its number, or of two.
 double lineOf(const BarFigure& figure) {
   return figure.two ? 30 : 22;
@@ -46,11 +51,14 @@ bool turned(const GridFigure& figure, double cell) {
 void addTitle(Drawing& drawing, const DrawingColors& colors, const std::string& title,
               const std::string& note) {
   drawing.title = title;
-  drawing.shapes.push_back(TextRun{title, 0, 10, 15, colors.text, Anchor::start, false, true});
-  constexpr double kColumn = 6.6;
-  drawing.shapes.push_back(
-      TextRun{cutToColumns(note, static_cast<std::size_t>(std::max(8.0, drawing.width / kColumn))), 0, 30, 12,
-              colors.secondary});
+  constexpr double kTitleColumn = 8, kColumn = 6.6;
+  const auto columns = [&](double column) {
+    return static_cast<std::size_t>(std::max(8.0, drawing.width / column));
+  };
+  drawing.shapes.push_back(TextRun{cutToColumns(title, columns(kTitleColumn)), 0, 10, 15, colors.text,
+                                   Anchor::start, false, true});
+  if (headerOf(drawing.height) < kHeader) return;
+  drawing.shapes.push_back(TextRun{cutToColumns(note, columns(kColumn)), 0, 30, 12, colors.secondary});
 }
 
 render::HeatmapStyle styleOf(const GridFigure& figure, const DrawingColors& colors) {
@@ -142,14 +150,14 @@ GridPlace gridPlace(const GridFigure& figure, double width, double height) {
   place.rows = figure.values.rows();
   place.columns = figure.values.cols();
   const double left = std::max(44.0, longest(figure.rows, 11) + 12);
-  const double wide = std::max(40.0, width - left - kScaleRoom);
+  const double wide = std::max(40.0, width - left - (figure.scale ? kScaleRoom : 8));
   const auto columns = static_cast<double>(std::max<Index>(place.columns, 1)),
              rows = static_cast<double>(std::max<Index>(place.rows, 1));
   const double most = figure.words.empty() ? 64 : 120;
   const double cell = std::min(wide / columns, most);
   const double below = turned(figure, cell) ? longest(figure.columns, 11) * 0.87 + 18 : 22;
-  const double high = std::max(20.0, height - kHeader - below);
-  place.cells = {left, kHeader, cell * columns, std::min(high / rows, 56.0) * rows};
+  const double header = headerOf(height), high = std::max(20.0, height - header - below);
+  place.cells = {left, header, cell * columns, std::min(high / rows, 56.0) * rows};
   return place;
 }
 
@@ -163,6 +171,7 @@ Drawing gridDrawing(const GridFigure& figure, double width, double height, const
   const GridPlace place = gridPlace(figure, width, height);
   addGridLabels(drawing, figure, place, colors);
   addCells(drawing, figure, place, colors);
+  if (!figure.scale) return drawing;
   ColourScale scale{place.cells.right() + 18, place.cells.y - 6, std::clamp(place.cells.height, 60.0, 170.0)};
   scale.caption = figure.caption;
   scale.low = numberText(figure.low, 3);
@@ -173,12 +182,13 @@ Drawing gridDrawing(const GridFigure& figure, double width, double height, const
 }
 
 Index shownBars(const BarFigure& figure, double height) {
-  const auto room = static_cast<Index>((height - kHeader) / lineOf(figure)) - 2;  // and the sum, and the rest
+  const auto room =
+      static_cast<Index>((height - headerOf(height)) / lineOf(figure)) - 2;  // and the sum, and the rest
   return std::clamp<Index>(room, 1, std::max<Index>(1, std::ssize(figure.bars)));
 }
 
 std::optional<Index> barAt(const BarFigure& figure, double height, double y) {
-  const auto at = static_cast<Index>(std::floor((y - kHeader) / lineOf(figure)));
+  const auto at = static_cast<Index>(std::floor((y - headerOf(height)) / lineOf(figure)));
   return at >= 0 && at < std::min<Index>(shownBars(figure, height), std::ssize(figure.bars))
              ? std::optional(at)
              : std::nullopt;
@@ -207,7 +217,8 @@ Drawing barDrawing(const BarFigure& figure, double width, double height, const D
   const double names = std::min(190.0, width * 0.3), numbers = 58;
   const double left = names + numbers, right = width - numbers - 8, middle = (left + right) / 2;
   const double unit = (right - left) / 2 / most;
-  double y = kHeader;
+  const double header = headerOf(height);
+  double y = header;
   const double line = lineOf(figure);
   const auto part = [&](double value, double top, double high, const render::Color& color, bool filled) {
     const Frame frame{value < 0 ? middle + value * unit : middle, top, std::max(1.0, std::abs(value) * unit),
@@ -233,7 +244,7 @@ Drawing barDrawing(const BarFigure& figure, double width, double height, const D
   if (shown < std::ssize(figure.bars)) add(rest, false);
   drawing.shapes.push_back(Line{0, y + 1, width, y + 1, colors.line, 1});
   add(figure.sum, true);
-  drawing.shapes.push_back(Line{middle, kHeader - 4, middle, y, colors.faint, 1});
+  drawing.shapes.push_back(Line{middle, header - 4, middle, y, colors.faint, 1});
   return drawing;
 }
 

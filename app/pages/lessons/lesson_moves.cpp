@@ -47,7 +47,11 @@ void LessonsPage::arrange(Document& own) {
 void LessonsPage::applyMoves(Scene& own) {
   LessonCursor& at = own.cursor.lesson;
   if (page_.openFirst && page_.library && !page_.library->lessons.empty()) {
-    page_.open = page_.library->lessons.front().lesson->id;
+    // The offer speaks of the heads on screen, which lesson 1 explains.
+    const auto& all = page_.library->lessons;
+    const auto first = std::find_if(all.begin(), all.end(),
+                                    [](const LessonEntry& entry) { return entry.lesson->number == 1; });
+    page_.open = (first == all.end() ? all.front() : *first).lesson->id;
     page_.openFirst = false;
   }
   if (std::string id = std::exchange(page_.open, {}); !id.empty()) {

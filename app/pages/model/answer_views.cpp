@@ -44,31 +44,46 @@ void answerChoice(Scene& scene, ModelState& page, bool other, float& x, float y)
   x += textWidth(view.fonts->text, choices.front().label) + view.px(34);
 }
 
-/// The answers and how far apart their logits are after each text.
+/// The logit difference after each text, from x on; as many as fit.
+void differences(const ModelState& page, float x, float y, float right, ImFont* font) {
+  const View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const PairStudy& pair = *page.pair.pair;
+  const auto figure = [&](const char* name, const RecordedText& text, const char* tracked) {
+    const std::string words = logitText(text.difference);
+    const float named = *name ? textWidth(view.fonts->text, name) + view.px(6) : 0;
+    const float end = x + named + textWidth(font, words);
+    if (end > right) return;
+    paintText(list, view.fonts->text, ImVec2(x, y), view.theme->secondary, name);
+    paintText(list, font, ImVec2(x + named, y), view.theme->text, words);
+    track(tracked, ImVec2(x, y - font->FontSize / 2), ImVec2(end, y + font->FontSize / 2));
+    x = end + view.px(18);
+  };
+  figure(pair.b ? "A" : "", pair.a, "difference.a");
+  if (pair.b) figure("B", *pair.b, "difference.b");
+}
+
+/// The answers and how far apart their logits are after each text; presented, one above the other.
 void differenceLine(Scene& scene, ModelState& page, const ImRect& area, bool presents) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
-  const float y = area.Min.y + view.px(14);
+  float y = area.Min.y + view.px(14);
   const std::shared_ptr<const PairStudy>& pair = page.pair.pair;
   if (!page.pair.problem.empty())
     return paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(),
                        view.theme->error, page.pair.problem);
   if (!pair || pair->opened != page.opened) return;
+  if (presents) {
+    paintFitted(view, list, view.fonts->title, ImVec2(area.Min.x, y), area.GetWidth(), view.theme->secondary,
+                differenceTitle(*pair, wordsOf(page)));
+    return differences(page, area.Min.x, y + view.px(38), area.Max.x, view.fonts->displaySmall);
+  }
   float x = area.Min.x;
   x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, "logit of ") + view.px(2);
   answerChoice(scene, page, false, x, y);
   x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, "− logit of ") + view.px(2);
   answerChoice(scene, page, true, x, y);
-  x += view.px(10);
-  ImFont* const font = presents ? view.fonts->display : view.fonts->hero;
-  const auto figure = [&](const char* name, const RecordedText& text, const char* tracked) {
-    const float from = x;
-    x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->secondary, name) + view.px(6);
-    x += paintText(list, font, ImVec2(x, y), view.theme->text, logitText(text.difference)) + view.px(18);
-    track(tracked, ImVec2(from, y - view.px(14)), ImVec2(x, y + view.px(14)));
-  };
-  figure(pair->b ? "A" : "", pair->a, "difference.a");
-  if (pair->b) figure("B", *pair->b, "difference.b");
+  differences(page, x + view.px(10), y, area.Max.x, view.fonts->hero);
 }
 
 void attributionView(Scene& scene, ModelState& page, ImRect area, bool presents) {
@@ -92,20 +107,18 @@ void attributionView(Scene& scene, ModelState& page, ImRect area, bool presents)
                         view.theme->error);
   const PairStudy& pair = *answer->request.pair;
   const BarFigure figure = attributionFigure(pair, *answer->value, scene.cursor.model.byKey, wordsOf(page));
-  const auto [wide, high] = unitsOf(view, area);
-  paintDrawing(view, *ImGui::GetWindowDrawList(),
-               barDrawing(figure, wide, high, drawingColors(!view.theme->light)), area.Min);
+  const FigurePlace place(view, area, presents);
+  place.paint(barDrawing(figure, place.width(), place.height(), drawingColors(!view.theme->light)));
   track("attribution", area.Min, area.Max);
   if (!ImGui::IsMouseHoveringRect(area.Min, area.Max) || !ImGui::IsWindowHovered()) return;
-  const auto at =
-      barAt(figure, high, static_cast<double>((ImGui::GetIO().MousePos.y - area.Min.y) / view.unit));
+  const auto at = barAt(figure, place.height(), place.pointer().second);
   if (!at) return;
   const BarFigure::Bar& bar = figure.bars[attention::asSize(*at)];
   tooltip(view,
           bar.label + "\nadds " + logitText(bar.a) + (bar.b ? " in A, " + logitText(*bar.b) + " in B" : ""));
 }
 
-void lensView(ModelState& page, const ImRect& area) {
+void lensView(ModelState& page, const ImRect& area, bool presents) {
   View& view = page.view;
   const auto& answer = page.pair.lens;
   if (!answer || answer->request.pair->opened != page.opened) return;
@@ -113,15 +126,12 @@ void lensView(ModelState& page, const ImRect& area) {
     return paintMessage(view, area, "This can't be computed", answer->value.error().message,
                         view.theme->error);
   const GridFigure figure = lensFigure(answer->request, *answer->value, wordsOf(page));
-  const auto [wide, high] = unitsOf(view, area);
-  paintDrawing(view, *ImGui::GetWindowDrawList(),
-               gridDrawing(figure, wide, high, drawingColors(!view.theme->light)), area.Min);
+  const FigurePlace place(view, area, presents);
+  place.paint(gridDrawing(figure, place.width(), place.height(), drawingColors(!view.theme->light)));
   track("lens", area.Min, area.Max);
   if (!ImGui::IsMouseHoveringRect(area.Min, area.Max) || !ImGui::IsWindowHovered()) return;
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  const auto cell = gridPlace(figure, wide, high)
-                        .at(static_cast<double>((mouse.x - area.Min.x) / view.unit),
-                            static_cast<double>((mouse.y - area.Min.y) / view.unit));
+  const auto [x, y] = place.pointer();
+  const auto cell = gridPlace(figure, place.width(), place.height()).at(x, y);
   if (!cell) return;
   const LensMap& map = *answer->value;
   const PairStudy& pair = *answer->request.pair;
@@ -145,8 +155,35 @@ std::string logitText(double value) {
   return (value < 0 ? "−" : "+") + fmt::format("{:.2f}", std::abs(value));
 }
 
-ImVec2 unitsOf(const View& view, const ImRect& area) {
-  return ImVec2(area.GetWidth() / view.unit, area.GetHeight() / view.unit);
+FigurePlace::FigurePlace(const View& view, const ImRect& area, bool presents) : view(view), area(area) {
+  constexpr float kWide = 740, kHigh = 340, kMost = 1.7f;
+  if (presents)
+    zoom = std::clamp(std::min(area.GetWidth() / view.px(kWide), area.GetHeight() / view.px(kHigh)), 1.0f,
+                      kMost);
+}
+
+double FigurePlace::width() const {
+  return static_cast<double>(area.GetWidth() / view.px(zoom));
+}
+
+double FigurePlace::height() const {
+  return static_cast<double>(area.GetHeight() / view.px(zoom));
+}
+
+std::pair<double, double> FigurePlace::pointer() const {
+  const ImVec2 at = ImGui::GetIO().MousePos - area.Min;
+  return {static_cast<double>(at.x / view.px(zoom)), static_cast<double>(at.y / view.px(zoom))};
+}
+
+ImRect FigurePlace::rect(const Frame& frame) const {
+  const auto at = [&](double x, double y) {
+    return area.Min + ImVec2(view.px(static_cast<float>(x) * zoom), view.px(static_cast<float>(y) * zoom));
+  };
+  return {at(frame.x, frame.y), at(frame.right(), frame.bottom())};
+}
+
+void FigurePlace::paint(const Drawing& drawing) const {
+  paintDrawing(view, *ImGui::GetWindowDrawList(), drawing, area.Min, zoom);
 }
 
 std::vector<CaptionPart> pairCaption(const Scene& scene, const ModelState& page) {
@@ -172,7 +209,7 @@ std::vector<CaptionPart> pairCaption(const Scene& scene, const ModelState& page)
 float viewsHeight(const Scene& scene, const ModelState& page, bool presents) {
   const bool plain = scene.cursor.model.view == ModelView::heads && scene.compare.other.empty();
   if (presents && plain) return 0;
-  return page.opened && page.opened->model && page.saysTokens() && !page.madeHere() ? 44 : 0;
+  return page.opened && page.opened->model && page.saysTokens() && !page.madeHere() ? presents ? 92 : 44 : 0;
 }
 
 void viewsRow(Scene& scene, ModelState& page, const ImRect& area, bool presents) {
@@ -217,7 +254,7 @@ void answerView(Scene& scene, ModelState& page, const ImRect& area, bool present
     case ModelView::attribution:
       return attributionView(scene, page, area, presents);
     case ModelView::lens:
-      return lensView(page, area);
+      return lensView(page, area, presents);
   }
 }
 

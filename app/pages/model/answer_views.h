@@ -24,7 +24,20 @@ std::vector<CaptionPart> pairCaption(const Scene& scene, const ModelState& page)
 WordOf wordsOf(ModelState& page);
 /// "+3.21".
 std::string logitText(double value);
-/// An area in layout units, as figures are laid out.
-ImVec2 unitsOf(const View& view, const ImRect& area);
+/// Where a figure is painted: larger than the window's units where it is presented and there is room.
+struct FigurePlace {
+  const View& view;
+  ImRect area;
+  float zoom = 1;
+
+  FigurePlace(const View& view, const ImRect& area, bool presents);
+  double width() const;   ///< of the area, in the figure's units
+  double height() const;  ///< the same
+  /// The pointer in the figure's units.
+  std::pair<double, double> pointer() const;
+  /// A frame of the figure on the screen.
+  ImRect rect(const Frame& frame) const;
+  void paint(const Drawing& drawing) const;
+};
 
 }  // namespace headscope::app

@@ -215,10 +215,13 @@ void overviewHeader(Scene& scene, ModelState& page, const ImRect& area, const Ov
     x += width + view.px(2);
     return clicked;
   };
+  const auto fits = [&](const std::string& label) {
+    return x + textWidth(view.fonts->text, label) + view.px(64) <= sortLeft;
+  };
+  if (!fits("all")) return;  // the small window's chips are in the list of commands
   if (chip("all", "all", all, cursor.detector.empty())) cursor.detector.clear();
   for (const Behaviour& one : behavioursOf(page, scene.look.labelThreshold)) {
-    const float needed = textWidth(view.fonts->text, one.name) + view.px(64);
-    if (x + needed > sortLeft) break;
+    if (!fits(one.name)) break;
     if (chip(one.name, one.name, one.heads, cursor.detector == one.name))
       cursor.detector = cursor.detector == one.name ? "" : one.name;
   }

@@ -64,22 +64,19 @@ std::string cellWords(const PatchGridQuestion& question, Index row, Index column
 
 /// One grid: cells fill in as they come, a click keeps a patch.
 void gridPanel(Scene& scene, ModelState& page, const char* name, const PairState::Grid& grid,
-               const ImRect& area) {
+               const FigurePlace& within, bool scale) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   if (!grid.problem.empty())
-    return paintMessage(view, area, "This can't be computed", grid.problem, view.theme->error);
+    return paintMessage(view, within.area, "This can't be computed", grid.problem, view.theme->error);
   if (!grid.question || grid.question->sides.pair->opened != page.opened) return;
   const PatchGridQuestion& question = *grid.question;
-  const GridFigure figure = patchFigure(question, grid.grid, scene.compare.patches);
-  const auto [wide, high] = unitsOf(view, area);
-  const DrawingColors& colors = drawingColors(!view.theme->light);
-  paintDrawing(view, list, gridDrawing(figure, wide, high, colors), area.Min);
-  const GridPlace place = gridPlace(figure, wide, high);
-  const ImVec2 from(area.Min.x + view.px(static_cast<float>(place.cells.x)),
-                    area.Min.y + view.px(static_cast<float>(place.cells.y)));
-  const ImVec2 size(view.px(static_cast<float>(place.cells.width)),
-                    view.px(static_cast<float>(place.cells.height)));
+  GridFigure figure = patchFigure(question, grid.grid, scene.compare.patches);
+  figure.scale = scale;
+  within.paint(gridDrawing(figure, within.width(), within.height(), drawingColors(!view.theme->light)));
+  const GridPlace place = gridPlace(figure, within.width(), within.height());
+  const ImRect cells = within.rect(place.cells);
+  const ImVec2 from = cells.Min, size = cells.GetSize();
   track(name, from, from + size);
   ImGui::SetCursorScreenPos(from);
   const bool clicked = compat::invisibleButton(name, size);
@@ -90,9 +87,8 @@ void gridPanel(Scene& scene, ModelState& page, const char* name, const PairState
                               from.y + size.y + view.px(3)),
                        view.theme->secondary);
   if (!ImGui::IsItemHovered()) return;
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  const auto cell = place.at(static_cast<double>((mouse.x - area.Min.x) / view.unit),
-                             static_cast<double>((mouse.y - area.Min.y) / view.unit));
+  const auto [x, y] = within.pointer();
+  const auto cell = place.at(x, y);
   if (!cell) return;
   const auto [row, column] = *cell;
   page.pointedRow = row;
@@ -208,7 +204,8 @@ void patchView(Scene& scene, ModelState& page, const ImRect& area, bool presents
     return;
   }
   const float kept = view.px(72), bar = presents ? 0 : view.px(40);
-  const bool beside = area.GetWidth() > view.px(820);
+  // One above the other needs height for two.
+  const bool beside = area.GetWidth() > view.px(820) || area.GetHeight() - kept - bar < view.px(460);
   ImRect left = area, right = area;
   if (!presents) {
     Choice sides[] = {{"A into B", "", "b"}, {"B into A", "", "a"}};
@@ -237,8 +234,16 @@ void patchView(Scene& scene, ModelState& page, const ImRect& area, bool presents
     left.Max.y = std::round((left.Min.y + right.Max.y) / 2) - view.px(8);
     right.Min.y = left.Max.y + view.px(16);
   }
-  gridPanel(scene, page, "patch.grid.heads", page.pair.heads, left);
-  gridPanel(scene, page, "patch.grid.tokens", page.pair.tokens, right);
+  // Both have the same colours: one scale does where they are side by side.
+  const float zoom =
+      FigurePlace(view, ImRect(area.Min.x, left.Min.y, area.Max.x, right.Max.y), presents).zoom;
+  const auto panel = [&](const char* name, const PairState::Grid& grid, const ImRect& part, bool scale) {
+    FigurePlace place(view, part, false);
+    place.zoom = zoom;
+    gridPanel(scene, page, name, grid, place, scale);
+  };
+  panel("patch.grid.heads", page.pair.heads, left, !beside);
+  panel("patch.grid.tokens", page.pair.tokens, right, true);
   keptPatches(scene, page, ImRect(area.Min.x, area.Max.y - kept, area.Max.x, area.Max.y));
 }
 

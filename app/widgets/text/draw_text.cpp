@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "app/platform/track.h"
 #include "app/platform/ui_state.h"
 #include "app/widgets/text/wrapped_text.h"
 
@@ -59,9 +60,9 @@ void put(Canvas list, ImFont* font, ImVec2 at, ImVec2 size, std::uint32_t color,
   if (!compat::isPlace(at)) return;
   UiState& state = uiState();
   if (state.watches) {
-    const ImGuiWindow* window = ImGui::GetCurrentContext()->CurrentWindow;
     const bool foreground = list.isForeground();
-    const bool scrolls = !foreground && window && (window->ScrollMax.y > 0 || window->ScrollMax.x > 0);
+    const Scrolls around = scrollsAround();
+    const bool scrolls = !foreground && (around.x || around.y);
     state.texts.push_back({std::string(text), ImRect(at, ImVec2(at.x + size.x, at.y + size.y)),
                            ImRect(list.GetClipRectMin(), list.GetClipRectMax()), color, scrolls, foreground});
   }
