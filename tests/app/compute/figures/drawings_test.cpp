@@ -13,8 +13,6 @@
 #include "app/compute/figures/raster.h"
 #include "app/compute/figures/scene_picture.h"
 #include "app/compute/figures/svg.h"
-#include "app/scene/models/open_model.h"
-#include "app/scene/models/scene_model.h"
 #include "app/widgets/theme.h"
 #include "attention/cache/cost.h"
 #include "tests/app/compute/layer/snapshot_support.h"
@@ -320,25 +318,6 @@ TEST(Drawings, ScenesOfEveryKindCanBeDrawn) {
   const Snapshot nothing = computeSnapshot(empty.setup, kRoomy);
   for (const PictureKind kind : {PictureKind::heads, PictureKind::map, PictureKind::page})
     EXPECT_FALSE(drawPicture(kind, empty, &nothing, resources, {}).ok());
-}
-
-TEST(Drawings, WhatMakesAModelAnswerCanBeDrawn) {
-  Resources resources(kRoomy);
-  auto opened = openModel(kLearned, {});
-  ASSERT_TRUE(opened) << opened.error().message;
-  Scene scene;
-  adoptModel(scene, kLearned, *opened);
-  scene.setup.input.text = "When Anna and Ben went to the lake , Ben gave the key to";
-  scene.compare.other = "When Anna and Ben went to the lake , Anna gave the key to";
-  for (const PictureKind kind :
-       {PictureKind::model, PictureKind::patch, PictureKind::attribution, PictureKind::lens}) {
-    const auto drawing = drawPicture(kind, scene, nullptr, resources, {.dark = true});
-    ASSERT_TRUE(drawing.ok()) << drawing.error().message;
-    expectDraws(svgText(*drawing));
-  }
-  const auto none = drawPicture(PictureKind::model, Scene(), nullptr, resources, {});
-  ASSERT_FALSE(none.ok());
-  EXPECT_THAT(none.error().message, testing::HasSubstr("the scene has no model"));
 }
 
 /// All texts of a drawing.
