@@ -10,6 +10,7 @@
 #include "app/pages/common/picture_actions.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
+#include "app/scene/text/glossary.h"
 #include "app/shell/shell.h"
 #include "app/widgets/style.h"
 #include "attention/core/memory.h"
@@ -40,6 +41,12 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
   actions_.add(pictureActions(services_));
   actions_.add(helpActions());
   actions_.add(fieldActions(services_.view));
+  services_.files.read<Glossary>(
+      "glossary", [] { return readGlossary(); },
+      [&view = services_.view](attention::Result<Glossary> read) {
+        if (!read) return view.messages.fail(read.error().message);
+        view.glossary = std::make_shared<const Glossary>(*std::move(read));
+      });
 }
 
 std::size_t Session::rowOf(const std::string& page) const {

@@ -107,7 +107,7 @@ void Session::openJson(const NamedFile& file, const Asker& asker, const Outcome&
           return outcome.fail(name + ": " + page.error().message);
         const bool behind = onStage() && !asker.inFront();
         behind ? openBehind(**std::move(scene), file.path) : setScene(**std::move(scene), file.path);
-        outcome.done("Opened " + name + (behind ? ", behind the lesson" : ""));
+        outcome.done("Opened " + name + (behind ? ", after the lesson" : ""));
       });
 }
 
@@ -180,7 +180,7 @@ std::vector<Action> Session::documentActions() {
        "",
        "export store"},
       {"scene.reset",
-       "Back to the opening scene",
+       "Go back to the opening scene",
        "Scene",
        {Key::n, kCtrl},
        true,
@@ -189,7 +189,7 @@ std::vector<Action> Session::documentActions() {
        "",
        "reset start over clear new"},
       {"scene.recover",
-       "Restore unsaved work that a window left…",
+       "Restore unsaved work…",
        "Scene",
        {},
        true,
@@ -220,7 +220,7 @@ std::vector<Action> Session::documentActions() {
          working()->redo();
        }},
       {"edit.stop",
-       "Stop computing: back to what is shown",
+       "Stop computing and keep what is shown",
        "Edit",
        {},
        true,
@@ -238,8 +238,8 @@ std::vector<Action> Session::windowActions() {
   View& view = services_.view;
   std::vector<Action> actions{
       {"look.back",
-       "Back to all heads",
-       "Look",
+       "Go back to all heads",
+       "View",
        {Key::escape, {}},
        false,
        false,
@@ -252,21 +252,21 @@ std::vector<Action> Session::windowActions() {
        "zoom out reset"},
       {"look.next_head",
        "Next head",
-       "Look",
+       "View",
        {Key::pageDown, {}},
        false,
        false,
        [this](Scene&) { stepHead(1); }},
       {"look.previous_head",
        "Previous head",
-       "Look",
+       "View",
        {Key::pageUp, {}},
        false,
        false,
        [this](Scene&) { stepHead(-1); }},
       {"look.present",
        "Present: large type, no panels",
-       "Look",
+       "View",
        {Key::p, {}},
        false,
        false,
@@ -275,7 +275,7 @@ std::vector<Action> Session::windowActions() {
        "zoom presentation slides lecture mode"},
       {"look.full_screen",
        "Full screen",
-       "Look",
+       "View",
        {Key::f11, {}},
        true,
        false,
@@ -284,7 +284,7 @@ std::vector<Action> Session::windowActions() {
        "maximize window"},
       {"look.side",
        "Show or hide the receipt",
-       "Look",
+       "View",
        {Key::r, {}},
        false,
        false,

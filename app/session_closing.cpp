@@ -82,7 +82,7 @@ void Session::leave() {
   if (leaving_ == Leaving::now) return;
   // What is being read may take long, and nobody waits for it any more.
   services_.files.stop();
-  services_.view.say("Headscope closes when the file is written. Close it once more to leave at once.");
+  services_.view.say("Headscope closes when the file is written. Close again to quit at once.");
 }
 
 bool Session::wantsToQuit() const {

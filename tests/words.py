@@ -74,7 +74,29 @@ def files(arguments):
                     sorted(p for p in at.rglob('*') if p.suffix in ('.cpp', '.h', '.json', '.md')))
 
 
+def banned():
+    """(pattern, what to write) of each line of words.txt."""
+    lines = (ROOT / 'tests/words.txt').read_text(encoding='utf-8').splitlines()
+    return [(re.compile(pattern), better) for pattern, better in
+            (line.split('\t') for line in lines if line and not line.startswith('#'))]
+
+
+def check(arguments):
+    """How many visible texts use a banned word; prints each with its place."""
+    found = 0
+    for path in files(arguments):
+        for line, text in strings_of(path):
+            for pattern, better in banned():
+                if match := pattern.search(text):
+                    found += 1
+                    print(f'{path.relative_to(ROOT)}:{line}: "{match.group(0)}", better: {better}: {text[:120]}')
+    return found
+
+
 if __name__ == '__main__':
-    for path in files(sys.argv[1:]):
+    arguments = sys.argv[1:]
+    if arguments[:1] == ['--check']:
+        sys.exit(1 if check(arguments[1:]) else 0)
+    for path in files(arguments):
         for line, text in strings_of(path):
             print(f'{path.relative_to(ROOT)}:{line}: {json.dumps(text, ensure_ascii=False)}')

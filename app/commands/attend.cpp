@@ -40,11 +40,11 @@ constexpr Flag kFlags[] = {
      "Each query sees keys up to its own position; --causal=false for all"},
     {"window", "--window", Kind::size, true, "Keys within reach of a query, itself included"},
     {"sinks", "--sinks", Kind::count, false, "First keys that escape the window"},
-    {"cache_length", "--cache-length", Kind::count, false, "Tokens of the context that stand before x"},
+    {"cache_length", "--cache-length", Kind::count, false, "Context tokens before x"},
     {"rope_theta", "--rope-theta", Kind::number, true, "Base of the rotary position embedding"},
     {"alibi", "--alibi", Kind::flag, false, "Linear position biases; --alibi=false for none"},
     {"softcap", "--softcap", Kind::number, true, "Soft limit of the scores"},
-    {"scale", "--scale", Kind::number, true, "Factor on q·k; 1/sqrt(head_dim) when left out"},
+    {"scale", "--scale", Kind::number, true, "Factor on q·k; default 1/sqrt(head_dim)"},
     {"dropout", "--dropout", Kind::number, false, "Probability with which a weight is dropped"},
     {"dropout_seed", "--dropout-seed", Kind::count, false, "Seed of the dropout"}};
 
@@ -159,9 +159,8 @@ void addAttendCommand(CLI::App& app, int& exitCode) {
       ->check(namesFile);
   for (std::size_t i = 0; i < std::size(kFlags); ++i) addFlag(*command, kFlags[i], arguments->values[i]);
   command->footer(
-      "Options stand in the file's metadata under the same names (kv_heads for --kv-heads); what is given "
-      "here "
-      "counts.");
+      "The file's metadata may hold options under the same names (kv_heads for --kv-heads); options given "
+      "here override them.");
   command->callback([arguments, &exitCode] { exitCode = runAttend(*arguments); });
 }
 

@@ -112,12 +112,11 @@ void addBenchCommand(CLI::App& app, int& exitCode) {
   command->add_option("--model-dim", options->modelDim, "Width of the input and the output")
       ->capture_default_str();
   command->add_option("--heads", options->heads, "Query heads")->capture_default_str();
-  command->add_option("--kv-heads", options->kvHeads,
-                      "Key and value heads; as many as query heads if left out");
-  command->add_option("--head-dim", options->headDim, "Size of a head; model dim / heads if left out");
+  command->add_option("--kv-heads", options->kvHeads, "Key and value heads; default: same as query heads");
+  command->add_option("--head-dim", options->headDim, "Size of a head; default: model dim / heads");
   command->add_option("--tokens", options->tokens, "Tokens of the forward pass and in the window")
       ->capture_default_str();
-  command->add_flag("--causal", options->causal, "Nothing sees its future");
+  command->add_flag("--causal", options->causal, "Use a causal mask");
   command->add_option("--cached", options->cached, "Tokens a decode step attends to")->capture_default_str();
   command->add_option("--cached-as", options->cachedAs, "Numbers of that cache: fp32, fp16 or bf16")
       ->check(CLI::IsMember(std::vector<std::string>(kCacheTypeNames.begin(), kCacheTypeNames.end())))

@@ -35,7 +35,7 @@ int printTopic(const std::vector<Chapter>& manual, const CLI::App& program, cons
   if (!chapter && commands.empty()) {
     std::vector<std::string_view> names;
     for (const Chapter& each : manual) names.push_back(each.key);
-    return usage({"no chapter is called " + attention::quotedText(topic) +
+    return usage({"no chapter is named " + attention::quotedText(topic) +
                   attention::suggestion(topic, names) + "; headscope help lists them"});
   }
   return print(chapter ? chapter->text : commands.front()->help());

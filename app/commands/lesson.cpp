@@ -96,7 +96,8 @@ int show(const LessonOptions& options) {
   const auto expression = attention::Expression::parse(options.show);
   if (!expression) return usage({"--show: " + expression.error().message});
   const int at = options.step.empty() ? 0 : (*lesson)->stepAt(options.step);
-  if (at < 0) return usage({"--step is " + attention::quotedText(options.step) + ", which is no step's id"});
+  if (at < 0)
+    return usage({"--step is " + attention::quotedText(options.step) + ", which is not a step's id"});
   Resources resources(defaultLimits());
   const auto shown = LessonRunner(**lesson, resources).shown(static_cast<std::size_t>(at), *expression);
   if (!shown) return fail(shown.error());
@@ -116,16 +117,15 @@ int runCommand(const LessonOptions& options) {
 }  // namespace
 
 void addLessonCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand("lesson", "Open a lesson, or check that all it says is true");
+  CLI::App* command = app.add_subcommand("lesson", "Open a lesson, or check all its claims");
   auto options = std::make_shared<LessonOptions>();
   command->add_option("FILE", options->files, "Lessons: one to open, or any number to check")
       ->check(namesFile);
   command->add_flag("--check", options->check,
-                    "Compute every step and print what was found; exit code 1 where something doesn't hold");
-  command->add_option("--show", options->show, "Print what an expression comes to")->type_name("EXPR");
-  command->add_option("--step", options->step, "For --show: in which step; the first if left out")
-      ->type_name("ID");
-  command->add_flag("--names", options->names, "Print what expressions can name, as the manual's tables");
+                    "Compute every step and print the results; exit code 1 if a claim fails");
+  command->add_option("--show", options->show, "Print the value of an expression")->type_name("EXPR");
+  command->add_option("--step", options->step, "For --show: the step; default: the first")->type_name("ID");
+  command->add_flag("--names", options->names, "Print the names in expressions, as the manual's tables");
   command->callback([options, &exitCode] { exitCode = guarded([&] { return runCommand(*options); }); });
 }
 

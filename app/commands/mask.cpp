@@ -51,8 +51,7 @@ Status checkOptions(const MaskOptions& options) {
   if (!options.expressionGiven)
     return Error{"EXPR is missing: a mask such as \"causal & window(128)\", or --list"};
   if (options.textGiven && (options.queries || options.keys))
-    return Error{
-        "--text says how many queries and keys there are; --queries and --keys can't stand beside it"};
+    return Error{"--text sets the numbers of queries and keys; expected no --queries or --keys with it"};
   if (!options.textGiven && !options.queries) return Error{"--queries or --text is missing"};
   const std::tuple<const char*, std::optional<Index>, Index, Index> ranges[] = {
       {"--queries", options.queries, 1, kMaxTokens},     {"--keys", options.keys, 1, kMaxTokens},
@@ -67,7 +66,7 @@ Status checkOptions(const MaskOptions& options) {
   if (options.output.empty()) {
     if (!options.convention.empty()) return Error{"--convention is for a file: -o FILE is missing"};
   } else if (!options.code.empty()) {
-    return Error{"--code prints; it can't stand beside -o"};
+    return Error{"--code prints; expected no -o with it"};
   } else if (ending != ".npy" && ending != ".csv" && ending != ".safetensors" && ending != ".png") {
     return Error{"-o is " + attention::shownPath(options.output) +
                  ", expected a name that ends in .npy, .csv, .safetensors or .png"};
@@ -210,31 +209,28 @@ int runMask(const MaskOptions& options) {
 }  // namespace
 
 void addMaskCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand("mask", "Say what a mask lets see, write it as a file or as code");
+  CLI::App* command = app.add_subcommand("mask", "Summarise a mask, or write it as a file or as code");
   auto options = std::make_shared<MaskOptions>();
   const auto* expression = command->add_option("EXPR", options->expression,
                                                "The mask, such as \"causal & (window(128) | sinks(4))\"");
-  command->add_option("--queries", options->queries, "How many queries there are")->type_name("N");
-  command->add_option("--keys", options->keys, "How many keys; as many as queries if left out")
-      ->type_name("M");
-  command
-      ->add_option("--cache", options->cache, "Tokens before the first query, where it stands; 0 if left out")
+  command->add_option("--queries", options->queries, "Number of queries")->type_name("N");
+  command->add_option("--keys", options->keys, "Number of keys; default: same as queries")->type_name("M");
+  command->add_option("--cache", options->cache, "Cached tokens before the first query; default 0")
       ->type_name("C");
-  const auto* text = command->add_option("--text", options->text,
-                                         "A line of text instead: its words are the tokens, and documents, "
-                                         "prefix, images … are found in it");
+  const auto* text = command->add_option(
+      "--text", options->text,
+      "A line of text instead: its words are the tokens, and documents, prefix, images … are read from it");
   command->add_option("--heads", options->heads, "Query heads")->type_name("H")->capture_default_str();
-  command->add_option("--kv-heads", options->kvHeads, "Key and value heads; as many as heads if left out")
+  command->add_option("--kv-heads", options->kvHeads, "Key and value heads; default: same as heads")
       ->type_name("G");
-  command->add_option("--head", options->head, "This head alone")->type_name("h");
+  command->add_option("--head", options->head, "Only this head")->type_name("h");
   command->add_option("-o,--output", options->output, "Write a .npy, .csv, .safetensors or .png")
       ->type_name("FILE")
       ->check(namesFile);
   command
-      ->add_option(
-          "--convention", options->convention,
-          "What the file's numbers mean: visible (true = visible), masked (true = masked) or additive "
-          "(0 and -inf); visible if left out")
+      ->add_option("--convention", options->convention,
+                   "Meaning of the file's numbers: visible (true = visible), masked (true = masked) or "
+                   "additive (0 and -inf); default visible")
       ->check(CLI::IsMember({"visible", "masked", "additive"}));
   command->add_option("--code", options->code, "Print code that builds the mask: flex, torch or numpy")
       ->check(CLI::IsMember({"flex", "torch", "numpy"}));

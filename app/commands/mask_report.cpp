@@ -53,7 +53,7 @@ std::string variantReport(const attention::MaskFormula& mask, Index variant, Ind
                      " of " + countText(statistics.cells) + " cells" + of + "\n";
   text += "  rows that see nothing: " + somePositions(statistics.emptyRows, statistics.firstEmptyRows) + of +
           "\n";
-  text += "  keys nobody sees: " +
+  text += "  keys no query sees: " +
           (statistics.unseenKeys < 0 ? "not counted, rows were sampled"
                                      : somePositions(statistics.unseenKeys, statistics.firstUnseenKeys)) +
           "\n";
@@ -87,7 +87,7 @@ std::string parameterText(const attention::ParameterInfo& parameter) {
                                 : fmt::format(": {}, {}, … {}", parameter.low, parameter.low + parameter.step,
                                               parameter.high);
     if (!parameter.notAbove.empty()) text += fmt::format(" and at most {}", parameter.notAbove);
-    if (!parameter.fromText) text += fmt::format(", {} if left out", parameter.standard);
+    if (!parameter.fromText) text += fmt::format(", default {}", parameter.standard);
   } else if (parameter.kind == Kind::positions) {
     text += ": [0, 11]";
   } else if (parameter.kind == Kind::spans) {
@@ -97,7 +97,7 @@ std::string parameterText(const attention::ParameterInfo& parameter) {
   } else {
     text += parameter.kind == Kind::convention ? ": visible, masked or additive" : ": \"…\"";
   }
-  if (parameter.fromText) text += ", from the text if left out";
+  if (parameter.fromText) text += ", default: from the text";
   return text + "; " + std::string(parameter.meaning);
 }
 
@@ -110,7 +110,7 @@ std::string maskReport(const attention::MaskLayers& layers, const attention::Mas
     size += ", first query at position 0 (--cache is not given)";
   std::string text = "mask: " + (layers.empty() ? "everything" : maskText(layers)) + "\nsize: " + size + "\n";
   for (const auto& [layer, reason] : omittedLayers(layers, geometry))
-    text += "left out: " + layer + " (" + reason + ")\n";
+    text += "omitted: " + layer + " (" + reason + ")\n";
   for (Index variant = 0; variant < mask.variants(); ++variant) {
     std::vector<Index> heads;
     for (Index h = 0; h < mask.heads(); ++h)
@@ -129,7 +129,7 @@ std::string patternList() {
     text += std::string(info.name) + ": " + std::string(info.formula) + "\n";
     text += "  " + std::string(info.title) + "; " + std::string(info.users) + "\n";
     text += "  " + std::string(info.help) + "\n";
-    if (info.takesInner) text += "  first, a mask over positions inside the document; full if left out\n";
+    if (info.takesInner) text += "  first, a mask over positions inside the document; default full\n";
     for (const auto& parameter : info.parameters) text += "  " + parameterText(parameter) + "\n";
     if (!info.example.empty()) text += "  for example " + std::string(info.example) + "\n";
   }

@@ -36,7 +36,7 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
     const attention::Status held = attention::holdInstructionSet(target);
     if (!held) return fail({"HEADSCOPE_TARGET: " + printable(held.error().message)});
   }
-  CLI::App app{"A microscope for attention heads: type tokens, drag sliders, see every head answer.",
+  CLI::App app{"A microscope for attention heads: type tokens, drag sliders, see every head change.",
                "headscope"};
   app.set_version_flag("--version", "headscope " + version);
   app.require_subcommand(0, 1);
@@ -62,7 +62,7 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
   // Before the commands run: what stands in front of one would be passed over in silence.
   app.parse_complete_callback([&] {
     if (!app.get_subcommands().empty() && !scene.empty())
-      throw CLI::ValidationError("\"" + scene + "\" stands before the command " +
+      throw CLI::ValidationError("\"" + scene + "\" is before the command " +
                                  app.get_subcommands().front()->get_name() + ", expected after it");
   });
   app.failure_message([&app](const CLI::App*, const CLI::Error& error) {

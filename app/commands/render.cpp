@@ -49,7 +49,7 @@ attention::Status checkMeaning(const RenderOptions& options, bool picture) {
   if (!picture && options.width) return refuse("--width", kPictures);
   if (!picture && options.height) return refuse("--height", kPictures);
   if (!picture && options.dpi) return refuse("--dpi", kPictures);
-  constexpr const char* kWindow = "the window's picture alone: a PNG of the page";
+  constexpr const char* kWindow = "only available as the window's picture, a PNG of the page";
   if (picture && options.size) return refuse("--size", kWindow);
   if (picture && !options.room.empty()) return refuse("--room", kWindow);
   return attention::success();
@@ -129,8 +129,7 @@ int runRender(const RenderOptions& options) {
                               shown->queryLength)});
   if (options.step && !headless.session().scene().cursor.decoding)
     return usage(
-        {"--step is given, but this scene can't be decoded step by step: only a self-attention in which "
-         "nothing sees its future can"});
+        {"--step is given, but this scene can't be decoded step by step: expected causal self-attention"});
   const auto written = attention::writeFile(options.output, render::encodePng(headless.image()));
   if (!written) return fail(written.error());
   InputCache cache{MemoryBudget(defaultLimits().memoryBytes)};
@@ -141,13 +140,12 @@ int runRender(const RenderOptions& options) {
 }  // namespace
 
 void addRenderCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command =
-      app.add_subcommand("render", "Draw what the window would show, or a figure of it, without a display");
+  CLI::App* command = app.add_subcommand("render", "Draw the window or a figure of it without a display");
   auto options = std::make_shared<RenderOptions>();
   command
       ->add_option(
           "SCENE", options->scene,
-          "A scene, a lesson, a model's folder, recorded attention or learned; the opening scene if left out")
+          "A scene, a lesson, a model's folder, recorded attention or learned; default: the opening scene")
       ->check(namesFile);
   command->add_option("-o,--output", options->output, "The PNG, SVG or PDF to write")
       ->required()
@@ -158,20 +156,19 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
                    "heads (model), "
                    "patch, attribution and lens; or the page, which a PNG shows with its panels")
       ->check(CLI::IsMember(std::vector<std::string>(kPictureNames.begin(), kPictureNames.end())));
-  command->add_option("--size", options->size,
-                      "Pixels of the window, as WIDTHxHEIGHT; 1920x1080 if left out");
+  command->add_option("--size", options->size, "Pixels of the window, as WIDTHxHEIGHT; default 1920x1080");
   command->add_option("--width", options->width, "Of a picture without the window: 800 pixels, or 120mm");
   command->add_option("--height", options->height, "The same");
-  command->add_option("--dpi", options->dpi, "Pixels of an inch, for millimetres; 300 if left out");
+  command->add_option("--dpi", options->dpi, "Pixels per inch, for millimetres; default 300");
   command->add_option("--scale", options->scale,
                       "Size of text and controls, 2 for a HiDPI display; pixels of a unit of other pictures");
   command
       ->add_option("--theme", options->theme,
-                   "dark or light; the window is dark if left out, other pictures light")
+                   "dark or light; default dark for the window, light for other pictures")
       ->check(CLI::IsMember({"dark", "light"}));
   std::vector<std::string> pages;
   for (const PageRow& row : pageTable()) pages.emplace_back(row.info.key);
-  command->add_option("--page", options->page, "The page; as the scene says if left out")
+  command->add_option("--page", options->page, "The page; default: as in the scene")
       ->check(CLI::IsMember(pages));
   std::vector<std::string> rooms(kTabNames.begin(), kTabNames.end());
   rooms.insert(rooms.end(), kCacheViewNames.begin(), kCacheViewNames.end());
@@ -180,7 +177,7 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
                    "The mask studio's: mask, biases or compare; the page Cache's: growth, shapes, precision, "
                    "eviction or paging")
       ->check(CLI::IsMember(rooms));
-  command->add_option("--head", options->head, "Show this head large");
+  command->add_option("--head", options->head, "Enlarge this head");
   command->add_option("--step", options->step, "Decode this many tokens");
   command->callback([options, &exitCode] { exitCode = guarded([&] { return runRender(*options); }); });
 }

@@ -50,8 +50,7 @@ attention::Status checkStep(const Scene& scene, const Snapshot& snapshot) {
   if (!scene.cursor.decoding || !shown) return attention::success();
   if (!snapshot.causal)
     return Error{
-        "--step is given, but this scene can't be decoded step by step: only a self-attention in which "
-        "nothing sees its future can"};
+        "--step is given, but this scene can't be decoded step by step: expected causal self-attention"};
   if (scene.cursor.step > shown->queryLength)
     return Error{fmt::format("--step is {}, expected 1 to the {} tokens there are", scene.cursor.step,
                              shown->queryLength)};

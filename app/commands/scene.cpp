@@ -43,8 +43,7 @@ attention::Result<Scene> sceneOrOpening(const std::string& path) {
 }
 
 void addSceneCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command =
-      app.add_subcommand("scene", "Print the opening scene's JSON: the start of one of your own");
+  CLI::App* command = app.add_subcommand("scene", "Print the opening scene's JSON, to start your own from");
   const auto fields = std::make_shared<bool>(false);
   command->add_flag("--fields", *fields, "Print what every field of a scene is, as the manual's table");
   command->callback([fields, &exitCode] {

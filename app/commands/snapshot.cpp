@@ -50,7 +50,7 @@ void addSnapshotCommand(CLI::App& app, int& exitCode) {
   command
       ->add_option(
           "SCENE", *scene,
-          "A scene, a lesson, a model's folder, recorded attention or learned; the opening scene if left out")
+          "A scene, a lesson, a model's folder, recorded attention or learned; default: the opening scene")
       ->check(namesFile);
   command->add_option("-o,--output", *output, "The safetensors file to write")->required()->check(namesFile);
   command->callback(

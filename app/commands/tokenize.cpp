@@ -73,8 +73,7 @@ bool hasTyped(const EncodedText& encoded) {
 }
 
 int runTokenize(const TokenizeOptions& options) {
-  if (options.textGiven == options.fileGiven)
-    return usage({"expected --text T or --text-file F, and one of them alone"});
+  if (options.textGiven == options.fileGiven) return usage({"expected either --text T or --text-file F"});
   const auto tokenizer = TextTokenizer::open(options.tokenizer);
   if (!tokenizer) return fail(tokenizer.error());
   const auto text = readText(options);
@@ -83,8 +82,7 @@ int runTokenize(const TokenizeOptions& options) {
   if (!encoded)
     return fail(
         {(options.fileGiven ? options.textFile : std::string("--text")) + ": " + encoded.error().message});
-  if (!text->empty() && !hasTyped(*encoded))
-    warn("the tokenizer drops all of the text: no token stands for it");
+  if (!text->empty() && !hasTyped(*encoded)) warn("the tokenizer drops the whole text and gives no tokens");
   return options.json ? print(jsonOf(*tokenizer, *encoded), Printed::json)
                       : print(tableOf(*tokenizer, *encoded));
 }
@@ -92,8 +90,8 @@ int runTokenize(const TokenizeOptions& options) {
 }  // namespace
 
 void addTokenizeCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand(
-      "tokenize", "Print a text as the tokens of a tokenizer.json: ids, the bytes they stand for, and texts");
+  CLI::App* command =
+      app.add_subcommand("tokenize", "Print a text as the tokens of a tokenizer.json: ids, bytes and texts");
   auto options = std::make_shared<TokenizeOptions>();
   command->add_option("TOKENIZER", options->tokenizer, "A tokenizer.json, or a model's folder that holds one")
       ->required();

@@ -1,17 +1,23 @@
 #include "app/platform/track.h"
 
+#include <algorithm>
+#include <cfloat>
+
 #include "app/platform/ui_state.h"
 
 namespace headscope::app {
 
-Scrolls scrollsAround() {
-  Scrolls scrolls;
+ImRect reachable() {
+  ImRect area(-FLT_MAX, -FLT_MAX, FLT_MAX, FLT_MAX);
   for (const ImGuiWindow* at = ImGui::GetCurrentContext()->CurrentWindow; at;
        at = at->Flags & ImGuiWindowFlags_ChildWindow ? at->ParentWindow : nullptr) {
-    scrolls.x = scrolls.x || at->ScrollMax.x > 0;
-    scrolls.y = scrolls.y || at->ScrollMax.y > 0;
+    const ImRect& own = at->InnerClipRect;
+    if (at->ScrollMax.x <= 0)
+      area.Min.x = std::max(area.Min.x, own.Min.x), area.Max.x = std::min(area.Max.x, own.Max.x);
+    if (at->ScrollMax.y <= 0)
+      area.Min.y = std::max(area.Min.y, own.Min.y), area.Max.y = std::min(area.Max.y, own.Max.y);
   }
-  return scrolls;
+  return area;
 }
 
 void track(const std::string& name, ImVec2 from, ImVec2 to) {
@@ -19,8 +25,7 @@ void track(const std::string& name, ImVec2 from, ImVec2 to) {
   state.tracks[name] = ImRect(from, to);
   const ImGuiWindow* window = ImGui::GetCurrentContext()->CurrentWindow;
   if (!state.watches || !window) return;
-  const Scrolls scrolls = scrollsAround();
-  state.clips[name] = {window->ClipRect, scrolls.x, scrolls.y};
+  state.clips[name] = {window->ClipRect, reachable()};
 }
 
 void trackItem(const std::string& name) {

@@ -14,11 +14,9 @@ namespace headscope::app {
 void track(const std::string& name, ImVec2 from, ImVec2 to);
 /// Records ImGui's last item.
 void trackItem(const std::string& name);
-/// Whether what is in the window that is filled can be scrolled, also by a panel around it.
-struct Scrolls {
-  bool x = false, y = false;
-};
-Scrolls scrollsAround();
+/// Where what is drawn into the current window can be seen once the panels around it are scrolled: within
+/// those of its windows that don't scroll.
+ImRect reachable();
 std::optional<ImRect> tracked(const std::string& name);
 const std::map<std::string, ImRect>& allTracked();
 

@@ -14,7 +14,7 @@ struct DrawnText {
   std::string text;
   ImRect area, clip;  ///< where it lies, and what of that is seen
   std::uint32_t color = 0;
-  bool scrolls = false;     ///< its panel scrolls: what is cut off at the panel's edge can be reached
+  bool reached = false;     ///< what is cut off of it can be scrolled to
   bool foreground = false;  ///< over everything else: a tooltip
 };
 
@@ -27,7 +27,7 @@ struct DrawnMark {
 /// What is seen of a tracked rectangle.
 struct TrackClip {
   ImRect seen;
-  bool scrollsX = false, scrollsY = false;  ///< the rest can be scrolled to
+  ImRect reachable;  ///< what can be scrolled to, too
 };
 
 /// What belongs to one Dear ImGui context beside what that keeps itself. A Ui owns it; on its thread alone.

@@ -123,7 +123,8 @@ static void readValue(ObjectReader& reader, const char* key, std::vector<Index>&
   for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
     const auto id = (*list)[i].wholeNumber();
     if (!id || *id < 0 || *id > INT32_MAX)
-      return reader.note(reader.at(fmt::format("{}[{}]", key, i)) + " is no id: a whole number from 0");
+      return reader.note(reader.at(fmt::format("{}[{}]", key, i)) +
+                         " is not an id, expected a whole number from 0");
     ids.push_back(*id);
   }
 }

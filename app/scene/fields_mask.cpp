@@ -19,17 +19,17 @@ constexpr Field kMaskRows[] = {
     {"mask.marks", kMask<&MaskSetup::marks>,
      Anything{"a list, one for each line, of objects with any of `documents`, `prefix`, `images`, `globals`, "
               "`tree_prefix`, `parents`, `grid_height`, `grid_width`"},
-     Elsewhere{"the mask studio's tokens"}, "What is marked on the text in place of what is read off it."},
+     Elsewhere{"the mask studio's tokens"}, "Marks on the text that replace those found automatically."},
     {"mask.additive", kMask<&MaskSetup::additive>, Anything{"rows like `input.table`"},
      Elsewhere{"the mask studio's biases"},
      "A matrix that is added to the scores of all heads: a row for each query, a column for each key."},
     {"mask.compare", kMask<&MaskSetup::compare>, Anything{"true or false"},
-     Elsewhere{"the mask studio's A / B"}, "A second mask is computed beside the first."},
+     Elsewhere{"the mask studio's A / B"}, "Compute a second mask to compare."},
     {"mask.other", kMask<&MaskSetup::other>, kExpression, Elsewhere{"the mask studio's A / B"},
      "The second mask."},
     {"prefill", access<&Scene::setup, &Setup::prefill>(), Range{1, kMaxTokens, "tokens"},
      Slider{"prefill", "Prefill", {}, "", "the tokens"},
-     "Tokens the KV cache takes in at once before it decodes one at a time."}};
+     "Prompt tokens processed at once before decoding one at a time."}};
 
 }  // namespace
 

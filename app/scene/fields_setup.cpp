@@ -28,62 +28,62 @@ constexpr Range kDims{1, kMaxModelDim, "dimensions"};
 
 constexpr Field kSetupRows[] = {
     {"subject.model", kSubject<&SubjectSetup::model>, kFile, Elsewhere{"a file dialog"},
-     "A checkpoint's folder, relative to the scene, or `learned`, the model that comes with the program; "
-     "empty: "
-     "the layer is made here."},
+     "A checkpoint's folder, relative to the scene, or `learned` for the bundled model; empty: a synthetic "
+     "layer."},
     {"subject.layer", kSubject<&SubjectSetup::layer>, Range{0, 1023, "layers"},
-     Elsewhere{"a slider where there are several"},
-     "Which layer is looked at, of the model or of those made here, counted from 0."},
+     Elsewhere{"a slider where there are several"}, "The layer shown, counted from 0."},
     {"subject.edits", kSubject<&SubjectSetup::scope>, Names{kScopeNames}, Elsewhere{"the page of the model"},
-     "Whether masks, biases, sharpness, soft-cap and dropout act on all layers of the model or on this one."},
+     "Whether masks, biases, sharpness, soft-cap and dropout apply to all layers of the model or to this "
+     "one."},
     {"subject.switched_off", kSubject<&SubjectSetup::switchedOff>,
      Anything{"a list of `{\"layer\": l, \"head\": h, \"by\": …}`, by `zero` or `mean`"},
      Elsewhere{"the page of the model"},
-     "Heads whose output is 0, or its mean over all tokens; a single layer made here is layer 0."},
+     "Heads whose output is replaced by 0 or by its mean over all tokens; a single synthetic layer is layer "
+     "0."},
     {"subject.written", kSubject<&SubjectSetup::written>, Anything{"a list of ids"}, Elsewhere{"generating"},
      "Tokens that the model generated after the text."},
     {"input.text", kInput<&InputSetup::text>, kText, Elsewhere{"a text box"},
-     "The text whose tokens ask and, without cross-attention, are read; every line is a sequence."},
+     "The text. Each line is a sequence; with cross-attention it provides the queries only."},
     {"input.tokenization", kInput<&InputSetup::tokenization>, Names{kTokenizationNames},
-     Selection{"tokenization", kTokenizationLabels}, "What the text is split into."},
+     Selection{"tokenization", kTokenizationLabels}, "How the text is split into tokens."},
     {"input.ignore_case", kInput<&InputSetup::ignoreCase>, kYesOrNo, Toggle{"ignore_case", "Ignore case"},
-     "Upper and lower case get the same vector."},
+     "Give upper and lower case the same vector."},
     {"input.embedding", kInput<&InputSetup::source>, Names{kEmbeddingNames},
      Selection{"embedding", kEmbeddingLabels},
-     "Where the tokens' vectors come from: drawn at random for each word of the text, or typed."},
+     "Where embeddings come from: random vectors for each word of the text, or a typed table."},
     {"input.table", kInput<&InputSetup::table>,
      Anything{"a list of `{\"name\": text, \"values\": [numbers]}`"}, Elsewhere{"a table to type in"},
-     "The typed embeddings, a row for each token."},
+     "The typed embeddings, one row per token."},
     {"input.seed", kInput<&InputSetup::seed>, kSeed, Slider{"text_seed", "Token seed", kSeeds},
-     "Another seed draws other vectors for the tokens."},
+     "Seed of the random token vectors."},
     {"input.cross", kInput<&InputSetup::cross>, kYesOrNo, Toggle{"cross", "Cross-attention"},
-     "Keys and values come from a second text."},
+     "Take keys and values from a second text."},
     {"input.context", kInput<&InputSetup::contextText>, kText, Elsewhere{"a text box"},
-     "The text that cross-attention reads: one line for all sequences, or one for each."},
+     "The text that cross-attention reads: one line for all sequences, or one per sequence."},
     {"model.layers", kModel<&ModelSetup::layers>, Range{1, kMaxStackLayers, "layers"},
      Slider{"layers", "Layers"},
-     "Layers made here, one upon the other: each adds its output to what it read, x + Attn(x)."},
+     "Number of stacked synthetic layers. Each adds its output to its input, x + Attn(x)."},
     {"model.norm", kModel<&ModelSetup::norm>, kYesOrNo,
      Toggle{"norm", "RMS norm before each layer", "model.layers=2"},
-     "Of several layers each reads x / √(mean x² + 10⁻⁵), times one factor for all where its heads are "
+     "With several layers, each reads x / √(mean x² + 10⁻⁵), times one shared factor if its heads are "
      "planted."},
     {"model.heads", kModel<&ModelSetup::heads>, Range{1, kMaxHeads, "heads"},
      Slider{"heads", "Heads", {1, kMaxHeads, kLog}, "model.linked=false"},
-     "Query heads, each with a heatmap of its own."},
+     "Query heads. Each has its own heatmap."},
     {"model.kv_heads", kModel<&ModelSetup::kvHeads>, Range{1, kMaxHeads, "heads"},
      Slider{"kv_heads", "KV heads", {1, kMaxHeads, kLog}, "model.linked=false model.heads=64"},
-     "Heads that have keys and values; query head h reads kv head ⌊h / (heads / kv_heads)⌋, so they divide "
-     "heads."},
+     "Heads with keys and values. Query head h reads kv head ⌊h / (heads / kv_heads)⌋, so kv heads must "
+     "divide heads."},
     {"model.head_dim", kModel<&ModelSetup::headDim>, Range{1, kMaxHeadDim, "dimensions"},
      Slider{"head_dim", "Head dim", {1, kMaxHeadDim, kLog}, "model.linked=false weights.source=random"},
-     "Size of the queries, keys and values of one head; even under RoPE."},
+     "Size of one head's queries, keys and values; even under RoPE."},
     {"model.model_dim", kModel<&ModelSetup::modelDim>, kDims,
      Slider{"model_dim", "Model dim", {1, kMaxModelDim, kLog}, "model.linked=false weights.source=random"},
      "Size of a token's vector, before and after the heads."},
     {"model.linked", kModel<&ModelSetup::linked>, kYesOrNo, Toggle{"linked", "Head dim = model dim / heads"},
      "Keeps head_dim · heads = model_dim."},
     {"model.bias", kModel<&ModelSetup::bias>, kYesOrNo, Toggle{"bias", "Bias"},
-     "The projections add a bias: q = Wx + b."},
+     "Add a bias to the projections: q = Wx + b."},
     {"model.scaled", kModel<&ModelSetup::scaled>, kYesOrNo, Toggle{"scaled", "Scale by 1/√head dim"},
      "Scores are q·k / √head_dim; q·k without."},
     {"model.sharpness", kModel<&ModelSetup::sharpness>, Range{0, 100},
@@ -97,41 +97,38 @@ constexpr Field kSetupRows[] = {
      "Each weight is zeroed with probability p and kept as weight / (1 − p) otherwise; 0 is off."},
     {"model.position", kModel<&ModelSetup::position>, Names{kPositionNames},
      Selection{"position", kPositionLabels},
-     "How places are told apart: not at all, sinusoids in the embedding, rotated q and k, or a bias on the "
-     "scores by distance (ALiBi, T5)."},
+     "How positions are encoded: not at all, sinusoids in the embedding, rotated q and k (RoPE), or a "
+     "distance bias on the scores (ALiBi, T5)."},
     {"model.rope_theta", kModel<&ModelSetup::ropeTheta>, Range{1, 1e9}, Elsewhere{"scene and weights files"},
      "RoPE's base θ: pair i of d dimensions turns by position · θ^(−2i/d)."},
     {"model.t5_buckets", kModel<&ModelSetup::t5Buckets>, Range{4, kMaxT5Buckets, "buckets", 2},
      Slider{"t5_buckets", "Buckets", {}, HEADSCOPE_T5},
-     "T5's distance buckets, each with a number that is added to the scores."},
+     "Number of T5 distance buckets. Each adds its own value to the scores."},
     {"model.t5_distance", kModel<&ModelSetup::t5Distance>, Range{3, kMaxTokens, "tokens"},
      Slider{"t5_distance", "Max distance", {16, kMaxTokens, kLog}, HEADSCOPE_T5 " model.t5_buckets=4"},
-     "Keys farther away than this share T5's last bucket; more than half of t5_buckets."},
+     "Keys farther away share T5's last bucket; more than half of t5_buckets."},
     {"model.t5_strength", kModel<&ModelSetup::t5Strength>, Range{0, 100},
-     Slider{"t5_strength", "Strength", {0, 8}, HEADSCOPE_T5},
-     "Standard deviation of the numbers of T5's buckets."},
+     Slider{"t5_strength", "Strength", {0, 8}, HEADSCOPE_T5}, "Standard deviation of the T5 bucket values."},
     {"weights.source", kWeights<&WeightSetup::source>, Names{kWeightNames},
      Selection{"weights", kWeightLabels, "weights.file=nowhere.safetensors"},
-     "Where the projections come from: drawn at random, built so that each head does what it is told, or a "
-     "file."},
+     "Where projections come from: random, planted (each head gets a chosen behaviour), or a file."},
     {"weights.seed", kWeights<&WeightSetup::seed>, kSeed, Slider{"weight_seed", "Weight seed", kSeeds},
-     "Another seed draws other weights, T5 numbers and dropout."},
+     "Seed of weights, T5 values and dropout."},
     {"weights.init", kWeights<&WeightSetup::init>, Names{kWeightInitNames},
      Selection{"init", kInitLabels, "weights.source=random"},
      "How random weights are drawn: Xavier, uniform within ±√(6 / (in + out)), or normal with standard "
-     "deviation 0.02 as GPT-2 begins."},
+     "deviation 0.02, as in GPT-2."},
     {"weights.gain", kWeights<&WeightSetup::gain>, Range{0, 1000},
-     Slider{"gain", "Gain", {0.1, 100, kLog}, "weights.source=random"},
-     "What random weights are multiplied by."},
+     Slider{"gain", "Gain", {0.1, 100, kLog}, "weights.source=random"}, "Factor on random weights."},
     {"weights.planted", kWeights<&WeightSetup::planted>,
      Anything{
          "a list of `{\"pattern\": …, \"offset\": k}`, one for each head; behaviours `offset` (k keys back: "
          "1 previous, 0 self, -1 next), `first_token`, `same_token`, `local_band`, `uniform`, "
          "`separator`, `random`, `induction` (above a layer that has an offset of 1)"},
-     Elsewhere{"a list for each head"}, "What each planted head is made to do, in the first layer."},
+     Elsewhere{"a list for each head"}, "Behaviour of each planted head in the first layer."},
     {"weights.planted_above", kWeights<&WeightSetup::plantedAbove>, Anything{"a list of such lists"},
      Elsewhere{"a list for each head"},
-     "The same for the layers after the first, a list each; what isn't said is as the program plants it."},
+     "The same for later layers, one list each; missing entries get the program's defaults."},
     {"weights.file", kWeights<&WeightSetup::file>, kFile, Elsewhere{"a file dialog"},
      "A safetensors file or `.npz` with a layer's weights by attend's names or PyTorch's own, relative to "
      "the "
@@ -141,8 +138,8 @@ constexpr Field kSetupRows[] = {
             "Layer of the file",
             {0, 127},
             "weights.source=file weights.file=nowhere.safetensors weights.layer=0"},
-     "Which layer of a whole model's file, by the number in its tensors' names; -1 where there is only "
-     "one; of several layers made here the first one's, which the others follow."}};
+     "Layer of a whole model's file, by the number in its tensors' names; -1 if there is only one. Further "
+     "synthetic layers take the following ones."}};
 
 #undef HEADSCOPE_T5
 

@@ -103,7 +103,7 @@ class JsonChecker : public nlohmann::json_sax<Json> {
     Level& object = levels_[depth_ - 1];
     const auto end = object.names.begin() + static_cast<std::ptrdiff_t>(object.count);
     if (std::find(object.names.begin(), end, name) != end)
-      return fail(attention::quotedText(name) + " stands twice in one object");
+      return fail(attention::quotedText(name) + " appears twice in one object");
     if (object.count == kMaxJsonNames)
       return fail(fmt::format("an object has more names than {}, and a scene's have fewer", kMaxJsonNames));
     if (object.count == object.names.size()) object.names.emplace_back();

@@ -203,7 +203,9 @@ void ManualReader::page(View& view) {
   }
   ImGui::Dummy(ImVec2(width, placed_.tops.back()));
   const bool hovered = ImGui::IsWindowHovered();
+  explainTerms(view, canvas, links);
   for (const LinkArea& link : links) {
+    if (link.target.empty()) continue;
     track("manual.link." + link.target, link.area.Min, link.area.Max);
     if (!hovered || !link.area.Contains(ImGui::GetIO().MousePos)) continue;
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);

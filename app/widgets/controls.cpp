@@ -5,6 +5,7 @@
 
 #include "app/platform/marks.h"
 #include "app/platform/track.h"
+#include "app/scene/text/glossary.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -83,15 +84,18 @@ bool wheelTurns(View& view, const std::string& name) {
   return turns;
 }
 
-void restingHelp(View& view, const std::string& name, const char* help) {
+void restingHelp(View& view, const std::string& name, const char* help, std::string_view term) {
   RestingPointer& pointer = view.controls.resting;
   const int frame = ImGui::GetFrameCount();
   if (pointer.control != name || pointer.frame < frame - 1) pointer = {name, view.time};
   pointer.frame = frame;
   // Who presses it knows it, and wants to see what it did: no help over that until the pointer comes again.
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) pointer.since = std::numeric_limits<double>::infinity();
-  if (!*help || view.time - pointer.since < kHelpDelay) return;
-  tooltip(view, help);
+  const Term* known = view.glossary && !term.empty() ? view.glossary->find(term) : nullptr;
+  if ((!*help && !known) || view.time - pointer.since < kHelpDelay) return;
+  std::string text = help;
+  if (known) text += (text.empty() ? "" : "\n\n") + known->explained();
+  tooltip(view, text);
   trackItem("help." + name);
 }
 
@@ -221,7 +225,7 @@ bool toggle(View& view, const std::string& name, const std::string& label, bool&
   if (drawsMark(list, "switch", ImVec2(x - knob, y - knob), ImVec2(x + knob, y + knob)))
     list.AddCircleFilled(ImVec2(x, y), knob, value ? view.theme->background : view.theme->secondary, 24);
   if (hit.hovered && !enabled) tooltip(view, disabledReason);
-  if (hit.hovered && enabled) restingHelp(view, name, help);
+  if (hit.hovered && enabled) restingHelp(view, name, help, label);
   if (!hit.clicked || !enabled) return false;
   value = !value;
   return true;

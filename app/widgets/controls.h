@@ -40,9 +40,9 @@ bool dropdown(View& view, const std::string& name, std::span<const Choice> choic
 /// A label with a switch at the right.
 bool toggle(View& view, const std::string& name, const std::string& label, bool& value,
             const std::string& disabledReason = "", const char* help = "");
-/// Called while the label of a control is pointed at: shows its help once the pointer has rested there for
-/// kHelpDelay.
-void restingHelp(View& view, const std::string& name, const char* help);
+/// Called while the label of a control is pointed at: shows its help, and what the glossary says of `term`,
+/// once the pointer has rested there for kHelpDelay.
+void restingHelp(View& view, const std::string& name, const char* help, std::string_view term = {});
 /// Whether the wheel turns the last item, which is called `name`, in place of scrolling its panel: once it
 /// was clicked, until the pointer leaves it, or with Ctrl.
 bool wheelTurns(View& view, const std::string& name);

@@ -46,7 +46,7 @@ bool wholeSlider(View& view, const Field& field, const SliderState& state, Index
 
 /// A seed is any whole fieldNumber; sliders know signed ones.
 bool seedSlider(View& view, const Field& field, SliderState state, std::uint64_t& seed) {
-  state.refuse = [](Index wanted) { return wanted >= 0 ? "" : "A seed is a whole fieldNumber from 0."; };
+  state.refuse = [](Index wanted) { return wanted >= 0 ? "" : "A seed is a whole number from 0."; };
   auto value = static_cast<Index>(seed);
   if (!wholeSlider(view, field, state, value)) return false;
   seed = static_cast<std::uint64_t>(value);

@@ -169,8 +169,7 @@ void FilePicker::list(View& view) {
       look(folder_ / entry.name, entry.folder ? Wish::enter : Wish::choose);
     }
   }
-  if (found_.omitted > 0)
-    hint(view, countText(found_.omitted) + " more are here: type the name of one, or a whole path.");
+  if (found_.omitted > 0) hint(view, countText(found_.omitted) + " more. Type a name or a full path.");
   compat::endChild();
 }
 
@@ -179,9 +178,9 @@ void FilePicker::belowTheLine(const View& view) const {
     problem(view, refused_);
     trackItem("files.refused");
   } else if (confirmReplace_) {
-    problem(view, "A file of that name is there. Choose Replace to write over it.");
+    problem(view, "A file with this name exists. Choose Replace to overwrite it.");
   } else if (!question_.folderFile.empty()) {
-    hint(view, "A folder that has " + question_.folderFile + ", or that file.");
+    hint(view, "A folder with " + question_.folderFile + ", or that file.");
   } else if (question_.endings.size() > 1 || question_.saves()) {
     hint(view, "Files that end in " + alternatives(question_.endings) + ".");
   }
@@ -190,7 +189,7 @@ void FilePicker::belowTheLine(const View& view) const {
 void FilePicker::answerLine(View& view, bool opening) {
   const std::string before = typed_;
   const bool entered = lineBox(view, "files.path", typed_, ImGui::GetContentRegionAvail().x,
-                               opening || std::exchange(typesOn_, false), "A name here, or a whole path");
+                               opening || std::exchange(typesOn_, false), "A file name or a full path");
   typesOn_ = entered;
   if (entered) view.redraw(2);
   if (before != typed_) {
@@ -203,7 +202,7 @@ void FilePicker::answerLine(View& view, bool opening) {
   ImGui::SetCursorScreenPos(ImVec2(below.x, below.y + view.px(56)));
   const bool busy = outcome_ || (look_ && wish_ == Wish::choose);
   const bool nothing = typed_.empty() && !isAnswer(found_);
-  const std::string reason = nothing ? "Type a name, or click on a file" : busy ? "Under way" : "";
+  const std::string reason = nothing ? "Type a name, or click on a file" : busy ? "Working…" : "";
   const char* word = outcome_             ? "…"
                      : !question_.saves() ? (typed_.empty() && !nothing ? "Open this folder" : "Open")
                      : confirmReplace_    ? "Replace"

@@ -205,7 +205,7 @@ void paintCellValues(const View& view, Canvas list, const HeatTile& tile, const 
 }
 
 std::string pooledText(int factor) {
-  return fmt::format("brightest of {} × {} cells", factor, factor);
+  return fmt::format("largest of {} × {} cells", factor, factor);
 }
 
 void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head, Index query, Index key,
@@ -217,7 +217,7 @@ void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head,
       fmt::format("{} → {}\n{} · query {} · key {}\n", sequence.queries[static_cast<std::size_t>(query)].text,
                   sequence.keys[static_cast<std::size_t>(key)].text, headName(head), query, key);
   if (result.lse(head, query) == render::kMaskedCell)
-    text += "this query sees no key: its weights are 0";
+    text += "this query sees no key, so its weights are 0";
   else if (score == render::kMaskedCell)
     text += "masked";
   else
@@ -238,8 +238,8 @@ float shownScore(const attention::HeadLabel& label, const attention::HeadProfile
 
 /// What is left of a head that is switched off.
 std::string offHelp(const SwitchedHead& off) {
-  return off.by == HeadOff::mean ? "Switched off: its mean over the tokens goes into the output\n"
-                                 : "Switched off: nothing of it goes into the output\n";
+  return off.by == HeadOff::mean ? "Switched off: replaced by its mean over the tokens\n"
+                                 : "Switched off: replaced by zero\n";
 }
 
 }  // namespace
@@ -252,11 +252,8 @@ std::string headWord(const attention::HeadLabel& label) {
 std::string headHelp(const attention::HeadLabel& label, const attention::HeadProfile& profile,
                      float threshold) {
   if (!label.detector)
-    return fmt::format(
-        "mixed: no detector finds {} more of the weight on its keys than even attention over the visible "
-        "keys "
-        "would put there.",
-        shortNumber(static_cast<double>(threshold)));
+    return fmt::format("mixed: no detector scores {} or more above even attention over the visible keys.",
+                       shortNumber(static_cast<double>(threshold)));
   const attention::DetectorScore& score = profile[label.detector->name];
   const std::string help(label.detector->help);
   if (label.detector->labelsTheRestFrom)

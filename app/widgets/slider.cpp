@@ -116,7 +116,7 @@ Touch touchSlider(View& view, const SliderSpec& spec, const Position& position, 
   if (hovered && !enabled) tooltip(view, spec.disabledReason);
   if (enabled) {
     const bool onValue = mouse > at.trackTo + view.px(8);
-    if (hovered && mouse < at.labelEnd) restingHelp(view, spec.name, spec.help);
+    if (hovered && mouse < at.labelEnd) restingHelp(view, spec.name, spec.help, spec.label);
     if (hovered && onValue && !ImGui::IsItemActive()) tooltip(view, spec.limits + " — double-click to type");
     if (ImGui::IsItemActive() && ImGui::GetIO().MouseClickedPos[0].x <= at.trackTo + view.px(8) &&
         ImGui::GetIO().MouseClickedPos[0].x >= at.trackFrom - view.px(10)) {
@@ -285,7 +285,7 @@ bool slider(View& view, const SliderSpec& spec, const Range& range, Track track,
       view.controls.refusal = {};
     } else {
       view.controls.refusal = {spec.name,
-                               "\"" + touch.text + "\" is no legal value: expected a number from " +
+                               "\"" + touch.text + "\" is not a valid value: expected a number from " +
                                    shortNumber(range.low) + " to " + shortNumber(range.high) + "."};
     }
   }

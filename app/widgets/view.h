@@ -17,6 +17,7 @@
 namespace headscope::app {
 
 class Dialog;
+class Glossary;
 class HeatmapLayer;
 
 /// A (query, key) place that is lit in every picture; −1 = none of it.
@@ -118,8 +119,9 @@ struct View {
   Messages messages;
   ImVec2 pressedAt;  ///< where the pointer was when a key or a button of the mouse was last pressed
   Told told;
-  std::vector<std::string> requests;  ///< ids of actions, for the session, after the panels
-  std::vector<std::string> menu;      ///< ids of actions: asks the session to offer them beside the pointer
+  std::shared_ptr<const Glossary> glossary;  ///< null until its file is read
+  std::vector<std::string> requests;         ///< ids of actions, for the session, after the panels
+  std::vector<std::string> menu;  ///< ids of actions: asks the session to offer them beside the pointer
   /// What a lesson's reader guessed for the row of the cursor's query, a weight for each key: shown below the
   /// head that is shown large. Empty: nothing was guessed.
   std::vector<float> guessedRow;

@@ -18,7 +18,7 @@ const PagedCache::Sequence& PagedCache::at(Index sequence) const {
 }
 
 void PagedCache::grow(Sequence& sequence, Index tokens) {
-  require(tokens >= 0, "a sequence never gets shorter");
+  require(tokens >= 0, "a sequence can't get shorter");
   sequence.tokens += tokens;
   const Index needed = (sequence.tokens + blockTokens_ - 1) / blockTokens_;
   while (static_cast<Index>(sequence.blocks.size()) < needed) {

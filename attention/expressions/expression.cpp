@@ -52,7 +52,7 @@ class Walker {
       case Kind::text:
         break;
     }
-    throw EvaluationFault{"a text stands where a value is expected"};
+    throw EvaluationFault{"found a text, expected a value"};
   }
 
  private:

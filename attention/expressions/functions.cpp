@@ -29,7 +29,7 @@ Array map(Evaluation& run, Arguments arguments) {
 }
 
 std::size_t lastAxis(const Array& of) {
-  if (of.rank() == 0) throw EvaluationFault{"a number stands where an array is expected"};
+  if (of.rank() == 0) throw EvaluationFault{"found a number, expected an array"};
   return of.rank() - 1;
 }
 
@@ -131,28 +131,27 @@ constexpr ExpressionFunction kFunctions[] = {
     {"argmin", "x[, axis]", 1, 2, fold<Fold::leastAt>, "The index of the smallest, the first of several."},
     {"argmax", "x[, axis]", 1, 2, fold<Fold::mostAt>, "The index of the largest, the first of several."},
     {"norm", "x[, axis]", 1, 2, fold<Fold::norm>, "√Σx²."},
-    {"count", "x[, axis]", 1, 2, fold<Fold::count>,
-     "How many are other than 0: how often a condition holds."},
+    {"count", "x[, axis]", 1, 2, fold<Fold::count>, "Number of nonzero values: how often a condition holds."},
     {"any", "x[, axis]", 1, 2, fold<Fold::any>, "1 where one is other than 0."},
     {"all", "x[, axis]", 1, 2, fold<Fold::all>, "1 where none is 0."},
     {"entropy", "p[, axis]", 1, 2, entropy, "−Σ p·ln p, along the last axis if none is given."},
     {"softmax", "x[, axis]", 1, 2, softmax,
      "e^x ÷ Σe^x, along the last axis if none is given; 0 where all are −inf."},
     {"cumsum", "x[, axis]", 1, 2, cumsum, "Running sums; without an axis over all values in a row."},
-    {"abs", "x", 1, 1, map<absolute>, "The amount."},
+    {"abs", "x", 1, 1, map<absolute>, "The absolute value."},
     {"sqrt", "x", 1, 1, map<root>, "The square root."},
     {"exp", "x", 1, 1, map<power>, "e^x."},
     {"log", "x", 1, 1, map<logarithm>, "The natural logarithm."},
     {"floor", "x", 1, 1, map<down>, "The whole number below."},
     {"ceil", "x", 1, 1, map<up>, "The whole number above."},
     {"round", "x", 1, 1, map<nearest>, "The nearest whole number, of two the even one."},
-    {"mod", "x, y", 2, 2, mod, "What is left of x divided by y, with y's sign."},
-    {"isnan", "x", 1, 1, map<noNumber>, "1 where there is no number (NaN)."},
+    {"mod", "x, y", 2, 2, mod, "Remainder of x / y, with y's sign."},
+    {"isnan", "x", 1, 1, map<noNumber>, "1 where the value is NaN."},
     {"where", "condition, x, y", 3, 3, where, "x where the condition holds, y elsewhere."},
     {"range", "[begin, ]end", 1, 2, range, "The whole numbers from begin, or 0, to before end."},
     {"shape", "x", 1, 1, shape, "The sizes of the axes."},
-    {"size", "x", 1, 1, size, "How many values there are."},
-    {"transpose", "x[, axes]", 1, 2, transpose, "Axes in the order of the list, or turned round."},
+    {"size", "x", 1, 1, size, "The number of values."},
+    {"transpose", "x[, axes]", 1, 2, transpose, "Axes in the order of the list, or reversed."},
     {"unique", "x", 1, 1, unique, "The values that occur, each once, ascending."},
     {"rank", "x", 1, 1, rank,
      "The rank of the matrices in the last two axes: singular values above largest · side · 1.2e-7."},

@@ -38,7 +38,7 @@ void ExpressionParser::failAtNext(const std::string& expected) const {
   const ExpressionToken& next = lexer_.peek();
   if (next.kind == ExpressionTokenKind::end)
     throw ExpressionFault{"the expression ends where " + expected + " is expected", next.begin};
-  throw ExpressionFault{quotedText(next.word) + " stands where " + expected + " is expected", next.begin};
+  throw ExpressionFault{quotedText(next.word) + " found where " + expected + " is expected", next.begin};
 }
 
 void ExpressionParser::expectSymbol(std::string_view symbol, const char* what) {
@@ -212,7 +212,7 @@ ExpressionNode ExpressionParser::readPrimary() {
     return node;
   }
   if (lexer_.peek().kind == ExpressionTokenKind::text)
-    throw ExpressionFault{"a text can stand only among the arguments of a function", lexer_.peek().begin};
+    throw ExpressionFault{"a text is allowed only as an argument of a function", lexer_.peek().begin};
   const bool value =
       lexer_.peek().kind == ExpressionTokenKind::number || lexer_.peek().kind == ExpressionTokenKind::name;
   if (!value) failAtNext("a value");
@@ -231,7 +231,7 @@ ExpressionNode ExpressionParser::readPrimary() {
       return node;
     }
   if (token.word == "None")
-    throw ExpressionFault{"None can stand only in square brackets, for a new axis", token.begin};
+    throw ExpressionFault{"None is allowed only in square brackets, for a new axis", token.begin};
   node.kind = Kind::name;
   node.word = token.word;
   return node;

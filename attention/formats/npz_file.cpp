@@ -33,7 +33,7 @@ Result<TensorEntry> entryOf(const NpyHeader& header) {
                  ", expected little-endian floats, whole numbers or booleans (<f4, <f2, <f8, <i8, |b1, …)"};
   if (const auto status = checkNpyExtent(header, byteSize(*type)); !status) return status.error();
   if (header.fortranOrder && header.shape.size() > 1)
-    return Error{"lies in Fortran's order, expected C's: save numpy.ascontiguousarray(array)"};
+    return Error{"is in Fortran order, expected C order: save numpy.ascontiguousarray(array)"};
   return TensorEntry{*type, header.shape, 0, header.dataSize};
 }
 
@@ -154,7 +154,7 @@ Result<NpzFile> NpzFile::open(const std::filesystem::path& path) {
   if (file.header_.tensors.empty() && file.header_.metadata.empty())
     return fileError(path, "is a zip archive without arrays (.npy), expected safetensors or NumPy's .npz");
   if (file.header_.tensors.empty())
-    return fileError(path, "has texts and single numbers alone, expected arrays of numbers as well");
+    return fileError(path, "has only texts and single numbers, expected arrays of numbers");
   return file;
 }
 

@@ -88,7 +88,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
                  : name == "data_offsets" ? &hasOffsets_
                                           : nullptr;
     if (!seen)
-      return fail(where() + " has " + quotedText(name) + ", expected dtype, shape and data_offsets alone");
+      return fail(where() + " has " + quotedText(name) + ", expected only dtype, shape and data_offsets");
     if (*seen) return fail(where() + " has " + quotedText(name) + " twice");
     return *seen = true;
   }

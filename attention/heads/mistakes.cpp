@@ -137,7 +137,7 @@ class Maker {
       case Mistake::wrongAxis:
         out_.wrongScores = out_.rightScores;
         out_.wrongWeights = softmaxRows(out_.rightScores.transpose()).transpose();
-        return measure("row sum that is farthest from 1", farthestSum(out_.wrongWeights),
+        return measure("row sum farthest from 1", farthestSum(out_.wrongWeights),
                        farthestSum(out_.rightWeights));
       case Mistake::noMaximum:
         out_.wrongScores = out_.rightScores;
@@ -218,7 +218,7 @@ class Maker {
       // What [n, dₖ]·[m, dₖ] is where m = dₖ: dimensions of the query meet tokens of the keys.
       out_.wrongScores = masked(product(q(), k()) * in_.scale, in_.visible);
       out_.wrongWeights = softmaxRows(out_.wrongScores);
-      out_.symptom = "nothing complains (n = dₖ = " + std::to_string(d) + "), and every score is wrong";
+      out_.symptom = "no error (n = dₖ = " + std::to_string(d) + "), and every score is wrong";
       measure("rows with the right scores",
               static_cast<double>(rowsAlike(out_.wrongScores, out_.rightScores)), static_cast<double>(n_));
       return;
@@ -274,13 +274,13 @@ class Maker {
       case Mistake::noMaximum:
         return "no score is above 88";
       case Mistake::maskAfter:
-        return hidesNone() ? "no key is hidden" : "hidden keys would take almost nothing";
+        return hidesNone() ? "no key is hidden" : "hidden keys would take almost no weight";
       case Mistake::maskAfterRenormalised:
         return hidesNone() ? "no key is hidden"
-                           : "no hidden key takes so much that what is visible rounds to 0";
+                           : "no hidden key is large enough to round visible weights to 0";
       case Mistake::paddingSeen:
         return in_.paddedFrom < 0 || in_.paddedFrom >= right_.cols() ? "no padding"
-                                                                     : "padding would take almost nothing";
+                                                                     : "padding would take almost no weight";
       case Mistake::halfInfinity:
         return "every row sees a key";
       case Mistake::kvTiled:
@@ -302,7 +302,7 @@ class Maker {
     if (in_.visible.cwiseProduct(right_).isZero(0)) return "every score is 0, and stays 0 at any scale";
     if ((in_.visible.array() > 0).cast<float>().rowwise().sum().maxCoeff() <= 1)
       return "no query sees two keys";
-    return "the scores of a row are too alike for a scale to matter";
+    return "the scores of a row are too similar for a scale to matter";
   }
 
   const MistakeInput& in_;

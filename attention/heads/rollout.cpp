@@ -20,7 +20,7 @@ Matrix rolloutStep(const Stack& weights) {
 void Rollout::add(const Stack& weights) {
   Matrix step = rolloutStep(weights);
   require(matrix_.size() == 0 || matrix_.rows() == step.rows(),
-          fmt::format("rollout of {} tokens goes on with {}", matrix_.rows(), step.rows()));
+          fmt::format("rollout of {} tokens continues with {}", matrix_.rows(), step.rows()));
   matrix_ = matrix_.size() == 0 ? std::move(step) : Matrix(step * matrix_);
 }
 

@@ -138,7 +138,7 @@ bool comparesPositions(const MaskLayers& layers) {
 }
 
 std::string positionRule(Index queries, Index keys, Index cacheLength) {
-  return fmt::format("positions decide, causal is j ≤ i; of {} over {} the first stands at i = {}",
+  return fmt::format("positions decide: causal is j ≤ i; with {} over {} the first query is at i = {}",
                      counted(queries, "query"), counted(keys, "key"), cacheLength);
 }
 

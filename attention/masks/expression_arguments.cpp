@@ -81,7 +81,7 @@ bool MaskParser::readArgument(const PatternInfo& info, PatternUse& use, std::siz
     lexer_.take();
     named = true;
   } else if (named) {
-    return fail("a value without a name can't stand behind one with a name", next.offset);
+    return fail("a value without a name can't follow one with a name", next.offset);
   } else if (next.kind != MaskTokenKind::end && index == parameters.size()) {
     return fail(name + " takes " + argumentCount(parameters.size()), next.offset);
   } else if (index == parameters.size()) {

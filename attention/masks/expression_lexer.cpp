@@ -63,7 +63,7 @@ void MaskLexer::read() {
     next_.text = text_.substr(begin, at_ - begin);
     next_.kind = isDigit(c) ? MaskTokenKind::number : MaskTokenKind::word;
     if (isDigit(c) && next_.text.find_first_not_of("0123456789") != std::string_view::npos)
-      fail(quotedWord(next_.text) + " is no whole number", begin);
+      fail(quotedWord(next_.text) + " is not a whole number", begin);
     return;
   }
   if (std::string_view("()[],=:&|!-").find(c) != std::string_view::npos) {
@@ -74,7 +74,7 @@ void MaskLexer::read() {
   const DecodedCodePoint point = decodeUtf8(text_, at_);
   const bool shown = !point.fault && !isControl(point.value);
   fail("\"" + (shown ? std::string(text_.substr(at_, point.length)) : byteText(c)) +
-           "\" can't stand in a mask",
+           "\" is not allowed in a mask",
        begin);
 }
 
@@ -85,7 +85,7 @@ void MaskLexer::readString() {
     if (text_[at_] == '\\') {
       const char escaped = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
       if (escaped != '"' && escaped != '\\')
-        return fail("a backslash in quotes is written twice, or stands before a quote", at_);
+        return fail("a backslash in quotes must be doubled or precede a quote", at_);
       value += escaped;
       at_ += 2;
       continue;

@@ -116,7 +116,7 @@ bool MaskParser::readPrefix(Layer& layer) {
     if (next.kind == MaskTokenKind::string) {
       if (!readName(layer)) return false;
     } else if (next.isWord("off")) {
-      if (!layer.on) return fail("\"off\" stands twice before one layer", next.offset);
+      if (!layer.on) return fail("\"off\" appears twice before one layer", next.offset);
       layer.on = false;
       lexer_.take();
       if (!expectSymbol(':')) return false;
@@ -129,10 +129,10 @@ bool MaskParser::readPrefix(Layer& layer) {
   if (!takeSymbol('!')) return true;
   layer.negated = true;
   const MaskToken& next = lexer_.peek();
-  if (next.isSymbol('!')) return fail("\"!\" stands twice before one layer", next.offset);
+  if (next.isSymbol('!')) return fail("\"!\" appears twice before one layer", next.offset);
   if (next.kind == MaskTokenKind::string || next.isWord("off") || next.isWord("heads") ||
       next.isWord("sequences"))
-    return fail(quotedWord(next.text) + " has to stand before the \"!\"", next.offset);
+    return fail(quotedWord(next.text) + " must come before the \"!\"", next.offset);
   return true;
 }
 
@@ -147,7 +147,7 @@ bool MaskParser::readHeadSet(Layer& layer) {
   const MaskToken word = lexer_.take();
   const bool ofHeads = word.text == "heads";
   auto& target = ofHeads ? layer.heads : layer.sequences;
-  if (target) return fail(quotedWord(word.text) + " stands twice before one layer", word.offset);
+  if (target) return fail(quotedWord(word.text) + " appears twice before one layer", word.offset);
   target.emplace();
   if (!expectSymbol('(')) return false;
   do {
@@ -182,8 +182,7 @@ bool MaskParser::readHeadItem(HeadSet& set, bool ofHeads) {
 
 bool MaskParser::enter() {
   if (depth_ == kMaxDepth)
-    return fail(fmt::format("more than {} brackets stand inside each other", kMaxDepth),
-                lexer_.peek().offset);
+    return fail(fmt::format("more than {} brackets are nested", kMaxDepth), lexer_.peek().offset);
   ++depth_;
   return true;
 }
@@ -220,7 +219,7 @@ bool MaskParser::readPattern(PatternUse& use) {
   if (!info) {
     if (const auto symbol = operatorFor(next); !symbol.empty())
       return fail(quotedWord(next.text) + " is written \"" + std::string(symbol) + "\"", next.offset);
-    return fail(quotedWord(next.text) + " is no pattern" + suggestion(next.text, patternNames()),
+    return fail(quotedWord(next.text) + " is not a pattern" + suggestion(next.text, patternNames()),
                 next.offset);
   }
   const std::size_t offset = lexer_.take().offset;
@@ -253,7 +252,7 @@ bool MaskParser::failAt(const MaskToken& token, const std::string& expected) {
     return fail(quotedWord(token.text) + " is written \"" + std::string(symbol) + "\"", token.offset);
   // What is quoted already is not quoted again.
   const bool string = token.kind == MaskTokenKind::string;
-  return fail((string ? "the text " + quotedWord(token.string) : quotedWord(token.text)) + " stands where " +
+  return fail((string ? "the text " + quotedWord(token.string) : quotedWord(token.text)) + " found where " +
                   expected + " is expected",
               token.offset);
 }

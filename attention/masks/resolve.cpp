@@ -81,7 +81,7 @@ class Resolver {
     const std::string found = "documents(…) holds " + std::string(info.name);
     if (pattern.cells || info.takesInner)
       return Error{found +
-                   ", which lies over the whole text; expected a pattern that begins anew in each document"};
+                   ", which covers the whole text; expected a pattern that restarts in each document"};
     for (std::size_t k = 0; k < info.parameters.size(); ++k) {
       const ParameterInfo& parameter = info.parameters[k];
       const bool given = k < use.arguments.size() && use.arguments[k];

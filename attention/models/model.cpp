@@ -39,7 +39,7 @@ Result<Model> Model::open(const std::filesystem::path& folder) {
     return fileError(folder, std::string(isThere(folder) ? "is a file" : "is missing") +
                                  ", expected a folder with config.json and model.safetensors");
   if (!isThere(folder / "config.json"))
-    return fileError(folder, "has no config.json, expected a model's folder as Hugging Face lays it out");
+    return fileError(folder, "has no config.json, expected a Hugging Face model folder");
   const auto text = readFile(folder / "config.json", kMaxConfigBytes);
   if (!text) return text.error();
   auto config = readModelConfig(textOf(*text), shownPath(folder / "config.json"));
@@ -70,11 +70,11 @@ Model Model::made(ModelConfig config, ModelWeights weights, std::shared_ptr<cons
 
 std::string Model::whyNoGuesses() const {
   if (guesses()) return "";
-  return weights_.headless.empty() ? "It has no head that says tokens." : weights_.headless;
+  return weights_.headless.empty() ? "It has no language-model head." : weights_.headless;
 }
 
 std::string Model::whyNoText() const {
-  if (!config_.causal && !config_.isTwoSidedDecoder()) return "An encoder fills gaps; it doesn't write on.";
+  if (!config_.causal && !config_.isTwoSidedDecoder()) return "An encoder fills gaps and doesn't generate.";
   return whyNoGuesses();
 }
 

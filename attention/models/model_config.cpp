@@ -55,7 +55,7 @@ void refuseUnsupported(const ConfigReader& json) {
       json.fail(json.at(key) + " says it is a mixture of experts, expected a model with one MLP a layer");
   if (json.flag("is_encoder_decoder", false))
     json.fail(json.at("is_encoder_decoder") +
-              " is true, expected an encoder or a decoder alone, as bert or llama");
+              " is true, expected an encoder or a decoder on its own, such as bert or llama");
 }
 
 /// A decoder that is_causal: false makes two-sided (create_causal_mask of transformers), where a window's
@@ -76,16 +76,16 @@ std::string listed(const std::vector<std::string>& names) {
 
 void addNotes(const ConfigReader& json, ModelConfig& config) {
   if (config.isTwoSidedDecoder())
-    config.notes.emplace_back("Attention goes both ways, as config.json says: a token sees later ones.");
+    config.notes.emplace_back("config.json makes attention bidirectional: tokens see later ones.");
   if (!json.object("auto_map").names().empty())
     config.notes.push_back(
-        fmt::format("config.json names code of its own (auto_map), which isn't run: the model is computed as "
-                    "transformers computes {}.",
+        fmt::format("config.json names custom code (auto_map), which isn't run. The model is computed like "
+                    "{} in transformers.",
                     config.family->name));
   const std::vector<std::string> unknown = checkFields(json, config.family->fields, config.family->nested);
   if (!unknown.empty())
-    config.notes.push_back(fmt::format("config.json has {} not known here: {}.",
-                                       unknown.size() == 1 ? "a field that is" : "fields that are",
+    config.notes.push_back(fmt::format("config.json has {} Headscope doesn't know: {}.",
+                                       unknown.size() == 1 ? "a field that" : "fields that",
                                        listed(unknown)));
 }
 

@@ -126,18 +126,16 @@ class WeightsReader {
     const std::string dense(names_.headDense), head(names_.head);
     const bool own = headFinder_.has(head + ".weight");
     if (!dense.empty() && !headFinder_.has(dense + ".weight"))
-      return fmt::format("There are no guesses: the file has no {}.weight, the head that says tokens.",
-                         dense);
+      return fmt::format("No predictions: the file has no {}.weight, the language-model head.", dense);
     if (dense.empty() && !own && !config_.architecture.empty() && !saysTokens(config_.architecture))
-      return fmt::format("There are no guesses: the checkpoint is a {}, which has no head that says tokens.",
+      return fmt::format("No predictions: the checkpoint is a {}, which has no language-model head.",
                          config_.architecture);
     if (!own && !config_.tied)
       return fmt::format(
-          "There are no guesses: the file has no {}.weight, and config.json doesn't tie the "
-          "head to the embedding.",
+          "No predictions: the file has no {}.weight, and config.json doesn't tie the head to the embedding.",
           head);
     if (config_.isTwoSidedDecoder())
-      return "There are no guesses: attention goes both ways, so a next token was seen before it is said.";
+      return "No predictions: attention is bidirectional, so each token already sees the next one.";
     return "";
   }
 
@@ -152,8 +150,8 @@ class WeightsReader {
       if (config_.tied && headFinder_.status() && finder_.status() &&
           differ(*weights.head, weights.embedding))
         weights.notes.push_back(
-            fmt::format("config.json ties the head to the embedding, and the file has another one: guesses "
-                        "come from {}.weight, as in transformers 5 (4 took the embedding).",
+            fmt::format("config.json ties the head to the embedding, but the file has a different one. "
+                        "Predictions use {}.weight, as in transformers 5 (version 4 used the embedding).",
                         head));
     } else {
       weights.head = weights.embedding.asLinear();

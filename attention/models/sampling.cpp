@@ -66,7 +66,7 @@ Status generate(ModelSession& session, Matrix logits, Index count, const Samplin
   PassRequest next = request;
   next.logits = LogitRows::last;
   for (Index i = 0; i < count; ++i) {
-    require(logits.rows() >= 1, "writing on needs the last row's logits");
+    require(logits.rows() >= 1, "generation needs the last row's logits");
     const auto id = chooseToken(logits.row(logits.rows() - 1), sampling, session.length());
     if (!id) return id.error();
     auto pass = session.append({&*id, 1}, next, stop);

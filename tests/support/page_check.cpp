@@ -213,16 +213,14 @@ std::vector<std::string> cutOff(UiDriver& ui, Scrolling scrolling) {
     const auto clip = state.clips.find(name);
     ImRect room = window;
     if (clip != state.clips.end()) {
-      room = clipped(room, clip->second.seen);
-      if (reaches && clip->second.scrollsX) room.Min.x = -FLT_MAX, room.Max.x = FLT_MAX;
-      if (reaches && clip->second.scrollsY) room.Min.y = -FLT_MAX, room.Max.y = FLT_MAX;
+      room = reaches ? clip->second.reachable : clipped(room, clip->second.seen);
     }
     if (!contains(room, rect))
       wrong.push_back(name + " " + placeText(rect) + " reaches out of " + placeText(room));
   }
   for (const DrawnText& text : state.texts) {
     const ImRect room = clipped(text.clip, window);
-    if ((reaches && text.scrolls) || text.text.empty() || contains(room, text.area)) continue;
+    if ((reaches && text.reached) || text.text.empty() || contains(room, text.area)) continue;
     wrong.push_back(nameOf(text) + " reaches out of " + placeText(room));
   }
   return wrong;

@@ -128,7 +128,7 @@ TEST_F(MachinesOnScreen, AFileThatIsNoListIsLeftAloneAndSaidToBe) {
   putFile(file(), "{\"machines\": 3}");
   type("machine.H200.memory", "140");
   ui.draw();
-  EXPECT_THAT(page().machineProblem, HasSubstr("machines.json is no JSON list"));
+  EXPECT_THAT(page().machineProblem, HasSubstr("machines.json is not a JSON list"));
   EXPECT_TRUE(ui.has("machines.problem"));
   EXPECT_EQ(page().figures.machine.memoryGb, 140) << "until the program ends";
   EXPECT_EQ(fileText(file()), "{\"machines\": 3}");

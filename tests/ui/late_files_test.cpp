@@ -181,7 +181,7 @@ TEST_F(LateFiles, ASceneIsOpenedBehindTheLessonThatIsInFront) {
   EXPECT_EQ(ui.sceneText(), staged);
   EXPECT_EQ(own().setup.input.text, "another text");
   EXPECT_EQ(ui.session().document().name(), "other.json");
-  EXPECT_THAT(ui.view().messages.notice, HasSubstr("behind the lesson"));
+  EXPECT_THAT(ui.view().messages.notice, HasSubstr("after the lesson"));
 }
 
 TEST_F(LateFiles, WhatASaveWroteIsSavedAndNothingElse) {

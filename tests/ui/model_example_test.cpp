@@ -53,7 +53,7 @@ TEST_F(ExampleModel, IsTheScenesOnceSomethingOfItIsChanged) {
   const std::pair<const char*, void (*)(UiDriver&)> kChanges[] = {
       {"a head", [](UiDriver& ui) { ui.key(Key::x); }},
       {"the text", [](UiDriver& ui) { ui.replaceText("text", "The dog ran"); }},
-      {"a token", [](UiDriver& ui) { ui.key(Key::period); }},
+      {"per token", [](UiDriver& ui) { ui.key(Key::period); }},
       {"a mask", [](UiDriver& ui) { ui.click("window"); }},
       {"an example text", [](UiDriver& ui) { ui.click("skill.1"); }},
       {"its layer on Heads", [](UiDriver& ui) { ui.key(Key::enter); }},

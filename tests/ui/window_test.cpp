@@ -21,10 +21,10 @@ TEST(Palette, OpensNarrowsAndActsOnEnter) {
   ui.chord(kCtrl, Key::k);
   ASSERT_EQ(ui.dialog(), "palette");
   const std::size_t all = ui.names("palette.").size();
-  ui.type("dark or");
+  ui.type("dark and");
   const std::size_t found = ui.names("palette.").size();
   EXPECT_LT(found, all);
-  EXPECT_TRUE(ui.has("palette.Dark or light"));
+  EXPECT_TRUE(ui.has("palette.Switch between dark and light"));
   ui.key(Key::enter);
   EXPECT_EQ(ui.dialog(), "");
   EXPECT_TRUE(ui.view().preferences.light);
@@ -281,7 +281,7 @@ TEST(SmallWindow, ListsAndDialogsLieOverTheDrawer) {
   ui.choose("colormap", "magma");
   ui.key(Key::r);
   ui.chord(kCtrl, Key::k);
-  ui.type("dark or light");
+  ui.type("dark and light");
   ui.key(Key::enter);
   EXPECT_TRUE(ui.view().preferences.light);
   ui.key(Key::f1, {.shift = true});

@@ -64,8 +64,7 @@ int printList(const CostCatalogue& catalogue, bool json) {
 int runCost(const CostOptions& options) {
   const CostCatalogue catalogue = loadCatalogue(configurationFolder());
   for (const std::string& problem : catalogue.problems) warn(problem);
-  if (options.list && !options.model.empty())
-    return usage({"expected --list or --model, and one of them alone"});
+  if (options.list && !options.model.empty()) return usage({"expected either --list or --model"});
   if (options.list) return printList(catalogue, options.json);
   if (options.model.empty()) return usage({"expected --model NAME or --list"});
   const auto shape = shapeNamed(options.model, catalogue);
@@ -88,13 +87,13 @@ void addCostCommand(CLI::App& app, int& exitCode) {
                    "A shape's name (--list), a config.json, or a folder that holds one")
       ->type_name("NAME");
   const auto* tokens =
-      command->add_option("--tokens", options->tokens, "Of each sequence; the model's context if left out")
+      command->add_option("--tokens", options->tokens, "Tokens per sequence; default: the model's context")
           ->type_name("N")
           ->check(countsSomething);
   command->add_option("--batch", options->batch, "Sequences at once")->type_name("B")->check(countsSomething);
   command->add_option("--dtype", options->format, "fp32, fp16, bf16, fp8, int8 or int4; of cache and weights")
       ->type_name("TYPE");
-  command->add_option("--block", options->block, "Tokens of a page of the cache")
+  command->add_option("--block", options->block, "Tokens per cache block")
       ->type_name("TOKENS")
       ->check(countsSomething);
   command->add_option("--tensor-parallel", options->tensorParallel, "GPUs that share every layer")

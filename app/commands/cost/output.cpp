@@ -93,7 +93,7 @@ std::string costTable(const CostReport& report) {
   row("cache", bytesBoth(cost.total),
       fmt::format("{} tokens × batch {}, {}", count(request.tokens), count(request.batch),
                   formatName(request.format)));
-  row("a token", bytesBoth(cost.perToken), factors(shape, request.format));
+  row("per token", bytesBoth(cost.perToken), factors(shape, request.format));
   row("reserved", bytesBoth(cost.reserved),
       cost.reserved >= attention::kTooManyBytes
           ? ""
@@ -104,8 +104,8 @@ std::string costTable(const CostReport& report) {
     if (cost.copies > 1)
       share +=
           fmt::format(", {} on {} of them", shape.isLatent() ? "the latent" : "each kv head", cost.copies);
-    row("cache a GPU", bytesBoth(cost.perGpu), share);
-    row("weights a GPU", bytesBoth(cost.weightsPerGpu));
+    row("cache per GPU", bytesBoth(cost.perGpu), share);
+    row("weights per GPU", bytesBoth(cost.weightsPerGpu));
   }
   row("prefill", flopsText(prefill.total()),
       fmt::format(
@@ -114,8 +114,7 @@ std::string costTable(const CostReport& report) {
           request.batch > 1 ? fmt::format("; of one of the {} sequences", count(request.batch)) : ""));
   if (shape.decodes)
     row("decode step", flopsText(decode.flops),
-        fmt::format("reads {}: operations a byte {:.3g}", fourDigitBytes(decode.bytes()),
-                    decode.intensity()));
+        fmt::format("reads {}: {:.3g} FLOP/byte", fourDigitBytes(decode.bytes()), decode.intensity()));
   return text + "\n" + shape.source + "\n";
 }
 
@@ -154,8 +153,9 @@ std::string costJson(const CostReport& report) {
 }
 
 std::string listTable(const CostCatalogue& catalogue) {
-  std::string text = fmt::format("{:<18}{:>7}{:>8}{:>7}{:>9}{:>9}{:>9}{:>14}  {}\n", "model", "layers", "dim",
-                                 "heads", "kv heads", "head dim", "context", "bf16 a token", "published in");
+  std::string text =
+      fmt::format("{:<18}{:>7}{:>8}{:>7}{:>9}{:>9}{:>9}{:>14}  {}\n", "model", "layers", "dim", "heads",
+                  "kv heads", "head dim", "context", "bf16 per token", "published in");
   for (const ModelShape& shape : catalogue.shapes)
     text += fmt::format("{:<18}{:>7}{:>8}{:>7}{:>9}{:>9}{:>9}{:>14}  {}\n", shape.name, shape.layers,
                         shape.modelDim, shape.heads,

@@ -72,7 +72,7 @@ PassRequest requestOf(const ModelOptions& options, const attention::Model& model
 Status writeOn(const ModelOptions& options, attention::ModelSession& session, ModelReport& run) {
   const attention::ModelConfig& config = session.model().config();
   if (!config.causal && !config.isTwoSidedDecoder())
-    return Error{"this model is an encoder, which sees both ways and writes nothing on; expected a decoder"};
+    return Error{"this model is a bidirectional encoder and can't generate; expected a decoder"};
   const Index before = session.length();
   if (const Status status = session.model().checkTokens({}, before + *options.generate); !status)
     return status;
@@ -158,26 +158,25 @@ int runModel(const ModelOptions& options) {
 
 void addModelCommand(CLI::App& app, int& exitCode) {
   CLI::App* command = app.add_subcommand(
-      "model", "Run a model's folder (config.json, model.safetensors) on tokens: guesses, text, every array");
+      "model",
+      "Run a model's folder (config.json, model.safetensors) on tokens: predictions, text, every array");
   auto options = std::make_shared<ModelOptions>();
-  command
-      ->add_option("FOLDER", options->folder,
-                   "As Hugging Face lays it out; learned: the small model that comes with the program")
+  command->add_option("FOLDER", options->folder, "A Hugging Face folder, or learned for the bundled model")
       ->required();
   command->add_option("--ids", options->ids, "Token ids, with commas between them")->delimiter(',');
   command->add_option("--text", options->text, "A text, for the folder's tokenizer.json")->type_name("T");
   command->add_option("--text-file", options->textFile, "A file with the text, as it is, in UTF-8")
       ->type_name("F");
-  command->add_option("--generate", options->generate, "Generate up to so many tokens");
-  command->add_option("--temperature", options->sampling.temperature, "0 takes the likeliest token")
+  command->add_option("--generate", options->generate, "Number of tokens to generate at most");
+  command->add_option("--temperature", options->sampling.temperature, "0 takes the most likely token")
       ->capture_default_str();
-  command->add_option("--top-k", options->sampling.topK, "Choose among so many; 0 for all")
+  command->add_option("--top-k", options->sampling.topK, "Sample from this many tokens; 0 for all")
       ->capture_default_str();
-  command->add_option("--top-p", options->sampling.topP, "Choose among those that hold this share")
+  command->add_option("--top-p", options->sampling.topP, "Sample from the tokens that reach this probability")
       ->capture_default_str();
-  command->add_option("--seed", options->sampling.seed, "Of the choice")->capture_default_str();
+  command->add_option("--seed", options->sampling.seed, "Seed of the sampling")->capture_default_str();
   command->add_option("-o,--output", options->output, "Where the arrays go")->type_name("OUT.safetensors");
-  command->add_option("--layers", options->layers, "Arrays of these layers alone")->delimiter(',');
+  command->add_option("--layers", options->layers, "Only arrays of these layers")->delimiter(',');
   command->add_option("--only", options->only, "Some of attention, q, k, v, hidden and logits")
       ->delimiter(',')
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kModelArrays), std::end(kModelArrays))));

@@ -170,7 +170,7 @@ std::string modelTable(const attention::Model& model, const ModelReport& run) {
   }
   if (const auto written = writtenText(run)) text += "text: " + *written + "\n";
   if (run.generatedIds)
-    text += fmt::format("written: {} ({:.1f} tokens a second)\n", fmt::join(*run.generatedIds, " "),
+    text += fmt::format("generated: {} ({:.1f} tokens/s)\n", fmt::join(*run.generatedIds, " "),
                         run.tokensPerSecond);
   return text;
 }

@@ -186,7 +186,7 @@ void addStudyCommand(CLI::App& app, int& exitCode) {
       ->type_name("FILE");
   command
       ->add_option("--measure", options->measures,
-                   "Some of detectors, loss, attribution and patch; all if left out")
+                   "Any of detectors, loss, attribution and patch; default all")
       ->delimiter(',')
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kMeasures), std::end(kMeasures))));
   std::vector<std::string> pieces;
@@ -204,12 +204,12 @@ void addStudyCommand(CLI::App& app, int& exitCode) {
   command
       ->add_option(
           "--answers", options->answers,
-          "One or two words whose logits are compared, where a text names none; the likeliest if left out")
+          "One or two words whose logits are compared, for texts that name none; default: the most likely")
       ->expected(1, 2);
   command->add_option("--jobs", options->jobs, "Texts at a time")->capture_default_str();
   command->add_option(
       "-o,--output", options->output,
-      "The JSON, CSV or NPZ to write; if left out, a line of JSON for each text is printed as it comes");
+      "The JSON, CSV or NPZ to write; default: print a line of JSON for each text as it finishes");
   command->callback([options, &exitCode] { exitCode = guarded([&] { return runStudy(*options); }); });
 }
 

@@ -45,8 +45,8 @@ Index rotaryDimOf(const attention::AttentionConfig& config) {
 }
 
 std::string shareText(const attention::AttentionConfig& config, const CacheBytes& bytes) {
-  if (config.heads == 1) return "1 head: nothing to share.";
-  if (config.kvHeads == config.heads) return "MHA: every head its own band.";
+  if (config.heads == 1) return "One head: nothing to share.";
+  if (config.kvHeads == config.heads) return "MHA: one band per head.";
   return fmt::format("{} ({}) is {} of MHA.", kindName(config.heads, config.kvHeads),
                      countedText(config.kvHeads, "kv head"), fractionText(bytes.own, bytes.mha));
 }

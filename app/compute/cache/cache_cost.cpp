@@ -28,7 +28,7 @@ std::string cacheFormula(const Snapshot& snapshot, Index tokens, Index bytesPerV
     return fmt::format("{}, filled once = {} · {}",
                        bytesText(cacheBytes(snapshot, kvHeads, tokens, bytesPerValue)), factors,
                        tokenCountText(tokens));
-  return "+" + bytesText(cacheBytes(snapshot, kvHeads, 1, bytesPerValue)) + " a token = " + factors;
+  return "+" + bytesText(cacheBytes(snapshot, kvHeads, 1, bytesPerValue)) + " per token = " + factors;
 }
 
 }  // namespace headscope::app

@@ -129,17 +129,18 @@ Result<MemoryShare> mapMemory(const AttentionConfig& config, Index latent, const
   const Index d = config.modelDim, outputs = 2 * config.kvHeads * config.headDim, side = std::min(d, outputs);
   if (const Index most = attention::mostLatent(d, outputs); latent > most)
     return Error{
-        fmt::format("A latent of {} dimensions takes too long to find where the model dim is {} and keys and "
-                    "values have {}: up to {} are.",
+        fmt::format("Fitting a latent of {} dimensions takes too long for a model dim of {} with keys and "
+                    "values of {}: expected up to {}.",
                     latent, d, outputs, most)};
   const auto floats =
       static_cast<std::uint64_t>(d * (config.heads * config.headDim + 4 * outputs) +
                                  (attention::mostLatent(d, outputs) < d ? 2 : 8) * side * side);
   MemoryShare share = resources.memory.reserve(floats * sizeof(float), stop);
   if (share) return share;
-  return Error{fmt::format("Taking this layer's maps apart needs {}, and {} of the budget of {} are in use.",
-                           fourDigitBytes(floats * sizeof(float)), fourDigitBytes(resources.memory.used()),
-                           fourDigitBytes(resources.memory.total()))};
+  return Error{
+      fmt::format("Factoring this layer's projections needs {}, and {} of the budget of {} is in use.",
+                  fourDigitBytes(floats * sizeof(float)), fourDigitBytes(resources.memory.used()),
+                  fourDigitBytes(resources.memory.total()))};
 }
 
 }  // namespace

@@ -43,12 +43,12 @@ Result<MemoryShare> studyMemory(const AttentionConfig& config, const SequenceSna
   if (MemoryShare share = resources.memory.reserve(needed, stop)) return share;
   if (stop.stop_requested()) return Error{"stopped"};
   const auto count = [](Index value) { return countText(static_cast<std::uint64_t>(value)); };
-  return Error{fmt::format(
-      "{} heads of {} × {} weights, computed again, need {}; the budget is {}, and {} of it are in use. Use "
-      "fewer tokens or heads.",
-      config.heads, count(n), count(m), bytesText(static_cast<double>(needed)),
-      bytesText(static_cast<double>(resources.memory.total())),
-      bytesText(static_cast<double>(resources.memory.used())))};
+  return Error{
+      fmt::format("Recomputing {} heads of {} × {} weights needs {}; the budget is {}, and {} of it is in "
+                  "use. Use fewer tokens or heads.",
+                  config.heads, count(n), count(m), bytesText(static_cast<double>(needed)),
+                  bytesText(static_cast<double>(resources.memory.total())),
+                  bytesText(static_cast<double>(resources.memory.used())))};
 }
 
 MemoryShare pictureMemory(std::initializer_list<const Stack*> pictures, const Resources& resources) {
@@ -165,8 +165,7 @@ Result<EvictionStudy> studyEviction(const EvictionQuestion& question, const Reso
                                     std::stop_token stop) {
   const Snapshot& snapshot = *question.snapshot;
   const SequenceSnapshot& sequence = sequenceOf(snapshot, question.sequence);
-  if (!snapshot.causal)
-    return Error{"Entries leave a cache while tokens are decoded, which needs a causal mask."};
+  if (!snapshot.causal) return Error{"Eviction happens while decoding, which needs a causal mask."};
   const auto memory = studyMemory(snapshot.config, sequence, resources, stop);
   if (!memory) return memory.error();
   const AttentionResult full =

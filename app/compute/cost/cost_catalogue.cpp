@@ -60,13 +60,13 @@ Result<ModelShape> readShape(const Json& json) {
     const auto flag = std::find_if(std::begin(kFlags), std::end(kFlags),
                                    [&, &key = key](const FlagField& field) { return key == field.name; });
     if (size != std::end(kSizes)) {
-      if (!value.is_number_integer()) return Error{key + " is no whole number"};
+      if (!value.is_number_integer()) return Error{key + " is not a whole number"};
       shape.*size->member = value.get<Index>();
     } else if (flag != std::end(kFlags)) {
       if (!value.is_boolean()) return Error{key + " is neither true nor false"};
       shape.*flag->member = value.get<bool>();
     } else if (key == "name" || key == "source") {
-      if (!value.is_string()) return Error{key + " is no text"};
+      if (!value.is_string()) return Error{key + " is not a text"};
       (key == "name" ? shape.name : shape.source) = value.get<std::string>();
     } else {
       return Error{"there is no field " + attention::quotedText(key) + ", expected " + shapeFieldNames()};
@@ -117,7 +117,7 @@ Result<std::string> readText(const std::filesystem::path& path) {
 
 Result<Json> readList(std::string_view text, const std::string& file) {
   auto json = attention::parseJsonTree<Json>(text, file);
-  if (json && !json->is_array()) return Error{file + " is no JSON list, expected [{\"name\": …}, …]"};
+  if (json && !json->is_array()) return Error{file + " is not a JSON list, expected [{\"name\": …}, …]"};
   return json;
 }
 
@@ -129,7 +129,7 @@ void addFrom(const Result<std::string>& text, const std::string& file, Read read
   if (!list) return problems.push_back(list.error().message);
   const Json& json = *list;
   for (std::size_t i = 0; i < json.size(); ++i) {
-    Result<Entry> entry = json[i].is_object() ? read(json[i]) : Result<Entry>(Error{"is no object"});
+    Result<Entry> entry = json[i].is_object() ? read(json[i]) : Result<Entry>(Error{"is not an object"});
     if (!entry) {
       problems.push_back(fmt::format("{}, entry {}: {}", file, i + 1, entry.error().message));
       continue;

@@ -102,9 +102,9 @@ CostPlot cachePlot(const CostFigures& figures, const CostCatalogue& catalogue) {
   CostPlot shown;
   shown.title = !shape.decodes ? "An encoder keeps no cache; a decoder's grows"
                 : shape.window > 0
-                    ? (shape.globalLayers > 0 ? "Windows bend the line: full layers keep growing"
-                                              : "Windows bend the line: no layer keeps all tokens")
-                : shape.isLatent() ? "A latent grows too, only slower"
+                    ? (shape.globalLayers > 0 ? "Windows flatten the curve; full layers keep growing"
+                                              : "Windows flatten the curve: no layer keeps all tokens")
+                : shape.isLatent() ? "A latent grows too, but slower"
                                    : "Memory grows with every token";
   Plot& plot = shown.plot;
   plot.x = tokenAxis(figures);
@@ -129,7 +129,7 @@ CostPlot cachePlot(const CostFigures& figures, const CostCatalogue& catalogue) {
   if (shape.decodes) mark(figures.cost.total, true, PlotSide::aboveLeft);
   if (shape.decodes && shape.contextKnown && shape.context < plot.x.high)
     shown.notes.push_back(fmt::format("dashed: beyond the {} tokens {}", tokensText(shape.context),
-                                      isMadeHere(shape) ? "that are computed here" : "it was made for"));
+                                      isMadeHere(shape) ? "computed here" : "it was trained for"));
   return shown;
 }
 
@@ -161,7 +161,7 @@ CostPlot matrixPlot(const CostFigures& figures) {
   plot.marks.push_back(
       {{wall, card}, countText(static_cast<std::uint64_t>(wall)), "", PlotSide::right, true, true});
   plot.labelRoom = 168;
-  shown.notes = {"32 bits a weight; that is why nobody keeps them: kernels go through them in tiles",
+  shown.notes = {"32 bits per weight. Kernels avoid storing them by working in tiles.",
                  "GPT-3, 96 layers at 2,048: 1.5 GiB with one a layer, 7.5 GiB in training (5×)"};
   return shown;
 }
@@ -209,9 +209,9 @@ CostPlot prefillPlot(const CostFigures& figures) {
   mark(figures.overtakesProjections, !wide);
   if (wide) mark(figures.overtakesAll, true);
   plot.labelRoom = 140;
-  const std::string pairs = shape.decodes ? "causal pairs, n(n+1)/2" : "all n² pairs, as an encoder has them";
+  const std::string pairs = shape.decodes ? "causal pairs, n(n+1)/2" : "all n² pairs, as in an encoder";
   const std::string textbooks =
-      "one product each, as textbooks: n = d = " + countText(static_cast<std::uint64_t>(shape.modelDim));
+      "one product each, as in textbooks: n = d = " + countText(static_cast<std::uint64_t>(shape.modelDim));
   shown.notes = {wide ? fmt::format("{}: {} and {}; FFN: feed-forward", pairs,
                                     crossing(figures.overtakesProjections), crossing(figures.overtakesAll))
                       : pairs,
@@ -236,7 +236,7 @@ CostPlot decodePlot(const CostFigures& figures) {
   };
   if (!figures.shape.decodes) {
     shown.title = "An encoder decodes nothing";
-    shown.notes = {"it goes through all tokens at once, as in a prefill"};
+    shown.notes = {"it processes all tokens at once, as in a prefill"};
     fitAxis(plot.y, plot.lines);
     return shown;
   }
@@ -257,8 +257,7 @@ CostPlot decodePlot(const CostFigures& figures) {
           ? std::string("one token; without the cache a step would be a prefill")
           : fmt::format("one token for each of {} sequences; without the cache a step would be a prefill",
                         figures.request.batch)};
-  if (figures.shape.isLatent())
-    shown.notes.emplace_back("absorbed: scores and sums over the latent itself; nothing is unpacked");
+  if (figures.shape.isLatent()) shown.notes.emplace_back("absorbed: scores and sums use the latent directly");
   return shown;
 }
 

@@ -34,8 +34,7 @@ ModelShape shapeOfLayer(const Setup& setup) {
   shape.kvHeads = model.kvHeads;
   shape.headDim = model.headDim;
   shape.context = kMaxTokens;
-  shape.source =
-      isStack(setup) ? "the layers made here: attention alone" : "the layer made here: attention alone";
+  shape.source = isStack(setup) ? "synthetic layers: attention only" : "synthetic layer: attention only";
   return shape;
 }
 

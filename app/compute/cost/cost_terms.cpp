@@ -28,11 +28,11 @@ std::string cacheTerms(const CostFigures& figures) {
   const attention::CostRequest& request = figures.request;
   if (!figures.shape.decodes) return "An encoder reads all tokens at once and keeps nothing.";
   if (figures.shape.window > 0)
-    return fmt::format("{} a token in a layer × {} tokens in all layers × batch {} = {}",
+    return fmt::format("{} per token and layer × {} tokens in all layers × batch {} = {}",
                        exactBytes(figures.cost.perToken / attention::asSize(figures.shape.layers)),
                        countText(attention::cachedTokens(figures.shape, request.tokens)),
                        wholeText(request.batch), fourDigitBytes(figures.cost.total));
-  return fmt::format("{} a token × {} tokens × batch {} = {}", exactBytes(figures.cost.perToken),
+  return fmt::format("{} per token × {} tokens × batch {} = {}", exactBytes(figures.cost.perToken),
                      wholeText(request.tokens), wholeText(request.batch), fourDigitBytes(figures.cost.total));
 }
 
@@ -76,10 +76,9 @@ std::string holdsTerms(const attention::CacheCost& cost) {
 std::string latentTerms(const attention::ModelShape& shape) {
   const Index values = shape.valueDim > 0 ? shape.valueDim : shape.headDim;
   return fmt::format(
-      "Decode is counted absorbed (DeepSeek-V2, 2.1.2): W_UK goes into the query, W_UV into the output, and "
-      "nothing is unpacked. For each cached token and layer 2 · {0} heads · ({1} + {2} for its score + {1} "
-      "for "
-      "its sum) = {3} FLOP. A prefill unpacks keys and values: 2 · {0} · ({4} + {2} + {5}) = {6} a pair.",
+      "Decode is counted absorbed (DeepSeek-V2, 2.1.2): W_UK is merged into the query and W_UV into the "
+      "output. Per cached token and layer: 2 · {0} heads · ({1} + {2} for its score + {1} for its sum) = {3} "
+      "FLOP. A prefill unpacks keys and values: 2 · {0} · ({4} + {2} + {5}) = {6} per pair.",
       shape.heads, shape.latentDim, shape.ropeDim,
       wholeText(2 * shape.heads * (2 * shape.latentDim + shape.ropeDim)), shape.headDim, values,
       wholeText(2 * shape.heads * (shape.headDim + shape.ropeDim + values)));
@@ -95,7 +94,7 @@ std::string timeTerms(const CostFigures& figures) {
   if (figures.shape.decodes)
     text = fmt::format(
         "A decode step reads {} of weights and {} of cache: ÷ {} = {}. It computes {}: ÷ {} = {}. The longer "
-        "counts.\n",
+        "time is the limit.\n",
         fourDigitBytes(figures.decode.weightBytes), fourDigitBytes(figures.decode.cacheBytes), memory,
         secondsText(figures.decode.bytes() / bandwidth), flopsText(figures.decode.flops), processor,
         secondsText(figures.decode.flops / flops));

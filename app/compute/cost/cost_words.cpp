@@ -49,17 +49,16 @@ std::vector<CostFactor> costFactors(const CostFigures& figures) {
   const attention::CostRequest& request = figures.request;
   std::vector<CostFactor> factors;
   if (!shape.isLatent())
-    factors.push_back({"keys_values", "2", "keys, values", "Each token leaves a key and a value behind."});
+    factors.push_back({"keys_values", "2", "keys, values", "Each token stores a key and a value."});
   const bool slides = shape.window > 0;
   if (!slides)
     factors.push_back({"layers", count(shape.layers), shape.layers == 1 ? "layer" : "layers",
-                       "Every layer has a cache of its own."});
+                       "Each layer has its own cache."});
   if (shape.isLatent()) {
-    factors.push_back(
-        {"latent", count(shape.latentDim + shape.ropeDim),
-         fmt::format("latent {} + {}", shape.latentDim, shape.ropeDim),
-         "Multi-head latent attention keeps one latent and one rotary key for all heads, from which "
-         "keys and values are made again: no factor 2."});
+    factors.push_back({"latent", count(shape.latentDim + shape.ropeDim),
+                       fmt::format("latent {} + {}", shape.latentDim, shape.ropeDim),
+                       "Multi-head latent attention stores one latent and one rotary key for all heads and "
+                       "recomputes keys and values from them, so there is no factor 2."});
   } else {
     factors.push_back({"kv_heads", count(shape.kvHeads), shape.kvHeads == 1 ? "kv head" : "kv heads",
                        fmt::format("{} share {}: {} is {} of MHA.", countedText(shape.heads, "query head"),
@@ -71,12 +70,10 @@ std::vector<CostFactor> costFactors(const CostFigures& figures) {
   }
   factors.push_back({"dtype", bytesOfOne(request.format),
                      std::string(attention::kNumberFormatNames[static_cast<std::size_t>(request.format)]),
-                     "Bytes of one number. Drag it to the side, or turn the wheel with Ctrl.",
-                     CostFactor::Turns::format});
+                     "Bytes per number. Drag sideways, or scroll with Ctrl.", CostFactor::Turns::format});
   std::string tokens = count(request.tokens), label = request.tokens == 1 ? "token" : "tokens";
   std::string help =
-      "Tokens in the cache: prompt and answer. Drag it to the side, or turn the wheel with Ctrl: twice, "
-      "half.";
+      "Tokens in the cache: prompt and answer. Drag sideways, or scroll with Ctrl to double or halve.";
   if (slides) {
     tokens = countText(attention::cachedTokens(shape, request.tokens));
     label = fmt::format("tokens in {} layers", shape.layers);
@@ -88,8 +85,7 @@ std::vector<CostFactor> costFactors(const CostFigures& figures) {
   factors.push_back({"tokens", tokens, label, help, CostFactor::Turns::tokens, false});
   factors.push_back(
       {"batch", count(request.batch), "batch",
-       "Sequences at once, each with a cache of its own. Drag it to the side, or turn the wheel with Ctrl: "
-       "twice, half.",
+       "Sequences at once, each with its own cache. Drag sideways, or scroll with Ctrl to double or halve.",
        CostFactor::Turns::batch, false});
   return factors;
 }
@@ -104,12 +100,11 @@ std::string costSentence(const CostFigures& figures) {
 
 std::string costExplanation(const CostFigures& figures) {
   const ModelShape& shape = figures.shape;
-  if (!shape.decodes)
-    return "It is an encoder: it reads all tokens at once, and nothing is decoded step by step.";
+  if (!shape.decodes) return "It is an encoder: it reads all tokens at once and decodes nothing.";
   std::string text;
   const std::string mha = fourDigitBytes(figures.mha);
   if (figures.tooLarge())
-    text = "2⁶³ bytes and more have no figure here.";
+    text = "Figures stop at 2⁶³ bytes.";
   else if (shape.isLatent())
     text = fmt::format("MLA ({} + {} numbers a layer) is {} of MHA, which would need {}.", shape.latentDim,
                        shape.ropeDim, fractionText(figures.cost.total, figures.mha), mha);
@@ -117,7 +112,7 @@ std::string costExplanation(const CostFigures& figures) {
     text = fmt::format("{} with windows is {} of MHA without, which would need {}.", attentionKind(shape),
                        fractionText(figures.cost.total, figures.mha), mha);
   else if (shape.kvHeads == shape.heads)
-    text = "MHA: every head keeps keys and values of its own.";
+    text = "MHA: each head stores its own keys and values.";
   else
     text = fmt::format(
         "{} ({} kv head{} for {} heads) is {} of MHA, which would need {}.", attentionKind(shape),
@@ -128,7 +123,7 @@ std::string costExplanation(const CostFigures& figures) {
     text += fmt::format(" On {} GPUs {} each.", figures.request.tensorParallel,
                         fourDigitBytes(figures.cost.perGpu));
   if (shape.contextKnown && figures.request.tokens > shape.context && !isMadeHere(shape))
-    text += fmt::format(" Computed; the model was trained to {}.", tokensText(shape.context));
+    text += fmt::format(" The model was trained on up to {}.", tokensText(shape.context));
   return text;
 }
 

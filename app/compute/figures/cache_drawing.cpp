@@ -190,8 +190,8 @@ attention::Result<Drawing> drawShapes(const Scene& scene, const Snapshot& snapsh
                                    : fmt::format("latent {}", one.latent);
       tile.cells = study->weights[static_cast<Index>(i)];
       const std::uint64_t bytes = bytesPerToken(scene, one);
-      tile.figures = {{"output is off by", i == 0 ? "0" : offText(one.output.all)},
-                      {"cache a token", exactBytes(bytes)},
+      tile.figures = {{"output error", i == 0 ? "0" : offText(one.output.all)},
+                      {"cache per token", exactBytes(bytes)},
                       {"parameters", countText(one.parameters)}};
     } else {
       tile.more = "not computed";
@@ -214,15 +214,14 @@ attention::Result<Drawing> drawPrecision(const Scene& scene, const Snapshot& sna
   for (std::size_t i = 0; i < study->cases.size(); ++i) {
     const PrecisionCase& one = study->cases[i];
     tiles.push_back({std::string(attention::kNumberFormatNames[static_cast<std::size_t>(one.format)]),
-                     exactBytes(one.bytes) + " a token",
+                     exactBytes(one.bytes) + " per token",
                      {{"weights, most", one.weightError > 0 ? fmt::format("{:.2g}", one.weightError) : "0"},
-                      {"output is off by", offText(one.output.all)}},
+                      {"output error", offText(one.output.all)}},
                      study->differences[static_cast<Index>(i)]});
   }
-  Drawing drawing =
-      roomPage(colors, "The cache in fewer bits",
-               fmt::format("|Δ| of {}, logarithmic up to {:.2g}; keys and values really quantised",
-                           headText(question.head), study->mostDifference));
+  Drawing drawing = roomPage(colors, "The cache in fewer bits",
+                             fmt::format("|Δ| of {}, logarithmic up to {:.2g}; keys and values quantised",
+                                         headText(question.head), study->mostDifference));
   render::HeatmapStyle style = weightStyle(colors, scene, study->mostDifference, study->differences.rows());
   style.logarithmic = true;
   style.low = style.high * 1e-4f;
@@ -268,9 +267,9 @@ attention::Result<Drawing> drawEviction(const Scene& scene, const Snapshot& snap
     };
     const std::string name(attention::kEvictionNames[static_cast<std::size_t>(one.rules.policy)]);
     tiles.push_back({name,
-                     "hatched: gone",
-                     {{"weight lost, at worst", offText(worst(one.massLost))},
-                      {"output is off by, at worst", offText(worst(one.outputError))}},
+                     "hatched: evicted",
+                     {{"weight lost, worst token", offText(worst(one.massLost))},
+                      {"output error, worst token", offText(worst(one.outputError))}},
                      study->weights[static_cast<Index>(i)]});
     PlotLine line{name, {}, i == 0 ? Dash::solid : Dash::dashed, i == 0};
     for (std::size_t at = 0; at < one.outputError.size(); ++at)
@@ -317,7 +316,7 @@ attention::Result<Drawing> drawPaging(const Scene& scene, const Snapshot& snapsh
     plot.y.ticks.push_back({share * plot.y.high, bytesText(share * plot.y.high)});
   Drawing drawing = roomPage(
       colors, "Paging",
-      fmt::format("bytes at each step of the schedule, in blocks of {} tokens and in contiguous rooms",
+      fmt::format("bytes at each step of the schedule, in blocks of {} tokens and in contiguous allocations",
                   cache.block));
   addPlot(drawing, colors, {kMargin + 40, kTilesTop - 10, 700, 300}, plot);
   drawing.width = std::max(drawing.width, kMargin * 2 + 740);

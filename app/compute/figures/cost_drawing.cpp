@@ -91,10 +91,10 @@ double addProduct(Drawing& drawing, const DrawingColors& colors, const CostFigur
   addBracket(drawing, colors, kPageMargin, split, bracket,
              slides
                  ? exactBytes(figures.cost.perToken / attention::asSize(figures.shape.layers)) +
-                       " a token in a layer"
+                       " per token and layer"
                  : exactBytes(figures.cost.perToken) +
                        (figures.cost.perToken < 1024 ? "" : " = " + fourDigitBytes(figures.cost.perToken)) +
-                       " a token");
+                       " per token");
   const auto tokens = slides ? attention::cachedTokens(figures.shape, figures.request.tokens)
                              : static_cast<std::uint64_t>(figures.request.tokens);
   addBracket(
@@ -124,7 +124,7 @@ double addRuler(Drawing& drawing, const DrawingColors& colors, const CostFigures
   drawing.shapes.push_back(TextRun{costShare(figures),
                                    kPageMargin + drawnWidth(holds, 13.5, false) * 1.1 + 12, top + 8, 11.5,
                                    colors.secondary});
-  drawing.shapes.push_back(TextRun{"cards as sold, in GB (10⁹ bytes)", kWidth - kPageMargin, top + 8, 11.5,
+  drawing.shapes.push_back(TextRun{"GPU memory in GB (10⁹ bytes)", kWidth - kPageMargin, top + 8, 11.5,
                                    colors.secondary, Anchor::end});
   const Frame bar{kPageMargin, top + 24, kInner, 28};
   drawing.shapes.push_back(Box{bar, colors.panel});

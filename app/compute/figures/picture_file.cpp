@@ -137,7 +137,7 @@ Result<Length> parseLength(const std::string& text) {
   if (parsed.ec != std::errc() || !(unit.empty() || unit == "px" || unit == "mm") ||
       !(length.value > 0 && length.value <= 1e6))
     return Error{attention::quotedText(text) +
-                 " is no length, expected pixels such as 800 or millimetres such as 120mm"};
+                 " is not a length, expected pixels such as 800 or millimetres such as 120mm"};
   return length;
 }
 

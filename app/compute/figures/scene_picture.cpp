@@ -51,7 +51,7 @@ Result<Drawing> drawRecorded(PictureKind kind, const Scene& scene, Resources& re
     return Error{name + " is recorded attention, which has weights and no scores: choose weights"};
   if (kind == PictureKind::mask) return Error{name + " is recorded attention, which says nothing of a mask"};
   if (kind == PictureKind::cache && (result.k.empty() || result.v.empty()))
-    return Error{name + " is recorded attention without k and v: there is no cache to draw"};
+    return Error{name + " is imported attention without k and v, so there is no cache to draw"};
   if (kind == PictureKind::cache) return cacheDrawing(scene, snapshot, options);
   if (kind == PictureKind::head)
     return headDrawing(scene, snapshot, pictureHead(scene, snapshot.config.heads), options);

@@ -27,12 +27,12 @@ Result<std::shared_ptr<const EmbeddingStudy>> studyEmbedding(const EmbeddingQues
   constexpr Index kOverviewRows = 144, kOverviewColumns = 512;
   const Setup& setup = question.setup;
   if (!setup.subject.model.empty())
-    return Error{"A model's embeddings are its own: go back to a layer made here to change vectors by hand."};
-  if (setup.input.cross)
-    return Error{"Cross-attention reads two texts; embeddings by hand are one sequence."};
+    return Error{
+        "A trained model's embeddings can't be edited. Switch to a synthetic layer to edit vectors."};
+  if (setup.input.cross) return Error{"Cross-attention needs two texts; edited embeddings are one sequence."};
   TokenBatch batch = tokenizeBatch(setup);
   if (batch.error) return Error{batch.error->message};
-  if (batch.lines.empty()) return Error{"There are no tokens: type a text on Heads, or paste a table."};
+  if (batch.lines.empty()) return Error{"No tokens. Type a text on Heads or paste a table."};
   const auto at = std::min<std::size_t>(static_cast<std::size_t>(question.sequence), batch.lines.size() - 1);
   LineTokens& line = batch.lines[at];
   line.queries.resize(static_cast<std::size_t>(line.queryLength));  // without padding

@@ -24,14 +24,13 @@ Result<std::shared_ptr<const PatchStudy>> studyPatch(const PatchQuestion& questi
   setup.mask.compare = false;
   TokenBatch batch = tokenizeBatch(setup);
   if (batch.error) return Error{"The other text: " + batch.error->message};
-  if (batch.lines.empty()) return Error{"Type another text: its pattern is taken over."};
+  if (batch.lines.empty()) return Error{"Type another text to take its pattern."};
   const Index queries = batch.lines.front().queryLength, keys = batch.lines.front().keyLength;
   if (batch.lines.size() > 1)
-    return Error{
-        fmt::format("The other text has {} lines; a pattern is taken from one.", batch.lines.size())};
+    return Error{fmt::format("The other text has {} lines, expected one.", batch.lines.size())};
   if (queries != here.queryLength || keys != here.keyLength)
-    return Error{fmt::format("The other text has {} tokens, this one has {}: a pattern fits only as many.",
-                             queries, here.queryLength)};
+    return Error{fmt::format("The other text has {} tokens, expected {}, as in this text.", queries,
+                             here.queryLength)};
   auto study = std::make_shared<PatchStudy>();
   study->question = question;
   study->other = std::make_shared<const Snapshot>(computeSnapshot(setup, resources, stop));

@@ -98,7 +98,7 @@ attention::Result<std::shared_ptr<const ViewStudy>> studyViews(const ViewQuestio
     view.values = valuesOf(question, picture);
     if (picture == HeadPicture::rollout) {
       if (question.layer->context.size() > 0) {
-        study.noRollout = "Cross-attention mixes another text in; rollout follows one.";
+        study.noRollout = "Rollout needs self-attention; cross-attention reads a second text.";
         continue;
       }
       auto values = rolloutOf(*question.layer, resources, stop);

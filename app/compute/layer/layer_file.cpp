@@ -47,7 +47,7 @@ attention::Status checkFileLayers(const std::filesystem::path& path, Index first
   if (missing == first + count) return attention::success();
   const auto lowest = layers.front().number, highest = layers.back().number;
   return attention::Error{fmt::format(
-      "The {} layers made here take {} of {}, which holds {}.", count, layersText(first, first + count - 1),
+      "The {} synthetic layers need {} of {}, which holds {}.", count, layersText(first, first + count - 1),
       attention::shownPath(path.filename()),
       !lowest || !highest                                           ? "one layer without a number"
       : *highest - *lowest + 1 == static_cast<Index>(layers.size()) ? layersText(*lowest, *highest)

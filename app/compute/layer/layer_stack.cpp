@@ -101,8 +101,8 @@ Result<Matrix> streamBefore(const Setup& setup, const LineTokens& line, Index se
   const MemoryShare share = resources.memory.reserve(needed, stop);
   if (!share && !stop.stop_requested())
     return Error{
-        fmt::format("The layers below layer {} would need {} on {} tokens; the budget is {}, and {} of "
-                    "it are in use. Use a shorter text or fewer heads.",
+        fmt::format("The layers below layer {} need {} for {} tokens; the budget is {}, and {} of it is in "
+                    "use. Use a shorter text or fewer heads.",
                     below, bytesText(static_cast<double>(needed)), run->text.ids.size(),
                     bytesText(static_cast<double>(resources.memory.total())),
                     bytesText(static_cast<double>(resources.memory.used())))};
@@ -144,7 +144,7 @@ Result<ModelRun> prepareStack(const Setup& setup, Index depth, const LineTokens&
   ModelRun run;
   const attention::ModelWeights weights = weightsOf(setup, *parts);
   run.opened = std::make_shared<const OpenModel>(
-      OpenModel{fmt::format("{} layers made here", setup.model.layers),
+      OpenModel{fmt::format("{} synthetic layers", setup.model.layers),
                 std::make_shared<const attention::Model>(
                     attention::Model::made(stackConfig(setup, depth), weights, parts))});
   for (Index i = 0; i < parts->x->rows(); ++i) run.text.ids.push_back(i);
@@ -214,8 +214,8 @@ bool staysInRange(const attention::AttentionResult& result, Index queries) {
 
 std::string outgrownText(const Setup& setup) {
   return (isStack(setup) ? fmt::format("Layer {}'s", shownLayer(setup)) : "The layer's") +
-         " numbers grow beyond 3.4·10³⁸, all that fp32 holds: use smaller weights (gain), "
-         "a norm between layers, or scores ÷ √d.";
+         " values exceed 3.4·10³⁸, the fp32 maximum. Use smaller weights (gain), a norm between layers, or "
+         "scores ÷ √d.";
 }
 
 }  // namespace headscope::app

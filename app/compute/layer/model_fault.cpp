@@ -15,11 +15,10 @@ std::string modelFault(const OpenModel& opened, std::span<const attention::Index
   // A head without a tensor of its own is the table of tokens.
   if (!fault && parts.head) fault = attention::findTensorFault(model, {.embedding = true}, stop);
   if (!fault)
-    return opened.name +
-           ": its numbers grow beyond 3.4·10³⁸, all that fp32 holds, though its weights are finite.";
+    return opened.name + ": its values exceed 3.4·10³⁸, the fp32 maximum, though its weights are finite.";
   const std::string where = fault->layer >= 0 ? fmt::format("from layer {} on", fault->layer)
                             : parts.embedding ? "from the embedding on"
-                                              : "of its guesses";
+                                              : "in its predictions";
   return fmt::format("{}: tensor {} is {} at {}, so not all numbers {} are finite.", opened.name,
                      attention::quotedText(fault->tensor), fault->value, fault->at, where);
 }

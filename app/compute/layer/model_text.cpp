@@ -90,7 +90,7 @@ Result<std::vector<Index>> idsInPlace(const attention::TextTokenizer& tokenizer,
     all.insert(all.end(), found.begin(), found.end());
     if (const auto reads = textOf(std::move(all)); reads && *reads == *before + word) return found;
   }
-  if (first.empty()) return Error{"Type a word: nothing is no token"};
+  if (first.empty()) return Error{"Type a word. An empty text has no tokens."};
   return first;
 }
 

@@ -374,8 +374,7 @@ Snapshot computeSnapshot(const Setup& setup, Resources& resources, std::stop_tok
     fill(snapshot, setup, resources, stop);
   } catch (const std::bad_alloc&) {
     snapshot.error = PlacedError{Place::memory,
-                                 "This machine has not enough free memory for these sizes. "
-                                 "Use fewer tokens, heads or lines."};
+                                 "Not enough free memory for these sizes. Use fewer tokens, heads or lines."};
   } catch (const std::exception& broken) {
     snapshot.error = PlacedError{Place::model, std::string("This can't be computed: ") + broken.what()};
   }

@@ -101,7 +101,8 @@ Result<std::shared_ptr<const ModelStudy>> StepValues::model() {
   if (model_) return model_;
   const Setup& setup = scene_.setup;
   if (!isStack(setup) && (!setup.subject.opened || !setup.subject.opened->model))
-    return Error{"this is of an opened model or several layers, and the step's scene has a layer made here"};
+    return Error{
+        "this needs an opened model or several layers, but the step's scene has one synthetic layer"};
   ModelRunner runner;
   auto study = runner.run(
       modelQuestion(setup), resources_, [](Index, const auto&) {}, stop_);
@@ -115,7 +116,7 @@ Result<Array> StepValues::ofModel(const std::string& name) {
   if (!study) return study.error();
   const auto& layers = (*study)->layers;
   if (name == "loss") {
-    if (!(*study)->opened->model->guesses()) return Error{"loss needs a model that guesses tokens"};
+    if (!(*study)->opened->model->guesses()) return Error{"loss needs a model that predicts tokens"};
     const auto strip = foresee({*study, nullptr, std::ssize(layers)}, stop_);
     if (!strip) return strip.error();
     double loss = 0;
@@ -125,7 +126,7 @@ Result<Array> StepValues::ofModel(const std::string& name) {
         loss += static_cast<double>(each.loss);
         ++count;
       }
-    if (count == 0) return Error{"loss needs a text of two tokens and a model that guesses"};
+    if (count == 0) return Error{"loss needs a text of two tokens and a model that predicts them"};
     return Array(loss / static_cast<double>(count));
   }
   const attention::Stack& first = layers.front()->weights;
@@ -196,7 +197,7 @@ Result<Array> StepValues::guessed(bool rank, std::span<const ExpressionArgument>
       const auto encoded = opened.tokenizer->encode(text, attention::SpecialTokens::leaveOut, stop_);
       if (encoded.ok() && encoded->ids.size() == 1 && id < 0) id = encoded->ids.front();
     }
-    if (id < 0) return Error{attention::quotedText(word) + " is no single token of " + opened.name};
+    if (id < 0) return Error{attention::quotedText(word) + " is not a single token of " + opened.name};
   } else {
     const Index real = query + (opened.config().causal ? 1 : 0);
     if (real >= tokens) return Error{"nothing follows the last token; name a token"};
@@ -205,7 +206,7 @@ Result<Array> StepValues::guessed(bool rank, std::span<const ExpressionArgument>
   const attention::Matrix logits =
       opened.model->logits((*study)->layers.back()->hidden.middleRows(query, 1), stop_);
   if (stop_.stop_requested()) return Error{"stopped"};
-  if (logits.size() == 0) return Error{opened.name + " guesses no tokens"};
+  if (logits.size() == 0) return Error{opened.name + " predicts no tokens"};
   if (rank) return Array(static_cast<double>((logits.row(0).array() > logits(0, id)).count() + 1));
   const Eigen::ArrayXd all = logits.row(0).cast<double>().array();
   const double most = all.maxCoeff();
@@ -221,7 +222,7 @@ Result<std::vector<double>> wholeArguments(const LessonName& name,
   for (const ExpressionArgument& argument : arguments) {
     const double value = argument.text || argument.array.size() != 1 ? NAN : argument.array.at(0);
     if (!(value > 0 && value < 9e15))
-      return Error{fmt::format("argument {} of {} is no number above 0", numbers.size() + 1, name.word())};
+      return Error{fmt::format("argument {} of {} is not a number above 0", numbers.size() + 1, name.word())};
     numbers.push_back(value);
   }
   const auto wanted = static_cast<std::size_t>(std::count(name.name.begin(), name.name.end(), ',') + 1);

@@ -56,7 +56,7 @@ class StepNames : public attention::ExpressionNames {
     if (!split.name) return Error{unknownLessonName(written, function)};
     if (split.step.empty()) return step_;
     const int at = state_.lesson.stepAt(split.step);
-    if (at < 0) return Error{attention::quotedText(std::string(split.step)) + " is no step's id"};
+    if (at < 0) return Error{attention::quotedText(std::string(split.step)) + " is not a step's id"};
     return static_cast<std::size_t>(at);
   }
 

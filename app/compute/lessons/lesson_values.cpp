@@ -156,7 +156,7 @@ Result<Array> StepValues::ofLines(const std::string& name) {
   std::vector<Matrix> matrices;
   for (const SequenceSnapshot& line : lines) matrices.push_back(matrixOf(line, name));
   if (matrices.front().size() == 0)
-    return Error{attention::quotedText(name) + " is not known of attention that another program recorded"};
+    return Error{attention::quotedText(name) + " is not available for imported attention"};
   return stacked(matrices, {matrices[0].rows(), matrices[0].cols()}, resources_);
 }
 
@@ -187,7 +187,8 @@ Result<Array> StepValues::ofParts(const std::string& name) {
     }
     const attention::Projections* maps = (*parts)->projections.get();
     if (!maps)
-      return Error{name + " is known of a layer made here; an opened model's weights stay in its file"};
+      return Error{name +
+                   " is available for a synthetic layer only; an opened model's weights stay in its file"};
     if (name == "W_Q") return byHead(maps->q.weight, config.heads, resources_);
     if (name == "W_K") return byHead(maps->k.weight, config.kvHeads, resources_);
     if (name == "W_V") return byHead(maps->v.weight, config.kvHeads, resources_);
@@ -225,7 +226,7 @@ Result<Array> StepValues::count(const std::string& name) {
     if (name == each) return Array(static_cast<double>(value));
   if (name == "parameters")
     return Array(static_cast<double>(attention::parameterCount(config, scene_.setup.model.bias)));
-  return Error{attention::quotedText(name) + " is no name that expressions know"};
+  return Error{attention::quotedText(name) + " is not a name in expressions"};
 }
 
 }  // namespace headscope::app

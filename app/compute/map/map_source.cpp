@@ -159,8 +159,7 @@ attention::Status addMask(const Setup& setup, const attention::MaskLayers& layer
 
 /// A head of a file: the file says how it attends, and the scene's masks are laid over that.
 Result<MapHead> headOfFile(const MapQuestion& question, Resources& resources, std::stop_token stop) {
-  if (question.file.empty())
-    return Error{"No file is chosen: open a safetensors file with queries and keys."};
+  if (question.file.empty()) return Error{"No file chosen. Open a safetensors file with queries and keys."};
   const Result<attention::QkFile> file = attention::QkFile::open(question.file);
   if (!file) return file.error();
   const auto layers = static_cast<Index>(file->layers().size());
@@ -295,7 +294,7 @@ Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, Resourc
     if (!additive) return additive.error();
     field.mask.additive = *std::move(additive);
   } else if (!setup.mask.additive->values.isZero(0)) {
-    head.omitted.push_back("The free biases of the mask studio are left out of maps beyond " +
+    head.omitted.push_back("Free biases from the mask studio aren't applied to maps of more than " +
                            countText(kMaxTokens) + " tokens.");
   }
   return std::optional(std::move(head));

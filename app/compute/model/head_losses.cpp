@@ -86,7 +86,7 @@ Result<HeadLosses> headLosses(const HeadLossQuestion& question, Resources& resou
               : study.tokens() > study.text.typed && study.tokens() > 1 ? LossOf::written
                                                                         : LossOf::next;
   if (losses.of == LossOf::next) study.lastLogits.row(0).maxCoeff(&losses.next);
-  if (!study.lastLogits.allFinite()) return Error{"The guesses of the model aren't finite."};
+  if (!study.lastLogits.allFinite()) return Error{"The model's predictions aren't finite."};
   const Watched watched = watchedOf(study, losses.of, losses.next);
   const auto now = probabilityUnder(setup, study, watched, resources, stop);
   if (!now) return now.error();

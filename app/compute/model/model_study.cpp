@@ -120,8 +120,8 @@ attention::Status reserve(ModelStudy& study, const PassRequest& request, Resourc
   const Index n = study.tokens();
   if (n > kMaxTokens)
     return Error{
-        fmt::format("The text has {} tokens; all layers at once are shown for at most {}. Look at one "
-                    "head on the Map page, or shorten it.",
+        fmt::format("The text has {} tokens; all layers at once are shown for at most {}. View one head on "
+                    "Map, or shorten it.",
                     n, kMaxTokens)};
   const std::uint64_t needed = passBytes(config, n, request);
   study.memory = resources.memory.reserve(needed, stop);

@@ -40,7 +40,7 @@ Result<StudiedText> fromJson(const std::string& line, const std::string& where) 
       return Error{fmt::format("{}: {} is not one of text, other, answer and other_answer", where,
                                attention::quotedText(name))};
     if (!value.is_string())
-      return Error{fmt::format("{}: {} is no text", where, attention::quotedText(name))};
+      return Error{fmt::format("{}: {} is not a text", where, attention::quotedText(name))};
     *to = value.get<std::string>();
   }
   if (text.text.empty()) return Error{where + ": \"text\" is missing or empty"};

@@ -141,7 +141,7 @@ void layerSlider(Scene& scene, View& view) {
 void scopeChoice(Scene& scene, View& view) {
   SubjectSetup& subject = scene.setup.subject;
   std::array<Choice, 2> choices{Choice{"on all layers", "", "all"},
-                                Choice{fmt::format("on layer {} alone", subject.layer), "", "one"}};
+                                Choice{fmt::format("on layer {} only", subject.layer), "", "one"}};
   int chosen = subject.scope == EditScope::one;
   if (dropdown(view, "model.scope", choices, chosen, 0,
                "Apply masks, biases, sharpness, soft-cap and dropout to all layers, or only to the layer "

@@ -198,11 +198,8 @@ void MachineEditor::draw(Scene& scene, View& view, bool) {
       problem(view, wrong);
       trackItem("machines.problem");
     } else {
-      hint(
-          view,
-          fmt::format(
-              "Click a number to edit it. Changes are saved in {}; your own model shapes go beside it in {}.",
-              shownFile(kMachinesFile), kModelsFile));
+      hint(view, fmt::format("Click a number to edit it. Changes are saved in {}; add model shapes in {}.",
+                             shownFile(kMachinesFile), kModelsFile));
     }
     ImGui::SetCursorPosY(ImGui::GetWindowHeight() - view.px(46));
     if (button(view, "machines.add", "Add machine")) add(page_.figures.machine);

@@ -65,7 +65,7 @@ void paintGuess(const View& view, Canvas list, const HeatTile& tile, const Look&
                       std::max(1.5f, view.px(1.6f)));
   track("lesson.guess", area.Min, area.Max);
   paintText(list, view.fonts->text, ImVec2(area.Min.x - view.px(12), area.GetCenter().y),
-            view.theme->secondary, "your guess", Align::right);
+            view.theme->secondary, "your answer", Align::right);
 }
 
 /// Rows' names at their rows, keys' names under the guess.

@@ -278,9 +278,11 @@ void reading(LessonsState& page, float width) {
   } else if (!page.study) {
     y += paintParagraph(list, view.fonts->text, ImVec2(start.x, y), width, theme.secondary, "Computing…");
   } else {
+    std::vector<LinkArea> bold;
     y += paintRichText(view, &list, readingFonts(view, theme.text), richOrPlain(page.study->text),
-                       ImVec2(start.x, y), width) +
+                       ImVec2(start.x, y), width, &bold) +
          view.px(18);
+    explainTerms(view, list, bold);
     y += changes(page, ImVec2(start.x, y), width);
     if (step.question && !page.study->options.empty()) {
       list.AddLine(ImVec2(start.x, y), ImVec2(start.x + width, y), theme.line);

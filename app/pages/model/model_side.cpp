@@ -126,7 +126,7 @@ void actingSection(Scene& scene, ModelState& page) {
   attention::MaskLayers& layers = scene.setup.mask.layers;
   sectionTitle(view, page.madeHere() ? "EDITS ON ALL LAYERS" : "ACTIVE EDITS");
   const ImVec2 after = ImGui::GetCursorScreenPos();
-  const float wide = textWidth(view.fonts->text, "on layer 10 alone") + view.px(24);
+  const float wide = textWidth(view.fonts->text, "on layer 10 only") + view.px(24);
   if (!page.madeHere()) {
     ImGui::SetCursorScreenPos(
         ImVec2(after.x + ImGui::GetContentRegionAvail().x - wide, after.y - view.px(26)));

@@ -293,7 +293,7 @@ class LessonReader {
     readId(in, step.id);
     if (splitLessonName(step.id, false).name || step.id == kOpeningStep || step.id == "wrong" ||
         step.id == "right" || step.id == "cost")
-      in.note(in.at("id") + " is " + attention::quotedText(step.id) + ", which has a meaning in expressions");
+      in.note(in.at("id") + " is " + attention::quotedText(step.id) + ", which is a name in expressions");
     if (ids_.contains(step.id))
       in.note(in.at("id") + " is " + attention::quotedText(step.id) + ", which another step has");
     readTitle(in, "title", true, step.title);
@@ -327,7 +327,8 @@ class LessonReader {
       if (!error_.empty()) return;
       at_ = reference.at;
       if (!reference.expression && !ids_.contains(reference.step))
-        error_ = reference.path + " is " + attention::quotedText(reference.step) + ", which is no step's id";
+        error_ =
+            reference.path + " is " + attention::quotedText(reference.step) + ", which is not a step's id";
       if (reference.expression) checkNames(reference);
     }
   }
@@ -338,7 +339,7 @@ class LessonReader {
       const std::string step(split.step);
       if (split.name && (step.empty() || ids_.contains(step))) continue;
       error_ = fmt::format("{}: column {}: {}", reference.path, used.column,
-                           split.name ? attention::quotedText(step) + " is no step's id"
+                           split.name ? attention::quotedText(step) + " is not a step's id"
                                       : unknownLessonName(used.name, used.function));
       return;
     }

@@ -16,19 +16,20 @@ constexpr LessonName kNames[] = {
     {"L", "[heads, n]", "Log-sum-exp of each row's scores; −inf where it sees nothing."},
     {"O", "[heads, n, head_dim]", "The heads' outputs, Σ weight · value."},
     {"Y", "[n, model_dim]", "The layer's output."},
-    {"X", "[n, model_dim]", "What the queries are made of."},
-    {"context", "[m, model_dim]", "What keys and values are made of."},
+    {"X", "[n, model_dim]", "Input of the query projection."},
+    {"context", "[m, model_dim]", "Input of the key and value projections."},
     {"q", "[heads, n, head_dim]", "Queries by head, rotated under RoPE."},
     {"k", "[kv_heads, m, head_dim]", "Keys by kv head, rotated under RoPE."},
     {"v", "[kv_heads, m, head_dim]", "Values by kv head."},
     {"Q", "[n, heads · head_dim]", "Queries, the heads side by side."},
     {"K", "[m, kv_heads · head_dim]", "Keys, the kv heads side by side."},
     {"V", "[m, kv_heads · head_dim]", "Values, the kv heads side by side."},
-    {"W_Q", "[heads, model_dim, head_dim]", "Each head's map, q = X·W_Q; of a layer made here."},
-    {"W_K", "[kv_heads, model_dim, head_dim]", "The same of the keys."},
-    {"W_V", "[kv_heads, model_dim, head_dim]", "The same of the values."},
-    {"W_O", "[heads, head_dim, model_dim]", "What each head's output is mapped by; Y is the sum."},
-    {"dropped", "[heads, n, m]", "The weights that dropout leaves."},
+    {"W_Q", "[heads, model_dim, head_dim]",
+     "Each head's query projection, q = X·W_Q; synthetic layers only."},
+    {"W_K", "[kv_heads, model_dim, head_dim]", "The same for keys."},
+    {"W_V", "[kv_heads, model_dim, head_dim]", "The same for values."},
+    {"W_O", "[heads, head_dim, model_dim]", "Each head's output projection; Y is the sum over heads."},
+    {"dropped", "[heads, n, m]", "The weights after dropout."},
     {"seen", "[heads, n, m]", "1 where the mask lets a query see a key, else 0."},
     {"i", "[n, 1]", "The queries' positions, for conditions such as j <= i."},
     {"j", "[m]", "The keys' positions."},
@@ -40,23 +41,23 @@ constexpr LessonName kNames[] = {
     {"kv_heads", "", "Heads that have keys and values."},
     {"head_dim", "", "Size of a head."},
     {"model_dim", "", "Size of a token's vector."},
-    {"layers", "", "Layers: a model's, or as many as are made here."},
-    {"visible", "", "Cells that the mask shows the looked-at head, in the line that is shown."},
-    {"parameters", "", "Learned numbers of the layer."},
+    {"layers", "", "Number of layers, of the model or synthetic."},
+    {"visible", "", "Visible cells of the current head, in the line shown."},
+    {"parameters", "", "Parameters of the layer."},
     {"step", "", "Tokens in the cache: the decode's, all of them where nothing decodes."},
     {"bytes", "", "Of the cache at that step, all lines."},
     {"bytes_per_token", "", "What a token adds to the cache of a line."},
-    {"mha_bytes", "", "Of the cache at that step, had every head keys and values of its own."},
+    {"mha_bytes", "", "Of the cache at that step as MHA."},
     {"flops", "", "Operations of that step with the cache, of the line that is shown."},
     {"flops_without", "", "The same without the cache: of all tokens up to it."},
-    {"A", "[layers, heads, n, n]", "The weights of all layers, of the opened model or made here."},
+    {"A", "[layers, heads, n, n]", "The weights of all layers, of the opened model or synthetic."},
     {"loss", "", "The opened model's mean loss over the text, in nats."},
     {"wrong.W", "[heads, n, m]",
-     "The weights with the mistake that the page Lab shows; of its random layer [1, n, m]."},
+     "The weights with the mistake shown on Lab; for its random layer [1, n, m]."},
     {"wrong.S", "[heads, n, m]", "The scores with it."},
-    {"right.W", "[heads, n, m]", "The weights beside it, without the mistake."},
+    {"right.W", "[heads, n, m]", "The weights without the mistake."},
     {"right.S", "[heads, n, m]", "The scores without it."},
-    {"wrong.raises", "", "1 where the mistake's shapes don't fit, so that there is an error and no result."},
+    {"wrong.raises", "", "1 if the mistake's shapes don't match, which is an error."},
     {"cost.tokens", "", "Tokens on the cost page."},
     {"cost.batch", "", "Sequences on it."},
     {"cost.layers", "", "Layers of its model."},
@@ -66,11 +67,11 @@ constexpr LessonName kNames[] = {
     {"cost.model_dim", "", "Size of a token's vector in its model."},
     {"cost.bytes", "", "Bytes of the cache."},
     {"cost.bytes_per_token", "", "What a token adds to one sequence's cache."},
-    {"cost.mha_bytes", "", "Of the cache, had every head keys and values of its own."},
-    {"cost.mqa_bytes", "", "Of the cache with one kv head."},
-    {"cost.global_bytes", "", "Of the cache, did every layer keep all tokens."},
+    {"cost.mha_bytes", "", "Of the cache as MHA."},
+    {"cost.mqa_bytes", "", "Of the cache as MQA."},
+    {"cost.global_bytes", "", "Of the cache if every layer kept all tokens."},
     {"cost.weight_bytes", "", "Bytes of the model's weights."},
-    {"cost.parameters", "", "Learned numbers of the model."},
+    {"cost.parameters", "", "Parameters of the model."},
     {"cost.projection_flops", "", "Of the prefill: Q, K, V and W_O."},
     {"cost.feed_forward_flops", "", "Of the prefill: the feed-forward part."},
     {"cost.attention_flops", "", "Of the prefill: scores and weighted sums, causal pairs."},
@@ -79,7 +80,8 @@ constexpr LessonName kNames[] = {
     {"cost.decode_flops", "", "Of one step of the batch."},
     {"cost.overtakes_projections", "", "Tokens from which n² pairs cost more than the projections."},
     {"cost.overtakes_all", "", "Tokens from which they cost more than those and the feed-forward part."},
-    {"answer.difference", "", "Logit of the answer less that of the other one after the last token, of text A."},
+    {"answer.difference", "",
+     "Logit of the answer less that of the other one after the last token, of text A."},
     {"answer.other_difference", "", "The same after text B."},
     {"answer.patched", "[layers, heads]",
      "The share of A's logit difference that each head's output brings back in B, or the other way round."},
@@ -93,9 +95,8 @@ constexpr LessonName kNames[] = {
     {"mask_density(tokens)", "", "Share of the cells that the scene's mask shows on so many tokens."},
     {"blocks_saved(tokens, block)", "", "Share of blocks that the mask leaves empty on so many tokens."},
     {"probability(position, \"token\")", "",
-     "The probability of that token after a position; without the token, that of the real next "
-     "one."},
-    {"guess_rank(position, \"token\")", "", "1 for the likeliest token after a position, 2 for the next."}};
+     "The probability of that token after a position; without a token, of the actual next one."},
+    {"guess_rank(position, \"token\")", "", "1 for the most likely token after a position, 2 for the next."}};
 
 /// A word with all of its letters where it is not a step's: "cost.bytes".
 std::string_view lastWord(std::string_view written) {
@@ -132,8 +133,8 @@ std::string unknownLessonName(const std::string& written, bool function) {
   for (const auto& each : own) words.push_back(each.name);
   std::string hint = attention::suggestion(written, words);
   if (hint.empty()) hint = attention::suggestion(lastWord(written), words);
-  return attention::quotedText(written) + (function ? " is no function" : " is no name") +
-         " that expressions know" + hint;
+  return attention::quotedText(written) + (function ? " is not a function" : " is not a name") +
+         " in expressions" + hint;
 }
 
 std::string lessonNamesMarkdown() {

@@ -61,10 +61,14 @@ void put(Canvas list, ImFont* font, ImVec2 at, ImVec2 size, std::uint32_t color,
   UiState& state = uiState();
   if (state.watches) {
     const bool foreground = list.isForeground();
-    const Scrolls around = scrollsAround();
-    const bool scrolls = !foreground && (around.x || around.y);
-    state.texts.push_back({std::string(text), ImRect(at, ImVec2(at.x + size.x, at.y + size.y)),
-                           ImRect(list.GetClipRectMin(), list.GetClipRectMax()), color, scrolls, foreground});
+    const ImRect area(at, ImVec2(at.x + size.x, at.y + size.y));
+    const ImRect clip(list.GetClipRectMin(), list.GetClipRectMax());
+    // What a panel's edge cuts; what is cut inside of it stays so.
+    const ImGuiWindow* const window = ImGui::GetCurrentContext()->CurrentWindow;
+    const bool byPanel =
+        window && clip.Min.y <= window->ClipRect.Min.y && clip.Max.y >= window->ClipRect.Max.y;
+    state.texts.push_back({std::string(text), area, clip, color,
+                           !foreground && byPanel && reachable().Contains(area), foreground});
   }
   if (!state.hidesTexts) drawLines(list, font, at, color, lines, wrap);
 }

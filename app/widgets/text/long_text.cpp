@@ -34,13 +34,13 @@ bool longTextBox(View& view, const std::string& name, std::string_view text, int
                  view.theme->faint, beginningOf(text, kBytesOfLine * static_cast<std::size_t>(lines)));
   list.PopClipRect();
   hint(view, "This text has " + countText(text.size()) + " bytes; up to " + countText(kMaxEditedBytes) +
-                 " can be edited here. It is read as it is. Longer ones are edited in the scene's file.");
+                 " can be edited here. It is used unchanged; edit it in the scene file.");
   return button(view, name + ".clear", "Clear the text");
 }
 
 bool pastesTooMuch(View& view, std::size_t length, std::size_t present, std::size_t most) {
   if (present + length <= most) return false;
-  view.messages.fail("What is on the clipboard has " + countText(length) + " bytes; this text can have " +
+  view.messages.fail("The clipboard has " + countText(length) + " bytes; this text can have " +
                      countText(most) + ", and has " + countText(present) + ".");
   return true;
 }

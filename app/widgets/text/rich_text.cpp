@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "app/platform/track.h"
+#include "app/scene/text/glossary.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -141,9 +143,10 @@ class RichPainter {
     } else {
       paintText(*list_, font(span.kind), at, color(span.kind), piece.text);
     }
-    if (span.kind != SpanKind::link || !links_) return;
+    if ((span.kind != SpanKind::link && span.kind != SpanKind::bold) || !links_) return;
     const float half = lineHeight(fonts_.plain) / 2;
-    links_->push_back({ImRect(at.x, at.y - half, at.x + piece.size.width, at.y + half), span.target});
+    links_->push_back(
+        {ImRect(at.x, at.y - half, at.x + piece.size.width, at.y + half), span.target, span.text});
   }
 
   const View& view_;
@@ -153,6 +156,22 @@ class RichPainter {
 };
 
 }  // namespace
+
+void explainTerms(const View& view, Canvas list, const std::vector<LinkArea>& links) {
+  if (!view.glossary) return;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  for (const LinkArea& link : links) {
+    const Term* const term = link.target.empty() ? view.glossary->find(link.words) : nullptr;
+    if (!term) continue;
+    const float y = link.area.Max.y - view.px(1);
+    for (float x = link.area.Min.x; x < link.area.Max.x; x += view.px(5))
+      list.AddLine(ImVec2(x, y), ImVec2(std::min(x + view.px(2), link.area.Max.x), y), view.theme->secondary,
+                   view.px(1));
+    track("term." + term->name, link.area.Min, link.area.Max);
+    if (ImGui::IsWindowHovered() && link.area.Contains(mouse))
+      tooltip(view, term->name + ": " + term->explained());
+  }
+}
 
 float paintRichText(const View& view, Canvas* list, const RichFonts& fonts, const RichText& text, ImVec2 at,
                     float width, std::vector<LinkArea>* links) {

@@ -21,11 +21,15 @@ FormulaSize formulaSize(const RichFonts& fonts, const FormulaNode& formula);
 void paintFormula(const View& view, Canvas list, const RichFonts& fonts, const FormulaNode& formula,
                   ImVec2 leftMiddle);
 
-/// Where a link was drawn, in pixels, and where it leads.
+/// Where a link was drawn, in pixels, and where it leads; or bold words, which may be a term.
 struct LinkArea {
   ImRect area;
-  std::string target;
+  std::string target;  ///< empty: bold words
+  std::string words;
 };
+
+/// Underlines the bold words that are terms of the glossary, and explains the one that is pointed at.
+void explainTerms(const View& view, Canvas list, const std::vector<LinkArea>& links);
 
 /// Paragraphs wrapped to `width` pixels from their top left corner on; returns their height. Without a list
 /// nothing is drawn. What is drawn of links is added to `links`.

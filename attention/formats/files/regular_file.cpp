@@ -62,7 +62,7 @@ Status RegularFile::unchanged() const {
 
 Status RegularFile::read(std::uint64_t offset, std::span<std::uint8_t> to) const {
   require(offset <= size_ && to.size() <= size_ - offset,
-          fmt::format("bytes [{}, +{}] don't lie within the file's {}", offset, to.size(), size_));
+          fmt::format("bytes [{}, +{}] are outside the file's {}", offset, to.size(), size_));
   // Some systems refuse a single read of more than 2 GiB.
   constexpr std::size_t kChunk = std::size_t{1} << 30;
   std::size_t done = 0;

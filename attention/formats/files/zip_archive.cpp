@@ -150,7 +150,7 @@ const std::vector<ZipArchive::Member>& ZipArchive::members() const {
 Status ZipArchive::read(std::size_t member, std::uint64_t offset, std::span<std::uint8_t> to) const {
   const std::uint64_t size = opened_->members.at(member).size;
   require(offset <= size && to.size() <= size - offset,
-          fmt::format("bytes [{}, +{}] don't lie within the {} of {}", offset, to.size(), size,
+          fmt::format("bytes [{}, +{}] are outside the {} of {}", offset, to.size(), size,
                       opened_->members[member].name));
   const std::lock_guard lock(opened_->mutex);
   if (const auto status = opened_->seek(member, offset); !status) return status;

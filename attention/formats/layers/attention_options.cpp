@@ -65,7 +65,7 @@ class OptionReader {
       for (const auto& [option, text] : *names)
         if (!contains(read_, option) && !contains(kDescriptions, option) &&
             !option.starts_with(kSnapshotPrefix))
-          return Error{name_ + ": " + quotedText(option) + " is no option" + meant(option)};
+          return Error{name_ + ": " + quotedText(option) + " is not an option" + meant(option)};
     return success();
   }
 

@@ -8,8 +8,8 @@ extern const Detector copying{
     .title = "copying",
     .shortName = "copies",
     .help =
-        "Whether what the head reads, by any A[i][j], is written back: Σ λ / Σ |λ| over the eigenvalues of "
-        "W_V·W_O; 1 copies, −1 takes away (Elhage et al. 2021).",
+        "Whether the head writes what it reads: Σ λ / Σ |λ| over the eigenvalues of W_V·W_O, whatever "
+        "A[i][j]; 1 copies, −1 subtracts (Elhage et al. 2021).",
     .planted = std::nullopt,
     .ofMaps =
         [](const HeadMaps& maps) {

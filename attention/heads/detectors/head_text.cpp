@@ -27,7 +27,7 @@ Index endOfVisible(const float* scores, Index end) {
 HeadText::HeadText(std::span<const Token> queries, std::span<const Token> keys, bool ignoreCase,
                    Index firstPosition, bool crossAttention)
     : keys_(std::ssize(keys)), firstPosition_(firstPosition), crossAttention_(crossAttention), groups_(1) {
-  require(firstPosition >= 0, "the first query stands before the first key");
+  require(firstPosition >= 0, "the first query comes before the first key");
   std::unordered_map<std::string, std::size_t> known;
   for (Index j = 0; j < keys_; ++j) {
     const Token& key = keys[static_cast<std::size_t>(j)];

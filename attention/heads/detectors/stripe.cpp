@@ -42,9 +42,8 @@ extern const Detector stripe{
     .title = "vertical stripe",
     .shortName = "stripe",
     .help =
-        "The key that most rows look at: the largest mean over i ≠ j of A[i][j] among the keys j that a "
-        "quarter "
-        "of the rows see.",
+        "The key with the most attention: the largest mean over i ≠ j of A[i][j] among the keys j that a "
+        "quarter of the rows see.",
     .planted = std::nullopt,
     .measure = brightestColumn,
     // The first token has a name of its own.

@@ -117,8 +117,7 @@ constinit const Pattern patterns::painted{
     .info = {.kind = PatternKind::painted,
              .name = "painted",
              .title = "Painted",
-             .help =
-                 "Cells painted by hand in the mask lab; what was not painted is left to the other layers.",
+             .help = "Cells painted by hand in the mask studio; other layers decide the rest.",
              .formula = "as painted by hand",
              .users = "you",
              .parameters = kPainting,

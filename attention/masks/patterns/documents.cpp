@@ -55,7 +55,7 @@ constinit const Pattern patterns::documents{
     .info = {.kind = PatternKind::documents,
              .name = "documents",
              .title = "Documents",
-             .help = "Each document sees itself alone, under a mask of its own that counts from its start.",
+             .help = "Each document sees only itself, under its own mask that counts from its start.",
              .formula = "doc(i) = doc(j) and inner(i − start, j − start)",
              .users = "packed training of encoders, ModernBERT",
              .example = "documents(full, starts=[7, 16])",

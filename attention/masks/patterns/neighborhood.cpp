@@ -154,7 +154,7 @@ constinit const Pattern patterns::neighborhood{
     .info = {.kind = PatternKind::neighborhood,
              .name = "neighborhood",
              .title = "Neighbourhood 2D",
-             .help = "Tokens lie on a grid, row by row; each sees the square of cells around its own.",
+             .help = "Tokens form a grid, row by row; each sees the square of cells around its own.",
              .formula = "key in the query's k × k square, clamped",
              .users = "NAT, NATTEN",
              .example = "neighborhood(height=5, width=5, kernel=3)",

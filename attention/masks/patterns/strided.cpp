@@ -23,7 +23,7 @@ constinit const Pattern patterns::dilated{
     .info = {.kind = PatternKind::dilated,
              .name = "dilated",
              .title = "Dilated window",
-             .help = "Each query sees every d-th key as far as W away, before it and behind it.",
+             .help = "Each query sees every d-th key up to W away, before and after it.",
              .formula = "|i − j| ≤ W and (i − j) mod d = 0",
              .users = "Longformer, LongNet",
              .example = "dilated(window=9, step=3)",

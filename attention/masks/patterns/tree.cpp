@@ -152,17 +152,15 @@ Truth treeVisible(const Number& i, const Number& j) {
 
 /// Miao et al. 2023, "SpecInfer".
 constinit const Pattern patterns::tree{
-    .info =
-        {.kind = PatternKind::tree,
-         .name = "tree",
-         .title = "Draft tree",
-         .help =
-             "Several guesses at what follows, checked at once: each token sees the prefix and the branch "
-             "it hangs from.",
-         .formula = "i < P: j ≤ i; i ≥ P: j < P, or j an ancestor of i, or i itself",
-         .users = "SpecInfer, Medusa, EAGLE",
-         .example = "tree(prefix=6, parents=[-1, 0, 0, -1, 1, 1, 2, 3, 3, 4, 5, 6, 7, 8, 8, 9, 11, 14])",
-         .parameters = kTreeNumbers},
+    .info = {.kind = PatternKind::tree,
+             .name = "tree",
+             .title = "Draft tree",
+             .help = "Several drafts of what follows, checked at once: each token sees the prefix and its "
+                     "own branch.",
+             .formula = "i < P: j ≤ i; i ≥ P: j < P, or j an ancestor of i, or i itself",
+             .users = "SpecInfer, Medusa, EAGLE",
+             .example = "tree(prefix=6, parents=[-1, 0, 0, -1, 1, 1, 2, 3, 3, 4, 5, 6, 7, 8, 8, 9, 11, 14])",
+             .parameters = kTreeNumbers},
     .visible = treeVisible,
     .row = treeRow,
     .lists = treeLists,

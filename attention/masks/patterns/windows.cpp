@@ -48,7 +48,7 @@ constinit const Pattern patterns::windowBoth{
     .info = {.kind = PatternKind::windowBoth,
              .name = "window_both",
              .title = "Window, both ways",
-             .help = "Each query sees the keys nearer than W, before it and behind it.",
+             .help = "Each query sees the keys nearer than W, before and after it.",
              .formula = "|i − j| < W",
              .users = "ModernBERT's local layers",
              .example = "window_both(5)",

@@ -183,7 +183,7 @@ void readWindows(const ConfigReader& json, std::optional<Index> window,
     if (slides && !window)
       json.refuse(types.empty() ? "sliding_window" : "layer_types",
                   types.empty() ? "null" : "a list with sliding_attention",
-                  types.empty() ? "a whole number" : "full_attention alone, since no sliding_window acts");
+                  types.empty() ? "a whole number" : "only full_attention, since no sliding_window is set");
     if (slides) config.layers[static_cast<std::size_t>(i)].window = window;
   }
 }

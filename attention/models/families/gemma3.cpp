@@ -49,7 +49,7 @@ void readText(const ConfigReader& json, ModelConfig& config) {
 }
 
 void readWithPictures(const ConfigReader& json, ModelConfig& config) {
-  constexpr std::string_view kNote = "The part of the model that looks at pictures is left out.";
+  constexpr std::string_view kNote = "The vision part of the model isn't loaded.";
   config.notes.emplace_back(kNote);
   readText(json, config);
 }

@@ -134,7 +134,7 @@ Result<AddedTokens> AddedTokens::read(const JsonValue& list, const std::string& 
     if (fields.error()) return *fields.error();
     std::string problem = conflict(token, vocabulary);
     if (problem.empty() && added.byContent_.contains(token.content))
-      problem = fmt::format("token {} stands in the list twice", quotedText(token.content));
+      problem = fmt::format("token {} appears twice in the list", quotedText(token.content));
     if (const auto other = added.byId_.find(token.id); problem.empty() && other != added.byId_.end())
       problem =
           fmt::format("tokens {} and {} have the same id {}",

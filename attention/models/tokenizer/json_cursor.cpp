@@ -91,7 +91,7 @@ bool JsonCursor::next() {
     if (c != ',') return fail(fmt::format("a comma or \"{}\"", level.close));
     ++at_;
     // Only another member or item may stand behind a comma.
-    if (peek() == level.close) return fail("another one behind the comma");
+    if (peek() == level.close) return fail("another one after the comma");
   }
   level.first = false;
   return true;

@@ -35,8 +35,7 @@ Result<PartMembers> findMembers(std::string_view json) {
                                        [&](const auto& member) { return member.first == name; });
       if (!cursor.skip(value)) break;
       if (which == wanted.end() || value == "null") continue;
-      if (!which->second->empty())
-        return Error{fmt::format("{} stands there twice", quotedText(which->first))};
+      if (!which->second->empty()) return Error{fmt::format("{} appears twice", quotedText(which->first))};
       *which->second = value;
     }
   }

@@ -236,7 +236,7 @@ TEST_F(Attend, RefusesNamesItDoesNotKnow) {
   file = test::smallProblem();
   file.metadata["widnow"] = "2";
   put(file);
-  expectFailure(attend(), 1, in_.string() + ": \"widnow\" is no option; did you mean window?");
+  expectFailure(attend(), 1, in_.string() + ": \"widnow\" is not an option; did you mean window?");
 }
 
 TEST_F(Attend, SaysHowItReadTheMaskOfAnotherProgram) {

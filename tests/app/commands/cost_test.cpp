@@ -159,7 +159,7 @@ TEST(CostCatalogue, aMachineOfOnesOwnIsSortedIn) {
               testing::ElementsAre("machines.json, entry 3: memory_gb is absent or no number above 0"));
   const std::pair<std::string, const char*> broken[] = {
       {"{", "machines.json: is not valid JSON at byte 2"},
-      {"{}", "machines.json is no JSON list"},
+      {"{}", "machines.json is not a JSON list"},
       {std::string(1'000'000, '['), "machines.json: lists and objects are more than 32 deep"}};
   for (const auto& [text, problem] : broken) {
     test::putFile(home / "machines.json", text);

@@ -120,7 +120,7 @@ TEST(HelpCommand, printsAChapterACommandOrTheList) {
 TEST(HelpCommand, anUnknownTopicIsAnsweredWithTheNearest) {
   const Outcome outcome = runHeadscope({"help", "cahce"});
   EXPECT_EQ(outcome.exitCode, 2);
-  EXPECT_THAT(outcome.errors, HasSubstr("no chapter is called \"cahce\""));
+  EXPECT_THAT(outcome.errors, HasSubstr("no chapter is named \"cahce\""));
   EXPECT_THAT(outcome.errors, HasSubstr("did you mean cache?"));
 }
 

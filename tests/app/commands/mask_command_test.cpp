@@ -69,10 +69,8 @@ TEST_F(MaskCommand, SaysWhatAMaskLetsSee) {
             "size: 4,096 queries × 4,096 keys, 1 head\n"
             "head 0: j ≤ i ∧ (0 ≤ i − j < 128 ∨ j < 4)\n"
             // Every row sees its last 128 keys and the first 4, as far as there are so many.
-            "  density: 3.17%, 532,026 of 16,777,216 cells\n"
-            "  rows that see nothing: none\n"
-            "  keys nobody sees: none\n"
-            "  future pairs: none\n"
+            "  density: 3.17%, 532,026 of 16,777,216 cells\n  rows that see nothing: none\n  keys no query "
+            "sees: none\n  future pairs: none\n"
             // Of 32 × 32: the diagonal, the block before it, and the first column but for its first two.
             "  blocks of 128: 0 full, 93 partial, 931 empty\n"
             "  FLOPs saved by skipping empty blocks: 90.92%\n");
@@ -82,7 +80,7 @@ TEST_F(MaskCommand, CountsWhatIsLostAndWhatLeaks) {
   const std::string text = printed({"!causal & window_both(3)", "--queries", "6"});
   EXPECT_THAT(text, HasSubstr("density: 25.00%, 9 of 36 cells\n"));
   EXPECT_THAT(text, HasSubstr("rows that see nothing: 1 (5)\n"));
-  EXPECT_THAT(text, HasSubstr("keys nobody sees: 1 (0)\n"));
+  EXPECT_THAT(text, HasSubstr("keys no query sees: 1 (0)\n"));
   EXPECT_THAT(text, HasSubstr("future pairs: 9, the first: query 0 sees key 1\n"));
   EXPECT_THAT(printed({"!full", "--queries", "20", "--keys", "1"}),
               AllOf(HasSubstr("20 queries × 1 key, 1 head, "), HasSubstr("density: 0%"),
@@ -114,10 +112,11 @@ TEST_F(MaskCommand, TheFirstQueryStandsAtTheCachesEnd) {
   EXPECT_THAT(printed({"causal", "--queries", "5"}), Not(HasSubstr("first query")));
   // Numbers and code go to a file or on, and the rule to standard error.
   const Outcome code = runHeadscope({"mask", "causal", "--queries", "2", "--keys", "5", "--code", "numpy"});
-  EXPECT_EQ(code.errors,
-            "headscope: positions decide, causal is j ≤ i; of 2 queries over 5 keys the first stands at i = "
-            "0 (--cache "
-            "is not given)\n");
+  EXPECT_EQ(
+      code.errors,
+      "headscope: positions decide: causal is j ≤ i; with 2 queries over 5 keys the first query is at i = "
+      "0 (--cache "
+      "is not given)\n");
   EXPECT_THAT(code.output, HasSubstr("i, j = q_idx, kv_idx\n"));
 }
 
@@ -131,9 +130,9 @@ TEST_F(MaskCommand, ReadsStructureOffAText) {
 
 TEST_F(MaskCommand, SaysWhatIsLeftOut) {
   EXPECT_THAT(printed({"causal & off: sinks(2)", "--queries", "4"}),
-              HasSubstr("left out: off: sinks(2) (switched off)\n"));
+              HasSubstr("omitted: off: sinks(2) (switched off)\n"));
   EXPECT_THAT(printed({"causal & (full | off: sinks(2))", "--queries", "4"}),
-              HasSubstr("left out: off: sinks(2) (switched off)\n"));
+              HasSubstr("omitted: off: sinks(2) (switched off)\n"));
 }
 
 TEST_F(MaskCommand, WritesFilesAndNamesTheConvention) {
@@ -231,16 +230,14 @@ TEST_F(MaskCommand, ListsEveryPattern) {
     EXPECT_THAT(list, HasSubstr("\n  " + std::string(info.help) + "\n"));
   }
   EXPECT_THAT(list,
-              HasSubstr("  window: 1 to 1073741824, 4 if left out; keys seen, the query's own among them\n"));
-  EXPECT_THAT(
-      list, HasSubstr("  prefix: 0 to 1073741824, from the text if left out; tokens that see each other\n"));
+              HasSubstr("  window: 1 to 1073741824, default 4; keys seen, the query's own among them\n"));
+  EXPECT_THAT(list,
+              HasSubstr("  prefix: 0 to 1073741824, default: from the text; tokens that see each other\n"));
 }
 
 TEST_F(MaskCommand, PointsAtWhatIsWrongInTheMask) {
   EXPECT_EQ(errorOf({"causal & windwo(8)", "--queries", "8"}, 1),
-            "\"windwo\" is no pattern; did you mean window?\n"
-            "causal & windwo(8)\n"
-            "         ^\n");
+            "\"windwo\" is not a pattern; did you mean window?\ncausal & windwo(8)\n         ^\n");
   EXPECT_EQ(errorOf({"window(0)", "--queries", "8"}, 1),
             "window is 0, expected 1 to 1073741824\n"
             "window(0)\n"
@@ -271,7 +268,7 @@ TEST_F(MaskCommand, TellsWrongUsageApart) {
   };
   EXPECT_THAT(usage({}), HasSubstr("EXPR is missing"));
   EXPECT_THAT(usage({"causal"}), HasSubstr("--queries or --text is missing"));
-  EXPECT_THAT(usage({"causal", "--text", "a b", "--queries", "2"}), HasSubstr("--text says how many"));
+  EXPECT_THAT(usage({"causal", "--text", "a b", "--queries", "2"}), HasSubstr("--text sets the numbers"));
   EXPECT_THAT(usage({"causal", "--text", ""}), HasSubstr("--text has 0 lines with tokens, expected 1"));
   EXPECT_THAT(usage({"causal", "--text", "a\nb"}), HasSubstr("--text has 2 lines with tokens, expected 1"));
   EXPECT_THAT(usage({"causal", "--text", "a b", "--cache", "2"}),

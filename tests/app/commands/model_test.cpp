@@ -125,7 +125,7 @@ TEST(ModelCommand, saysWhatItGuessesAndWrites) {
   EXPECT_THAT(table.output,
               HasSubstr("qwen3: 2 layers, 6 heads over 2 of size 16, width 36, vocabulary 300"));
   EXPECT_THAT(table.output, HasSubstr("after token 2:"));
-  EXPECT_THAT(table.output, HasSubstr("tokens a second"));
+  EXPECT_THAT(table.output, HasSubstr("tokens/s"));
 }
 
 TEST(ModelCommand, saysInOneSentenceWhatIsWrong) {
@@ -151,7 +151,8 @@ TEST(ModelCommand, saysInOneSentenceWhatIsWrong) {
   expectError({"model", gpt2, "--ids", "5", "--layers", "2", "-o", "/tmp/never.safetensors"}, 1,
               "layer 2 is asked for, this model has 0 to 1");
   expectError({"model", gpt2, "--ids", "5", "--generate", "60"}, 1, "61 tokens, this model has 48 positions");
-  expectError({"model", folderOf("bert"), "--ids", "5", "--generate", "1"}, 1, "this model is an encoder");
+  expectError({"model", folderOf("bert"), "--ids", "5", "--generate", "1"}, 1,
+              "this model is a bidirectional encoder");
   expectError({"model", "/nowhere", "--ids", "5"}, 1,
               "/nowhere: is missing, expected a folder with config.json");
   expectError({"model", gpt2, "--ids", "5", "-o", "/nowhere/out.safetensors"}, 1, "cannot be written");
@@ -173,14 +174,14 @@ TEST(ModelCommand, aCheckpointWithoutAHeadSaysWhy) {
   copyWith(folder, "qwen2", "\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false");
   const std::string path = folder.path().string();
   const Outcome table = runHeadscope({"model", path, "--ids", "5,6"});
-  EXPECT_THAT(table.output, HasSubstr("There are no guesses: the file has no lm_head.weight"));
+  EXPECT_THAT(table.output, HasSubstr("No predictions: the file has no lm_head.weight"));
   EXPECT_THAT(table.output, testing::Not(HasSubstr("after token")));
   const auto json = nlohmann::json::parse(runHeadscope({"model", path, "--ids", "5,6", "--json"}).output);
   EXPECT_TRUE(json["guesses"].empty());
   EXPECT_THAT(json["no_guesses"].get<std::string>(), HasSubstr("no lm_head.weight"));
   const Outcome refused = runHeadscope({"model", path, "--ids", "5", "--generate", "1"});
   EXPECT_EQ(refused.exitCode, 1);
-  EXPECT_THAT(refused.errors, HasSubstr("There are no guesses"));
+  EXPECT_THAT(refused.errors, HasSubstr("No predictions"));
 }
 
 TEST(ModelCommand, fieldsThatNobodyKnowsAreNoted) {

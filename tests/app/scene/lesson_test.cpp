@@ -159,15 +159,15 @@ TEST(Lesson, errorsNameLineAndKey) {
   EXPECT_EQ(refusal(withStep(", \"claims\": [\"1\",\n \"W[0\"]")),
             "a.json, line 3: steps[0].claims[1]: column 4: the expression ends where ] or , is expected");
   EXPECT_THAT(refusal(withStep(", \"claims\": [\n\"w[0] == 1\"]")),
-              StartsWith("a.json, line 3: steps[0].claims[0]: column 1: \"w\" is no name"));
+              StartsWith("a.json, line 3: steps[0].claims[0]: column 1: \"w\" is not a name"));
   EXPECT_THAT(refusal(withStep(", \"claims\": [\"other.W[0] == 1\"]")),
-              HasSubstr("\"other\" is no step's id"));
+              HasSubstr("\"other\" is not a step's id"));
   EXPECT_THAT(refusal(withStep(", \"claims\": [\"sumn(W) == 1\"]")), HasSubstr("did you mean sum?"));
   EXPECT_THAT(refusal(withStep(", \"claims\": [3]")), HasSubstr("claims[0] is 3, expected an expression"));
   EXPECT_THAT(refusal(withStep(", \"colour\": 1")),
               HasSubstr("\"steps[0].colour\" is not a field of a lesson"));
   EXPECT_THAT(refusal(withStep(", \"compare\": \"two\"")),
-              HasSubstr("compare is \"two\", which is no step's id"));
+              HasSubstr("compare is \"two\", which is not a step's id"));
   EXPECT_THAT(refusal(withStep(", \"from\": \"one\"")),
               HasSubstr("expected the id of an earlier step, or opening"));
   EXPECT_THAT(refusal(withStep(", \"try\": [\"model.head\"]")), HasSubstr("did you mean model.heads?"));
@@ -190,7 +190,7 @@ TEST(Lesson, idsThatExpressionsCouldntName) {
         << id;
   for (const char* id : {"wrong", "cost", "opening", "n", "heads"})
     EXPECT_THAT(refusal(replaced(withStep(""), "\"one\"", fmt::format("\"{}\"", id))),
-                HasSubstr("has a meaning"))
+                HasSubstr("is a name in expressions"))
         << id;
 }
 
@@ -210,7 +210,7 @@ TEST(Lesson, whatIsNoLesson) {
   EXPECT_THAT(refusal("{\"format\": \"headscope lesson\", \"version\": 1, \"id\": \"a\", \"title\": \"A\", "
                       "\"steps\": []}"),
               HasSubstr("steps has 0 entries"));
-  EXPECT_THAT(refusal(withStep(", \"text\": \"twice\"")), HasSubstr("stands twice"));
+  EXPECT_THAT(refusal(withStep(", \"text\": \"twice\"")), HasSubstr("appears twice"));
 }
 
 TEST(Lesson, hostileFilesEndEarly) {

@@ -34,7 +34,7 @@ class Names : public ExpressionNames {
   Result<Array> call(const std::string& function,
                      std::span<const ExpressionArgument> arguments) const override {
     asked.insert(function + "()");
-    if (function != "half" || arguments.empty()) return Error{function + " is no function here"};
+    if (function != "half" || arguments.empty()) return Error{function + " is not a function here"};
     if (arguments[0].text) return Array(static_cast<double>(arguments[0].text->size()) / 2);
     return Array(arguments[0].array.at(0) / 2);
   }
@@ -151,30 +151,30 @@ TEST(Expression, saysWhatCantBeReadAndWhere) {
   EXPECT_EQ(expressionRefusal("1 +"), "column 4: the expression ends where a value is expected");
   EXPECT_EQ(expressionRefusal("(1"), "column 3: the expression ends where ) is expected");
   EXPECT_EQ(expressionRefusal("W[1"), "column 4: the expression ends where ] or , is expected");
-  EXPECT_EQ(expressionRefusal("1 2"), "column 3: \"2\" stands where the end or an operator is expected");
-  EXPECT_EQ(expressionRefusal("W[]"), "column 3: \"]\" stands where an index is expected");
-  EXPECT_THAT(expressionRefusal("a = 1"), HasSubstr("column 3: = stands alone"));
-  EXPECT_THAT(expressionRefusal("a & b"), HasSubstr("joined by && and ||"));
+  EXPECT_EQ(expressionRefusal("1 2"), "column 3: \"2\" found where the end or an operator is expected");
+  EXPECT_EQ(expressionRefusal("W[]"), "column 3: \"]\" found where an index is expected");
+  EXPECT_THAT(expressionRefusal("a = 1"), HasSubstr("column 3: = is not an operator"));
+  EXPECT_THAT(expressionRefusal("a & b"), HasSubstr("join conditions by && and ||"));
   EXPECT_THAT(expressionRefusal("1 < 2 < 3"), HasSubstr("column 7: one comparison follows another"));
-  EXPECT_THAT(expressionRefusal("1.2.3"), HasSubstr("\"1.2.3\" is no number"));
-  EXPECT_THAT(expressionRefusal("2x"), HasSubstr("is no number"));
+  EXPECT_THAT(expressionRefusal("1.2.3"), HasSubstr("\"1.2.3\" is not a number"));
+  EXPECT_THAT(expressionRefusal("2x"), HasSubstr("is not a number"));
   EXPECT_THAT(expressionRefusal("1e999"), HasSubstr("too large"));
   EXPECT_EQ(number("1e-999"), 0);
-  EXPECT_THAT(expressionRefusal("open."), HasSubstr("column 6: a name is expected behind the point"));
+  EXPECT_THAT(expressionRefusal("open."), HasSubstr("column 6: a name is expected after the point"));
   EXPECT_THAT(expressionRefusal("\"a"), HasSubstr("a closing quote is missing"));
-  EXPECT_THAT(expressionRefusal("\"a\" == 1"), HasSubstr("a text can stand only among the arguments"));
+  EXPECT_THAT(expressionRefusal("\"a\" == 1"), HasSubstr("a text is allowed only as an argument"));
   EXPECT_THAT(expressionRefusal("max(\"a\")"), HasSubstr("max takes no text"));
   EXPECT_THAT(expressionRefusal("max()"), HasSubstr("max has 0 arguments, expected max(x[, axis])"));
   EXPECT_THAT(expressionRefusal("where(1, 2)"), HasSubstr("where has 2 arguments"));
   EXPECT_THAT(expressionRefusal("None"), HasSubstr("only in square brackets"));
-  EXPECT_THAT(expressionRefusal("a ° b"), HasSubstr("\"°\" can't stand in an expression"));
+  EXPECT_THAT(expressionRefusal("a ° b"), HasSubstr("\"°\" is not allowed in an expression"));
   EXPECT_THAT(expressionRefusal("count(unique(x))"), HasSubstr("size(unique(…))"));
   EXPECT_THAT(expressionRefusal(std::string("\0", 1)), HasSubstr("\\x00"));
 }
 
 TEST(Expression, saysWhatCantBeComputedAndWhere) {
   EXPECT_EQ(expressionRefusal("1 + nobody"), "column 5: nobody is unknown here");
-  EXPECT_EQ(expressionRefusal("1 + nobody(2)"), "column 5: nobody is no function here");
+  EXPECT_EQ(expressionRefusal("1 + nobody(2)"), "column 5: nobody is not a function here");
   EXPECT_EQ(expressionRefusal("W[1][3]"), "column 1: index 3 is out of range: axis 0 of [3, 3] has -3 to 2");
   EXPECT_THAT(expressionRefusal("W[0, 0, 0, 0]"),
               HasSubstr("4 indices pick from [2, 3, 3], which has 3 axes"));

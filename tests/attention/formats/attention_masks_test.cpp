@@ -246,15 +246,14 @@ TEST(Names, ThatAreNotKnownAreErrors) {
     file.metadata[name] = "3";
     return maskErrorOf(file);
   };
-  EXPECT_EQ(withOption("widnow"), "in: \"widnow\" is no option; did you mean window?");
-  EXPECT_EQ(withOption("is_causal"), "in: \"is_causal\" is no option; did you mean causal?");
+  EXPECT_EQ(withOption("widnow"), "in: \"widnow\" is not an option; did you mean window?");
+  EXPECT_EQ(withOption("is_causal"), "in: \"is_causal\" is not an option; did you mean causal?");
   EXPECT_EQ(withOption("temperature"),
-            "in: \"temperature\" is no option, expected one of heads, kv_heads, head_dim, layer, "
-            "causal, window, sinks, cache_length, rope_theta, alibi, softcap, scale, "
-            "dropout, dropout_seed");
+            "in: \"temperature\" is not an option, expected one of heads, kv_heads, head_dim, layer, causal, "
+            "window, sinks, cache_length, rope_theta, alibi, softcap, scale, dropout, dropout_seed");
   EXPECT_EQ(withOption("format"), "no error");
   EXPECT_EQ(readProblem(smallProblem(), {{"windwo", "3"}}, "in").error().message,
-            "in: \"windwo\" is no option; did you mean window?");
+            "in: \"windwo\" is not an option; did you mean window?");
   // A weights file of other programs may hold more than a layer.
   auto file = smallProblem();
   file.metadata["author"] = "someone";
@@ -271,8 +270,9 @@ TEST(PositionRule, IsSaidWhereCausalCouldMeanSomethingElse) {
   ASSERT_TRUE(problem.ok());
   EXPECT_THAT(
       problem->notes,
-      ElementsAre("in: positions decide, causal is j ≤ i; of 3 queries over 5 keys the first stands at i = 0 "
-                  "(cache_length is not given)"));
+      ElementsAre(
+          "in: positions decide: causal is j ≤ i; with 3 queries over 5 keys the first query is at i = 0 "
+          "(cache_length is not given)"));
   for (Index i = 0; i < 3; ++i)
     for (Index j = 0; j < 5; ++j) EXPECT_EQ(visible(problem->masks[0], 0, i, j), j <= i);
   file.metadata["cache_length"] = "2";

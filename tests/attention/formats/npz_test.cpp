@@ -118,7 +118,7 @@ TEST_F(Npz, NamesWhatCannotBeRead) {
               HasSubstr("type \">f4\", expected little-endian"));
   EXPECT_THAT(
       errorOf({{"w.npy", npyBytes("<f4", "(1, 1)", one, true)}}),
-      HasSubstr("array \"w\" lies in Fortran's order, expected C's: save numpy.ascontiguousarray(array)"));
+      HasSubstr("array \"w\" is in Fortran order, expected C order: save numpy.ascontiguousarray(array)"));
   EXPECT_THAT(errorOf({{"w.npy", npyBytes("<f4", "(2,)", one)}}),
               HasSubstr("holds 4 bytes of data, expected 8"));
   EXPECT_THAT(errorOf({{"w.npy", npyBytes("<f4", "(9223372036854775807, 9)", one)}}),
@@ -188,7 +188,7 @@ TEST_F(Npz, SingleNumbersAloneAreAnError) {
   putZip(path_, {{"scale.npy", npyBytes("<f4", "()", std::vector<float>(1))}});
   const auto file = TensorSource::open(path_);
   ASSERT_FALSE(file.ok());
-  EXPECT_THAT(file.error().message, HasSubstr("single numbers alone"));
+  EXPECT_THAT(file.error().message, HasSubstr("only texts and single numbers"));
 }
 
 TEST_F(Npz, StoredAsLessThanItHoldsIsAnError) {

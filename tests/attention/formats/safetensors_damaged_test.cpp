@@ -89,7 +89,7 @@ TEST(DamagedSafetensors, RefusesOtherJson) {
   EXPECT_THAT(errorOfHeader(R"({"a":{"data_offsets":[0,1,2]}})"), HasSubstr("has 2 in its data_offsets"));
   EXPECT_THAT(errorOfHeader(R"({"a":{"data_offsets":[0,null]}})"), HasSubstr("has null in its data_offsets"));
   EXPECT_THAT(errorOfHeader(R"({"a":{"extra":1}})"),
-              HasSubstr("has \"extra\", expected dtype, shape and data_offsets"));
+              HasSubstr("has \"extra\", expected only dtype, shape and data_offsets"));
   EXPECT_THAT(errorOfHeader(R"({"__metadata__":"x"})"),
               HasSubstr("has \"x\" for \"__metadata__\", expected an object"));
   EXPECT_THAT(errorOfHeader(R"({"__metadata__":{"a":1}})"),
@@ -123,7 +123,7 @@ TEST(DamagedSafetensors, RefusesDeepNestingWithoutRecursion) {
   EXPECT_THAT(errorOfHeader("{\"a\":" + std::string(kDepth, '[')), HasSubstr("has an array for \"a\""));
   std::string objects;
   for (std::size_t i = 0; i < kDepth / 10; ++i) objects += "{\"a\":";
-  EXPECT_THAT(errorOfHeader(objects), HasSubstr("expected dtype, shape and data_offsets"));
+  EXPECT_THAT(errorOfHeader(objects), HasSubstr("expected only dtype, shape and data_offsets"));
   std::string ones = R"({"a":{"shape":[1)";
   for (int i = 0; i < 40; ++i) ones += ",1";
   EXPECT_THAT(errorOfHeader(ones + "]}}"), HasSubstr("has more than 32 dimensions"));

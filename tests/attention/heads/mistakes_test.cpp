@@ -138,7 +138,7 @@ TEST(Mistakes, AKeyOfAsManyTokensAsDimensionsMultipliesWrongly) {
   const MistakeResult result = makeMistake(Mistake::keyNotTransposed, input);
   EXPECT_FALSE(result.clash);
   EXPECT_EQ(result.same, "") << "it differs";
-  EXPECT_EQ(result.symptom, "nothing complains (n = dₖ = 32), and every score is wrong");
+  EXPECT_EQ(result.symptom, "no error (n = dₖ = 32), and every score is wrong");
   ASSERT_EQ(result.wrongScores.rows(), 32);
   const Matrix q = input.q[0], k = input.k[0];
   EXPECT_NEAR(result.wrongScores(31, 7), (q * k)(31, 7) * input.scale, 1e-4f);

@@ -89,62 +89,35 @@ def check(path):
     return good and (np.broadcast_to(visible, expected.shape) == expected).all()
 )";
 
-constexpr const char* kTorchDriver = R"(
-import sys, pathlib, torch
-try:
-    from torch.nn.attention.flex_attention import create_mask
-except ImportError:
-    create_mask = None
-try:
-    from functorch import vmap
-except ImportError:
-    vmap = None
-get_item = torch.Tensor.__getitem__
-def look_up(table, index):
-    # As flex_attention does it: under vmap an index is no number that could be asked for.
-    index = index if isinstance(index, tuple) else (index,)
-    if all(isinstance(part, torch.Tensor) for part in index):
-        return torch.ops.aten.index(table, list(index))
-    return get_item(table, index)
-def ask_all(mask_mod, heads, n, m, device):
-    if create_mask:
-        return create_mask(mask_mod, 1, heads, n, m, device=device)[0]
-    for dims in ((None, None, None, 0), (None, None, 0, None), (None, 0, None, None)):
-        mask_mod = vmap(mask_mod, in_dims=dims)
-    torch.Tensor.__getitem__ = look_up
-    try:
-        return mask_mod(torch.tensor(0), torch.arange(heads), torch.arange(n), torch.arange(m))
-    finally:
-        torch.Tensor.__getitem__ = get_item
-folder = pathlib.Path(sys.argv[1])
-def check(path):
-    sizes, *cells = path.read_text().split("\n")
-    heads, n, m = map(int, sizes.split())
-    expected = torch.tensor([c == "1" for c in cells[0]]).reshape(heads, n, m)
-    names = {}
-    exec(compile((folder / (path.stem + ".pytorch.py")).read_text(), path.stem, "exec"), names)
-    mask = names["attn_mask"]
-    good = mask.dtype == torch.bool and tuple(mask.shape) in ((n, m), (heads, n, m))
-    good = good and bool((mask.expand(heads, n, m) == expected).all())
-    names = {}
-    exec(compile((folder / (path.stem + ".flex.py")).read_text(), path.stem, "exec"), names)
-    mask_mod, device = names["mask_mod"], names.get("device", "cpu")
-    b = torch.zeros((1, 1, 1), dtype=torch.int64, device=device)
-    h = torch.arange(heads, device=device)[:, None, None]
-    i = torch.arange(n, device=device)[None, :, None]
-    j = torch.arange(m, device=device)[None, None, :]
-    mod = mask_mod(b, h, i, j)
-    flex = mod.dtype == torch.bool and bool((mod.cpu().expand(heads, n, m) == expected).all())
-    # As create_block_mask asks it.
-    if create_mask or vmap:
-        flex = flex and bool((ask_all(mask_mod, heads, n, m, device).cpu() == expected).all())
-    # One cell at a time.
-    for cell in range(0, heads * n * m, max(1, heads * n * m // 7)):
-        at = (cell // (n * m), cell // m % n, cell % m)
-        one = mask_mod(b[0, 0, 0], *(torch.tensor(k, device=device) for k in at))
-        flex = flex and one.shape == () and bool(one) == bool(expected[at])
-    return good and flex
-)";
+constexpr const char* kTorchDriver =
+    "\nimport sys, pathlib, torch\ntry:\n    from torch.nn.attention.flex_attention import "
+    "create_mask\nexcept ImportError:\n    create_mask = None\ntry:\n    from functorch import vmap\nexcept "
+    "ImportError:\n    vmap = None\nget_item = torch.Tensor.__getitem__\ndef look_up(table, index):\n    # "
+    "As flex_attention does it: under vmap an index is not a number that could be asked for.\n    index = "
+    "index if isinstance(index, tuple) else (index,)\n    if all(isinstance(part, torch.Tensor) for part in "
+    "index):\n        return torch.ops.aten.index(table, list(index))\n    return get_item(table, "
+    "index)\ndef ask_all(mask_mod, heads, n, m, device):\n    if create_mask:\n        return "
+    "create_mask(mask_mod, 1, heads, n, m, device=device)[0]\n    for dims in ((None, None, None, 0), (None, "
+    "None, 0, None), (None, 0, None, None)):\n        mask_mod = vmap(mask_mod, in_dims=dims)\n    "
+    "torch.Tensor.__getitem__ = look_up\n    try:\n        return mask_mod(torch.tensor(0), "
+    "torch.arange(heads), torch.arange(n), torch.arange(m))\n    finally:\n        torch.Tensor.__getitem__ "
+    "= get_item\nfolder = pathlib.Path(sys.argv[1])\ndef check(path):\n    sizes, *cells = "
+    "path.read_text().split(\"\\n\")\n    heads, n, m = map(int, sizes.split())\n    expected = "
+    "torch.tensor([c == \"1\" for c in cells[0]]).reshape(heads, n, m)\n    names = {}\n    "
+    "exec(compile((folder / (path.stem + \".pytorch.py\")).read_text(), path.stem, \"exec\"), names)\n    "
+    "mask = names[\"attn_mask\"]\n    good = mask.dtype == torch.bool and tuple(mask.shape) in ((n, m), "
+    "(heads, n, m))\n    good = good and bool((mask.expand(heads, n, m) == expected).all())\n    names = "
+    "{}\n    exec(compile((folder / (path.stem + \".flex.py\")).read_text(), path.stem, \"exec\"), names)\n  "
+    "  mask_mod, device = names[\"mask_mod\"], names.get(\"device\", \"cpu\")\n    b = torch.zeros((1, 1, "
+    "1), dtype=torch.int64, device=device)\n    h = torch.arange(heads, device=device)[:, None, None]\n    i "
+    "= torch.arange(n, device=device)[None, :, None]\n    j = torch.arange(m, device=device)[None, None, "
+    ":]\n    mod = mask_mod(b, h, i, j)\n    flex = mod.dtype == torch.bool and "
+    "bool((mod.cpu().expand(heads, n, m) == expected).all())\n    # As create_block_mask asks it.\n    if "
+    "create_mask or vmap:\n        flex = flex and bool((ask_all(mask_mod, heads, n, m, device).cpu() == "
+    "expected).all())\n    # One cell at a time.\n    for cell in range(0, heads * n * m, max(1, heads * n * "
+    "m // 7)):\n        at = (cell // (n * m), cell // m % n, cell % m)\n        one = mask_mod(b[0, 0, 0], "
+    "*(torch.tensor(k, device=device) for k in at))\n        flex = flex and one.shape == () and bool(one) "
+    "== bool(expected[at])\n    return good and flex\n";
 
 /// Runs a driver over all cases; one line of its output for each.
 std::string runCases(const std::string& python, const char* driver,

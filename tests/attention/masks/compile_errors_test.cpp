@@ -99,8 +99,7 @@ TEST(CompileMaskErrors, trees) {
 }
 
 TEST(CompileMaskErrors, insideDocuments) {
-  const std::string rest =
-      ", which lies over the whole text; expected a pattern that begins anew in each document";
+  const std::string rest = ", which covers the whole text; expected a pattern that restarts in each document";
   // What is not given would be read off the text.
   for (const auto& [name, missing] : {std::pair<std::string, std::string>{"packed", "starts"},
                                       {"tree", "prefix"},

@@ -215,9 +215,9 @@ TEST(CompileMask, positionsDecideInOneTextAndInTwo) {
   EXPECT_EQ(picture("causal", geometryOf(2, 4, 2)), "###./####");
   EXPECT_EQ(picture("causal", geometryOf(3, 1)), "#/#/#");
   EXPECT_EQ(positionRule(3, 5, 2),
-            "positions decide, causal is j ≤ i; of 3 queries over 5 keys the first stands at i = 2");
+            "positions decide: causal is j ≤ i; with 3 queries over 5 keys the first query is at i = 2");
   EXPECT_EQ(positionRule(1, 1, 0),
-            "positions decide, causal is j ≤ i; of 1 query over 1 key the first stands at i = 0");
+            "positions decide: causal is j ≤ i; with 1 query over 1 key the first query is at i = 0");
 }
 
 TEST(CompileMask, intervalsCountPositions) {

@@ -178,57 +178,56 @@ TEST(MaskText, SaysWhatIsWrongAndWhere) {
       {"window(1073741825)", "window is 1073741825, expected 1 to 1073741824", "1073741825)"},
       {"window(99999999999999999999)", "window is 99999999999999999999, expected 1 to 1073741824",
        "99999999999999999999)"},
-      {"window(1.5)", "\"1.5\" is no whole number", "1.5)"},
-      {"window(8x)", "\"8x\" is no whole number", "8x)"},
+      {"window(1.5)", "\"1.5\" is not a whole number", "1.5)"},
+      {"window(8x)", "\"8x\" is not a whole number", "8x)"},
       {"window([2, 0])", "window is 0, expected 1 to 1073741824", "0])"},
-      {"window([])", "\"]\" stands where a whole number or a list of them is expected", "])"},
+      {"window([])", "\"]\" found where a whole number or a list of them is expected", "])"},
       {"window([1", "a closing bracket is missing", "[1"},
-      {"window(\"8\")", "the text \"8\" stands where a whole number or a list of them is expected", "\"8\")"},
+      {"window(\"8\")", "the text \"8\" found where a whole number or a list of them is expected", "\"8\")"},
       {"window(1, 2)", "window takes 1 argument", "2)"},
       {"causal(3)", "causal takes no argument", "3)"},
       {"streaming(sink=3)", "streaming has no parameter \"sink\"; did you mean sinks?", "sink=3)"},
-      {"streaming(sinks=3, 4)", "a value without a name can't stand behind one with a name", "4)"},
+      {"streaming(sinks=3, 4)", "a value without a name can't follow one with a name", "4)"},
       {"streaming(3, sinks=4)", "streaming is given sinks twice", "sinks=4)"},
       {"globals([3, 3])", "positions has 3 after 3, expected ascending positions", "3])"},
       {"image([5-3])", "the span 5-3 ends before it begins", "5-3])"},
       {"tree(parents=[-2])", "parents is -2, expected -1 to 1073741824", "-2])"},
-      {"windwo(8)", "\"windwo\" is no pattern; did you mean window?", "windwo(8)"},
-      {"Causal", "\"Causal\" is no pattern; did you mean causal?", "Causal"},
-      {"elephant", "\"elephant\" is no pattern", "elephant"},
+      {"windwo(8)", "\"windwo\" is not a pattern; did you mean window?", "windwo(8)"},
+      {"Causal", "\"Causal\" is not a pattern; did you mean causal?", "Causal"},
+      {"elephant", "\"elephant\" is not a pattern", "elephant"},
       {"causal and full", "\"and\" is written \"&\"", "and full"},
       {"not causal", "\"not\" is written \"!\"", "not causal"},
       {"causal &", "the text ends where a pattern is expected", ""},
-      {"& causal", "\"&\" stands where a pattern is expected", "& causal"},
-      {"causal full", "\"full\" stands where \"&\", \"|\", \"then\" or the end is expected", "full"},
-      {"causal || full", "\"|\" stands where a pattern is expected", "| full"},
+      {"& causal", "\"&\" found where a pattern is expected", "& causal"},
+      {"causal full", "\"full\" found where \"&\", \"|\", \"then\" or the end is expected", "full"},
+      {"causal || full", "\"|\" found where a pattern is expected", "| full"},
       {"(causal", "a closing bracket is missing", "(causal"},
       {"window(8", "a closing bracket is missing", "(8"},
       {"causal)", "a closing bracket has no opening one", ")"},
-      {"()", "\")\" stands where a pattern is expected", ")"},
-      {"(causal, full)", "\",\" stands where \"&\", \"|\", \"then\" or \")\" is expected", ", full)"},
-      {"!!causal", "\"!\" stands twice before one layer", "!causal"},
-      {"!off: causal", "\"off\" has to stand before the \"!\"", "off: causal"},
-      {"off: off: causal", "\"off\" stands twice before one layer", "off: causal"},
+      {"()", "\")\" found where a pattern is expected", ")"},
+      {"(causal, full)", "\",\" found where \"&\", \"|\", \"then\" or \")\" is expected", ", full)"},
+      {"!!causal", "\"!\" appears twice before one layer", "!causal"},
+      {"!off: causal", "\"off\" must come before the \"!\"", "off: causal"},
+      {"off: off: causal", "\"off\" appears twice before one layer", "off: causal"},
       {"\"a\": \"b\": causal", "a layer has two names", "\"b\": causal"},
-      {"heads(1): heads(2): full", "\"heads\" stands twice before one layer", "heads(2): full"},
-      {"heads: causal", "\":\" stands where \"(\" is expected", ": causal"},
-      {"heads(): causal", "\")\" stands where a head's number, even, odd or kv is expected", "): causal"},
+      {"heads(1): heads(2): full", "\"heads\" appears twice before one layer", "heads(2): full"},
+      {"heads: causal", "\":\" found where \"(\" is expected", ": causal"},
+      {"heads(): causal", "\")\" found where a head's number, even, odd or kv is expected", "): causal"},
       {"heads(3-1): causal", "the span 3-1 ends before it begins", "3-1): causal"},
-      {"sequences(even): causal", "\"even\" stands where a sequence's number is expected", "even): causal"},
-      {"\"a\" causal", "\"causal\" stands where \":\" is expected", "causal"},
+      {"sequences(even): causal", "\"even\" found where a sequence's number is expected", "even): causal"},
+      {"\"a\" causal", "\"causal\" found where \":\" is expected", "causal"},
       {"\"a", "a closing quote is missing", "\"a"},
-      {"\"a\\n\": causal", "a backslash in quotes is written twice, or stands before a quote",
-       "\\n\": causal"},
+      {"\"a\\n\": causal", "a backslash in quotes must be doubled or precede a quote", "\\n\": causal"},
       {"\"a\tb\": causal", "the text in quotes has a control character", "\tb\": causal"},
       {"\"\xC3(\": causal", "the text in quotes is not UTF-8: it has the byte \\xc3", "\xC3(\": causal"},
-      {"causal # why", "\"#\" can't stand in a mask", "# why"},
-      {"causal ∧ full", "\"∧\" can't stand in a mask", "∧ full"},
-      {"causal \xFF", "\"\\xff\" can't stand in a mask", "\xFF"},
+      {"causal # why", "\"#\" is not allowed in a mask", "# why"},
+      {"causal ∧ full", "\"∧\" is not allowed in a mask", "∧ full"},
+      {"causal \xFF", "\"\\xff\" is not allowed in a mask", "\xFF"},
       {"painted", "painted needs a name: a name in quotes", "painted"},
       {"file(\"m.npy\")", "file needs a convention: visible, masked or additive", "file(\"m.npy\")"},
-      {"file(\"m.npy\", hidden)", "\"hidden\" stands where visible, masked or additive is expected",
+      {"file(\"m.npy\", hidden)", "\"hidden\" found where visible, masked or additive is expected",
        "hidden)"},
-      {"then causal", "\"then\" stands where a pattern is expected", "then causal"}};
+      {"then causal", "\"then\" found where a pattern is expected", "then causal"}};
   for (const auto& [text, message, place] : cases) {
     EXPECT_EQ(errorOf(text), message) << text;
     EXPECT_EQ(placeOf(text), place) << text;
@@ -238,11 +237,11 @@ TEST(MaskText, SaysWhatIsWrongAndWhere) {
 TEST(MaskText, StaysWithinItsLimits) {
   const auto nested = [](int depth) { return repeated("(", depth) + "causal" + repeated(")", depth); };
   EXPECT_EQ(printed(nested(64)), "causal");
-  EXPECT_EQ(errorOf(nested(65)), "more than 64 brackets stand inside each other");
-  EXPECT_EQ(errorOf(nested(10000)), "more than 64 brackets stand inside each other");
-  EXPECT_EQ(errorOf(repeated("(", 10000)), "more than 64 brackets stand inside each other");
-  EXPECT_EQ(errorOf(repeated("documents(", 10000)), "more than 64 brackets stand inside each other");
-  EXPECT_EQ(errorOf(repeated("!", 10000) + "causal"), "\"!\" stands twice before one layer");
+  EXPECT_EQ(errorOf(nested(65)), "more than 64 brackets are nested");
+  EXPECT_EQ(errorOf(nested(10000)), "more than 64 brackets are nested");
+  EXPECT_EQ(errorOf(repeated("(", 10000)), "more than 64 brackets are nested");
+  EXPECT_EQ(errorOf(repeated("documents(", 10000)), "more than 64 brackets are nested");
+  EXPECT_EQ(errorOf(repeated("!", 10000) + "causal"), "\"!\" appears twice before one layer");
   EXPECT_EQ(errorOf(repeated("\"a\":", 10000) + "causal"), "a layer has two names");
   // What was closed again doesn't count.
   EXPECT_EQ(parsed("full" + repeated(" & ((causal))", 100)).size(), 101u);

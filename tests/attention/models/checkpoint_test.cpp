@@ -61,10 +61,9 @@ TEST(ModelHead, anUntiedDecoderWithoutAHeadMakesNoGuesses) {
   EXPECT_TRUE(opened(folder)->guesses()) << "tied";
   folder.replace("config.json", "\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false");
   EXPECT_FALSE(opened(folder)->guesses());
-  EXPECT_EQ(
-      opened(folder)->whyNoGuesses(),
-      "There are no guesses: the file has no lm_head.weight, and config.json doesn't tie the head to the "
-      "embedding.");
+  EXPECT_EQ(opened(folder)->whyNoGuesses(),
+            "No predictions: the file has no lm_head.weight, and config.json doesn't tie the head to the "
+            "embedding.");
   EXPECT_EQ(opened(folder)->logits(Matrix::Zero(1, 32)).size(), 0);
   folder.replace("config.json", "\"tie_word_embeddings\": false", "\"use_cache\": false");
   EXPECT_FALSE(opened(folder)->guesses()) << "Qwen 2 isn't tied by default";
@@ -74,9 +73,8 @@ TEST(ModelHead, theClassThatSavedACheckpointSaysWhetherItHasAHead) {
   for (const char* name : {"Qwen2Model", "Qwen2ForSequenceClassification"}) {
     const ModelFolder folder("qwen2");
     folder.replace("config.json", "Qwen2ForCausalLM", name);
-    EXPECT_EQ(opened(folder)->whyNoGuesses(), "There are no guesses: the checkpoint is a " +
-                                                  std::string(name) +
-                                                  ", which has no head that says tokens.");
+    EXPECT_EQ(opened(folder)->whyNoGuesses(), "No predictions: the checkpoint is a " + std::string(name) +
+                                                  ", which has no language-model head.");
   }
   const ModelFolder whole("llama");
   whole.replace("config.json", "LlamaForCausalLM", "LlamaModel");
@@ -86,7 +84,7 @@ TEST(ModelHead, theClassThatSavedACheckpointSaysWhetherItHasAHead) {
 TEST(ModelHead, aDecoderThatSeesBothWaysMakesNoGuesses) {
   const ModelFolder folder("gemma2");
   folder.replace("config.json", "\"use_cache\": true", "\"use_bidirectional_attention\": true");
-  EXPECT_THAT(opened(folder)->whyNoGuesses(), testing::HasSubstr("attention goes both ways"));
+  EXPECT_THAT(opened(folder)->whyNoGuesses(), testing::HasSubstr("attention is bidirectional"));
   EXPECT_EQ(opened(folder)->whyNoText(), opened(folder)->whyNoGuesses());
 }
 
@@ -96,7 +94,7 @@ TEST(ModelHead, aHeadBesideATiedEmbeddingIsUsedAndSaid) {
   folder.replace("config.json", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true");
   const auto model = opened(folder);
   ASSERT_EQ(model->config().notes.size(), 1u);
-  EXPECT_THAT(model->config().notes[0], testing::HasSubstr("guesses come from lm_head.weight"));
+  EXPECT_THAT(model->config().notes[0], testing::HasSubstr("Predictions use lm_head.weight"));
   ModelSession session(model);
   PassRequest request;
   request.logits = LogitRows::all;
@@ -226,7 +224,7 @@ TEST(Checkpoint, foldersWithoutWeightsSayWhatThereIs) {
   putFile(folder / "pytorch_model.bin", "PK");
   EXPECT_NE(folder.refusal().find("pytorch_model.bin, a pickle"), std::string::npos);
   fs::remove(folder / "config.json");
-  EXPECT_EQ(folder.refusal(), "F: has no config.json, expected a model's folder as Hugging Face lays it out");
+  EXPECT_EQ(folder.refusal(), "F: has no config.json, expected a Hugging Face model folder");
   EXPECT_NE(Model::open(folder / "pytorch_model.bin").error().message.find("is a file, expected a folder"),
             std::string::npos);
   EXPECT_NE(Model::open(folder / "gone").error().message.find("is missing, expected a folder"),

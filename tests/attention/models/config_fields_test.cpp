@@ -218,13 +218,13 @@ TEST(ConfigFields, whatNobodyKnowsIsSaidOnce) {
     const std::string path = family->nested.empty() ? "" : std::string(family->nested) + ".";
     ASSERT_EQ(config->notes.size(), plain->notes.size() + 1) << family->name;
     EXPECT_EQ(config->notes.back(),
-              "config.json has a field that is not known here: \"" + path + "half_the_heads\".");
+              "config.json has a field that Headscope doesn't know: \"" + path + "half_the_heads\".");
   }
   OrderedJson llama = configOf(families::llama);
   llama["x"] = 1;
   llama["rope_scaling"]["y"] = 2;
   EXPECT_EQ(read(llama)->notes.back(),
-            "config.json has fields that are not known here: \"rope_scaling.y\", \"x\".");
+            "config.json has fields that Headscope doesn't know: \"rope_scaling.y\", \"x\".");
 }
 
 /// Gemma's modelling code reads hidden_act since transformers 4.48, Gemma 2's and 3's hidden_activation

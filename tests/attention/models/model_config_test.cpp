@@ -49,9 +49,9 @@ TEST(ModelConfig, whatNoFamilyDoesIsNamedWithWhatWouldWork) {
   EXPECT_EQ(configRefusal(with(llama, "num_local_experts", "8")),
             "config.json: num_local_experts says it is a mixture of experts, expected a model with one MLP a "
             "layer");
-  EXPECT_EQ(
-      configRefusal(with(llama, "is_encoder_decoder", "true")),
-      "config.json: is_encoder_decoder is true, expected an encoder or a decoder alone, as bert or llama");
+  EXPECT_EQ(configRefusal(with(llama, "is_encoder_decoder", "true")),
+            "config.json: is_encoder_decoder is true, expected an encoder or a decoder on its own, such as "
+            "bert or llama");
   EXPECT_EQ(
       configRefusal(with(llama, "rope_scaling", "{\"rope_type\": \"yarn\", \"factor\": 4.0}")),
       "config.json: rope_scaling.rope_type is \"yarn\", expected one of default, linear, llama3, longrope");
@@ -148,10 +148,9 @@ TEST(ModelConfig, aWindowOfNothingIsNone) {
   EXPECT_EQ(configFrom(qwen2).maskText(2), "window(8)");
   EXPECT_EQ(configFrom(with(qwen2, "sliding_window", "null")).maskText(2), "causal");
   const std::string types = R"(["full_attention", "full_attention", "sliding_attention"])";
-  EXPECT_EQ(
-      configRefusal(with(with(qwen2, "sliding_window", "null"), "layer_types", types)),
-      "config.json: layer_types is a list with sliding_attention, expected full_attention alone, since no "
-      "sliding_window acts");
+  EXPECT_EQ(configRefusal(with(with(qwen2, "sliding_window", "null"), "layer_types", types)),
+            "config.json: layer_types is a list with sliding_attention, expected only full_attention, since "
+            "no sliding_window is set");
   EXPECT_EQ(configRefusal(with(goldenConfig("gemma2"), "sliding_window", "null")),
             "config.json: sliding_window is null, expected a whole number");
 }
@@ -193,7 +192,7 @@ TEST(ModelConfig, aDecoderThatSeesBothWaysSaysSo) {
     EXPECT_EQ(config.maskText(0), own ? "window_both(10)" : "window_both(11)");
     EXPECT_EQ(config.maskText(1), "full");
     ASSERT_EQ(config.notes.size(), 1u);
-    EXPECT_THAT(config.notes[0], testing::HasSubstr("both ways"));
+    EXPECT_THAT(config.notes[0], testing::HasSubstr("bidirectional"));
   }
   EXPECT_FALSE(configFrom(goldenConfig("bert")).isTwoSidedDecoder()) << "an encoder does by design";
 }

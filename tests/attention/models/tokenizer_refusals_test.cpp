@@ -70,7 +70,7 @@ TEST(TokenizerRefusals, ofIds) {
   EXPECT_THAT(refusalOf("/added_tokens", Json::array({addedToken("<s>", 9), addedToken("</s>", 9)})),
               HasSubstr("have the same id 9"));
   EXPECT_THAT(refusalOf("/added_tokens", Json::array({addedToken("<s>", 8), addedToken("<s>", 9)})),
-              HasSubstr("stands in the list twice"));
+              HasSubstr("appears twice in the list"));
   EXPECT_EQ(refusalOf("/post_processor",
                       {{"type", "BertProcessing"}, {"cls", {"[CLS]", 77}}, {"sep", {"[SEP]", 1}}}),
             "test: post_processor: the id 77 has no token in the vocabulary");
@@ -212,7 +212,7 @@ TEST(TokenizerRefusals, ofWhatIsNoTokenizer) {
   EXPECT_EQ(parseOutcome("{}"), "test: no tokenizer.json: \"model\" is missing, expected an object");
   EXPECT_THAT(parseOutcome("[1, 2]"), HasSubstr("found \"[1, 2]\", expected an object"));
   EXPECT_THAT(parseOutcome(R"({"model": {"type": "BPE")"), HasSubstr("expected the end of what was begun"));
-  EXPECT_THAT(parseOutcome(R"({"model": {}, "model": {}})"), HasSubstr("\"model\" stands there twice"));
+  EXPECT_THAT(parseOutcome(R"({"model": {}, "model": {}})"), HasSubstr("\"model\" appears twice"));
   EXPECT_THAT(parseOutcome(R"({"model": {}} x)"), HasSubstr("expected nothing more"));
   EXPECT_THAT(parseOutcome(R"({"model": 5})"), HasSubstr("model: byte 0: found \"5\", expected an object"));
   EXPECT_THAT(parseOutcome("{\"model\": {\"type\": \"BPE\", \"vocab\": {\"\xFF\": 0}, \"merges\": []}}"),

@@ -28,7 +28,7 @@ std::string sentenceOf(const HeadCountStudy& study) {
                                                        : fmt::format("{} of {}", wide, dim);
   return fmt::format(
       "Both have {} parameters. The wide head compares tokens along {} directions but has one attention "
-      "pattern per row. The {} small heads compare along {} directions each, with a pattern of their own.",
+      "pattern per row. The {} small heads compare along {} directions each, each with its own pattern.",
       countText(study.parameters), along, study.small.heads, directions(study.small));
 }
 

@@ -22,8 +22,8 @@ TEST(CacheCost, CountsEveryLineOfTheBatch) {
   EXPECT_EQ(cacheBytes(one, 4, 5, 4), 2560);
   EXPECT_EQ(cacheBytes(two, 4, 5, 4), 5120);
   EXPECT_EQ(cacheBytes(two, 1, 1, 2), 2 * 16 * 2 * 2);
-  EXPECT_EQ(cacheFormula(one, 5, 4), "+512 B a token = 2 · 4 kv heads · 16 · 4 B");
-  EXPECT_EQ(cacheFormula(two, 5, 4), "+1 KiB a token = 2 · 4 kv heads · 16 · 4 B · 2 lines");
+  EXPECT_EQ(cacheFormula(one, 5, 4), "+512 B per token = 2 · 4 kv heads · 16 · 4 B");
+  EXPECT_EQ(cacheFormula(two, 5, 4), "+1 KiB per token = 2 · 4 kv heads · 16 · 4 B · 2 lines");
 }
 
 TEST(CacheCost, CrossAttentionFillsItOnce) {

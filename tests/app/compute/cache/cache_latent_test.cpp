@@ -145,11 +145,11 @@ TEST(CacheLatent, AWideLayerIsComputedOrSaysWhatIs) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(
       refused.error().message,
-      "A latent of 2000 dimensions takes too long to find where the model dim is 4096 and keys and values "
-      "have 8192: up to 1365 are.");
+      "Fitting a latent of 2000 dimensions takes too long for a model dim of 4096 with keys and values of "
+      "8192: expected up to 1365.");
   Resources tight(Limits{1 << 20});
   EXPECT_THAT(attendLatent(snapshot, 0, 64, 16, tight, {}).error().message,
-              testing::HasSubstr("of the budget of 1 MiB are in use"));
+              testing::HasSubstr("of the budget of 1 MiB is in use"));
   app::Setup wide = openingScene().setup;
   wide.input.text = "the cat saw the dog";
   wide.weights.source = WeightSource::random;

@@ -280,7 +280,7 @@ TEST(CacheRoomDrawings, ShowWhatTheirRoomsCompute) {
   for (const Expected& expected :
        {Expected{CacheView::growth, {"GQA (2 kv heads) is ¼ of MHA.", "MHA 12 KiB"}, 4},
         {CacheView::shapes, {"One layer, four shapes", "MHA", "2 kv heads", "MQA", "latent 64"}, 4},
-        {CacheView::precision, {"The cache in fewer bits", "int4", "72 B a token"}, 6},
+        {CacheView::precision, {"The cache in fewer bits", "int4", "72 B per token"}, 6},
         {CacheView::eviction, {"Eviction", "sinks", "heavy", "output error"}, 2},
         {CacheView::paging, {"Paging", "contiguous", "in blocks"}, 0}}) {
     scene.cursor.cacheView = expected.room;

@@ -22,7 +22,7 @@ CostFigures figuresOf(const char* name, Index gpus) {
 
 TEST(CostTerms, sayTheNumbersThatAFigureIsMadeOf) {
   const CostFigures llama = figuresOf("Llama-3.1-70B", 2);
-  EXPECT_EQ(cacheTerms(llama), "327,680 B a token × 131,072 tokens × batch 1 = 40 GiB");
+  EXPECT_EQ(cacheTerms(llama), "327,680 B per token × 131,072 tokens × batch 1 = 40 GiB");
   EXPECT_EQ(reservedTerms(llama),
             "8,192 blocks of 16 tokens for each of 1 sequence: 40 GiB, 0 B of it empty");
   EXPECT_EQ(weightsTerms(llama),

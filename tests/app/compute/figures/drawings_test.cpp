@@ -338,7 +338,7 @@ TEST(Drawings, WhatAModelCostsHasItsFiguresAndItsPlots) {
   const std::string words = wordsOf(*drawing);
   for (const char* part :
        {"40 GiB", "KV cache of Llama-3.1-70B at 128 k tokens × batch 1", "42,949,672,960 B",
-        "327,680 B = 320 KiB a token", "Each of 2 GPUs holds 85.71 GiB", "weights 65.71 GiB",
+        "327,680 B = 320 KiB per token", "Each of 2 GPUs holds 85.71 GiB", "weights 65.71 GiB",
         "Memory grows with every token", "GQA, 8", "MQA, 1", "104,447", "18,431", "Decode waits for memory",
         "decode, 1 token"})
     EXPECT_THAT(words, HasSubstr(part));
@@ -373,7 +373,7 @@ TEST(Drawings, WhatAModelCostsFollowsTheScene) {
   EXPECT_THAT(words(),
               testing::AllOf(HasSubstr("10.72 GiB"), HasSubstr("latent"), HasSubstr("n² matrices in GiB")));
   scene.cost.model = "BERT-base";
-  EXPECT_THAT(words(), testing::AllOf(HasSubstr("keeps no cache"), testing::Not(HasSubstr("a token"))));
+  EXPECT_THAT(words(), testing::AllOf(HasSubstr("keeps no cache"), testing::Not(HasSubstr("per token"))));
   scene.cost.model = "GPT-3 175B";
   scene.cost.tokens = kMaxCostTokens;
   scene.cost.batch = kMaxCostBatch;

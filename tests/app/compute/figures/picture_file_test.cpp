@@ -33,7 +33,7 @@ TEST(PictureFile, LengthsAreRead) {
   EXPECT_EQ(*parseLength("800px"), (Length{800, false}));
   EXPECT_EQ(*parseLength("120.5mm"), (Length{120.5, true}));
   for (const char* bad : {"", "mm", "12cm", "-3", "0", "nan", "inf", "1e5", "12 mm", "99999999999", "120mmm"})
-    EXPECT_THAT(parseLength(bad).ok() ? "" : parseLength(bad).error().message, HasSubstr("is no length"))
+    EXPECT_THAT(parseLength(bad).ok() ? "" : parseLength(bad).error().message, HasSubstr("is not a length"))
         << bad;
 }
 

@@ -164,7 +164,7 @@ TEST(PatchStudy, RefusesAnotherNumberOfTokensInASentence) {
     const auto study = studyPatch({parts.layer, 0, text}, parts.resources);
     return study ? "" : study.error().message;
   };
-  EXPECT_THAT(refused("too short ."), HasSubstr("has 3 tokens, this one has 12"));
+  EXPECT_THAT(refused("too short ."), HasSubstr("has 3 tokens, expected 12"));
   EXPECT_THAT(refused(""), HasSubstr("Type another text"));
   EXPECT_THAT(refused("two\nlines"), HasSubstr("2 lines"));
 }

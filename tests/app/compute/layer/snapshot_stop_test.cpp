@@ -90,7 +90,7 @@ TEST(SnapshotRange, NumbersThatOutgrowTheirFormatAreSaid) {
   setup.subject.layer = 3;
   const Snapshot snapshot = computeSnapshot(setup, test::kRoomy);
   ASSERT_TRUE(snapshot.error);
-  EXPECT_THAT(snapshot.error->message, HasSubstr("Layer 3's numbers grow beyond"));
+  EXPECT_THAT(snapshot.error->message, HasSubstr("Layer 3's values exceed"));
   setup.model.norm = true;
   EXPECT_FALSE(computeSnapshot(setup, test::kRoomy).error);
 }

@@ -106,7 +106,7 @@ TEST_F(StackFromFile, AFileOfTooFewLayersIsOneSentence) {
     const PlacedError error = refused(stack);
     EXPECT_EQ(error.place, Place::weights) << shown;
     EXPECT_EQ(error.message,
-              "The 4 layers made here take layers 0 to 3 of w.safetensors, which holds layers 0 to 2.")
+              "The 4 synthetic layers need layers 0 to 3 of w.safetensors, which holds layers 0 to 2.")
         << shown;
     Resources resources(kRoomy);
     ModelRunner runner;
@@ -114,7 +114,7 @@ TEST_F(StackFromFile, AFileOfTooFewLayersIsOneSentence) {
     ASSERT_FALSE(study.ok());
     EXPECT_EQ(study.error().message, error.message);
   }
-  EXPECT_THAT(refused(setup(2, 2)).message, HasSubstr("take layers 2 and 3 of w.safetensors"));
+  EXPECT_THAT(refused(setup(2, 2)).message, HasSubstr("need layers 2 and 3 of w.safetensors"));
 }
 
 TEST_F(StackFromFile, AFileOfOneLayerIsOneSentence) {
@@ -123,7 +123,7 @@ TEST_F(StackFromFile, AFileOfOneLayerIsOneSentence) {
   EXPECT_EQ(computed(setup(1, -1)).sequences.size(), 1u);
   EXPECT_EQ(
       refused(setup(2, -1)).message,
-      "The 2 layers made here take layers 0 and 1 of w.safetensors, which holds one layer without a number.");
+      "The 2 synthetic layers need layers 0 and 1 of w.safetensors, which holds one layer without a number.");
 }
 
 }  // namespace

@@ -191,10 +191,10 @@ TEST(LessonStudy, theMiniature) {
            "off.probability(-1,'dog')<probability(-1,'dog')")J"},
        {"off", text + R"J(, "subject.switched_off": [{"layer": 2, "head": 1, "by": "zero"}])J",
         R"J("abs(loss-whole.loss)>0.0001")J"}});
-  EXPECT_THAT(refused("loss>0"), HasSubstr("the step's scene has a layer made here"));
+  EXPECT_THAT(refused("loss>0"), HasSubstr("the step's scene has one synthetic layer"));
   EXPECT_THAT(refused("probability(99)>0", text), HasSubstr("the position is not among 0 to"));
-  EXPECT_THAT(refused("probability(0,'qqqq')>0", text), HasSubstr("is no single token"));
-  EXPECT_THAT(refused("W_Q[0][0][0]>0", text), HasSubstr("a layer made here"));
+  EXPECT_THAT(refused("probability(0,'qqqq')>0", text), HasSubstr("is not a single token"));
+  EXPECT_THAT(refused("W_Q[0][0][0]>0", text), HasSubstr("a synthetic layer"));
 }
 
 TEST(LessonStudy, mistakes) {
@@ -298,10 +298,10 @@ TEST(LessonStudy, whatCantBeComputedIsSaid) {
   EXPECT_THAT(refused("flops>0", R"J("mask.expression": "padding")J"), HasSubstr("needs a causal mask"));
   EXPECT_THAT(refused("cost.bytes>0", R"J("cost.model": "Nobody")J"), HasSubstr("no model \"Nobody\""));
   EXPECT_THAT(refused("mask_density(0.5)>0"), HasSubstr("whole numbers of tokens"));
-  EXPECT_THAT(refused("mask_density(-1)>0"), HasSubstr("is no number above 0"));
+  EXPECT_THAT(refused("mask_density(-1)>0"), HasSubstr("is not a number above 0"));
   EXPECT_THAT(refused("blocks_saved(100,3)>0"), HasSubstr("blocks of 16 to 1024"));
   EXPECT_THAT(refused("cache_bytes(1)>0"), HasSubstr("has 1 arguments, expected cache_bytes(layers"));
-  EXPECT_THAT(refused("probability(W)>0"), HasSubstr("made here"));
+  EXPECT_THAT(refused("probability(W)>0"), HasSubstr("synthetic"));
 }
 
 TEST(LessonStudy, stopsAndIsTheSameTwice) {

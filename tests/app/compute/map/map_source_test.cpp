@@ -192,7 +192,7 @@ TEST(MapSource, SaysWhatIsWrongWithAFile) {
   const TemporaryFolder folder;
   Scene scene = openingScene();
   scene.map.source = MapSource::file;
-  EXPECT_THAT(refusal(scene), testing::HasSubstr("No file is chosen"));
+  EXPECT_THAT(refusal(scene), testing::HasSubstr("No file chosen"));
   scene.map.file = (folder / "none.safetensors").string();
   EXPECT_THAT(refusal(scene), testing::HasSubstr("none.safetensors"));
   attention::SafetensorsFile file;

@@ -1,0 +1,43 @@
+// What the glossary says is where its terms are: at sliders, and in lessons.
+
+#include "app/scene/text/glossary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/platform/ui_state.h"
+#include "tests/ui/lessons_support.h"
+
+namespace headscope::test {
+namespace {
+
+bool says(UiDriver& ui, std::string_view text) {
+  ui.draw();
+  const auto& texts = app::uiState().texts;
+  return std::any_of(texts.begin(), texts.end(),
+                     [&](const app::DrawnText& each) { return each.text.find(text) != std::string::npos; });
+}
+
+TEST(GlossaryOnScreen, ASlidersHelpExplainsItsTerm) {
+  UiDriver ui;
+  ui.draw();
+  ASSERT_TRUE(ui.view().glossary);
+  app::uiState().watches = true;
+  const ImRect slider = ui.find("kv_heads");
+  ui.moveTo(slider.Min.x + 8, (slider.Min.y + slider.Max.y) / 2);
+  ui.wait(1);
+  EXPECT_TRUE(says(ui, "A head's keys and values"));
+}
+
+TEST_F(Lessons, ExplainBoldTerms) {
+  open("from_words_to_numbers", 1);
+  ui.draw();
+  ASSERT_TRUE(ui.has("term.embedding"));
+  app::uiState().watches = true;
+  const ImRect term = ui.find("term.embedding");
+  ui.moveTo(term.GetCenter().x, term.GetCenter().y);
+  EXPECT_TRUE(says(ui, "embedding: The vector of a token before the first layer."));
+}
+
+}  // namespace
+}  // namespace headscope::test
