@@ -15,7 +15,7 @@ namespace {
 void tellOfMasks(const Scene& scene, const Snapshot& snapshot, InputCache& cache) {
   for (const std::string& note : maskFileNotes(scene.setup, cache)) warn(note);
   for (const auto& [layer, reason] : omittedLayers(scene.setup))
-    warn("left out: " + layer + " (" + reason + ")");
+    warn("omitted: " + layer + " (" + reason + ")");
   const SequenceSnapshot& first = snapshot.sequences.front();
   const MaskSetup& mask = scene.setup.mask;
   const bool compares =

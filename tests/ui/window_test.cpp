@@ -33,13 +33,13 @@ TEST(Palette, OpensNarrowsAndActsOnEnter) {
 TEST(Palette, ArrowsChooseAndTheMouseActsToo) {
   UiDriver ui;
   ui.chord(kCtrl, Key::k);
-  ui.type("er text");
+  ui.type("make text");
   ui.key(Key::down);
   ui.key(Key::enter);
   EXPECT_LT(ui.view().preferences.textSize, 1) << "the second of larger, smaller";
   ui.chord(kCtrl, Key::k);
   ui.type("larger");
-  ui.click("palette.Larger text");
+  ui.click("palette.Make text larger");
   EXPECT_EQ(ui.view().preferences.textSize, 1);
   EXPECT_EQ(ui.dialog(), "");
 }
