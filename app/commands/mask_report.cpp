@@ -6,6 +6,7 @@
 #include <span>
 
 #include "app/scene/text/number_text.h"
+#include "attention/core/noun.h"
 #include "attention/masks/statistics.h"
 
 namespace headscope::app {
@@ -66,7 +67,7 @@ std::string variantReport(const attention::MaskFormula& mask, Index variant, Ind
 
 /// "heads 0-2, 5".
 std::string headsText(const std::vector<Index>& heads) {
-  std::string text = heads.size() == 1 ? "head " : "heads ";
+  std::string text = attention::nounFor(heads.size(), "head") + " ";
   for (std::size_t i = 0; i < heads.size();) {
     std::size_t last = i;
     while (last + 1 < heads.size() && heads[last + 1] == heads[last] + 1) ++last;

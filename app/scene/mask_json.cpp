@@ -195,7 +195,7 @@ void readValue(ObjectReader& in, const char* key, Paintings& paintings) {
   }
 }
 
-void readValue(ObjectReader& in, const char* key, attention::MaskLayers& layers) {
+void readValue(ObjectReader& in, const char* key, SharedLayers& layers) {
   std::string text = attention::maskText(layers);
   in.read(key, text);
   attention::ParsedMask parsed = attention::parseMask(text);
@@ -206,7 +206,7 @@ void readValue(ObjectReader& in, const char* key, attention::MaskLayers& layers)
     layers = std::move(parsed.layers);
 }
 
-Json valueJson(const attention::MaskLayers& layers) {
+Json valueJson(const SharedLayers& layers) {
   return attention::maskText(layers);
 }
 

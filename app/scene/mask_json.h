@@ -8,8 +8,8 @@ namespace headscope::app {
 // Fields of a mask. Reading leaves a value alone where its key is missing, and notes what is wrong with it.
 
 /// Layers as the text form of expressions.
-Json valueJson(const attention::MaskLayers& layers);
-void readValue(ObjectReader& in, const char* key, attention::MaskLayers& layers);
+Json valueJson(const SharedLayers& layers);
+void readValue(ObjectReader& in, const char* key, SharedLayers& layers);
 /// Paintings as lists of rows of runs.
 Json valueJson(const Paintings& paintings);
 void readValue(ObjectReader& in, const char* key, Paintings& paintings);

@@ -7,9 +7,9 @@ using attention::Layer;
 using attention::MaskLayers;
 using attention::PatternKind;
 
-Layer* plainLayer(MaskLayers& layers, PatternKind kind) {
+const Layer* plainLayer(const MaskLayers& layers, PatternKind kind) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    Layer& layer = layers[i];
+    const Layer& layer = layers[i];
     const bool plain = !layer.isGroup() && layer.pattern.kind == kind && !layer.heads && !layer.sequences &&
                        !layer.negated && (i == 0 || layer.combine == Combine::all);
     if (plain) return &layer;
@@ -18,14 +18,13 @@ Layer* plainLayer(MaskLayers& layers, PatternKind kind) {
 }
 
 bool hasRule(const MaskLayers& layers, PatternKind kind) {
-  // Looks only; the one search serves both.
-  const Layer* layer = plainLayer(const_cast<MaskLayers&>(layers), kind);
+  const Layer* layer = plainLayer(layers, kind);
   return layer && layer->on;
 }
 
 void setRule(MaskLayers& layers, PatternKind kind, bool on) {
-  if (Layer* layer = plainLayer(layers, kind))
-    layer->on = on;
+  if (const Layer* layer = plainLayer(layers, kind))
+    layers[static_cast<std::size_t>(layer - layers.data())].on = on;
   else if (on)
     layers.push_back(layerOf(kind));
 }
@@ -47,7 +46,8 @@ std::string layerTitle(const Layer& layer) {
 }
 
 void followCross(Setup& setup) {
-  if (Layer* causal = plainLayer(setup.mask.layers, PatternKind::causal)) causal->on = !setup.input.cross;
+  if (plainLayer(setup.mask.layers, PatternKind::causal))
+    setRule(setup.mask.layers.edit(), PatternKind::causal, !setup.input.cross);
 }
 
 }  // namespace headscope::app

@@ -15,7 +15,7 @@ using attention::PlainRules;
 
 /// The first layer that is `kind` and nothing else: joined by AND, for all heads and lines, not negated. On
 /// or off.
-attention::Layer* plainLayer(attention::MaskLayers& layers, attention::PatternKind kind);
+const attention::Layer* plainLayer(const attention::MaskLayers& layers, attention::PatternKind kind);
 bool hasRule(const attention::MaskLayers& layers, attention::PatternKind kind);
 /// Turns the plain layer on or off; adds one where there is none to turn on.
 void setRule(attention::MaskLayers& layers, attention::PatternKind kind, bool on);

@@ -8,6 +8,7 @@
 #include "app/scene/cost_setup.h"
 #include "app/scene/head_lab_cursor.h"
 #include "app/scene/limits.h"
+#include "app/scene/shared_layers.h"
 #include "app/scene/shared_text.h"
 #include "app/scene/shared_value.h"
 #include "app/scene/subject.h"
@@ -81,12 +82,12 @@ struct WeightSetup {
 };
 
 struct MaskSetup {
-  attention::MaskLayers layers;                                        ///< empty: everything is visible
+  SharedLayers layers;                                                 ///< empty: everything is visible
   std::map<std::string, SharedValue<attention::CellTable>> paintings;  ///< what painted("name") names
   SharedMarks marks;     ///< for each line of the text; lines beyond have none
   SharedTable additive;  ///< added to the scores of all heads: a row for each query, a column for each key
   bool compare = false;  ///< compute a second mask beside the first, on the same queries, keys and values
-  attention::MaskLayers other;
+  SharedLayers other;
   bool operator==(const MaskSetup&) const = default;
 };
 

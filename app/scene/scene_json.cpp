@@ -60,7 +60,7 @@ void readDocument(const JsonText& json, Scene& scene, std::string& error) {
   readObject(root, allFields(), 0, version, scene);
   // The first scenes' masks never acted between two texts.
   if (version == 1 && scene.setup.input.cross)
-    for (attention::Layer& layer : scene.setup.mask.layers)
+    for (attention::Layer& layer : scene.setup.mask.layers.edit())
       layer.on = layer.on && !attention::comparesPositions({layer});
   root.finish();
 }
@@ -120,8 +120,8 @@ void visitFiles(Scene& scene, const Visit& visit) {
   visit(scene.setup.weights.file);
   visit(scene.map.file);
   visit(scene.cost.config);
-  visitFiles(scene.setup.mask.layers, visit);
-  visitFiles(scene.setup.mask.other, visit);
+  visitFiles(scene.setup.mask.layers.edit(), visit);
+  visitFiles(scene.setup.mask.other.edit(), visit);
 }
 
 }  // namespace

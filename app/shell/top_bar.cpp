@@ -89,7 +89,7 @@ struct BarItem {
   bool enabled = true;
 };
 
-/// What the bar offers, what matters most first.
+/// What the bar offers, what matters most first: the last go to the menu where there is no room.
 std::vector<BarItem> barItems(const View& view, const Layout& layout, const WindowState& window,
                               const ActionTable& actions, std::string_view side) {
   std::vector<BarItem> items;
@@ -100,8 +100,8 @@ std::vector<BarItem> barItems(const View& view, const Layout& layout, const Wind
   if (layout.narrow && !side.empty())
     add("bar.receipt", view.drawer ? "Hide panels" : std::string(side), "look.side");
   add("bar.present", "Present", "look.present");
-  add("bar.redo", "Redo", "edit.redo", window.canRedo);
   add("bar.undo", "Undo", "edit.undo", window.canUndo);
+  add("bar.redo", "Redo", "edit.redo", window.canRedo);
   add("bar.save", "Save", "scene.save");
   add("bar.open", "Open", "scene.open");
   add("bar.theme", view.theme->light ? "Dark" : "Light", "appearance.theme");
@@ -123,6 +123,12 @@ float menuButton(View& view, std::vector<std::string> actions, float right, cons
                        ImVec2(right - view.px(10), y + view.px(step + 1)), color);
   if (clicked) view.menu = std::move(actions);
   return left - view.px(16);
+}
+
+/// From the right as they lie in the bar: as they matter, but Undo before Redo.
+void orderItems(std::span<BarItem> shown) {
+  const auto undo = std::ranges::find(shown, "bar.undo", &BarItem::name);
+  if (shown.end() - undo > 1) std::iter_swap(undo, undo + 1);
 }
 
 float itemWidth(const View& view, const BarItem& item) {
@@ -165,7 +171,7 @@ void topBar(View& view, const Layout& layout, const WindowState& window, const A
     const float menu = view.px(54);
     const Tabs tabs = planTabs(view, rows, shown, layout.top.Max.x - view.px(22) - menu - x);
     x = pages(view, rows, tabs, shown, x, layout.top);
-    const std::vector<BarItem> items = barItems(view, layout, window, actions, rows[shown].info.side);
+    std::vector<BarItem> items = barItems(view, layout, window, actions, rows[shown].info.side);
     const float room = layout.top.Max.x - view.px(22) - x;
     float used = 0;
     for (const BarItem& item : items) used += itemWidth(view, item);
@@ -178,6 +184,7 @@ void topBar(View& view, const Layout& layout, const WindowState& window, const A
     for (const BarItem& item : std::span(items).subspan(fits))
       if (item.enabled) hidden.push_back(item.action->id);
     if (!hidden.empty()) right = menuButton(view, std::move(hidden), right, layout.top);
+    orderItems(std::span(items).first(fits));
     for (const BarItem& item : std::span(items).first(fits))
       right = barItem(view, item.name, item.label, *item.action, right, y, item.enabled);
     paintSceneName(view, list, window, x, y, right);

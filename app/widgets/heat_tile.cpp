@@ -270,9 +270,18 @@ void paintOff(const View& view, Canvas list, const ImRect& tile) {
 
 namespace {
 
-/// The shortest word for what the head does: "stripe" of "stripe at 4".
-std::string shortestWord(const attention::HeadLabel& label, bool off) {
-  return off ? "off" : label.detector ? std::string(label.detector->shortName) : headWord(label);
+/// What the head does, as short as `room` asks for and never cut: "" where not even the tightest name fits.
+std::string wordWithin(ImFont* font, float room, const attention::HeadLabel& label, bool off) {
+  for (const std::string& word :
+       off ? std::vector<std::string>{"switched off", "off"}
+           : std::vector{attention::describe(label), headWord(label), attention::tightName(label)})
+    if (textWidth(font, word) <= room) return word;
+  return "";
+}
+
+/// Of the widest number, so that heads whose numbers have fewer digits are named alike.
+float numberWidth(ImFont* font, Index heads) {
+  return textWidth(font, std::string(std::to_string(heads - 1).size(), '0'));
 }
 
 void paintGroupDot(const View& view, Canvas list, ImVec2 middle, Index kvHead) {
@@ -295,7 +304,8 @@ void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snaps
                             : roomy ? headName(head)
                                     : std::to_string(head);
   const float named = paintText(list, nameFont, at, theme.text, title);
-  float x = at.x + named + view.px(narrow ? 5 : 8);
+  const float numbered = roomy ? named : std::max(named, numberWidth(nameFont, snapshot.config.heads));
+  float x = at.x + numbered + view.px(narrow ? 5 : 8);
   const SwitchedHead* off = switchedOff(snapshot.setup.subject, shownLayer(snapshot.setup), head);
   if (off) list.AddLine(at, ImVec2(at.x + named, at.y), theme.text, std::max(1.0f, view.px(1.4f)));
   const attention::HeadLabel label = sequence.label(head, look.labelThreshold);
@@ -303,11 +313,11 @@ void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snaps
   ImFont* small = large ? view.fonts->text : view.fonts->small;
   ImFont* number = large ? view.fonts->mono : view.fonts->monoSmall;
   // A name that the picture is too narrow for reaches into the gap beside it.
-  const bool reaches = room > width && textWidth(small, shortestWord(label, off)) > at.x + width - x;
+  const bool reaches = room > width && textWidth(small, off ? "off" : headWord(label)) > at.x + width - x;
   const float right = at.x + (reaches ? room : width);
   if (width > view.px(118) && shares)
     x += paintBadge(view, list, ImVec2(x, at.y), groupColor(theme, kv), kvName(kv)) + view.px(10);
-  else if (shares && (!narrow || textWidth(small, shortestWord(label, off)) <= right - x - view.px(5))) {
+  else if (shares && !wordWithin(small, right - x - view.px(5), label, off).empty()) {
     paintGroupDot(view, list, ImVec2(x - view.px(1), at.y), kv);
     x += view.px(5);
   }
@@ -317,15 +327,14 @@ void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snaps
   // nothing.
   std::string word = off ? "switched off" : attention::describe(label);
   if (textWidth(small, word) + digitsWidth > right - x) word = off ? "off" : headWord(label);
-  if (textWidth(small, word) > right - x) word = shortestWord(label, off);
+  if (textWidth(small, word) > right - x) word = wordWithin(small, right - x, label, off);
   float end = right;
-  if (!digits.empty() && textWidth(small, word) + digitsWidth <= right - x) {
+  if (!digits.empty() && !word.empty() && textWidth(small, word) + digitsWidth <= right - x) {
     paintText(list, number, ImVec2(right, at.y), theme.text, digits, Align::right);
     end = right - digitsWidth;
   }
-  if (end - x >= std::min(view.px(26), textWidth(small, word)))
-    paintFitted(view, list, small, ImVec2(reaches ? x : end, at.y), end - x,
-                off ? theme.text : theme.secondary, word, reaches ? Align::left : Align::right);
+  paintText(list, small, ImVec2(reaches ? x : end, at.y), off ? theme.text : theme.secondary, word,
+            reaches ? Align::left : Align::right);
   const float half = lineHeight(nameFont) * 0.6f;
   const ImVec2 from(at.x, at.y - half), to(right, at.y + half);
   track(fmt::format("title.{}", head), from, to);

@@ -107,4 +107,19 @@ void parameterSliders(Layer& layer, const std::string& name, const MaskedText& t
       followMoved(parameters[i], layer.pattern);
 }
 
+void parameterSliders(SharedLayers& layers, std::size_t at, const std::string& name, const MaskedText& text,
+                      View& view) {
+  Layer layer = layers[at];
+  parameterSliders(layer, name, text, view);
+  if (layer != layers[at]) layers.edit()[at] = std::move(layer);
+}
+
+void ruleSwitch(SharedLayers& layers, attention::PatternKind rule, const std::string& name,
+                const std::string& label, const MaskedText& text, View& view, const std::string& reason) {
+  bool on = hasRule(layers, rule);
+  if (toggle(view, name, label, on, reason)) setRule(layers.edit(), rule, on);
+  if (const Layer* layer = plainLayer(layers, rule); layer && layer->on && reason.empty())
+    parameterSliders(layers, static_cast<std::size_t>(layer - layers->data()), name, text, view);
+}
+
 }  // namespace headscope::app

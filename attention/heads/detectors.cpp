@@ -109,4 +109,10 @@ std::string describe(const HeadLabel& label) {
   return label.detector->titleOf ? label.detector->titleOf(label.at) : std::string(label.detector->title);
 }
 
+std::string tightName(const HeadLabel& label) {
+  if (!label.detector) return "mixed";
+  return label.detector->tightName ? label.detector->tightName(label.at)
+                                   : std::string(label.detector->shortName);
+}
+
 }  // namespace headscope::attention

@@ -28,5 +28,7 @@ HeadLabel labelHead(const HeadProfile& profile, float threshold = kLabelThreshol
 
 /// "previous token", "2 back", "mixed", …
 std::string describe(const HeadLabel& label);
+/// The same in at most six letters: "prev", "i−2", "mixed".
+std::string tightName(const HeadLabel& label);
 
 }  // namespace headscope::attention

@@ -195,7 +195,7 @@ TEST_F(CacheOnScreen, TheWorkIsThatOfTheFormulas) {
 }
 
 TEST_F(CacheOnScreen, WithoutACausalMaskItSaysWhatHelps) {
-  ui.session().scene().setup.mask.layers.clear();
+  ui.session().scene().setup.mask.layers = {};
   ui.draw();
   EXPECT_THAT(state().reason, HasSubstr("causal"));
   EXPECT_TRUE(ui.has("cache.reason"));

@@ -105,7 +105,7 @@ TEST_F(CacheRooms, KeysActOverTheControlsToo) {
 TEST_F(CacheRooms, WithoutACausalMaskNothingIsCalledDecode) {
   ui.key(Key::end);
   EXPECT_TRUE(ui.has("cache.bracket.decode"));
-  ui.session().scene().setup.mask.layers.clear();
+  ui.session().scene().setup.mask.layers = {};
   ui.draw();
   EXPECT_TRUE(ui.has("cache.reason"));
   EXPECT_TRUE(ui.has("cache.bracket.prefill"));

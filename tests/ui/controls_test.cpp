@@ -44,7 +44,7 @@ TEST(Toggles, EachChangesItsOwnField) {
   flips("linked", [](Scene& s) -> bool& { return s.setup.model.linked; });
   flips("scaled", [](Scene& s) -> bool& { return s.setup.model.scaled; });
   flips("bias", [](Scene& s) -> bool& { return s.setup.model.bias; });
-  flips("causal", [](Scene& s) -> bool& { return s.setup.mask.layers[0].on; });
+  flips("causal", [](Scene& s) -> bool& { return s.setup.mask.layers.edit()[0].on; });
   // Without a context of its own, cross-attention begins with a sample.
   ui.session().scene().setup.input.contextText = "a b c d e f g h i j k l";
   ui.draw();
@@ -53,7 +53,7 @@ TEST(Toggles, EachChangesItsOwnField) {
     expectOnly(
         ui, "cross", [&] { ui.click("cross"); },
         [](Scene& s) {
-          s.setup.mask.layers[0].on = s.setup.input.cross;
+          s.setup.mask.layers.edit()[0].on = s.setup.input.cross;
           s.setup.input.cross = !s.setup.input.cross;
         });
 }
@@ -67,11 +67,13 @@ TEST(Toggles, RulesOfTheMaskAreAddedAndSwitchedOff) {
        {std::pair("window", "window(4)"), {"streaming", "streaming(sinks=1, window=4)"}}) {
     expectOnly(
         ui, name, [&, name = name] { ui.click(name); },
-        [text = text](Scene& s) { s.setup.mask.layers.push_back(attention::parseMask(text).layers[0]); });
+        [text = text](Scene& s) {
+          s.setup.mask.layers.edit().push_back(attention::parseMask(text).layers[0]);
+        });
     for (int twice = 0; twice < 2; ++twice)
       expectOnly(
           ui, name, [&, name = name] { ui.click(name); },
-          [at](Scene& s) { s.setup.mask.layers[at].on = !s.setup.mask.layers[at].on; });
+          [at](Scene& s) { s.setup.mask.layers.edit()[at].on = !s.setup.mask.layers[at].on; });
     ++at;
   }
   EXPECT_EQ(attention::maskText(ui.scene().setup.mask.layers),
@@ -88,10 +90,10 @@ TEST(Toggles, OtherLayersHaveSwitchesToo) {
     for (int twice = 0; twice < 2; ++twice)
       expectOnly(
           ui, "layer." + std::to_string(layer), [&] { ui.click("layer." + std::to_string(layer)); },
-          [&](Scene& s) { s.setup.mask.layers[static_cast<std::size_t>(layer)].on ^= true; });
+          [&](Scene& s) { s.setup.mask.layers.edit()[static_cast<std::size_t>(layer)].on ^= true; });
   EXPECT_FALSE(ui.has("layer.3")) << "that one is the plain causal rule";
   expectOnly(
-      ui, "causal", [&] { ui.click("causal"); }, [](Scene& s) { s.setup.mask.layers[3].on = false; });
+      ui, "causal", [&] { ui.click("causal"); }, [](Scene& s) { s.setup.mask.layers.edit()[3].on = false; });
 }
 
 TEST(Toggles, PaddingActsOnARaggedBatchAlone) {
@@ -101,7 +103,8 @@ TEST(Toggles, PaddingActsOnARaggedBatchAlone) {
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
   ui.replaceText("text", "one two three\nfour");
   expectOnly(
-      ui, "padding", [&] { ui.click("padding"); }, [](Scene& s) { s.setup.mask.layers[1].on = false; });
+      ui, "padding", [&] { ui.click("padding"); },
+      [](Scene& s) { s.setup.mask.layers.edit()[1].on = false; });
 }
 
 TEST(Choices, TokenizationPositionAndWeightsChangeTheirField) {

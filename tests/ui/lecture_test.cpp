@@ -1,6 +1,7 @@
 // What a lecturer meets between pages: one layer and head everywhere, words the model doesn't know, all that
 // the list of actions finds, and what stands on screen meanwhile.
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -266,6 +267,31 @@ TEST_F(Lecture, HeadsFillTheirRowsEvenly) {
         const app::GridPlan plan = app::planGrid(ui.view(), area, heads, group, 12, 12, 70, 60);
         EXPECT_EQ((heads + plan.rows - 1) / plan.rows, plan.columns) << heads << " over " << group;
       }
+}
+
+/// Whole or by a shorter name, never cut: to sixty-four people a head's number alone says nothing.
+TEST_F(Lecture, SixtyFourPresentedHeadsAreAllNamed) {
+  ui.resize(1920, 1080);
+  app::ModelSetup& model = edit().setup.model;
+  model.heads = 64;
+  model.headDim = 4;
+  for (const Index kvHeads : {64, 8, 1}) {
+    edit().setup.model.kvHeads = kvHeads;
+    edit().setup.weights.source = kvHeads == 64 ? app::WeightSource::planted : app::WeightSource::random;
+    ui.view().present = true;
+    ui.view().redraw();
+    ui.draw();
+    for (int head = 0; head < 64; ++head) {
+      const ImRect title = ui.find(fmt::format("title.{}", head));
+      std::size_t words = 0;
+      for (const app::DrawnText& text : app::uiState().texts) {
+        if (!title.Contains(text.area.GetCenter())) continue;
+        EXPECT_THAT(text.text, Not(HasSubstr("…"))) << "head " << head << " over " << kvHeads;
+        words += text.text != std::to_string(head) ? 1 : 0;
+      }
+      EXPECT_GE(words, 1u) << "head " << head << " over " << kvHeads;
+    }
+  }
 }
 
 TEST_F(Lecture, TheMapSaysOfItsPictureWhatItSaysOfAPixel) {

@@ -210,6 +210,20 @@ TEST(TopBar, FoldsIntoAMenuWhereItDoesNotFit) {
   }
 }
 
+/// Who can redo sees what undoes, too, and before it.
+TEST(TopBar, KeepsUndoLongerThanRedo) {
+  for (int width = 400; width <= 1600; width += 40) {
+    UiDriver ui(width, 640);
+    for (const char* page : {"heads", "mask"}) {
+      ui.session().scene().cursor.page = page;
+      ui.draw();
+      if (!ui.has("bar.redo")) continue;
+      ASSERT_TRUE(ui.has("bar.undo")) << page << " at " << width;
+      EXPECT_LE(ui.find("bar.undo").Max.x, ui.find("bar.redo").Min.x + 1) << page << " at " << width;
+    }
+  }
+}
+
 TEST(TopBar, EachPageIsATabOrInTheMenu) {
   for (const int width : {400, 500, 640, 1280}) {
     UiDriver ui(width, 640);

@@ -4,6 +4,7 @@
 
 #include "app/commands/bench/bench.h"
 #include "app/scene/text/number_text.h"
+#include "attention/core/noun.h"
 
 namespace headscope::app {
 namespace {
@@ -57,10 +58,9 @@ nlohmann::ordered_json jsonOf(const BenchShape& shape) {
 }  // namespace
 
 std::string benchTable(const BenchReport& report) {
-  std::string text =
-      fmt::format("{}\n{} {}, {}; medians of {} {}\n\n", report.title, attention::kernelThreads(),
-                  attention::kernelThreads() == 1 ? "thread" : "threads", attention::instructionSet(),
-                  report.rounds, report.rounds == 1 ? "round" : "rounds");
+  std::string text = fmt::format("{}\n{}, {}; medians of {}\n\n", report.title,
+                                 attention::counted(attention::kernelThreads(), "thread"),
+                                 attention::instructionSet(), attention::counted(report.rounds, "round"));
   text += written({"", "median", "fastest", "slowest", "rate", "ceiling"});
   for (const BenchRow& row : report.rows)
     text += written({row.line.meaning, durationText(row.seconds), durationText(row.fastest),

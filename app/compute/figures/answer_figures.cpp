@@ -6,6 +6,8 @@
 #include <cctype>
 #include <cmath>
 
+#include "app/scene/text/number_text.h"
+
 namespace headscope::app {
 
 using attention::asSize;
@@ -156,7 +158,7 @@ Drawing modelDrawing(const ModelStudy& study, float threshold, render::Colormap 
   drawing.background = colors.background;
   drawing.width = left + static_cast<double>(heads) * (side + gap) + 10 + kScaleWidth;
   drawing.height = top + static_cast<double>(layers) * (side + gap + label) + 16;
-  drawing.title = fmt::format("All heads of {} on {} tokens", study.opened->name, study.tokens());
+  drawing.title = fmt::format("All heads of {} on {}", study.opened->name, tokenCountText(study.tokens()));
   drawing.shapes.push_back(TextRun{drawing.title, 16, 20, 15, colors.text, Anchor::start, false, true});
   render::HeatmapStyle style = drawnStyle(colors, 0);
   style.colormap = colormap;

@@ -134,7 +134,7 @@ Drawing growthDrawing(const Scene& scene, const Snapshot& snapshot, const Drawin
       fmt::format("{} of {} · each adds {} · {}{}", countText(static_cast<std::uint64_t>(plan.now)),
                   tokenCountText(plan.tokens), fourDigitBytes(bytes.own),
                   attention::kNumberFormatNames[static_cast<std::size_t>(scene.cost.cache.stored)],
-                  layers == 1 ? "" : fmt::format(" · {} layers like this one", layers));
+                  layers == 1 ? "" : fmt::format(" · {} like this one", countedText(layers, "layer")));
   drawing.shapes.push_back(TextRun{words, beside, 24, 15, colors.text, Anchor::start, false, true});
   drawing.shapes.push_back(TextRun{rest, beside, 46, 11, colors.secondary});
   addBands(drawing, colors, field, plan);

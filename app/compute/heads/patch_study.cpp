@@ -4,6 +4,7 @@
 
 #include "app/compute/layer/head_switches.h"
 #include "app/compute/layer/output_map.h"
+#include "app/scene/text/number_text.h"
 #include "attention/heads/head_shares.h"
 
 namespace headscope::app {
@@ -29,8 +30,8 @@ Result<std::shared_ptr<const PatchStudy>> studyPatch(const PatchQuestion& questi
   if (batch.lines.size() > 1)
     return Error{fmt::format("The other text has {} lines, expected one.", batch.lines.size())};
   if (queries != here.queryLength || keys != here.keyLength)
-    return Error{fmt::format("The other text has {} tokens, expected {}, as in this text.", queries,
-                             here.queryLength)};
+    return Error{fmt::format("The other text has {}, expected {}, as in this text.", tokenCountText(queries),
+                             countText(static_cast<std::uint64_t>(here.queryLength)))};
   auto study = std::make_shared<PatchStudy>();
   study->question = question;
   study->other = std::make_shared<const Snapshot>(computeSnapshot(setup, resources, stop));

@@ -9,6 +9,7 @@
 #include "app/compute/layer/layer_config.h"
 #include "app/compute/layer/layer_file.h"
 #include "app/compute/layer/layer_inputs.h"
+#include "attention/core/noun.h"
 #include "attention/core/random.h"
 #include "attention/core/weight_init.h"
 #include "attention/formats/files/regular_file.h"
@@ -59,11 +60,12 @@ attention::Status checkLayer(const Setup& setup, const attention::AttentionConfi
   if (found.modelDim == model.modelDim && found.heads * found.headDim == model.heads * model.headDim &&
       found.kvHeads * found.headDim == model.kvHeads * model.headDim)
     return attention::success();
-  return Error{fmt::format(
-      "{} holds model dim {}, {} heads over {} of size {}, which the scene's model dim {}, {} "
-      "heads over {} of size {} don't match. Loading the file in the window sets them.",
-      attention::shownPath(std::filesystem::path(setup.weights.file).filename()), found.modelDim, found.heads,
-      found.kvHeads, found.headDim, model.modelDim, model.heads, model.kvHeads, model.headDim)};
+  return Error{
+      fmt::format("{} holds model dim {}, {} over {} of size {}, which the scene's model dim {}, {} "
+                  "over {} of size {} don't match. Loading the file in the window sets them.",
+                  attention::shownPath(std::filesystem::path(setup.weights.file).filename()), found.modelDim,
+                  attention::counted(found.heads, "head"), found.kvHeads, found.headDim, model.modelDim,
+                  attention::counted(model.heads, "head"), model.kvHeads, model.headDim)};
 }
 
 std::string plantedMisfit(const Setup& setup) {

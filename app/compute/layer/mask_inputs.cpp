@@ -34,7 +34,7 @@ MaskGeometry geometryOf(const Setup& setup, const LineTokens& line, Index sequen
 Result<MaskSources> maskSources(const Setup& setup, InputCache& cache) {
   MaskSources sources;
   for (const auto& [name, table] : setup.mask.paintings) sources.paintings[name] = table.pointer();
-  for (const attention::MaskLayers* layers : {&setup.mask.layers, &setup.mask.other})
+  for (const attention::MaskLayers* layers : {&*setup.mask.layers, &*setup.mask.other})
     for (const auto& [path, word] : attention::filesOf(*layers)) {
       const Result<attention::MaskConvention> convention = attention::parseConvention(word);
       if (!convention) return convention.error();

@@ -37,7 +37,7 @@ Result<AttentionEdit> editOf(const Setup& setup, Index n, bool bothDirections) {
   if (!additive) return additive.error();
   const ModelSetup& model = setup.model;
   AttentionEdit edit;
-  edit.mask = setup.mask.layers;
+  edit.mask = *setup.mask.layers;
   if (!additive->empty()) edit.additive = std::make_shared<const attention::Stack>(*std::move(additive));
   edit.gain = model.sharpness;
   edit.alibi = model.position == PositionKind::alibi;

@@ -31,14 +31,14 @@ MapQuestion mapQuestion(const Scene& scene, Index head) {
   InputSetup& input = question.setup.input;
   question.setup.prefill = 1;
   question.setup.mask.compare = false;
-  question.setup.mask.other.clear();
+  question.setup.mask.other = {};
   question.setup.model.dropout = 0;
   if (scene.map.source == MapSource::scene) {
     question.sequence = scene.cursor.sequence;
     return question;
   }
   if (scene.map.source == MapSource::file) {
-    const attention::MaskLayers layers = std::move(question.setup.mask.layers);
+    const SharedLayers layers = std::move(question.setup.mask.layers);
     question.setup = {};
     question.setup.mask.layers = layers;
     question.setup.mask.paintings = scene.setup.mask.paintings;
@@ -194,7 +194,7 @@ Result<MapHead> headOfFile(const MapQuestion& question, Resources& resources, st
   geometry.kvHeads = field.config.kvHeads;
   geometry.structure = attention::structureOf(geometry.queries, geometry.keys, {});
   attention::MaskLayers masks = attention::layersOf(layer.rules);
-  if (!question.setup.mask.layers.empty()) masks.emplace_back().group = question.setup.mask.layers;
+  if (!question.setup.mask.layers.empty()) masks.emplace_back().group = *question.setup.mask.layers;
   if (const auto masked = addMask(question.setup, masks, geometry, resources.inputs, head); !masked)
     return masked.error();
   head.text = std::make_shared<const MapText>(MapText{{}, {}, field.q.rows() == field.k.rows()});

@@ -67,13 +67,13 @@ ModelQuestion modelQuestion(const Setup& setup, Index sequence) {
     question.setup.subject.layer = 0;
     question.setup.prefill = 1;
     question.setup.mask.compare = false;
-    question.setup.mask.other.clear();
+    question.setup.mask.other = {};
     return question;
   }
   Setup& asked = question.setup;
   asked.prefill = 1;
   asked.mask.compare = false;
-  asked.mask.other.clear();
+  asked.mask.other = {};
   asked.weights = {};
   asked.weights.seed = setup.weights.seed;  // of dropout
   asked.input.contextText = {};

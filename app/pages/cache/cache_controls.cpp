@@ -231,7 +231,7 @@ void pagingSection(Scene& scene, CacheState& page) {
   gap(view, 8);
   sectionTitle(view, "SCHEDULE",
                page.paging && page.paging->value
-                   ? fmt::format("{} requests", page.paging->value->requests.size())
+                   ? countedText(std::ssize(page.paging->value->requests), "request")
                    : "");
   textBox(view, "cache.schedule", scene.cost.cache.schedule, 7, "0: 40 + 24");
   if (page.paging && !page.paging->value) {

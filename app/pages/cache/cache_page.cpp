@@ -9,6 +9,7 @@
 #include "app/scene/mask_rules.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/panel.h"
 
 namespace headscope::app {
@@ -266,8 +267,8 @@ std::string CachePage::viewCaption(const Scene& scene) const {
     case CacheView::precision:
       return "The same cache in fewer bits: bytes and output error of each type.";
     case CacheView::eviction:
-      return fmt::format("Two policies that each keep {} tokens: what they evict, and the output error.",
-                         cache.budget);
+      return fmt::format("Two policies that each keep {}: what they evict, and the output error.",
+                         tokenCountText(cache.budget));
     case CacheView::paging:
       return fmt::format("Requests of different lengths share a pool of {}-token blocks.", cache.block);
   }
@@ -281,7 +282,7 @@ std::vector<CaptionPart> CachePage::caption(const Scene& scene) const {
   if (!page_.snapshot || state.tokens == 0) return {};
   const Theme& theme = *services_.view.theme;
   const CacheBytes bytes = bytesPerToken(scene, page_.snapshot->config);
-  return {{fmt::format("{} of {} tokens are cached: ", state.now, state.tokens), theme.secondary},
+  return {{fmt::format("{} of {} cached: ", state.now, tokenCountText(state.tokens)), theme.secondary},
           {fourDigitBytes(bytes.own * static_cast<std::uint64_t>(state.now)), theme.text},
           {fmt::format(", {} of MHA", fractionText(bytes.own, bytes.mha)), theme.secondary}};
 }
@@ -331,7 +332,7 @@ std::vector<Action> CachePage::actions() {
          if (opened && opened->config().causal)
            return services_.view.messages.fail(opened->name +
                                                " was trained with a causal mask, so it stays on.");
-         attention::MaskLayers& layers = scene.setup.mask.layers;
+         attention::MaskLayers& layers = scene.setup.mask.layers.edit();
          setRule(layers, attention::PatternKind::causal, !hasRule(layers, attention::PatternKind::causal));
        }}};
 }

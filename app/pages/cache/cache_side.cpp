@@ -139,7 +139,7 @@ void workSection(const Scene& scene, CacheState& page, const DecodeState& state,
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const Index layers = scene.cost.cache.layers;
-  sectionTitle(view, "COMPUTE FOR THIS STEP", layers == 1 ? "" : fmt::format("{} layers", layers));
+  sectionTitle(view, "COMPUTE FOR THIS STEP", layers == 1 ? "" : countedText(layers, "layer"));
   const StepWork work = stepWork(scene, state, field);
   const auto line = [&](const char* label, double flops, std::uint32_t color) {
     const ImVec2 at = ImGui::GetCursorScreenPos();

@@ -12,6 +12,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 #include "attention/cache/model_cost.h"
+#include "attention/core/noun.h"
 
 namespace headscope::app {
 
@@ -82,8 +83,8 @@ float paintPool(const View& view, Canvas list, const PagingStudy& study, const P
         mouse.y < to.y)
       tooltip(view, use.requests.empty()
                         ? fmt::format("Block {}: free", i)
-                        : fmt::format("Block {}: {} of {} tokens, request{} {}", i, use.tokens, block,
-                                      use.requests.size() > 1 ? "s" : "", owner));
+                        : fmt::format("Block {}: {} of {}, {} {}", i, use.tokens, tokenCountText(block),
+                                      attention::nounFor(use.requests.size(), "request"), owner));
   }
   const float bottom = area.Min.y + static_cast<float>((blocks + columns - 1) / columns) * high;
   track("paging.pool", area.Min, ImVec2(area.Max.x, bottom));

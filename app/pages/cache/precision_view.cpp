@@ -118,7 +118,8 @@ void precisionView(Scene& scene, CacheState& page, const ImRect& area, bool smal
           : fmt::format("{} is {} of fp32; output error {}.", formatName(chosen.format),
                         fractionText(chosen.bytes, study.cases[0].bytes), errorText(chosen.output.all)),
       layerPrefix(page.precision->request.snapshot->setup) +
-          fmt::format("keys and values of all {} tokens are quantised, then attention is recomputed", tokens),
+          fmt::format("keys and values of {} are quantised, then attention is recomputed",
+                      tokens == 1 ? "the one token" : "all " + tokenCountText(tokens)),
       small);
   const float space = view.px(small ? 14 : 24), each = (area.GetWidth() - 5 * space) / 6;
   const float rest = area.Max.y - top - view.px(46 + 26 + 34 + 22 + 60 + 30);

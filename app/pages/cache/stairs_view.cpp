@@ -7,6 +7,7 @@
 #include "app/pages/cache/cache_state.h"
 #include "app/platform/track.h"
 #include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/plot.h"
 
@@ -140,7 +141,7 @@ void paintStairs(const Scene& scene, CacheState& page, const FieldPlace& field, 
   if (cache.mqaStair && !isMqa) line("MQA", bytes.mqa, Dash::dashed, 1.8f);
   if (cache.mhaStair && !isMha) line("MHA", bytes.mha, Dash::solid, 2.5f);
   endLabels(view, list, std::move(labels), labelRight, area.Max.y + view.px(6));
-  const std::string layers = cache.layers == 1 ? "one layer" : fmt::format("{} layers", cache.layers);
+  const std::string layers = countedText(cache.layers, "layer");
   const float left = area.Min.x + view.px(12), y = area.Min.y + view.px(small ? 12 : 14);
   const float width = paintText(list, small ? view.fonts->text : view.fonts->bold, ImVec2(left, y),
                                 theme.text, "Cache bytes");

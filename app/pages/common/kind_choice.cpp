@@ -7,6 +7,7 @@
 #include "app/compute/layer/layer_inputs.h"
 #include "app/compute/layer/layer_weights.h"
 #include "app/scene/model_fit.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 
 namespace headscope::app {
@@ -22,9 +23,9 @@ std::string kindRefusal(const Setup& setup, AttentionKind kind) {
   return plantedRefusal(setup, trial).empty()
              ? ""
              : fmt::format(
-                   "{} of these heads would share keys of {} dimensions, too few for their planted "
+                   "{} of these heads would share keys of {}, too few for their planted "
                    "behaviours. Raise the model dim or choose random weights.",
-                   trial.heads / trial.kvHeads, trial.headDim);
+                   trial.heads / trial.kvHeads, countedText(trial.headDim, "dimension"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "app/pages/heads/heads_state.h"
 #include "app/platform/track.h"
@@ -53,41 +54,45 @@ std::string ruleReason(const Snapshot* snapshot, PatternKind kind) {
 }  // namespace
 
 void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
-  attention::MaskLayers& layers = scene.setup.mask.layers;
+  SharedLayers& layers = scene.setup.mask.layers;
   sectionTitle(view, "MASK");
   MaskedText text;
   if (snapshot && !snapshot->sequences.empty())
     text.longest = std::max<Index>(2, static_cast<Index>(snapshot->sequences.front().keys.size()));
-  std::vector<const Layer*> shown;
   if (const auto& opened = scene.setup.subject.opened; opened && opened->config().causal) {
     bool causal = true;
     toggle(view, "model.causal", "Causal (built into the model)", causal,
            "The model was trained with a causal mask: no token sees a later one.");
   }
+  std::vector<PatternKind> rules;
   for (const Rule& rule : kRules) {
     const auto& opened = scene.setup.subject.opened;
     if (opened &&
         (rule.kind == PatternKind::padding || (rule.kind == PatternKind::causal && opened->config().causal)))
       continue;
-    const std::string reason = ruleReason(snapshot, rule.kind);
-    bool on = hasRule(layers, rule.kind);
-    if (toggle(view, rule.name, rule.label, on, reason)) setRule(layers, rule.kind, on);
-    Layer* layer = plainLayer(layers, rule.kind);
-    if (layer && layer->on && reason.empty()) parameterSliders(*layer, rule.name, text, view);
-    if (layer) shown.push_back(layer);
+    ruleSwitch(layers, rule.kind, rule.name, rule.label, text, view, ruleReason(snapshot, rule.kind));
+    rules.push_back(rule.kind);
   }
   if (scene.setup.input.cross && attention::comparesPositions(layers))
     hint(view, "Positions in both texts start at 0. Causal lets query i see keys j ≤ i of the other text.");
   // What was put together in the studio has a switch each, as many as anyone looks through.
+  std::vector<const Layer*> shown;
+  for (const PatternKind rule : rules)
+    if (const Layer* layer = plainLayer(layers, rule)) shown.push_back(layer);
   constexpr std::size_t kMaxSwitches = 32;
   std::size_t switches = 0;
+  std::optional<std::size_t> switched;
   for (std::size_t i = 0; i < layers.size() && switches < kMaxSwitches; ++i)
     if (std::find(shown.begin(), shown.end(), &layers[i]) == shown.end()) {
-      toggle(view, fmt::format("layer.{}", i), layerTitle(layers[i]), layers[i].on);
+      bool on = layers[i].on;
+      if (toggle(view, fmt::format("layer.{}", i), layerTitle(layers[i]), on)) switched = i;
       ++switches;
     }
   if (const std::size_t more = layers.size() - std::min(layers.size(), shown.size() + switches); more > 0)
-    hint(view, "and " + countText(more) + " more layers in the mask studio");
+    hint(view, fmt::format("and {} in the mask studio", countedText(std::ssize(layers) - std::ssize(shown) -
+                                                                        static_cast<std::ptrdiff_t>(switches),
+                                                                    "more layer")));
+  if (switched) layers.edit()[*switched].on = !layers[*switched].on;
   if (snapshot && !snapshot->hidesFuture.empty()) {
     hint(view, fmt::format("{} also hides the future, so turning Causal off changes nothing.",
                            alternatives(snapshot->hidesFuture)));

@@ -7,6 +7,7 @@
 #include "app/compute/layer/layer_weights.h"
 #include "app/pages/heads/heads_state.h"
 #include "app/scene/model_fit.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 
@@ -74,9 +75,9 @@ void inductionHint(const Setup& setup, const View& view) {
   if (!any) return;
   if (carriedBelow(setup)) {
     if (const Index narrow = narrowInduction(setup); narrow > 0)
-      hint(view, fmt::format("Induction has only {} of the head's {} dimensions to tell words apart, too "
+      hint(view, fmt::format("Induction has only {} of the head's {} to tell words apart, too "
                              "few. Raise the head dim, or give its kv head fewer behaviours.",
-                             narrow, setup.model.headDim));
+                             narrow, countedText(setup.model.headDim, "dimension")));
     return;
   }
   hint(view, isStack(setup) ? "Induction needs a previous-token head in an earlier layer."

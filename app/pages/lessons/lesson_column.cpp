@@ -6,6 +6,7 @@
 #include "app/platform/track.h"
 #include "app/scene/fields.h"
 #include "app/scene/mask_rules.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
@@ -71,8 +72,7 @@ float head(LessonsState& page, ImVec2 at, float width, bool small) {
   paintText(list, view.fonts->small, ImVec2(at.x, y), theme.secondary, step);
   const Index minutes = minutesLeft(*page.lesson, page.step);
   paintText(list, view.fonts->small, ImVec2(at.x + width, y), theme.secondary,
-            minutes == 1 ? "about a minute left" : fmt::format("about {} minutes left", minutes),
-            Align::right);
+            fmt::format("about {} left", countedText(minutes, "minute")), Align::right);
   return y + view.px(30) - at.y;
 }
 
@@ -126,11 +126,7 @@ constexpr PlainMask kMaskKnobs[] = {{"mask.causal", "Causal", attention::Pattern
 
 /// A plain mask's switch, and its sizes while it is on.
 void maskKnob(View& view, Scene& scene, const PlainMask& mask) {
-  attention::MaskLayers& layers = scene.setup.mask.layers;
-  bool on = hasRule(layers, mask.kind);
-  if (toggle(view, mask.path, mask.label, on)) setRule(layers, mask.kind, on);
-  attention::Layer* layer = plainLayer(layers, mask.kind);
-  if (layer && layer->on) parameterSliders(*layer, mask.path, {}, view);
+  ruleSwitch(scene.setup.mask.layers, mask.kind, mask.path, mask.label, {}, view);
 }
 
 void knob(LessonsState& page, const std::string& path) {
@@ -140,7 +136,7 @@ void knob(LessonsState& page, const std::string& path) {
     if (path == mask.path) return maskKnob(view, scene, mask);
   if (path == "mask.layers") {
     for (std::size_t i = 0; i < scene.setup.mask.layers.size(); ++i)
-      parameterSliders(scene.setup.mask.layers[i], fmt::format("lesson.mask.{}", i), {}, view);
+      parameterSliders(scene.setup.mask.layers, i, fmt::format("lesson.mask.{}", i), {}, view);
     return;
   }
   const Field& field = fieldAt(path);

@@ -4,6 +4,7 @@
 
 #include "app/pages/lessons/lessons_state.h"
 #include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/cells.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
@@ -183,10 +184,10 @@ float goOn(LessonsState& page, ImVec2 at, float width, float pictureRoom) {
               view.px(1.4f));
   y += view.px(20);
   y += paintParagraph(list, view.fonts->hero, ImVec2(at.x, y), width, theme.text, lesson.title) + view.px(4);
-  const std::string where = last >= 0
-                                ? fmt::format("step {} of {}, “{}”", last + 1, lesson.steps.size(),
-                                              lesson.steps[static_cast<std::size_t>(last)].title)
-                                : fmt::format("{} minutes, {} steps", lesson.minutes, lesson.steps.size());
+  const std::string where = last >= 0 ? fmt::format("step {} of {}, “{}”", last + 1, lesson.steps.size(),
+                                                    lesson.steps[static_cast<std::size_t>(last)].title)
+                                      : countedText(lesson.minutes, "minute") + ", " +
+                                            countedText(std::ssize(lesson.steps), "step");
   paintFitted(view, list, view.fonts->title, ImVec2(at.x, y + view.px(10)), width, theme.secondary, where);
   y += view.px(34);
   const float side = std::min(width, pictureRoom);
@@ -236,13 +237,12 @@ void record(LessonsState& page, const ImRect& area, float top) {
     paintText(list, view.fonts->title, ImVec2(x + wide + view.px(10), y), theme.secondary, words);
     y += view.px(34);
   };
-  line(done, fmt::format("of {} lessons done", lessons.size()));
-  if (guesses.all > 0) line(guesses.right, fmt::format("of {} answers right", guesses.all));
+  line(done, fmt::format("of {} done", countedText(std::ssize(lessons), "lesson")));
+  if (guesses.all > 0) line(guesses.right, fmt::format("of {} right", countedText(guesses.all, "answer")));
   const Index wrong = wrongGuessCount(page);
   if (wrong > 0 && y < bottom) {
     ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(12)));
-    if (button(view, "lesson.wrong",
-               wrong == 1 ? "Review 1 wrong answer  ›" : fmt::format("Review {} wrong answers  ›", wrong), "",
+    if (button(view, "lesson.wrong", fmt::format("Review {}  ›", countedText(wrong, "wrong answer")), "",
                true))
       chooseWrongGuess(page);
   }

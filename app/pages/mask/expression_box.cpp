@@ -33,7 +33,7 @@ std::string caretFor(const View& view, const std::string& text, std::size_t offs
 
 /// What was typed becomes the mask once the typing rests: half an expression is often one too, and nobody
 /// means it.
-void takeOver(Scene& scene, MaskState& page, attention::MaskLayers& layers) {
+void takeOver(Scene& scene, MaskState& page) {
   View& view = page.view;
   TypedExpression& typed = page.expression;
   const bool rests = !ImGui::IsItemActive() || view.time - typed.typedAt > kTypingRests;
@@ -46,8 +46,8 @@ void takeOver(Scene& scene, MaskState& page, attention::MaskLayers& layers) {
     typed.caret = std::string::npos;
     return;
   }
-  layers = std::move(parsed.layers);
-  typed.of = attention::maskText(layers);
+  typed.of = attention::maskText(parsed.layers);
+  editedLayers(scene) = std::move(parsed.layers);
   scene.cursor.studio.selected = -1;
 }
 
@@ -56,8 +56,7 @@ void takeOver(Scene& scene, MaskState& page, attention::MaskLayers& layers) {
 void expressionBox(Scene& scene, MaskState& page) {
   View& view = page.view;
   TypedExpression& typed = page.expression;
-  attention::MaskLayers& layers = editedLayers(scene);
-  const std::string canonical = attention::maskText(layers);
+  const std::string canonical = attention::maskText(shownLayers(scene));
   // What is typed stays as typed while it says the same; another mask replaces it.
   if (typed.of != canonical) {
     typed.of = canonical;
@@ -71,7 +70,7 @@ void expressionBox(Scene& scene, MaskState& page) {
     typed.caret = parsed.error ? parsed.error->offset : 0;
     typed.typedAt = view.time;
   }
-  takeOver(scene, page, layers);
+  takeOver(scene, page);
   if (!typed.error.empty()) {
     problem(view, typed.error);
     if (typed.caret != std::string::npos)

@@ -150,8 +150,10 @@ void rename(Layer& layer, Index at, MaskState& page) {
 
 }  // namespace
 
-void layerDetails(Layer& layer, Index at, Scene& scene, MaskState& page) {
+void layerDetails(Index at, Scene& scene, MaskState& page) {
   View& view = page.view;
+  const auto place = static_cast<std::size_t>(at);
+  Layer layer = shownLayers(scene)[place];
   ImGui::Indent(view.px(12));
   gap(view, 4);
   if (!layer.isGroup()) {
@@ -170,17 +172,18 @@ void layerDetails(Layer& layer, Index at, Scene& scene, MaskState& page) {
   gap(view, 4);
   rename(layer, at, page);
   gap(view, 2);
-  attention::MaskLayers& layers = editedLayers(scene);
   const bool copy = button(view, "copy_layer", "Duplicate");
   ImGui::SameLine(0, view.px(8));
   const bool remove = button(view, "delete_layer", "Delete");
   ImGui::Unindent(view.px(12));
   gap(view, 6);
+  if (layer != shownLayers(scene)[place]) editedLayers(scene)[place] = layer;
   if (copy) {
-    const Layer twin = layer;
-    layers.insert(layers.begin() + at + 1, twin);
+    attention::MaskLayers& layers = editedLayers(scene);
+    layers.insert(layers.begin() + at + 1, layer);
     scene.cursor.studio.selected = at + 1;
   } else if (remove) {
+    attention::MaskLayers& layers = editedLayers(scene);
     layers.erase(layers.begin() + at);
     scene.cursor.studio.selected = -1;
   }

@@ -85,7 +85,7 @@ void move(attention::MaskLayers& layers, Index from, Index to, Index& selected) 
 }
 
 /// The first line of a layer: handle, title, switch. A click selects, a drag moves.
-void layerRow(Layer& layer, Index at, Scene& scene, MaskState& page, Drag& drag) {
+void layerRow(const Layer& layer, Index at, Scene& scene, MaskState& page, Drag& drag) {
   View& view = page.view;
   StudioCursor& studio = scene.cursor.studio;
   const Theme& theme = *view.theme;
@@ -101,7 +101,7 @@ void layerRow(Layer& layer, Index at, Scene& scene, MaskState& page, Drag& drag)
   const bool hovered = ImGui::IsItemHovered();
   if (hovered && ImGui::IsMouseClicked(1)) {
     studio.selected = at;
-    view.menu = layerMenu(editedLayers(scene), at);
+    view.menu = layerMenu(shownLayers(scene), at);
   }
   if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0, view.px(6))) page.dragged = at;
   if (clicked && page.dragged < 0) studio.selected = chosen ? -1 : at;
@@ -133,13 +133,13 @@ void layerRow(Layer& layer, Index at, Scene& scene, MaskState& page, Drag& drag)
   paintFitted(view, list, view.fonts->monoSmall, ImVec2(x, from.y + view.px(33)), to.x - x - view.px(8),
               layer.on ? theme.secondary : theme.faint, remarks(layer, at));
   if (smallSwitch(view, name + ".on", ImVec2(to.x - view.px(8), from.y + view.px(15)), layer.on))
-    layer.on = !layer.on;
+    editedLayers(scene)[static_cast<std::size_t>(at)].on = !layer.on;
   ImGui::SetCursorScreenPos(ImVec2(from.x, to.y));
 }
 
 void layerList(Scene& scene, MaskState& page) {
   View& view = page.view;
-  attention::MaskLayers& layers = editedLayers(scene);
+  const SharedLayers layers = shownLayers(scene);  // as they were: a row may edit them
   StudioCursor& studio = scene.cursor.studio;
   const auto& opened = scene.setup.subject.opened;
   if (layers.empty())
@@ -152,9 +152,8 @@ void layerList(Scene& scene, MaskState& page) {
   for (Index at = 0; at < static_cast<Index>(layers.size()); ++at) {
     layerRow(layers[static_cast<std::size_t>(at)], at, scene, page, drag);
     if (studio.selected == at && page.dragged < 0) {
-      const std::size_t before = layers.size();
-      layerDetails(layers[static_cast<std::size_t>(at)], at, scene, page);
-      if (layers.size() != before) break;
+      layerDetails(at, scene, page);
+      if (shownLayers(scene).size() != layers.size()) break;
     }
   }
   if (page.dragged < 0) return;
@@ -166,7 +165,7 @@ void layerList(Scene& scene, MaskState& page) {
                      view.px(1.5f));
   if (ImGui::IsMouseDown(0)) return;
   if (page.dragged < static_cast<Index>(layers.size()))
-    move(layers, page.dragged, drag.target, studio.selected);
+    move(editedLayers(scene), page.dragged, drag.target, studio.selected);
   page.dragged = -1;
 }
 
@@ -198,7 +197,7 @@ void compareButtons(Scene& scene, View& view) {
   ImGui::SameLine(0, view.px(8));
   if (button(view, "drop_other", "Remove B")) {
     mask.compare = scene.cursor.studio.editsOther = false;
-    mask.other.clear();
+    mask.other = {};
   }
 }
 

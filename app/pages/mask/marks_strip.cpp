@@ -43,10 +43,10 @@ bool reads(const attention::MaskLayers& layers, const attention::TextPart* part)
   });
 }
 
-std::vector<MarkInfo> marksInUse(Scene& scene) {
+std::vector<MarkInfo> marksInUse(const Scene& scene) {
   std::vector<MarkInfo> used;
   for (const MarkInfo& info : kMarks)
-    if (reads(editedLayers(scene), info.part)) used.push_back(info);
+    if (reads(shownLayers(scene), info.part)) used.push_back(info);
   return used;
 }
 

@@ -87,7 +87,7 @@ void MaskPage::copy(const std::string& text, const std::string& what, ImVec2 ask
 
 void MaskPage::copyCode(const Scene& scene, attention::MaskCode language, const std::string& what) {
   Scene asked = scene;
-  attention::MaskLayers layers = editedLayers(asked);
+  SharedLayers layers = shownLayers(asked);
   // A mask may name files, which are read away from the thread that draws.
   services_.files.read<std::string>(
       "the mask",
@@ -160,7 +160,7 @@ std::vector<Action> MaskPage::copyActions() {
        true,
        false,
        [this](Scene& scene) {
-         copy(attention::maskText(editedLayers(scene)), "an expression", services_.view.pressedAt);
+         copy(attention::maskText(shownLayers(scene)), "an expression", services_.view.pressedAt);
        },
        "",
        "export"},

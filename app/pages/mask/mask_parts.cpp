@@ -8,16 +8,26 @@ namespace headscope::app {
 
 using attention::Layer;
 
+namespace {
+
+bool editsOther(const Scene& scene) {
+  return scene.cursor.studio.editsOther && scene.setup.mask.compare;
+}
+
+}  // namespace
+
+const SharedLayers& shownLayers(const Scene& scene) {
+  return editsOther(scene) ? scene.setup.mask.other : scene.setup.mask.layers;
+}
+
 attention::MaskLayers& editedLayers(Scene& scene) {
-  const bool other = scene.cursor.studio.editsOther && scene.setup.mask.compare;
-  return other ? scene.setup.mask.other : scene.setup.mask.layers;
+  return (editsOther(scene) ? scene.setup.mask.other : scene.setup.mask.layers).edit();
 }
 
 const StudiedMask* editedStudy(const Scene& scene, const MaskState& page) {
   const MaskStudy* study = page.study;
   if (!study || !study->line()) return nullptr;
-  if (scene.cursor.studio.editsOther && scene.setup.mask.compare)
-    return study->other ? &*study->other : nullptr;
+  if (editsOther(scene)) return study->other ? &*study->other : nullptr;
   return &study->mask;
 }
 

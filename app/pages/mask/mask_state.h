@@ -95,6 +95,8 @@ struct MaskState {
 // The parts of the mask studio.
 
 /// The list the studio's controls belong to: the first mask's or, while comparing, the second's.
+const SharedLayers& shownLayers(const Scene& scene);
+/// The same to change; a copy of its own is made for that.
 attention::MaskLayers& editedLayers(Scene& scene);
 /// What the sliders of its patterns go by.
 MaskedText maskedText(const MaskState& page);
@@ -119,7 +121,7 @@ std::vector<CaptionPart> maskCaption(const Scene& scene, const MaskState& page);
 /// Beside the pointer: whether the cell is visible, and what each layer says of it.
 void verdictTooltip(MaskState& page, const StudiedMask& mask, Index query, Index key);
 /// How the selected layer joins, its heads and its parameters.
-void layerDetails(attention::Layer& layer, Index at, Scene& scene, MaskState& page);
+void layerDetails(Index at, Scene& scene, MaskState& page);
 /// The text form of the edited mask, to read and to type.
 void expressionBox(Scene& scene, MaskState& page);
 

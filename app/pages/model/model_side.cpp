@@ -69,8 +69,8 @@ void stackSection(Scene& scene, View& view) {
   fieldToggle(view, scene, "model.norm");
   const ModelSetup& model = scene.setup.model;
   hint(view,
-       fmt::format("x + Attn({}), {} heads over {} of size {}, model dim {}; no MLP.",
-                   model.norm ? "RMS x" : "x", model.heads, model.kvHeads, model.headDim, model.modelDim));
+       fmt::format("x + Attn({}), {} over {} of size {}, model dim {}; no MLP.", model.norm ? "RMS x" : "x",
+                   countedText(model.heads, "head"), model.kvHeads, model.headDim, model.modelDim));
   if (button(view, "model.sizes", "Edit on Heads")) view.request("page.heads");
   ImGui::SameLine(0, view.px(8));
   if (button(view, "model.open", "Open a model…", "", true)) view.request("model.open");
@@ -123,7 +123,7 @@ void recordedSection(Scene& scene, ModelState& page) {
 /// Masks and gains of the scene, beside the model's own.
 void actingSection(Scene& scene, ModelState& page) {
   View& view = page.view;
-  attention::MaskLayers& layers = scene.setup.mask.layers;
+  SharedLayers& layers = scene.setup.mask.layers;
   sectionTitle(view, page.madeHere() ? "EDITS ON ALL LAYERS" : "ACTIVE EDITS");
   const ImVec2 after = ImGui::GetCursorScreenPos();
   const float wide = textWidth(view.fonts->text, "on layer 10 only") + view.px(24);
@@ -138,8 +138,7 @@ void actingSection(Scene& scene, ModelState& page) {
     toggle(view, "model.causal", "Causal (built into the model)", causal,
            "The model was trained with a causal mask: no token sees a later one.");
   } else {
-    bool causal = hasRule(layers, PatternKind::causal);
-    if (toggle(view, "causal", "Causal", causal)) setRule(layers, PatternKind::causal, causal);
+    ruleSwitch(layers, PatternKind::causal, "causal", "Causal", {}, view);
   }
   MaskedText text;
   text.longest = std::max<Index>(2, page.tokens());
@@ -149,17 +148,14 @@ void actingSection(Scene& scene, ModelState& page) {
   };
   for (const Rule& rule : {Rule{PatternKind::window, "window", "Sliding window"},
                            Rule{PatternKind::streaming, "streaming", "Sinks + window"}}) {
-    bool on = hasRule(layers, rule.kind);
-    if (toggle(view, rule.name, rule.label, on)) setRule(layers, rule.kind, on);
-    Layer* layer = plainLayer(layers, rule.kind);
-    if (layer && layer->on) parameterSliders(*layer, rule.name, text, view);
+    ruleSwitch(layers, rule.kind, rule.name, rule.label, text, view);
   }
   const auto others = std::count_if(layers.begin(), layers.end(), [&](const Layer& layer) {
     return &layer != plainLayer(layers, PatternKind::window) &&
            &layer != plainLayer(layers, PatternKind::streaming) &&
            &layer != plainLayer(layers, PatternKind::causal);
   });
-  if (others > 0) hint(view, fmt::format("and {} more layers from the mask studio", others));
+  if (others > 0) hint(view, fmt::format("and {} from the mask studio", countedText(others, "more layer")));
   fieldSlider(view, scene, "model.sharpness");
   bool showFirst = !scene.cursor.model.firstOut;
   if (toggle(view, "model.first", "Show the first token", showFirst, "",

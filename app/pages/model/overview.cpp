@@ -68,7 +68,8 @@ void progress(ModelState& page, const ImRect& area) {
                      view.theme->secondary);
   track("model.progress", area.Min, ImVec2(area.Max.x, area.Min.y + view.px(2)));
   const std::string label =
-      page.stopped ? fmt::format("Paused after {} of {} layers. Resume", page.arrived, layers) : "Stop";
+      page.stopped ? fmt::format("Paused after {} of {}. Resume", page.arrived, countedText(layers, "layer"))
+                   : "Stop";
   ImGui::SetCursorScreenPos(
       ImVec2(area.GetCenter().x - textWidth(view.fonts->text, label) / 2, area.Max.y - view.px(38)));
   if (button(view, "model.stop", label)) view.request("model.stop");

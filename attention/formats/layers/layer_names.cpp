@@ -6,6 +6,7 @@
 #include <charconv>
 #include <tuple>
 
+#include "attention/core/noun.h"
 #include "attention/formats/layers/qk_names.h"
 #include "attention/formats/quote.h"
 
@@ -139,9 +140,8 @@ Result<LayerPlace> chooseLayer(const SafetensorsHeader& header, std::optional<In
   if (wanted.size() == 1) return wanted[0];
   if (wanted.empty()) {
     const std::vector<Index> numbers = numbersOf(all);
-    const std::string held = numbers.empty()
-                                 ? prefixesText(all)
-                                 : (numbers.size() > 1 ? "layers " : "layer ") + numbersText(numbers);
+    const std::string held =
+        numbers.empty() ? prefixesText(all) : nounFor(numbers.size(), "layer") + " " + numbersText(numbers);
     return Error{fmt::format("{}: layer is {}, the file holds {}", name, *number, held)};
   }
   return Error{

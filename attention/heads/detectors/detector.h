@@ -57,6 +57,8 @@ struct Detector {
   std::optional<float> labelsTheRestFrom = std::nullopt;
   /// The title of a detector that searches, with what it has found; null = `title`.
   std::string (*titleOf)(Index at) = nullptr;
+  /// At most six letters, where even `shortName` has no room: "i−2"; null = `shortName`, which is as short.
+  std::string (*tightName)(Index at) = nullptr;
 
   /// The keys of a row that made this score, where `targets` can't know them; as `targets`.
   void (*counted)(const ObservedHead& head, const DetectorScore& score, Index row,

@@ -52,6 +52,7 @@ extern const Detector segment{.name = "segment",
                                         std::max({profile["local_band"].raw, profile["offset"].raw,
                                                   profile["separator"].raw, profile["same_token"].raw});
                                     return narrower < kMostOfSegment * profile["segment"].raw;
-                                  }};
+                                  },
+                              .tightName = [](Index) { return std::string("segm."); }};
 
 }  // namespace headscope::attention::detectors

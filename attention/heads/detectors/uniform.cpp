@@ -35,6 +35,7 @@ extern const Detector uniform{.name = "uniform",
                               .planted = PlantedHead{Behaviour::uniform},
                               .measure = entropyRatio,
                               .mayLabel = [](const HeadProfile&) { return false; },
-                              .labelsTheRestFrom = 0.95f};
+                              .labelsTheRestFrom = 0.95f,
+                              .tightName = [](Index) { return std::string("unif."); }};
 
 }  // namespace headscope::attention::detectors

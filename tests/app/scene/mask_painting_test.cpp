@@ -270,7 +270,7 @@ TEST(Painting, BiasesAreSetAndGrowWithZeros) {
 
 std::string chosenFor(const char* expression, Index& selected, MaskSetup& mask) {
   mask.layers = test::layersFrom(expression);
-  return paintingFor(mask, mask.layers, selected);
+  return paintingFor(mask, mask.layers.edit(), selected);
 }
 
 TEST(PaintingFor, TakesTheSelectedPaintingElseTheLastThatIsOn) {
@@ -305,11 +305,12 @@ TEST(PaintingFor, AddsALayerThatDecidesWhereItIsPainted) {
   EXPECT_EQ(attention::maskText(mask.layers), "causal | sinks(1) then painted(\"painting 2\")");
   EXPECT_EQ(selected, 2);
   EXPECT_TRUE(mask.paintings.contains("painting 2"));
-  EXPECT_EQ(paintingFor(mask, mask.layers, selected), "painting 2") << "the next stroke goes there too";
+  EXPECT_EQ(paintingFor(mask, mask.layers.edit(), selected), "painting 2")
+      << "the next stroke goes there too";
   // The second mask has layers of its own, and the paintings are shared by name.
   mask.other = test::layersFrom("causal");
   selected = 0;
-  EXPECT_EQ(paintingFor(mask, mask.other, selected), "painting 3");
+  EXPECT_EQ(paintingFor(mask, mask.other.edit(), selected), "painting 3");
 }
 
 TEST(SharedValue, CopiesShareUntilOneIsEdited) {

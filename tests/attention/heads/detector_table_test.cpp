@@ -36,6 +36,8 @@ TEST_P(EveryDetector, IsDescribedAndMeasuresInOneWay) {
   EXPECT_FALSE(detector_.title.empty());
   EXPECT_FALSE(detector_.shortName.empty());
   EXPECT_LE(detector_.shortName.size(), 8u) << "it stands on a tile";
+  const bool labels = detector_.labelsTheRestFrom || !detector_.mayLabel || detector_.titleOf;
+  EXPECT_TRUE(!labels || detector_.tightName || detector_.shortName.size() <= 5) << "nor a tight name";
   EXPECT_THAT(std::string(detector_.help), HasSubstr("A[i][")) << "a formula";
   EXPECT_TRUE(detector_.help.ends_with('.'));
   EXPECT_TRUE(detector_.targets || detector_.measure || detector_.ofMaps);

@@ -4,6 +4,7 @@
 
 #include "app/pages/head_lab/head_lab_state.h"
 #include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -53,7 +54,7 @@ void groupTable(Scene& scene, HeadLabState& page, const ImRect& area) {
   }
   if (shown < config.kvHeads)
     paintText(list, view.fonts->text, ImVec2(area.Min.x, top + line * (static_cast<float>(shown) + 0.5f)),
-              theme.secondary, fmt::format("and {} more kv heads", config.kvHeads - shown));
+              theme.secondary, "and " + countedText(config.kvHeads - shown, "more kv head"));
 }
 
 }  // namespace headscope::app

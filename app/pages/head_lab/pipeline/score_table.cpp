@@ -5,6 +5,7 @@
 
 #include "app/pages/head_lab/tabs/detectors_tab.h"
 #include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/colour_bar.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
@@ -310,7 +311,7 @@ void paintLikeness(Scene& scene, const HeadLabState& page, const ImRect& area, c
   std::string title = std::string(page.presents ? "Similarity: " : "Similarity of two heads: ") +
                       (cosine ? "cosine" : "1 − Jensen–Shannon");
   if (study.comparedRows < study.question.layer->sequence().queryLength)
-    title += fmt::format(", over {} rows", study.comparedRows);
+    title += fmt::format(", over {}", countedText(study.comparedRows, "row"));
   if (!page.presents) title += "; similar heads adjacent";
   paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Min.y + view.px(6)), theme.secondary,
             fitted(view.fonts->small, title, area.GetWidth()));

@@ -168,8 +168,9 @@ StepWords stepWords(const Scene& scene, const HeadLabState& page) {
       return mixWords(page, {query, theme.query}, seesNone);
     case Step::concat:
       return {"Heads side by side",
-              {{fmt::format("The outputs of {} heads, {} numbers each, are concatenated: {} per token.",
-                            config.heads, config.headDim, config.heads * config.headDim),
+              {{fmt::format("The outputs of {}, {} each, are concatenated: {} per token.",
+                            countedText(config.heads, "head"), countedText(config.headDim, "number"),
+                            config.heads * config.headDim),
                 plain}}};
     case Step::output:
       return {"Back into the residual stream",

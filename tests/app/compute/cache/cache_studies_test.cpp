@@ -163,7 +163,7 @@ TEST(CacheStudies, aShortLineIsStudiedWithoutItsPadding) {
 
 TEST(CacheStudies, withoutACausalMaskNothingIsEvicted) {
   app::Setup setup = openingScene().setup;
-  setup.mask.layers.clear();
+  setup.mask.layers = {};
   Resources resources(defaultLimits());
   const auto refused = studyEviction({snapshotOf(setup), 0, 0, {}}, resources, {});
   ASSERT_FALSE(refused.ok());

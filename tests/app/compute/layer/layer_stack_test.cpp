@@ -123,7 +123,7 @@ TEST(MadeStack, EverySliderActsOnTheLayersBelowToo) {
   const attention::Matrix x = inputsOf(setup);
   std::vector<app::Setup> changes(5, setup);
   changes[0].model.sharpness = 3;
-  changes[1].mask.layers.clear();
+  changes[1].mask.layers = {};
   changes[2].weights.seed = 8;
   changes[3].subject.switchedOff = {{0, 0, HeadOff::zero}};
   changes[4].model.norm = true;
