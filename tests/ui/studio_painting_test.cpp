@@ -213,7 +213,7 @@ TEST_F(Painting, ADroppedMaskAsksWhichWayRoundItIs) {
   ui.click("convention.masked");
   ui.draw();
   ASSERT_EQ(setup().layers.size(), 3u);
-  EXPECT_EQ(setup().layers.back().pattern.arguments.at(1)->text, "masked");
+  EXPECT_EQ(setup().layers->back().pattern.arguments.at(1)->text, "masked");
   EXPECT_FALSE(visible(5, 3));
   ui.chord(kCtrl, Key::z);
   EXPECT_EQ(ui.scene().setup, before);
@@ -224,7 +224,7 @@ TEST_F(Painting, AnAdditiveFileMasksAndBiases) {
   dropMask(ui, folder, triangle("0.5", "-inf"));
   ui.click("convention.additive");
   ui.draw();
-  EXPECT_EQ(setup().layers.back().pattern.kind, attention::PatternKind::file);
+  EXPECT_EQ(setup().layers->back().pattern.kind, attention::PatternKind::file);
   EXPECT_EQ(setup().additive->values(5, 3), 0.5f);
   EXPECT_TRUE(visible(5, 3));
   EXPECT_FALSE(ui.snapshot().error);
