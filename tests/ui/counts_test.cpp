@@ -32,9 +32,12 @@ TEST(Counts, OneOfAThingIsNeverSeveral) {
   one.cost.cache.budget = 1;
   ASSERT_TRUE(app::validate(one).ok()) << app::validate(one).error().message;
   UiDriver ui;
+  app::uiState().watches = true;
   for (const PageView& view : pageViews()) {
     ui.session().setScene(withView(one, view));
     ui.draw();
+    ui.frames(2);
+    EXPECT_FALSE(app::uiState().texts.empty()) << view.name;
     for (const app::DrawnText& text : app::uiState().texts)
       EXPECT_FALSE(speaksOfSeveral(text.text)) << view.name << ": " << text.text;
   }

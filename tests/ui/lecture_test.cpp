@@ -281,6 +281,7 @@ TEST_F(Lecture, SixtyFourPresentedHeadsAreAllNamed) {
     ui.view().present = true;
     ui.view().redraw();
     ui.draw();
+    ASSERT_FALSE(texts().empty());
     for (int head = 0; head < 64; ++head) {
       const ImRect title = ui.find(fmt::format("title.{}", head));
       std::size_t words = 0;

@@ -238,9 +238,9 @@ void grid(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence, cons
   view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.grid, styleFor(view, scene.look),
                       std::move(pictures));
   const float pitch = tiles.size() > 1 && plan.columns > 1 ? tiles[1].area.Min.x - tiles[0].area.Min.x : 0;
+  const float edge = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - view.px(4);
   for (const HeatTile& tile : tiles)
-    paintOverTile(scene, page, sequence, plan, tile,
-                  std::min(pitch - view.px(6), area.Max.x - tile.area.Min.x));
+    paintOverTile(scene, page, sequence, plan, tile, std::min(pitch - view.px(6), edge - tile.area.Min.x));
   for (const HeatTile& tile : tiles) {
     pointAtTile(scene, sequence, page, tile);
     pointAtTitle(scene, page, tile, plan.titleHeight);
