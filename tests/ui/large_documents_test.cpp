@@ -32,7 +32,7 @@ FrameCost frameCost(UiDriver& ui, const Scene& scene) {
 /// The larger document draws little more than the small one, and copies at most `bytes` more.
 void expectLittleMore(const FrameCost& large, const FrameCost& small, std::uint64_t bytes) {
   EXPECT_LT(large.vertices, 2 * small.vertices);
-  EXPECT_LT(large.bytes, 3 * small.bytes + bytes);
+  EXPECT_LT(large.bytes, small.bytes + bytes);
 }
 
 Scene withLayers(int count, const std::string& page) {
@@ -54,10 +54,12 @@ Scene withText(std::size_t bytes, const std::string& word) {
 
 TEST(LargeDocuments, FramesDrawNoMoreForThousandsOfLayersAndCopyLittleOfEach) {
   UiDriver ui;
-  for (const char* page : {"heads", "mask"}) {
+  // A row of the mask's list has names of its own for its parts, seen or not; Heads copies nothing of a
+  // layer.
+  for (const auto& [page, each] : {std::pair("heads", 25), {"mask", 256}}) {
     SCOPED_TRACE(page);
     const FrameCost small = frameCost(ui, withLayers(10, page));
-    expectLittleMore(frameCost(ui, withLayers(4000, page)), small, 4000 * 4096);
+    expectLittleMore(frameCost(ui, withLayers(4000, page)), small, 4000 * each);
   }
 }
 

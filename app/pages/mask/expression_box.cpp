@@ -46,8 +46,8 @@ void takeOver(Scene& scene, MaskState& page) {
     typed.caret = std::string::npos;
     return;
   }
-  typed.of = attention::maskText(parsed.layers);
   editedLayers(scene) = std::move(parsed.layers);
+  typed.of = shownLayers(scene);
   scene.cursor.studio.selected = -1;
 }
 
@@ -56,12 +56,14 @@ void takeOver(Scene& scene, MaskState& page) {
 void expressionBox(Scene& scene, MaskState& page) {
   View& view = page.view;
   TypedExpression& typed = page.expression;
-  const std::string canonical = attention::maskText(shownLayers(scene));
   // What is typed stays as typed while it says the same; another mask replaces it.
-  if (typed.of != canonical) {
-    typed.of = canonical;
-    typed.text = canonical;
-    typed.error.clear();
+  if (const SharedLayers& shown = shownLayers(scene); typed.of != shown) {
+    std::string canonical = attention::maskText(shown);
+    if (canonical != attention::maskText(typed.of)) {
+      typed.text = std::move(canonical);
+      typed.error.clear();
+    }
+    typed.of = shown;
   }
   sectionTitle(view, "AS AN EXPRESSION");
   if (textBox(view, "expression", typed.text, 3, "causal & (window(128) | sinks(4))")) {

@@ -39,7 +39,7 @@ struct Brush {
 /// The text of a mask while it is typed.
 struct TypedExpression {
   std::string text;  ///< as it is typed
-  std::string of;    ///< the canonical text that was shown when typing began
+  SharedLayers of;   ///< the mask that was shown when typing began
   std::string error;
   std::size_t caret = 0;  ///< where it went wrong
   double typedAt = -1;    ///< when it was last typed in and not yet taken over
