@@ -3,6 +3,7 @@
 #include <string>
 
 #include "attention/cache/number_format.h"
+#include "attention/cache/weight_format.h"
 #include "attention/core/tensor.h"
 
 namespace headscope::app {
@@ -38,12 +39,15 @@ struct CacheSetup {
 
 /// What the cost page computes: a model's shape, how its numbers are kept, the request and the machine.
 struct CostSetup {
-  std::string model = "Llama-3.1-70B";  ///< a shape's name; empty: the layer made here
-  std::string config;                   ///< a config.json in its place
-  NumberFormat format = NumberFormat::bf16;
+  std::string model = "Llama-3.1-70B";       ///< a shape's name; empty: the layer made here
+  std::string config;                        ///< a config.json in its place
+  NumberFormat format = NumberFormat::bf16;  ///< of the cache
+  attention::WeightFormat weights = attention::WeightFormat::published;
+  attention::MathFormat math = attention::MathFormat::weights;
   Index tokens = 131072, batch = 1, block = 16;
   std::string device = "H200";
   Index gpus = 2;
+  double price = 0;  ///< of a GPU and an hour; 0: not known
   MemoryPlot memory = MemoryPlot::cache;
   WorkPlot work = WorkPlot::prefill;
   CacheSetup cache;

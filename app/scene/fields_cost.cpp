@@ -12,6 +12,29 @@ template <auto Member>
 constexpr Access kCache = kCost<&CostSetup::cache, Member>;
 
 constexpr const char* kFormatLabels[] = {"fp32", "fp16", "bf16", "fp8", "int8", "int4"};
+constexpr const char* kWeightFormatLabels[] = {"As published",
+                                               "fp32",
+                                               "fp16",
+                                               "bf16",
+                                               "fp8",
+                                               "int8",
+                                               "int4, no scales",
+                                               "AWQ, 4 bits",
+                                               "GPTQ, 4 bits",
+                                               "NF4, bitsandbytes",
+                                               "MXFP4",
+                                               "NVFP4",
+                                               "GGUF Q8_0",
+                                               "GGUF Q6_K",
+                                               "GGUF Q5_K_M",
+                                               "GGUF Q5_K",
+                                               "GGUF Q5_0",
+                                               "GGUF Q4_K_M",
+                                               "GGUF Q4_K",
+                                               "GGUF Q4_0",
+                                               "GGUF Q3_K",
+                                               "GGUF Q2_K"};
+constexpr const char* kMathLabels[] = {"As the weights", "fp32", "fp16", "bf16", "fp8", "int8", "fp4"};
 constexpr const char* kPolicyLabels[] = {"None", "Window", "Sinks + window", "Heavy hitters", "Random"};
 constexpr const char* kMemoryLabels[] = {"Cache in GiB", "n² matrices in GiB"};
 constexpr const char* kWorkLabels[] = {"FLOPs of a prefill", "FLOPs of a decode step"};
@@ -23,7 +46,16 @@ constexpr Field kCostRows[] = {
      "A config.json to use instead, relative to the scene."},
     {"cost.dtype", kCost<&CostSetup::format>, Names{attention::kNumberFormatNames},
      Selection{"cost.dtype", kFormatLabels, "cursor.page=cost"},
-     "Number format of cache and weights; scales of int8 and int4 aren't counted."},
+     "Number format of the cache; scales of int8 and int4 aren't counted."},
+    {"cost.weights_dtype", kCost<&CostSetup::weights>, Names{attention::kWeightFormatNames},
+     Selection{"cost.weights_dtype", kWeightFormatLabels, "cursor.page=cost", true},
+     "Number format of the weights, with scales and zeros; embeddings and head stay in 16 bits where a "
+     "format "
+     "is for "
+     "layers alone."},
+    {"cost.activations_dtype", kCost<&CostSetup::math>, Names{attention::kMathFormatNames},
+     Selection{"cost.activations_dtype", kMathLabels, "cursor.page=cost", true},
+     "What products are made of: it chooses the machine's peak."},
     {"cost.tokens", kCost<&CostSetup::tokens>, Range{1, kMaxCostTokens, "tokens"},
      Slider{"cost.tokens", "Context", {1, 16777216, Scale::logarithmic}, "cursor.page=cost"},
      "Tokens in the cache of each sequence: prompt and answer."},
@@ -38,6 +70,9 @@ constexpr Field kCostRows[] = {
     {"cost.gpus", kCost<&CostSetup::gpus>, Range{1, 16, "GPUs"},
      Slider{"cost.gpus", "GPUs", {1, 16, Scale::logarithmic}, "cursor.page=cost"},
      "Tensor parallelism: GPUs that share every layer. With fewer kv heads than GPUs, kv heads are copied."},
+    {"cost.price", kCost<&CostSetup::price>, Range{0, 1000000, "for a GPU and an hour"},
+     Elsewhere{"a slider"},
+     "What a GPU costs an hour, for the cost of a million tokens; 0 where it isn't known."},
     {"cost.memory_plot", kCost<&CostSetup::memory>, Names{kMemoryPlotNames},
      Selection{"memory_plot", kMemoryLabels, "cursor.page=cost", true},
      "What the first plot shows over the tokens: the cache, or full attention matrices."},

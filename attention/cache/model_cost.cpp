@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "attention/cache/cost_parts.h"
 #include "attention/core/saturating.h"
 
 namespace headscope::attention {
@@ -19,12 +20,55 @@ std::uint64_t unsignedOf(Index size) {
   return static_cast<std::uint64_t>(size);
 }
 
-/// GPUs that each kv head lies on. A latent is shared by all heads, so that every GPU keeps all of it.
-Index copiesOf(const ModelShape& shape, Index gpus) {
-  return shape.isLatent() ? gpus : std::max<Index>(1, gpus / shape.kvHeads);
+Index roundedUp(Index tokens, Index block) {
+  const Index past = tokens % block, fill = past == 0 ? 0 : block - past;
+  return tokens > std::numeric_limits<Index>::max() - fill ? std::numeric_limits<Index>::max()
+                                                           : tokens + fill;
+}
+
+/// What one of `gpus` GPUs keeps of a group.
+LayerGroup partOf(LayerGroup group, Index gpus) {
+  if (group.kvHeads > 0) group.kvHeads = std::max<Index>(1, group.kvHeads / gpus);
+  group.state = (group.state + gpus - 1) / gpus;
+  return group;
 }
 
 }  // namespace
+
+Index copiesOf(const LayerGroup& group, Index gpus) {
+  if (group.kind == CacheKind::latent) return gpus;
+  return group.kvHeads == 0 ? 1 : std::max<Index>(1, gpus / group.kvHeads);
+}
+
+Index valueDimOf(const LayerGroup& group) {
+  return group.valueDim > 0 ? group.valueDim : group.headDim;
+}
+
+std::uint64_t groupBytes(const LayerGroup& group, Index tokens, Index batch, NumberFormat format) {
+  const std::uint64_t numbers =
+      saturatingTimes(cachedNumbers(group), saturatingProduct({group.layers, tokens}));
+  return saturatingSum(
+      {bytesOf(saturatingTimes(numbers, unsignedOf(batch)), format), stateBytes(group, batch, format)});
+}
+
+double parameterBytes(const ModelShape& shape, const CostRequest& request, double layers, double experts,
+                      double rest) {
+  const WeightFormat format = weightFormatOf(shape, request);
+  const WeightFormatRow& row = rowOf(format);
+  using Covers = WeightFormatRow::Covers;
+  const double bits = format == shape.weightFormat && shape.weightBits > 0 ? shape.weightBits : row.bits;
+  const bool some = row.covers == Covers::experts && parametersOf(shape).experts > 0;
+  return (layers * (some ? 16 : bits) + experts * bits + rest * (row.covers == Covers::all ? bits : 16)) / 8;
+}
+
+double estimatedWeightBytes(const ModelShape& shape, const CostRequest& request) {
+  const ShapeParameters all = parametersOf(shape);
+  const double experts = static_cast<double>(all.experts),
+               layers = static_cast<double>(all.attention) + static_cast<double>(all.feedForward) - experts,
+               rest = static_cast<double>(all.embedding) + (shape.tied ? 0 : static_cast<double>(all.head)) +
+                      static_cast<double>(shape.otherParameters);
+  return parameterBytes(shape, request, layers, experts, rest);
+}
 
 std::uint64_t saturatingTimes(std::uint64_t a, std::uint64_t b) {
   std::uint64_t product;
@@ -39,40 +83,114 @@ std::uint64_t bytesOf(std::uint64_t values, NumberFormat format) {
   return values / inOneByte + (values % inOneByte > 0);
 }
 
-std::uint64_t cachedNumbers(const ModelShape& shape) {
-  if (!shape.decodes) return 0;
-  if (shape.isLatent()) return saturatingProduct({shape.latentDim + shape.ropeDim});
-  return saturatingProduct({2, shape.kvHeads, shape.headDim});
+WeightFormat weightFormatOf(const ModelShape& shape, const CostRequest& request) {
+  return request.weights == WeightFormat::published ? shape.weightFormat : request.weights;
+}
+
+MathFormat mathFormatOf(const ModelShape& shape, const CostRequest& request) {
+  return request.math == MathFormat::weights ? rowOf(weightFormatOf(shape, request)).computes : request.math;
+}
+
+std::uint64_t weightBytes(const ModelShape& shape, const CostRequest& request) {
+  if (shape.countedBytes > 0 && weightFormatOf(shape, request) == shape.weightFormat)
+    return shape.countedBytes;
+  if (parametersOf(shape).total == kMost) return kMost;
+  double bytes = estimatedWeightBytes(shape, request);
+  // Sizes name most of what the files hold, not all.
+  if (shape.countedParameters > 0) {
+    ModelShape named = shape;
+    named.countedParameters = 0;
+    bytes *= static_cast<double>(shape.countedParameters) / static_cast<double>(parametersOf(named).total);
+  }
+  return bytes >= 0x1p63 ? kMost : static_cast<std::uint64_t>(std::ceil(bytes));
+}
+
+std::uint64_t cachedNumbers(const LayerGroup& group) {
+  switch (group.kind) {
+    case CacheKind::full:
+    case CacheKind::window:
+    case CacheKind::chunk:
+    case CacheKind::cross:
+      return saturatingSum({saturatingProduct({group.kvHeads, group.headDim}),
+                            saturatingProduct({group.kvHeads, valueDimOf(group)}),
+                            saturatingProduct({group.indexDim})});
+    case CacheKind::latent:
+      return saturatingProduct({group.latentDim + group.ropeDim + group.indexDim});
+    case CacheKind::recurrent:
+    case CacheKind::shared:
+    case CacheKind::none:
+      break;
+  }
+  return 0;
+}
+
+Index keptTokens(const LayerGroup& group, Index tokens) {
+  if (cachedNumbers(group) == 0) return 0;
+  if (group.kind == CacheKind::window || group.kind == CacheKind::chunk) return std::min(tokens, group.span);
+  return group.kind == CacheKind::cross && group.span > 0 ? group.span : tokens;
+}
+
+Index reservedTokens(const LayerGroup& group, Index tokens, Index block) {
+  require(block >= 1, fmt::format("a block has {} tokens, expected at least 1", block));
+  if (cachedNumbers(group) == 0) return 0;
+  const Index all = roundedUp(tokens, block);
+  if (group.kind == CacheKind::window) return std::min(all, roundedUp(group.span, block) + block);
+  if (group.kind == CacheKind::chunk) return std::min(all, roundedUp(group.span, block));
+  return group.kind == CacheKind::cross && group.span > 0 ? roundedUp(group.span, block) : all;
+}
+
+std::uint64_t stateBytes(const LayerGroup& group, Index batch, NumberFormat format) {
+  const Index each = group.state32 || format == NumberFormat::fp32 ? 4 : 2;
+  return saturatingProduct({group.layers, group.state, each, batch});
 }
 
 std::uint64_t cachedTokens(const ModelShape& shape, Index tokens) {
-  if (shape.window == 0) return saturatingProduct({shape.layers, tokens});
-  return saturatingSum(
-      {saturatingProduct({shape.globalLayers, tokens}),
-       saturatingProduct({shape.layers - shape.globalLayers, std::min(tokens, shape.window)})});
+  std::uint64_t all = 0;
+  for (const LayerGroup& group : layerGroups(shape))
+    all = saturatingSum({all, saturatingProduct({group.layers, keptTokens(group, tokens)})});
+  return all;
 }
 
 std::uint64_t cacheBytes(const ModelShape& shape, Index tokens, Index batch, NumberFormat format) {
-  const std::uint64_t numbers = saturatingTimes(cachedNumbers(shape), cachedTokens(shape, tokens));
-  return bytesOf(saturatingTimes(numbers, unsignedOf(batch)), format);
+  require(tokens >= 0, "a size is negative: " + std::to_string(tokens));
+  std::uint64_t all = 0;
+  for (const LayerGroup& group : layerGroups(shape))
+    all = saturatingSum({all, groupBytes(group, keptTokens(group, tokens), batch, format)});
+  return all;
 }
 
 std::uint64_t reservedCacheBytes(const ModelShape& shape, const CostRequest& request) {
-  require(request.block >= 1, fmt::format("a block has {} tokens, expected at least 1", request.block));
-  const Index tokens = request.tokens, past = tokens % request.block;
-  const Index fill = past == 0 ? 0 : request.block - past;
-  if (tokens > std::numeric_limits<Index>::max() - fill) return kMost;
-  ModelShape paged = shape;
-  paged.window = 0;
-  return cacheBytes(paged, tokens + fill, request.batch, request.format);
+  std::uint64_t all = 0;
+  for (const LayerGroup& group : layerGroups(shape))
+    all = saturatingSum({all, groupBytes(group, reservedTokens(group, request.tokens, request.block),
+                                         request.batch, request.format)});
+  return all;
+}
+
+std::vector<LayerGroupCost> layerCosts(const ModelShape& shape, const CostRequest& request) {
+  const Status fits = splits(shape, request.tensorParallel);
+  require(fits.ok(), fits.ok() ? "" : fits.error().message);
+  std::vector<LayerGroupCost> costs;
+  for (const LayerGroup& group : layerGroups(shape)) {
+    const Index kept = keptTokens(group, request.tokens);
+    const Index pages = reservedTokens(group, request.tokens, request.block);
+    costs.push_back({group, kept, groupBytes(group, kept, request.batch, request.format),
+                     groupBytes(group, pages, request.batch, request.format),
+                     groupBytes(partOf(group, request.tensorParallel), pages, request.batch, request.format),
+                     copiesOf(group, request.tensorParallel)});
+  }
+  return costs;
 }
 
 Status splits(const ModelShape& shape, Index gpus) {
   if (gpus < 1) return Error{fmt::format("{} GPUs, expected at least 1", gpus)};
-  if (shape.heads % gpus != 0)
-    return Error{fmt::format("{} heads can't be split evenly over {} GPUs", shape.heads, gpus)};
-  if (!shape.isLatent() && shape.kvHeads % gpus != 0 && gpus % shape.kvHeads != 0)
-    return Error{fmt::format("{} kv heads can't be split evenly over {} GPUs", shape.kvHeads, gpus)};
+  for (const LayerGroup& group : layerGroups(shape)) {
+    if (group.heads % gpus != 0)
+      return Error{fmt::format("{} heads can't be split evenly over {} GPUs", group.heads, gpus)};
+    const Index kvHeads = group.kind == CacheKind::latent ? 0 : group.kvHeads;
+    if (kvHeads > 0 && kvHeads % gpus != 0 && gpus % kvHeads != 0)
+      return Error{fmt::format("{} kv heads can't be split evenly over {} GPUs", kvHeads, gpus)};
+  }
   return success();
 }
 
@@ -89,123 +207,55 @@ CacheCost cacheCost(const ModelShape& shape, const CostRequest& request) {
   require(fits.ok(), fits.ok() ? "" : fits.error().message);
   const Index gpus = request.tensorParallel;
   CacheCost cost;
-  cost.perToken = cacheBytes(shape, 1, 1, request.format);
+  for (const LayerGroup& group : layerGroups(shape)) {
+    LayerGroup part = partOf(group, gpus);
+    const Index kept = keptTokens(group, request.tokens);
+    cost.perGpu = saturatingSum({cost.perGpu, groupBytes(part, kept, request.batch, request.format)});
+    cost.copies = std::max(cost.copies, copiesOf(group, gpus));
+    if (group.kind == CacheKind::cross) continue;
+    cost.perToken =
+        saturatingSum({cost.perToken, bytesOf(saturatingTimes(cachedNumbers(group), unsignedOf(group.layers)),
+                                              request.format)});
+  }
   cost.total = cacheBytes(shape, request.tokens, request.batch, request.format);
-  cost.reserved = shape.decodes ? reservedCacheBytes(shape, request) : 0;
-  ModelShape part = shape;
-  part.kvHeads = std::max<Index>(1, shape.kvHeads / gpus);
-  cost.kvHeadsPerGpu = part.kvHeads;
-  cost.copies = copiesOf(shape, gpus);
-  cost.perGpu = cacheBytes(part, request.tokens, request.batch, request.format);
-  cost.reservedPerGpu = shape.decodes ? reservedCacheBytes(part, request) : 0;
-  cost.weights = bytesOf(parametersOf(shape).total, request.format);
+  for (const LayerGroupCost& each : layerCosts(shape, request)) {
+    cost.reserved = saturatingSum({cost.reserved, each.reserved});
+    cost.reservedPerGpu = saturatingSum({cost.reservedPerGpu, each.reservedPerGpu});
+  }
+  const std::uint64_t share = cost.total / unsignedOf(gpus);
+  cost.copiedPerGpu = cost.copies > 1 && cost.perGpu > share ? cost.perGpu - share : 0;
+  cost.kvHeadsPerGpu = std::max<Index>(1, shape.kvHeads / gpus);
+  cost.weights = weightBytes(shape, request);
   cost.weightsPerGpu =
       cost.weights == kMost ? kMost : (cost.weights + unsignedOf(gpus) - 1) / unsignedOf(gpus);
   return cost;
 }
 
 ModelShape withKvHeads(ModelShape shape, Index kvHeads) {
+  shape = withoutSpans(std::move(shape));
+  for (LayerGroup& group : shape.groups) {
+    if (group.kind == CacheKind::latent) group.kind = CacheKind::full;
+    if (group.kvHeads == 0) continue;
+    group.kvHeads = kvHeads;
+    group.latentDim = group.ropeDim = group.indexDim = group.valueDim = 0;
+  }
   shape.kvHeads = kvHeads;
-  shape.latentDim = shape.ropeDim = shape.queryLatent = shape.valueDim = shape.window = shape.globalLayers =
-      0;
+  shape.latentDim = shape.ropeDim = shape.queryLatent = shape.valueDim = 0;
+  return shape;
+}
+
+ModelShape withoutSpans(ModelShape shape) {
+  for (LayerGroup& group : shape.groups)
+    if (group.kind == CacheKind::window || group.kind == CacheKind::chunk) {
+      group.kind = CacheKind::full;
+      group.span = 0;
+    }
+  shape.window = shape.globalLayers = 0;
   return shape;
 }
 
 std::uint64_t matrixBytes(Index tokens, Index layers, Index heads, bool training) {
   return saturatingProduct({tokens, tokens, 4, layers, heads, training ? 5 : 1});
-}
-
-namespace {
-
-/// Pairs of query and key in one layer that keeps `window` tokens (0: all).
-double pairsOf(double n, Index window, PairCount count) {
-  const auto w = static_cast<double>(window);
-  const bool slides = window > 0 && n > w;
-  if (count == PairCount::all) return slides ? n * w : n * n;
-  return slides ? w * (w + 1) / 2 + (n - w) * w : n * (n + 1) / 2;
-}
-
-/// Pairs in all layers.
-double allPairs(const ModelShape& shape, double n, PairCount count) {
-  if (shape.window == 0) return static_cast<double>(shape.layers) * pairsOf(n, 0, count);
-  return static_cast<double>(shape.globalLayers) * pairsOf(n, 0, count) +
-         static_cast<double>(shape.layers - shape.globalLayers) * pairsOf(n, shape.window, count);
-}
-
-/// Sizes of a query and of a value that a pair multiplies, over all heads.
-double scoreSize(const ModelShape& shape) {
-  return static_cast<double>(shape.heads * (shape.headDim + (shape.isLatent() ? shape.ropeDim : 0)));
-}
-double valueSize(const ModelShape& shape) {
-  return static_cast<double>(shape.heads * (shape.valueDim > 0 ? shape.valueDim : shape.headDim));
-}
-
-/// Sizes that a query of one decode step multiplies for each cached token, over all heads.
-double cachedSize(const ModelShape& shape) {
-  if (!shape.isLatent()) return scoreSize(shape) + valueSize(shape);
-  return static_cast<double>(shape.heads * (2 * shape.latentDim + shape.ropeDim));
-}
-
-double feedForwardFlops(const ModelShape& shape) {
-  return 2 * static_cast<double>(parametersOf(shape).activeFeedForward);
-}
-double projectionFlops(const ModelShape& shape) {
-  return 2 * static_cast<double>(parametersOf(shape).attention);
-}
-
-}  // namespace
-
-PrefillWork prefillWork(const ModelShape& shape, Index tokens, PairCount count) {
-  const auto n = static_cast<double>(tokens);
-  const double pairs = allPairs(shape, n, shape.decodes ? count : PairCount::all);
-  PrefillWork work;
-  work.projections = n * projectionFlops(shape);
-  work.feedForward = n * feedForwardFlops(shape);
-  work.scores = 2 * scoreSize(shape) * pairs;
-  work.weightedSum = 2 * valueSize(shape) * pairs;
-  work.softmax = 5 * static_cast<double>(shape.heads) * pairs;
-  work.head = 2 * static_cast<double>(parametersOf(shape).head);
-  return work;
-}
-
-std::optional<Index> attentionOvertakes(const ModelShape& shape, bool feedForward, PairCount count) {
-  if (!shape.decodes) count = PairCount::all;
-  const double each = projectionFlops(shape) + (feedForward ? feedForwardFlops(shape) : 0);
-  // Pairs for each token only grow, so that the first place can be halved towards.
-  const auto overtakes = [&](Index n) {
-    const auto tokens = static_cast<double>(n);
-    return 2 * (scoreSize(shape) + valueSize(shape)) * (allPairs(shape, tokens, count) / tokens) >= each;
-  };
-  Index low = 1, high = Index{1} << 50;
-  if (!overtakes(high)) return std::nullopt;
-  while (low < high) {
-    const Index middle = low + (high - low) / 2;
-    overtakes(middle) ? high = middle : low = middle + 1;
-  }
-  return low;
-}
-
-DecodeWork decodeWork(const ModelShape& shape, const CostRequest& request) {
-  const ShapeParameters all = parametersOf(shape);
-  const auto batch = static_cast<double>(request.batch);
-  const auto bytes = [&](double count) { return count * bitsOf(request.format) / 8; };
-  double reached = static_cast<double>(all.feedForward);
-  if (shape.experts > 0) {
-    const auto experts = static_cast<double>(shape.experts),
-               active = static_cast<double>(shape.activeExperts);
-    const double one = (static_cast<double>(all.feedForward) - static_cast<double>(all.activeFeedForward)) /
-                       std::max(experts - active, 1.0);
-    const double met = experts * (1 - std::pow(1 - active / experts, batch));
-    reached = static_cast<double>(all.activeFeedForward) + one * (met - active);
-  }
-  DecodeWork work;
-  work.weightBytes = bytes(static_cast<double>(all.attention) + reached + static_cast<double>(all.head));
-  const auto cached = static_cast<double>(cachedTokens(shape, request.tokens));
-  const auto copies = static_cast<double>(copiesOf(shape, request.tensorParallel));
-  work.cacheBytes = bytes(static_cast<double>(cachedNumbers(shape)) * cached * batch * copies);
-  work.flops = batch * (projectionFlops(shape) + feedForwardFlops(shape) + 2 * static_cast<double>(all.head) +
-                        2 * cachedSize(shape) * cached);
-  return work;
 }
 
 }  // namespace headscope::attention

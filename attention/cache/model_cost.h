@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "attention/cache/model_shape.h"
 #include "attention/cache/number_format.h"
@@ -19,24 +20,49 @@ std::uint64_t bytesOf(std::uint64_t values, NumberFormat format);
 std::uint64_t saturatingTimes(std::uint64_t a, std::uint64_t b);
 
 struct CostRequest {
-  Index tokens = 1;  ///< of each sequence, prompt and answer
-  Index batch = 1;   ///< sequences
-  NumberFormat format = NumberFormat::bf16;
-  Index block = 16;          ///< tokens of a page
-  Index tensorParallel = 1;  ///< GPUs that share every layer
+  Index tokens = 1;                          ///< of each sequence, prompt and answer
+  Index batch = 1;                           ///< sequences
+  NumberFormat format = NumberFormat::bf16;  ///< of the cache
+  Index block = 16;                          ///< tokens of a page
+  Index tensorParallel = 1;                  ///< GPUs that share every layer
+  WeightFormat weights = WeightFormat::published;
+  MathFormat math = MathFormat::weights;
 };
 
-/// Numbers of the cache for each token of a layer: 2 · kvHeads · headDim (Pope et al. 2022, section 3.3);
-/// latentDim + ropeDim under latent attention (DeepSeek-AI 2024, DeepSeek-V2, section 2.1.4), no factor 2;
-/// 0 for encoders.
-std::uint64_t cachedNumbers(const ModelShape& shape);
-/// Tokens that all layers hold together of a sequence: layers · T, of which sliding ones keep min(T, window).
+/// Neither of them the first, which stands for another.
+WeightFormat weightFormatOf(const ModelShape& shape, const CostRequest& request);
+MathFormat mathFormatOf(const ModelShape& shape, const CostRequest& request);
+/// Bytes of all weights: those of the files where they were counted and no other format is asked for.
+std::uint64_t weightBytes(const ModelShape& shape, const CostRequest& request);
+
+/// Numbers that a layer keeps of each token: kvHeads · (headDim + valueDim), with a factor 2 where both are
+/// the same (Pope et al. 2022, section 3.3); latentDim + ropeDim under latent attention (DeepSeek-AI 2024,
+/// DeepSeek-V2, section 2.1.4), no factor 2; none where nothing is kept of each token.
+std::uint64_t cachedNumbers(const LayerGroup& group);
+/// Tokens of a sequence of `tokens` that a layer keeps: all, the last `span`, those of the encoder, or none.
+Index keptTokens(const LayerGroup& group, Index tokens);
+/// The same in whole pages of `block`. A window begins and ends within a page, which takes one more.
+Index reservedTokens(const LayerGroup& group, Index tokens, Index block);
+/// Bytes of a group's states for `batch` sequences, in 16 bits or more, whatever the cache's format.
+std::uint64_t stateBytes(const LayerGroup& group, Index batch, NumberFormat format);
+
+/// Tokens that all layers hold together of a sequence: Σ keptTokens.
 std::uint64_t cachedTokens(const ModelShape& shape, Index tokens);
-/// Bytes of the cache: cachedNumbers · cachedTokens · bytes · batch.
+/// Bytes of the cache: Σ layers · (cachedNumbers · keptTokens + state) · bytes · batch.
 std::uint64_t cacheBytes(const ModelShape& shape, Index tokens, Index batch, NumberFormat format);
-/// The same with every layer's tokens rounded up to whole blocks, and sliding layers paged like the others,
-/// as engines do that have one block table for all layers.
+/// The same in whole pages. A page that has left a window is free again, as in engines that keep a block
+/// table for each kind of layer.
 std::uint64_t reservedCacheBytes(const ModelShape& shape, const CostRequest& request);
+
+/// What the layers of one kind hold.
+struct LayerGroupCost {
+  LayerGroup group;
+  Index tokens = 0;  ///< that each of them keeps of a sequence
+  std::uint64_t bytes = 0, reserved = 0, reservedPerGpu = 0;
+  Index copies = 1;  ///< GPUs that each kv head, or the latent, lies on
+};
+/// Throws std::invalid_argument where the shape doesn't split.
+std::vector<LayerGroupCost> layerCosts(const ModelShape& shape, const CostRequest& request);
 
 /// How many of `tensorParallel` GPUs a shape's heads can be split over: success, or why they can't.
 Status splits(const ModelShape& shape, Index tensorParallel);
@@ -44,18 +70,22 @@ Status splits(const ModelShape& shape, Index tensorParallel);
 Index nearestSplit(const ModelShape& shape, Index wanted);
 
 struct CacheCost {
-  std::uint64_t perToken = 0;  ///< of one sequence, while no window is full
+  std::uint64_t perToken = 0;  ///< of one sequence, while no window is full; states and encoders not counted
   std::uint64_t total = 0, reserved = 0;
   std::uint64_t perGpu = 0, reservedPerGpu = 0;
   std::uint64_t weights = 0, weightsPerGpu = 0;
   Index kvHeadsPerGpu = 0;
-  Index copies = 1;  ///< GPUs that each kv head, or the latent, lies on
+  Index copies = 1;                ///< GPUs that each kv head, or the latent, lies on
+  std::uint64_t copiedPerGpu = 0;  ///< of perGpu: what another GPU keeps too, beyond an even share
 };
 /// Throws std::invalid_argument where the shape doesn't split.
 CacheCost cacheCost(const ModelShape& shape, const CostRequest& request);
 
 /// The shape with other kv heads, without windows and latent: what it would be as MHA, GQA or MQA.
 ModelShape withKvHeads(ModelShape shape, Index kvHeads);
+
+/// The shape had its layers no windows and chunks.
+ModelShape withoutSpans(ModelShape shape);
 
 /// Bytes of `layers` attention matrices of tokens × tokens in 32 bits, `heads` for each layer. Training keeps
 /// 5 times as much: weights, 2 gradients, 2 moments of the optimizer.
@@ -71,9 +101,10 @@ enum class PairCount {
 struct PrefillWork {
   double projections = 0, feedForward = 0;
   double scores = 0, weightedSum = 0, softmax = 0;
-  double head = 0;  ///< of the last token alone
+  double recurrent = 0;  ///< updates of states: 6 operations for each number and token
+  double head = 0;       ///< of the last token alone
   double attention() const { return scores + weightedSum; }
-  double total() const { return projections + feedForward + attention() + head; }
+  double total() const { return projections + feedForward + attention() + recurrent + head; }
 };
 /// Of `tokens` tokens at once. Scores are 2·H·s for each pair, the weighted sum the same, the softmax 5·H.
 /// Keys and values of a latent are unpacked once for each token, which is part of the projections.

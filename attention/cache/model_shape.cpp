@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <set>
+#include <tuple>
 
 #include "attention/core/saturating.h"
 
@@ -16,11 +18,17 @@ namespace {
 constexpr Index kMostSize = Index{1} << 31;
 
 std::string notPositive(const ModelShape& shape) {
-  const std::pair<const char*, Index> sizes[] = {{"layers", shape.layers},    {"model_dim", shape.modelDim},
-                                                 {"heads", shape.heads},      {"kv_heads", shape.kvHeads},
-                                                 {"head_dim", shape.headDim}, {"context", shape.context}};
-  for (const auto& [name, size] : sizes)
-    if (size < 1 || size > kMostSize) return fmt::format("{} is {}, expected 1 to {}", name, size, kMostSize);
+  // A model without attention has no heads.
+  const bool attends =
+      shape.groups.empty() || std::any_of(shape.groups.begin(), shape.groups.end(),
+                                          [](const LayerGroup& group) { return group.heads > 0; });
+  const Index least = attends ? 1 : 0;
+  const std::tuple<const char*, Index, Index> sizes[] = {
+      {"layers", shape.layers, 1},        {"model_dim", shape.modelDim, 1},   {"heads", shape.heads, least},
+      {"kv_heads", shape.kvHeads, least}, {"head_dim", shape.headDim, least}, {"context", shape.context, 1}};
+  for (const auto& [name, size, low] : sizes)
+    if (size < low || size > kMostSize)
+      return fmt::format("{} is {}, expected {} to {}", name, size, low, kMostSize);
   return {};
 }
 
@@ -49,7 +57,7 @@ std::string negative(const ModelShape& shape) {
 Status validate(const ModelShape& shape) {
   if (std::string bad = notPositive(shape); !bad.empty()) return Error{bad};
   if (std::string bad = negative(shape); !bad.empty()) return Error{bad};
-  if (shape.heads % shape.kvHeads != 0)
+  if (shape.kvHeads > 0 && shape.heads % shape.kvHeads != 0)
     return Error{
         fmt::format("kv_heads is {}, expected a divisor of the {} heads", shape.kvHeads, shape.heads)};
   if (shape.globalLayers > shape.layers)
@@ -79,6 +87,53 @@ std::uint64_t attentionParameters(const ModelShape& shape) {
                         saturatingProduct({heads, value, d})});
 }
 
+std::vector<LayerGroup> layerGroups(const ModelShape& shape) {
+  if (!shape.groups.empty()) return shape.groups;
+  LayerGroup all{.kind = !shape.decodes     ? CacheKind::none
+                         : shape.isLatent() ? CacheKind::latent
+                                            : CacheKind::full,
+                 .layers = shape.layers,
+                 .heads = shape.heads,
+                 .kvHeads = shape.kvHeads,
+                 .headDim = shape.headDim,
+                 .valueDim = shape.valueDim,
+                 .latentDim = shape.latentDim,
+                 .ropeDim = shape.ropeDim,
+                 .parameters = attentionParameters(shape)};
+  if (shape.window == 0) return {all};
+  LayerGroup slides = all;
+  all.layers = shape.globalLayers;
+  slides.layers = shape.layers - shape.globalLayers;
+  slides.span = shape.window;
+  if (shape.decodes) slides.kind = CacheKind::window;
+  return {all, slides};
+}
+
+std::vector<FeedForward> feedForwards(const ModelShape& shape) {
+  if (!shape.feedForward.empty()) return shape.feedForward;
+  FeedForward dense{.layers = shape.layers, .innerDim = shape.innerDim, .gated = shape.gated};
+  if (shape.experts == 0) return {dense};
+  dense.layers = shape.denseLayers;
+  return {dense,
+          {.layers = shape.layers - shape.denseLayers,
+           .innerDim = shape.expertDim,
+           .experts = shape.experts,
+           .activeExperts = shape.activeExperts,
+           .sharedDim = static_cast<Index>(saturatingProduct({shape.sharedExperts, shape.expertDim})),
+           .gated = shape.gated}};
+}
+
+bool isHybrid(const ModelShape& shape) {
+  std::set<CacheKind> kinds;
+  for (const LayerGroup& group : layerGroups(shape)) kinds.insert(group.kind);
+  const std::set<CacheKind> plain[] = {{CacheKind::full, CacheKind::window},
+                                       {CacheKind::window},
+                                       {CacheKind::full},
+                                       {CacheKind::latent},
+                                       {CacheKind::none}};
+  return std::find(std::begin(plain), std::end(plain), kinds) == std::end(plain);
+}
+
 namespace {
 
 /// A product with a count that is already large.
@@ -89,23 +144,39 @@ std::uint64_t times(std::uint64_t count, Index factor) {
              : product;
 }
 
+void addTo(std::uint64_t& sum, std::uint64_t more) {
+  sum = saturatingSum({sum, more});
+}
+
 }  // namespace
 
 ShapeParameters parametersOf(const ModelShape& shape) {
   ShapeParameters all;
-  const Index matrices = shape.gated ? 3 : 2;
-  const Index dense = shape.experts > 0 ? shape.denseLayers : shape.layers, mixed = shape.layers - dense;
-  const std::uint64_t wide = saturatingProduct({dense, matrices, shape.modelDim, shape.innerDim});
-  const std::uint64_t expert = saturatingProduct({mixed, matrices, shape.modelDim, shape.expertDim});
-  const std::uint64_t router = saturatingProduct({mixed, shape.modelDim, shape.experts});
-  all.attention = times(attentionParameters(shape), shape.layers);
-  all.feedForward = saturatingSum({wide, times(expert, shape.experts + shape.sharedExperts), router});
-  all.activeFeedForward =
-      saturatingSum({wide, times(expert, shape.activeExperts + shape.sharedExperts), router});
+  for (const LayerGroup& group : layerGroups(shape)) {
+    addTo(all.attention, times(group.parameters, group.layers));
+    if (shape.decodes && group.kind == CacheKind::none)
+      addTo(all.encoder, times(group.parameters, group.layers));
+  }
+  for (const FeedForward& each : feedForwards(shape)) {
+    const Index matrices = each.gated ? 3 : 2, d = shape.modelDim;
+    const std::uint64_t expert = saturatingProduct({each.layers, matrices, d, each.innerDim});
+    const std::uint64_t always = saturatingSum({saturatingProduct({each.layers, matrices, d, each.sharedDim}),
+                                                saturatingProduct({each.layers, d, each.experts})});
+    const std::uint64_t routed = each.experts > 0 ? times(expert, each.experts) : 0;
+    addTo(all.experts, routed);
+    addTo(all.feedForward, saturatingSum({always, each.experts > 0 ? routed : expert}));
+    addTo(all.activeFeedForward,
+          saturatingSum({always, each.experts > 0 ? times(expert, each.activeExperts) : expert}));
+    if (each.encoder) addTo(all.encoder, saturatingSum({always, expert}));
+  }
   all.embedding = saturatingSum({saturatingProduct({shape.vocabulary, shape.modelDim}),
                                  saturatingProduct({shape.positions, shape.modelDim})});
   all.head = saturatingProduct({shape.vocabulary, shape.modelDim});
-  all.total = saturatingSum({all.attention, all.feedForward, all.embedding, shape.tied ? 0 : all.head});
+  const std::uint64_t rest =
+      saturatingSum({all.attention, all.embedding, shape.tied ? 0 : all.head, shape.otherParameters});
+  all.active = saturatingSum({rest, all.activeFeedForward});
+  all.total = saturatingSum({rest, all.feedForward});
+  if (shape.countedParameters > 0) all.total = shape.countedParameters;
   return all;
 }
 

@@ -190,6 +190,25 @@ bool ConfigReader::isObject(std::string_view key) const {
   return found && jsonOf(found).is_object();
 }
 
+bool ConfigReader::isText(std::string_view key) const {
+  const void* const found = find(key);
+  return found && jsonOf(found).is_string();
+}
+
+bool ConfigReader::isList(std::string_view key) const {
+  const void* const found = find(key);
+  return found && jsonOf(found).is_array();
+}
+
+void ConfigReader::addDefaults(std::string_view json) {
+  if (!object_) return;
+  // The document is this reader's own, and no other thread's.
+  Json& object = *const_cast<Json*>(static_cast<const Json*>(object_));
+  const Json defaults = Json::parse(json);
+  for (const auto& [name, value] : defaults.items())
+    if (!object.contains(name)) object[name] = value;
+}
+
 void ConfigReader::expect(std::string_view key, std::string_view value) const {
   const void* const found = find(key);
   if (found && jsonOf(found) != Json::parse(value)) unexpected(key, found, std::string(value));

@@ -46,8 +46,12 @@ class ConfigReader {
   ConfigReader object(std::string_view key) const;
   /// Of all fields that aren't null.
   std::vector<std::string> names() const;
-  /// Whether the field holds an object.
+  /// Whether the field holds an object, a text, a list.
   bool isObject(std::string_view key) const;
+  bool isText(std::string_view key) const;
+  bool isList(std::string_view key) const;
+  /// Adds the fields of an object, given in JSON, that are absent here; one that is null is there.
+  void addDefaults(std::string_view json);
   /// Refuses any value but this one, in JSON; a field that is absent has it.
   void expect(std::string_view key, std::string_view value) const;
   /// Refuses two fields that are there and differ.

@@ -8,10 +8,13 @@
 
 namespace headscope::attention {
 
+class Model;         // model.h
 struct ModelConfig;  // model_config.h
 
 /// The shape of a model that is computed with; whether its head is the embedding table, its file alone says.
 ModelShape shapeOf(const ModelConfig& config);
+/// The same with parameters and bytes as its files have them, where it has some.
+ModelShape shapeOf(const Model& model);
 
 /// The shape a config.json describes: of the families this program computes with, and of any other whose
 /// sizes have the usual names. Its name is `name`. Errors, each in one sentence that begins with `name`: no

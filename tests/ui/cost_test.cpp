@@ -3,15 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "app/compute/cost/cost_words.h"
-#include "app/pages/cost/cost_page.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
+#include "attention/formats/safetensors.h"
 #include "tests/support/compare_image.h"
-#include "tests/support/page_check.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/ui/cost_screen.h"
 
 namespace headscope::test {
 namespace {
@@ -21,23 +19,6 @@ using attention::NumberFormat;
 using ::testing::HasSubstr;
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
-
-class CostOnScreen : public testing::Test {
- protected:
-  explicit CostOnScreen(int width = 1920, int height = 1080) : ui(width, height) {
-    ui.key(static_cast<Key>('5'));
-    ui.draw();
-  }
-  const app::CostFigures& figures() { return ui.session().page<app::CostPage>().state().figures; }
-  const app::CostSetup& cost() { return ui.scene().cost; }
-
-  UiDriver ui;
-};
-
-class SmallCost : public CostOnScreen {
- protected:
-  SmallCost() : CostOnScreen(1280, 720) {}
-};
 
 TEST_F(CostOnScreen, OpensByKeyAndTabOnTheDrawnRequest) {
   EXPECT_EQ(ui.scene().cursor.page, "cost");
@@ -66,7 +47,7 @@ TEST_F(CostOnScreen, ModelsAreChosenSearchedAndWalkedThrough) {
   ui.clickAway();
   ui.hover("plot.memory");
   ui.key(Key::up);
-  EXPECT_EQ(figures().shape.name, "Phi-3.5-mini");
+  EXPECT_EQ(figures().shape.name, "DeepSeek-V2-Lite");
   ui.key(Key::down);
   EXPECT_EQ(figures().shape.name, "DeepSeek-V3");
 }
@@ -74,7 +55,7 @@ TEST_F(CostOnScreen, ModelsAreChosenSearchedAndWalkedThrough) {
 TEST_F(CostOnScreen, EnterTakesTheFirstThatWasFound) {
   ui.key(Key::slash);
   ui.frames(2);
-  ui.type("deepseek");
+  ui.type("deepseek v3");
   ui.key(Key::enter);
   EXPECT_EQ(figures().shape.name, "DeepSeek-V3");
   EXPECT_EQ(ui.scene().cursor.page, "cost");
@@ -96,10 +77,19 @@ TEST_F(CostOnScreen, ThisLayerOfAnOpenedModelIsOne) {
   ui.session().setScene(scene);
   ui.draw();
   EXPECT_EQ(figures().shape.layers, 1);
+  ui.session().scene().cost.model = app::kOpenedModel;
+  ui.draw();
+  std::uint64_t bytes = 0;
+  for (const auto& [name, tensor] : (*opened)->model->checkpoint().tensors()) {
+    std::uint64_t numbers = attention::byteSize(tensor.dtype);
+    for (const std::uint64_t size : tensor.shape) numbers *= size;
+    bytes += numbers;
+  }
+  EXPECT_EQ(figures().cost.weights, bytes) << "counted, not estimated";
 }
 
 TEST_F(CostOnScreen, ThisLayerIsAModelToo) {
-  ui.click("model.this_layer");
+  pick("model.this_layer", "this layer");
   EXPECT_EQ(figures().cost.perToken, 2u * 2 * 32 * 2);
   EXPECT_EQ(figures().shape.layers, 1);
   ui.session().scene().setup.model.kvHeads = 8;
@@ -195,8 +185,9 @@ TEST_F(CostOnScreen, TilesSpreadTheModelAndSayWhichCardHoldsIt) {
   ui.click("gpus.16");
   EXPECT_EQ(cost().gpus, 16);
   EXPECT_EQ(figures().cost.copies, 2);
-  EXPECT_EQ(ui.session().page<app::CostPage>().state().gpus[4].fitsGb, 16);
-  ui.click("model.GPT-2 XL");
+  EXPECT_EQ(ui.session().page<app::CostPage>().state().gpus[4].fitsGb, 24)
+      << "14.5 GB are more than the usable part of 16";
+  pick("model.GPT-2 XL", "GPT-2 XL");
   EXPECT_EQ(figures().request.tensorParallel, 1) << "25 heads";
   ui.click("gpus.2");
   EXPECT_EQ(figures().request.tensorParallel, 1);
@@ -214,7 +205,7 @@ TEST_F(CostOnScreen, ShiftAndADigitTakeATileAndDigitsAloneSwitchPages) {
   EXPECT_EQ(cost().gpus, 2);
   ui.chord(kCtrl, Key::z);
   EXPECT_EQ(cost().gpus, 16) << "each is a step";
-  ui.click("model.GPT-2 XL");
+  pick("model.GPT-2 XL", "GPT-2 XL");
   shifted('2');
   EXPECT_EQ(figures().request.tensorParallel, 1);
   EXPECT_THAT(ui.view().messages.error, HasSubstr("25 heads can't be split evenly over 2 GPUs"));
@@ -235,7 +226,7 @@ TEST_F(CostOnScreen, AMachineOfTheListIsTheRoof) {
 }
 
 TEST_F(CostOnScreen, WhatIsTooLargeHasNoFigure) {
-  ui.click("model.GPT-3 175B");
+  pick("model.GPT-3 175B", "GPT-3 175B");
   ui.typeValue("cost.tokens", "1099511627776");
   ui.typeValue("cost.batch", "65536");
   EXPECT_TRUE(figures().tooLarge());
@@ -276,7 +267,7 @@ TEST_F(CostOnScreen, PointingAtAPlotReadsBothPlotsOverTokens) {
 }
 
 TEST_F(CostOnScreen, EncodersSayThatTheyKeepNoCache) {
-  ui.click("model.BERT-base");
+  pick("model.BERT-base", "BERT-base");
   EXPECT_EQ(figures().cost.total, 0u);
   EXPECT_FALSE(figures().shape.decodes);
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <memory>
 
@@ -10,51 +11,74 @@
 #include "app/compute/cost/cost_catalogue.h"
 #include "app/platform/configuration.h"
 #include "app/scene/text/byte_text.h"
+#include "attention/formats/quote.h"
+#include "attention/models/model_catalogue.h"
 #include "attention/models/model_shape_reader.h"
-#include "attention/text/suggestion.h"
 
 namespace headscope::app {
 namespace {
 
-using attention::CostRequest;
 using attention::Error;
 using attention::ModelShape;
 using attention::NumberFormat;
 
 struct CostOptions {
-  std::string model, format = "bf16";
+  std::string model, format = "bf16", weights = "published", math = "weights", device;
   Index tokens = 0, batch = 1, block = 16, tensorParallel = 1;
-  bool tokensGiven = false, list = false, json = false;
+  double price = 0;
+  bool tokensGiven = false, list = false, devices = false, json = false;
 };
 
+/// Where a device is named and it doesn't fit, so that a script can ask.
+constexpr int kDoesNotFit = 3;
+
 attention::Result<ModelShape> shapeNamed(const std::string& model, const CostCatalogue& catalogue) {
-  if (const ModelShape* found = attention::findShape(catalogue.shapes, model)) return *found;
+  if (const ModelShape* found = attention::findModel(catalogue.shapes, model)) return *found;
   std::error_code ignored;
   const std::filesystem::path path(model);
   if (std::filesystem::is_directory(path, ignored)) return attention::readModelShape(path / "config.json");
   if (path.extension() == ".json" || std::filesystem::exists(path, ignored))
     return attention::readModelShape(path);
-  std::vector<std::string_view> names;
-  for (const ModelShape& shape : catalogue.shapes) names.push_back(shape.name);
   return Error{"there is no model " + attention::quotedText(model) +
                ", expected a name that --list prints, or a config.json" +
-               attention::suggestion(model, names)};
+               attention::nearestModel(catalogue.shapes, model)};
 }
 
-attention::Result<CostRequest> requestOf(const CostOptions& options, const ModelShape& shape) {
-  CostRequest request;
-  const auto& names = attention::kNumberFormatNames;
-  const auto format = std::find(names.begin(), names.end(), options.format);
-  if (format == names.end())
-    return Error{"--dtype is " + attention::quotedText(options.format) + ", expected one of " +
-                 fmt::format("{}", fmt::join(names, ", "))};
-  request.format = static_cast<NumberFormat>(format - names.begin());
-  request.tokens = options.tokensGiven ? options.tokens : shape.context;
-  request.batch = options.batch;
-  request.block = options.block;
-  request.tensorParallel = options.tensorParallel;
-  if (const auto fits = attention::splits(shape, request.tensorParallel); !fits) return fits.error();
-  return request;
+/// The place of a word in a table; an error that names the option.
+attention::Result<int> placeOf(const char* option, const std::string& word,
+                               std::span<const std::string_view> names) {
+  std::string plain = word;  // "Q4_K_M" as files have it
+  std::transform(plain.begin(), plain.end(), plain.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto found = std::find(names.begin(), names.end(), plain);
+  if (found != names.end()) return static_cast<int>(found - names.begin());
+  return Error{fmt::format("{} is {}, expected one of {}", option, attention::quotedText(word),
+                           fmt::join(names, ", "))};
+}
+
+/// The options as the page has them.
+attention::Result<CostSetup> setupOf(const CostOptions& options, const ModelShape& shape,
+                                     const CostCatalogue& catalogue) {
+  CostSetup setup;
+  const auto format = placeOf("--dtype", options.format, attention::kNumberFormatNames);
+  if (!format) return format.error();
+  const auto weights = placeOf("--weights-dtype", options.weights, attention::kWeightFormatNames);
+  if (!weights) return weights.error();
+  const auto math = placeOf("--activations-dtype", options.math, attention::kMathFormatNames);
+  if (!math) return math.error();
+  setup.format = static_cast<NumberFormat>(*format);
+  setup.weights = static_cast<attention::WeightFormat>(*weights);
+  setup.math = static_cast<attention::MathFormat>(*math);
+  setup.tokens = options.tokensGiven ? options.tokens : shape.context;
+  setup.batch = options.batch;
+  setup.block = options.block;
+  setup.gpus = options.tensorParallel;
+  setup.price = options.price;
+  if (!options.device.empty()) setup.device = options.device;
+  if (const auto known = checkDevice(setup, catalogue); !known)
+    return Error{"--device" + known.error().message.substr(std::string_view("cost.device").size())};
+  if (const auto fits = attention::splits(shape, options.tensorParallel); !fits) return fits.error();
+  return setup;
 }
 
 int printList(const CostCatalogue& catalogue, bool json) {
@@ -66,21 +90,23 @@ int runCost(const CostOptions& options) {
   for (const std::string& problem : catalogue.problems) warn(problem);
   if (options.list && !options.model.empty()) return usage({"expected either --list or --model"});
   if (options.list) return printList(catalogue, options.json);
+  if (options.devices) return print(machineTable(catalogue));
   if (options.model.empty()) return usage({"expected --model NAME or --list"});
   const auto shape = shapeNamed(options.model, catalogue);
   if (!shape) return fail(shape.error());
-  const auto request = requestOf(options, *shape);
-  if (!request) return usage(request.error());
-  const CostReport report = costReport(*shape, *request);
+  const auto setup = setupOf(options, *shape, catalogue);
+  if (!setup) return usage(setup.error());
+  const CostReport report = costReport(costFigures(*setup, *shape, catalogue), catalogue);
   for (const std::string& warning : report.warnings) warn(warning);
-  return options.json ? print(costJson(report) + "\n", Printed::json) : print(costTable(report));
+  const int printed = options.json ? print(costJson(report) + "\n", Printed::json) : print(costTable(report));
+  return printed == 0 && !options.device.empty() && !report.figures.fits() ? kDoesNotFit : printed;
 }
 
 }  // namespace
 
 void addCostCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command =
-      app.add_subcommand("cost", "What a model's KV cache, weights and attention cost, from its shape");
+  CLI::App* command = app.add_subcommand(
+      "cost", "Whether a model fits, how fast it is at best, and what its cache, weights and attention cost");
   auto options = std::make_shared<CostOptions>();
   command
       ->add_option("--model", options->model,
@@ -91,8 +117,25 @@ void addCostCommand(CLI::App& app, int& exitCode) {
           ->type_name("N")
           ->check(countsSomething);
   command->add_option("--batch", options->batch, "Sequences at once")->type_name("B")->check(countsSomething);
-  command->add_option("--dtype", options->format, "fp32, fp16, bf16, fp8, int8 or int4; of cache and weights")
+  command->add_option("--dtype", options->format, "Of the cache: fp32, fp16, bf16, fp8, int8 or int4")
       ->type_name("TYPE");
+  command
+      ->add_option("--weights-dtype", options->weights,
+                   "Of the weights: published, fp32, fp16, bf16, fp8, int8, int4, awq, gptq, nf4, mxfp4, "
+                   "nvfp4 or a GGUF type as q4_k_m")
+      ->type_name("TYPE");
+  command
+      ->add_option("--activations-dtype", options->math,
+                   "What is multiplied: weights (as their format has it), fp32, fp16, bf16, fp8, int8 or fp4")
+      ->type_name("TYPE");
+  command
+      ->add_option("--device", options->device,
+                   "A machine's name (--devices), or how it begins; H200 if left out. Exit code 3 where it "
+                   "does not fit")
+      ->type_name("NAME");
+  command->add_option("--price", options->price, "Of a GPU and an hour, for the cost of a million tokens")
+      ->type_name("AMOUNT")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--block", options->block, "Tokens per cache block")
       ->type_name("TOKENS")
       ->check(countsSomething);
@@ -100,6 +143,7 @@ void addCostCommand(CLI::App& app, int& exitCode) {
       ->type_name("T")
       ->check(countsSomething);
   command->add_flag("--list", options->list, "Print the shapes that have names");
+  command->add_flag("--devices", options->devices, "Print the machines that have names");
   command->add_flag("--json", options->json, "Print JSON, bytes as whole numbers");
   command->callback([options, tokens, &exitCode] {
     options->tokensGiven = tokens->count() > 0;

@@ -1,30 +1,27 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
-#include "app/compute/cost/cost_catalogue.h"
-#include "attention/cache/model_cost.h"
+#include "app/compute/cost/cost_figures.h"
 
 namespace headscope::app {
 
-/// Everything `headscope cost` says of one request.
+/// Everything `headscope cost` says: the page's figures, and what to know about them.
 struct CostReport {
-  attention::ModelShape shape;
-  attention::CostRequest request;
-  attention::CacheCost cost;
-  attention::ShapeParameters parameters;
-  attention::PrefillWork prefill;
-  attention::DecodeWork decode;
+  CostFigures figures;
   std::vector<std::string> warnings;
+  std::array<GpuChoice, 5> gpus = {};
 };
 
-/// The shape splits over the request's GPUs.
-CostReport costReport(const attention::ModelShape& shape, const attention::CostRequest& request);
+CostReport costReport(CostFigures figures, const CostCatalogue& catalogue);
 
 std::string costTable(const CostReport& report);
 std::string costJson(const CostReport& report);
 std::string listTable(const CostCatalogue& catalogue);
 std::string listJson(const CostCatalogue& catalogue);
+/// The machines that have names.
+std::string machineTable(const CostCatalogue& catalogue);
 
 }  // namespace headscope::app

@@ -8,6 +8,7 @@
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/json_tree.h"
 #include "attention/formats/quote.h"
+#include "attention/models/model_catalogue.h"
 
 namespace headscope::app {
 
@@ -81,9 +82,14 @@ Result<ModelShape> readShape(const Json& json) {
 Result<Machine> readMachine(const Json& json) {
   Machine machine;
   machine.source = kOwnMachine;
-  double bandwidth = 0, flops = 0;
-  const std::pair<const char*, double*> numbers[] = {
-      {"memory_gb", &machine.memoryGb}, {"bandwidth_gb", &bandwidth}, {"tflops", &flops}};
+  double bandwidth = 0, flops = 0, fp8 = 0, int8 = 0, fp4 = 0, link = 0;
+  const std::pair<const char*, double*> numbers[] = {{"memory_gb", &machine.memoryGb},
+                                                     {"bandwidth_gb", &bandwidth},
+                                                     {"tflops", &flops},
+                                                     {"tflops_fp8", &fp8},
+                                                     {"tops_int8", &int8},
+                                                     {"tflops_fp4", &fp4},
+                                                     {"link_gb", &link}};
   for (const auto& [key, value] : json.items()) {
     if (key == "name" && value.is_string()) {
       machine.name = value.get<std::string>();
@@ -93,16 +99,24 @@ Result<Machine> readMachine(const Json& json) {
     for (const auto& [name, number] : numbers)
       if (key == name) to = number;
     if (!to)
-      return Error{"there is no field " + attention::quotedText(key) +
-                   ", expected name, memory_gb, bandwidth_gb or tflops"};
+      return Error{
+          "there is no field " + attention::quotedText(key) +
+          ", expected name, memory_gb, bandwidth_gb, tflops, tflops_fp8, tops_int8, tflops_fp4 or link_gb"};
     *to = value.is_number() ? value.get<double>() : 0;
   }
   if (machine.name.empty()) return Error{"name is absent, expected a text"};
-  for (const auto& [name, number] : numbers)
-    if (!std::isfinite(*number) || *number <= 0 || *number > 1e9)
+  for (const auto& [name, number] : numbers) {
+    const bool may =
+        !json.contains(name) && number != &machine.memoryGb && number != &bandwidth && number != &flops;
+    if (!may && (!std::isfinite(*number) || *number <= 0 || *number > 1e9))
       return Error{fmt::format("{} is absent or no number above 0", name)};
+  }
   machine.bandwidth = bandwidth * 1e9;
   machine.flops = flops * 1e12;
+  machine.fp8 = fp8 * 1e12;
+  machine.int8 = int8 * 1e12;
+  machine.fp4 = fp4 * 1e12;
+  machine.link = link * 1e9;
   return machine;
 }
 
@@ -154,10 +168,17 @@ double typedDigits(double value) {
 }
 
 Json machineJson(const Machine& machine) {
-  return {{"name", machine.name},
-          {"memory_gb", typedDigits(machine.memoryGb)},
-          {"bandwidth_gb", typedDigits(machine.bandwidth / 1e9)},
-          {"tflops", typedDigits(machine.flops / 1e12)}};
+  Json json{{"name", machine.name},
+            {"memory_gb", typedDigits(machine.memoryGb)},
+            {"bandwidth_gb", typedDigits(machine.bandwidth / 1e9)},
+            {"tflops", typedDigits(machine.flops / 1e12)}};
+  const std::pair<const char*, double> more[] = {{"tflops_fp8", machine.fp8 / 1e12},
+                                                 {"tops_int8", machine.int8 / 1e12},
+                                                 {"tflops_fp4", machine.fp4 / 1e12},
+                                                 {"link_gb", machine.link / 1e9}};
+  for (const auto& [name, value] : more)
+    if (value > 0) json[name] = typedDigits(value);
+  return json;
 }
 
 }  // namespace

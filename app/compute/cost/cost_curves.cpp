@@ -86,12 +86,13 @@ void addCacheLines(const CostFigures& figures, const CostCatalogue& catalogue, P
                           : line.dashedFrom;
     plot.lines.push_back(std::move(line));
   };
-  const bool plain = !shape.isLatent() && shape.window == 0;
-  if (!plain || shape.kvHeads != shape.heads)
+  const bool plain = !shape.isLatent() && shape.window == 0 && !attention::isHybrid(shape);
+  if (shape.heads > 0 && (!plain || shape.kvHeads != shape.heads))
     add(attention::withKvHeads(shape, shape.heads), fmt::format("MHA, {}", shape.heads), Dash::solid, false);
   const std::string own = plain ? fmt::format("{}, {}", attentionKind(shape), shape.kvHeads) : shape.name;
   if (shape.decodes) add(shape, own, Dash::solid, true);
-  if (!plain || shape.kvHeads != 1) add(attention::withKvHeads(shape, 1), "MQA, 1", Dash::solid, false);
+  if (shape.heads > 0 && (!plain || shape.kvHeads != 1))
+    add(attention::withKvHeads(shape, 1), "MQA, 1", Dash::solid, false);
   for (const auto& [name, dash] : {std::pair("Gemma-3-27B", Dash::dotted), {"DeepSeek-V3", Dash::dashDot}})
     if (const ModelShape* other = attention::findShape(catalogue.shapes, name); other && name != shape.name)
       add(*other, name, dash, false);
@@ -100,7 +101,11 @@ void addCacheLines(const CostFigures& figures, const CostCatalogue& catalogue, P
 CostPlot cachePlot(const CostFigures& figures, const CostCatalogue& catalogue) {
   const ModelShape& shape = figures.shape;
   CostPlot shown;
-  shown.title = !shape.decodes ? "An encoder keeps no cache; a decoder's grows"
+  const bool states = std::any_of(figures.layers.begin(), figures.layers.end(),
+                                  [](const auto& each) { return each.group.state > 0; });
+  shown.title = states ? (shape.heads > 0 ? "Few layers grow with the tokens: a state keeps its size"
+                                          : "A state keeps its size at any length")
+                : !shape.decodes ? "An encoder keeps no cache; a decoder's grows"
                 : shape.window > 0
                     ? (shape.globalLayers > 0 ? "Windows flatten the curve; full layers keep growing"
                                               : "Windows flatten the curve: no layer keeps all tokens")
@@ -121,7 +126,8 @@ CostPlot cachePlot(const CostFigures& figures, const CostCatalogue& catalogue) {
     const double gib = static_cast<double>(bytes) / kGiB;
     plot.marks.push_back({{tokens, gib}, fourDigitBytes(bytes), "", side, chosen, chosen});
   };
-  const bool alone = shape.kvHeads == shape.heads && shape.window == 0 && !shape.isLatent();
+  const bool alone = shape.heads == 0 || (shape.kvHeads == shape.heads && shape.window == 0 &&
+                                          !shape.isLatent() && !attention::isHybrid(shape));
   if (!alone) mark(figures.mha, false, PlotSide::aboveLeft);
   // Behind the end of the lines stand their names.
   const bool nearEnd = tokens * 4 > plot.x.high;
@@ -147,13 +153,14 @@ CostPlot matrixPlot(const CostFigures& figures) {
     }));
     plot.lines.back().chosen = chosen;
   };
-  add("every head, training", Dash::dashed, shape.heads, true, false);
-  add("every head's own", Dash::solid, shape.heads, false, true);
+  const Index heads = std::max<Index>(1, shape.heads);
+  add("every head, training", Dash::dashed, heads, true, false);
+  add("every head's own", Dash::solid, heads, false, true);
   add("one a layer, training", Dash::dashDot, 1, true, false);
   add("one a layer", Dash::dotted, 1, false, false);
   fitAxis(plot.y, plot.lines);
   const double card = figures.machine.memoryGb * 1e9 / kGiB;
-  const double wall = std::sqrt(card * kGiB / (4 * doubleOf(shape.layers * shape.heads)));
+  const double wall = std::sqrt(card * kGiB / (4 * doubleOf(shape.layers * heads)));
   shown.title = fmt::format("n² matrices fill one {} at {} tokens", figures.machine.name,
                             countText(static_cast<std::uint64_t>(wall)));
   plot.rules.push_back({card, false, "one " + machineText(figures.machine, ", ")});

@@ -6,6 +6,7 @@
 
 #include "app/scene/models/open_model.h"
 #include "attention/formats/quote.h"
+#include "attention/models/model_catalogue.h"
 #include "attention/models/model_shape_reader.h"
 
 namespace headscope::app {
@@ -53,23 +54,30 @@ attention::Result<ModelShape> costShape(const Scene& scene, const CostCatalogue&
   if (!cost.config.empty() && config) return *config;
   if (cost.model == kThisLayer) return shapeOfLayer(scene.setup);
   if (cost.model == kOpenedModel && scene.setup.subject.opened) {
-    ModelShape shape = attention::shapeOf(scene.setup.subject.opened->config());
-    shape.name = scene.setup.subject.opened->name;
+    const OpenModel& opened = *scene.setup.subject.opened;
+    ModelShape shape = opened.model ? attention::shapeOf(*opened.model) : attention::shapeOf(opened.config());
+    shape.name = opened.name;
     shape.source = "the opened model";
     return shape;
   }
-  if (const ModelShape* found = attention::findShape(catalogue.shapes, cost.model)) return *found;
+  if (const ModelShape* found = attention::findModel(catalogue.shapes, cost.model)) return *found;
   return Error{"There is no model " + attention::quotedText(cost.model) + " here."};
+}
+
+CostRequest costRequest(const CostSetup& setup, const ModelShape& shape) {
+  return {setup.tokens,  setup.batch, setup.format, setup.block, attention::nearestSplit(shape, setup.gpus),
+          setup.weights, setup.math};
 }
 
 CostFigures costFigures(const CostSetup& setup, const ModelShape& shape, const CostCatalogue& catalogue) {
   CostFigures figures;
   figures.shape = shape;
-  figures.request = {setup.tokens, setup.batch, setup.format, setup.block,
-                     attention::nearestSplit(shape, setup.gpus)};
+  figures.request = costRequest(setup, shape);
+  figures.price = setup.price;
   const Machine* machine = attention::findMachine(catalogue.machines, setup.device);
   figures.machine = machine ? *machine : catalogue.machines.back();
   figures.cost = attention::cacheCost(shape, figures.request);
+  figures.layers = attention::layerCosts(shape, figures.request);
   figures.parameters = attention::parametersOf(shape);
   const auto with = [&](attention::Index kvHeads) {
     return attention::cacheBytes(attention::withKvHeads(shape, kvHeads), setup.tokens, setup.batch,
@@ -83,16 +91,16 @@ CostFigures costFigures(const CostSetup& setup, const ModelShape& shape, const C
   figures.overtakesAllAll = attention::attentionOvertakes(shape, true, PairCount::all);
   figures.prefill = attention::prefillWork(shape, setup.tokens);
   figures.decode = attention::decodeWork(shape, figures.request);
-  const auto count = static_cast<double>(figures.request.tensorParallel);
-  const double bandwidth = figures.machine.bandwidth * count, flops = figures.machine.flops * count;
-  figures.decodeSeconds = std::max(figures.decode.bytes() / bandwidth, figures.decode.flops / flops);
-  const double prefillFlops = figures.prefill.total() * static_cast<double>(setup.batch);
-  figures.prefillSeconds = std::max(prefillFlops / flops, figures.decode.bytes() / bandwidth);
+  figures.serving = attention::serve(shape, figures.request, figures.machine);
   return figures;
 }
 
+double usableBytes(double gb) {
+  return attention::kUsableShare * gb * 1e9;
+}
+
 bool fitsInto(double bytes, double gb) {
-  return bytes <= gb * 1e9;
+  return bytes <= usableBytes(gb);
 }
 
 std::array<GpuChoice, 5> gpuChoices(const CostFigures& figures, const CostCatalogue& catalogue) {
@@ -107,9 +115,9 @@ std::array<GpuChoice, 5> gpuChoices(const CostFigures& figures, const CostCatalo
     }
     CostRequest request = figures.request;
     request.tensorParallel = choice.gpus;
-    choice.cost = attention::cacheCost(figures.shape, request);
-    const double bytes =
-        static_cast<double>(choice.cost.weightsPerGpu) + static_cast<double>(choice.cost.perGpu);
+    choice.memory = attention::gpuMemory(figures.shape, request, figures.machine);
+    choice.copies = attention::cacheCost(figures.shape, request).copies;
+    const double bytes = choice.memory.needed();
     for (const Machine& machine : catalogue.machines)
       if (fitsInto(bytes, machine.memoryGb) && (!choice.fitsGb || machine.memoryGb < *choice.fitsGb))
         choice.fitsGb = machine.memoryGb;
@@ -124,6 +132,7 @@ const char* kindName(attention::Index heads, attention::Index kvHeads) {
 
 const char* attentionKind(const ModelShape& shape) {
   if (shape.isLatent()) return "MLA";
+  if (shape.heads == 0) return "recurrent";
   return kindName(shape.heads, shape.kvHeads);
 }
 

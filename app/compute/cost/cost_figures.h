@@ -7,7 +7,7 @@
 
 #include "app/compute/cost/cost_catalogue.h"
 #include "app/scene/scene.h"
-#include "attention/cache/model_cost.h"
+#include "attention/cache/serving.h"
 
 namespace headscope::app {
 
@@ -40,12 +40,14 @@ struct CostFigures {
   std::optional<attention::Index> overtakesProjectionsAll, overtakesAllAll;  ///< the same of n² pairs
   attention::PrefillWork prefill;
   attention::DecodeWork decode;
-  double decodeSeconds = 0, prefillSeconds = 0;  ///< at best, on those machines
+  std::vector<attention::LayerGroupCost> layers;  ///< what the layers of each kind hold
+  attention::Serving serving;                     ///< whether it fits, and how long it takes at best
+  double price = 0;                               ///< of a GPU and an hour; 0: not known
 
   bool tooLarge() const { return cost.total >= attention::kTooManyBytes; }
-  double gpuBytes() const {
-    return static_cast<double>(cost.weightsPerGpu) + static_cast<double>(cost.perGpu);
-  }
+  /// Weights, cache in whole pages and activations of one GPU.
+  double gpuBytes() const { return serving.memory.needed(); }
+  bool fits() const { return !tooLarge() && serving.memory.fits(); }
 };
 CostFigures costFigures(const CostSetup& setup, const attention::ModelShape& shape,
                         const CostCatalogue& catalogue);
@@ -54,18 +56,24 @@ CostFigures costFigures(const CostSetup& setup, const attention::ModelShape& sha
 struct GpuChoice {
   attention::Index gpus = 1;
   std::string reason;  ///< why it can't be; "" = it can
-  attention::CacheCost cost;
+  attention::GpuMemory memory;
+  attention::Index copies = 1;   ///< GPUs that each kv head, or the latent, lies on
   std::optional<double> fitsGb;  ///< the smallest memory that holds its share; nothing: none does
 };
 inline constexpr std::array<attention::Index, 5> kGpuCounts{1, 2, 4, 8, 16};
 std::array<GpuChoice, 5> gpuChoices(const CostFigures& figures, const CostCatalogue& catalogue);
 
-/// Whether that many bytes fit into memory sold as `gb` GB (10⁹ bytes).
+/// Bytes that are usable of memory sold as `gb` GB (10⁹ bytes): attention::kUsableShare of them.
+double usableBytes(double gb);
+/// Whether that many bytes fit into those.
 bool fitsInto(double bytes, double gb);
+
+/// The request of a scene, on as many GPUs as its heads can be split over.
+attention::CostRequest costRequest(const CostSetup& setup, const attention::ModelShape& shape);
 
 /// "MHA", "GQA" or "MQA".
 const char* kindName(attention::Index heads, attention::Index kvHeads);
-/// The same of a model, or "MLA".
+/// The same of a model, "MLA", or "recurrent" where no layer attends.
 const char* attentionKind(const attention::ModelShape& shape);
 
 }  // namespace headscope::app

@@ -24,13 +24,12 @@ std::string hoverIntensity(double intensity) {
 CostPlot rooflinePlot(const CostFigures& figures) {
   const Index gpus = figures.request.tensorParallel;
   const auto rate = [&](double intensity) {
-    return attention::roofline(figures.machine, gpus, intensity) / 1e12;
+    return attention::roofline(figures.machine, gpus, intensity, figures.serving.math) / 1e12;
   };
-  const double peak = figures.machine.flops * static_cast<double>(gpus) / 1e12;
-  const double ridge = figures.machine.flops / figures.machine.bandwidth;
+  const double peak = figures.serving.peak * static_cast<double>(gpus) / 1e12;
+  const double ridge = figures.serving.peak / figures.machine.bandwidth;
   const double decode = figures.decode.intensity();
-  const double prefill =
-      figures.prefill.total() * static_cast<double>(figures.request.batch) / figures.decode.bytes();
+  const double prefill = figures.prefill.total() / std::max(figures.decode.weightBytes, 1.0);
   CostPlot shown;
   const bool decodes = figures.shape.decodes;
   shown.title = std::string(decodes ? "Decode" : "An encoder") +
@@ -70,14 +69,14 @@ CostPlot rooflinePlot(const CostFigures& figures) {
     plot.marks.push_back({{decode, rate(decode)},
                           figures.request.batch == 1 ? "decode, 1 token"
                                                      : fmt::format("decode, batch {}", figures.request.batch),
-                          secondsText(figures.decodeSeconds) + ", " + percentText(share) + " of peak",
+                          secondsText(figures.serving.stepSeconds) + ", " + percentText(share) + " of peak",
                           PlotSide::right,
                           true,
                           true});
   const double prefillAt = std::min(prefill, plot.x.high / 3);
   plot.marks.push_back({{prefillAt, rate(prefill)},
                         (decodes ? "prefill, " : "all tokens, ") + tokensText(figures.request.tokens),
-                        secondsText(figures.prefillSeconds),
+                        secondsText(figures.serving.prefillSeconds),
                         PlotSide::below,
                         true,
                         true});
@@ -87,7 +86,7 @@ CostPlot rooflinePlot(const CostFigures& figures) {
   }
   many.batch = kMaxCostBatch * 64;
   const double limit = attention::decodeWork(figures.shape, many).intensity();
-  const double tokens = static_cast<double>(figures.request.batch) / figures.decodeSeconds;
+  const double tokens = figures.serving.tokensPerSecond;
   shown.notes.push_back(fmt::format("decode: at most {} tokens/s{}; weights without the embedding table",
                                     threeDigits(tokens),
                                     figures.request.batch == 1 ? "" : " of all sequences"));

@@ -27,32 +27,49 @@ std::string rate(double each, Index gpus, const char* unit) {
 std::string cacheTerms(const CostFigures& figures) {
   const attention::CostRequest& request = figures.request;
   if (!figures.shape.decodes) return "An encoder reads all tokens at once and keeps nothing.";
+  if (const std::vector<CostLayers> lines = costLayers(figures); !lines.empty()) {
+    std::string text;
+    for (const CostLayers& line : lines)
+      text +=
+          line.words + (line.product.empty() ? "" : ": " + line.product + ", in all " + line.bytes) + "\n";
+    return text + fourDigitBytes(figures.cost.total) + " together";
+  }
   if (figures.shape.window > 0)
     return fmt::format("{} per token and layer × {} tokens in all layers × batch {} = {}",
                        exactBytes(figures.cost.perToken / attention::asSize(figures.shape.layers)),
                        countText(attention::cachedTokens(figures.shape, request.tokens)),
                        wholeText(request.batch), fourDigitBytes(figures.cost.total));
-  return fmt::format("{} per token × {} tokens × batch {} = {}", exactBytes(figures.cost.perToken),
-                     wholeText(request.tokens), wholeText(request.batch), fourDigitBytes(figures.cost.total));
+  return fmt::format("{} per token × {} × batch {} = {}", exactBytes(figures.cost.perToken),
+                     tokenCountText(request.tokens), wholeText(request.batch),
+                     fourDigitBytes(figures.cost.total));
 }
 
 std::string reservedTerms(const CostFigures& figures) {
   const attention::CostRequest& request = figures.request;
   const Index blocks = request.tokens / request.block + (request.tokens % request.block > 0);
-  return fmt::format("{} blocks of {} tokens for each of {} sequence{}: {}, {} of it empty",
-                     wholeText(blocks), request.block, wholeText(request.batch),
-                     request.batch == 1 ? "" : "s", fourDigitBytes(figures.cost.reserved),
+  return fmt::format("{} of {} for each of {}: {}, {} of it empty", countedText(blocks, "block"),
+                     tokenCountText(request.block), countedText(request.batch, "sequence"),
+                     fourDigitBytes(figures.cost.reserved),
                      figures.cost.reserved >= attention::kTooManyBytes
                          ? "part"
                          : fourDigitBytes(figures.cost.reserved - figures.cost.total));
 }
 
 std::string weightsTerms(const CostFigures& figures) {
-  std::string text =
-      fmt::format("{} parameters (norms not counted) × {} = {}", countText(figures.parameters.total),
-                  bytesOfOne(figures.request.format), fourDigitBytes(figures.cost.weights));
+  const attention::ModelShape& shape = figures.shape;
+  const attention::WeightFormat format = attention::weightFormatOf(shape, figures.request);
+  const attention::WeightFormatRow& row = attention::rowOf(format);
+  const double bits = format == shape.weightFormat && shape.weightBits > 0 ? shape.weightBits : row.bits;
+  using Covers = attention::WeightFormatRow::Covers;
+  const bool counted = shape.countedBytes > 0 && format == shape.weightFormat;
+  std::string text = fmt::format(
+      "{} parameters in {}, {:.4g} bits each{} = {}, {}", countText(figures.parameters.total), row.name, bits,
+      row.covers == Covers::all       ? ""
+      : row.covers == Covers::experts ? ", of experts alone"
+                                      : ", embeddings and head in 16",
+      fourDigitBytes(figures.cost.weights), counted ? "as its files say" : "estimated from the sizes");
   if (figures.request.tensorParallel > 1)
-    text += fmt::format(", over {} GPUs {} each", figures.request.tensorParallel,
+    text += fmt::format("; over {} GPUs {} each", figures.request.tensorParallel,
                         fourDigitBytes(figures.cost.weightsPerGpu));
   return text;
 }
@@ -64,13 +81,25 @@ std::string cachePerGpuTerms(const CostFigures& figures) {
                                ? std::string("The whole latent")
                                : fmt::format("{} of {}", figures.cost.kvHeadsPerGpu,
                                              countedText(figures.shape.kvHeads, "kv head"));
-  return fmt::format("{} on each of {} GPUs: {}", what, gpus, fourDigitBytes(figures.cost.perGpu));
+  return fmt::format("{} on each of {} GPUs: {} in whole pages", what, gpus,
+                     fourDigitBytes(figures.cost.reservedPerGpu));
 }
 
-std::string holdsTerms(const attention::CacheCost& cost) {
+std::string activationTerms(const CostFigures& figures) {
+  const attention::GpuMemory& memory = figures.serving.memory;
   return fmt::format(
-      "{} of weights + {} of cache = {}", fourDigitBytes(cost.weightsPerGpu), fourDigitBytes(cost.perGpu),
-      fourDigitBytes(static_cast<double>(cost.weightsPerGpu) + static_cast<double>(cost.perGpu)));
+      "{} at once × {} numbers × {} B + {} of logits = {}. For each token two residual streams, and of the "
+      "widest layer queries, keys, values and both inner rows.",
+      tokenCountText(memory.rows), threeDigits(memory.numbersPerRow),
+      figures.serving.math == attention::MathFormat::fp32 ? 4 : 2, fourDigitBytes(memory.logits),
+      fourDigitBytes(memory.activations));
+}
+
+std::string holdsTerms(const attention::GpuMemory& memory) {
+  return fmt::format("{} of weights + {} of cache + {} of activations = {}, of {} that are usable",
+                     fourDigitBytes(memory.weights), fourDigitBytes(memory.cache),
+                     fourDigitBytes(memory.activations), fourDigitBytes(memory.needed()),
+                     fourDigitBytes(memory.usable));
 }
 
 std::string latentTerms(const attention::ModelShape& shape) {
@@ -86,22 +115,31 @@ std::string latentTerms(const attention::ModelShape& shape) {
 
 std::string timeTerms(const CostFigures& figures) {
   const Index gpus = figures.request.tensorParallel;
-  const auto all = static_cast<double>(gpus);
-  const double bandwidth = figures.machine.bandwidth * all, flops = figures.machine.flops * all;
+  const attention::Serving& serving = figures.serving;
   const std::string memory = rate(figures.machine.bandwidth, gpus, "TB/s"),
-                    processor = rate(figures.machine.flops, gpus, "TFLOP/s");
+                    processor =
+                        rate(serving.peak, gpus, "TFLOP/s") + " of " +
+                        std::string(attention::kMathFormatNames[static_cast<std::size_t>(serving.math)]);
+  const double flops = serving.peak * static_cast<double>(gpus);
   std::string text;
   if (figures.shape.decodes)
     text = fmt::format(
         "A decode step reads {} of weights and {} of cache: ÷ {} = {}. It computes {}: ÷ {} = {}. The longer "
         "time is the limit.\n",
         fourDigitBytes(figures.decode.weightBytes), fourDigitBytes(figures.decode.cacheBytes), memory,
-        secondsText(figures.decode.bytes() / bandwidth), flopsText(figures.decode.flops), processor,
-        secondsText(figures.decode.flops / flops));
+        secondsText(serving.weightSeconds + serving.cacheSeconds), flopsText(figures.decode.flops), processor,
+        secondsText(serving.processorSeconds));
+  if (serving.linkSeconds > 0)
+    text += fmt::format("All-reduces add {} to a step and {} to a prefill, at {} TB/s in each direction.\n",
+                        secondsText(serving.linkSeconds), secondsText(serving.prefillLinkSeconds),
+                        threeDigits(figures.machine.link / 2e12));
+  else if (gpus > 1)
+    text += "All-reduces aren't counted: the machine's link is not known.\n";
   if (figures.shape.isLatent()) text += latentTerms(figures.shape) + "\n";
-  const double work = figures.prefill.total() * static_cast<double>(figures.request.batch);
-  return text + fmt::format("{} computes {}: ÷ {} = {}.", figures.shape.decodes ? "The prefill" : "A pass",
-                            flopsText(work), processor, secondsText(work / flops));
+  return text + fmt::format("{} of one sequence computes {}: ÷ {} = {}.",
+                            figures.shape.decodes ? "The prefill" : "A pass",
+                            flopsText(figures.prefill.total()), processor,
+                            secondsText(figures.prefill.total() / flops));
 }
 
 }  // namespace headscope::app

@@ -13,12 +13,15 @@ namespace headscope::app {
 std::string cacheTerms(const CostFigures& figures);
 /// "8,192 blocks of 16 tokens for each of 1 sequence: 40 GiB, 0 B of them empty".
 std::string reservedTerms(const CostFigures& figures);
-/// "70,552,387,584 parameters (norms not counted) × 2 B = 131.4 GiB, over 2 GPUs 65.71 GiB each".
+/// "70,553,706,496 parameters in bf16, 16 bits each = 131.4 GiB, estimated from the sizes; over 2 GPUs 65.71
+/// GiB each".
 std::string weightsTerms(const CostFigures& figures);
 /// "4 of 8 kv heads on each of 2 GPUs: 20 GiB".
 std::string cachePerGpuTerms(const CostFigures& figures);
-/// "65.71 GiB of weights + 20 GiB of cache = 85.71 GiB".
-std::string holdsTerms(const attention::CacheCost& cost);
+/// "8,192 tokens at once × 50,176 numbers × 2 B + 1 MiB of logits = 785 MiB".
+std::string activationTerms(const CostFigures& figures);
+/// "65.71 GiB of weights + 20 GiB of cache + 785 MiB of activations = 86.48 GiB".
+std::string holdsTerms(const attention::GpuMemory& memory);
 /// How operations of latent attention are counted: "Decode is counted absorbed (DeepSeek-V2, 2.1.2): …".
 std::string latentTerms(const attention::ModelShape& shape);
 /// "A decode step reads 131.3 GiB of weights and 40 GiB of cache: ÷ 9.6 TB/s = 19.2 ms. …"

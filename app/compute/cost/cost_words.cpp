@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "app/scene/text/byte_text.h"
 #include "app/scene/text/number_text.h"
+#include "attention/core/noun.h"
 
 namespace headscope::app {
 
@@ -39,6 +41,12 @@ std::string machineText(const attention::Machine& machine, std::string_view betw
   return says ? machine.name : fmt::format("{}{}{}", machine.name, between, memory);
 }
 
+std::string latentNumbers(const ModelShape& shape) {
+  const Index index = attention::layerGroups(shape).front().indexDim;
+  return fmt::format("{} + {}{}", shape.latentDim, shape.ropeDim,
+                     index > 0 ? fmt::format(" + {}", index) : "");
+}
+
 std::string bytesOfOne(attention::NumberFormat format) {
   const int bits = attention::bitsOf(format);
   return bits >= 8 ? std::to_string(bits / 8) + " B" : "½ B";
@@ -50,15 +58,18 @@ std::vector<CostFactor> costFactors(const CostFigures& figures) {
   std::vector<CostFactor> factors;
   if (!shape.isLatent())
     factors.push_back({"keys_values", "2", "keys, values", "Each token stores a key and a value."});
-  const bool slides = shape.window > 0;
+  const bool slides = shape.window > 0;  // in all layers alike; others have costLayers()
   if (!slides)
     factors.push_back({"layers", count(shape.layers), shape.layers == 1 ? "layer" : "layers",
                        "Each layer has its own cache."});
   if (shape.isLatent()) {
-    factors.push_back({"latent", count(shape.latentDim + shape.ropeDim),
-                       fmt::format("latent {} + {}", shape.latentDim, shape.ropeDim),
-                       "Multi-head latent attention stores one latent and one rotary key for all heads and "
-                       "recomputes keys and values from them, so there is no factor 2."});
+    factors.push_back(
+        {"latent", countText(attention::cachedNumbers(attention::layerGroups(shape).front())),
+         "latent " + latentNumbers(shape),
+         "Multi-head latent attention stores one latent and one rotary key for all heads and recomputes "
+         "keys and values from them, so there is no factor 2. A third number is the key of a "
+         "sparse-attention "
+         "index."});
   } else {
     factors.push_back({"kv_heads", count(shape.kvHeads), shape.kvHeads == 1 ? "kv head" : "kv heads",
                        fmt::format("{} share {}: {} is {} of MHA.", countedText(shape.heads, "query head"),
@@ -76,11 +87,12 @@ std::vector<CostFactor> costFactors(const CostFigures& figures) {
       "Tokens in the cache: prompt and answer. Drag sideways, or scroll with Ctrl to double or halve.";
   if (slides) {
     tokens = countText(attention::cachedTokens(shape, request.tokens));
-    label = fmt::format("tokens in {} layers", shape.layers);
-    help = fmt::format("{} layers keep all {} tokens, {} only the last {}: {} · {} + {} · {}.",
+    label = "tokens in " + countedText(shape.layers, "layer");
+    help = fmt::format("{} keep{} all {} tokens, {} only the last {}: {} · {} + {} · {}.",
+                       countedText(shape.globalLayers, "layer"), shape.globalLayers == 1 ? "s" : "",
+                       count(request.tokens), shape.layers - shape.globalLayers, count(shape.window),
                        shape.globalLayers, count(request.tokens), shape.layers - shape.globalLayers,
-                       count(shape.window), shape.globalLayers, count(request.tokens),
-                       shape.layers - shape.globalLayers, count(std::min(request.tokens, shape.window)));
+                       count(std::min(request.tokens, shape.window)));
   }
   factors.push_back({"tokens", tokens, label, help, CostFactor::Turns::tokens, false});
   factors.push_back(
@@ -90,12 +102,150 @@ std::vector<CostFactor> costFactors(const CostFigures& figures) {
   return factors;
 }
 
+namespace {
+
+/// What layers of a kind keep, what a single one keeps, and more of it.
+struct KindWords {
+  const char *keep, *keeps, *help;
+};
+KindWords wordsOf(attention::CacheKind kind) {
+  using attention::CacheKind;
+  switch (kind) {
+    case CacheKind::full:
+      return {"keep all tokens", "keeps all tokens", "Keys and values of every token."};
+    case CacheKind::window:
+      return {"keep a window", "keeps a window", "Keys and values of the last tokens alone."};
+    case CacheKind::chunk:
+      return {"keep a chunk", "keeps a chunk", "Keys and values since the chunk began, at most a chunk."};
+    case CacheKind::latent:
+      return {"keep a latent", "keeps a latent",
+              "One latent and one rotary key a token for all heads: no factor 2."};
+    case CacheKind::recurrent:
+      return {"keep a state", "keeps a state", "A state of the same size however many tokens came before."};
+    case CacheKind::cross:
+      return {"read the encoder", "reads the encoder",
+              "Keys and values of the encoder's tokens, written once."};
+    case CacheKind::shared:
+      return {"share", "shares", "Nothing of their own: they read what an earlier layer keeps."};
+    case CacheKind::none:
+      break;
+  }
+  return {"keep nothing", "keeps nothing", "No cache: an encoder's layer, or one without attention."};
+}
+
+std::string productOf(const attention::LayerGroupCost& each, const attention::CostRequest& request) {
+  const attention::LayerGroup& group = each.group;
+  if (group.state > 0)
+    return fmt::format("{} numbers × {} B × batch {}", count(group.state),
+                       group.state32 || request.format == attention::NumberFormat::fp32 ? 4 : 2,
+                       count(request.batch));
+  if (each.tokens == 0) return "";
+  const std::uint64_t bytes = attention::bytesOf(attention::cachedNumbers(group), request.format);
+  return fmt::format("{} × {} × batch {}", exactBytes(bytes), tokenCountText(each.tokens),
+                     count(request.batch));
+}
+
+}  // namespace
+
+std::vector<CostLayers> costLayers(const CostFigures& figures) {
+  if (figures.layers.size() < 2 && figures.layers.front().group.state == 0) return {};
+  Index all = 0;
+  for (const attention::LayerGroupCost& each : figures.layers) all += each.group.layers;
+  std::vector<CostLayers> lines;
+  for (const attention::LayerGroupCost& each : figures.layers) {
+    if (each.group.layers == 0) continue;
+    const KindWords words = wordsOf(each.group.kind);
+    lines.push_back({each.group.kind,
+                     fmt::format("{} of {} {}", each.group.layers, countedText(all, "layer"),
+                                 each.group.layers == 1 ? words.keeps : words.keep),
+                     productOf(each, figures.request), fourDigitBytes(each.bytes), words.help});
+  }
+  return lines;
+}
+
+std::vector<attention::CacheKind> layerKinds(const CostFigures& figures) {
+  std::vector<attention::CacheKind> kinds;
+  for (const std::uint8_t group : figures.shape.order) kinds.push_back(figures.layers[group].group.kind);
+  for (std::size_t i = 0; i < figures.layers.size(); ++i) {
+    const attention::LayerGroupCost& each = figures.layers[i];
+    const auto& order = figures.shape.order;
+    if (std::find(order.begin(), order.end(), i) != order.end()) continue;
+    kinds.insert(kinds.end(), static_cast<std::size_t>(std::min<Index>(each.group.layers, 4096)),
+                 each.group.kind);
+  }
+  return kinds;
+}
+
+namespace {
+
+/// "1.09 M", "128 k"; a number that is short.
+std::string largeCount(Index value) {
+  return value >= 10'000'000 ? fmt::format("{:.3g} M", static_cast<double>(value) / 1e6) : count(value);
+}
+
+/// "tokens/s" whatever their number.
+std::string rateText(double tokens) {
+  return threeDigits(tokens) + " tokens/s";
+}
+
+}  // namespace
+
+std::string verdictText(const CostFigures& figures) {
+  if (figures.tooLarge()) return "Fits nowhere";
+  const double free = figures.serving.memory.free();
+  return free >= 0 ? "Fits, " + fourDigitBytes(free) + " free" : fourDigitBytes(-free) + " too large";
+}
+
+std::string verdictReason(const CostFigures& figures) {
+  const Index gpus = figures.request.tensorParallel;
+  const auto& context = figures.serving.longestContext;
+  const auto& batch = figures.serving.largestBatch;
+  std::string text;
+  if (context && *context == 0 && batch && *batch == 0) {
+    text = "no batch and no context fits";
+  } else {
+    text = context ? "longest context " + largeCount(*context) : std::string("any context");
+    if (batch) text += ", largest batch " + count(*batch);
+  }
+  return fmt::format("on {}{}; {}", gpus == 1 ? "one " : fmt::format("each of {} × ", gpus),
+                     figures.machine.name, text);
+}
+
+std::string speedText(const CostFigures& figures) {
+  if (!figures.shape.decodes) return secondsText(figures.serving.prefillSeconds) + " a pass";
+  return rateText(figures.serving.tokensPerSecond);
+}
+
+std::string speedReason(const CostFigures& figures) {
+  const attention::Serving& serving = figures.serving;
+  if (!figures.shape.decodes) return "at best, of one text";
+  static constexpr const char* kWaits[] = {"reading weights", "reading the cache", "computing", "the link"};
+  std::string text = "at most";
+  if (figures.request.batch > 1)
+    text += fmt::format(", {} for each user", threeDigits(serving.tokensPerSecondForOne));
+  text += fmt::format("; first token after {}; bound by {}", secondsText(serving.prefillSeconds),
+                      kWaits[static_cast<std::size_t>(serving.bound)]);
+  if (figures.price > 0)
+    text += fmt::format(
+        "; {} a million tokens",
+        threeDigits(attention::costPerMillion(serving, figures.request.tensorParallel, figures.price)));
+  return text;
+}
+
+std::string costNotes(const CostFigures& figures) {
+  std::string all;
+  for (const std::string& note : figures.shape.notes) all += (all.empty() ? "" : "; ") + note;
+  if (!all.empty() && static_cast<unsigned char>(all[0]) < 0x80)
+    all[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(all[0])));
+  return all.empty() ? all : all + ".";
+}
+
 std::string costSentence(const CostFigures& figures) {
   if (!figures.shape.decodes) return figures.shape.name + " keeps no cache";
   std::string name = figures.shape.name;
   if (isMadeHere(figures.shape)) name.front() = 't';  // "this layer"
-  return fmt::format("KV cache of {} at {} token{} × batch {}", name, tokensText(figures.request.tokens),
-                     figures.request.tokens == 1 ? "" : "s", count(figures.request.batch));
+  return fmt::format("KV cache of {} at {} {} × batch {}", name, tokensText(figures.request.tokens),
+                     attention::nounFor(figures.request.tokens, "token"), count(figures.request.batch));
 }
 
 std::string costExplanation(const CostFigures& figures) {
@@ -105,9 +255,13 @@ std::string costExplanation(const CostFigures& figures) {
   const std::string mha = fourDigitBytes(figures.mha);
   if (figures.tooLarge())
     text = "Figures stop at 2⁶³ bytes.";
+  else if (attention::isHybrid(shape))
+    text = shape.heads == 0
+               ? std::string("No layer attends: the state keeps its size at any length.")
+               : fmt::format("If all its attention kept every token for every head, it would need {}.", mha);
   else if (shape.isLatent())
-    text = fmt::format("MLA ({} + {} numbers a layer) is {} of MHA, which would need {}.", shape.latentDim,
-                       shape.ropeDim, fractionText(figures.cost.total, figures.mha), mha);
+    text = fmt::format("MLA ({} numbers a layer) is {} of MHA, which would need {}.", latentNumbers(shape),
+                       fractionText(figures.cost.total, figures.mha), mha);
   else if (shape.window > 0)
     text = fmt::format("{} with windows is {} of MHA without, which would need {}.", attentionKind(shape),
                        fractionText(figures.cost.total, figures.mha), mha);
@@ -115,8 +269,8 @@ std::string costExplanation(const CostFigures& figures) {
     text = "MHA: each head stores its own keys and values.";
   else
     text = fmt::format(
-        "{} ({} kv head{} for {} heads) is {} of MHA, which would need {}.", attentionKind(shape),
-        shape.kvHeads, shape.kvHeads == 1 ? "" : "s", shape.heads,
+        "{} ({} for {}) is {} of MHA, which would need {}.", attentionKind(shape),
+        countedText(shape.kvHeads, "kv head"), countedText(shape.heads, "head"),
         fractionText(static_cast<std::uint64_t>(shape.kvHeads), static_cast<std::uint64_t>(shape.heads)),
         mha);
   if (figures.request.tensorParallel > 1 && !figures.tooLarge())
@@ -135,13 +289,15 @@ std::string costHolds(const CostFigures& figures) {
 
 std::string costShare(const CostFigures& figures) {
   const Index gpus = figures.request.tensorParallel;
-  if (gpus == 1) return "all weights, all kv heads; activations not counted";
+  if (gpus == 1) return "all weights, all kv heads in whole pages, activations";
   const std::string share = fractionText(1, static_cast<std::uint64_t>(gpus));
-  if (figures.shape.isLatent()) return share + " of the weights, the whole latent; activations not counted";
+  if (figures.shape.isLatent())
+    return share + " of the weights, the whole latent in whole pages, activations";
   if (figures.cost.copies > 1)
-    return fmt::format("{} of the weights, each kv head {}; activations not counted", share,
-                       figures.cost.copies == 2 ? "twice" : fmt::format("on {} GPUs", figures.cost.copies));
-  return share + " of the weights, " + share + " of the kv heads; activations not counted";
+    return fmt::format("{} of the weights, each kv head {}: {} of copies, activations", share,
+                       figures.cost.copies == 2 ? "twice" : fmt::format("on {} GPUs", figures.cost.copies),
+                       fourDigitBytes(figures.cost.copiedPerGpu));
+  return share + " of the weights, " + share + " of the kv heads in whole pages, activations";
 }
 
 }  // namespace headscope::app

@@ -41,17 +41,60 @@ double addParagraph(Drawing& drawing, const std::string& text, double x, double 
   return y;
 }
 
+/// The page's large figures beside each other, each with its words, and the sentence below them.
 double addAnswer(Drawing& drawing, const DrawingColors& colors, const CostFigures& figures) {
-  const std::string answer = figures.shape.decodes ? fourDigitBytes(figures.cost.total) : "0 B";
-  constexpr double kDisplay = 38;
+  constexpr double kDisplay = 32;
+  const double y = kPageMargin + 18;
+  double below = y;
+  const auto figure = [&](double x, double width, const std::string& text, const std::string& words,
+                          const render::Color& color) {
+    drawing.shapes.push_back(TextRun{text, x, y, kDisplay, color, Anchor::start, false, true});
+    below = std::max(below, addParagraph(drawing, words, x, y + 30, width, 11.5, colors.secondary));
+  };
+  figure(kPageMargin, 190, figures.shape.decodes ? fourDigitBytes(figures.cost.total) : "0 B", "KV cache",
+         colors.text);
+  figure(kPageMargin + 230, 520, verdictText(figures), verdictReason(figures),
+         figures.fits() ? colors.value : colors.query);
+  figure(kPageMargin + 800, kInner - 800, speedText(figures), speedReason(figures), colors.text);
+  const std::string sentence = costSentence(figures);
   drawing.shapes.push_back(
-      TextRun{answer, kPageMargin, kPageMargin + 22, kDisplay, colors.text, Anchor::start, false, true});
-  const double x = kPageMargin + drawnWidth(answer, kDisplay, false) * 1.15 + 22,
-               width = kWidth - kPageMargin - x;
-  drawing.shapes.push_back(
-      TextRun{costSentence(figures), x, kPageMargin + 12, 16, colors.text, Anchor::start, false, true});
-  return std::max(kPageMargin + 52, addParagraph(drawing, costExplanation(figures), x, kPageMargin + 34,
-                                                 width, 12, colors.secondary));
+      TextRun{sentence, kPageMargin, below + 12, 14, colors.text, Anchor::start, false, true});
+  const double x = kPageMargin + drawnWidth(sentence, 14, false) * 1.12 + 16;
+  below = addParagraph(drawing, costExplanation(figures), x, below + 12, kWidth - kPageMargin - x, 12,
+                       colors.secondary);
+  if (const std::string notes = costNotes(figures); !notes.empty())
+    below = addParagraph(drawing, notes, kPageMargin, below + 4, kInner, 11.5, colors.query);
+  return below;
+}
+
+render::Color kindColor(const DrawingColors& colors, attention::CacheKind kind) {
+  using attention::CacheKind;
+  if (kind == CacheKind::full) return colors.key;
+  if (kind == CacheKind::window || kind == CacheKind::chunk)
+    return mixedColor(colors.panel, colors.key, 0.45);
+  if (kind == CacheKind::latent) return colors.value;
+  if (kind == CacheKind::recurrent) return colors.query;
+  if (kind == CacheKind::cross) return mixedColor(colors.panel, colors.value, 0.6);
+  return colors.line;
+}
+
+/// Which layers hold what, and a line for each kind.
+double addLayers(Drawing& drawing, const DrawingColors& colors, const CostFigures& figures,
+                 const std::vector<CostLayers>& lines, double top) {
+  const std::vector<attention::CacheKind> kinds = layerKinds(figures);
+  const double each = std::min(kInner / static_cast<double>(kinds.size()), 22.0), gap = each > 5 ? 1.5 : 0;
+  for (std::size_t i = 0; i < kinds.size(); ++i)
+    drawing.shapes.push_back(
+        Box{{kPageMargin + each * static_cast<double>(i), top, each - gap, 20}, kindColor(colors, kinds[i])});
+  double y = top + 36;
+  for (const CostLayers& line : lines) {
+    drawing.shapes.push_back(Box{{kPageMargin, y - 5, 10, 10}, kindColor(colors, line.kind)});
+    drawing.shapes.push_back(TextRun{line.words, kPageMargin + 18, y, 12, colors.text});
+    drawing.shapes.push_back(TextRun{line.bytes, kPageMargin + 330, y, 12, colors.text, Anchor::end, true});
+    drawing.shapes.push_back(TextRun{line.product, kPageMargin + 350, y, 12, colors.secondary});
+    y += 19;
+  }
+  return y;
 }
 
 void addBracket(Drawing& drawing, const DrawingColors& colors, double from, double to, double y,
@@ -124,12 +167,12 @@ double addRuler(Drawing& drawing, const DrawingColors& colors, const CostFigures
   drawing.shapes.push_back(TextRun{costShare(figures),
                                    kPageMargin + drawnWidth(holds, 13.5, false) * 1.1 + 12, top + 8, 11.5,
                                    colors.secondary});
-  drawing.shapes.push_back(TextRun{"GPU memory in GB (10⁹ bytes)", kWidth - kPageMargin, top + 8, 11.5,
-                                   colors.secondary, Anchor::end});
+  drawing.shapes.push_back(
+      TextRun{"90 % of a GPU is usable", kWidth - kPageMargin, top + 8, 11.5, colors.secondary, Anchor::end});
   const Frame bar{kPageMargin, top + 24, kInner, 28};
   drawing.shapes.push_back(Box{bar, colors.panel});
   double most = 200e9;
-  const double least = std::max(figures.gpuBytes() * 1.05, figures.machine.memoryGb * 1e9);
+  const double least = std::max(figures.gpuBytes() * 1.05, usableBytes(figures.machine.memoryGb));
   while (!figures.tooLarge() && most < least) most *= 2;
   double x = bar.x;
   const auto segment = [&](const char* name, double bytes, const render::Color& color) {
@@ -145,20 +188,23 @@ double addRuler(Drawing& drawing, const DrawingColors& colors, const CostFigures
       }
     x += width;
   };
-  const auto cache = static_cast<double>(figures.cost.perGpu);
+  const double cache = figures.serving.memory.cache;
   segment("weights", static_cast<double>(figures.cost.weightsPerGpu), colors.secondary);
   if (figures.shape.isLatent()) {
     segment("latent", cache, colors.key);
+  } else if (!costLayers(figures).empty()) {
+    segment("cache", cache, colors.key);
   } else {
     segment("K", cache / 2, colors.key);
     segment("V", cache / 2, colors.value);
   }
+  segment("activations", figures.serving.memory.activations, colors.faint);
   std::set<double> sizes;
   for (const attention::Machine& machine : catalogue.machines) sizes.insert(machine.memoryGb);
   double lastEnd = -1e9;
   for (const double gb : sizes) {
-    if (gb * 1e9 > most) continue;
-    const double at = bar.x + gb * 1e9 / most * bar.width;
+    if (usableBytes(gb) > most) continue;
+    const double at = bar.x + usableBytes(gb) / most * bar.width;
     const bool fits = !figures.tooLarge() && fitsInto(figures.gpuBytes(), gb);
     drawing.shapes.push_back(Line{at, fits ? bar.y - 3 : bar.bottom() - 4, at, bar.bottom() + 7,
                                   fits ? colors.text : colors.faint, fits ? 1.6 : 0.8});
@@ -196,7 +242,11 @@ Drawing costDrawing(const CostSetup& setup, const CostFigures& figures, const Co
   drawing.title = costSentence(figures);
   drawing.width = kWidth;
   double y = addAnswer(drawing, colors, figures) + 12;
-  if (figures.shape.decodes) y = addProduct(drawing, colors, figures, y) + 6;
+  const std::vector<CostLayers> lines = costLayers(figures);
+  if (!lines.empty())
+    y = addLayers(drawing, colors, figures, lines, y) + 6;
+  else if (figures.shape.decodes)
+    y = addProduct(drawing, colors, figures, y) + 6;
   y = addRuler(drawing, colors, figures, catalogue, y);
   constexpr double kSpace = 40, kEach = (kInner - 2 * kSpace) / 3, kHigh = 330;
   const CostPlot roofline = rooflinePlot(figures);

@@ -12,6 +12,7 @@
 #include "attention/cache/model_cost.h"
 #include "attention/formats/quote.h"
 #include "attention/masks/statistics.h"
+#include "attention/models/model_catalogue.h"
 #include "attention/models/model_shape_reader.h"
 
 namespace headscope::app {
@@ -65,8 +66,7 @@ Result<Array> StepValues::ofCost(const std::string& name) {
   if (!shape) return shape.error();
   const CostFigures figures = costFigures(setup, *shape, catalogue);
   const auto number = [](auto value) { return static_cast<double>(value); };
-  attention::ModelShape global = *shape;
-  global.window = global.globalLayers = 0;
+  const attention::ModelShape global = attention::withoutSpans(*shape);
   const auto allPairs = attention::prefillWork(*shape, setup.tokens, attention::PairCount::all);
   const std::pair<const char*, double> kFigures[] = {
       {"tokens", number(setup.tokens)},

@@ -12,6 +12,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 #include "attention/formats/quote.h"
+#include "attention/models/model_catalogue.h"
 
 namespace headscope::app {
 

@@ -16,10 +16,12 @@ namespace headscope::app {
 
 namespace {
 
-/// A figure that says its terms when it is pointed at.
-void unfold(const View& view, const std::string& name, const ImRect& area, const std::string& terms) {
+/// A figure that says its terms when it is pointed at, below `clearTo` where that is lower than itself.
+void unfold(const View& view, const std::string& name, const ImRect& area, const std::string& terms,
+            float clearTo = 0) {
   track(name, area.Min, area.Max);
-  if (ImGui::IsWindowHovered() && area.Contains(ImGui::GetIO().MousePos)) tooltipBeside(view, terms, area);
+  if (!ImGui::IsWindowHovered() || !area.Contains(ImGui::GetIO().MousePos)) return;
+  tooltipBeside(view, terms, ImRect(area.Min, ImVec2(area.Max.x, std::max(area.Max.y, clearTo))));
 }
 
 using attention::ModelShape;
@@ -62,8 +64,13 @@ void bracket(const View& view, Canvas list, float from, float to, float y, const
             Align::center);
 }
 
+/// What is below the product or the layers: the ruler's heading, which help of what is above leaves in sight.
+float belowHeading(const View& view, float end, bool small) {
+  return end + view.px(small ? 26 : 40);
+}
+
 /// The factors side by side with signs between them, in two lines where one is too short: those of a token,
-/// and how many there are. Returns how far the second line is below the first.
+/// and how many there are. Returns where it ends.
 float product(Scene& scene, CostState& page, const ImRect& area, bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -94,8 +101,10 @@ float product(Scene& scene, CostState& page, const ImRect& area, bool small) {
   const float sign = std::clamp(room / static_cast<float>(factors.size()), view.px(14), view.px(64));
   const bool breaks = room < least;
   float y = area.Min.y, labelY = y + view.px(small ? 24 : 30);
-  const float firstLabelY = labelY;
+  const float firstLabelY = labelY, secondLine = small ? 90 : 104;
   float x = area.Min.x, split = x, second = x, end = x;
+  const float ends = area.Min.y + view.px((breaks ? secondLine : 0) + (small ? 78 : 92));
+  const float helpY = belowHeading(view, ends, small);
   const auto paintSign = [&](const char* text) {
     paintText(list, numbers, ImVec2(x + sign / 2, y), theme.faint, text, Align::center);
     x += sign;
@@ -105,8 +114,8 @@ float product(Scene& scene, CostState& page, const ImRect& area, bool small) {
     const bool turns = i > 0 && !factor.perToken && factors[i - 1].perToken;
     if (turns && breaks) {
       x = area.Min.x;
-      y += view.px(small ? 90 : 104);
-      labelY += view.px(small ? 90 : 104);
+      y += view.px(secondLine);
+      labelY += view.px(secondLine);
     }
     if (i > 0) paintSign("×");
     if (turns) second = x;
@@ -119,9 +128,7 @@ float product(Scene& scene, CostState& page, const ImRect& area, bool small) {
     if (hovered || ImGui::IsItemActive())
       list.AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), theme.raised, view.px(5));
     dragFactor(scene, page, name, factor.turns);
-    // Below the brackets: what the factors are called, and what they make, stays in sight.
-    if (hovered)
-      tooltipBeside(view, factor.help, ImRect(x, y - view.px(16), x + widths[i], labelY + view.px(52)));
+    if (hovered) tooltipBeside(view, factor.help, ImRect(x, y - view.px(16), x + widths[i], helpY));
     if (factor.turns != CostFactor::Turns::nothing && wheelTurns(view, name))
       for (const InputEvent& event : view.input.events)
         if (event.kind == InputEvent::Kind::wheel && event.y != 0) {
@@ -163,23 +170,102 @@ float product(Scene& scene, CostState& page, const ImRect& area, bool small) {
   paintFitted(view, list, numbers, ImVec2(half, y), most, theme.text, total);
   unfold(view, "cost.total",
          ImRect(half, y - view.px(14), half + std::min(resultWidth, most), y + view.px(14)),
-         cacheTerms(figures));
+         cacheTerms(figures), helpY);
   if (!figures.tooLarge() && figures.cost.total >= 1024)
     paintFitted(view, list, view.fonts->text, ImVec2(half, labelY), most, theme.secondary,
                 "= " + fourDigitBytes(figures.cost.total));
   const std::uint64_t wasted = figures.cost.reserved - figures.cost.total;
   const std::string reserved = fourDigitBytes(figures.cost.reserved);
   const std::string pages = figures.cost.reserved >= attention::kTooManyBytes ? "reserved: " + reserved
-                            : figures.shape.window > 0 ? fmt::format("{} in blocks of {}; windows free none",
-                                                                     reserved, figures.request.block)
                             : small ? fmt::format("{} in blocks of {}", reserved, figures.request.block)
                                     : fmt::format("Blocks of {}: {} reserved, {} wasted",
                                                   figures.request.block, reserved, fourDigitBytes(wasted));
   paintFitted(view, list, view.fonts->text, ImVec2(half, bracketY + view.px(18)), most, theme.secondary,
               pages);
   unfold(view, "cost.reserved", ImRect(half, bracketY + view.px(8), half + most, bracketY + view.px(28)),
-         reservedTerms(figures));
-  return y - area.Min.y;
+         reservedTerms(figures), helpY);
+  return ends;
+}
+
+std::uint32_t kindColor(const Theme& theme, attention::CacheKind kind) {
+  using attention::CacheKind;
+  switch (kind) {
+    case CacheKind::full:
+      return theme.key;
+    case CacheKind::window:
+    case CacheKind::chunk:
+      return mixed(theme.panel, theme.key, 0.45f);
+    case CacheKind::latent:
+      return theme.value;
+    case CacheKind::recurrent:
+      return theme.query;
+    case CacheKind::cross:
+      return mixed(theme.panel, theme.value, 0.6f);
+    case CacheKind::shared:
+    case CacheKind::none:
+      break;
+  }
+  return theme.line;
+}
+
+/// A cell for each layer.
+void layerStrip(const View& view, const CostFigures& figures, const ImRect& area) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  const std::vector<attention::CacheKind> kinds = layerKinds(figures);
+  const auto count = static_cast<float>(kinds.size());
+  const float each = std::min(area.GetWidth() / count, view.px(26)), gap = each > view.px(5) ? view.px(2) : 0;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const float x = area.Min.x + each * static_cast<float>(i);
+    list.AddRectFilled(ImVec2(x, area.Min.y), ImVec2(x + each - gap, area.Max.y),
+                       kindColor(*view.theme, kinds[i]));
+  }
+  track("cost.layers", area.Min, ImVec2(area.Min.x + each * count, area.Max.y));
+}
+
+/// In place of the product where layers hold different things: which layers hold what, and a line for each
+/// kind. Returns where it ends.
+float layersByKind(const View& view, const CostFigures& figures, const std::vector<CostLayers>& lines,
+                   const ImRect& area, bool small) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  const Theme& theme = *view.theme;
+  const float strip = view.px(small ? 16 : 24), row = view.px(small ? 19 : 24);
+  layerStrip(view, figures, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Min.y + strip));
+  float y = area.Min.y + strip + view.px(small ? 14 : 22);
+  float words = 0, bytes = 0;
+  for (const CostLayers& line : lines) {
+    words = std::max(words, textWidth(view.fonts->text, line.words));
+    bytes = std::max(bytes, textWidth(view.fonts->mono, line.bytes));
+  }
+  const float helpY = belowHeading(view, y + row * static_cast<float>(lines.size()), small);
+  const float left = area.Min.x + view.px(20), middle = left + words + view.px(20), right = middle + bytes;
+  for (const CostLayers& line : lines) {
+    list.AddRectFilled(ImVec2(area.Min.x, y - view.px(6)), ImVec2(area.Min.x + view.px(12), y + view.px(6)),
+                       kindColor(theme, line.kind), view.px(2));
+    paintText(list, view.fonts->text, ImVec2(left, y), theme.text, line.words);
+    paintText(list, view.fonts->mono, ImVec2(right, y), theme.text, line.bytes, Align::right);
+    if (!line.product.empty())
+      paintFitted(view, list, view.fonts->text, ImVec2(right + view.px(20), y),
+                  area.Max.x - right - view.px(20), theme.secondary, line.product);
+    unfold(view, "layers." + std::string(attention::kCacheKindNames[static_cast<std::size_t>(line.kind)]),
+           ImRect(area.Min.x, y - row / 2, right, y + row / 2), line.help, helpY);
+    y += row;
+  }
+  return y;
+}
+
+/// One of the page's large figures with what it is below it, in as many lines as that takes. Returns how much
+/// lower it ends than with one.
+float largeFigure(const View& view, const char* name, ImVec2 at, float width, bool small, std::uint32_t color,
+                  const std::string& figure, const std::string& words, const std::string& terms) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  ImFont* display = small ? view.fonts->displaySmall : view.fonts->display;
+  if (textWidth(display, figure) > width) display = view.fonts->hero;
+  paintFitted(view, list, display, at, width, color, figure);
+  const float line = lineHeight(view.fonts->text), top = at.y + view.px(small ? 26 : 38) - line / 2;
+  const float more =
+      paintParagraph(list, view.fonts->text, ImVec2(at.x, top), width, view.theme->secondary, words) - line;
+  unfold(view, name, ImRect(at.x, at.y - view.px(24), at.x + width, top + line + more + view.px(2)), terms);
+  return std::max(0.0f, more);
 }
 
 }  // namespace
@@ -188,27 +274,54 @@ float costAnswer(CostState& page, const ImRect& area, bool small) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const CostFigures& figures = page.figures;
+  const Theme& theme = *view.theme;
+  const float y = area.Min.y + view.px(small ? 34 : 50), gap = view.px(small ? 24 : 40);
   ImFont* display = small ? view.fonts->displaySmall : view.fonts->display;
-  const float y = area.Min.y + view.px(small ? 40 : 54);
-  const std::string answer = figures.shape.decodes ? fourDigitBytes(figures.cost.total) : "0 B";
-  const float width = paintText(list, display, ImVec2(area.Min.x, y), view.theme->text, answer);
-  unfold(view, "cost.answer", ImRect(area.Min.x, y - view.px(26), area.Min.x + width, y + view.px(26)),
-         cacheTerms(figures));
-  const float x = area.Min.x + width + view.px(small ? 22 : 34), room = area.Max.x - x;
-  paintFitted(view, list, small ? view.fonts->title : view.fonts->hero,
-              ImVec2(x, y - view.px(small ? 11 : 14)), room, view.theme->text, costSentence(figures));
-  paintFitted(view, list, view.fonts->text, ImVec2(x, y + view.px(small ? 12 : 16)), room,
-              view.theme->secondary, costExplanation(figures));
-  track("cost.sentence", ImVec2(x, y - view.px(24)), ImVec2(area.Max.x, y + view.px(26)));
-  return y + view.px(small ? 30 : 44);
+  const std::string bytes = figures.shape.decodes ? fourDigitBytes(figures.cost.total) : "0 B";
+  // Beside each other; in a narrow window under each other.
+  const bool narrow = area.GetWidth() < view.px(620);
+  const float first = std::max(textWidth(display, bytes), view.px(110));
+  const float rest = area.GetWidth() - first - 2 * gap, second = rest * 0.56f;
+  const ImVec2 below(0, view.px(62));
+  const ImVec2 bytesAt(area.Min.x, y);
+  const ImVec2 verdictAt = narrow ? bytesAt + below : ImVec2(area.Min.x + first + gap, y);
+  largeFigure(view, "cost.answer", bytesAt, narrow ? area.GetWidth() : first, small, theme.text, bytes,
+              "KV cache", cacheTerms(figures));
+  const float verdictMore =
+      largeFigure(view, "cost.verdict", verdictAt, narrow ? area.GetWidth() : second, small,
+                  figures.fits() ? theme.value : theme.query, verdictText(figures), verdictReason(figures),
+                  holdsTerms(figures.serving.memory));
+  const ImVec2 speedAt =
+      narrow ? verdictAt + below + ImVec2(0, verdictMore) : ImVec2(verdictAt.x + second + gap, y);
+  const float speedMore = largeFigure(view, "cost.speed", speedAt, area.Max.x - speedAt.x, small, theme.text,
+                                      speedText(figures), speedReason(figures), timeTerms(figures));
+  const float line =
+      speedAt.y + view.px(small ? 52 : 76) + (narrow ? speedMore : std::max(verdictMore, speedMore));
+  ImFont* title = small ? view.fonts->bold : view.fonts->title;
+  const std::string sentence = costSentence(figures);
+  paintFitted(view, list, title, ImVec2(area.Min.x, line), area.GetWidth(), theme.text, sentence);
+  const float after = area.Min.x + textWidth(title, sentence) + view.px(16);
+  if (area.Max.x - after > view.px(120))
+    paintFitted(view, list, view.fonts->text, ImVec2(after, line), area.Max.x - after, theme.secondary,
+                costExplanation(figures));
+  track("cost.sentence", ImVec2(area.Min.x, line - view.px(12)), ImVec2(area.Max.x, line + view.px(12)));
+  const std::string notes = costNotes(figures);
+  if (notes.empty()) return line + view.px(small ? 12 : 20);
+  paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, line + view.px(24)), area.GetWidth(),
+              theme.query, notes);
+  unfold(view, "cost.notes", ImRect(area.Min.x, line + view.px(14), area.Max.x, line + view.px(34)), notes);
+  return line + view.px(small ? 36 : 44);
 }
 
 float costProduct(Scene& scene, CostState& page, const ImRect& area, bool small) {
   const View& view = page.view;
   if (!page.figures.shape.decodes) return area.Min.y;
-  const float top = area.Min.y + view.px(small ? 22 : 48);
-  const float further = product(scene, page, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
-  return top + further + view.px(small ? 78 : 92);
+  if (const std::vector<CostLayers> lines = costLayers(page.figures); !lines.empty())
+    return layersByKind(view, page.figures, lines,
+                        ImRect(area.Min.x, area.Min.y + view.px(small ? 8 : 22), area.Max.x, area.Max.y),
+                        small);
+  const float top = area.Min.y + view.px(small ? 22 : 44);
+  return product(scene, page, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
 }
 
 }  // namespace headscope::app

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
+#include <cmath>
 
 #include "app/compute/cost/cost_words.h"
 #include "app/pages/cost/cost_state.h"
@@ -15,13 +15,6 @@
 namespace headscope::app {
 
 namespace {
-
-std::string lowered(std::string_view text) {
-  std::string low(text);
-  std::transform(low.begin(), low.end(), low.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return low;
-}
 
 /// What a row of the list says, and the shape it stands for.
 struct ModelRow {
@@ -47,32 +40,38 @@ std::vector<ModelRow> allRows(const Scene& scene, const CostState& page) {
 
 std::vector<ModelRow> foundRows(const Scene& scene, const CostState& page) {
   std::vector<ModelRow> rows = allRows(scene, page);
-  const std::string wanted = lowered(page.search);
-  std::erase_if(rows,
-                [&](const ModelRow& row) { return lowered(row.label).find(wanted) == std::string::npos; });
+  const std::string wanted = attention::plainModelName(page.search);
+  std::erase_if(rows, [&](const ModelRow& row) {
+    return attention::plainModelName(row.label).find(wanted) == std::string::npos;
+  });
   return rows;
 }
 
 /// "320 KiB", "≤ 496 KiB" where windows fill.
 std::string perTokenText(const attention::ModelShape& shape, attention::NumberFormat format) {
   if (!shape.decodes) return "no cache";
-  const std::string bytes = fourDigitBytes(attention::cacheBytes(shape, 1, 1, format));
-  return (shape.window > 0 ? "≤ " : "") + bytes;
+  const std::uint64_t perToken = attention::cacheCost(shape, {.format = format}).perToken;
+  if (perToken == 0) return "a state";
+  const std::string bytes = fourDigitBytes(perToken);
+  return (shape.window > 0 || attention::isHybrid(shape) ? "≤ " : "") + bytes;
 }
 
 std::string shapeHelp(const attention::ModelShape& shape) {
-  std::string heads =
-      shape.isLatent()
-          ? fmt::format("{} heads over a latent of {} + {}", shape.heads, shape.latentDim, shape.ropeDim)
-          : fmt::format("{} heads over {} kv heads of {}", shape.heads, shape.kvHeads, shape.headDim);
-  if (shape.window > 0)
-    heads += fmt::format(", window {} in {} of {} layers", shape.window, shape.layers - shape.globalLayers,
-                         shape.layers);
+  std::string heads = shape.heads == 0   ? std::string("no attention")
+                      : shape.isLatent() ? fmt::format("{} over a latent of {}",
+                                                       countedText(shape.heads, "head"), latentNumbers(shape))
+                                         : fmt::format("{} over {} of {}", countedText(shape.heads, "head"),
+                                                       countedText(shape.kvHeads, "kv head"), shape.headDim);
+  for (const attention::LayerGroup& group : attention::layerGroups(shape))
+    if (group.span > 0 && group.layers > 0)
+      heads += fmt::format(", {} {} in {} of {} layers",
+                           attention::kCacheKindNames[static_cast<std::size_t>(group.kind)], group.span,
+                           group.layers, shape.layers);
   const std::string context = shape.contextKnown
                                   ? fmt::format("trained on up to {} tokens", tokensText(shape.context))
                                   : "training length unknown";
-  return fmt::format("{} layers, {}, model dim {}, {}.\n{}", shape.layers, heads, shape.modelDim, context,
-                     shape.source);
+  return fmt::format("{}, {}, model dim {}, {}.\n{}", countedText(shape.layers, "layer"), heads,
+                     shape.modelDim, context, shape.source);
 }
 
 void modelList(Scene& scene, CostState& page, float height) {
@@ -175,6 +174,12 @@ void machineSection(Scene& scene, CostState& page) {
     return fits.ok() ? std::string() : fits.error().message + ".";
   };
   fieldSlider(view, scene, "cost.gpus", state);
+  auto price = static_cast<float>(scene.cost.price);
+  const SliderSpec spec{
+      "cost.price", "Price an hour", "", "0 to 1,000,000",
+      "What a GPU costs an hour, for the cost of a million tokens; 0 where it isn't known."};
+  if (slider(view, spec, Range{0, 1000000}, {0, 20}, price))
+    scene.cost.price = std::round(static_cast<double>(price) * 1000) / 1000;  // as typed, not as a float
 }
 
 }  // namespace
@@ -203,7 +208,7 @@ void costControls(Scene& scene, CostState& page, const Layout& layout) {
         chooseModel(scene, found.front());
     gap(view, 6);
     // What is below the list stays in sight where the window is high enough.
-    const float rows = std::clamp(std::floor((layout.left.GetHeight() / view.unit - 500) / 31), 6.0f, 16.0f);
+    const float rows = std::clamp(std::floor((layout.left.GetHeight() / view.unit - 584) / 31), 3.0f, 16.0f);
     modelList(scene, page, view.px(31 * rows));
     gap(view, 8);
     if (button(view, "cost.open", "Open config.json…")) view.request("cost.open");
@@ -212,8 +217,13 @@ void costControls(Scene& scene, CostState& page, const Layout& layout) {
       trackItem("cost.problem");
     }
     gap(view, 10);
-    sectionTitle(view, "STORED AS");
+    sectionTitle(view, "CACHE, WEIGHTS, ACTIVATIONS");
     fieldChoice(view, scene, "cost.dtype");
+    gap(view, 4);
+    const float half = (width - view.px(8)) / 2;
+    fieldChoice(view, scene, "cost.weights_dtype", {}, half);
+    ImGui::SameLine(0, view.px(8));
+    fieldChoice(view, scene, "cost.activations_dtype", {}, half);
     gap(view, 10);
     requestSection(scene, page);
     gap(view, 10);

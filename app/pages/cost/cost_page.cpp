@@ -115,7 +115,8 @@ void CostPage::draw(Scene& scene, const Layout& layout) {
     handleKeys(scene, layout);
     const float margin = view.px(layout.narrow || layout.presents ? 22 : 32);
     // In a low window the page scrolls, so that nothing of it is out of reach.
-    ImRect area = tallArea(layout.center, layout.presents ? 0 : view.px(600));
+    const float least = view.px(layout.center.GetWidth() < view.px(660) ? 800 : 620);
+    ImRect area = tallArea(layout.center, layout.presents ? 0 : least);
     area.Expand(ImVec2(-margin, 0));
     if (!page_.unknown.empty()) {
       const bool machine = !checkDevice(scene.cost, page_.catalogue).ok();
@@ -139,7 +140,6 @@ void CostPage::drawFigures(Scene& scene, const Layout& layout, ImRect area) {
   if (low && costPlot(scene, page_, below, layout.named)) return;
   area.Min.y = costAnswer(page_, area, small);
   if (layout.presents && !low && page_.presented > 0) {
-    area.Min.y += view.px(16);
     costPlot(scene, page_, area, kCostPlots[static_cast<std::size_t>(page_.presented - 1)]);
     return;
   }

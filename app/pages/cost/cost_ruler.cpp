@@ -29,13 +29,16 @@ std::vector<Segment> segmentsOf(const View& view, const CostFigures& figures) {
   std::vector<Segment> segments;
   const std::uint32_t grey = theme.light ? theme.secondary : mixed(theme.line, theme.secondary, 0.35f);
   segments.push_back({"weights", static_cast<double>(figures.cost.weightsPerGpu), grey});
-  const auto cache = static_cast<double>(figures.cost.perGpu);
+  const double cache = figures.serving.memory.cache;
   if (figures.shape.isLatent()) {
     segments.push_back({"latent", cache, theme.key});
+  } else if (!costLayers(figures).empty()) {
+    segments.push_back({"cache", cache, theme.key});
   } else {
     segments.push_back({"K", cache / 2, theme.key});
     segments.push_back({"V", cache / 2, theme.value});
   }
+  segments.push_back({"activations", figures.serving.memory.activations, theme.faint});
   return segments;
 }
 
@@ -62,7 +65,10 @@ void paintSegments(const View& view, Canvas list, const CostFigures& figures, co
     }
     track("ruler." + segment.label, part.Min, part.Max);
     if (ImGui::IsWindowHovered() && part.Contains(ImGui::GetIO().MousePos))
-      tooltipBeside(view, segment.label == "weights" ? weightsTerms(figures) : cachePerGpuTerms(figures),
+      tooltipBeside(view,
+                    segment.label == "weights"       ? weightsTerms(figures)
+                    : segment.label == "activations" ? activationTerms(figures)
+                                                     : cachePerGpuTerms(figures),
                     part);
   }
 }
@@ -93,8 +99,8 @@ void paintCards(const View& view, Canvas list, const CostState& page, const ImRe
   };
   float firstFit = bar.Max.x;
   for (const Card& card : cards) {
-    if (card.gb * kGiga > most) continue;
-    const float x = std::round(bar.Min.x + static_cast<float>(card.gb * kGiga / most) * bar.GetWidth());
+    if (usableBytes(card.gb) > most) continue;
+    const float x = std::round(bar.Min.x + static_cast<float>(usableBytes(card.gb) / most) * bar.GetWidth());
     if (card.fits) firstFit = std::min(firstFit, x);
     const float top = card.fits ? bar.Min.y - view.px(4) : bar.Max.y - view.px(4);
     list.AddRectFilled(ImVec2(x - view.px(card.fits ? 1 : 0.5f), top),
@@ -111,7 +117,7 @@ void paintCards(const View& view, Canvas list, const CostState& page, const ImRe
                          ImVec2(middle + half + pad, y + view.px(12)), theme.raised, view.px(5));
     paintText(list, font, ImVec2(middle, y), card.fits ? theme.text : theme.secondary, label, Align::center);
     if (!card.fits) continue;
-    const std::string free = fourDigitBytes(card.gb * kGiga - bytes) + " free";
+    const std::string free = fourDigitBytes(usableBytes(card.gb) - bytes) + " free";
     const float room = textWidth(view.fonts->text, free) / 2;
     const float at = std::clamp(middle, bar.Min.x + room, bar.Max.x - room);
     if (claims(takenFree, at - room, at + room))
@@ -119,13 +125,12 @@ void paintCards(const View& view, Canvas list, const CostState& page, const ImRe
   }
   const bool anyFits = std::any_of(cards.begin(), cards.end(), [](const Card& card) { return card.fits; });
   const std::string tooSmall =
-      anyFits ? fmt::format("too small at {} GPU{}", page.figures.request.tensorParallel,
-                            page.figures.request.tensorParallel == 1 ? "" : "s")
+      anyFits ? "too small at " + countedText(page.figures.request.tensorParallel, "GPU")
       : page.figures.tooLarge()
           ? "No GPU holds this."
           : fmt::format("Needs {:.0f} of the largest GPUs",
                         std::ceil(bytes * static_cast<double>(page.figures.request.tensorParallel) /
-                                  (*sizes.rbegin() * kGiga)));
+                                  usableBytes(*sizes.rbegin())));
   if (firstFit - bar.Min.x > textWidth(view.fonts->text, tooSmall) + view.px(90) || !anyFits)
     paintText(list, view.fonts->text, ImVec2(bar.Min.x, bar.Max.y + view.px(44)), theme.secondary, tooSmall);
 }
@@ -144,11 +149,11 @@ void tile(Scene& scene, CostState& page, const GpuChoice& choice, const ImRect& 
   if (chosen || (hovered && enabled)) list.AddRectFilled(area.Min, area.Max, theme.raised, view.px(8));
   compat::rectOutline(list, area.Min, area.Max, chosen ? theme.text : theme.line, view.px(8),
                       view.px(chosen ? 1.6f : 1));
-  if (hovered) tooltipBeside(view, enabled ? holdsTerms(choice.cost) : choice.reason, area);
+  if (hovered) tooltipBeside(view, enabled ? holdsTerms(choice.memory) : choice.reason, area);
   const float pad = view.px(area.GetWidth() < view.px(100) ? 5 : 14);
   const float left = area.Min.x + pad, right = area.Max.x - pad;
   const float y = small ? area.GetCenter().y : area.Min.y + view.px(21);
-  std::string title = fmt::format("{} GPU{}", choice.gpus, choice.gpus == 1 ? "" : "s");
+  std::string title = countedText(choice.gpus, "GPU");
   std::string fits = choice.fitsGb ? fmt::format("{:g} GB", *choice.fitsGb) : "none";
   float word = textWidth(view.fonts->bold, fits);
   if (enabled && left + textWidth(view.fonts->bold, title) + view.px(8) > right - word) {
@@ -170,17 +175,16 @@ void tile(Scene& scene, CostState& page, const GpuChoice& choice, const ImRect& 
     paintText(list, view.fonts->text, ImVec2(right - word - view.px(6), y), theme.secondary, "fits",
               Align::right);
   if (small) return;
-  const double bytes =
-      static_cast<double>(choice.cost.weightsPerGpu) + static_cast<double>(choice.cost.perGpu);
+  const double bytes = choice.memory.needed();
   const float below = area.Min.y + view.px(45);
   const std::string each = fourDigitBytes(bytes) + (choice.gpus > 1 && bytes < 0x1p63 ? " each" : "");
   const float eachWidth = paintText(list, view.fonts->mono, ImVec2(left, below), theme.secondary, each);
   const float room = right - left - eachWidth - view.px(8);
-  if (choice.cost.copies > 1 && room > view.px(50))
+  if (choice.copies > 1 && room > view.px(50))
     paintFitted(view, list, view.fonts->small, ImVec2(right, below), room, theme.secondary,
                 page.figures.shape.isLatent() ? "latent on each"
-                : choice.cost.copies == 2     ? "each kv head twice"
-                                              : fmt::format("each kv head {}×", choice.cost.copies),
+                : choice.copies == 2          ? "each kv head twice"
+                                              : fmt::format("each kv head {}×", choice.copies),
                 Align::right);
 }
 
@@ -195,9 +199,10 @@ float costRuler(Scene& scene, CostState& page, const ImRect& area, bool small) {
   const std::string title = costHolds(figures);
   float x = area.Min.x + paintText(list, view.fonts->title, ImVec2(area.Min.x, titleY), theme.text, title) +
             view.px(12);
+  track("ruler.heading", ImVec2(area.Min.x, titleY - view.px(10)), ImVec2(area.Max.x, titleY + view.px(10)));
   const std::string sold =
-      fmt::format("GPU memory in GB (10⁹ bytes): {} = {} GiB", machineText(figures.machine, " "),
-                  bytesInUnit(figures.machine.memoryGb * kGiga, 1073741824.0));
+      fmt::format("{:g} % of a GPU is usable: {} gives {}", attention::kUsableShare * 100,
+                  machineText(figures.machine, " "), fourDigitBytes(usableBytes(figures.machine.memoryGb)));
   const float soldWidth = textWidth(view.fonts->text, sold);
   const bool both =
       area.Max.x - x > soldWidth + textWidth(view.fonts->text, costShare(figures)) + view.px(30);
@@ -210,7 +215,7 @@ float costRuler(Scene& scene, CostState& page, const ImRect& area, bool small) {
   list.AddRectFilled(bar.Min, bar.Max, theme.panel);
   double most = 200 * kGiga;
   // Beyond the largest card the axis grows, and for a chosen one that is larger.
-  while (most < std::max(figures.gpuBytes() * 1.05, figures.machine.memoryGb * kGiga)) most *= 2;
+  while (most < std::max(figures.gpuBytes() * 1.05, usableBytes(figures.machine.memoryGb))) most *= 2;
   if (!figures.tooLarge()) paintSegments(view, list, figures, bar, most);
   paintCards(view, list, page, bar, most);
   const float tiles = bar.Max.y + view.px(small ? 56 : 76);

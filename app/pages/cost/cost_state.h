@@ -8,6 +8,7 @@
 #include "app/compute/cost/cost_figures.h"
 #include "app/widgets/layout.h"
 #include "app/widgets/view.h"
+#include "attention/models/model_catalogue.h"
 
 namespace headscope::app {
 

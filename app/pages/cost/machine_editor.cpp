@@ -117,6 +117,8 @@ void MachineEditor::cell(Scene& scene, View& view, const Machine& machine, int c
                                        named ? "name" : kColumns[static_cast<std::size_t>(column)].name);
   ImGui::SetCursorScreenPos(area.Min);
   if (typed_.machine == machine.name && typed_.column == column) {
+    // A new row is below the visible ones until the list has scrolled to it.
+    if (typed_.justOpened && !ImGui::IsRectVisible(area.Min, area.Max)) return;
     const bool opened = std::exchange(typed_.justOpened, false);
     const bool entered = lineBox(view, name, typed_.text, area.GetWidth(), opened, "");
     if (!entered && (opened || !ImGui::IsItemDeactivated())) return;
@@ -187,9 +189,15 @@ void MachineEditor::draw(Scene& scene, View& view, bool) {
     const float width = ImGui::GetContentRegionAvail().x;
     // Copies: a change moves rows of the catalogue.
     for (const std::string& each : std::vector<std::string>(order_))
-      if (const Machine* found = attention::findMachine(page_.catalogue.machines, each))
+      if (const Machine* found = attention::findMachine(page_.catalogue.machines, each)) {
+        const bool chosen = each == page_.figures.machine.name;
         row(scene, view, Machine(*found), width);
-    if (std::exchange(scrollDown_, false)) ImGui::SetScrollHereY(1);
+        if (chosen && std::exchange(scrollToChosen_, false)) ImGui::SetScrollHereY(0.5f);
+      }
+    if (std::exchange(scrollDown_, false)) {
+      ImGui::SetScrollHereY(1);
+      view.redraw();
+    }
     ImGui::PopStyleVar();
     compat::endChild();
     gap(view, 2);

@@ -42,6 +42,7 @@ class MachineEditor : public Dialog {
   TypedCell typed_;
   std::string problem_;
   bool scrollDown_ = false;
+  bool scrollToChosen_ = true;  ///< when it opens
 };
 
 }  // namespace headscope::app

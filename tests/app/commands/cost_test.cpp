@@ -65,8 +65,9 @@ TEST(CostCommand, listsTheShapes) {
   const test::TemporaryFolder home;
   const Outcome outcome = runCost({"--list", "--json"}, home);
   EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
-  EXPECT_EQ(json::parse(outcome.output).size(), 24u);
-  EXPECT_THAT(runCost({"--list"}, home).output, HasSubstr("Brown et al. 2020, table 2.1"));
+  EXPECT_GE(json::parse(outcome.output).size(), 90u);
+  EXPECT_THAT(runCost({"--devices"}, home).output, HasSubstr("MI355X"));
+  EXPECT_THAT(runCost({"--list"}, home).output, HasSubstr("Brown et al. 2020, tables 2.1"));
 }
 
 TEST(CostCommand, readsAConfigAndTheFoldersOwnShapes) {
@@ -115,6 +116,82 @@ TEST(CostCommand, badInputGetsOneSentence) {
               HasSubstr("kv_heads is 4, expected a divisor of the 6 heads"));
 }
 
+TEST(CostCommand, aScriptLearnsWhetherItFits) {
+  const test::TemporaryFolder home;
+  const std::vector<std::string> asked{"--model",
+                                       "llama 3.3 70b",
+                                       "--tensor-parallel",
+                                       "4",
+                                       "--device",
+                                       "H100",
+                                       "--tokens",
+                                       "32768",
+                                       "--batch",
+                                       "16",
+                                       "--dtype",
+                                       "fp8",
+                                       "--weights-dtype",
+                                       "fp8",
+                                       "--json"};
+  Outcome outcome = runCost(asked, home);
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
+  json cost = json::parse(outcome.output);
+  EXPECT_EQ(cost["model"]["name"], "Llama-3.3-70B");
+  EXPECT_EQ(cost["fits"], true);
+  EXPECT_GT(cost["free_bytes_per_gpu"], 0);
+  EXPECT_GT(cost["longest_context"], 32768);
+  EXPECT_GE(cost["largest_batch"], 16);
+  EXPECT_GT(cost["decode_tokens_per_second"], 0);
+  EXPECT_DOUBLE_EQ(cost["decode_tokens_per_second"].get<double>() / 16,
+                   cost["decode_tokens_per_second_per_user"].get<double>());
+  EXPECT_GT(cost["prefill_seconds"], 0);
+  EXPECT_EQ(cost["gpu"]["multiplies"], "fp8");
+  EXPECT_EQ(cost["gpu"]["flops"], 1979e12);
+  ASSERT_EQ(cost["layers"].size(), 1u);
+  EXPECT_EQ(cost["layers"][0]["kind"], "full");
+  EXPECT_EQ(cost["layers"][0]["bytes"], cost["cache"]["bytes"]);
+  EXPECT_TRUE(cost["cost_per_million_tokens"].is_null());
+  outcome = runCost({"--model", "Llama-3.3-70B", "--device", "H100", "--price", "3", "--json"}, home);
+  EXPECT_EQ(outcome.exitCode, 3) << "141 GB of weights";
+  cost = json::parse(outcome.output);
+  EXPECT_EQ(cost["fits"], false);
+  EXPECT_EQ(cost["longest_context"], 0);
+  EXPECT_LT(cost["free_bytes_per_gpu"], 0);
+  EXPECT_GT(cost["cost_per_million_tokens"], 0);
+  EXPECT_EQ(runCost({"--model", "Llama-3.3-70B", "--tensor-parallel", "1"}, home).exitCode, 0)
+      << "nobody asked";
+  outcome = runCost({"--model", "GPT-2", "--device", "H1000"}, home);
+  EXPECT_EQ(outcome.exitCode, 2);
+  EXPECT_THAT(outcome.errors, HasSubstr("--device is \"H1000\", expected one of"));
+  outcome = runCost({"--model", "GPT-2", "--weights-dtype", "fp5"}, home);
+  EXPECT_THAT(outcome.errors, HasSubstr("--weights-dtype is \"fp5\", expected one of published, fp32"));
+}
+
+TEST(CostCommand, whatThePageComparesIsPrintedToo) {
+  const json cost =
+      costOf({"--model", "Llama-3.1-70B", "--tensor-parallel", "2", "--weights-dtype", "Q4_K_M"});
+  EXPECT_EQ(cost["request"]["weights_dtype"], "q4_k_m") << "as files have it";
+  ASSERT_EQ(cost["tensor_parallel_choices"].size(), 5u);
+  EXPECT_EQ(cost["tensor_parallel_choices"][4]["copies"], 2);
+  EXPECT_GT(cost["tensor_parallel_choices"][0]["bytes_per_gpu"], cost["weights"]["bytes"]);
+  EXPECT_EQ(cost["tensor_parallel_choices"][1]["smallest_memory_gb"], 80);
+  EXPECT_EQ(cost["compared"]["mha_bytes"], 8 * cost["cache"]["bytes"].get<std::uint64_t>());
+  EXPECT_GT(cost["attention_overtakes"]["everything"], cost["attention_overtakes"]["projections"]);
+  const json odd = costOf({"--model", "GPT-2 XL"});
+  EXPECT_EQ(odd["tensor_parallel_choices"][1]["reason"], "25 heads can't be split evenly over 2 GPUs.");
+}
+
+TEST(CostCommand, layersAreListedByKind) {
+  const json cost = costOf({"--model", "Llama-4-Scout", "--tokens", "32768"});
+  ASSERT_EQ(cost["layers"].size(), 2u);
+  EXPECT_EQ(cost["layers"][0]["kind"], "chunk");
+  EXPECT_EQ(cost["layers"][0]["layers"], 36);
+  EXPECT_EQ(cost["layers"][0]["tokens"], 8192);
+  EXPECT_EQ(cost["layers"][1]["bytes"], 12ull * 32768 * 4096);
+  const json mamba = costOf({"--model", "Mamba-Codestral-7B", "--tokens", "1000000"});
+  EXPECT_TRUE(mamba["longest_context"].is_null()) << "any";
+}
+
 TEST(CostCommand, saysNothingOfAContextThatIsNotKnown) {
   const test::TemporaryFolder home;
   test::putFile(home / "config.json",
@@ -122,7 +199,11 @@ TEST(CostCommand, saysNothingOfAContextThatIsNotKnown) {
   const Outcome outcome =
       runCost({"--model", (home / "config.json").string(), "--tokens", "9000", "--json"}, home);
   EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
-  EXPECT_THAT(json::parse(outcome.output)["warnings"], IsEmpty());
+  const json warnings = json::parse(outcome.output)["warnings"];
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_THAT(warnings[0],
+              HasSubstr("a model without a model_type is not known: counted as an ordinary decoder"));
+  EXPECT_THAT(warnings[1], HasSubstr("does not say the longest text"));
 }
 
 TEST(CostCommand, warnsBeyondTheModelsContextAndBeyondWhatCanBeCounted) {

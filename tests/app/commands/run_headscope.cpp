@@ -1,11 +1,14 @@
 #include "tests/app/commands/run_headscope.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
+#include <thread>
 
 #include "test_paths.h"
 #include "tests/support/temporary_folder.h"
@@ -48,10 +51,23 @@ Outcome runHeadscopeOnTerminal(const std::vector<std::string>& arguments, const 
   const std::string name = ::ptsname(terminal);
   // Stays open, so that nothing is lost when the program closes its own.
   const int kept = ::open(name.c_str(), O_RDWR | O_NOCTTY);
+  // Read while the program runs: a terminal holds a few kilobytes, and what prints more waits for its reader.
+  std::string shown;
+  std::atomic<bool> ended = false;
+  std::thread reader([&] {
+    for (bool last = false; !last;) {
+      last = ended;
+      pollfd ready{terminal, POLLIN, 0};
+      ::poll(&ready, 1, last ? 0 : 20);
+      char buffer[4096];
+      for (ssize_t got; (got = ::read(terminal, buffer, sizeof buffer)) > 0;)
+        shown.append(buffer, static_cast<std::size_t>(got));
+    }
+  });
   Outcome outcome = runHeadscope(arguments, before, ">'" + name + "'");
-  char buffer[4096];
-  for (ssize_t got; (got = ::read(terminal, buffer, sizeof buffer)) > 0;)
-    outcome.output.append(buffer, static_cast<std::size_t>(got));
+  ended = true;
+  reader.join();
+  outcome.output = shown;
   ::close(kept);
   ::close(terminal);
   return outcome;

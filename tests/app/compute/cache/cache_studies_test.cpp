@@ -13,6 +13,7 @@
 #include "app/compute/figures/scene_picture.h"
 #include "app/compute/layer/layer_config.h"
 #include "attention/cache/quantise.h"
+#include "attention/models/model_catalogue.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {

@@ -26,9 +26,16 @@ TEST(CostTerms, sayTheNumbersThatAFigureIsMadeOf) {
   EXPECT_EQ(reservedTerms(llama),
             "8,192 blocks of 16 tokens for each of 1 sequence: 40 GiB, 0 B of it empty");
   EXPECT_EQ(weightsTerms(llama),
-            "70,552,387,584 parameters (norms not counted) × 2 B = 131.4 GiB, over 2 GPUs 65.71 GiB each");
-  EXPECT_EQ(cachePerGpuTerms(llama), "4 of 8 kv heads on each of 2 GPUs: 20 GiB");
-  EXPECT_EQ(holdsTerms(llama.cost), "65.71 GiB of weights + 20 GiB of cache = 85.71 GiB");
+            "70,553,706,496 parameters in bf16, 16 bits each = 131.4 GiB, estimated from the sizes; over 2 "
+            "GPUs 65.71 "
+            "GiB each");
+  EXPECT_EQ(cachePerGpuTerms(llama), "4 of 8 kv heads on each of 2 GPUs: 20 GiB in whole pages");
+  EXPECT_EQ(holdsTerms(llama.serving.memory),
+            "65.71 GiB of weights + 20 GiB of cache + 784.2 MiB of activations = 86.47 GiB, of 118.2 GiB "
+            "that are usable");
+  EXPECT_TRUE(activationTerms(llama).starts_with(
+      "8,192 tokens at once × 50,176 numbers × 2 B + 250.5 KiB of logits = 784.2 MiB. For each"))
+      << activationTerms(llama);
   EXPECT_NE(timeTerms(llama).find("÷ (4.8 TB/s · 2 GPUs) = 18.95 ms"), std::string::npos) << timeTerms(llama);
 }
 
@@ -54,7 +61,9 @@ TEST(CostTerms, knowLatentsWindowsAndEncoders) {
                 .find("2 · 128 heads · (512 + 64 for its score + 512 for its sum) = 278,528 FLOP"),
             std::string::npos);
   EXPECT_EQ(timeTerms(figuresOf("Llama-3.1-70B", 2)).find("absorbed"), std::string::npos);
-  EXPECT_NE(cacheTerms(figuresOf("Gemma-3-27B", 1)).find("tokens in all layers"), std::string::npos);
+  EXPECT_NE(cacheTerms(figuresOf("Gemma-3-27B", 1))
+                .find("10 of 62 layers keep all tokens: 8,192 B × 131,072 tokens × batch 1, in all 10 GiB"),
+            std::string::npos);
   EXPECT_NE(cacheTerms(figuresOf("BERT-base", 1)).find("keeps nothing"), std::string::npos);
 }
 
@@ -68,6 +77,37 @@ TEST(CostWords, AnEncoderHasNoDecodeStepAndNothingOfItsOwnIsDashed) {
   const CostPlot memory = memoryPlot(setup, bert, loadCatalogue({}));
   EXPECT_TRUE(memory.notes.empty());
   EXPECT_FALSE(memoryPlot(setup, figuresOf("Llama-3.1-8B", 1), loadCatalogue({})).notes.empty());
+}
+
+TEST(CostWords, TheVerdictHasItsReasons) {
+  const CostFigures llama = figuresOf("Llama-3.1-70B", 2);
+  EXPECT_TRUE(llama.fits());
+  EXPECT_EQ(verdictText(llama), "Fits, 31.71 GiB free");
+  EXPECT_NE(verdictReason(llama).find("on each of 2 × H200; longest context 338,880, largest batch 2"),
+            std::string::npos)
+      << verdictReason(llama);
+  EXPECT_NE(speedReason(llama).find("at most; first token after 21.22 s; bound by reading weights"),
+            std::string::npos)
+      << speedReason(llama);
+  const CostFigures large = figuresOf("Llama-3.1-405B", 1);
+  EXPECT_FALSE(large.fits());
+  EXPECT_NE(verdictText(large).find(" too large"), std::string::npos);
+  EXPECT_NE(verdictReason(large).find("no batch and no context fits"), std::string::npos)
+      << verdictReason(large);
+}
+
+TEST(CostWords, LayersOfSeveralKindsHaveALineEach) {
+  EXPECT_TRUE(costLayers(figuresOf("Llama-3.1-70B", 1)).empty()) << "the product says it";
+  const std::vector<CostLayers> jamba = costLayers(figuresOf("Jamba-1.5-Mini", 1));
+  ASSERT_EQ(jamba.size(), 2u);
+  EXPECT_EQ(jamba[0].words, "28 of 32 layers keep a state");
+  EXPECT_EQ(jamba[1].product, "4,096 B × 131,072 tokens × batch 1");
+  EXPECT_EQ(jamba[1].bytes, "2 GiB");
+  const std::vector<attention::CacheKind> order = layerKinds(figuresOf("Jamba-1.5-Mini", 1));
+  ASSERT_EQ(order.size(), 32u);
+  EXPECT_EQ(order[4], attention::CacheKind::full);
+  EXPECT_EQ(order[5], attention::CacheKind::recurrent);
+  EXPECT_EQ(costLayers(figuresOf("Mamba-Codestral-7B", 1)).size(), 1u);
 }
 
 TEST(CostWords, TheLayerMadeHereIsInTheMiddleOfASentence) {

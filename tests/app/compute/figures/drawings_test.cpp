@@ -338,9 +338,9 @@ TEST(Drawings, WhatAModelCostsHasItsFiguresAndItsPlots) {
   const std::string words = wordsOf(*drawing);
   for (const char* part :
        {"40 GiB", "KV cache of Llama-3.1-70B at 128 k tokens × batch 1", "42,949,672,960 B",
-        "327,680 B = 320 KiB per token", "Each of 2 GPUs holds 85.71 GiB", "weights 65.71 GiB",
-        "Memory grows with every token", "GQA, 8", "MQA, 1", "104,447", "18,431", "Decode waits for memory",
-        "decode, 1 token"})
+        "327,680 B = 320 KiB per token", "Each of 2 GPUs holds 86.47 GiB", "Fits, 31.71 GiB free", "tokens/s",
+        "weights 65.71 GiB", "Memory grows with every token", "GQA, 8", "MQA, 1", "104,447", "18,431",
+        "Decode waits for memory", "decode, 1 token"})
     EXPECT_THAT(words, HasSubstr(part));
   // Every line and every word lies on the page.
   for (const Polyline& line : shapesOf<Polyline>(*drawing))
@@ -372,6 +372,8 @@ TEST(Drawings, WhatAModelCostsFollowsTheScene) {
   scene.cost.memory = MemoryPlot::matrices;
   EXPECT_THAT(words(),
               testing::AllOf(HasSubstr("10.72 GiB"), HasSubstr("latent"), HasSubstr("n² matrices in GiB")));
+  scene.cost.model = "Jamba-1.5-Mini";
+  EXPECT_THAT(words(), HasSubstr("4 of 32 layers keep all tokens"));
   scene.cost.model = "BERT-base";
   EXPECT_THAT(words(), testing::AllOf(HasSubstr("keeps no cache"), testing::Not(HasSubstr("per token"))));
   scene.cost.model = "GPT-3 175B";

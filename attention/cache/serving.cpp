@@ -1,0 +1,118 @@
+#include "attention/cache/serving.h"
+
+#include <algorithm>
+
+namespace headscope::attention {
+
+namespace {
+
+double sizeOf(Index value) {
+  return static_cast<double>(value);
+}
+
+/// Numbers of one token that are alive at once in a layer, on one of `gpus` GPUs.
+double rowNumbers(const ModelShape& shape, double gpus) {
+  double mixer = 0, inner = 0;
+  for (const LayerGroup& group : layerGroups(shape)) {
+    const double attention = sizeOf((group.heads + 2 * group.kvHeads) * group.headDim);
+    // What a recurrent layer projects its input to, its matrices tell.
+    const double projected =
+        sizeOf(static_cast<Index>(group.parameters)) / sizeOf(std::max<Index>(1, shape.modelDim));
+    mixer = std::max(mixer, group.kind == CacheKind::recurrent ? projected : attention);
+  }
+  for (const FeedForward& each : feedForwards(shape))
+    inner = std::max(inner, sizeOf(each.innerDim) * sizeOf(std::max<Index>(1, each.activeExperts)) +
+                                sizeOf(each.sharedDim));
+  return 2 * sizeOf(shape.modelDim) + (mixer + 2 * inner) / gpus;
+}
+
+/// The largest value up to `most` at which it fits, 0 where 1 doesn't, nothing where `most` does.
+template <class Fits>
+std::optional<Index> largest(Index most, Fits fits) {
+  if (fits(most)) return std::nullopt;
+  Index low = 0, high = most;
+  while (high - low > 1) {
+    const Index middle = low + (high - low) / 2;
+    (fits(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+/// Seconds of all all-reduces when `tokens` tokens go through the model.
+double allReduceSeconds(const ModelShape& shape, Index gpus, const Machine& machine, double tokens,
+                        bool encoder) {
+  if (gpus == 1 || machine.link <= 0) return 0;
+  double count = 0;
+  for (const LayerGroup& group : layerGroups(shape))
+    if (encoder || group.kind != CacheKind::none) count += group.parameters > 0 ? sizeOf(group.layers) : 0;
+  for (const FeedForward& each : feedForwards(shape))
+    if (encoder || !each.encoder) count += each.innerDim > 0 ? sizeOf(each.layers) : 0;
+  const double p = sizeOf(gpus), bytes = tokens * sizeOf(shape.modelDim) * 2;
+  return count * 2 * (p - 1) / p * bytes / (machine.link / 2);
+}
+
+}  // namespace
+
+GpuMemory gpuMemory(const ModelShape& shape, const CostRequest& request, const Machine& machine) {
+  const CacheCost cost = cacheCost(shape, request);
+  const double gpus = sizeOf(request.tensorParallel);
+  GpuMemory memory;
+  memory.usable = kUsableShare * machine.memoryGb * 1e9;
+  memory.weights = static_cast<double>(cost.weightsPerGpu);
+  memory.cache = static_cast<double>(cost.reservedPerGpu);
+  memory.rows = std::min<Index>(kPrefillChunk, request.tokens > kPrefillChunk / request.batch
+                                                   ? kPrefillChunk
+                                                   : request.tokens * request.batch);
+  memory.numbersPerRow = rowNumbers(shape, gpus);
+  memory.logits = sizeOf(request.batch) * sizeOf(shape.vocabulary) * 4 / gpus;
+  const double bytes = mathFormatOf(shape, request) == MathFormat::fp32 ? 4 : 2;
+  memory.activations = sizeOf(memory.rows) * memory.numbersPerRow * bytes + memory.logits;
+  return memory;
+}
+
+Serving serve(const ModelShape& shape, const CostRequest& request, const Machine& machine) {
+  Serving serving;
+  serving.memory = gpuMemory(shape, request, machine);
+  const auto fitsWith = [&](Index CostRequest::*member, Index value) {
+    CostRequest other = request;
+    other.*member = value;
+    return gpuMemory(shape, other, machine).fits();
+  };
+  serving.longestContext =
+      largest(Index{1} << 40, [&](Index n) { return fitsWith(&CostRequest::tokens, n); });
+  serving.largestBatch = largest(Index{1} << 30, [&](Index n) { return fitsWith(&CostRequest::batch, n); });
+  serving.math = mathFormatOf(shape, request);
+  serving.peak = peakFlops(machine, serving.math);
+  const double gpus = sizeOf(request.tensorParallel), flops = serving.peak * gpus,
+               bandwidth = machine.bandwidth * gpus;
+  const DecodeWork decode = decodeWork(shape, request);
+  const double tokens = sizeOf(request.tokens);
+  serving.prefillLinkSeconds = allReduceSeconds(shape, request.tensorParallel, machine, tokens, true);
+  CostRequest whole = request;  // whose experts many tokens reach
+  whole.batch = request.tokens;
+  serving.prefillSeconds = std::max(prefillWork(shape, request.tokens).total() / flops,
+                                    decodeWork(shape, whole).weightBytes / bandwidth) +
+                           serving.prefillLinkSeconds;
+  if (!shape.decodes) return serving;
+  serving.weightSeconds = decode.weightBytes / bandwidth;
+  serving.cacheSeconds = decode.cacheBytes / bandwidth;
+  serving.processorSeconds = decode.flops / flops;
+  serving.linkSeconds =
+      allReduceSeconds(shape, request.tensorParallel, machine, sizeOf(request.batch), false);
+  const double reading = serving.weightSeconds + serving.cacheSeconds;
+  serving.stepSeconds = std::max(reading, serving.processorSeconds) + serving.linkSeconds;
+  serving.bound = serving.linkSeconds > std::max(reading, serving.processorSeconds) ? Bound::link
+                  : serving.processorSeconds > reading                              ? Bound::processor
+                  : serving.cacheSeconds > serving.weightSeconds                    ? Bound::cache
+                                                                                    : Bound::weights;
+  serving.tokensPerSecondForOne = 1 / serving.stepSeconds;
+  serving.tokensPerSecond = sizeOf(request.batch) * serving.tokensPerSecondForOne;
+  return serving;
+}
+
+double costPerMillion(const Serving& serving, Index gpus, double pricePerHour) {
+  return serving.tokensPerSecond > 0 ? pricePerHour * sizeOf(gpus) * 1e6 / (3600 * serving.tokensPerSecond)
+                                     : 0;
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,80 @@
+#include <algorithm>
+#include <map>
+
+#include "attention/formats/files/file_io.h"
+#include "attention/formats/files/regular_file.h"
+#include "attention/models/model.h"
+#include "attention/models/model_shape_reader.h"
+#include "attention/models/weight_count.h"
+
+namespace headscope::attention {
+
+ModelShape shapeOf(const ModelConfig& config) {
+  ModelShape shape;
+  shape.layers = config.layerCount();
+  shape.modelDim = config.modelDim;
+  shape.heads = config.heads;
+  shape.kvHeads = config.kvHeads;
+  shape.headDim = config.headDim;
+  shape.context = config.maxPositions;
+  shape.decodes = config.causal;
+  shape.innerDim = config.innerDim;
+  shape.gated = config.gated;
+  shape.vocabulary = config.vocabulary;
+  shape.positions = config.positionRows;
+  for (const auto& layer : config.layers) {
+    shape.globalLayers += !layer.window;
+    shape.order.push_back(layer.window ? 1 : 0);
+    if (layer.window) shape.window = config.causal ? *layer.window : 2 * *layer.window - 1;
+  }
+  if (shape.window == 0) {
+    shape.globalLayers = 0;
+    shape.order.clear();
+  }
+  return shape;
+}
+
+ModelShape shapeOf(const Model& model) {
+  ModelShape shape = shapeOf(model.config());
+  std::map<DType, std::uint64_t> numbersOf;
+  for (const auto& [name, tensor] : model.checkpoint().tensors()) {
+    if (isCausalMask(name, tensor.shape)) continue;
+    std::uint64_t numbers = 1;
+    for (const std::uint64_t size : tensor.shape) numbers *= size;  // within the file: it was checked
+    shape.countedParameters += numbers;
+    shape.countedBytes += numbers * byteSize(tensor.dtype);
+    numbersOf[tensor.dtype] += numbers;
+  }
+  const auto most = std::max_element(numbersOf.begin(), numbersOf.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most != numbersOf.end())
+    shape.weightFormat = most->first == DType::F32   ? WeightFormat::fp32
+                         : most->first == DType::F16 ? WeightFormat::fp16
+                                                     : WeightFormat::bf16;
+  return shape;
+}
+
+Result<ModelShape> readModelShape(const std::filesystem::path& path) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
+  const auto bytes = readFile(path, kMostBytes);
+  if (!bytes) return bytes.error();
+  auto shape = readModelShape({reinterpret_cast<const char*>(bytes->data()), bytes->size()},
+                              shownPath(path.filename()));
+  if (!shape) return shape;
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::absolute(path, ignored).parent_path().filename();
+  if (path.filename() != "config.json" || folder.empty()) return shape;
+  shape->name = shownPath(folder);
+  const double bits = shape->weightBits > 0 ? shape->weightBits : rowOf(shape->weightFormat).bits;
+  const auto counted = countWeights(std::filesystem::absolute(path, ignored).parent_path(), bits);
+  if (!counted) {
+    shape->notes.push_back("weights are estimated: " + counted.error().message);
+  } else if (*counted) {
+    shape->countedBytes = (*counted)->bytes;
+    shape->countedParameters = (*counted)->parameters;
+    shape->source = "config.json; weights as its safetensors files say";
+  }
+  return shape;
+}
+
+}  // namespace headscope::attention

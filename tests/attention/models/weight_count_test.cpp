@@ -1,0 +1,89 @@
+#include "attention/models/weight_count.h"
+
+#include <gtest/gtest.h>
+
+#include "attention/cache/model_cost.h"
+#include "attention/formats/safetensors.h"
+#include "attention/models/model_shape_reader.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::attention::test {
+namespace {
+
+using headscope::test::putFile;
+
+WeightCount count(std::string_view json, double bits = 4) {
+  const auto counted = countTensors(json, bits, "x");
+  EXPECT_TRUE(counted.ok()) << (counted.ok() ? "" : counted.error().message);
+  return counted.ok() ? *counted : WeightCount();
+}
+
+TEST(WeightCount, packedTensorsAreWhatTheyUnpackTo) {
+  WeightCount all = count(R"({"a.weight": {"dtype": "F8_E4M3", "shape": [4, 8], "data_offsets": [0, 32]},
+    "a.weight_scale_inv": {"dtype": "F32", "shape": [1], "data_offsets": [32, 36]}, "__metadata__": {}})");
+  EXPECT_EQ(all.parameters, 32u);
+  EXPECT_EQ(all.bytes, 36u);
+  all = count(R"({"q.qweight": {"dtype": "I32", "shape": [8, 2], "data_offsets": [0, 64]},
+    "q.qzeros": {"dtype": "I32", "shape": [1], "data_offsets": [64, 68]},
+    "q.scales": {"dtype": "F16", "shape": [2], "data_offsets": [68, 72]}})");
+  EXPECT_EQ(all.parameters, 128u) << "eight in a word";
+  EXPECT_EQ(all.bytes, 72u);
+  all = count(R"({"experts.w_blocks": {"dtype": "U8", "shape": [3, 16], "data_offsets": [0, 48]},
+    "experts.w_scales": {"dtype": "U8", "shape": [3], "data_offsets": [48, 51]}})");
+  EXPECT_EQ(all.parameters, 96u);
+  all = count(R"({"w.weight": {"dtype": "U8", "shape": [10, 1], "data_offsets": [0, 10]},
+    "w.weight.absmax": {"dtype": "F32", "shape": [1], "data_offsets": [10, 14]}})");
+  EXPECT_EQ(all.parameters, 20u);
+  all = count(R"({"h.0.attn.bias": {"dtype": "F32", "shape": [1, 1, 4, 4], "data_offsets": [0, 64]},
+    "h.0.ln_1.bias": {"dtype": "F32", "shape": [4], "data_offsets": [64, 80]}})");
+  EXPECT_EQ(all.parameters, 4u) << "a mask is no weight";
+  EXPECT_EQ(all.bytes, 16u);
+}
+
+TEST(WeightCount, badHeadersGetASentence) {
+  const auto problem = [](std::string_view json) { return countTensors(json, 4, "x").error().message; };
+  EXPECT_EQ(problem("[]"), "x: its header is no object");
+  EXPECT_EQ(problem(R"({"a": {"dtype": "F32"}})"), "x: tensor \"a\" lacks its dtype, shape or data_offsets");
+  EXPECT_EQ(problem(R"({"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}})"),
+            "x: tensor \"a\" has a size that is no whole number");
+  EXPECT_EQ(problem(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 0]}})"),
+            "x: tensor \"a\" has data_offsets that are no range");
+}
+
+class CountedFolder : public testing::Test {
+ protected:
+  CountedFolder() {
+    putFile(folder / "config.json", R"({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64,
+      "num_attention_heads": 8, "intermediate_size": 128, "vocab_size": 100, "max_position_embeddings": 64})");
+  }
+  ModelShape shape() { return *readModelShape(folder / "config.json"); }
+  headscope::test::TemporaryFolder folder;
+};
+
+TEST_F(CountedFolder, safetensorsSayHowManyThereAre) {
+  EXPECT_EQ(shape().countedBytes, 0u) << "estimated where there are no files";
+  SafetensorsFile file;
+  file.tensors["w"] = fromFloats(std::vector<float>(12), {3, 4});
+  ASSERT_TRUE(writeSafetensors(folder / "model.safetensors", file).ok());
+  EXPECT_EQ(shape().countedParameters, 12u);
+  EXPECT_EQ(weightBytes(shape(), {}), 48u);
+  EXPECT_EQ(parametersOf(shape()).total, 12u);
+  EXPECT_EQ(shape().source, "config.json; weights as its safetensors files say");
+}
+
+TEST_F(CountedFolder, anIndexAloneSaysItToo) {
+  putFile(folder / "model.safetensors.index.json",
+          R"({"metadata": {"total_size": 1000, "total_parameters": 500},
+    "weight_map": {"w": "model-00001-of-00002.safetensors"}})");
+  EXPECT_EQ(shape().countedBytes, 1000u);
+  EXPECT_EQ(shape().countedParameters, 500u);
+}
+
+TEST_F(CountedFolder, aFileThatCantBeReadIsSaid) {
+  putFile(folder / "model.safetensors", "short");
+  ASSERT_EQ(shape().notes.size(), 1u);
+  EXPECT_NE(shape().notes[0].find("weights are estimated: model.safetensors"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace headscope::attention::test

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "app/pages/cost/cost_page.h"
+#include "tests/support/page_check.h"
+
+namespace headscope::test {
+
+/// The page Cost in a window.
+class CostOnScreen : public testing::Test {
+ protected:
+  explicit CostOnScreen(int width = 1920, int height = 1080) : ui(width, height) {
+    ui.key(static_cast<app::Key>('5'));
+    ui.draw();
+  }
+  /// Through the search: the list is longer than a window is high.
+  void pick(const std::string& name, const std::string& searched) {
+    ui.replaceText("cost.search", searched);
+    ui.clickAway();
+    ui.click(name);
+    ui.replaceText("cost.search", "");
+    ui.clickAway();
+  }
+  const app::CostFigures& figures() { return ui.session().page<app::CostPage>().state().figures; }
+  const app::CostSetup& cost() { return ui.scene().cost; }
+
+  UiDriver ui;
+};
+
+/// The same in a small one.
+class SmallCost : public CostOnScreen {
+ protected:
+  SmallCost() : CostOnScreen(1280, 720) {}
+};
+
+}  // namespace headscope::test
