@@ -22,6 +22,7 @@ void addStudyCommand(CLI::App& app, int& exitCode);
 void addTokenizeCommand(CLI::App& app, int& exitCode);
 void addCostCommand(CLI::App& app, int& exitCode);
 void addLessonCommand(CLI::App& app, int& exitCode);
+void addPythonCommand(CLI::App& app, int& exitCode);
 void addHelpCommand(CLI::App& app, int& exitCode);
 
 /// The scene of a file, or the opening scene where `path` is empty.

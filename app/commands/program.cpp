@@ -43,7 +43,8 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
   app.fallthrough(false);
   std::string scene;
   app.add_option("SCENE", scene,
-                 "A scene, a lesson, a model's folder, recorded attention or learned, to open in the window")
+                 "A scene, a lesson, a model (a folder or a GGUF file), recorded attention or learned, to "
+                 "open in the window")
       ->check(namesFile);
   int exitCode = 0;
   addRenderCommand(app, exitCode);
@@ -58,6 +59,7 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
   addTokenizeCommand(app, exitCode);
   addCostCommand(app, exitCode);
   addLessonCommand(app, exitCode);
+  addPythonCommand(app, exitCode);
   addHelpCommand(app, exitCode);
   // Before the commands run: what stands in front of one would be passed over in silence.
   app.parse_complete_callback([&] {
