@@ -143,9 +143,9 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
   CLI::App* command = app.add_subcommand("render", "Draw the window or a figure of it without a display");
   auto options = std::make_shared<RenderOptions>();
   command
-      ->add_option(
-          "SCENE", options->scene,
-          "A scene, a lesson, a model's folder, recorded attention or learned; default: the opening scene")
+      ->add_option("SCENE", options->scene,
+                   "A scene, a lesson, a model (a folder or a GGUF file), recorded attention or learned; "
+                   "default: the opening scene")
       ->check(namesFile);
   command->add_option("-o,--output", options->output, "The PNG, SVG or PDF to write")
       ->required()

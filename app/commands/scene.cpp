@@ -10,6 +10,7 @@
 #include "app/scene/models/scene_model.h"
 #include "app/scene/scene_json.h"
 #include "attention/formats/files/regular_file.h"
+#include "attention/models/gguf/gguf_source.h"
 
 namespace headscope::app {
 
@@ -19,7 +20,7 @@ attention::Result<Scene> sceneOrOpening(const std::string& path) {
   const bool learned = path == kLearned && !std::filesystem::exists(path, ignored);
   const std::string ending = recordedFile(path).path.extension().string();
   const bool recorded = ending == ".npz" || ending == ".npy" || ending == ".safetensors";
-  if (learned || recorded || std::filesystem::is_directory(path, ignored)) {
+  if (learned || recorded || std::filesystem::is_directory(path, ignored) || attention::isGguf(path)) {
     const std::string folder =
         learned ? kLearned : std::filesystem::absolute(path, ignored).lexically_normal().string();
     auto opened = openModel(folder);

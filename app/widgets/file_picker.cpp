@@ -180,7 +180,8 @@ void FilePicker::belowTheLine(const View& view) const {
   } else if (confirmReplace_) {
     problem(view, "A file with this name exists. Choose Replace to overwrite it.");
   } else if (!question_.folderFile.empty()) {
-    hint(view, "A folder with " + question_.folderFile + ", or that file.");
+    hint(view, "A folder with " + question_.folderFile + ", or a file that ends in " +
+                   alternatives(question_.endings) + ".");
   } else if (question_.endings.size() > 1 || question_.saves()) {
     hint(view, "Files that end in " + alternatives(question_.endings) + ".");
   }

@@ -2,19 +2,17 @@
 
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "attention/kernels/buffer.h"
 #include "attention/kernels/gemm_block.h"
-#include "hwy/cache_control.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/gemm.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h, which sets the target that this is compiled for.
-#include "attention/kernels/numbers-inl.h"
+#include "attention/kernels/pack_weights-inl.h"
 #include "attention/kernels/vector-inl.h"
 
 // The loops around the product follow Goto and van de Geijn (2008): a panel of weights stays in the first
@@ -62,62 +60,12 @@ void multiplyBlock(const GemmBlock& block, size_t step, size_t depth, const floa
   }
 }
 
-/// Calls use with the weight's first number as a pointer of its type, which may be at any byte.
-template <typename Use>
-HWY_INLINE void withNumbers(const WeightColumns& weight, const Use& use) {
-  switch (weight.type) {
-    case WeightType::f32:
-      return use(reinterpret_cast<const float*>(weight.data));
-    case WeightType::f16:
-      return use(reinterpret_cast<const hwy::float16_t*>(weight.data));
-    case WeightType::bf16:
-      return use(reinterpret_cast<const hwy::bfloat16_t*>(weight.data));
-    case WeightType::f64:
-      return use(reinterpret_cast<const double*>(weight.data));
-  }
-}
-
-/// Bytes fetched at a time, and rows between fetching and reading.
-inline constexpr size_t kLine = 64, kAhead = 8;
-
-/// kGemmDepth steps of the weights from `step` on, in panels. `rows`: room for another panel. A transposed
-/// weight is read row by row: each may lie on a page of its own.
-template <typename Number>
-void packWeights(const WeightColumns& weight, const Number* numbers, size_t columns, size_t step,
-                 size_t depth, float* rows, float* panels) {
-  const size_t wide = panelColumns();
-  for (size_t k = 0; weight.transposed && k < depth; ++k) {
-    if (k + kAhead < depth)
-      for (size_t column = 0; column < columns; column += kLine / sizeof(Number))
-        hwy::Prefetch(numbers + (step + k + kAhead) * weight.row + column);
-    for (size_t column = 0; column < columns; column += wide) {
-      const size_t count = std::min(wide, columns - column);
-      float* const to = panels + column * depth + k * wide;
-      copyNumbers(numbers + (step + k) * weight.row + column, count, to);
-      std::fill(to + count, to + wide, 0.0f);
-    }
-  }
-  for (size_t column = 0; !weight.transposed && column < columns; column += wide) {
-    const size_t count = std::min(wide, columns - column);
-    const Number* const first = numbers + column * weight.row + step;
-    if constexpr (std::is_same_v<Number, float>)
-      if (reinterpret_cast<std::uintptr_t>(first) % alignof(float) == 0) {
-        packPanel(first, weight.row, count, wide, depth, panels + column * depth);
-        continue;
-      }
-    for (size_t c = 0; c < count; ++c) copyNumbers(first + c * weight.row, depth, rows + c * depth);
-    packPanel(rows, depth, count, wide, depth, panels + column * depth);
-  }
-}
-
 /// `panels`: room for the block's columns in whole panels and one more, each of kGemmDepth steps.
 void gemmBlock(const GemmBlock& block, const WeightColumns& weight, float* panels) {
   float* const rows = panels + roundedUp(block.columns, panelColumns()) * std::min(block.in, kGemmDepth);
   for (size_t step = 0; step < block.in; step += kGemmDepth) {
     const size_t depth = std::min(kGemmDepth, block.in - step);
-    withNumbers(weight, [&](const auto* numbers) HWY_ATTR {
-      packWeights(weight, numbers, block.columns, step, depth, rows, panels);
-    });
+    packWeights(weight, block.columns, step, depth, rows, panels);
     multiplyBlock(block, step, depth, panels);
   }
 }
@@ -169,13 +117,34 @@ HWY_INLINE void addRows(const Number* w, size_t row, const float* x, size_t in, 
   }
 }
 
-/// Outputs of one input row: weights are read once and nothing is packed.
-void mapRow(const float* x, const WeightColumns& weight, size_t in, size_t count, float* y) {
-  withNumbers(weight, [&](const auto* numbers) HWY_ATTR {
-    if (!weight.transposed)
-      for (size_t o = 0; o < count; ++o) y[o] = dot(numbers + o * weight.row, x, in);
-    else
-      addRows(numbers, weight.row, x, in, count, y);
+/// Numbers of a row of blocks that are unpacked before they are multiplied: they stay in the first cache.
+inline constexpr size_t kUnpacked = 1024;
+
+/// Σ w·x over `count` steps of weights in blocks.
+float dotBlocks(WeightType type, const unsigned char* w, const float* x, size_t count) {
+  HWY_ALIGN float numbers[kUnpacked];
+  const WeightBlock block = weightBlock(type);
+  float sum = 0;
+  for (size_t k = 0; k < count; k += kUnpacked) {
+    const size_t some = std::min(kUnpacked, count - k);
+    unpackBlocks(type, block, w + k / block.numbers * block.bytes, some / block.numbers, numbers);
+    sum += dot(numbers, x + k, some);
+  }
+  return sum;
+}
+
+/// Outputs of one input row: weights are read once and nothing is packed. Of a transposed map the steps from
+/// `step` on.
+void mapRow(const float* x, const WeightColumns& weight, size_t step, size_t in, size_t count, float* y) {
+  if (!isPlain(weight.type)) {
+    for (size_t o = 0; o < count; ++o) y[o] = dotBlocks(weight.type, weight.output(o), x, in);
+    return;
+  }
+  withNumbers(weight.type, [&](const auto* number) HWY_ATTR {
+    using Number = decltype(number);
+    if (weight.transposed)
+      return addRows(reinterpret_cast<Number>(weight.input(step)), weight.row, x, in, count, y);
+    for (size_t o = 0; o < count; ++o) y[o] = dot(reinterpret_cast<Number>(weight.output(o)), x, in);
   });
 }
 
@@ -215,13 +184,12 @@ std::vector<Task> tasksFor(std::size_t rows, std::size_t in, std::span<const Lin
   return tasks;
 }
 
-/// The weights of a task's outputs, from a step of their sums on.
-WeightColumns weightsOf(const Task& task, std::size_t in, std::size_t step = 0) {
+/// The weights of a task's outputs.
+WeightColumns weightsOf(const Task& task, std::size_t in) {
   const LinearMap& map = *task.map;
   const std::size_t row = map.weightRow ? map.weightRow : map.transposed ? map.out : in;
-  const std::size_t first = map.transposed ? step * row + task.column : task.column * row + step;
-  return {static_cast<const unsigned char*>(map.weight) + first * weightBytes(map.type), map.type,
-          map.transposed, row};
+  return {
+      static_cast<const unsigned char*>(map.weight), map.type, map.transposed, row, task.column, map.paired};
 }
 
 const float* biasOf(const Task& task) {
@@ -279,7 +247,7 @@ std::size_t neighbours(std::span<const LinearMap> maps) {
     const bool next = map.transposed && map.weight == place && map.type == maps.front().type &&
                       map.weightRow == maps.front().weightRow && (count == 0 || map.weightRow > 0);
     if (!next) break;
-    place += map.out * weightBytes(map.type);
+    place += weightBytes(map.type, map.out);
     ++count;
   }
   return count;
@@ -347,7 +315,7 @@ bool applyToRow(Pool& pool, std::size_t in, const Columns<const float>& x, std::
     float own[kGemmColumns];
     float* const to = task.partial ? task.partial : own;
     HWY_DYNAMIC_DISPATCH(mapRow)
-    (row.data() + task.step, weightsOf(task.outputs, in, task.step), task.steps, task.outputs.columns, to);
+    (row.data() + task.step, weightsOf(task.outputs, in), task.step, task.steps, task.outputs.columns, to);
     if (!task.partial) finishRow(task.outputs, own);
   });
   for (std::size_t i = 0; done && i < tasks.size(); ++i) addPartials(tasks, i);
@@ -357,10 +325,6 @@ bool applyToRow(Pool& pool, std::size_t in, const Columns<const float>& x, std::
 }
 
 }  // namespace
-
-std::size_t weightBytes(WeightType type) {
-  return type == WeightType::f32 ? 4 : type == WeightType::f64 ? 8 : 2;
-}
 
 bool applyMaps(Pool& pool, std::size_t rows, std::size_t in, const Columns<const float>& x,
                std::span<const LinearMap> maps, const std::stop_token& stop) {

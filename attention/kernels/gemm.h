@@ -5,6 +5,7 @@
 #include <stop_token>
 
 #include "attention/kernels/pool.h"
+#include "attention/kernels/weight_type.h"
 
 namespace headscope::attention::kernels {
 
@@ -18,12 +19,8 @@ struct Columns {
   std::size_t groupStride = 0;
 };
 
-/// How a weight is kept: IEEE single, IEEE half, the upper half of a single, or IEEE double, which is
-/// rounded.
-enum class WeightType { f32, f16, bf16, f64 };
-std::size_t weightBytes(WeightType type);
-
-/// One linear map as torch.nn.Linear keeps it, or transposed.
+/// One linear map as torch.nn.Linear keeps it, or transposed. A type of blocks is not transposed, and rows
+/// begin with a block.
 struct LinearMap {
   const void* weight = nullptr;  ///< [out, in], at any byte
   const float* bias = nullptr;   ///< [out], or null
@@ -32,7 +29,17 @@ struct LinearMap {
   WeightType type = WeightType::f32;
   bool transposed = false;    ///< the weight is [in, out]
   std::size_t weightRow = 0;  ///< numbers from row to row of the weight; 0: rows lie behind each other
+  /// Outputs in groups of so many, of which the weight has the first half's rows and the second half's in
+  /// turn, as rotations of neighbours want them; 0: in their order.
+  std::size_t paired = 0;
 };
+
+/// Which row of its weight an output is, with outputs in groups of `paired`; 0: that of its own number.
+inline std::size_t rowOfOutput(std::size_t output, std::size_t paired) {
+  if (paired == 0) return output;
+  const std::size_t place = output % paired, half = paired / 2;
+  return output - place + (place < half ? 2 * place : 2 * (place - half) + 1);
+}
 
 /// y = x·Wᵀ + b for x [rows, in] and every map. Weights are read where they lie, a block at a time. False,
 /// with y incomplete, once `stop` is requested. What it needs beside its arguments, x once more and a few

@@ -17,10 +17,19 @@ inline constexpr std::size_t kRowSteps = 64;
 
 /// The weights of some outputs of a map.
 struct WeightColumns {
-  const unsigned char* data = nullptr;  ///< the first output's first number, at any byte
+  const unsigned char* data = nullptr;  ///< the map's first number, at any byte
   WeightType type = WeightType::f32;
   bool transposed = false;
-  std::size_t row = 0;  ///< numbers from row to row
+  std::size_t row = 0;    ///< numbers from row to row
+  std::size_t first = 0;  ///< of the outputs
+  std::size_t paired = 0;
+
+  /// Where the weights of an output begin; not of a transposed map.
+  const unsigned char* output(std::size_t column) const {
+    return data + weightBytes(type, rowOfOutput(first + column, paired) * row);
+  }
+  /// Where a row of a transposed map has the first output.
+  const unsigned char* input(std::size_t step) const { return data + weightBytes(type, step * row + first); }
 };
 
 /// A block of outputs: c [rows, columns rounded up to whole panels] = packed rows · weights.

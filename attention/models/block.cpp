@@ -39,9 +39,9 @@ AttentionResult Block::run(Matrix& x, std::span<KvCache> caches) const {
   };
   switch (config.order) {
     case BlockOrder::before:
-      x += attend(norm(x, w.attentionNorm), caches, result);
+      x += config.residualScale * attend(norm(x, w.attentionNorm), caches, result);
       attended();
-      if (config.innerDim > 0) x += added(mlp(norm(x, w.mlpNorm)));
+      if (config.innerDim > 0) x += added(config.residualScale * mlp(norm(x, w.mlpNorm)));
       break;
     case BlockOrder::parallel: {
       const Matrix mlpInput = norm(x, w.mlpNorm);
@@ -95,14 +95,11 @@ Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, AttentionResult
   Matrix y = Matrix::Zero(n, config.modelDim);
   if (!applyMaps(x, maps, stop)) return y;
 
-  if (config.qkNorm) {
-    normHeads(q, weights.qNorm, config.norm, config.epsilon);
-    normHeads(k, weights.kNorm, config.norm, config.epsilon);
-  }
+  normQueriesAndKeys(q, k);
   if (rotation) {
     const Matrix turns = rotation->replicate(std::ssize(runs), 1);
-    rotateHeads(q, turns);
-    rotateHeads(k, turns);
+    rotateHeads(q, turns, neighbours);
+    rotateHeads(k, turns, neighbours);
   }
   patchHeads(q, Piece::queries);
   patchHeads(k, Piece::keys);
@@ -157,6 +154,22 @@ void Block::patchPatterns(AttentionResult& result, std::span<const KvCache> cach
       rowsOf(result.headOutput, head, at, rows.count) =
           product(pattern, caches[run].values(attention.config.kvHeadOf(head)), stop);
     }
+}
+
+void Block::normQueriesAndKeys(Stack& q, Stack& k) const {
+  if (config.qkNorm) {
+    normHeads(q, weights.qNorm, config.norm, config.epsilon);
+    normHeads(k, weights.kNorm, config.norm, config.epsilon);
+  }
+  if (!config.wholeQkNorm) return;
+  for (const auto& [heads, norms] : {std::pair(&q, &weights.qNorm), std::pair(&k, &weights.kNorm)}) {
+    Matrix rows(heads->rows(), heads->count() * heads->cols());
+    for (Index h = 0; h < heads->count(); ++h)
+      rows.middleCols(h * heads->cols(), heads->cols()) = (*heads)[h];
+    rows = norm(rows, *norms);
+    for (Index h = 0; h < heads->count(); ++h)
+      (*heads)[h] = rows.middleCols(h * heads->cols(), heads->cols());
+  }
 }
 
 Matrix Block::mlp(const Matrix& x) const {

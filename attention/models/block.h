@@ -19,6 +19,7 @@ struct Block {
   const LayerWeights& weights;
   const LayerAttention& attention;
   const Matrix* rotation;  ///< of the rows' positions; null: positions aren't rotated
+  bool neighbours;         ///< which dimensions it turns, as Rotation has it
   Keep keep;
   std::stop_token stop;
   Matrix* between;   ///< takes the stream as it is after attention and before the MLP; null: not wanted
@@ -46,6 +47,7 @@ struct Block {
   /// down(act(up x)), or down(act(gate x) ⊙ up x).
   Matrix mlp(const Matrix& x) const;
   Matrix norm(const Matrix& x, const NormWeights& weights) const;
+  void normQueriesAndKeys(Stack& q, Stack& k) const;
 };
 
 }  // namespace headscope::attention

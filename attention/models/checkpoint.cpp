@@ -14,22 +14,30 @@ namespace {
 
 constexpr std::uint64_t kMaxIndexBytes = std::uint64_t{16} << 20;
 
+std::optional<WeightType> weightType(DType dtype) {
+  if (dtype == DType::F32) return WeightType::f32;
+  if (dtype == DType::F16) return WeightType::f16;
+  if (dtype == DType::BF16) return WeightType::bf16;
+  if (dtype == DType::F64) return WeightType::f64;
+  return std::nullopt;
+}
+
 /// Every tensor of a mapped file.
 Result<std::map<std::string, TensorView>> tensorsOf(const MappedFile& file) {
-  const std::string name = shownPath(file.path());
+  const std::string at = shownPath(file.path());
   const auto bytes = file.bytes();
-  const auto length = safetensorsHeaderSize(bytes, bytes.size(), name);
+  const auto length = safetensorsHeaderSize(bytes, bytes.size(), at);
   if (!length) return length.error();
   const std::uint64_t dataBegin = kHeaderLengthBytes + *length;
   const std::string_view json(reinterpret_cast<const char*>(bytes.data()) + kHeaderLengthBytes, *length);
-  auto header = parseSafetensorsHeader(json, bytes.size() - dataBegin, name);
+  auto header = parseSafetensorsHeader(json, bytes.size() - dataBegin, at);
   // A file that was cut meanwhile explains any nonsense better.
   if (const Status status = file.intact(); !status) return status.error();
   if (!header) return header.error();
   std::map<std::string, TensorView> tensors;
   for (auto& [tensor, entry] : header->tensors)
-    tensors.emplace(tensor,
-                    TensorView{entry.dtype, std::move(entry.shape), bytes.data() + dataBegin + entry.begin});
+    tensors.emplace(tensor, TensorView{name(entry.dtype), weightType(entry.dtype), std::move(entry.shape),
+                                       bytes.data() + dataBegin + entry.begin, entry.end - entry.begin});
   return tensors;
 }
 
@@ -48,11 +56,25 @@ Error withoutWeights(const std::filesystem::path& folder) {
     return fileError(folder, "has its weights in " + pickle + ", a pickle, which could run any code; " +
                                  expected + ", as save_pretrained(…, safe_serialization=True) writes it");
   if (!gguf.empty())
-    return fileError(folder, "has its weights in " + gguf + ", which isn't read; " + expected);
+    return fileError(folder, "has its weights in " + gguf + ", which opens by its own name; " + expected);
   return fileError(folder, "has no weights, " + expected);
 }
 
 }  // namespace
+
+std::uint64_t TensorView::numbers() const {
+  std::uint64_t count = 1;
+  for (const std::uint64_t side : shape) count *= side;
+  return count;
+}
+
+Status TensorView::read(std::uint64_t first, std::span<float> values, const std::string& name) const {
+  require(type.has_value(), name + " has numbers of a kind that isn't read");
+  const std::uint8_t* const from = data + kernels::weightBytes(*type, first);
+  if (*type == WeightType::f64) return convertToFloats(DType::F64, {from, 8 * values.size()}, values, name);
+  kernels::unpackWeights(*type, from, values.size(), values.data());
+  return success();
+}
 
 Result<Checkpoint> Checkpoint::open(const std::filesystem::path& folder) {
   Checkpoint checkpoint(folder);

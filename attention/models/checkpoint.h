@@ -2,19 +2,30 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "attention/formats/safetensors.h"
+#include "attention/core/linear_maps.h"
 #include "attention/models/mapped_file.h"
 
 namespace headscope::attention {
 
 /// One tensor where it lies in a mapped file, at any byte.
 struct TensorView {
-  DType dtype = DType::F32;
+  std::string_view kind;           ///< of its numbers, as files call it: "F32", "Q4_K"
+  std::optional<WeightType> type;  ///< nothing: numbers of this kind aren't read
   std::vector<std::uint64_t> shape;
   const std::uint8_t* data = nullptr;
+  std::uint64_t bytes = 0;
+
+  std::uint64_t numbers() const;
+  /// Numbers first … first + values.size() − 1; first and last are the ends of blocks. An error where a
+  /// double is beyond float's range, which names `name`. Throws std::invalid_argument where the type isn't
+  /// read.
+  Status read(std::uint64_t first, std::span<float> values, const std::string& name) const;
 };
 
 /// A model's weights as its folder has them: model.safetensors or the files that model.safetensors.index.json
@@ -26,9 +37,14 @@ class Checkpoint {
   /// index.
   static Result<Checkpoint> open(const std::filesystem::path& folder);
 
+  /// Of files that are mapped already, at `path`.
+  Checkpoint(std::filesystem::path path, std::vector<MappedFile> files,
+             std::map<std::string, TensorView> tensors)
+      : folder_(std::move(path)), files_(std::move(files)), tensors_(std::move(tensors)) {}
   /// Of no files: of a model whose weights lie in memory.
   static Checkpoint none() { return Checkpoint({}); }
 
+  /// Or the file, of a model in one.
   const std::filesystem::path& folder() const { return folder_; }
   const std::map<std::string, TensorView>& tensors() const { return tensors_; }
   /// Of all files together.

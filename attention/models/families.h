@@ -33,6 +33,15 @@ struct TensorNames {
   bool inFirst = false;  ///< weights are [in, out] (Conv1D)
 };
 
+/// What a checkpoint calls its tensors, and how it says what the model is.
+struct TensorNaming {
+  TensorNames names;
+  /// What stands before the names of the body, and before those of the head; "" for nothing.
+  std::span<const std::string_view> prefixes, headPrefixes;
+  std::string_view sizes = "config.json";  ///< what says the sizes, for messages
+  bool paired = false;                     ///< rows of q and k are those of LinearMap::paired
+};
+
 /// One architecture: how its config.json is read and what its tensors are called.
 struct Family {
   std::string_view name;          ///< config.json's model_type
@@ -50,10 +59,15 @@ struct Family {
 };
 
 namespace families {
-extern const Family gpt2, llama, mistral, qwen2, qwen3, gemma, gemma2, gemma3Text, gemma3, phi3, gptNeox, opt,
-    bert, roberta, distilbert;
+extern const Family gpt2, gptNeo, gptJ, gptNeox, opt, llama, mistral, qwen2, qwen3, gemma, gemma2, gemma3Text,
+    gemma3, phi, phi3, olmo2, starcoder2, granite, smollm3, stableLm, cohere, bert, roberta, distilbert;
 }
 
 std::span<const Family* const> familyTable();
+
+/// As Hugging Face's checkpoints of the family call them.
+inline TensorNaming namingOf(const Family& family) {
+  return {family.names, family.prefixes, family.headPrefixes};
+}
 
 }  // namespace headscope::attention

@@ -8,6 +8,7 @@
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/files/regular_file.h"
 #include "attention/models/config_reader.h"
+#include "attention/models/gguf/gguf_config.h"
 #include "attention/models/layer_math.h"
 
 namespace headscope::attention {
@@ -33,11 +34,16 @@ Result<std::vector<Index>> endTokens(const std::filesystem::path& path, std::vec
 
 }  // namespace
 
-Result<Model> Model::open(const std::filesystem::path& folder) {
+Result<Model> Model::open(const std::filesystem::path& path) {
+  return isGguf(path) ? openGguf(path) : openFolder(path);
+}
+
+Result<Model> Model::openFolder(const std::filesystem::path& folder) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored))
-    return fileError(folder, std::string(isThere(folder) ? "is a file" : "is missing") +
-                                 ", expected a folder with config.json and model.safetensors");
+    return fileError(folder,
+                     std::string(isThere(folder) ? "is a file" : "is missing") +
+                         ", expected a folder with config.json and model.safetensors, or a GGUF file");
   if (!isThere(folder / "config.json"))
     return fileError(folder, "has no config.json, expected a Hugging Face model folder");
   const auto text = readFile(folder / "config.json", kMaxConfigBytes);
@@ -50,12 +56,33 @@ Result<Model> Model::open(const std::filesystem::path& folder) {
 
   auto checkpoint = Checkpoint::open(folder);
   if (!checkpoint) return checkpoint.error();
-  auto weights = ModelWeights::find(*checkpoint, *config);
+  const TensorNaming naming = namingOf(*config->family);
+  return of(std::move(*checkpoint), std::move(*config), naming);
+}
+
+Result<Model> Model::openGguf(const std::filesystem::path& path) {
+  auto source = GgufSource::open(path);
+  if (!source) return source.error();
+  const auto text = ggufConfig(*source);
+  if (!text) return text.error();
+  auto config = readModelConfig(*text, source->name + ", its metadata read as a config.json");
+  if (!config) return config.error();
+  // Such norms are kept with the 1 added.
+  if (config->norm == NormKind::rmsPlusOne) config->norm = NormKind::rms;
+  const TensorNaming naming =
+      ggufNaming(*config->family, ggufFamily(GgufMetadata(*source).architecture())->paired);
+  return of(Checkpoint(path, std::move(source->files), std::move(source->tensors)), std::move(*config),
+            naming);
+}
+
+Result<Model> Model::of(Checkpoint checkpoint, ModelConfig config, const TensorNaming& naming) {
+  auto weights = ModelWeights::find(checkpoint, config, naming);
   // Norms were read; a file that was cut meanwhile explains anything else better.
-  if (const Status status = checkpoint->intact(); !status) return status.error();
+  if (const Status status = checkpoint.intact(); !status) return status.error();
   if (!weights) return weights.error();
-  std::move(weights->notes.begin(), weights->notes.end(), std::back_inserter(config->notes));
-  return Model(std::move(*checkpoint), std::move(*config), std::move(*weights));
+  std::move(weights->notes.begin(), weights->notes.end(), std::back_inserter(config.notes));
+  return Model(std::move(checkpoint), std::move(config), std::move(*weights),
+               std::make_shared<const TensorNaming>(naming));
 }
 
 Model Model::made(ModelConfig config, ModelWeights weights, std::shared_ptr<const void> owner) {
@@ -63,7 +90,7 @@ Model Model::made(ModelConfig config, ModelWeights weights, std::shared_ptr<cons
           fmt::format("a model of {} layers on width {} made of {} layers and embeddings of width {}",
                       config.layerCount(), config.modelDim, weights.layers.size(), weights.embedding.cols));
   config.vocabulary = weights.embedding.rows;
-  Model model(Checkpoint::none(), std::move(config), std::move(weights));
+  Model model(Checkpoint::none(), std::move(config), std::move(weights), nullptr);
   model.owner_ = std::move(owner);
   return model;
 }
@@ -121,6 +148,7 @@ Matrix Model::logits(const Matrix& stream, const std::stop_token& stop) const {
     x = normRows(x, transform->norm, config_.norm, config_.epsilon);
   }
   Matrix logits = weights_.head->apply(x, stop);
+  if (config_.logitScale != 1) logits *= config_.logitScale;
   if (const auto& cap = config_.finalSoftcap) logits = *cap * (logits / *cap).array().tanh();
   return logits;
 }

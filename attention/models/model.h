@@ -16,15 +16,18 @@ namespace headscope::attention {
 class Model {
  public:
   /// Opens a folder as Hugging Face lays it out: config.json, generation_config.json if there is one, and
-  /// model.safetensors or its shards. Reads a few MB, whatever the model's size. Errors, each in one
-  /// sentence: a folder or file that is missing, what readModelConfig(), Checkpoint and ModelWeights refuse.
-  static Result<Model> open(const std::filesystem::path& folder);
+  /// model.safetensors or its shards; or a GGUF file. Reads a few MB, whatever the model's size. Errors, each
+  /// in one sentence: a folder or file that is missing, what readModelConfig(), Checkpoint, GgufSource,
+  /// ggufConfig() and ModelWeights refuse.
+  static Result<Model> open(const std::filesystem::path& path);
   /// Of weights that lie in memory, which `owner` keeps there. The vocabulary is what the embedding has rows.
   static Model made(ModelConfig config, ModelWeights weights, std::shared_ptr<const void> owner);
 
   const ModelConfig& config() const { return config_; }
   const ModelWeights& weights() const { return weights_; }
   const Checkpoint& checkpoint() const { return checkpoint_; }
+  /// What the checkpoint calls its tensors; nothing of what was made in memory.
+  const TensorNaming* naming() const { return naming_.get(); }
   /// Whether it says anything about tokens: a checkpoint may lack the head for it.
   bool guesses() const { return weights_.head.has_value(); }
   /// Why it doesn't, in a sentence; empty where it does.
@@ -48,13 +51,21 @@ class Model {
   Matrix logits(const Matrix& stream, const std::stop_token& stop = {}) const;
 
  private:
-  Model(Checkpoint checkpoint, ModelConfig config, ModelWeights weights)
-      : checkpoint_(std::move(checkpoint)), config_(std::move(config)), weights_(std::move(weights)) {}
+  Model(Checkpoint checkpoint, ModelConfig config, ModelWeights weights,
+        std::shared_ptr<const TensorNaming> naming)
+      : checkpoint_(std::move(checkpoint)),
+        config_(std::move(config)),
+        weights_(std::move(weights)),
+        naming_(std::move(naming)) {}
+  static Result<Model> openFolder(const std::filesystem::path& folder);
+  static Result<Model> openGguf(const std::filesystem::path& path);
+  static Result<Model> of(Checkpoint checkpoint, ModelConfig config, const TensorNaming& naming);
 
   Checkpoint checkpoint_;
   std::shared_ptr<const void> owner_;
   ModelConfig config_;
   ModelWeights weights_;
+  std::shared_ptr<const TensorNaming> naming_;
 };
 
 }  // namespace headscope::attention

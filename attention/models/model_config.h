@@ -59,13 +59,18 @@ struct ModelConfig {
   bool gated = false;  ///< MLP = down(act(gate x) ⊙ up x) instead of down(act(up x))
   bool qkvBias = false, outputBias = false, mlpBias = false;
   bool qkNorm = false;           ///< each head's q and k are normed over headDim, before they are rotated
+  bool wholeQkNorm = false;      ///< the same over all heads together
+  bool normBias = true;          ///< of LayerNorm
   float embeddingScale = 1;      ///< factor on the token embeddings
+  float residualScale = 1;       ///< factor on what attention and MLP add to the stream
+  float logitScale = 1;          ///< factor on logits, before their soft-cap
   std::optional<float> softcap;  ///< of scores
   std::optional<float> finalSoftcap;  ///< of logits
   std::vector<Rotation> rotations;
   std::vector<LayerKind> layers;
 
   bool finalNorm = true;  ///< where the family has one
+  bool headBias = false;  ///< of the head's map to the vocabulary, where its names have no headBias
   /// Of a masked-token head; nothing: the layers'.
   std::optional<Activation> headActivation = {};
   bool tied = true;               ///< the embedding is the head where the file has no other

@@ -55,6 +55,12 @@ ModelShape shapeOf(const Model& model) {
 }
 
 Result<ModelShape> readModelShape(const std::filesystem::path& path) {
+  if (isGguf(path)) {
+    const auto source = GgufSource::open(path);
+    if (!source) return source.error();
+    const auto text = ggufConfig(*source);
+    return text ? readModelShape(*text, shownPath(path.stem())) : text.error();
+  }
   constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
   const auto bytes = readFile(path, kMostBytes);
   if (!bytes) return bytes.error();

@@ -15,8 +15,14 @@ LinearMap mapOf(const MappedLinear& linear, std::size_t piece, const kernels::Co
   const Index out = linear.out / static_cast<Index>(linear.pieces.size());
   const float* const bias =
       linear.bias.size() > 0 ? linear.bias.data() + static_cast<Index>(piece) * out : nullptr;
-  return {linear.pieces[piece].data, bias, asSize(out), y, linear.pieces[piece].type, linear.transposed,
-          asSize(linear.row)};
+  return {linear.pieces[piece].data,
+          bias,
+          asSize(out),
+          y,
+          linear.pieces[piece].type,
+          linear.transposed,
+          asSize(linear.row),
+          asSize(linear.paired)};
 }
 
 std::string layerName(std::string_view pattern, Index layer, std::string_view rest) {
@@ -38,7 +44,7 @@ bool saysTokens(std::string_view architecture) {
 bool differ(const MappedLinear& head, const MappedRows& embedding) {
   constexpr Index kLooked = 64;
   if (head.pieces[0].type != embedding.type) return true;
-  const std::size_t row = asSize(embedding.cols) * kernels::weightBytes(embedding.type);
+  const std::size_t row = kernels::weightBytes(embedding.type, asSize(embedding.cols));
   for (Index i = 0; i < kLooked; ++i) {
     const std::size_t at = asSize((embedding.rows - 1) * i / (kLooked - 1)) * row;
     if (std::memcmp(head.pieces[0].data + at, embedding.data + at, row) != 0) return true;
@@ -49,11 +55,12 @@ bool differ(const MappedLinear& head, const MappedRows& embedding) {
 /// Everything of one model; what a family doesn't name it doesn't have.
 class WeightsReader {
  public:
-  WeightsReader(const Checkpoint& checkpoint, const ModelConfig& config)
+  WeightsReader(const Checkpoint& checkpoint, const ModelConfig& config, const TensorNaming& naming)
       : config_(config),
-        names_(config.family->names),
-        finder_(checkpoint, config.family->prefixes),
-        headFinder_(checkpoint, config.family->headPrefixes) {}
+        naming_(naming),
+        names_(naming.names),
+        finder_(checkpoint, naming.prefixes, naming.sizes),
+        headFinder_(checkpoint, naming.headPrefixes, naming.sizes) {}
 
   Result<ModelWeights> read() {
     ModelWeights weights;
@@ -74,7 +81,7 @@ class WeightsReader {
 
  private:
   NormWeights norm(std::string_view name, Index size) {
-    return finder_.norm(std::string(name), size, config_.norm);
+    return finder_.norm(std::string(name), size, config_.norm, config_.normBias);
   }
 
   LayerWeights layer(Index i) {
@@ -93,6 +100,10 @@ class WeightsReader {
     } else {
       split(linear(names_.qkv, (config_.heads + 2 * config_.kvHeads) * dh, d, config_.qkvBias), layer);
     }
+    if (naming_.paired) {
+      pair(layer.q);
+      pair(layer.k);
+    }
     layer.o = linear(names_.o, d, config_.heads * dh, config_.outputBias);
     if (!names_.gateUp.empty()) {
       const MappedLinear both = linear(names_.gateUp, 2 * f, d, config_.mlpBias);
@@ -107,9 +118,18 @@ class WeightsReader {
     layer.mlpNorm = normOf(names_.mlpNorm, d);
     layer.afterAttentionNorm = normOf(names_.afterAttentionNorm, d);
     layer.afterMlpNorm = normOf(names_.afterMlpNorm, d);
-    layer.qNorm = normOf(names_.qNorm, dh);
-    layer.kNorm = normOf(names_.kNorm, dh);
+    const bool whole = config_.wholeQkNorm;
+    layer.qNorm = normOf(names_.qNorm, whole ? config_.heads * dh : dh);
+    layer.kNorm = normOf(names_.kNorm, whole ? config_.kvHeads * dh : dh);
     return layer;
+  }
+
+  /// The outputs of a map in the order of halves, of a file that has them pair by pair.
+  void pair(MappedLinear& map) const {
+    map.paired = config_.headDim;
+    const Vector bias = map.bias;
+    for (Index i = 0; i < bias.size(); ++i)
+      map.bias[i] = bias[static_cast<Index>(kernels::rowOfOutput(asSize(i), asSize(map.paired)))];
   }
 
   void split(const MappedLinear& whole, LayerWeights& layer) const {
@@ -156,6 +176,7 @@ class WeightsReader {
     } else {
       weights.head = weights.embedding.asLinear();
     }
+    if (config_.headBias) weights.head->bias = headFinder_.vector(head + ".bias", config_.vocabulary);
     if (dense.empty()) return;
     weights.headTransform = HeadTransform{headFinder_.linear(dense, d, d, true, false),
                                           headFinder_.norm(std::string(names_.headNorm), d, config_.norm)};
@@ -163,6 +184,7 @@ class WeightsReader {
   }
 
   const ModelConfig& config_;
+  const TensorNaming& naming_;
   const TensorNames& names_;
   TensorFinder finder_, headFinder_;
 };
@@ -200,12 +222,9 @@ Matrix MappedLinear::apply(const Eigen::Ref<const Matrix>& x, const std::stop_to
 
 Eigen::RowVectorXf MappedRows::row(Index i) const {
   require(i >= 0 && i < rows, fmt::format("row {} of a table of {}", i, rows));
-  const auto number = kernels::weightBytes(type);
-  const std::span bytes(data + asSize(i * cols) * number, asSize(cols) * number);
   Eigen::RowVectorXf values(cols);
-  const DType dtypes[] = {DType::F32, DType::F16, DType::BF16, DType::F64};
-  const Status status =
-      convertToFloats(dtypes[static_cast<int>(type)], bytes, {values.data(), asSize(cols)}, "an embedding");
+  const TensorView table{"", type, {}, data, 0};
+  const Status status = table.read(asSize(i * cols), {values.data(), asSize(cols)}, "an embedding");
   // A double beyond float's range shows as what it is not: a number.
   if (!status) values.setConstant(std::numeric_limits<float>::quiet_NaN());
   return values;
@@ -217,8 +236,9 @@ MappedLinear MappedRows::asLinear() const {
   return map;
 }
 
-Result<ModelWeights> ModelWeights::find(const Checkpoint& checkpoint, const ModelConfig& config) {
-  return WeightsReader(checkpoint, config).read();
+Result<ModelWeights> ModelWeights::find(const Checkpoint& checkpoint, const ModelConfig& config,
+                                        const TensorNaming& naming) {
+  return WeightsReader(checkpoint, config, naming).read();
 }
 
 }  // namespace headscope::attention

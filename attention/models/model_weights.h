@@ -11,6 +11,8 @@
 
 namespace headscope::attention {
 
+struct TensorNaming;  // families.h
+
 /// y = x·Wᵀ + b with W where the checkpoint has it. The outputs may lie in several pieces of equal size, one
 /// after another.
 struct MappedLinear {
@@ -22,6 +24,7 @@ struct MappedLinear {
   Index out = 0, in = 0;
   bool transposed = false;  ///< the weight is [in, out]
   Index row = 0;            ///< numbers from row to row of the weight
+  Index paired = 0;         ///< as LinearMap has it
   Vector bias = {};         ///< [out], or empty for none
 
   /// The same map; its weight stays where `linear` has it.
@@ -79,7 +82,8 @@ struct ModelWeights {
 
   /// Finds every tensor the config asks for. Errors, each with what was found and what was expected: a tensor
   /// that is missing, under two prefixes, of another shape, or of a kind of number that isn't read.
-  static Result<ModelWeights> find(const Checkpoint& checkpoint, const ModelConfig& config);
+  static Result<ModelWeights> find(const Checkpoint& checkpoint, const ModelConfig& config,
+                                   const TensorNaming& naming);
 };
 
 }  // namespace headscope::attention

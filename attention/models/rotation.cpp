@@ -44,19 +44,20 @@ Matrix rotationTable(const Rotation& rotation, Index first, Index count, Index t
   return table;
 }
 
-void rotateHeads(Stack& heads, const Matrix& table) {
+void rotateHeads(Stack& heads, const Matrix& table, bool neighbours) {
   require(heads.rows() == table.rows() && heads.cols() >= table.cols(),
           "a rotation's table is " + shapeText(table.rows(), table.cols()) + ", expected at most " +
               shapeText(heads.rows(), heads.cols()));
-  const Index half = table.cols() / 2;
+  const Index half = table.cols() / 2, step = neighbours ? 2 : 1, partner = neighbours ? 1 : half;
   forEach(heads.count(), {}, [&](Index head) {
     MutableMatrixView x = heads[head];
     for (Index row = 0; row < x.rows(); ++row)
       for (Index t = 0; t < half; ++t) {
         const float cosine = table(row, t), sine = table(row, half + t);
-        const float a = x(row, t), b = x(row, half + t);
-        x(row, t) = a * cosine - b * sine;
-        x(row, half + t) = b * cosine + a * sine;
+        float &first = x(row, step * t), &second = x(row, step * t + partner);
+        const float a = first, b = second;
+        first = a * cosine - b * sine;
+        second = b * cosine + a * sine;
       }
   });
 }

@@ -7,7 +7,8 @@
 namespace headscope::attention {
 
 /// A rotary position embedding (Su et al. 2021), half-split: of the first `dims` dimensions of a head, t is
-/// paired with t + dims/2 and turned by position · frequencies[t] radians.
+/// paired with t + dims/2 and turned by position · frequencies[t] radians; or, of `neighbours`, 2t with 2t
+/// + 1.
 struct Rotation {
   Index dims = 0;
   std::vector<double> frequencies;  ///< [dims / 2]
@@ -15,6 +16,7 @@ struct Rotation {
   std::vector<double> longFrequencies;
   Index longBeyond = 0;
   double amplitude = 1;  ///< factor on what is turned
+  bool neighbours = false;
   bool operator==(const Rotation&) const = default;
 
   /// Whether keys that were turned in a text of `before` tokens have to be turned anew in one of `after`.
@@ -36,7 +38,7 @@ std::vector<double> stretched(std::vector<double> frequencies, const Llama3Scali
 Matrix rotationTable(const Rotation& rotation, Index first, Index count, Index tokens);
 
 /// Turns the first table.cols() dimensions of every row of every head [heads, n, headDim] by a table of n
-/// rows.
-void rotateHeads(Stack& heads, const Matrix& table);
+/// rows, in pairs of halves or of neighbours.
+void rotateHeads(Stack& heads, const Matrix& table, bool neighbours = false);
 
 }  // namespace headscope::attention

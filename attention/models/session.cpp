@@ -245,6 +245,7 @@ Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const Pass
                       model_->weights().layers[i],
                       *attention,
                       rotation ? &tables[static_cast<std::size_t>(*rotation)] : nullptr,
+                      rotation && config.rotations[static_cast<std::size_t>(*rotation)].neighbours,
                       asked && request.weights ? Keep::weights : Keep::output,
                       stop,
                       asked && request.between ? &between : nullptr,

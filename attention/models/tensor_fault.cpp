@@ -10,10 +10,10 @@ namespace headscope::attention {
 namespace {
 
 /// The layer a tensor belongs to; −1 for none.
-Index layerOf(const std::string& name, const Family& family) {
-  const std::string_view pattern = family.names.layer;
+Index layerOf(const std::string& name, const TensorNaming& naming) {
+  const std::string_view pattern = naming.names.layer;
   const std::string_view before = pattern.substr(0, pattern.find('N'));
-  for (const std::string_view prefix : family.prefixes) {
+  for (const std::string_view prefix : naming.prefixes) {
     const std::string start = std::string(prefix) + std::string(before);
     if (!name.starts_with(start)) continue;
     const std::size_t digits = name.find_first_not_of("0123456789", start.size());
@@ -32,28 +32,25 @@ bool isOfEmbedding(const std::string& name, const TensorNames& names) {
 }
 
 /// Where in what a pass reads a tensor stands: 0 is the embedding, then come the layers, then the head.
-Index placeOf(const std::string& name, const ModelConfig& config) {
-  const Index layer = layerOf(name, *config.family);
+Index placeOf(const std::string& name, const Model& model) {
+  const Index layer = layerOf(name, *model.naming());
   if (layer >= 0) return layer + 1;
-  return isOfEmbedding(name, config.family->names) ? 0 : config.layerCount() + 1;
+  return isOfEmbedding(name, model.naming()->names) ? 0 : model.config().layerCount() + 1;
 }
 
 /// The first value that isn't finite, among whole numbers none.
 std::optional<TensorFault> faultOf(const std::string& name, const TensorView& tensor,
                                    const std::stop_token& stop) {
   // What stands alone is a setting that no pass reads: "masked_bias".
-  if (tensor.shape.empty() || !convertToFloats(tensor.dtype, {}, {}, name)) return std::nullopt;
-  std::uint64_t count = 1;
-  for (const std::uint64_t side : tensor.shape) count *= side;
-  const std::size_t number = byteSize(tensor.dtype);
+  if (tensor.shape.empty() || !tensor.type) return std::nullopt;
+  const std::uint64_t count = tensor.numbers();
   constexpr std::uint64_t kPart = 1 << 16;
   std::vector<float> values;
   for (std::uint64_t first = 0; first < count && !stop.stop_requested(); first += kPart) {
     values.resize(std::min(kPart, count - first));
-    const std::span bytes(tensor.data + first * number, values.size() * number);
     // What float can't hold isn't finite in what is computed either.
-    for (std::size_t i = 0; i < values.size() && !convertToFloats(tensor.dtype, bytes, values, name); ++i)
-      if (!convertToFloats(tensor.dtype, bytes.subspan(i * number, number), {&values[i], 1}, name))
+    for (std::size_t i = 0; i < values.size() && !tensor.read(first, values, name); ++i)
+      if (!tensor.read(first + i, {&values[i], 1}, name))
         return TensorFault{name, "beyond 3.4·10³⁸", positionText(first + i, tensor.shape)};
     const auto bad = std::ranges::find_if_not(values, [](float value) { return std::isfinite(value); });
     if (bad == values.end()) continue;
@@ -75,7 +72,7 @@ std::optional<TensorFault> findTensorFault(const Model& model, const PassParts& 
   for (Index place = parts.embedding ? 0 : 1; place <= behind; ++place) {
     if (place == behind ? !parts.head : place > parts.layers) continue;
     for (const auto& [name, tensor] : model.checkpoint().tensors())
-      if (placeOf(name, config) == place)
+      if (placeOf(name, model) == place)
         if (std::optional<TensorFault> fault = faultOf(name, tensor, stop)) {
           fault->layer = place > 0 && place < behind ? place - 1 : -1;
           return fault;

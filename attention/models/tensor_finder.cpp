@@ -2,20 +2,9 @@
 
 #include "attention/formats/files/regular_file.h"
 #include "attention/formats/quote.h"
+#include "attention/formats/safetensors.h"
 
 namespace headscope::attention {
-namespace {
-
-std::optional<WeightType> weightType(DType dtype) {
-  if (dtype == DType::F32) return WeightType::f32;
-  if (dtype == DType::F16) return WeightType::f16;
-  if (dtype == DType::BF16) return WeightType::bf16;
-  if (dtype == DType::F64) return WeightType::f64;
-  return std::nullopt;
-}
-
-}  // namespace
-
 bool TensorFinder::has(const std::string& name) const {
   for (const std::string_view prefix : prefixes_)
     if (checkpoint_.tensors().contains(std::string(prefix) + name)) return true;
@@ -52,12 +41,13 @@ const TensorView* TensorFinder::get(const std::string& name, const std::vector<s
     return nullptr;
   }
   if (found->shape != shape) {
-    fail(at + " is " + shapeText(found->shape) + ", expected " + shapeText(shape) + " as config.json says");
+    fail(at + " is " + shapeText(found->shape) + ", expected " + shapeText(shape) + " as " +
+         std::string(sizes_) + " says");
     return nullptr;
   }
-  if (!weightType(found->dtype)) {
-    fail(at + " is " + std::string(attention::name(found->dtype)) +
-         ", expected F32, F16, BF16 or F64: quantised weights aren't read");
+  if (!found->type) {
+    fail(at + " is " + std::string(found->kind) +
+         ", expected F32, F16, BF16 or F64, or GGUF's Q2_K to Q8_0, IQ4 and MXFP4");
     return nullptr;
   }
   return found;
@@ -68,7 +58,7 @@ MappedLinear TensorFinder::linear(const std::string& name, Index out, Index in, 
   const auto shape = inFirst ? std::vector{asSize(in), asSize(out)} : std::vector{asSize(out), asSize(in)};
   const TensorView* const tensor = get(name + ".weight", shape);
   if (!tensor) return {};
-  map.pieces.push_back({tensor->data, *weightType(tensor->dtype)});
+  map.pieces.push_back({tensor->data, *tensor->type});
   if (bias) map.bias = vector(name + ".bias", out);
   return map;
 }
@@ -76,13 +66,14 @@ MappedLinear TensorFinder::linear(const std::string& name, Index out, Index in, 
 MappedRows TensorFinder::rows(const std::string& name, Index rows, Index cols) {
   const TensorView* const tensor = get(name + ".weight", {asSize(rows), asSize(cols)});
   if (!tensor) return {};
-  return {tensor->data, *weightType(tensor->dtype), rows, cols};
+  return {tensor->data, *tensor->type, rows, cols};
 }
 
-NormWeights TensorFinder::norm(const std::string& name, Index size, NormKind kind) {
+NormWeights TensorFinder::norm(const std::string& name, Index size, NormKind kind, bool bias) {
   const bool old = has(name + ".gamma");
   NormWeights norm{vector(name + (old ? ".gamma" : ".weight"), size), {}};
-  if (kind == NormKind::layer) norm.bias = vector(name + (old ? ".beta" : ".bias"), size);
+  if (kind == NormKind::layer)
+    norm.bias = bias ? vector(name + (old ? ".beta" : ".bias"), size) : Vector(Vector::Zero(size));
   if (kind == NormKind::rmsPlusOne) norm.weight.array() += 1;
   return norm;
 }
@@ -91,9 +82,8 @@ Vector TensorFinder::vector(const std::string& name, Index size) {
   const TensorView* const tensor = get(name, {asSize(size)});
   if (!tensor) return {};
   Vector values(size);
-  const std::span bytes(tensor->data, asSize(size) * byteSize(tensor->dtype));
-  const std::span<float> to(values.data(), asSize(size));
-  if (const auto status = convertToFloats(tensor->dtype, bytes, to, "tensor " + quotedText(name)); !status)
+  if (const auto status = tensor->read(0, {values.data(), asSize(size)}, "tensor " + quotedText(name));
+      !status)
     fail(status.error().message);
   return values;
 }
@@ -101,8 +91,8 @@ Vector TensorFinder::vector(const std::string& name, Index size) {
 MappedLinear outputsOf(const MappedLinear& whole, Index first, Index count) {
   MappedLinear part = whole;
   if (whole.pieces.empty()) return part;  // an error is on its way
-  const auto number = static_cast<Index>(kernels::weightBytes(whole.pieces[0].type));
-  part.pieces[0].data += first * (whole.transposed ? 1 : whole.row) * number;
+  part.pieces[0].data +=
+      kernels::weightBytes(whole.pieces[0].type, asSize(first * (whole.transposed ? 1 : whole.row)));
   part.out = count;
   if (whole.bias.size() > 0) part.bias = whole.bias.segment(first, count);
   return part;

@@ -14,15 +14,17 @@ namespace headscope::attention {
 /// wrong is remembered, and what is returned then is empty.
 class TensorFinder {
  public:
-  TensorFinder(const Checkpoint& checkpoint, std::span<const std::string_view> prefixes)
-      : checkpoint_(checkpoint), prefixes_(prefixes) {}
+  /// `sizes` is what says the shapes, for messages.
+  TensorFinder(const Checkpoint& checkpoint, std::span<const std::string_view> prefixes,
+               std::string_view sizes)
+      : checkpoint_(checkpoint), prefixes_(prefixes), sizes_(sizes) {}
 
   bool has(const std::string& name) const;
   /// `name`.weight as [out, in], or [in, out] where `inFirst`, with a bias where there is to be one.
   MappedLinear linear(const std::string& name, Index out, Index in, bool bias, bool inFirst);
   MappedRows rows(const std::string& name, Index rows, Index cols);
-  /// `name`.weight and, of a LayerNorm, `name`.bias; gamma and beta in old files.
-  NormWeights norm(const std::string& name, Index size, NormKind kind);
+  /// `name`.weight and, of a LayerNorm that has one, `name`.bias; gamma and beta in old files.
+  NormWeights norm(const std::string& name, Index size, NormKind kind, bool bias = true);
   /// The tensor of this very name.
   Vector vector(const std::string& name, Index size);
 
@@ -36,6 +38,7 @@ class TensorFinder {
 
   const Checkpoint& checkpoint_;
   std::span<const std::string_view> prefixes_;
+  std::string_view sizes_;
   std::optional<Error> error_;
 };
 

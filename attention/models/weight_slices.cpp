@@ -16,12 +16,21 @@ void requireWithin(const char* what, Index first, Index count, Index total) {
 /// `count` numbers that lie behind each other, `at` numbers into a piece.
 Eigen::RowVectorXf numbers(const MappedLinear& map, Index piece, Index at, Index count) {
   const MappedLinear::Piece& from = map.pieces[static_cast<std::size_t>(piece)];
-  const auto bytes = static_cast<Index>(kernels::weightBytes(from.type));
-  return MappedRows{from.data + at * bytes, from.type, 1, count}.row(0);
+  // Blocks are unpacked whole.
+  const auto block = static_cast<Index>(kernels::weightBlock(from.type).numbers);
+  const Index first = at / block, blocks = (at + count + block - 1) / block - first;
+  const auto bytes = kernels::weightBytes(from.type, asSize(first * block));
+  return MappedRows{from.data + bytes, from.type, 1, blocks * block}.row(0).segment(at - first * block,
+                                                                                    count);
 }
 
 Index rowLength(const MappedLinear& map, Index own) {
   return map.row > 0 ? map.row : own;
+}
+
+/// Where in a piece the weights of its output `o` begin, in numbers; not of a transposed map.
+Index outputAt(const MappedLinear& map, Index o) {
+  return static_cast<Index>(kernels::rowOfOutput(asSize(o), asSize(map.paired))) * rowLength(map, map.in);
 }
 
 }  // namespace
@@ -32,8 +41,7 @@ Matrix weightRows(const MappedLinear& map, Index first, Index count) {
   Matrix rows(count, map.in);
   if (!map.transposed) {
     for (Index i = 0; i < count; ++i)
-      rows.row(i) =
-          numbers(map, (first + i) / ofPiece, (first + i) % ofPiece * rowLength(map, map.in), map.in);
+      rows.row(i) = numbers(map, (first + i) / ofPiece, outputAt(map, (first + i) % ofPiece), map.in);
     return rows;
   }
   for (Index begin = 0; begin < count;) {  // each piece gives the outputs that it has
@@ -64,7 +72,7 @@ Matrix weightColumns(const MappedLinear& map, Index first, Index count) {
     return columns;
   }
   for (Index i = 0; i < map.out; ++i)
-    columns.row(i) = numbers(map, i / ofPiece, i % ofPiece * rowLength(map, map.in) + first, count);
+    columns.row(i) = numbers(map, i / ofPiece, outputAt(map, i % ofPiece) + first, count);
   return columns;
 }
 

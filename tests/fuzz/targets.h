@@ -11,6 +11,7 @@
 
 #include "attention/cache/paging.h"
 #include "attention/expressions/expression.h"
+#include "attention/formats/gguf/gguf_header.h"
 #include "attention/formats/layers/attention_file.h"
 #include "attention/formats/layers/qk_file.h"
 #include "attention/formats/masks/mask_values.h"
@@ -19,6 +20,7 @@
 #include "attention/formats/recorded/recorded_layers.h"
 #include "attention/formats/tables.h"
 #include "attention/masks/expression.h"
+#include "attention/models/model.h"
 #include "attention/models/model_config.h"
 #include "attention/models/model_shape_reader.h"
 #include "attention/models/shard_index.h"
@@ -78,6 +80,21 @@ inline void fuzzQkFile(Bytes bytes) {
     holdSameHead(file->readKeys(i, layer.config.kvHeadOf(head)), layer.k, layer.config.kvHeadOf(head),
                  *whole);
   }
+}
+
+/// A file of the front alone, and the whole: config, weights and tokenizer.
+inline void fuzzGguf(Bytes bytes) {
+  using namespace attention;
+  const auto header = parseGgufHeader(bytes, "fuzz");
+  if (!header) return hold(header.error().message.starts_with("fuzz: "));
+  for (const auto& [name, tensor] : header->tensors)
+    hold(tensor.begin <= bytes.size() && tensor.bytes <= bytes.size() - tensor.begin);
+  for (const auto& [key, value] : header->metadata) hold(!value.described().empty());
+  const headscope::test::MemoryFile memory(bytes);
+  const auto model = Model::open(memory.path());
+  if (!model) hold(model.error().message.starts_with(memory.path()));
+  const auto tokenizer = TextTokenizer::open(memory.path());
+  if (!tokenizer) hold(tokenizer.error().message.starts_with(memory.path()));
 }
 
 inline void fuzzCsv(Bytes bytes) {

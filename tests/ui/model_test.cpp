@@ -376,7 +376,8 @@ TEST_F(ModelPages, HasRoomForAnEncoderAndAVanishedFolder) {
   app::Scene scene = app::openingScene();
   scene.setup.subject.model = "/gone/llama";
   scene.setup.subject.problem =
-      "/gone/llama: is missing, expected a folder with config.json and model.safetensors";
+      "/gone/llama: is missing, expected a folder with config.json and model.safetensors, or a "
+      "GGUF file";
   scene.cursor.page = "model";
   ui.session().setScene(scene);
   ui.wait(1);

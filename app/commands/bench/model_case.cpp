@@ -39,10 +39,8 @@ double headNumbers(const Model& model) {
 double storedBytes(const Model& model) {
   double bytes = 0, numbers = 0;
   for (const auto& [name, tensor] : model.checkpoint().tensors()) {
-    double size = 1;
-    for (const std::uint64_t side : tensor.shape) size *= static_cast<double>(side);
-    numbers += size;
-    bytes += size * static_cast<double>(attention::byteSize(tensor.dtype));
+    numbers += static_cast<double>(tensor.numbers());
+    bytes += static_cast<double>(tensor.bytes);
   }
   return numbers > 0 ? bytes / numbers : 4;
 }

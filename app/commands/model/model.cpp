@@ -11,6 +11,7 @@
 #include "app/commands/report.h"
 #include "app/scene/models/open_model.h"
 #include "attention/formats/files/file_io.h"
+#include "attention/models/gguf/gguf_source.h"
 #include "attention/models/sampling.h"
 #include "attention/models/tokenizer/aligned_text.h"
 
@@ -95,7 +96,8 @@ Status writeOn(const ModelOptions& options, attention::ModelSession& session, Mo
 Status openTokenizer(const ModelOptions& options, ModelReport& run) {
   std::error_code ignored;
   const bool needed = options.ids.empty();
-  if (!needed && !std::filesystem::exists(std::filesystem::path(options.folder) / "tokenizer.json", ignored))
+  if (!needed && !attention::isGguf(options.folder) &&
+      !std::filesystem::exists(std::filesystem::path(options.folder) / "tokenizer.json", ignored))
     return attention::success();
   auto tokenizer = attention::TextTokenizer::open(options.folder);
   if (!tokenizer) return tokenizer.error();
@@ -158,10 +160,11 @@ int runModel(const ModelOptions& options) {
 
 void addModelCommand(CLI::App& app, int& exitCode) {
   CLI::App* command = app.add_subcommand(
-      "model",
-      "Run a model's folder (config.json, model.safetensors) on tokens: predictions, text, every array");
+      "model", "Run a model (a folder or a GGUF file) on tokens: predictions, text, every array");
   auto options = std::make_shared<ModelOptions>();
-  command->add_option("FOLDER", options->folder, "A Hugging Face folder, or learned for the bundled model")
+  command
+      ->add_option("FOLDER", options->folder,
+                   "A Hugging Face folder or a GGUF file, or learned for the bundled model")
       ->required();
   command->add_option("--ids", options->ids, "Token ids, with commas between them")->delimiter(',');
   command->add_option("--text", options->text, "A text, for the folder's tokenizer.json")->type_name("T");

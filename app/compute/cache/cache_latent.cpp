@@ -27,8 +27,9 @@ namespace {
 /// What keys go through beside their map.
 struct KeyPath {
   Matrix positions;             ///< [tokens, dims] cosines and sines of what turns them; empty: nothing does
-  attention::NormWeights norm;  ///< of a model that norms each head's key; else empty
-  bool normPlusOne = false;
+  attention::NormWeights norm;  ///< of a model that norms keys; else empty
+  bool wholeNorm = false;       ///< over all heads together
+  bool neighbours = false;      ///< what is turned are neighbours, not halves
   double epsilon = 0;
 };
 
@@ -55,27 +56,35 @@ KeyPath keyPathOf(const LayerParts& parts) {
   }
   const attention::ModelConfig& model = subject.opened->model->config();
   const auto layer = static_cast<std::size_t>(subject.layer);
-  if (const auto rotation = model.layers[layer].rotation)
-    path.positions =
-        attention::rotationTable(model.rotations[static_cast<std::size_t>(*rotation)], 0, tokens, tokens);
-  if (model.qkNorm) {
+  if (const auto rotation = model.layers[layer].rotation) {
+    const attention::Rotation& turn = model.rotations[static_cast<std::size_t>(*rotation)];
+    path.positions = attention::rotationTable(turn, 0, tokens, tokens);
+    path.neighbours = turn.neighbours;
+  }
+  if (model.qkNorm || model.wholeQkNorm) {
     path.norm = subject.opened->model->weights().layers[layer].kNorm;
-    path.normPlusOne = model.norm == attention::NormKind::rmsPlusOne;
+    path.wholeNorm = model.wholeQkNorm;
     path.epsilon = model.epsilon;
   }
   return path;
 }
 
-/// Norms each head's key, the sum of both parts, as Block does before keys are turned.
+/// Norms each head's key, the sum of both parts, or all heads' together, as Block does before keys are
+/// turned.
 void normKeys(const KeyPath& path, Stack& plain, Stack& rotary) {
   if (path.norm.weight.size() == 0) return;
-  const Eigen::RowVectorXf weight = path.norm.weight.transpose().array() + (path.normPlusOne ? 1.0f : 0.0f);
-  for (Index g = 0; g < plain.count(); ++g)
+  const Eigen::RowVectorXf weight = path.norm.weight.transpose();
+  const Index together = path.wholeNorm ? plain.count() : 1, size = plain.cols();
+  for (Index first = 0; first < plain.count(); first += together)
     for (Index row = 0; row < plain.rows(); ++row) {
-      const double square = (plain[g].row(row) + rotary[g].row(row)).cast<double>().squaredNorm() /
-                            static_cast<double>(plain.cols());
-      const auto factor = static_cast<float>(1 / std::sqrt(square + path.epsilon));
-      for (Stack* part : {&plain, &rotary}) (*part)[g].row(row).array() *= factor * weight.array();
+      double square = 0;
+      for (Index g = first; g < first + together; ++g)
+        square += (plain[g].row(row) + rotary[g].row(row)).cast<double>().squaredNorm();
+      const auto factor =
+          static_cast<float>(1 / std::sqrt(square / static_cast<double>(together * size) + path.epsilon));
+      for (Index g = first; g < first + together; ++g)
+        for (Stack* part : {&plain, &rotary})
+          (*part)[g].row(row).array() *= factor * weight.segment((g - first) * size, size).array();
     }
 }
 
@@ -154,6 +163,9 @@ Result<LatentHeads> attendLatent(const std::shared_ptr<const Snapshot>& snapshot
   if (!parts) return parts.error();
   const Projections maps = denseMaps(**parts);
   const KeyPath path = keyPathOf(**parts);
+  if (path.neighbours)
+    return Error{
+        "This model's rotations turn neighbouring dimensions; a latent is found where they turn halves."};
   const Index turned = config.kvHeads * path.positions.cols();
   const attention::LatentMaps through =
       attention::latentMaps(maps, config.kvHeads, config.headDim, path.positions,

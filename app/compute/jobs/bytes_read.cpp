@@ -9,14 +9,15 @@ namespace {
 std::uint64_t bytesOf(const attention::MappedLinear& map) {
   std::uint64_t bytes = 0;
   for (const auto& piece : map.pieces)
-    bytes += static_cast<std::uint64_t>(map.out) / map.pieces.size() * static_cast<std::uint64_t>(map.in) *
-             attention::kernels::weightBytes(piece.type);
+    bytes += attention::kernels::weightBytes(
+        piece.type, static_cast<std::size_t>(map.out) / map.pieces.size() * static_cast<std::size_t>(map.in));
   return bytes;
 }
 
 std::uint64_t rowBytes(const attention::MappedRows& table, attention::Index rows) {
-  return static_cast<std::uint64_t>(std::min(rows, table.rows)) * static_cast<std::uint64_t>(table.cols) *
-         attention::kernels::weightBytes(table.type);
+  return attention::kernels::weightBytes(
+      table.type,
+      static_cast<std::size_t>(std::min(rows, table.rows)) * static_cast<std::size_t>(table.cols));
 }
 
 }  // namespace

@@ -47,11 +47,8 @@ void factLines(const View& view, const std::vector<Fact>& facts) {
 /// "BF16", and "BF16 + F32" where some tensors are kept otherwise.
 std::string storedAs(const attention::Model& model) {
   std::map<std::string, std::uint64_t> numbers;
-  for (const auto& [name, tensor] : model.checkpoint().tensors()) {
-    std::uint64_t size = 1;
-    for (const std::uint64_t side : tensor.shape) size *= side;
-    numbers[std::string(attention::name(tensor.dtype))] += size;
-  }
+  for (const auto& [name, tensor] : model.checkpoint().tensors())
+    numbers[std::string(tensor.kind)] += tensor.numbers();
   std::string most, rest;
   for (const auto& [type, size] : numbers)
     if (most.empty() || size > numbers[most]) most = type;

@@ -8,6 +8,7 @@
 #include "app/pages/common/unknown_words.h"
 #include "app/pages/model/model_page.h"
 #include "app/platform/recent_models.h"
+#include "app/scene/models/downloads.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
 #include "app/widgets/file_picker.h"
@@ -43,7 +44,7 @@ void ModelPage::openModelAt(const std::string& model, const Asker& asker, const 
 void ModelPage::lookForCached() {
   if (std::exchange(page_.opening.lookedForCached, true)) return;
   services_.files.read<std::vector<CachedModel>>(
-      hubCache(), [] { return cachedModels(); },
+      hubCache(), [] { return downloadedModels(); },
       [this](attention::Result<std::vector<CachedModel>> found) {
         if (found) page_.opening.cached = *std::move(found);
       });
@@ -59,7 +60,8 @@ void ModelPage::lookForRecent() {
         Found found;
         std::error_code ignored;
         for (const std::string& path : loadRecentModels())
-          found.push_back({path, modelName(path), std::filesystem::exists(recordedFile(path).path, ignored)});
+          found.push_back(
+              {path, downloadedName(path), std::filesystem::exists(recordedFile(path).path, ignored)});
         return found;
       },
       [this](attention::Result<Found> found) {
@@ -91,7 +93,7 @@ bool ModelPage::open(const NamedFile& file, const Asker& asker, const Outcome& o
   // Files may be a layer's weights or embeddings too: on this page they are attention that was recorded.
   const bool recorded =
       file.page == "model" && (ending == ".safetensors" || ending == ".npz" || ending == ".npy");
-  if (!recorded && !file.folder) return false;
+  if (!recorded && !file.folder && ending != ".gguf") return false;
   openModelAt(std::filesystem::absolute(file.path, ignored).lexically_normal().string(), asker, outcome);
   return true;
 }
@@ -245,17 +247,19 @@ std::vector<Action> ModelPage::openActions() {
        [this](Scene&) {
          services_.view.dialog = std::make_shared<FilePicker>(
              FileQuestion{.title = "Open a model",
-                          .endings = {".json"},
+                          .endings = {".json", ".gguf"},
                           .proposal = "",
                           .chosen =
                               [this](Scene&, const auto& path, const Outcome& outcome) {
-                                openModelAt(path.parent_path().string(), services_.asker(), outcome);
+                                const bool gguf = path.extension() == ".gguf";
+                                openModelAt((gguf ? path : path.parent_path()).string(), services_.asker(),
+                                            outcome);
                               },
                           .folderFile = "config.json"},
              services_.folders);
        },
        "",
-       "load import checkpoint hugging face"},
+       "load import checkpoint hugging face gguf ollama"},
       {"model.recorded",
        "Import recorded attention…",
        "Scene",

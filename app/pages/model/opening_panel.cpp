@@ -87,13 +87,13 @@ void openingPanel(Scene&, ModelState& page, const ImRect& area) {
     paintText(list, view.fonts->hero, ImVec2(x, y), view.theme->text,
               page.opening.name.empty() ? "Open a model" : "Opening " + page.opening.name + "…");
     y += view.px(26);
-    y +=
-        paintParagraph(list, view.fonts->text, ImVec2(x, y), width, view.theme->secondary,
-                       "Choose a Hugging Face model folder (config.json, model.safetensors, tokenizer.json), "
-                       "or drop it on the window. Weights are memory-mapped; nothing is copied or sent.");
+    y += paintParagraph(
+        list, view.fonts->text, ImVec2(x, y), width, view.theme->secondary,
+        "Choose a GGUF file or a Hugging Face model folder (config.json, model.safetensors, tokenizer.json), "
+        "or drop it on the window. Weights are memory-mapped; nothing is copied or sent.");
     y = waysIn(view, ImVec2(x, y + view.px(18)), width,
                {{"model.learned", "Open the bundled model"},
-                {"model.open", "Open a folder…"},
+                {"model.open", "Open a folder or file…"},
                 {"model.recorded", "Import attention…"}});
     if (!page.opening.recent.empty() || !page.opening.cached.empty()) {
       ImGui::SetCursorScreenPos(ImVec2(x, y + view.px(24)));

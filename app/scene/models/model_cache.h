@@ -8,8 +8,8 @@ namespace headscope::app {
 
 /// A model that is on this machine already.
 struct CachedModel {
-  std::string name;  ///< "openai/gpt2"
-  std::filesystem::path folder;
+  std::string name;              ///< "openai/gpt2"
+  std::filesystem::path folder;  ///< or a GGUF file
 };
 
 /// Where the Hugging Face hub keeps what it has downloaded: $HF_HUB_CACHE, else $HF_HOME/hub, else

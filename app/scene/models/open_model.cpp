@@ -4,6 +4,8 @@
 
 #include "app/platform/assets.h"
 #include "app/scene/limits.h"
+#include "app/scene/models/downloads.h"
+#include "attention/models/gguf/gguf_source.h"
 
 namespace headscope::app {
 
@@ -25,6 +27,14 @@ std::string modelName(const std::filesystem::path& folder) {
   constexpr std::string_view kHub = "models--";
   std::filesystem::path clean = folder.lexically_normal();
   if (!clean.has_filename()) clean = clean.parent_path();
+  if (clean.extension() == ".gguf") {
+    std::string file = clean.stem().string();
+    constexpr std::size_t kPart = std::string_view("-00001-of-00002").size();
+    if (file.size() > kPart && file.compare(file.size() - kPart, 1, "-") == 0 &&
+        file.compare(file.size() - 9, 4, "-of-") == 0)
+      file.resize(file.size() - kPart);
+    return file;
+  }
   const std::filesystem::path snapshots = clean.parent_path();
   std::string hub = snapshots.parent_path().filename().string();
   if (snapshots.filename() != "snapshots" || !hub.starts_with(kHub)) return clean.filename().string();
@@ -86,8 +96,9 @@ bool fit(const std::vector<LearnedSkill>& skills, const attention::ModelConfig& 
 Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, const std::stop_token& stop) {
   const std::filesystem::path folder = modelFolder(model);
   std::error_code ignored;
+  const bool gguf = attention::isGguf(folder);
   if (const RecordedFile file = recordedFile(folder.string());
-      std::filesystem::is_regular_file(file.path, ignored))
+      !gguf && std::filesystem::is_regular_file(file.path, ignored))
     return openRecorded(file);
   auto opened = attention::Model::open(folder);
   if (!opened) return opened.error();
@@ -96,7 +107,7 @@ Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, con
   auto learned = readLearned(folder);  // which few folders have
   if (learned && !fit(learned->skills, opened->config())) *learned = {};
   return std::make_shared<const OpenModel>(
-      OpenModel{model == kLearned ? "Miniature" : modelName(folder),
+      OpenModel{model == kLearned ? "Miniature" : downloadedName(folder),
                 std::make_shared<const attention::Model>(*std::move(opened)), *std::move(tokenizer),
                 learned ? *std::move(learned) : Learned{}});
 }

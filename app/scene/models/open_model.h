@@ -30,7 +30,8 @@ struct OpenModel {
 
 /// The folder that a scene's model stands for.
 std::filesystem::path modelFolder(const std::string& model);
-/// "models--openai--gpt2/snapshots/4f…" of a hub's cache is "openai/gpt2"; other folders are their last part.
+/// "models--openai--gpt2/snapshots/4f…" of a hub's cache is "openai/gpt2"; other folders and files are their
+/// last part, GGUF's without the ending and the part of a split.
 std::string modelName(const std::filesystem::path& folder);
 
 /// A file of recorded attention, and which group of it: "t5.npz#cross" is the group cross of t5.npz. The
@@ -41,9 +42,9 @@ struct RecordedFile {
 };
 RecordedFile recordedFile(const std::string& model);
 
-/// Opens what `model` names: of a folder reads config and tokenizer, and maps the weights; a file is
-/// attention that another program recorded. Errors as Model::open(), TextTokenizer::open() and
-/// RecordedAttention::open() have them.
+/// Opens what `model` names: of a folder or a GGUF file reads config and tokenizer, and maps the weights;
+/// another file is attention that another program recorded. Errors as Model::open(), TextTokenizer::open()
+/// and RecordedAttention::open() have them.
 attention::Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model,
                                                               const std::stop_token& stop = {});
 

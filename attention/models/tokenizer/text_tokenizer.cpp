@@ -9,6 +9,7 @@
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/files/regular_file.h"
 #include "attention/formats/quote.h"
+#include "attention/models/gguf/gguf_tokenizer.h"
 #include "attention/models/tokenizer/added_tokens.h"
 #include "attention/models/tokenizer/tokenizer_parts.h"
 #include "attention/models/tokenizer/utf8_repair.h"
@@ -128,6 +129,13 @@ TextTokenizer& TextTokenizer::operator=(TextTokenizer&&) noexcept = default;
 TextTokenizer::~TextTokenizer() = default;
 
 Result<TextTokenizer> TextTokenizer::open(const std::filesystem::path& path, const std::stop_token& stop) {
+  if (isGguf(path)) {
+    const auto source = GgufSource::open(path);
+    if (!source) return source.error();
+    const auto json = ggufTokenizer(*source, stop);
+    if (const Status status = source->intact(); !status) return status.error();
+    return json ? parse(*json, source->name + ", its metadata read as a tokenizer.json", stop) : json.error();
+  }
   std::error_code ignored;
   const auto file = std::filesystem::is_directory(path, ignored) ? path / "tokenizer.json" : path;
   const auto bytes = readFile(file, kLargestFile);

@@ -27,9 +27,9 @@ enum class SpecialTokens { leaveOut, keep };
 /// younger characters may be classed differently.
 class TextTokenizer {
  public:
-  /// From a file, or from tokenizer.json in a folder. Errors name the file, what was found and what would
-  /// work: damaged JSON, kinds of rules that are not supported, vocabularies that contradict themselves.
-  /// "stopped" once `stop` is requested. A vocabulary of 33 MB takes about 0.2 s.
+  /// From a file, from tokenizer.json in a folder, or from a GGUF file's metadata. Errors name the file, what
+  /// was found and what would work: damaged JSON, kinds of rules that are not supported, vocabularies that
+  /// contradict themselves. "stopped" once `stop` is requested. A vocabulary of 33 MB takes about 0.2 s.
   static Result<TextTokenizer> open(const std::filesystem::path& path, const std::stop_token& stop = {});
   /// From the bytes of such a file; `name` stands in front of messages.
   static Result<TextTokenizer> parse(std::string_view json, const std::string& name,

@@ -37,6 +37,10 @@ TEST(FuzzReplay, QkFile) {
   replay("safetensors", {}, fuzz::fuzzQkFile);
 }
 
+TEST(FuzzReplay, Gguf) {
+  replay("gguf", {}, fuzz::fuzzGguf);
+}
+
 TEST(FuzzReplay, Csv) {
   replay("csv", {}, fuzz::fuzzCsv);
 }

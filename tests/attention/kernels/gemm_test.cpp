@@ -122,7 +122,7 @@ TEST(Gemm, weightsOfEveryTypeAndBothLayoutsGiveTheSame) {
             transposed ? Matrix(wide.middleCols(2, out).transpose()) : Matrix(wide.middleCols(2, in)), bias};
         Matrix found = Matrix::Constant(rows, out, 42);
         const auto size = [](Index i) { return static_cast<std::size_t>(i); };
-        const kernels::LinearMap map{bytes.data() + 1 + 2 * kernels::weightBytes(type),
+        const kernels::LinearMap map{bytes.data() + 1 + kernels::weightBytes(type, 2),
                                      bias.data(),
                                      size(out),
                                      {found.data(), size(out), size(out), 0},

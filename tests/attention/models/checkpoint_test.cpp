@@ -219,7 +219,7 @@ TEST(Checkpoint, foldersWithoutWeightsSayWhatThereIs) {
             "F: has no weights, expected model.safetensors or model.safetensors.index.json");
   putFile(folder / "llama.Q4_K.gguf", "GGUF");
   EXPECT_EQ(folder.refusal(),
-            "F: has its weights in llama.Q4_K.gguf, which isn't read; expected model.safetensors "
+            "F: has its weights in llama.Q4_K.gguf, which opens by its own name; expected model.safetensors "
             "or model.safetensors.index.json");
   putFile(folder / "pytorch_model.bin", "PK");
   EXPECT_NE(folder.refusal().find("pytorch_model.bin, a pickle"), std::string::npos);
@@ -256,7 +256,7 @@ TEST(Checkpoint, tensorsThatDoNotFitTheConfigAreNamed) {
     ASSERT_TRUE(writeSafetensors(folder / "model.safetensors", quantised).ok());
     EXPECT_EQ(
         folder.refusal(),
-        "F: tensor \"" + name + "\" is I8, expected F32, F16, BF16 or F64: quantised weights aren't read");
+        "F: tensor \"" + name + "\" is I8, expected F32, F16, BF16 or F64, or GGUF's Q2_K to Q8_0, IQ4 and MXFP4");
   }
   file.tensors["h.0.attn.c_proj.weight"] = file.tensors.at(name);
   ASSERT_TRUE(writeSafetensors(folder / "model.safetensors", file).ok());

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+
+namespace headscope::attention::kernels {
+
+/// How weights are kept: one by one as IEEE single, IEEE half, the upper half of a single or IEEE double,
+/// which is rounded; or in blocks, as GGUF files have them, each with a scale (weight_blocks-inl.h).
+enum class WeightType {
+  f32,
+  f16,
+  bf16,
+  f64,
+  q8_0,
+  q4_0,
+  q4_1,
+  q5_0,
+  q5_1,
+  q2_k,
+  q3_k,
+  q4_k,
+  q5_k,
+  q6_k,
+  iq4_nl,
+  iq4_xs,
+  mxfp4,
+};
+inline constexpr int kWeightTypes = static_cast<int>(WeightType::mxfp4) + 1;
+
+/// So many numbers lie in so many bytes, and aren't taken apart.
+struct WeightBlock {
+  std::size_t numbers = 1, bytes = 4;
+};
+WeightBlock weightBlock(WeightType type);
+/// Bytes of `numbers` numbers, a whole number of blocks.
+std::size_t weightBytes(WeightType type, std::size_t numbers);
+/// Whether each number can be read alone.
+inline bool isPlain(WeightType type) {
+  return type <= WeightType::f64;
+}
+
+/// `count` numbers as floats, a whole number of blocks from `from` on, which may be at any byte.
+void unpackWeights(WeightType type, const void* from, std::size_t count, float* to);
+
+}  // namespace headscope::attention::kernels

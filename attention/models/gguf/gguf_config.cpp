@@ -1,0 +1,257 @@
+#include "attention/models/gguf/gguf_config.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "attention/formats/json_tree.h"
+#include "attention/formats/quote.h"
+
+namespace headscope::attention {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kGgufLlama =
+    "hidden_size=embedding_length intermediate_size=feed_forward_length num_hidden_layers=block_count "
+    "num_attention_heads=attention.head_count num_key_value_heads=attention.head_count_kv? "
+    "head_dim=attention.key_length? max_position_embeddings=context_length "
+    "rms_norm_eps=attention.layer_norm_rms_epsilon rope_theta=rope.freq_base?";
+
+constexpr GgufFamily kGgufFamilies[] = {
+    {"llama", "llama", kGgufLlama, true, true},
+    {"qwen2", "qwen2", kGgufLlama},
+    {"qwen3", "qwen3", kGgufLlama},
+    {"gemma", "gemma", kGgufLlama},
+    {"gemma2", "gemma2", kGgufLlama},
+    {"gemma3", "gemma3_text", kGgufLlama},
+    {"phi3", "phi3", kGgufLlama},
+    {"gpt2", "gpt2",
+     "n_embd=embedding_length n_inner=feed_forward_length n_layer=block_count n_head=attention.head_count "
+     "n_positions=context_length layer_norm_epsilon=attention.layer_norm_epsilon",
+     false},
+    {"gptneox", "gpt_neox",
+     "hidden_size=embedding_length intermediate_size=feed_forward_length num_hidden_layers=block_count "
+     "num_attention_heads=attention.head_count max_position_embeddings=context_length "
+     "layer_norm_eps=attention.layer_norm_epsilon use_parallel_residual=use_parallel_residual? "
+     "rotary_emb_base=rope.freq_base?"},
+    {"bert", "bert",
+     "hidden_size=embedding_length intermediate_size=feed_forward_length num_hidden_layers=block_count "
+     "num_attention_heads=attention.head_count layer_norm_eps=attention.layer_norm_epsilon",
+     false},
+};
+
+/// Writes the config.json of one source.
+class GgufConfigWriter {
+ public:
+  explicit GgufConfigWriter(const GgufSource& source) : source_(source), metadata_(source) {}
+
+  Result<std::string> write() {
+    const GgufFamily* const family = ggufFamily(metadata_.architecture());
+    if (!family && metadata_.status()) {
+      std::string known;
+      for (const GgufFamily& each : kGgufFamilies)
+        known += (known.empty() ? "" : ", ") + std::string(each.architecture);
+      metadata_.fail("\"general.architecture\" is " + quotedText(metadata_.architecture()) +
+                     ", expected one of " + known);
+    }
+    if (family) fill(*family);
+    if (const Status status = metadata_.status(); !status) return status.error();
+    return json_.dump();
+  }
+
+ private:
+  void fill(const GgufFamily& family) {
+    json_["model_type"] = family.model;
+    refuseOthers();
+    forEachField(family.fields, [&](std::string_view field, std::string_view key) {
+      take(std::string(field), std::string(key.substr(0, key.find('?'))), key.ends_with('?'));
+    });
+    const auto heads = sizeOf("attention.head_count"), width = sizeOf("embedding_length");
+    if (heads < 1 || width < 1)
+      return metadata_.fail(
+          fmt::format("says there are {} heads on a width of {}, expected some of both", heads, width));
+    headDim_ = metadata_.integer("attention.key_length").value_or(width / heads);
+    if (json_.contains("hidden_act")) json_.erase("hidden_act");
+    if (family.fields.find("num_key_value_heads") != family.fields.npos) {
+      if (!json_.contains("num_key_value_heads")) json_["num_key_value_heads"] = heads;
+      json_["head_dim"] = headDim_;
+    }
+    readTables();
+    if (family.rotates) readRotation(family);
+    readGemma(family);
+    readEnds();
+  }
+
+  /// What changes what is computed and no family here does.
+  void refuseOthers() {
+    const auto experts = metadata_.integer("expert_count").value_or(0);
+    if (experts > 0)
+      metadata_.fail(
+          fmt::format("{} is {}: it is a mixture of experts, expected a model with one MLP a layer",
+                      metadata_.at("expert_count"), experts));
+    const auto key = metadata_.integer("attention.key_length"),
+               value = metadata_.integer("attention.value_length");
+    if (key != value)
+      metadata_.fail(fmt::format("{} is {}, expected {}, as the keys'",
+                                 metadata_.at("attention.value_length"), value.value_or(0), key.value_or(0)));
+    for (const char* name :
+         {"attention.clamp_kqv", "attention.max_alibi_bias", "attention.scale", "logit_scale"})
+      if (metadata_.number(name).value_or(0) != 0)
+        metadata_.fail(metadata_.at(name) + " is " + metadata_.find(name)->described() + ", expected none");
+  }
+
+  std::int64_t sizeOf(const std::string& key) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 31;
+    const std::int64_t size = whole(key).value_or(0);
+    if (size < 0 || size > kMost)
+      metadata_.fail(fmt::format("{} is {}, expected 0 to {}", metadata_.at(key), size, kMost));
+    return size;
+  }
+
+  /// A whole number, or a list of the same one for each layer.
+  std::optional<std::int64_t> whole(const std::string& key) {
+    const GgufValue* const value = metadata_.find(key);
+    if (!value || value->kind != GgufValue::Kind::list) return metadata_.integer(key);
+    const auto all = metadata_.integers(key);
+    if (!all || all->empty()) return std::nullopt;
+    if (std::adjacent_find(all->begin(), all->end(), std::not_equal_to<>()) != all->end())
+      metadata_.fail(metadata_.at(key) + " differs from layer to layer, expected the same for all");
+    return all->front();
+  }
+
+  void take(const std::string& field, const std::string& key, bool optional) {
+    const GgufValue* const value = metadata_.find(key);
+    if (!value) {
+      if (!optional) metadata_.fail("lacks the metadata " + metadata_.at(key));
+      return;
+    }
+    using Kind = GgufValue::Kind;
+    if (const auto flag = value->flag())
+      json_[field] = *flag;
+    else if (value->kind == Kind::f32 || value->kind == Kind::f64)
+      json_[field] = value->number().value_or(0);
+    else
+      json_[field] = whole(key).value_or(0);
+  }
+
+  /// Sizes that tables have: a file names them nowhere else.
+  void readTables() {
+    const auto rows = [&](const char* name) -> std::optional<std::uint64_t> {
+      const auto table = source_.tensors.find(name);
+      if (table == source_.tensors.end() || table->second.shape.size() != 2) return std::nullopt;
+      return table->second.shape[0];
+    };
+    const auto vocabulary = rows("token_embd.weight");
+    if (!vocabulary) return metadata_.fail("has no tensor \"token_embd.weight\" of two dimensions");
+    json_["vocab_size"] = *vocabulary;
+    json_["tie_word_embeddings"] = !source_.tensors.contains("output.weight");
+    if (json_["model_type"] != "bert") return;
+    json_["type_vocab_size"] = rows("token_types.weight").value_or(1);
+    json_["max_position_embeddings"] = rows("position_embd.weight").value_or(1);
+  }
+
+  void readRotation(const GgufFamily& family) {
+    const bool neox = json_["model_type"] == "gpt_neox";
+    if (!neox && !json_.contains("rope_theta")) json_["rope_theta"] = 10000;
+    const auto dims = metadata_.integer("rope.dimension_count").value_or(headDim_);
+    // A little more than the share, which times the size of a head is cut to a whole number.
+    const double share = std::min(1.0, (static_cast<double>(dims) + 0.25) / static_cast<double>(headDim_));
+    if (dims != headDim_ && family.paired)
+      metadata_.fail(fmt::format("{} is {}, expected {}, the size of a head",
+                                 metadata_.at("rope.dimension_count"), dims, headDim_));
+    if (neox || dims != headDim_) json_[neox ? "rotary_pct" : "partial_rotary_factor"] = share;
+    readScaling();
+  }
+
+  std::optional<std::vector<float>> factors(const char* name) {
+    const auto found = source_.tensors.find(name);
+    if (found == source_.tensors.end()) return std::nullopt;
+    const TensorView& tensor = found->second;
+    constexpr std::uint64_t kMost = 1 << 16;
+    if (tensor.type != WeightType::f32 || tensor.numbers() > kMost) {
+      metadata_.fail(
+          fmt::format("tensor {} is {}, expected a few numbers of F32", quotedText(name), tensor.kind));
+      return std::nullopt;
+    }
+    std::vector<float> values(tensor.numbers());
+    if (const Status status = tensor.read(0, values, name); !status) metadata_.fail(status.error().message);
+    return values;
+  }
+
+  /// What stretches rotations: a factor, or a table of them, which is Llama 3.1's or Phi 3's.
+  void readScaling() {
+    const auto type = std::string(metadata_.text("rope.scaling.type").value_or("none"));
+    const auto both = factors("rope_freqs.weight"), brief = factors("rope_factors_short.weight"),
+               large = factors("rope_factors_long.weight");
+    Json scaling = Json::object();
+    if (both) {
+      if (type != "none")
+        metadata_.fail("has a tensor \"rope_freqs.weight\" and a " + metadata_.at("rope.scaling.type") +
+                       ", expected one of them");
+      scaling = {{"rope_type", "longrope"},
+                 {"short_factor", *both},
+                 {"long_factor", *both},
+                 {"attention_factor", 1}};
+      json_["original_max_position_embeddings"] = json_.value("max_position_embeddings", 2);
+    } else if (brief && large) {
+      scaling = {{"rope_type", "longrope"}, {"short_factor", *brief}, {"long_factor", *large}};
+      if (const auto factor = metadata_.number("rope.scaling.attn_factor"))
+        scaling["attention_factor"] = *factor;
+      if (const auto original = metadata_.integer("rope.scaling.original_context_length"))
+        json_["original_max_position_embeddings"] = *original;
+    } else if (type != "none") {
+      scaling["rope_type"] = type;
+      if (const auto factor = metadata_.number("rope.scaling.factor")) scaling["factor"] = *factor;
+    } else if (const auto factor = metadata_.number("rope.scale_linear")) {
+      scaling = {{"rope_type", "linear"}, {"factor", *factor}};
+    }
+    if (!scaling.empty()) json_["rope_scaling"] = scaling;
+  }
+
+  /// Windows, caps, and the scale of scores, which files leave to who reads them.
+  void readGemma(const GgufFamily& family) {
+    if (family.model == "phi3" || family.model.starts_with("gemma")) {
+      const auto window = metadata_.integer("attention.sliding_window").value_or(0);
+      if (window > 0) json_["sliding_window"] = window;
+    }
+    if (family.model != "gemma2" && family.model != "gemma3_text") return;
+    const bool two = family.model == "gemma2";
+    // Gemma 2 of 27 billion numbers and Gemma 3 of as many alone scale by the width's share.
+    const auto layers = json_.value("num_hidden_layers", std::int64_t{0});
+    json_["query_pre_attn_scalar"] =
+        layers == (two ? 46 : 62) ? sizeOf("embedding_length") / sizeOf("attention.head_count") : headDim_;
+    for (const char* key : {"attn_logit_softcapping", "final_logit_softcapping"})
+      if (const auto cap = metadata_.number(key)) json_[key] = *cap;
+    if (two) return;
+    if (const auto theta = metadata_.number("rope.freq_base_swa")) json_["rope_local_base_freq"] = *theta;
+    const GgufValue* const pattern = metadata_.find("attention.sliding_window_pattern");
+    if (pattern && pattern->integer()) json_["sliding_window_pattern"] = *pattern->integer();
+  }
+
+  void readEnds() {
+    Json ends = Json::array();
+    for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
+      if (const auto id = metadata_.integer(key)) ends.push_back(*id);
+    if (!ends.empty()) json_["eos_token_id"] = ends;
+  }
+
+  const GgufSource& source_;
+  GgufMetadata metadata_;
+  Json json_ = Json::object();
+  std::int64_t headDim_ = 1;
+};
+
+}  // namespace
+
+const GgufFamily* ggufFamily(std::string_view architecture) {
+  const auto* const found = std::find_if(std::begin(kGgufFamilies), std::end(kGgufFamilies),
+                                         [&](const auto& each) { return each.architecture == architecture; });
+  return found == std::end(kGgufFamilies) ? nullptr : found;
+}
+
+Result<std::string> ggufConfig(const GgufSource& source) {
+  return GgufConfigWriter(source).write();
+}
+
+}  // namespace headscope::attention

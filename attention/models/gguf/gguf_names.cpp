@@ -1,0 +1,52 @@
+#include "attention/models/gguf/gguf_config.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr std::string_view kWithoutPrefix[] = {""};
+
+}  // namespace
+
+TensorNaming ggufNaming(const Family& family, bool paired) {
+  const TensorNames& own = family.names;
+  const auto named = [](std::string_view here, std::string_view there) {
+    return here.empty() ? std::string_view() : there;
+  };
+  // Norms after the parts alone have names of their own (BERT).
+  const bool after = own.embeddingNorm.size() > 0 && family.encoder;
+  TensorNames names{
+      .embedding = "token_embd",
+      .positions = named(own.positions, "position_embd"),
+      .tokenTypes = named(own.tokenTypes, "token_types"),
+      .embeddingNorm = named(own.embeddingNorm, "token_embd_norm"),
+      .layer = "blk.N.",
+      .q = named(own.q, "attn_q"),
+      .k = named(own.k, "attn_k"),
+      .v = named(own.v, "attn_v"),
+      .qkv = named(own.qkv, "attn_qkv"),
+      .fused = FusedRows::thirds,  // whatever the family has
+      .o = "attn_output",
+      .up = named(own.up, "ffn_up"),
+      .down = named(own.down, "ffn_down"),
+      .gate = named(own.gate, "ffn_gate"),
+      .gateUp = named(own.gateUp, "ffn_up"),
+      .attentionNorm = named(own.attentionNorm, after ? "attn_output_norm" : "attn_norm"),
+      .mlpNorm = own.mlpNorm == own.attentionNorm
+                     ? named(own.mlpNorm, "attn_norm")
+                     : named(own.mlpNorm, after ? "layer_output_norm" : "ffn_norm"),
+      .afterAttentionNorm = named(own.afterAttentionNorm, "post_attention_norm"),
+      .afterMlpNorm = named(own.afterMlpNorm, "post_ffw_norm"),
+      .qNorm = named(own.qNorm, "attn_q_norm"),
+      .kNorm = named(own.kNorm, "attn_k_norm"),
+      .finalNorm = named(own.finalNorm, "output_norm"),
+      .head = "output",
+      // Which GGUF has no names for: such a head is left out of the file.
+      .headDense = own.headDense,
+      .headNorm = own.headNorm,
+      .headBias = own.headBias,
+      .inFirst = false,
+  };
+  return {names, kWithoutPrefix, kWithoutPrefix, "its metadata", paired};
+}
+
+}  // namespace headscope::attention

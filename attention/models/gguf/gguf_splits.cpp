@@ -1,0 +1,62 @@
+#include "attention/models/gguf/gguf_splits.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+namespace headscope::attention {
+namespace {
+
+#define HEADSCOPE_BYTES R"({"type":"ByteLevel","add_prefix_space":false,"use_regex":false})"
+#define HEADSCOPE_SPLIT(expression) \
+  R"({"type":"Split","pattern":{"Regex":")" expression R"("},"behavior":"Isolated","invert":false})"
+#define HEADSCOPE_SEQUENCE(parts) R"({"type":"Sequence","pretokenizers":[)" parts "]}"
+
+// Words, numbers and signs with the space before them (GPT-2's is ByteLevel's own).
+#define HEADSCOPE_GPT2 R"({"type":"ByteLevel","add_prefix_space":false,"use_regex":true})"
+#define HEADSCOPE_ENDS R"(| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+)"
+#define HEADSCOPE_SLASH_ENDS R"(| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+)"
+#define HEADSCOPE_SHORT R"((?i:'s|'t|'re|'ve|'m|'ll|'d))"
+// A word in capitals, in small letters, or in small ones after capitals.
+#define HEADSCOPE_SMALL \
+  R"([^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+)"
+#define HEADSCOPE_LARGE \
+  R"([^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*)"
+
+constexpr std::string_view kLlama3 = HEADSCOPE_SEQUENCE(HEADSCOPE_SPLIT(
+    HEADSCOPE_SHORT R"(|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3})" HEADSCOPE_ENDS) "," HEADSCOPE_BYTES);
+constexpr std::string_view kQwen = HEADSCOPE_SEQUENCE(HEADSCOPE_SPLIT(
+    HEADSCOPE_SHORT R"(|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N})" HEADSCOPE_ENDS) "," HEADSCOPE_BYTES);
+constexpr std::string_view kGpt4o = HEADSCOPE_SEQUENCE(HEADSCOPE_SPLIT(
+    HEADSCOPE_SMALL HEADSCOPE_SHORT "?|" HEADSCOPE_LARGE HEADSCOPE_SHORT
+                                    R"(?|\\p{N}{1,3})" HEADSCOPE_SLASH_ENDS) "," HEADSCOPE_BYTES);
+constexpr std::string_view kTekken = HEADSCOPE_SEQUENCE(HEADSCOPE_SPLIT(
+    HEADSCOPE_SMALL "|" HEADSCOPE_LARGE R"(|\\p{N})" HEADSCOPE_SLASH_ENDS) "," HEADSCOPE_BYTES);
+constexpr std::string_view kDigits =
+    HEADSCOPE_SEQUENCE(R"({"type":"Digits","individual_digits":true},)" HEADSCOPE_GPT2);
+
+constexpr std::string_view kNfc = R"({"type":"NFC"})";
+
+constexpr GgufSplit kGgufSplits[] = {
+    {" gpt-2 gpt2 phi-2 mpt jais granite-docling ", HEADSCOPE_GPT2},
+    {" olmo ", HEADSCOPE_GPT2, kNfc},
+    {" starcoder refact command-r smollm codeshell exaone minerva-7b ", kDigits},
+    {" llama-bpe llama3 llama-v3 falcon3 pixtral ", kLlama3, "null", true, true},
+    {" dbrx smaug-bpe ", kLlama3},
+    {" qwen2 deepseek-r1-qwen hunyuan ", kQwen, kNfc},
+    {" stablelm2 ", kQwen},
+    {" gpt-4o ", kGpt4o},
+    {" tekken ", kTekken, "null", true, true},
+};
+
+}  // namespace
+
+const GgufSplit* ggufSplit(std::string_view name) {
+  const std::string word = " " + std::string(name) + " ";
+  const auto* const found =
+      std::find_if(std::begin(kGgufSplits), std::end(kGgufSplits),
+                   [&](const GgufSplit& each) { return each.names.find(word) != std::string_view::npos; });
+  return found == std::end(kGgufSplits) || name.find(' ') != std::string_view::npos ? nullptr : found;
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,267 @@
+#include "attention/models/gguf/gguf_tokenizer.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "attention/core/stopped.h"
+#include "attention/formats/json_tree.h"
+#include "attention/formats/quote.h"
+#include "attention/models/gguf/gguf_splits.h"
+#include "attention/text/tokenizer.h"
+
+namespace headscope::attention {
+namespace {
+
+using Json = nlohmann::json;
+
+/// What tokenizer.ggml.token_type says of a token.
+enum class GgufTokenType { normal = 1, unknown, control, userDefined, unused, byte };
+
+constexpr std::string_view kMarkedSpace = "▁";
+
+/// Writes the tokenizer.json of one source.
+class GgufTokenizerWriter {
+ public:
+  GgufTokenizerWriter(const GgufSource& source, const std::stop_token& stop)
+      : metadata_(source), stop_(stop) {}
+
+  Result<std::string> write() {
+    readTokens();
+    const std::string kind(metadata_.text("tokenizer.ggml.model").value_or(""));
+    if (const Status status = metadata_.status(); !status) return status.error();
+    if (kind == "gpt2")
+      writeBytePairs();
+    else if (kind == "llama")
+      writeSentencePieces();
+    else if (kind == "bert")
+      writeWordPieces();
+    else
+      metadata_.fail("\"tokenizer.ggml.model\" is " + quotedText(kind) +
+                     ", expected gpt2 (BPE), llama (SentencePiece's BPE) or bert (WordPiece)");
+    writeAdded();
+    if (const Status status = metadata_.status(); !status) return status.error();
+    if (stop_.stop_requested()) return stopped();
+    return assemble();
+  }
+
+ private:
+  GgufTokenType typeOf(std::size_t id) const {
+    return types_.empty() ? GgufTokenType::normal : static_cast<GgufTokenType>(types_[id]);
+  }
+  bool isControl(std::size_t id) const {
+    return typeOf(id) == GgufTokenType::control || typeOf(id) == GgufTokenType::unknown;
+  }
+
+  void readTokens() {
+    constexpr std::size_t kMostTokens = std::size_t{1} << 24;
+    if (!metadata_.has("tokenizer.ggml.tokens"))
+      return metadata_.fail("has no tokenizer: the metadata \"tokenizer.ggml.tokens\" is missing");
+    for (const std::string_view text :
+         metadata_.texts("tokenizer.ggml.tokens").value_or(std::vector<std::string_view>()))
+      tokens_.emplace_back(text);
+    types_ = metadata_.integers("tokenizer.ggml.token_type").value_or(std::vector<std::int64_t>());
+    if (tokens_.size() > kMostTokens) metadata_.fail("has more than 16,777,216 tokens");
+    if (!types_.empty() && types_.size() != tokens_.size())
+      metadata_.fail(fmt::format("has {} tokens and {} of their types", tokens_.size(), types_.size()));
+    for (std::size_t i = 0; i < tokens_.size(); ++i)
+      if (!validateUtf8(tokens_[i]))
+        return metadata_.fail(fmt::format("token {} is no UTF-8: {}", i, quotedText(tokens_[i])));
+  }
+
+  /// A token's id that the metadata name; nothing where there is none.
+  std::optional<std::size_t> idOf(const char* key) {
+    const auto id = metadata_.integer(std::string("tokenizer.ggml.") + key);
+    if (!id) return std::nullopt;
+    if (*id < 0 || *id >= std::ssize(tokens_)) {
+      metadata_.fail(
+          fmt::format("\"tokenizer.ggml.{}\" is {}, expected 0 to {}", key, *id, std::ssize(tokens_) - 1));
+      return std::nullopt;
+    }
+    return static_cast<std::size_t>(*id);
+  }
+
+  /// {"text": id, …} in the order of ids.
+  std::string vocabulary() {
+    std::unordered_map<std::string_view, std::size_t> seen;
+    std::string json = "{";
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      const auto [other, fresh] = seen.emplace(tokens_[i], i);
+      if (!fresh)
+        metadata_.fail(fmt::format("tokens {} and {} are both {}", other->second, i, quotedText(tokens_[i])));
+      json += fmt::format("{}{}:{}", i ? "," : "", Json(tokens_[i]).dump(), i);
+    }
+    return json + "}";
+  }
+
+  void writeBytePairs() {
+    std::string pre(metadata_.text("tokenizer.ggml.pre").value_or(""));
+    // Files of the first months don't say it; of this architecture there was one alone.
+    if (pre.empty() && metadata_.architecture() == "gpt2") pre = "gpt-2";
+    const GgufSplit* const split = ggufSplit(pre);
+    if (!split)
+      return metadata_.fail(
+          pre.empty() ? std::string("lacks the metadata \"tokenizer.ggml.pre\", which says how text "
+                                    "is split")
+                      : "\"tokenizer.ggml.pre\" is " + quotedText(pre) +
+                            ", a way to split text that isn't known here");
+    normalizer_ = split->normalizer;
+    preTokenizer_ = split->preTokenizer;
+    decoder_ = R"({"type":"ByteLevel"})";
+    std::string merges = "[";
+    for (const std::string_view merge :
+         metadata_.texts("tokenizer.ggml.merges").value_or(std::vector<std::string_view>())) {
+      if (!validateUtf8(merge)) return metadata_.fail("a merge is no UTF-8: " + quotedText(merge));
+      merges += (merges.size() > 1 ? "," : "") + Json(merge).dump();
+    }
+    model_ = fmt::format(R"({{"type":"BPE","ignore_merges":{},"vocab":{},"merges":{}]}})",
+                         split->ignoreMerges, vocabulary(), merges);
+    writeAround(split->begins, false, "bos_token_id", "eos_token_id");
+  }
+
+  /// Merges that SentencePiece makes of scores: any two pieces that are one of the vocabulary, that of the
+  /// highest score first.
+  std::string mergesByScore() {
+    constexpr std::size_t kLongest = 1024;
+    const auto scores = metadata_.numbers("tokenizer.ggml.scores").value_or(std::vector<double>());
+    if (scores.size() != tokens_.size()) {
+      metadata_.fail(fmt::format("has {} tokens and {} of their scores", tokens_.size(), scores.size()));
+      return "[]";
+    }
+    std::unordered_map<std::string_view, std::size_t> ids;
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      if (std::isnan(scores[i])) metadata_.fail(fmt::format("the score of token {} is NaN", i));
+      if (isControl(i) || typeOf(i) == GgufTokenType::byte) continue;
+      ids.emplace(tokens_[i], i);
+      order.push_back(i);
+    }
+    if (!metadata_.status()) return "[]";
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
+    std::string merges = "[";
+    for (std::size_t n = 0; n < order.size() && !(n % 256 == 0 && stop_.stop_requested()); ++n) {
+      const std::string_view text = tokens_[order[n]];
+      if (text.size() > kLongest) {
+        metadata_.fail(
+            fmt::format("token {} has {} bytes, expected at most {}", order[n], text.size(), kLongest));
+        return "[]";
+      }
+      for (std::size_t cut = 1; cut < text.size(); ++cut) {
+        const bool inside = (static_cast<unsigned char>(text[cut]) & 0xc0) == 0x80;
+        if (inside || !ids.contains(text.substr(0, cut)) || !ids.contains(text.substr(cut))) continue;
+        merges += fmt::format("{}[{},{}]", merges.size() > 1 ? "," : "", Json(text.substr(0, cut)).dump(),
+                              Json(text.substr(cut)).dump());
+      }
+    }
+    return merges + "]";
+  }
+
+  void writeSentencePieces() {
+    prefixed_ = metadata_.flag("tokenizer.ggml.add_space_prefix").value_or(true);
+    constexpr std::string_view kReplace = R"({"type":"Replace","pattern":{"String":" "},"content":"▁"})";
+    normalizer_ =
+        prefixed_
+            ? fmt::format(R"({{"type":"Sequence","normalizers":[{{"type":"Prepend","prepend":"▁"}},{}]}})",
+                          kReplace)
+            : std::string(kReplace);
+    decoder_ = fmt::format(
+        R"({{"type":"Sequence","decoders":[{{"type":"Replace","pattern":{{"String":"▁"}},"content":" "}},)"
+        R"({{"type":"ByteFallback"}},{{"type":"Fuse"}}{}]}})",
+        prefixed_ ? R"(,{"type":"Strip","content":" ","start":1,"stop":0})" : "");
+    const auto unknown = idOf("unknown_token_id");
+    const std::string named =
+        unknown ? fmt::format(R"("unk_token":{},)", Json(tokens_[*unknown]).dump()) : "";
+    const std::string merges = mergesByScore();
+    model_ = fmt::format(R"({{"type":"BPE",{}"fuse_unk":true,"byte_fallback":true,"vocab":{},"merges":{}}})",
+                         named, vocabulary(), merges);
+    writeAround(true, false, "bos_token_id", "eos_token_id");
+  }
+
+  /// GGUF marks the beginning of words instead of their continuation.
+  void writeWordPieces() {
+    bool lower = true;
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      std::string& token = tokens_[i];
+      const bool special =
+          isControl(i) || (token.starts_with('[') && token.ends_with(']') && token.size() > 2);
+      if (special) continue;
+      lower = lower && std::none_of(token.begin(), token.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+      token = token.starts_with(kMarkedSpace) ? token.substr(kMarkedSpace.size()) : "##" + token;
+    }
+    normalizer_ = fmt::format(R"({{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,)"
+                              R"("strip_accents":null,"lowercase":{}}})",
+                              lower);
+    preTokenizer_ = R"({"type":"BertPreTokenizer"})";
+    decoder_ = R"({"type":"WordPiece","prefix":"##","cleanup":true})";
+    const std::string unknown = tokens_.empty() ? "" : tokens_[idOf("unknown_token_id").value_or(0)];
+    model_ = fmt::format(R"({{"type":"WordPiece","unk_token":{},"continuing_subword_prefix":"##",)"
+                         R"("max_input_chars_per_word":100,"vocab":{}}})",
+                         Json(unknown).dump(), vocabulary());
+    const bool named = metadata_.has("tokenizer.ggml.cls_token_id");
+    writeAround(true, true, named ? "cls_token_id" : "bos_token_id",
+                metadata_.has("tokenizer.ggml.seperator_token_id") ? "seperator_token_id" : "eos_token_id");
+  }
+
+  /// Tokens before and after a text.
+  void writeAround(bool begins, bool ends, const char* first, const char* last) {
+    begins = metadata_.flag("tokenizer.ggml.add_bos_token").value_or(begins);
+    ends = metadata_.flag("tokenizer.ggml.add_eos_token").value_or(ends);
+    Json single = Json::array(), special = Json::object();
+    const auto add = [&](const char* key) {
+      const auto id = idOf(key);
+      if (!id) return;
+      const std::string& token = tokens_[*id];
+      single.push_back({{"SpecialToken", {{"id", token}, {"type_id", 0}}}});
+      special[token] = {{"id", token}, {"ids", {*id}}, {"tokens", {token}}};
+    };
+    if (begins) add(first);
+    single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0}}}});
+    if (ends) add(last);
+    if (special.empty()) return;
+    around_ = Json{
+        {"type", "TemplateProcessing"},
+        {"single", single},
+        {"pair", single},
+        {"special_tokens",
+         special}}.dump();
+  }
+
+  /// Tokens that are found in typed text as they are.
+  void writeAdded() {
+    Json added = Json::array();
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      const bool own = typeOf(i) == GgufTokenType::userDefined;
+      if (!own && !isControl(i)) continue;
+      // Where spaces are written otherwise, so are those of the token.
+      const bool marked = own && !prefixed_ && tokens_[i].find(kMarkedSpace) != std::string::npos;
+      added.push_back({{"id", i}, {"content", tokens_[i]}, {"special", !own}, {"normalized", marked}});
+    }
+    added_ = added.dump();
+  }
+
+  std::string assemble() const {
+    return fmt::format(
+        R"({{"added_tokens":{},"normalizer":{},"pre_tokenizer":{},"post_processor":{},"decoder":{},)"
+        R"("model":{}}})",
+        added_, normalizer_, preTokenizer_, around_, decoder_, model_);
+  }
+
+  GgufMetadata metadata_;
+  const std::stop_token& stop_;
+  std::vector<std::string> tokens_;
+  std::vector<std::int64_t> types_;
+  bool prefixed_ = false;
+  std::string added_ = "[]", normalizer_ = "null", preTokenizer_ = "null", around_ = "null",
+              decoder_ = "null", model_;
+};
+
+}  // namespace
+
+Result<std::string> ggufTokenizer(const GgufSource& source, const std::stop_token& stop) {
+  return GgufTokenizerWriter(source, stop).write();
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,152 @@
+// GGUF files that write_gguf.py makes of the golden checkpoints, against the same numbers in safetensors.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "attention/models/gguf/gguf_source.h"
+#include "attention/models/tokenizer/text_tokenizer.h"
+#include "attention/models/weight_slices.h"
+#include "tests/attention/models/gguf/gguf_files.h"
+
+namespace headscope::attention::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr double kSame = 1e-5;
+
+constexpr const char* kTexts[] = {"The animal didn't cross the street because it was too tired.",
+                                  "naïve café 1234 — ∑ 🙂", "  two  spaces\n\nand lines",
+                                  "don't\tWE'LL 007", ""};
+
+struct Pass {
+  PassResult result;
+  Matrix logits;
+};
+
+PassResult passOf(const std::shared_ptr<const Model>& model, const std::vector<Index>& ids) {
+  PassRequest request;
+  request.projections = request.hidden = true;
+  request.logits = LogitRows::all;
+  ModelSession session(model);
+  auto pass = session.append(ids, request);
+  if (!pass) throw std::runtime_error(pass.error().message);
+  return std::move(*pass);
+}
+
+/// Relative to the largest number.
+void expectSame(const Eigen::Ref<const Matrix>& expected, const Eigen::Ref<const Matrix>& found,
+                const std::string& what) {
+  if (expected.size() == 0 && found.size() == 0) return;
+  EXPECT_LE(distance(expected, found), kSame * std::max(1.0f, expected.cwiseAbs().maxCoeff())) << what;
+}
+
+void expectSamePasses(const std::shared_ptr<const Model>& expected, const std::shared_ptr<const Model>& found,
+                      bool logits) {
+  ASSERT_EQ(expected->config().layerCount(), found->config().layerCount());
+  const std::vector<Index> ids = {5, 80, 17, 200, 4, 90, 33, 120, 61, 7, 7, 250};
+  const PassResult a = passOf(expected, ids), b = passOf(found, ids);
+  expectSame(a.embedded, b.embedded, "embedded");
+  for (std::size_t i = 0; i < a.layers.size(); ++i) {
+    const std::string at = "layer " + std::to_string(i);
+    for (Index h = 0; h < expected->config().heads; ++h) {
+      expectSame(a.layers[i]->weights[h], b.layers[i]->weights[h], at + ", weights");
+      expectSame(a.layers[i]->q[h], b.layers[i]->q[h], at + ", q");
+    }
+    for (Index h = 0; h < expected->config().kvHeads; ++h)
+      expectSame(a.layers[i]->k[h], b.layers[i]->k[h], at + ", k");
+    expectSame(a.layers[i]->hidden, b.layers[i]->hidden, at + ", stream");
+    const auto &own = expected->weights().layers[i].q, &other = found->weights().layers[i].q;
+    expectSame(weightRows(own, 1, own.out - 1), weightRows(other, 1, own.out - 1), at + ", rows of q");
+    expectSame(weightColumns(own, 3, 5), weightColumns(other, 3, 5), at + ", columns of q");
+  }
+  EXPECT_EQ(found->guesses(), logits);
+  if (logits) expectSame(a.logits, b.logits, "logits");
+}
+
+class GgufModels : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    python_ = pythonWithNumpy();
+    if (python_.empty()) GTEST_SKIP() << "NumPy isn't installed (apt-get install python3-numpy)";
+  }
+  /// write_gguf.py's `what` of a golden checkpoint, into the test's folder.
+  bool write(const std::string& what, const std::string& family, const std::string& rest) {
+    return writeGguf(
+        python_, what + " '" + goldenModel(family).string() + "' '" + folder_.path().string() + "' " + rest);
+  }
+  fs::path file() const { return folder_ / "model.gguf"; }
+  fs::path plain() const { return folder_ / "plain"; }
+
+  headscope::test::TemporaryFolder folder_;
+  std::string python_;
+};
+using GgufFamilies = GgufModels;
+using GgufTypes = GgufModels;
+using GgufFiles = GgufModels;
+
+TEST_P(GgufFamilies, passesAreThoseOfTheSafetensors) {
+  ASSERT_TRUE(write("model", GetParam(), "F32"));
+  ASSERT_TRUE(isGguf(file()));
+  expectSamePasses(openModel(plain()), openModel(file()), GetParam() != "bert");
+}
+
+TEST_P(GgufFamilies, tokensAreThoseOfTheTokenizerFile) {
+  ASSERT_TRUE(write("model", GetParam(), "F16"));
+  const auto expected = TextTokenizer::open(plain()), found = TextTokenizer::open(file());
+  ASSERT_TRUE(expected.ok()) << expected.error().message;
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  for (const char* text : kTexts) {
+    const auto a = expected->encode(text), b = found->encode(text);
+    ASSERT_TRUE(a.ok() && b.ok());
+    EXPECT_EQ(a->ids, b->ids) << text;
+    EXPECT_EQ(*expected->decode(a->ids), *found->decode(b->ids)) << text;
+    EXPECT_EQ(expected->spellings(*a), found->spellings(*b)) << text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, GgufFamilies, testing::ValuesIn(kGoldenFamilies),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(GgufTypes, passesAreThoseOfTheNumbersUnpacked) {
+  ASSERT_TRUE(write("wide", "llama", GetParam()));
+  const auto found = openModel(file());
+  EXPECT_EQ(found->checkpoint().tensors().at("blk.1.ffn_down.weight").kind, GetParam());
+  expectSamePasses(openModel(plain()), found, true);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, GgufTypes,
+                         testing::Values("F16", "BF16", "F64", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q2_K",
+                                         "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS", "MXFP4"),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(GgufFiles, anyPartOfASplitModelOpensAllOfIt) {
+  ASSERT_TRUE(write("model", "qwen2", "Q8_0 3"));
+  const auto expected = openModel(plain());
+  for (const char* part : {"model-00001-of-00003.gguf", "model-00003-of-00003.gguf"})
+    expectSamePasses(expected, openModel(folder_ / part), true);
+  EXPECT_TRUE(TextTokenizer::open(folder_ / "model-00002-of-00003.gguf").ok());
+  fs::rename(folder_ / "model-00002-of-00003.gguf", folder_ / "other.gguf");
+  EXPECT_THAT(Model::open(folder_ / "model-00001-of-00003.gguf").error().message,
+              HasSubstr("model-00002-of-00003.gguf: is missing"));
+  EXPECT_THAT(Model::open(folder_ / "other.gguf").error().message,
+              HasSubstr("its name doesn't end in -00002-of-00003.gguf"));
+  fs::copy_file(folder_ / "model-00003-of-00003.gguf", folder_ / "model-00002-of-00003.gguf");
+  EXPECT_THAT(Model::open(folder_ / "model-00001-of-00003.gguf").error().message,
+              HasSubstr("doesn't say that it is part 2 of 3"));
+}
+
+TEST_P(GgufFiles, aFileThatIsCutWhileItIsOpenIsSaid) {
+  ASSERT_TRUE(write("model", "gpt2", "F32"));
+  const auto model = openModel(file());
+  fs::resize_file(file(), fs::file_size(file()) / 2);
+  ModelSession session(model);
+  const std::vector<Index> ids = {1, 2, 3};
+  EXPECT_FALSE(session.append(ids).ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, GgufFiles, testing::Values("any"));
+
+}  // namespace
+}  // namespace headscope::attention::test

@@ -1,0 +1,402 @@
+"""Writes GGUF files for the tests, from the format's description (docs/gguf.md of github.com/ggml-org/ggml).
+
+  write_gguf.py blocks OUT.safetensors            every type's blocks and the numbers they are
+  write_gguf.py model FOLDER OUT TYPE [PARTS]     a checkpoint as OUT/model.gguf, or in parts, and what the
+                                                  program is to find there as OUT/plain, a folder as Hugging Face's
+  write_gguf.py wide FOLDER OUT TYPE              the same of a wider Llama with FOLDER's tokenizer, made up of
+                                                  random blocks
+"""
+import json
+import os
+import shutil
+import struct
+import sys
+
+import numpy as np
+
+import gguf_blocks
+
+PLAIN = {"F32": (0, "<f4"), "F16": (1, "<f2"), "F64": (28, "<f8")}
+
+
+# safetensors
+
+def read_safetensors(path):
+    with open(path, "rb") as file:
+        header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+        data = file.read()
+    tensors = {}
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        begin, end = entry["data_offsets"]
+        part = data[begin:end]
+        if entry["dtype"] == "BF16":
+            values = (np.frombuffer(part, "<u2").astype("<u4") << 16).view("<f4")
+        else:
+            kinds = {"F32": "<f4", "F16": "<f2", "I64": "<i8", "U8": "u1", "BOOL": "u1"}
+            values = np.frombuffer(part, kinds[entry["dtype"]])
+        tensors[name] = values.reshape(entry["shape"])
+    return tensors
+
+
+def write_safetensors(path, tensors):
+    header, at = {}, 0
+    for name, values in tensors.items():
+        kind = "U8" if values.dtype == np.uint8 else "F32"
+        header[name] = {"dtype": kind, "shape": list(values.shape), "data_offsets": [at, at + values.nbytes]}
+        at += values.nbytes
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for values in tensors.values():
+            file.write(np.ascontiguousarray(values).tobytes())
+
+
+def read_checkpoint(folder):
+    tensors = {}
+    for name in sorted(os.listdir(folder)):
+        if name.startswith("model") and name.endswith(".safetensors"):
+            tensors.update(read_safetensors(os.path.join(folder, name)))
+    return tensors
+
+
+# GGUF
+
+def text(value):
+    return struct.pack("<Q", len(value.encode())) + value.encode()
+
+
+KINDS = {"u8": (0, "<B"), "u16": (2, "<H"), "u32": (4, "<I"), "i32": (5, "<i"), "f32": (6, "<f"), "bool": (7, "<?")}
+
+
+def entry(key, kind, value):
+    """One of the metadata; a kind with [] is a list's."""
+    if kind == "text":
+        return text(key) + struct.pack("<I", 8) + text(value)
+    if kind == "text[]":
+        return text(key) + struct.pack("<IIQ", 9, 8, len(value)) + b"".join(map(text, value))
+    if kind.endswith("[]"):
+        number, letter = KINDS[kind[:-2]]
+        return text(key) + struct.pack("<IIQ", 9, number, len(value)) + b"".join(struct.pack(letter, v) for v in value)
+    number, letter = KINDS[kind]
+    return text(key) + struct.pack("<I", number) + struct.pack(letter, value)
+
+
+def write_gguf(path, metadata, tensors, alignment=32, version=3):
+    """`tensors`: name → (shape with the widest step first, number of the type, bytes)."""
+    front = struct.pack("<IIQQ", 0x46554747, version, len(tensors), len(metadata)) + b"".join(
+        entry(*one) for one in metadata)
+    at, data = 0, b""
+    for name, (shape, kind, values) in tensors.items():
+        data += b"\0" * (-len(data) % alignment)
+        front += text(name) + struct.pack("<I", len(shape)) + b"".join(struct.pack("<Q", n) for n in reversed(shape))
+        front += struct.pack("<IQ", kind, len(data))
+        data += values
+    front += b"\0" * (-len(front) % alignment)
+    with open(path, "wb") as file:
+        file.write(front + data)
+
+
+# What a checkpoint becomes
+
+def per_head_pairs(weight, heads):
+    """Rows of Hugging Face's order, halves after each other, in pairs."""
+    size = weight.shape[0] // heads
+    return weight.reshape(heads, 2, size // 2, -1).transpose(0, 2, 1, 3).reshape(weight.shape)
+
+
+LLAMA = {
+    "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output", "self_attn.qkv_proj": "attn_qkv", "self_attn.q_norm": "attn_q_norm",
+    "self_attn.k_norm": "attn_k_norm", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down", "mlp.gate_up_proj": "ffn_up", "input_layernorm": "attn_norm",
+    "post_attention_layernorm": "ffn_norm",
+}
+GEMMA2 = dict(LLAMA, **{"post_attention_layernorm": "post_attention_norm", "pre_feedforward_layernorm": "ffn_norm",
+                        "post_feedforward_layernorm": "post_ffw_norm"})
+NAMES = {
+    "gpt2": {"ln_1": "attn_norm", "attn.c_attn": "attn_qkv", "attn.c_proj": "attn_output", "ln_2": "ffn_norm",
+             "mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down"},
+    "gpt_neox": {"input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm",
+                 "attention.query_key_value": "attn_qkv", "attention.dense": "attn_output",
+                 "mlp.dense_h_to_4h": "ffn_up", "mlp.dense_4h_to_h": "ffn_down"},
+    "bert": {"attention.self.query": "attn_q", "attention.self.key": "attn_k", "attention.self.value": "attn_v",
+             "attention.output.dense": "attn_output", "attention.output.LayerNorm": "attn_output_norm",
+             "intermediate.dense": "ffn_up", "output.dense": "ffn_down", "output.LayerNorm": "layer_output_norm"},
+    "gemma2": GEMMA2,
+}
+OUTSIDE = {
+    "embed_tokens": "token_embd", "norm": "output_norm", "lm_head": "output", "wte": "token_embd",
+    "wpe": "position_embd", "ln_f": "output_norm", "embed_in": "token_embd", "final_layer_norm": "output_norm",
+    "embed_out": "output", "embeddings.word_embeddings": "token_embd",
+    "embeddings.position_embeddings": "position_embd", "embeddings.token_type_embeddings": "token_types",
+    "embeddings.LayerNorm": "token_embd_norm",
+}
+ARCHITECTURES = {"mistral": "llama", "gpt_neox": "gptneox"}
+PREFIXES = ("model.", "transformer.", "gpt_neox.", "bert.")
+
+
+def gguf_name(name, family):
+    """The name in the file; nothing for what isn't kept there."""
+    for prefix in PREFIXES:
+        name = name.removeprefix(prefix)
+    stem, _, ending = name.rpartition(".")
+    parts = stem.split(".")
+    if stem in OUTSIDE:
+        return OUTSIDE[stem] + "." + ending
+    number = next((i for i, part in enumerate(parts) if part.isdigit()), None)
+    if number is None:
+        return None
+    inner = NAMES.get(family, LLAMA).get(".".join(parts[number + 1:]))
+    return inner and f"blk.{parts[number]}.{inner}.{ending}"
+
+
+def changed(name, values, family, config):
+    """A tensor's numbers as the file has them."""
+    heads = config.get("num_attention_heads") or config.get("n_head")
+    values = values.astype(np.float32)
+    if family in ("llama", "mistral") and ".attn_q." in name:
+        return per_head_pairs(values, heads)
+    if family in ("llama", "mistral") and ".attn_k." in name:
+        return per_head_pairs(values, config.get("num_key_value_heads", heads))
+    if family == "gpt2" and values.ndim == 2 and name.startswith("blk."):
+        return values.T
+    if family == "gemma2" and "norm" in name:
+        return values + np.float32(1)
+    if family == "gpt_neox" and "attn_qkv" in name:
+        size = values.shape[0] // heads // 3
+        return values.reshape(heads, 3, size, -1).transpose(1, 0, 2, 3).reshape(values.shape)
+    return values
+
+
+def llama3_factors(config):
+    scaling = config["rope_scaling"]
+    size, theta = config["hidden_size"] // config["num_attention_heads"], config["rope_theta"]
+    waves = 2 * np.pi * theta ** (np.arange(0, size, 2) / size)
+    before = scaling["original_max_position_embeddings"]
+    share = (before / waves - scaling["low_freq_factor"]) / (scaling["high_freq_factor"] - scaling["low_freq_factor"])
+    share = np.clip(share, 0, 1)
+    return (1 / ((1 - share) / scaling["factor"] + share)).astype(np.float32)
+
+
+def quantised(values, kind):
+    """Bytes, and the numbers that they are. Blocks are made at random: it is reading them that is tested."""
+    if kind in PLAIN:
+        stored = values.astype(PLAIN[kind][1])
+        return stored.tobytes(), stored.astype(np.float32)
+    if kind == "BF16":
+        bits = (values.astype("<f4").view("<u4") + 0x8000) >> 16
+        return bits.astype("<u2").tobytes(), (bits << 16).astype("<u4").view("<f4").reshape(values.shape)
+    if kind == "Q8_0":
+        blocks = values.reshape(-1, 32)
+        scale = (np.abs(blocks).max(1) / 127).astype("<f2")
+        whole = np.rint(blocks / np.maximum(scale.astype(np.float32), 1e-7)[:, None]).clip(-127, 127).astype("i1")
+        packed = np.concatenate([scale.view("u1").reshape(-1, 2), whole.view("u1")], 1)
+        return packed.tobytes(), (scale.astype(np.float32)[:, None] * whole).astype(np.float32).reshape(values.shape)
+    random = np.random.default_rng(values.size)
+    numbers = gguf_blocks.TYPES[kind][1]
+    blocks = gguf_blocks.random_blocks(kind, values.size // numbers, random, spread=values.std())
+    return blocks.tobytes(), gguf_blocks.values(kind, blocks).astype(np.float32).reshape(values.shape)
+
+
+def type_number(kind):
+    return 30 if kind == "BF16" else PLAIN[kind][0] if kind in PLAIN else gguf_blocks.TYPES[kind][0]
+
+
+def unchanged(name, values, family, config):
+    """What `changed` did, undone."""
+    heads = config.get("num_attention_heads") or config.get("n_head")
+    if family in ("llama", "mistral") and (".attn_q." in name or ".attn_k." in name):
+        count = heads if ".attn_q." in name else config.get("num_key_value_heads", heads)
+        size = values.shape[0] // count
+        return values.reshape(count, size // 2, 2, -1).transpose(0, 2, 1, 3).reshape(values.shape)
+    if family == "gpt2" and values.ndim == 2 and name.startswith("blk."):
+        return values.T
+    if family == "gemma2" and "norm" in name:
+        return values - np.float32(1)
+    if family == "gpt_neox" and "attn_qkv" in name:
+        size = values.shape[0] // heads // 3
+        return values.reshape(3, heads, size, -1).transpose(1, 0, 2, 3).reshape(values.shape)
+    return values
+
+
+def sizes(config, family, architecture):
+    """The metadata that say what config.json says."""
+    keys = [("general.architecture", "text", architecture), ("general.alignment", "u32", 32)]
+    for names, key in (
+            (("hidden_size", "n_embd"), "embedding_length"), (("num_hidden_layers", "n_layer"), "block_count"),
+            (("num_attention_heads", "n_head"), "attention.head_count"),
+            (("num_key_value_heads",), "attention.head_count_kv"), (("head_dim",), "attention.key_length"),
+            (("head_dim",), "attention.value_length"), (("intermediate_size", "n_inner"), "feed_forward_length"),
+            (("max_position_embeddings", "n_positions"), "context_length")):
+        found = [config[name] for name in names if config.get(name) is not None]
+        if not found and key == "feed_forward_length":
+            found = [4 * config["n_embd"]]
+        if found:
+            keys.append((f"{architecture}.{key}", "u32", found[0]))
+    for name, key in (("rms_norm_eps", "attention.layer_norm_rms_epsilon"), ("rope_theta", "rope.freq_base"),
+                      ("layer_norm_epsilon", "attention.layer_norm_epsilon"),
+                      ("layer_norm_eps", "attention.layer_norm_epsilon"), ("rotary_emb_base", "rope.freq_base"),
+                      ("attn_logit_softcapping", "attn_logit_softcapping"),
+                      ("final_logit_softcapping", "final_logit_softcapping")):
+        value = config.get(name, config.get("rope_parameters", {}).get(name))
+        if value is not None:
+            keys.append((f"{architecture}.{key}", "f32", value))
+    if family in ("gemma2", "phi3") and config.get("sliding_window"):
+        keys.append((f"{architecture}.attention.sliding_window", "u32", config["sliding_window"]))
+    if family == "gpt_neox":
+        size = config["hidden_size"] // config["num_attention_heads"]
+        turned = int(size * config.get("rotary_pct", 0.25))
+        keys += [("gptneox.rope.dimension_count", "u32", turned),
+                 ("gptneox.use_parallel_residual", "bool", config.get("use_parallel_residual", True))]
+    if family == "phi3":
+        part = config.get("partial_rotary_factor", config.get("rope_parameters", {}).get("partial_rotary_factor", 1))
+        size = config["hidden_size"] // config["num_attention_heads"]
+        keys.append(("phi3.rope.dimension_count", "u32", int(size * part)))
+    return keys
+
+
+PRE = {"gpt2": "gpt-2", "llama": "llama-bpe", "qwen2": "qwen2", "qwen3": "qwen2", "gpt_neox": "olmo"}
+
+
+def tokenizer(path, family):
+    """The metadata that say what tokenizer.json says."""
+    with open(path) as file:
+        parsed = json.load(file)
+    model, added = parsed["model"], {one["content"]: one for one in parsed["added_tokens"]}
+    ids = dict(model["vocab"], **{content: one["id"] for content, one in added.items()})
+    tokens = [f"[PAD{i}]" for i in range(max(ids.values()) + 1)]
+    kinds = [5] * len(tokens)
+    for content, i in ids.items():
+        tokens[i] = content
+        kinds[i] = 1 if content not in added else 3 if added[content]["special"] else 4
+    keys = []
+    if model["type"] == "WordPiece":
+        for content, i in model["vocab"].items():
+            if not (content.startswith("[") and content.endswith("]")):
+                tokens[i] = content[2:] if content.startswith("##") else "▁" + content
+        keys += [("tokenizer.ggml.model", "text", "bert"), ("tokenizer.ggml.unknown_token_id", "u32", ids["[UNK]"]),
+                 ("tokenizer.ggml.cls_token_id", "u32", ids["[CLS]"]),
+                 ("tokenizer.ggml.seperator_token_id", "u32", ids["[SEP]"])]
+    elif model.get("byte_fallback"):
+        scores = [-1e9] * len(tokens)
+        for rank, merge in enumerate(model["merges"]):
+            joined = "".join(merge) if isinstance(merge, list) else merge.replace(" ", "")
+            scores[ids[joined]] = max(scores[ids[joined]], -float(rank))
+        for i, content in enumerate(tokens):
+            if content.startswith("<0x"):
+                kinds[i] = 6
+            if content == "<unk>":
+                kinds[i] = 2
+        begin = ids.get("<s>", ids.get("<bos>"))
+        keys += [("tokenizer.ggml.model", "text", "llama"), ("tokenizer.ggml.scores", "f32[]", scores),
+                 ("tokenizer.ggml.bos_token_id", "u32", begin),
+                 ("tokenizer.ggml.unknown_token_id", "u32", ids["<unk>"]),
+                 ("tokenizer.ggml.add_space_prefix", "bool", family != "gemma2")]
+    else:
+        merges = [" ".join(merge) if isinstance(merge, list) else merge for merge in model["merges"]]
+        keys += [("tokenizer.ggml.model", "text", "gpt2"), ("tokenizer.ggml.pre", "text", PRE[family]),
+                 ("tokenizer.ggml.merges", "text[]", merges)]
+        if "<|begin_of_text|>" in ids:
+            keys.append(("tokenizer.ggml.bos_token_id", "u32", ids["<|begin_of_text|>"]))
+    return keys + [("tokenizer.ggml.tokens", "text[]", tokens), ("tokenizer.ggml.token_type", "i32[]", kinds)]
+
+
+def in_parts(tensors, parts):
+    names = list(tensors)
+    return [{name: tensors[name] for name in names[i::parts]} for i in range(parts)]
+
+
+def write_model(checkpoint, config, tokenizer_path, out, kind, parts=1):
+    family = config["model_type"]
+    architecture = ARCHITECTURES.get(family, family)
+    kept, plain = {}, {}
+    for name, values in checkpoint.items():
+        target = gguf_name(name, family)
+        if target is None or values.dtype == np.uint8:
+            plain.update({name: values.astype(np.float32)} if family == "bert" and name.startswith("cls.") else {})
+            continue
+        numbers = changed(target, values, family, config)
+        block = gguf_blocks.TYPES[kind][1] if kind in gguf_blocks.TYPES else 1
+        own = kind if values.ndim == 2 and numbers.shape[1] % block == 0 else "F32"
+        stored, found = quantised(numbers, own)
+        kept[target] = (numbers.shape, type_number(own), stored)
+        plain[name] = np.ascontiguousarray(unchanged(target, found, family, config))
+    if "rope_scaling" in config and config["rope_scaling"]:
+        factors = llama3_factors(config)
+        kept["rope_freqs.weight"] = (factors.shape, 0, factors.tobytes())
+    metadata = sizes(config, family, architecture) + tokenizer(tokenizer_path, family)
+    os.makedirs(os.path.join(out, "plain"), exist_ok=True)
+    if parts == 1:
+        write_gguf(os.path.join(out, "model.gguf"), metadata, kept)
+    for i, part in enumerate(in_parts(kept, parts) if parts > 1 else []):
+        split = [("split.no", "u16", i), ("split.count", "u16", parts), ("split.tensors.count", "i32", len(kept))]
+        write_gguf(os.path.join(out, f"model-{i + 1:05}-of-{parts:05}.gguf"), (metadata if i == 0 else []) + split, part)
+    write_safetensors(os.path.join(out, "plain", "model.safetensors"), plain)
+    shutil.copy(tokenizer_path, os.path.join(out, "plain", "tokenizer.json"))
+    with open(os.path.join(out, "plain", "config.json"), "w") as file:
+        json.dump(config, file)
+
+
+def read_config(folder):
+    with open(os.path.join(folder, "config.json")) as file:
+        config = json.load(file)
+    family = config["model_type"]
+    # What GGUF has no word for is as in the models that are published.
+    if family == "mistral":
+        config["sliding_window"] = None
+    if family == "gemma2":
+        config["query_pre_attn_scalar"] = config["head_dim"]
+    return config
+
+
+def made_up(config, width=256):
+    """A Llama of whole blocks of 256."""
+    config = dict(config, hidden_size=width, intermediate_size=width, num_hidden_layers=2, num_attention_heads=4,
+                  num_key_value_heads=2, head_dim=width // 4, rope_scaling=None)
+    config.pop("rope_parameters", None)
+    random = np.random.default_rng(5)
+    tensors = {"model.embed_tokens.weight": (config["vocab_size"], width), "model.norm.weight": (width,),
+               "lm_head.weight": (config["vocab_size"], width)}
+    for i in range(2):
+        layer = f"model.layers.{i}."
+        for name, rows in (("self_attn.q_proj", width), ("self_attn.k_proj", width // 2),
+                           ("self_attn.v_proj", width // 2), ("self_attn.o_proj", width), ("mlp.gate_proj", width),
+                           ("mlp.up_proj", width), ("mlp.down_proj", width)):
+            tensors[layer + name + ".weight"] = (rows, width)
+        tensors[layer + "input_layernorm.weight"] = tensors[layer + "post_attention_layernorm.weight"] = (width,)
+    return config, {name: (random.normal(0, 1 / 16, shape) if len(shape) == 2 else random.normal(1, 0.1, shape))
+                    .astype(np.float32) for name, shape in tensors.items()}
+
+
+def write_blocks(path):
+    random = np.random.default_rng(3)
+    tensors = {}
+    for name in gguf_blocks.TYPES:
+        blocks = gguf_blocks.random_blocks(name, 24, random)
+        if name == "MXFP4":
+            blocks[:4, 0] = (0, 1, 254, 255)
+        else:
+            # Halves that are 0, the smallest, the largest, infinite.
+            at = gguf_blocks.TYPES[name][3][0]
+            for i, bits in enumerate((0, 1, 0x7bff, 0x8400)):
+                blocks[i, at:at + 2] = np.frombuffer(struct.pack("<H", bits), np.uint8)
+        tensors[name + ".blocks"] = blocks
+        with np.errstate(over="ignore", invalid="ignore"):
+            tensors[name + ".values"] = gguf_blocks.values(name, blocks).astype(np.float32)
+    write_safetensors(path, tensors)
+
+
+def main(what, source, *rest):
+    if what == "blocks":
+        return write_blocks(source)
+    out, kind, *parts = rest
+    config = read_config(source)
+    checkpoint = read_checkpoint(source)
+    if what == "wide":
+        config, checkpoint = made_up(config)
+    write_model(checkpoint, config, os.path.join(source, "tokenizer.json"), out, kind, int(parts[0]) if parts else 1)
+
+
+main(*sys.argv[1:])
