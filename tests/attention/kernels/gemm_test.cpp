@@ -98,10 +98,9 @@ std::vector<std::uint8_t> numbersOf(Matrix& matrix, kernels::WeightType type) {
       return numbersOf<Eigen::bfloat16>(matrix);
     case kernels::WeightType::f64:
       return numbersOf<double>(matrix);
-    case kernels::WeightType::f32:
-      break;
+    default:
+      return numbersOf<float>(matrix);
   }
-  return numbersOf<float>(matrix);
 }
 
 TEST(Gemm, weightsOfEveryTypeAndBothLayoutsGiveTheSame) {

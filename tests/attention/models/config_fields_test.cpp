@@ -100,6 +100,51 @@ const std::map<std::string, std::string> kPublished = {
      "_remove_final_layer_norm word_embed_proj_dim dropout attention_dropout num_attention_heads "
      "activation_function layerdrop init_std use_cache pad_token_id bos_token_id eos_token_id enable_bias "
      "layer_norm_elementwise_affine tie_word_embeddings"},
+    {"gpt_neo",
+     "vocab_size max_position_embeddings hidden_size num_layers attention_types num_heads intermediate_size "
+     "window_size activation_function resid_dropout embed_dropout attention_dropout classifier_dropout "
+     "layer_norm_epsilon initializer_range use_cache bos_token_id eos_token_id attention_layers "
+     "tie_word_embeddings"},
+    {"gptj",
+     "vocab_size n_positions n_embd n_layer n_head rotary_dim n_inner activation_function resid_pdrop "
+     "embd_pdrop attn_pdrop layer_norm_epsilon initializer_range use_cache bos_token_id eos_token_id "
+     "tie_word_embeddings"},
+    {"phi",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "hidden_act max_position_embeddings initializer_range use_cache pad_token_id bos_token_id eos_token_id "
+     "tie_word_embeddings rope_theta rope_scaling rope_parameters attention_dropout resid_pdrop embd_pdrop "
+     "layer_norm_eps partial_rotary_factor qk_layernorm"},
+    {"olmo2",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "hidden_act max_position_embeddings initializer_range use_cache pad_token_id bos_token_id eos_token_id "
+     "tie_word_embeddings rope_theta rope_scaling rope_parameters attention_dropout attention_bias "
+     "rms_norm_eps"},
+    {"starcoder2",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "hidden_act max_position_embeddings initializer_range use_cache pad_token_id bos_token_id eos_token_id "
+     "tie_word_embeddings rope_theta rope_scaling rope_parameters attention_dropout norm_epsilon "
+     "sliding_window residual_dropout embedding_dropout use_bias"},
+    {"granite",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "hidden_act max_position_embeddings initializer_range use_cache pad_token_id bos_token_id eos_token_id "
+     "tie_word_embeddings rope_theta rope_scaling rope_parameters attention_dropout rms_norm_eps "
+     "attention_bias mlp_bias embedding_multiplier logits_scaling residual_multiplier attention_multiplier"},
+    {"smollm3",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "hidden_act max_position_embeddings initializer_range use_cache pad_token_id bos_token_id eos_token_id "
+     "tie_word_embeddings rope_theta rope_scaling rope_parameters attention_dropout rms_norm_eps "
+     "use_sliding_window sliding_window no_rope_layers no_rope_layer_interval layer_types attention_bias "
+     "mlp_bias"},
+    {"stablelm",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "hidden_act max_position_embeddings initializer_range use_cache pad_token_id bos_token_id eos_token_id "
+     "tie_word_embeddings rope_theta rope_scaling rope_parameters attention_dropout layer_norm_eps "
+     "use_qkv_bias qk_layernorm use_parallel_residual hidden_dropout partial_rotary_factor"},
+    {"cohere",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "hidden_act max_position_embeddings initializer_range use_cache pad_token_id bos_token_id eos_token_id "
+     "tie_word_embeddings rope_theta rope_scaling rope_parameters attention_dropout logit_scale "
+     "layer_norm_eps attention_bias use_qk_norm"},
     {"bert",
      "vocab_size hidden_size num_hidden_layers num_attention_heads intermediate_size hidden_act "
      "hidden_dropout_prob attention_probs_dropout_prob max_position_embeddings type_vocab_size "

@@ -41,7 +41,8 @@ TEST(ModelConfig, whatNoFamilyDoesIsNamedWithWhatWouldWork) {
   EXPECT_EQ(
       configRefusal(with(llama, "model_type", "\"mamba\"")),
       "config.json: model_type \"mamba\" is not one of gpt2, llama, mistral, qwen2, qwen3, gemma, gemma2, "
-      "gemma3_text, gemma3, phi3, gpt_neox, opt, bert, roberta, distilbert");
+      "gemma3_text, gemma3, phi3, gpt_neox, opt, bert, roberta, distilbert, gpt_neo, gptj, phi, olmo2, "
+      "starcoder2, granite, smollm3, stablelm, cohere");
   EXPECT_EQ(
       configRefusal(with(llama, "quantization_config", "{\"quant_method\": \"gptq\", \"bits\": 4}")),
       "config.json: quantization_config says the weights are quantised by \"gptq\", expected a checkpoint "

@@ -21,6 +21,8 @@ struct LlamaLike {
 PlainOutcome runLlamaLike(const LlamaLike& m, MadeUpTensors& t, const std::vector<Index>& ids);
 
 std::vector<PlainModel> plainDecoders();
+/// GPT-Neo, GPT-J, Phi, OLMo 2, StarCoder2, Granite, SmolLM3, StableLM, Cohere.
+std::vector<PlainModel> plainFamilies();
 /// GPT-2, GPT-NeoX, OPT, BERT, RoBERTa, DistilBERT.
 std::vector<PlainModel> plainOthers();
 

@@ -246,8 +246,9 @@ std::vector<PlainModel> plainOthers() {
 }
 
 std::vector<PlainModel> plainModels() {
-  std::vector<PlainModel> models = plainDecoders(), others = plainOthers();
-  std::move(others.begin(), others.end(), std::back_inserter(models));
+  std::vector<PlainModel> models = plainDecoders();
+  for (std::vector<PlainModel> more : {plainOthers(), plainFamilies()})
+    std::move(more.begin(), more.end(), std::back_inserter(models));
   return models;
 }
 

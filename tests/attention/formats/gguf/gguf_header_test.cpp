@@ -14,23 +14,23 @@ using headscope::test::GgufBytes;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr std::uint64_t kHuge = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kHugeCount = std::numeric_limits<std::uint64_t>::max();
 
 /// Two metadata and two tensors: of F32 [2, 3] and of Q8_0 [1, 64].
-GgufBytes wellFormed() {
+GgufBytes smallGguf() {
   GgufBytes file;
   file.start(2, 2).entry("general.architecture", "llama").entry("llama.block_count", 7u);
   return file.tensor("a", {3, 2}, 0, 0).tensor("b", {64, 1}, 8, 32).data(32 + 68);
 }
 
-std::string refusal(const GgufBytes& file) {
+std::string headerRefusal(const GgufBytes& file) {
   const auto header = parseGgufHeader(file.bytes(), "f");
   return header ? "none" : header.error().message;
 }
 
 TEST(GgufHeader, metadataAndTensorsAreWhereTheyLie) {
   for (const std::uint32_t version : {2u, 3u}) {
-    GgufBytes file = wellFormed();
+    GgufBytes file = smallGguf();
     std::vector<std::uint8_t> bytes = file.bytes();
     bytes[4] = static_cast<std::uint8_t>(version);
     const auto header = parseGgufHeader(bytes, "f");
@@ -57,7 +57,7 @@ TEST(GgufHeader, listsAndNumbersOfEveryKindAreRead) {
   file.text("wholes").number(9u).number(5u).number<std::uint64_t>(2).number(-3).number(4);
   file.text("reals").number(9u).number(6u).number<std::uint64_t>(1).number(0.5f);
   file.text("flag").number(7u).number<std::uint8_t>(1);
-  file.text("large").number(10u).number(kHuge);
+  file.text("large").number(10u).number(kHugeCount);
   file.text("small").number(1u).number<std::int8_t>(-2);
   const auto header = parseGgufHeader(file.bytes(), "f");
   ASSERT_TRUE(header.ok()) << header.error().message;
@@ -73,7 +73,7 @@ TEST(GgufHeader, listsAndNumbersOfEveryKindAreRead) {
 }
 
 TEST(GgufHeader, everyFrontThatIsCutIsRefused) {
-  const std::vector<std::uint8_t> whole = wellFormed().bytes();
+  const std::vector<std::uint8_t> whole = smallGguf().bytes();
   ASSERT_TRUE(parseGgufHeader(whole, "f").ok());
   for (std::size_t length = 0; length < whole.size(); ++length) {
     const std::vector<std::uint8_t> part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
@@ -84,34 +84,35 @@ TEST(GgufHeader, everyFrontThatIsCutIsRefused) {
 }
 
 TEST(GgufHeader, wrongStartsAreNamed) {
-  EXPECT_EQ(refusal(GgufBytes().number(0x12345678u)), "f: is no GGUF file: it doesn't begin with GGUF");
-  EXPECT_EQ(refusal(GgufBytes().start(0, 0, 1)), "f: is GGUF of version 1, expected 2 or 3");
-  EXPECT_EQ(refusal(GgufBytes().start(0, 0, 0x03000000)),
+  EXPECT_EQ(headerRefusal(GgufBytes().number(0x12345678u)), "f: is no GGUF file: it doesn't begin with GGUF");
+  EXPECT_EQ(headerRefusal(GgufBytes().start(0, 0, 1)), "f: is GGUF of version 1, expected 2 or 3");
+  EXPECT_EQ(headerRefusal(GgufBytes().start(0, 0, 0x03000000)),
             "f: is a GGUF file with its bytes in big-endian order, expected little-endian");
-  EXPECT_EQ(refusal(GgufBytes().start(0, kHuge)),
+  EXPECT_EQ(headerRefusal(GgufBytes().start(0, kHugeCount)),
             "f: is said to have 18446744073709551615 metadata, more than its 24 bytes hold");
-  EXPECT_EQ(refusal(GgufBytes().start(kHuge, 0)),
+  EXPECT_EQ(headerRefusal(GgufBytes().start(kHugeCount, 0)),
             "f: is said to have 18446744073709551615 tensors, more than its 24 bytes hold");
 }
 
 TEST(GgufHeader, wrongMetadataAreNamed) {
   const auto one = [] { return GgufBytes().start(0, 1); };
   EXPECT_EQ(
-      refusal(one().number(std::uint64_t{1} << 63).data(40)),
+      headerRefusal(one().number(std::uint64_t{1} << 63).data(40)),
       "f: is cut: the name of a metadata has 9223372036854775808 bytes from byte 32 on, and 40 are left");
-  EXPECT_THAT(refusal(one().text("").data(40)), HasSubstr("has a name of 0 bytes"));
-  EXPECT_EQ(refusal(one().text("k").number(13u).data(8)), "f: \"k\" is of kind 13, expected 0 to 12");
-  EXPECT_EQ(refusal(one().text("k").number(7u).number<std::uint8_t>(2).data(8)),
+  EXPECT_THAT(headerRefusal(one().text("").data(40)), HasSubstr("has a name of 0 bytes"));
+  EXPECT_EQ(headerRefusal(one().text("k").number(13u).data(8)), "f: \"k\" is of kind 13, expected 0 to 12");
+  EXPECT_EQ(headerRefusal(one().text("k").number(7u).number<std::uint8_t>(2).data(8)),
             "f: \"k\" is a flag of 2, expected 0 or 1");
-  EXPECT_EQ(refusal(one().text("k").number(9u).number(9u).number<std::uint64_t>(1).data(8)),
+  EXPECT_EQ(headerRefusal(one().text("k").number(9u).number(9u).number<std::uint64_t>(1).data(8)),
             "f: \"k\" is a list of lists, expected one of numbers or texts");
-  EXPECT_THAT(refusal(one().text("k").number(9u).number(4u).number(kHuge).data(8)),
+  EXPECT_THAT(headerRefusal(one().text("k").number(9u).number(4u).number(kHugeCount).data(8)),
               HasSubstr("\"k\" is said to have 18446744073709551615 items"));
-  EXPECT_THAT(refusal(one().text("k").number(9u).number(8u).number<std::uint64_t>(1).number(kHuge).data(8)),
+  EXPECT_THAT(headerRefusal(
+                  one().text("k").number(9u).number(8u).number<std::uint64_t>(1).number(kHugeCount).data(8)),
               HasSubstr("is cut: a text of \"k\" has 18446744073709551615 bytes"));
-  EXPECT_EQ(refusal(GgufBytes().start(0, 2).entry("k", 1u).entry("k", 2u)), "f: has \"k\" twice");
+  EXPECT_EQ(headerRefusal(GgufBytes().start(0, 2).entry("k", 1u).entry("k", 2u)), "f: has \"k\" twice");
   for (const std::uint32_t alignment : {0u, 12u, 1u << 31})
-    EXPECT_THAT(refusal(GgufBytes().start(0, 1).entry("general.alignment", alignment)),
+    EXPECT_THAT(headerRefusal(GgufBytes().start(0, 1).entry("general.alignment", alignment)),
                 HasSubstr("expected a multiple of 8"));
 }
 
@@ -119,23 +120,23 @@ TEST(GgufHeader, wrongTensorsAreNamed) {
   const auto one = [](const std::vector<std::uint64_t>& sides, std::uint32_t type, std::uint64_t offset) {
     return GgufBytes().start(1, 0).tensor("t", sides, type, offset).data(64);
   };
-  EXPECT_EQ(refusal(one({16}, 0, 0)), "none");
-  EXPECT_EQ(refusal(one({16}, 99, 0)), "f: tensor \"t\" is of type 99, which has no name");
-  EXPECT_EQ(refusal(one({16}, 4, 0)), "f: tensor \"t\" is of type 4, which has no name") << "withdrawn";
-  EXPECT_EQ(refusal(one({}, 0, 0)), "f: tensor \"t\" has 0 dimensions, expected 1 to 4");
-  EXPECT_EQ(refusal(one({1, 1, 1, 1, 1}, 0, 0)), "f: tensor \"t\" has 5 dimensions, expected 1 to 4");
-  EXPECT_EQ(refusal(one({16}, 8, 0)),
+  EXPECT_EQ(headerRefusal(one({16}, 0, 0)), "none");
+  EXPECT_EQ(headerRefusal(one({16}, 99, 0)), "f: tensor \"t\" is of type 99, which has no name");
+  EXPECT_EQ(headerRefusal(one({16}, 4, 0)), "f: tensor \"t\" is of type 4, which has no name") << "withdrawn";
+  EXPECT_EQ(headerRefusal(one({}, 0, 0)), "f: tensor \"t\" has 0 dimensions, expected 1 to 4");
+  EXPECT_EQ(headerRefusal(one({1, 1, 1, 1, 1}, 0, 0)), "f: tensor \"t\" has 5 dimensions, expected 1 to 4");
+  EXPECT_EQ(headerRefusal(one({16}, 8, 0)),
             "f: tensor \"t\" has rows of 16 numbers, expected a multiple of 32 in Q8_0");
-  EXPECT_THAT(refusal(one({kHuge / 2, 4}, 0, 0)), HasSubstr("expected a shape that the file's"));
-  EXPECT_THAT(refusal(one({0}, 0, 0)), HasSubstr("expected a shape that the file's"));
-  EXPECT_EQ(refusal(one({16}, 0, 8)),
+  EXPECT_THAT(headerRefusal(one({kHugeCount / 2, 4}, 0, 0)), HasSubstr("expected a shape that the file's"));
+  EXPECT_THAT(headerRefusal(one({0}, 0, 0)), HasSubstr("expected a shape that the file's"));
+  EXPECT_EQ(headerRefusal(one({16}, 0, 8)),
             "f: tensor \"t\" begins at byte 8 of the data, expected a multiple of 32");
-  EXPECT_EQ(refusal(one({16}, 0, 32)),
+  EXPECT_EQ(headerRefusal(one({16}, 0, 32)),
             "f: tensor \"t\" has 64 bytes from byte 32 of the data on, beyond the end of the file");
-  EXPECT_THAT(refusal(one({16}, 0, kHuge - 31)), HasSubstr("beyond the end of the file"));
-  EXPECT_EQ(refusal(GgufBytes().start(2, 0).tensor("t", {16}, 0, 0).tensor("u", {8}, 0, 32).data(96)),
+  EXPECT_THAT(headerRefusal(one({16}, 0, kHugeCount - 31)), HasSubstr("beyond the end of the file"));
+  EXPECT_EQ(headerRefusal(GgufBytes().start(2, 0).tensor("t", {16}, 0, 0).tensor("u", {8}, 0, 32).data(96)),
             "f: tensors \"t\" and \"u\" overlap");
-  EXPECT_EQ(refusal(GgufBytes().start(2, 0).tensor("t", {8}, 0, 0).tensor("t", {8}, 0, 32).data(96)),
+  EXPECT_EQ(headerRefusal(GgufBytes().start(2, 0).tensor("t", {8}, 0, 0).tensor("t", {8}, 0, 32).data(96)),
             "f: has tensor \"t\" twice");
 }
 

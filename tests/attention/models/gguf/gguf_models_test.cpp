@@ -20,12 +20,7 @@ constexpr const char* kTexts[] = {"The animal didn't cross the street because it
                                   "naïve café 1234 — ∑ 🙂", "  two  spaces\n\nand lines",
                                   "don't\tWE'LL 007", ""};
 
-struct Pass {
-  PassResult result;
-  Matrix logits;
-};
-
-PassResult passOf(const std::shared_ptr<const Model>& model, const std::vector<Index>& ids) {
+PassResult wholePass(const std::shared_ptr<const Model>& model, const std::vector<Index>& ids) {
   PassRequest request;
   request.projections = request.hidden = true;
   request.logits = LogitRows::all;
@@ -36,8 +31,8 @@ PassResult passOf(const std::shared_ptr<const Model>& model, const std::vector<I
 }
 
 /// Relative to the largest number.
-void expectSame(const Eigen::Ref<const Matrix>& expected, const Eigen::Ref<const Matrix>& found,
-                const std::string& what) {
+void expectClose(const Eigen::Ref<const Matrix>& expected, const Eigen::Ref<const Matrix>& found,
+                 const std::string& what) {
   if (expected.size() == 0 && found.size() == 0) return;
   EXPECT_LE(distance(expected, found), kSame * std::max(1.0f, expected.cwiseAbs().maxCoeff())) << what;
 }
@@ -46,23 +41,23 @@ void expectSamePasses(const std::shared_ptr<const Model>& expected, const std::s
                       bool logits) {
   ASSERT_EQ(expected->config().layerCount(), found->config().layerCount());
   const std::vector<Index> ids = {5, 80, 17, 200, 4, 90, 33, 120, 61, 7, 7, 250};
-  const PassResult a = passOf(expected, ids), b = passOf(found, ids);
-  expectSame(a.embedded, b.embedded, "embedded");
+  const PassResult a = wholePass(expected, ids), b = wholePass(found, ids);
+  expectClose(a.embedded, b.embedded, "embedded");
   for (std::size_t i = 0; i < a.layers.size(); ++i) {
     const std::string at = "layer " + std::to_string(i);
     for (Index h = 0; h < expected->config().heads; ++h) {
-      expectSame(a.layers[i]->weights[h], b.layers[i]->weights[h], at + ", weights");
-      expectSame(a.layers[i]->q[h], b.layers[i]->q[h], at + ", q");
+      expectClose(a.layers[i]->weights[h], b.layers[i]->weights[h], at + ", weights");
+      expectClose(a.layers[i]->q[h], b.layers[i]->q[h], at + ", q");
     }
     for (Index h = 0; h < expected->config().kvHeads; ++h)
-      expectSame(a.layers[i]->k[h], b.layers[i]->k[h], at + ", k");
-    expectSame(a.layers[i]->hidden, b.layers[i]->hidden, at + ", stream");
+      expectClose(a.layers[i]->k[h], b.layers[i]->k[h], at + ", k");
+    expectClose(a.layers[i]->hidden, b.layers[i]->hidden, at + ", stream");
     const auto &own = expected->weights().layers[i].q, &other = found->weights().layers[i].q;
-    expectSame(weightRows(own, 1, own.out - 1), weightRows(other, 1, own.out - 1), at + ", rows of q");
-    expectSame(weightColumns(own, 3, 5), weightColumns(other, 3, 5), at + ", columns of q");
+    expectClose(weightRows(own, 1, own.out - 1), weightRows(other, 1, own.out - 1), at + ", rows of q");
+    expectClose(weightColumns(own, 3, 5), weightColumns(other, 3, 5), at + ", columns of q");
   }
   EXPECT_EQ(found->guesses(), logits);
-  if (logits) expectSame(a.logits, b.logits, "logits");
+  if (logits) expectClose(a.logits, b.logits, "logits");
 }
 
 class GgufModels : public testing::TestWithParam<std::string> {

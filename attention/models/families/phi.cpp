@@ -1,0 +1,44 @@
+#include "attention/models/families/fields.h"
+
+// Phi-1, 1.5 and 2 (Gunasekar et al. 2023; Li et al. 2023): attention and MLP read one LayerNorm of the
+// stream, a part of each head is rotated, and the head has a bias.
+
+namespace headscope::attention {
+namespace {
+
+void readPhi(const ConfigReader& json, ModelConfig& config) {
+  families::readLlamaSizes(json, config, {.positions = 2048});
+  config.activation = families::readActivation(json, "hidden_act", "gelu_new");
+  config.epsilon = json.positive("layer_norm_eps", 1e-5);
+  config.norm = NormKind::layer;
+  config.order = BlockOrder::parallel;
+  config.gated = false;
+  config.qkvBias = config.outputBias = config.mlpBias = config.headBias = true;
+  families::readRotation(json, {.partial = 0.5}, config);
+}
+
+}  // namespace
+
+constinit const Family families::phi{
+    .name = "phi",
+    .architecture = "Phi",
+    .prefixes = kLlamaPrefixes,
+    .headPrefixes = kNoPrefix,
+    .names = {.embedding = "embed_tokens",
+              .layer = "layers.N.",
+              .q = "self_attn.q_proj",
+              .k = "self_attn.k_proj",
+              .v = "self_attn.v_proj",
+              .o = "self_attn.dense",
+              .up = "mlp.fc1",
+              .down = "mlp.fc2",
+              .attentionNorm = "input_layernorm",
+              .mlpNorm = "input_layernorm",
+              .finalNorm = "final_layernorm",
+              .head = "lm_head"},
+    .tied = false,
+    .fields = {.read = "layer_norm_eps", .fixed = "qk_layernorm=false", .base = &kLlamaFields},
+    .read = readPhi,
+};
+
+}  // namespace headscope::attention
