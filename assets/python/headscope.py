@@ -80,7 +80,8 @@ def _recording(attentions, tokens=None, q=None, k=None, v=None):
             groups["attention" if name == "attentions" else name] = _layers(found, name)
     if not groups:
         groups["attention"] = _layers(attentions, "attentions")
-    kept = {name: values and _layers(values, name) for name, values in (("q", q), ("k", k), ("v", v))}
+    given = {"q": q, "k": k, "v": v}
+    kept = {name: None if values is None else _layers(values, name) for name, values in given.items()}
     return Recording(groups, tokens, **kept)
 
 

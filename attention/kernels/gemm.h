@@ -34,13 +34,6 @@ struct LinearMap {
   std::size_t paired = 0;
 };
 
-/// Which row of its weight an output is, with outputs in groups of `paired`; 0: that of its own number.
-inline std::size_t rowOfOutput(std::size_t output, std::size_t paired) {
-  if (paired == 0) return output;
-  const std::size_t place = output % paired, half = paired / 2;
-  return output - place + (place < half ? 2 * place : 2 * (place - half) + 1);
-}
-
 /// y = x·Wᵀ + b for x [rows, in] and every map. Weights are read where they lie, a block at a time. False,
 /// with y incomplete, once `stop` is requested. What it needs beside its arguments, x once more and a few
 /// hundred KiB a thread, is kept for the next call.

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "attention/kernels/gemm.h"
+#include "attention/kernels/weight_type.h"
 
 namespace headscope::attention::kernels {
 

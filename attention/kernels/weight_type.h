@@ -42,4 +42,11 @@ inline bool isPlain(WeightType type) {
 /// `count` numbers as floats, a whole number of blocks from `from` on, which may be at any byte.
 void unpackWeights(WeightType type, const void* from, std::size_t count, float* to);
 
+/// Which row of its weight an output is, with outputs in groups of `paired`; 0: that of its own number.
+inline std::size_t rowOfOutput(std::size_t output, std::size_t paired) {
+  if (paired == 0) return output;
+  const std::size_t place = output % paired, half = paired / 2;
+  return output - place + (place < half ? 2 * place : 2 * (place - half) + 1);
+}
+
 }  // namespace headscope::attention::kernels

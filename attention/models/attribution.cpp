@@ -58,6 +58,9 @@ Reading readingOf(const Model& model, const Direction& normed, Index id) {
   const MappedLinear& head = *model.weights().head;
   reading.direction = weightRows(head, id, 1).row(0).cast<double>();
   reading.bias = double{biasRows(head, id, 1)[0]};
+  const double scale = double{model.config().logitScale};
+  reading.direction *= scale;
+  reading.bias *= scale;
   const double logit = reading.direction.dot(normed) + reading.bias;
   reading.total = logit;
   if (const auto cap = model.config().finalSoftcap; cap && logit != 0) {
@@ -120,7 +123,7 @@ class Descent {
       heads(made, weights,
             HeldNorm(config_, weights.afterAttentionNorm, wide(attended(made, weights))).pulled(g));
     else
-      heads(made, weights, g);
+      heads(made, weights, double{config_.residualScale} * g);
   }
 
   void throughNorm(Index at, Direction& g, const NormWeights& weights, const Direction& x) {

@@ -1,4 +1,4 @@
-// The page of the model: opening one, pointing at its heads, switching them off, writing on.
+// The page of the model: pointing at its heads, switching them off, writing on.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,39 +35,6 @@ class ModelPages : public testing::Test {
   UiDriver ui;
 };
 
-TEST_F(ModelPages, AFolderThatIsDroppedIsOpened) {
-  open("qwen2");
-  ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
-  EXPECT_EQ(ui.scene().cursor.page, "model");
-  const auto& config = ui.scene().setup.subject.opened->config();
-  EXPECT_EQ(std::ssize(ui.names("model.0.")), config.heads);
-  EXPECT_EQ(ui.scene().setup.model.heads, config.heads);
-  EXPECT_TRUE(ui.scene().setup.mask.layers.empty()) << "only the model's own mask";
-  ui.chord(kCtrl, Key::z);
-  EXPECT_FALSE(ui.scene().setup.subject.opened) << "opening is one step of undo";
-}
-
-TEST_F(ModelPages, TheDialogTakesAFolderByItsPathAndFromInside) {
-  ui.chord({.ctrl = true, .shift = true}, Key::o);
-  ui.replaceText("files.path", goldenModel("llama").parent_path().string());
-  ui.key(Key::enter);
-  EXPECT_EQ(ui.dialog(), "Open a model") << "a folder without config.json is entered";
-  ui.click("files.ok");
-  EXPECT_EQ(ui.dialog(), "Open a model") << "and is no model";
-  ui.click("file.llama");
-  ui.click("files.ok");
-  ui.draw();
-  ASSERT_TRUE(ui.scene().setup.subject.opened);
-  EXPECT_EQ(ui.dialog(), "");
-  const app::Scene llama = ui.scene();
-  ui.chord({.ctrl = true, .shift = true}, Key::o);
-  ui.replaceText("files.path", goldenModel("gpt2").string());
-  ui.key(Key::enter);
-  ui.draw();
-  EXPECT_EQ(ui.dialog(), "");
-  EXPECT_NE(ui.scene().setup.subject.opened, llama.setup.subject.opened);
-}
-
 /// EmbeddingGemma's kind: two-sided, and saved without a head.
 TEST_F(ModelPages, ATwoSidedDecoderHasMasksAndWordsThatFit) {
   TemporaryFolder folder;
@@ -91,15 +58,6 @@ TEST_F(ModelPages, ATwoSidedDecoderHasMasksAndWordsThatFit) {
   const attention::ModelConfig& read = ui.scene().setup.subject.opened->config();
   EXPECT_EQ(read.maskText(1), "full");
   EXPECT_EQ(read.maskText(0), "window_both(10)");
-}
-
-TEST_F(ModelPages, WhatIsNoModelIsRefusedBesideTheButtons) {
-  TemporaryFolder folder;
-  const std::string before = ui.sceneText();
-  ui.drop({folder.path().string()});
-  ui.draw();
-  EXPECT_THAT(ui.view().messages.error, HasSubstr("config.json"));
-  EXPECT_EQ(ui.sceneText(), before);
 }
 
 TEST_F(ModelPages, PointingPicksHeadQueryAndKeyAndAClickOpensTheHeads) {
@@ -262,20 +220,6 @@ TEST_F(ModelPages, ATextThatIsTooLongKeepsTheLastPicture) {
   ui.session().scene().setup.input.text = "short again";
   ui.draw();
   EXPECT_EQ(page().problem, "");
-}
-
-TEST_F(ModelPages, AFolderThatVanishedIsSaidAndAnotherCanBeOpened) {
-  TemporaryFolder folder;
-  app::Scene scene = app::openingScene();
-  scene.setup.subject.model = (folder / "nowhere").string();
-  scene.cursor.page = "model";
-  ASSERT_TRUE(app::writeScene(folder / "s.json", scene).ok());
-  ui.drop({(folder / "s.json").string()});
-  ui.draw();
-  EXPECT_THAT(*ui.session().error(), HasSubstr("nowhere"));
-  ui.find("empty.model.learned");
-  open("gpt2");
-  EXPECT_TRUE(ui.scene().setup.subject.opened);
 }
 
 TEST_F(ModelPages, TheLearnedModelIsOneClickAway) {

@@ -160,7 +160,7 @@ float headShare(const ModelStudy& study, Index layer, Index head, Index query) {
       summary.headOutput[head].row(query);
   attention::MappedLinear o = modelOf(study).weights().layers[static_cast<std::size_t>(layer)].o;
   o.bias = {};
-  const float wrote = o.apply(alone, {}).norm();
+  const float wrote = modelOf(study).config().residualScale * o.apply(alone, {}).norm();
   return wrote / std::max(streamAt(study, layer).row(query).norm(), 1e-20f);
 }
 

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "app/platform/track.h"
+#include "app/scene/models/model_cache.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <functional>
 
-#include "app/scene/models/open_model.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/json_tree.h"
 

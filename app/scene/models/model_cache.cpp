@@ -5,7 +5,6 @@
 #include <optional>
 #include <sstream>
 
-#include "app/scene/models/open_model.h"
 #include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
@@ -56,6 +55,26 @@ std::optional<fs::path> snapshotOf(const fs::path& model) {
 }
 
 }  // namespace
+
+std::string modelName(const fs::path& folder) {
+  constexpr std::string_view kHub = "models--";
+  fs::path clean = folder.lexically_normal();
+  if (!clean.has_filename()) clean = clean.parent_path();
+  if (clean.extension() == ".gguf") {
+    std::string file = clean.stem().string();
+    constexpr std::size_t kPart = std::string_view("-00001-of-00002").size();
+    if (file.size() > kPart && file.compare(file.size() - kPart, 1, "-") == 0 &&
+        file.compare(file.size() - 9, 4, "-of-") == 0)
+      file.resize(file.size() - kPart);
+    return file;
+  }
+  const fs::path snapshots = clean.parent_path();
+  std::string hub = snapshots.parent_path().filename().string();
+  if (snapshots.filename() != "snapshots" || !hub.starts_with(kHub)) return clean.filename().string();
+  hub.erase(0, kHub.size());
+  if (const auto slash = hub.find("--"); slash != std::string::npos) hub.replace(slash, 2, "/");
+  return hub;
+}
 
 fs::path hubCache() {
   if (const auto hub = fromEnvironment("HF_HUB_CACHE")) return *hub;

@@ -12,6 +12,10 @@ struct CachedModel {
   std::filesystem::path folder;  ///< or a GGUF file
 };
 
+/// "models--openai--gpt2/snapshots/4f…" of a hub's cache is "openai/gpt2"; other folders and files are their
+/// last part, GGUF's without the ending and the part of a split.
+std::string modelName(const std::filesystem::path& folder);
+
 /// Where the Hugging Face hub keeps what it has downloaded: $HF_HUB_CACHE, else $HF_HOME/hub, else
 /// huggingface/hub in $XDG_CACHE_HOME or ~/.cache.
 std::filesystem::path hubCache();

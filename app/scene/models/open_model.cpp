@@ -23,26 +23,6 @@ RecordedFile recordedFile(const std::string& model) {
   return {model.substr(0, mark), model.substr(mark + 1)};
 }
 
-std::string modelName(const std::filesystem::path& folder) {
-  constexpr std::string_view kHub = "models--";
-  std::filesystem::path clean = folder.lexically_normal();
-  if (!clean.has_filename()) clean = clean.parent_path();
-  if (clean.extension() == ".gguf") {
-    std::string file = clean.stem().string();
-    constexpr std::size_t kPart = std::string_view("-00001-of-00002").size();
-    if (file.size() > kPart && file.compare(file.size() - kPart, 1, "-") == 0 &&
-        file.compare(file.size() - 9, 4, "-of-") == 0)
-      file.resize(file.size() - kPart);
-    return file;
-  }
-  const std::filesystem::path snapshots = clean.parent_path();
-  std::string hub = snapshots.parent_path().filename().string();
-  if (snapshots.filename() != "snapshots" || !hub.starts_with(kHub)) return clean.filename().string();
-  hub.erase(0, kHub.size());
-  if (const auto slash = hub.find("--"); slash != std::string::npos) hub.replace(slash, 2, "/");
-  return hub;
-}
-
 namespace {
 
 /// Whether no query of the first head has weight on a later key: what is recorded says nothing of masks. Of

@@ -30,9 +30,6 @@ struct OpenModel {
 
 /// The folder that a scene's model stands for.
 std::filesystem::path modelFolder(const std::string& model);
-/// "models--openai--gpt2/snapshots/4f…" of a hub's cache is "openai/gpt2"; other folders and files are their
-/// last part, GGUF's without the ending and the part of a split.
-std::string modelName(const std::filesystem::path& folder);
 
 /// A file of recorded attention, and which group of it: "t5.npz#cross" is the group cross of t5.npz. The
 /// group is "" where the name says none, or a file has that name itself.

@@ -67,7 +67,8 @@ Wide attention(const PlainDecoder& m, MadeUpTensors& t, const std::string& at, I
     k = m.neighbours ? turnNeighbours(k, m.kvHeads, turns) : rope(k, m.kvHeads, turns);
   }
   const double scale = m.scale > 0 ? m.scale : 1 / std::sqrt(static_cast<double>(m.headDim()));
-  const Wide y = attend({m.heads, m.kvHeads, scale, true, m.window(layer), 0}, q, k, v, weights);
+  const Wide y = t.touched("heads", layer,
+                           attend({m.heads, m.kvHeads, scale, true, m.window(layer), 0}, q, k, v, weights));
   return mapped(t, at + m.o, y, m.width, m.outputBias);
 }
 
@@ -92,10 +93,11 @@ PlainOutcome run(const PlainDecoder& m, MadeUpTensors& t, const std::vector<Inde
     const Wide read = normed(m, t, at, m.before, x);
     const Wide attended = attention(m, t, at, i, read, out.attention.emplace_back());
     if (m.parallel) {
-      x += attended + mlp(m, t, at, read);
+      x += attended + t.touched("mlp", i, mlp(m, t, at, read));
     } else {
       x += m.residual * normed(m, t, at, m.after, attended);
-      x += m.residual * normed(m, t, at, m.afterMlp, mlp(m, t, at, normed(m, t, at, m.beforeMlp, x)));
+      const Wide said = normed(m, t, at, m.afterMlp, mlp(m, t, at, normed(m, t, at, m.beforeMlp, x)));
+      x += t.touched("mlp", i, m.residual * said);
     }
     out.hidden.push_back(x);
   }
