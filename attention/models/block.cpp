@@ -4,6 +4,7 @@
 
 #include "attention/core/products.h"
 #include "attention/models/layer_math.h"
+#include "attention/models/mixture.h"
 
 namespace headscope::attention {
 
@@ -173,19 +174,11 @@ void Block::normQueriesAndKeys(Stack& q, Stack& k) const {
 }
 
 Matrix Block::mlp(const Matrix& x) const {
-  Matrix up(x.rows(), config.innerDim), gate;
-  std::vector<LinearMap> maps;
-  weights.up.mapsInto(up, maps);
-  if (config.gated) {
-    gate.resize(x.rows(), config.innerDim);
-    weights.gate.mapsInto(gate, maps);
-  }
-  if (!applyMaps(x, maps, stop)) return Matrix::Zero(x.rows(), config.modelDim);
-  if (config.gated)
-    activateGated(gate, up, config.activation);
-  else
-    activate(up, config.activation);
-  return weights.down.apply(up, stop);
+  if (!weights.mixture) return mlpOf(weights.mlp, x, config.activation, stop);
+  Routing chosen = routingOf(*weights.mixture, config.mixture, x, stop);
+  Matrix y = mixtureOf(*weights.mixture, config.mixture, chosen, x, config.activation, stop);
+  if (routing) *routing = std::move(chosen);
+  return y;
 }
 
 Matrix Block::norm(const Matrix& x, const NormWeights& weights) const {

@@ -8,6 +8,7 @@
 #include "attention/models/attention_edit.h"
 #include "attention/models/model_weights.h"
 #include "attention/models/patch.h"
+#include "attention/models/routing.h"
 
 namespace headscope::attention {
 
@@ -24,6 +25,7 @@ struct Block {
   std::stop_token stop;
   Matrix* between;   ///< takes the stream as it is after attention and before the MLP; null: not wanted
   Matrix* mlpAdded;  ///< takes what the MLP adds; null: not wanted
+  Routing* routing;  ///< takes which experts the rows went to; null: not wanted
   std::span<const std::vector<Patch>> runs;  ///< the patches of each run
   PatchRows rows;                            ///< of each run
 
@@ -44,7 +46,7 @@ struct Block {
   void patchRows(Matrix& rows, Piece piece) const;
   /// What the MLP adds, after its norm where there is one.
   Matrix added(Matrix y) const;
-  /// down(act(up x)), or down(act(gate x) ⊙ up x).
+  /// Of the layer's MLP, or of its mixture of experts.
   Matrix mlp(const Matrix& x) const;
   Matrix norm(const Matrix& x, const NormWeights& weights) const;
   void normQueriesAndKeys(Stack& q, Stack& k) const;

@@ -87,6 +87,11 @@ void collectUnknown(const ConfigReader& json, const ConfigFields& fields, std::s
 
 }  // namespace
 
+bool readsItself(const ConfigFields& fields, std::string_view name) {
+  return &fields != &kSharedFields &&
+         (isNamed(fields.read, name) || (fields.base && readsItself(*fields.base, name)));
+}
+
 std::vector<std::string> checkFields(const ConfigReader& json, const ConfigFields& fields,
                                      std::string_view nested) {
   std::vector<std::string> unknown;

@@ -35,6 +35,9 @@ void forEachField(std::string_view list, Visit&& visit) {
   }
 }
 
+/// Whether the family's own reader takes the field, rather than what all families share.
+bool readsItself(const ConfigFields& fields, std::string_view name);
+
 /// Refuses, by name, every field that has another value than the one that is understood. Gives the names of
 /// the fields that are on no list: "foo", "rope_scaling.bar". The object `nested` has the same fields.
 std::vector<std::string> checkFields(const ConfigReader& json, const ConfigFields& fields,

@@ -20,9 +20,14 @@ struct TensorNames {
   std::string_view o = {};
   std::string_view up = {}, down = {};
   std::string_view gate = {};
-  std::string_view gateUp = {};                       ///< instead of gate and up: all of gate, then all of up
-  std::string_view attentionNorm = {}, mlpNorm = {};  ///< N₁ and N₂ of BlockOrder
-  std::string_view afterAttentionNorm = {}, afterMlpNorm = {};  ///< N₁' and N₂'
+  std::string_view gateUp = {};  ///< instead of gate and up: all of gate, then all of up
+  /// Of a mixture; E stands for an expert's number, and a name without it is a tensor of them all,
+  /// [experts, …].
+  std::string_view router = {}, expertUp = {}, expertDown = {}, expertGate = {};
+  std::string_view sharedUp = {}, sharedDown = {}, sharedGate = {};  ///< of Mixture::sharedDim
+  std::string_view sharedRouter = {};                                ///< w of σ(w·x)
+  std::string_view attentionNorm = {}, mlpNorm = {};                 ///< N₁ and N₂ of BlockOrder
+  std::string_view afterAttentionNorm = {}, afterMlpNorm = {};       ///< N₁' and N₂'
   std::string_view qNorm = {}, kNorm = {};
 
   std::string_view finalNorm = {};
@@ -60,7 +65,8 @@ struct Family {
 
 namespace families {
 extern const Family gpt2, gptNeo, gptJ, gptNeox, opt, llama, mistral, qwen2, qwen3, gemma, gemma2, gemma3Text,
-    gemma3, phi, phi3, olmo2, starcoder2, granite, smollm3, stableLm, cohere, bert, roberta, distilbert;
+    gemma3, phi, phi3, olmo2, starcoder2, granite, smollm3, stableLm, cohere, cohere2, glm, glm4, falcon,
+    bloom, mpt, mixtral, qwen2Moe, qwen3Moe, olmoe, bert, roberta, distilbert;
 }
 
 std::span<const Family* const> familyTable();

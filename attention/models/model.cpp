@@ -69,8 +69,8 @@ Result<Model> Model::openGguf(const std::filesystem::path& path) {
   if (!config) return config.error();
   // Such norms are kept with the 1 added.
   if (config->norm == NormKind::rmsPlusOne) config->norm = NormKind::rms;
-  const TensorNaming naming =
-      ggufNaming(*config->family, ggufFamily(GgufMetadata(*source).architecture())->paired);
+  const TensorNaming naming = ggufNaming(
+      *config->family, ggufFamily(GgufMetadata(*source).architecture(), config->mixture.experts > 0)->paired);
   return of(Checkpoint(path, std::move(source->files), std::move(source->tensors)), std::move(*config),
             naming);
 }

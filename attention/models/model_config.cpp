@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "attention/formats/quote.h"
+#include "attention/models/config_fields.h"
 #include "attention/models/families.h"
 
 namespace headscope::attention {
@@ -50,12 +51,16 @@ void refuseUnsupported(const ConfigReader& json) {
     json.fail(json.at("quantization_config") + " says the weights are quantised by " + quotedText(method) +
               ", expected a checkpoint with F32, F16, BF16 or F64 weights");
   }
-  for (const char* key : {"num_local_experts", "num_experts", "n_routed_experts"})
-    if (json.size(key, 0, 0) > 0)
-      json.fail(json.at(key) + " says it is a mixture of experts, expected a model with one MLP a layer");
   if (json.flag("is_encoder_decoder", false))
     json.fail(json.at("is_encoder_decoder") +
               " is true, expected an encoder or a decoder on its own, such as bert or llama");
+}
+
+/// Experts under names that the family doesn't give them.
+void refuseMixtures(const ConfigReader& json, const ConfigFields& fields) {
+  for (const char* key : {"num_local_experts", "num_experts", "n_routed_experts"})
+    if (!readsItself(fields, key) && json.size(key, 0, 0) > 0)
+      json.fail(json.at(key) + " says it is a mixture of experts, expected a model with one MLP a layer");
 }
 
 /// A decoder that is_causal: false makes two-sided (create_causal_mask of transformers), where a window's
@@ -94,6 +99,8 @@ void readFields(const ConfigReader& json, ModelConfig& config) {
   const Family& family = *config.family;
   const ConfigReader own = family.nested.empty() ? json : json.object(family.nested);
   family.read(own, config);
+  refuseMixtures(json, family.fields);
+  refuseMixtures(own, family.fields);
   readSides(own, config);
   config.tied = json.flag("tie_word_embeddings", own.flag("tie_word_embeddings", family.tied));
   const std::vector<std::string> architectures = json.texts("architectures");
@@ -130,6 +137,7 @@ AttentionConfig ModelConfig::attention(Index layer) const {
   attention.kvHeads = kvHeads;
   attention.headDim = headDim;
   attention.scale = layers[static_cast<std::size_t>(layer)].scale;
+  attention.alibi = alibi;
   attention.softcap = softcap;
   return attention;
 }

@@ -28,6 +28,17 @@ enum class BlockOrder {
   around,    ///< x += N₁'(Attn(N₁x)); x += N₂'(MLP(N₂x))
 };
 
+/// A mixture of experts (Shazeer et al. 2017): a router scores the experts for each token, Σ softmax(Wr·x)ₑ ·
+/// MLPₑ(x) over the best `used` of them is what the layer adds.
+struct Mixture {
+  Index experts = 0, used = 0;  ///< 0: the model has none
+  Index innerDim = 0;           ///< of one expert
+  bool sumsToOne = false;       ///< the shares of those used are divided by their sum
+  /// Of one more MLP that every token goes through, times σ(w·x); 0: there is none.
+  Index sharedDim = 0;
+  bool operator==(const Mixture&) const = default;
+};
+
 /// What may differ from layer to layer.
 struct LayerKind {
   /// Keys within reach of a query, itself included: i − j < window, or |i − j| where the model sees both
@@ -35,6 +46,7 @@ struct LayerKind {
   std::optional<Index> window = {};
   std::optional<Index> rotation = {};  ///< which of the model's rotations; none: positions aren't rotated
   float scale = 1;                     ///< factor on q·k
+  bool mixture = false;                ///< the model's mixture of experts stands where the MLP would
   bool operator==(const LayerKind&) const = default;
 };
 
@@ -43,6 +55,7 @@ struct ModelConfig {
   const Family* family = nullptr;  ///< null of what was made or recorded elsewhere than by a family
   Index modelDim = 0, heads = 0, kvHeads = 0, headDim = 0, vocabulary = 0;
   Index innerDim = 0;  ///< of the MLP; 0: there is none
+  Mixture mixture = {};
   /// Rows of the table of learned positions; 0 where there is none.
   Index positionRows = 0;
   Index firstPosition = 0;  ///< the row of the first token's position
@@ -59,6 +72,7 @@ struct ModelConfig {
   bool gated = false;  ///< MLP = down(act(gate x) ⊙ up x) instead of down(act(up x))
   bool qkvBias = false, outputBias = false, mlpBias = false;
   bool qkNorm = false;           ///< each head's q and k are normed over headDim, before they are rotated
+  bool alibi = false;            ///< slope·|i − j| is subtracted from scores (Press et al. 2022)
   bool wholeQkNorm = false;      ///< the same over all heads together
   bool normBias = true;          ///< of LayerNorm
   float embeddingScale = 1;      ///< factor on the token embeddings
@@ -92,9 +106,9 @@ struct ModelConfig {
 };
 
 /// Reads a config.json. Errors, each in one sentence that begins with `name`: what is no JSON object,
-/// families that aren't there, quantised weights, mixtures of experts, encoder-decoders, unknown rotations
-/// and activations, sizes that are missing, negative, too large or don't fit each other, fields with a value
-/// that isn't understood. Fields that nobody knows are named in a note.
+/// families that aren't there, quantised weights, mixtures of other families, encoder-decoders, unknown
+/// rotations and activations, sizes that are missing, negative, too large or don't fit each other, fields
+/// with a value that isn't understood. Fields that nobody knows are named in a note.
 Result<ModelConfig> readModelConfig(std::string_view json, const std::string& name);
 
 }  // namespace headscope::attention

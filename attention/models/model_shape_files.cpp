@@ -1,8 +1,12 @@
 #include <algorithm>
+#include <cctype>
 #include <map>
+#include <string>
+#include <string_view>
 
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/files/regular_file.h"
+#include "attention/models/gguf/gguf_config.h"
 #include "attention/models/model.h"
 #include "attention/models/model_shape_reader.h"
 #include "attention/models/weight_count.h"
@@ -22,6 +26,14 @@ ModelShape shapeOf(const ModelConfig& config) {
   shape.gated = config.gated;
   shape.vocabulary = config.vocabulary;
   shape.positions = config.positionRows;
+  if (const Mixture& mixture = config.mixture; mixture.experts > 0) {
+    shape.experts = mixture.experts;
+    shape.activeExperts = mixture.used;
+    shape.expertDim = mixture.innerDim;
+    shape.sharedExperts = mixture.sharedDim / mixture.innerDim;
+    shape.denseLayers =
+        std::ranges::count_if(config.layers, [](const LayerKind& layer) { return !layer.mixture; });
+  }
   for (const auto& layer : config.layers) {
     shape.globalLayers += !layer.window;
     shape.order.push_back(layer.window ? 1 : 0);
@@ -34,23 +46,37 @@ ModelShape shapeOf(const ModelConfig& config) {
   return shape;
 }
 
+namespace {
+
+/// The format by the name that files give it, "Q4_K"; published where the table has none.
+WeightFormat formatOf(std::string_view kind) {
+  if (kind == "F32") return WeightFormat::fp32;
+  if (kind == "F16") return WeightFormat::fp16;
+  std::string name(kind);
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (std::size_t i = 0; i < kWeightFormats.size(); ++i)
+    if (kWeightFormats[i].name == name) return static_cast<WeightFormat>(i);
+  return WeightFormat::published;
+}
+
+}  // namespace
+
 ModelShape shapeOf(const Model& model) {
   ModelShape shape = shapeOf(model.config());
-  std::map<DType, std::uint64_t> numbersOf;
+  std::map<std::string_view, std::uint64_t> numbersOf;
   for (const auto& [name, tensor] : model.checkpoint().tensors()) {
     if (isCausalMask(name, tensor.shape)) continue;
-    std::uint64_t numbers = 1;
-    for (const std::uint64_t size : tensor.shape) numbers *= size;  // within the file: it was checked
-    shape.countedParameters += numbers;
-    shape.countedBytes += numbers * byteSize(tensor.dtype);
-    numbersOf[tensor.dtype] += numbers;
+    shape.countedParameters += tensor.numbers();
+    shape.countedBytes += tensor.bytes;
+    numbersOf[tensor.kind] += tensor.numbers();
   }
   const auto most = std::max_element(numbersOf.begin(), numbersOf.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most != numbersOf.end())
-    shape.weightFormat = most->first == DType::F32   ? WeightFormat::fp32
-                         : most->first == DType::F16 ? WeightFormat::fp16
-                                                     : WeightFormat::bf16;
+  if (most == numbersOf.end()) return shape;
+  shape.weightFormat = formatOf(most->first);
+  if (shape.weightFormat == WeightFormat::published)
+    shape.weightBits =
+        8 * static_cast<double>(shape.countedBytes) / static_cast<double>(shape.countedParameters);
   return shape;
 }
 

@@ -84,11 +84,63 @@ class WeightsReader {
     return finder_.norm(std::string(name), size, config_.norm, config_.normBias);
   }
 
+  MappedLinear linear(Index layer, std::string_view name, Index out, Index in, bool bias) {
+    return finder_.linear(layerName(names_.layer, layer, name), out, in, bias, names_.inFirst);
+  }
+
+  MlpWeights mlp(Index i) {
+    MlpWeights mlp;
+    const Index d = config_.modelDim, f = config_.innerDim;
+    if (!names_.gateUp.empty()) {
+      const MappedLinear both = linear(i, names_.gateUp, 2 * f, d, config_.mlpBias);
+      mlp.gate = outputsOf(both, 0, f);
+      mlp.up = outputsOf(both, f, f);
+    } else {
+      if (config_.gated) mlp.gate = linear(i, names_.gate, f, d, config_.mlpBias);
+      mlp.up = linear(i, names_.up, f, d, config_.mlpBias);
+    }
+    mlp.down = linear(i, names_.down, d, f, config_.mlpBias);
+    return mlp;
+  }
+
+  /// One map of every expert.
+  std::vector<MappedLinear> expertMaps(Index i, std::string_view name, Index out, Index in) {
+    const Index experts = config_.mixture.experts;
+    const std::size_t mark = name.find('E');
+    if (mark == name.npos) return finder_.linears(layerName(names_.layer, i, name), experts, out, in);
+    std::vector<MappedLinear> maps;
+    for (Index e = 0; e < experts && finder_.status(); ++e) {
+      std::string one(name);
+      one.replace(mark, 1, std::to_string(e));
+      maps.push_back(linear(i, one, out, in, false));
+    }
+    return maps;
+  }
+
+  MixtureWeights mixture(Index i) {
+    const Mixture& m = config_.mixture;
+    const Index d = config_.modelDim, shared = m.sharedDim;
+    MixtureWeights weights;
+    weights.router = linear(i, names_.router, m.experts, d, false);
+    auto up = expertMaps(i, names_.expertUp, m.innerDim, d);
+    auto down = expertMaps(i, names_.expertDown, d, m.innerDim);
+    auto gate = expertMaps(i, names_.expertGate, m.innerDim, d);
+    if (!finder_.status()) return weights;
+    for (std::size_t e = 0; e < up.size(); ++e)
+      weights.experts.push_back({std::move(up[e]), std::move(down[e]), std::move(gate[e])});
+    if (shared == 0) return weights;
+    weights.shared = {linear(i, names_.sharedUp, shared, d, false),
+                      linear(i, names_.sharedDown, d, shared, false),
+                      linear(i, names_.sharedGate, shared, d, false)};
+    weights.sharedRouter = finder_.row(layerName(names_.layer, i, names_.sharedRouter), d);
+    return weights;
+  }
+
   LayerWeights layer(Index i) {
     LayerWeights layer;
-    const Index d = config_.modelDim, f = config_.innerDim, dh = config_.headDim;
+    const Index d = config_.modelDim, dh = config_.headDim;
     const auto linear = [&](std::string_view name, Index out, Index in, bool bias) {
-      return finder_.linear(layerName(names_.layer, i, name), out, in, bias, names_.inFirst);
+      return this->linear(i, name, out, in, bias);
     };
     const auto normOf = [&](std::string_view name, Index size) {
       return name.empty() ? NormWeights() : norm(layerName(names_.layer, i, name), size);
@@ -105,15 +157,10 @@ class WeightsReader {
       pair(layer.k);
     }
     layer.o = linear(names_.o, d, config_.heads * dh, config_.outputBias);
-    if (!names_.gateUp.empty()) {
-      const MappedLinear both = linear(names_.gateUp, 2 * f, d, config_.mlpBias);
-      layer.gate = outputsOf(both, 0, f);
-      layer.up = outputsOf(both, f, f);
-    } else {
-      if (config_.gated) layer.gate = linear(names_.gate, f, d, config_.mlpBias);
-      layer.up = linear(names_.up, f, d, config_.mlpBias);
-    }
-    layer.down = linear(names_.down, d, f, config_.mlpBias);
+    if (config_.layers[asSize(i)].mixture)
+      layer.mixture = mixture(i);
+    else
+      layer.mlp = mlp(i);
     layer.attentionNorm = normOf(names_.attentionNorm, d);
     layer.mlpNorm = normOf(names_.mlpNorm, d);
     layer.afterAttentionNorm = normOf(names_.afterAttentionNorm, d);
@@ -190,6 +237,20 @@ class WeightsReader {
 };
 
 }  // namespace
+
+std::vector<const MappedLinear*> mapsOfToken(const LayerWeights& layer, Index used) {
+  std::vector<const MappedLinear*> maps{&layer.q, &layer.k, &layer.v, &layer.o};
+  const auto add = [&](const MlpWeights& mlp) {
+    for (const MappedLinear* map : {&mlp.up, &mlp.down, &mlp.gate}) maps.push_back(map);
+  };
+  add(layer.mlp);
+  if (!layer.mixture) return maps;
+  maps.push_back(&layer.mixture->router);
+  maps.push_back(&layer.mixture->sharedRouter);
+  add(layer.mixture->shared);
+  for (Index e = 0; e < used; ++e) add(layer.mixture->experts[asSize(e)]);
+  return maps;
+}
 
 MappedLinear MappedLinear::of(const Linear& linear) {
   MappedLinear map{.out = linear.weight.rows(), .in = linear.weight.cols(), .row = linear.weight.cols()};

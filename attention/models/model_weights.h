@@ -54,14 +54,29 @@ struct NormWeights {
   Vector weight, bias;
 };
 
-struct LayerWeights {
-  MappedLinear q, k, v, o;
+struct MlpWeights {
   MappedLinear up, down;
   MappedLinear gate;  ///< of a gated MLP
+};
+
+struct MixtureWeights {
+  MappedLinear router;  ///< [experts, modelDim]
+  std::vector<MlpWeights> experts;
+  MlpWeights shared;
+  MappedLinear sharedRouter;  ///< [1, modelDim]
+};
+
+struct LayerWeights {
+  MappedLinear q, k, v, o;
+  MlpWeights mlp;
+  std::optional<MixtureWeights> mixture;  ///< instead of the MLP
   NormWeights attentionNorm, mlpNorm;
   NormWeights afterAttentionNorm, afterMlpNorm;  ///< of BlockOrder::around
   NormWeights qNorm, kNorm;                      ///< where queries and keys are normed
 };
+
+/// The linear maps that one token goes through in a layer: of a mixture, the first `used` experts.
+std::vector<const MappedLinear*> mapsOfToken(const LayerWeights& layer, Index used);
 
 /// A masked-token head: what comes before the map to the vocabulary.
 struct HeadTransform {

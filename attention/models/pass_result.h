@@ -6,6 +6,7 @@
 #include "attention/core/config.h"
 #include "attention/core/mask.h"
 #include "attention/core/tensor.h"
+#include "attention/models/routing.h"
 
 namespace headscope::attention {
 
@@ -21,6 +22,7 @@ struct LayerResult {
   Stack headOutput;        ///< [heads, n, headDim], Σ weights·v, before W_O
   Matrix between;          ///< [n, modelDim], the residual stream between attention and MLP
   Matrix mlpAdded;         ///< [n, modelDim], what the MLP adds to it
+  Routing routing;         ///< of a mixture's layer: which experts each row's MLP is made of
   Matrix hidden;           ///< [n, modelDim], the residual stream after the layer
 };
 using LayerResults = std::vector<std::shared_ptr<const LayerResult>>;

@@ -24,9 +24,15 @@ Stack chosenHeads(Stack weights, const std::optional<std::vector<Index>>& heads)
   return some;
 }
 
+/// What a layer makes beside its attention and the stream, where it is asked for.
+struct BesideStream {
+  Matrix between, mlpAdded;
+  Routing routing;
+};
+
 std::shared_ptr<const LayerResult> keep(Index layer, bool asked, const PassRequest& request,
                                         LayerAttention&& attention, AttentionResult&& computed,
-                                        Matrix&& between, Matrix&& mlpAdded, const Matrix& stream) {
+                                        BesideStream&& beside, const Matrix& stream) {
   auto result = std::make_shared<LayerResult>();
   result->layer = layer;
   result->config = attention.config;
@@ -39,8 +45,9 @@ std::shared_ptr<const LayerResult> keep(Index layer, bool asked, const PassReque
     result->headOutput = std::move(computed.headOutput);
   }
   if (request.weights) result->weights = chosenHeads(std::move(computed.weights), request.heads);
-  result->between = std::move(between);
-  result->mlpAdded = std::move(mlpAdded);
+  result->between = std::move(beside.between);
+  result->mlpAdded = std::move(beside.mlpAdded);
+  result->routing = std::move(beside.routing);
   if (request.hidden) result->hidden = stream;
   return result;
 }
@@ -98,9 +105,10 @@ std::uint64_t passBytes(const ModelConfig& config, Index tokens, const PassReque
   std::uint64_t sum = saturatingSum({product(2 * config.layerCount(), keys, n),  // cached keys and values
                                      product(2, rows, config.vocabulary)});
   // One layer at work: the stream and its norms, projections, the MLP's inner rows, all heads' weights.
-  sum = saturatingSum({sum, product(4, config.modelDim, n), product(2, queries + keys, n),
-                       product(2, config.innerDim, n),
-                       request.weights && layers > 0 ? product(config.heads, n, tokens) : 0});
+  sum = saturatingSum(
+      {sum, product(4, config.modelDim, n), product(2, queries + keys, n),
+       product(2, std::max({config.innerDim, config.mixture.innerDim, config.mixture.sharedDim}), n),
+       request.weights && layers > 0 ? product(config.heads, n, tokens) : 0});
   if (request.weights) sum = saturatingSum({sum, product(layers * heads, n, tokens)});
   if (request.projections) sum = saturatingSum({sum, product(layers, 2 * (queries + keys), n)});
   if (request.hidden) sum = saturatingSum({sum, product(layers + 1, config.modelDim, n)});
@@ -239,7 +247,7 @@ Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const Pass
     std::vector<KvCache> beside;
     for (std::size_t run = 0; run < request.runs.size(); ++run)
       beside.emplace_back(attention->config, rows.count);
-    Matrix between, mlpAdded;
+    BesideStream extra;
     const Block block{config,
                       layer,
                       model_->weights().layers[i],
@@ -248,16 +256,16 @@ Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const Pass
                       rotation && config.rotations[static_cast<std::size_t>(*rotation)].neighbours,
                       asked && request.weights ? Keep::weights : Keep::output,
                       stop,
-                      asked && request.between ? &between : nullptr,
-                      asked && request.mlp ? &mlpAdded : nullptr,
+                      asked && request.between ? &extra.between : nullptr,
+                      asked && request.mlp ? &extra.mlpAdded : nullptr,
+                      asked ? &extra.routing : nullptr,
                       runs,
                       patched};
     AttentionResult computed = block.run(x, beside.empty() ? std::span(&caches_[i], 1) : std::span(beside));
     if (stop.stop_requested()) return stopped();
     if (const Status status = model_->checkpoint().intact(); !status)
       return Error{fmt::format("{} (stopped at layer {})", status.error().message, layer)};
-    auto kept = keep(layer, asked, request, std::move(*attention), std::move(computed), std::move(between),
-                     std::move(mlpAdded), x);
+    auto kept = keep(layer, asked, request, std::move(*attention), std::move(computed), std::move(extra), x);
     if (asked) result.layers.push_back(kept);
     if (request.onLayer) request.onLayer(kept);
   }

@@ -63,6 +63,26 @@ MappedLinear TensorFinder::linear(const std::string& name, Index out, Index in, 
   return map;
 }
 
+std::vector<MappedLinear> TensorFinder::linears(const std::string& name, Index count, Index out, Index in) {
+  const TensorView* const tensor = get(name + ".weight", {asSize(count), asSize(out), asSize(in)});
+  if (!tensor) return {};
+  std::vector<MappedLinear> maps(asSize(count), MappedLinear{.out = out, .in = in, .row = in});
+  for (std::size_t i = 0; i < maps.size(); ++i)
+    maps[i].pieces.push_back(
+        {tensor->data + i * kernels::weightBytes(*tensor->type, asSize(out * in)), *tensor->type});
+  return maps;
+}
+
+MappedLinear TensorFinder::row(const std::string& name, Index in) {
+  const TensorView* const found = find(name + ".weight");
+  if (!found || found->shape.size() != 1) return linear(name, 1, in, false, false);
+  const TensorView* const tensor = get(name + ".weight", {asSize(in)});
+  if (!tensor) return {};
+  MappedLinear map{.out = 1, .in = in, .row = in};
+  map.pieces.push_back({tensor->data, *tensor->type});
+  return map;
+}
+
 MappedRows TensorFinder::rows(const std::string& name, Index rows, Index cols) {
   const TensorView* const tensor = get(name + ".weight", {asSize(rows), asSize(cols)});
   if (!tensor) return {};

@@ -22,6 +22,10 @@ class TensorFinder {
   bool has(const std::string& name) const;
   /// `name`.weight as [out, in], or [in, out] where `inFirst`, with a bias where there is to be one.
   MappedLinear linear(const std::string& name, Index out, Index in, bool bias, bool inFirst);
+  /// `name`.weight [count, out, in] as so many maps.
+  std::vector<MappedLinear> linears(const std::string& name, Index count, Index out, Index in);
+  /// `name`.weight as a map to one number: [1, in] or, as GGUF files have it, [in].
+  MappedLinear row(const std::string& name, Index in);
   MappedRows rows(const std::string& name, Index rows, Index cols);
   /// `name`.weight and, of a LayerNorm that has one, `name`.bias; gamma and beta in old files.
   NormWeights norm(const std::string& name, Index size, NormKind kind, bool bias = true);

@@ -25,7 +25,7 @@ constexpr double kModelCaseSeconds = 0.5;
 double layerNumbers(const Model& model) {
   double numbers = 0;
   for (const auto& layer : model.weights().layers)
-    for (const auto* linear : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.up, &layer.down, &layer.gate})
+    for (const auto* linear : attention::mapsOfToken(layer, model.config().mixture.used))
       numbers += static_cast<double>(linear->out) * static_cast<double>(linear->in);
   return numbers;
 }

@@ -1,5 +1,7 @@
 #include "app/compute/jobs/bytes_read.h"
 
+#include <algorithm>
+
 #include "attention/kernels/gemm.h"
 
 namespace headscope::app {
@@ -15,9 +17,8 @@ std::uint64_t bytesOf(const attention::MappedLinear& map) {
 }
 
 std::uint64_t rowBytes(const attention::MappedRows& table, attention::Index rows) {
-  return attention::kernels::weightBytes(
-      table.type,
-      static_cast<std::size_t>(std::min(rows, table.rows)) * static_cast<std::size_t>(table.cols));
+  return attention::kernels::weightBytes(table.type, static_cast<std::size_t>(std::min(rows, table.rows)) *
+                                                         static_cast<std::size_t>(table.cols));
 }
 
 }  // namespace
@@ -25,11 +26,14 @@ std::uint64_t rowBytes(const attention::MappedRows& table, attention::Index rows
 std::uint64_t bytesRead(const attention::Model& model, attention::Index layers, bool head,
                         attention::Index tokens) {
   const attention::ModelWeights& weights = model.weights();
+  // Of a mixture, as many experts as the tokens can reach at most.
+  const attention::Mixture& mixture = model.config().mixture;
+  const attention::Index experts =
+      tokens >= mixture.experts ? mixture.experts : std::min(tokens * mixture.used, mixture.experts);
   std::uint64_t bytes = rowBytes(weights.positions, tokens);
   for (attention::Index i = 0; i < layers; ++i) {
     const auto& layer = weights.layers[static_cast<std::size_t>(i)];
-    for (const auto* map : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.up, &layer.down, &layer.gate})
-      bytes += bytesOf(*map);
+    for (const auto* map : attention::mapsOfToken(layer, experts)) bytes += bytesOf(*map);
   }
   // A head that is the embedding reads its rows with it.
   const bool tied = weights.head && !weights.head->pieces.empty() &&

@@ -70,7 +70,7 @@ bool losesQuickly(const ModelStudy& study) {
   if (!opened.model || !opened.model->guesses() || study.tokens() == 0) return false;
   double numbers = 0;
   for (const auto& layer : opened.model->weights().layers)
-    for (const auto* linear : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.up, &layer.down, &layer.gate})
+    for (const auto* linear : attention::mapsOfToken(layer, opened.config().mixture.used))
       numbers += static_cast<double>(linear->out) * static_cast<double>(linear->in);
   const double heads = static_cast<double>(opened.config().layerCount() * opened.config().heads);
   constexpr double kMostOperations = 2e10;

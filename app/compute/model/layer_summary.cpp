@@ -99,6 +99,15 @@ Stack joinedWeights(const Stack* old, Index kept, const Stack& rows) {
   }
   return all;
 }
+attention::Routing joinedRouting(const attention::Routing* old, Index kept, const attention::Routing& rows) {
+  if (kept == 0 || rows.shares.size() == 0) return rows;
+  attention::Routing all;
+  all.shares = app::joined(&old->shares, kept, rows.shares);
+  all.experts.resize(kept + rows.experts.rows(), rows.experts.cols());
+  all.experts << old->experts.topRows(kept), rows.experts;
+  return all;
+}
+
 Stack joinedRows(const Stack* old, Index kept, const Stack& rows) {
   if (kept == 0) return rows;
   Stack all = Stack::uninitialized(rows.count(), kept + rows.rows(), rows.cols());
@@ -157,6 +166,8 @@ std::shared_ptr<LayerSummary> summarise(const LayerRows& rows, const MarkedMask&
   summary->hidden = joined(rows.before ? &rows.before->hidden : nullptr, rows.kept, rows.now.hidden);
   summary->headOutput =
       joinedRows(rows.before ? &rows.before->headOutput : nullptr, rows.kept, rows.now.headOutput);
+  summary->routing =
+      joinedRouting(rows.before ? &rows.before->routing : nullptr, rows.kept, rows.now.routing);
   summariseHeads(*summary, mask, text, stop);
   const Matrix in = rows.in.bottomRows(rows.now.hidden.rows());
   summary->attentionAdded = joined(rows.before ? &rows.before->attentionAdded : nullptr, rows.kept,

@@ -32,6 +32,7 @@ struct LayerSummary {
   /// [n], ‖what attention (the MLP) adds‖ / ‖residual stream before it‖ of every token, and their means.
   attention::Vector attentionAdded, mlpAdded;
   float attentionAdds = 0, mlpAdds = 0;
+  attention::Routing routing;   ///< [n] of a mixture's layer: the experts that each token went to
   attention::Matrix hidden;     ///< [n, modelDim], the residual stream after the layer
   attention::Stack headOutput;  ///< [heads, n, headDim], before W_O
   /// [heads, n, headDim] and [kvHeads, m, headDim], of recorded attention that has them.

@@ -282,6 +282,7 @@ void modelSide(Scene& scene, ModelState& page, const Layout& layout) {
           bytesRead(*scene.setup.subject.opened->model, page.layersRead, page.headRead, page.tokens()));
       gap(view, 12);
       textSection(scene, page);
+      expertSection(scene, page);
       gap(view, 12);
       pairSection(scene, page);
       gap(view, 12);

@@ -184,6 +184,8 @@ void showSkill(Scene& scene, ModelState& page, const LearnedSkill& skill);
 
 // The panels.
 void modelSide(Scene& scene, ModelState& page, const Layout& layout);
+/// Of a mixture of experts: which of them the tokens went to; nothing of other models.
+void expertSection(Scene& scene, ModelState& page);
 /// `area` for all heads of all layers, with what they add to the stream.
 void overviewPanel(Scene& scene, ModelState& page, const ImRect& area, bool presents);
 void headPanel(Scene& scene, ModelState& page, const Layout& layout);

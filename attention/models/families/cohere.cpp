@@ -1,7 +1,8 @@
 #include "attention/models/families/fields.h"
 
 // Command R (Cohere 2024): attention and MLP read one LayerNorm of the stream, which has no bias;
-// neighbouring dimensions are rotated together, and logits are scaled.
+// neighbouring dimensions are rotated together, and logits are scaled. Command R7B and A (Cohere 2025): three
+// layers with a window for each without, which alone are rotated.
 
 namespace headscope::attention {
 namespace {
@@ -24,6 +25,15 @@ void readCohere(const ConfigReader& json, ModelConfig& config) {
   for (Rotation& rotation : config.rotations) rotation.neighbours = true;
 }
 
+void readCohere2(const ConfigReader& json, ModelConfig& config) {
+  readCohere(json, config);
+  families::readWindows(
+      json, families::readWindow(json, 4096), [](Index layer, Index of) { return (layer + 1) % of != 0; },
+      json.size("sliding_window_pattern", 4, 1, kMaxLayers), config);
+  for (LayerKind& layer : config.layers)
+    if (!layer.window) layer.rotation.reset();
+}
+
 }  // namespace
 
 constinit const Family families::cohere{
@@ -36,6 +46,22 @@ constinit const Family families::cohere{
                .fixed = "use_qk_norm=false",
                .base = &kLlamaFields},
     .read = readCohere,
+};
+
+constinit const Family families::cohere2{
+    .name = "cohere2",
+    .architecture = "Cohere2",
+    .prefixes = kLlamaPrefixes,
+    .headPrefixes = kNoPrefix,
+    .names = kCohereNames,
+    .fields = {.read = "layer_norm_eps attention_bias logit_scale sliding_window sliding_window_pattern "
+                       "layer_types",
+               .ignored = "_sliding_window_pattern use_parallel_embedding",
+               .fixed = "layer_switch=4 order_of_interleaved_layers=\"local_attn_first\" "
+                        "position_embedding_type=\"rope_gptj\" rotary_pct=1.0 use_embedding_sharing=true "
+                        "use_gated_activation=true use_parallel_block=true",
+               .base = &kLlamaFields},
+    .read = readCohere2,
 };
 
 }  // namespace headscope::attention

@@ -197,4 +197,13 @@ void readQwenWindows(const ConfigReader& json, ModelConfig& config) {
       config);
 }
 
+void readMixture(const ConfigReader& json, const MixtureKeys& keys, ModelConfig& config) {
+  Mixture& mixture = config.mixture;
+  mixture.experts = json.size(keys.experts, keys.count);
+  mixture.used = json.size("num_experts_per_tok", std::min(keys.used, mixture.experts), 1, mixture.experts);
+  mixture.innerDim =
+      json.size(keys.innerDim, keys.standardDim > 0 ? std::optional(keys.standardDim) : std::nullopt);
+  for (LayerKind& layer : config.layers) layer.mixture = true;
+}
+
 }  // namespace headscope::attention::families

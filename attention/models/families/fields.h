@@ -30,6 +30,14 @@ constexpr TensorNames withHeadNorms(TensorNames names) {
   names.kNorm = "self_attn.k_norm";
   return names;
 }
+/// With a mixture of experts beside the MLP, which a layer may have instead.
+constexpr TensorNames withExperts(TensorNames names) {
+  names.router = "mlp.gate";
+  names.expertUp = "mlp.experts.E.up_proj";
+  names.expertDown = "mlp.experts.E.down_proj";
+  names.expertGate = "mlp.experts.E.gate_proj";
+  return names;
+}
 inline constexpr std::string_view kLlamaPrefixes[] = {"model.", ""};
 
 /// Where two sizes are needed to make a third: heads that divide the width.
@@ -69,6 +77,14 @@ void readRotation(const ConfigReader& json, const RopeDefaults& defaults, ModelC
 /// The same from one set of fields, `rope`.
 Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double theta, double partial,
                     const ModelConfig& config);
+
+/// What a file says of its experts, where it says it, and how many there are where it doesn't.
+struct MixtureKeys {
+  std::string_view experts = "num_experts", innerDim = "moe_intermediate_size";
+  Index count, used, standardDim = 0;  ///< a dim of 0: the file has to say it
+};
+/// Fills config.mixture; all layers get one.
+void readMixture(const ConfigReader& json, const MixtureKeys& keys, ModelConfig& config);
 
 /// sliding_window; nothing where it is null.
 std::optional<Index> readWindow(const ConfigReader& json, Index standard);

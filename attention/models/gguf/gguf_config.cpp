@@ -12,46 +12,19 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kGgufLlama =
-    "hidden_size=embedding_length intermediate_size=feed_forward_length num_hidden_layers=block_count "
-    "num_attention_heads=attention.head_count num_key_value_heads=attention.head_count_kv? "
-    "head_dim=attention.key_length? max_position_embeddings=context_length "
-    "rms_norm_eps=attention.layer_norm_rms_epsilon rope_theta=rope.freq_base?";
-
-constexpr GgufFamily kGgufFamilies[] = {
-    {"llama", "llama", kGgufLlama, true, true},
-    {"qwen2", "qwen2", kGgufLlama},
-    {"qwen3", "qwen3", kGgufLlama},
-    {"gemma", "gemma", kGgufLlama},
-    {"gemma2", "gemma2", kGgufLlama},
-    {"gemma3", "gemma3_text", kGgufLlama},
-    {"phi3", "phi3", kGgufLlama},
-    {"gpt2", "gpt2",
-     "n_embd=embedding_length n_inner=feed_forward_length n_layer=block_count n_head=attention.head_count "
-     "n_positions=context_length layer_norm_epsilon=attention.layer_norm_epsilon",
-     false},
-    {"gptneox", "gpt_neox",
-     "hidden_size=embedding_length intermediate_size=feed_forward_length num_hidden_layers=block_count "
-     "num_attention_heads=attention.head_count max_position_embeddings=context_length "
-     "layer_norm_eps=attention.layer_norm_epsilon use_parallel_residual=use_parallel_residual? "
-     "rotary_emb_base=rope.freq_base?"},
-    {"bert", "bert",
-     "hidden_size=embedding_length intermediate_size=feed_forward_length num_hidden_layers=block_count "
-     "num_attention_heads=attention.head_count layer_norm_eps=attention.layer_norm_epsilon",
-     false},
-};
-
 /// Writes the config.json of one source.
 class GgufConfigWriter {
  public:
   explicit GgufConfigWriter(const GgufSource& source) : source_(source), metadata_(source) {}
 
   Result<std::string> write() {
-    const GgufFamily* const family = ggufFamily(metadata_.architecture());
+    const bool mixture = metadata_.integer("expert_count").value_or(0) > 0;
+    const GgufFamily* const family = ggufFamily(metadata_.architecture(), mixture);
     if (!family && metadata_.status()) {
       std::string known;
-      for (const GgufFamily& each : kGgufFamilies)
-        known += (known.empty() ? "" : ", ") + std::string(each.architecture);
+      for (const GgufFamily& each : ggufFamilies())
+        if (known.find(each.architecture) == known.npos)
+          known += (known.empty() ? "" : ", ") + std::string(each.architecture);
       metadata_.fail("\"general.architecture\" is " + quotedText(metadata_.architecture()) +
                      ", expected one of " + known);
     }
@@ -63,30 +36,33 @@ class GgufConfigWriter {
  private:
   void fill(const GgufFamily& family) {
     json_["model_type"] = family.model;
-    refuseOthers();
-    forEachField(family.fields, [&](std::string_view field, std::string_view key) {
-      take(std::string(field), std::string(key.substr(0, key.find('?'))), key.ends_with('?'));
-    });
+    refuseOthers(family);
+    for (const std::string_view fields : {family.sizes, family.more, family.experts})
+      forEachField(fields, [&](std::string_view field, std::string_view key) {
+        take(std::string(field), std::string(key.substr(0, key.find('?'))), key.ends_with('?'));
+      });
+    if (!family.experts.empty()) readMixture(family);
     const auto heads = sizeOf("attention.head_count"), width = sizeOf("embedding_length");
     if (heads < 1 || width < 1)
       return metadata_.fail(
           fmt::format("says there are {} heads on a width of {}, expected some of both", heads, width));
     headDim_ = metadata_.integer("attention.key_length").value_or(width / heads);
     if (json_.contains("hidden_act")) json_.erase("hidden_act");
-    if (family.fields.find("num_key_value_heads") != family.fields.npos) {
+    if (family.sizes.find("num_key_value_heads") != family.sizes.npos) {
       if (!json_.contains("num_key_value_heads")) json_["num_key_value_heads"] = heads;
       json_["head_dim"] = headDim_;
     }
     readTables();
     if (family.rotates) readRotation(family);
     readGemma(family);
+    readOthers(family.model);
     readEnds();
   }
 
   /// What changes what is computed and no family here does.
-  void refuseOthers() {
+  void refuseOthers(const GgufFamily& family) {
     const auto experts = metadata_.integer("expert_count").value_or(0);
-    if (experts > 0)
+    if (experts > 0 && family.experts.empty())
       metadata_.fail(
           fmt::format("{} is {}: it is a mixture of experts, expected a model with one MLP a layer",
                       metadata_.at("expert_count"), experts));
@@ -95,9 +71,13 @@ class GgufConfigWriter {
     if (key != value)
       metadata_.fail(fmt::format("{} is {}, expected {}, as the keys'",
                                  metadata_.at("attention.value_length"), value.value_or(0), key.value_or(0)));
+    const auto taken = [&](const std::string& name) {
+      return (std::string(family.sizes) + " " + std::string(family.more)).find("=" + name) !=
+             std::string::npos;
+    };
     for (const char* name :
          {"attention.clamp_kqv", "attention.max_alibi_bias", "attention.scale", "logit_scale"})
-      if (metadata_.number(name).value_or(0) != 0)
+      if (!taken(name) && metadata_.number(name).value_or(0) != 0)
         metadata_.fail(metadata_.at(name) + " is " + metadata_.find(name)->described() + ", expected none");
   }
 
@@ -160,8 +140,20 @@ class GgufConfigWriter {
     if (dims != headDim_ && family.paired)
       metadata_.fail(fmt::format("{} is {}, expected {}, the size of a head",
                                  metadata_.at("rope.dimension_count"), dims, headDim_));
-    if (neox || dims != headDim_) json_[neox ? "rotary_pct" : "partial_rotary_factor"] = share;
+    const bool turnsPart = json_["model_type"] == "phi" || json_["model_type"] == "stablelm" ||
+                           json_["model_type"] == "glm4";  // where the file doesn't say
+    if (neox || turnsPart || dims != headDim_) json_[neox ? "rotary_pct" : "partial_rotary_factor"] = share;
     readScaling();
+  }
+
+  /// What files leave to who reads them.
+  void readMixture(const GgufFamily& family) {
+    if (family.model == "qwen3_moe") json_["norm_topk_prob"] = true;
+    if (!family.model.starts_with("qwen")) return;
+    const std::int64_t layers = std::min<std::int64_t>(sizeOf("block_count"), kMaxLayers);
+    for (std::int64_t i = 0; i < layers; ++i)
+      if (!source_.tensors.contains(fmt::format("blk.{}.ffn_gate_inp.weight", i)))
+        json_["mlp_only_layers"].push_back(i);
   }
 
   std::optional<std::vector<float>> factors(const char* name) {
@@ -229,6 +221,23 @@ class GgufConfigWriter {
     if (pattern && pattern->integer()) json_["sliding_window_pattern"] = *pattern->integer();
   }
 
+  /// What other files leave to their tensors, or say in words of their own.
+  void readOthers(std::string_view model) {
+    const bool biased = source_.tensors.contains("blk.0.attn_q.bias");
+    if (model == "stablelm") json_["use_qkv_bias"] = biased;
+    if (model == "glm4") json_["attention_bias"] = biased;
+    if (model == "falcon") json_["new_decoder_architecture"] = sizeOf("attention.head_count_kv") > 1;
+    if (model != "mpt") return;
+    json_["attn_config"] = {{"alibi", true}, {"alibi_bias_max", json_["slopes"]}};
+    json_.erase("slopes");
+    const auto inner = sizeOf("feed_forward_length"), width = sizeOf("embedding_length");
+    if (width < 1 || inner % width != 0)
+      metadata_.fail(fmt::format("{} is {}, expected a multiple of the width, {}",
+                                 metadata_.at("feed_forward_length"), inner, width));
+    else
+      json_["expansion_ratio"] = inner / width;
+  }
+
   void readEnds() {
     Json ends = Json::array();
     for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
@@ -243,12 +252,6 @@ class GgufConfigWriter {
 };
 
 }  // namespace
-
-const GgufFamily* ggufFamily(std::string_view architecture) {
-  const auto* const found = std::find_if(std::begin(kGgufFamilies), std::end(kGgufFamilies),
-                                         [&](const auto& each) { return each.architecture == architecture; });
-  return found == std::end(kGgufFamilies) ? nullptr : found;
-}
 
 Result<std::string> ggufConfig(const GgufSource& source) {
   return GgufConfigWriter(source).write();

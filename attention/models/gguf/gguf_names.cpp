@@ -30,6 +30,14 @@ TensorNaming ggufNaming(const Family& family, bool paired) {
       .down = named(own.down, "ffn_down"),
       .gate = named(own.gate, "ffn_gate"),
       .gateUp = named(own.gateUp, "ffn_up"),
+      .router = named(own.router, "ffn_gate_inp"),
+      .expertUp = named(own.expertUp, "ffn_up_exps"),
+      .expertDown = named(own.expertDown, "ffn_down_exps"),
+      .expertGate = named(own.expertGate, "ffn_gate_exps"),
+      .sharedUp = named(own.sharedUp, "ffn_up_shexp"),
+      .sharedDown = named(own.sharedDown, "ffn_down_shexp"),
+      .sharedGate = named(own.sharedGate, "ffn_gate_shexp"),
+      .sharedRouter = named(own.sharedRouter, "ffn_gate_inp_shexp"),
       .attentionNorm = named(own.attentionNorm, after ? "attn_output_norm" : "attn_norm"),
       .mlpNorm = own.mlpNorm == own.attentionNorm
                      ? named(own.mlpNorm, "attn_norm")

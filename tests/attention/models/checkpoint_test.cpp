@@ -254,9 +254,9 @@ TEST(Checkpoint, tensorsThatDoNotFitTheConfigAreNamed) {
     tensor.dtype = DType::I8;
     tensor.bytes.resize(32 * 32);
     ASSERT_TRUE(writeSafetensors(folder / "model.safetensors", quantised).ok());
-    EXPECT_EQ(
-        folder.refusal(),
-        "F: tensor \"" + name + "\" is I8, expected F32, F16, BF16 or F64, or GGUF's Q2_K to Q8_0, IQ4 and MXFP4");
+    EXPECT_EQ(folder.refusal(),
+              "F: tensor \"" + name +
+                  "\" is I8, expected F32, F16, BF16 or F64, or GGUF's Q2_K to Q8_0, IQ4 and MXFP4");
   }
   file.tensors["h.0.attn.c_proj.weight"] = file.tensors.at(name);
   ASSERT_TRUE(writeSafetensors(folder / "model.safetensors", file).ok());

@@ -145,6 +145,61 @@ const std::map<std::string, std::string> kPublished = {
      "hidden_act max_position_embeddings initializer_range use_cache pad_token_id bos_token_id eos_token_id "
      "tie_word_embeddings rope_theta rope_scaling rope_parameters attention_dropout logit_scale "
      "layer_norm_eps attention_bias use_qk_norm"},
+    {"cohere2",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "hidden_act max_position_embeddings initializer_range use_cache pad_token_id bos_token_id eos_token_id "
+     "tie_word_embeddings rope_theta rope_scaling rope_parameters attention_dropout logit_scale "
+     "layer_norm_eps attention_bias sliding_window layer_types head_dim"},
+    {"glm",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "hidden_act max_position_embeddings initializer_range use_cache pad_token_id bos_token_id eos_token_id "
+     "tie_word_embeddings rope_theta rope_scaling rope_parameters attention_dropout rms_norm_eps "
+     "partial_rotary_factor head_dim attention_bias"},
+    {"glm4",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "hidden_act max_position_embeddings initializer_range use_cache pad_token_id bos_token_id eos_token_id "
+     "tie_word_embeddings rope_theta rope_scaling rope_parameters attention_dropout rms_norm_eps "
+     "partial_rotary_factor head_dim attention_bias"},
+    {"falcon",
+     "vocab_size hidden_size num_hidden_layers num_attention_heads num_ln_in_parallel_attn "
+     "layer_norm_epsilon initializer_range use_cache hidden_dropout attention_dropout num_kv_heads alibi "
+     "new_decoder_architecture multi_query parallel_attn bias max_position_embeddings rope_theta "
+     "rope_scaling rope_parameters bos_token_id eos_token_id ffn_hidden_size activation"},
+    {"bloom",
+     "vocab_size hidden_size n_layer n_head layer_norm_epsilon initializer_range use_cache bos_token_id "
+     "eos_token_id apply_residual_connection_post_layernorm hidden_dropout attention_dropout "
+     "pretraining_tp slow_but_exact n_embed num_attention_heads num_hidden_layers"},
+    {"mpt",
+     "d_model n_heads n_layers expansion_ratio max_seq_len vocab_size resid_pdrop layer_norm_epsilon "
+     "emb_pdrop learned_pos_emb attn_config init_device logit_scale no_bias verbose embedding_fraction "
+     "norm_type use_cache initializer_range"},
+    {"mixtral",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "hidden_act max_position_embeddings initializer_range use_cache pad_token_id bos_token_id eos_token_id "
+     "tie_word_embeddings rope_theta rope_scaling rope_parameters attention_dropout rms_norm_eps "
+     "num_experts_per_tok output_router_logits router_aux_loss_coef "
+     "head_dim sliding_window num_local_experts router_jitter_noise"},
+    {"qwen2_moe",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "hidden_act max_position_embeddings initializer_range use_cache pad_token_id bos_token_id eos_token_id "
+     "tie_word_embeddings rope_theta rope_scaling rope_parameters attention_dropout rms_norm_eps "
+     "num_experts_per_tok output_router_logits router_aux_loss_coef "
+     "use_sliding_window sliding_window max_window_layers layer_types decoder_sparse_step "
+     "moe_intermediate_size shared_expert_intermediate_size num_experts norm_topk_prob mlp_only_layers "
+     "qkv_bias"},
+    {"qwen3_moe",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "hidden_act max_position_embeddings initializer_range use_cache pad_token_id bos_token_id eos_token_id "
+     "tie_word_embeddings rope_theta rope_scaling rope_parameters attention_dropout rms_norm_eps "
+     "num_experts_per_tok output_router_logits router_aux_loss_coef "
+     "use_sliding_window sliding_window max_window_layers head_dim attention_bias decoder_sparse_step "
+     "moe_intermediate_size num_experts norm_topk_prob mlp_only_layers"},
+    {"olmoe",
+     "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads "
+     "hidden_act max_position_embeddings initializer_range use_cache pad_token_id bos_token_id eos_token_id "
+     "tie_word_embeddings rope_theta rope_scaling rope_parameters attention_dropout rms_norm_eps "
+     "num_experts_per_tok output_router_logits router_aux_loss_coef "
+     "attention_bias clip_qkv num_experts norm_topk_prob"},
     {"bert",
      "vocab_size hidden_size num_hidden_layers num_attention_heads intermediate_size hidden_act "
      "hidden_dropout_prob attention_probs_dropout_prob max_position_embeddings type_vocab_size "

@@ -42,7 +42,8 @@ TEST(ModelConfig, whatNoFamilyDoesIsNamedWithWhatWouldWork) {
       configRefusal(with(llama, "model_type", "\"mamba\"")),
       "config.json: model_type \"mamba\" is not one of gpt2, llama, mistral, qwen2, qwen3, gemma, gemma2, "
       "gemma3_text, gemma3, phi3, gpt_neox, opt, bert, roberta, distilbert, gpt_neo, gptj, phi, olmo2, "
-      "starcoder2, granite, smollm3, stablelm, cohere");
+      "starcoder2, granite, smollm3, stablelm, cohere, mixtral, qwen2_moe, qwen3_moe, olmoe, "
+      "cohere2, glm, glm4, falcon, bloom, mpt");
   EXPECT_EQ(
       configRefusal(with(llama, "quantization_config", "{\"quant_method\": \"gptq\", \"bits\": 4}")),
       "config.json: quantization_config says the weights are quantised by \"gptq\", expected a checkpoint "

@@ -1,111 +1,7 @@
-#include <cmath>
-
-#include "tests/attention/models/plain_decoders.h"
-
-// Families that share a skeleton: embeddings, positions, layers of attention and MLP, a head.
+#include "tests/attention/models/plain_skeleton.h"
 
 namespace headscope::attention::test {
 namespace {
-
-struct PlainDecoder {
-  Index width = 24, heads = 4, kvHeads = 2, inner = 14, vocabulary = 31, layers = 3, turned = 6;
-  double epsilon = 1e-5, theta = 1e4, scale = 0, residual = 1, embed = 1, logits = 1;
-  bool layerNorm = true, normBias = true, parallel = false, neighbours = false, tied = true;
-  bool qkvBias = false, outputBias = false, mlpBias = false, headBias = false;
-  std::function<double(double)> act = geluTanh;
-  std::function<Index(Index)> window = [](Index) { return 0; };
-  std::function<bool(Index)> rotates = [](Index) { return true; };
-  /// Names: before all of the body, of a layer, and of what is in one.
-  std::string prefix = "model.", layer = "layers.", embedding = "embed_tokens", positions = {},
-              finalNorm = "norm";
-  std::string q = "self_attn.q_proj", k = "self_attn.k_proj", v = "self_attn.v_proj", o = "self_attn.o_proj";
-  std::string gate = {}, up = "mlp.up_proj", down = "mlp.down_proj", qNorm = {}, kNorm = {};
-  std::string before = "input_layernorm", beforeMlp = "post_attention_layernorm", after = {}, afterMlp = {};
-
-  Index headDim() const { return width / heads; }
-};
-
-Wide mapped(MadeUpTensors& t, const std::string& name, const Wide& x, Index out, bool bias) {
-  const Wide y = times(x, t.weight(name, out, x.cols()));
-  return bias ? plus(y, t.row(name + ".bias", out, 0.3)) : y;
-}
-
-/// As it is where the norm has no name.
-Wide normed(const PlainDecoder& m, MadeUpTensors& t, const std::string& at, const std::string& name,
-            const Wide& x) {
-  if (name.empty()) return x;
-  const Wide weight = t.row(at + name + ".weight", x.cols(), 0.3, 1);
-  if (!m.layerNorm) return rmsNorm(x, weight, m.epsilon);
-  const Wide bias = m.normBias ? t.row(at + name + ".bias", x.cols(), 0.3) : Wide(Wide::Zero(1, x.cols()));
-  return layerNorm(x, weight, bias, m.epsilon);
-}
-
-/// Dimensions 2t and 2t + 1 of each head turned together.
-Wide turnNeighbours(const Wide& x, Index heads, const std::vector<double>& frequencies) {
-  Wide y = x;
-  const Index size = x.cols() / heads;
-  for (Index p = 0; p < x.rows(); ++p)
-    for (Index h = 0; h < heads; ++h)
-      for (std::size_t t = 0; t < frequencies.size(); ++t) {
-        const double angle = static_cast<double>(p) * frequencies[t];
-        const Index a = h * size + 2 * static_cast<Index>(t), b = a + 1;
-        y(p, a) = x(p, a) * std::cos(angle) - x(p, b) * std::sin(angle);
-        y(p, b) = x(p, b) * std::cos(angle) + x(p, a) * std::sin(angle);
-      }
-  return y;
-}
-
-Wide attention(const PlainDecoder& m, MadeUpTensors& t, const std::string& at, Index layer, const Wide& x,
-               std::vector<Wide>& weights) {
-  const Index key = m.kvHeads * m.headDim();
-  Wide q = normed(m, t, at, m.qNorm, mapped(t, at + m.q, x, m.width, m.qkvBias));
-  Wide k = normed(m, t, at, m.kNorm, mapped(t, at + m.k, x, key, m.qkvBias));
-  const Wide v = mapped(t, at + m.v, x, key, m.qkvBias);
-  if (m.rotates(layer)) {
-    const auto turns = frequencies(m.turned, m.theta);
-    q = m.neighbours ? turnNeighbours(q, m.heads, turns) : rope(q, m.heads, turns);
-    k = m.neighbours ? turnNeighbours(k, m.kvHeads, turns) : rope(k, m.kvHeads, turns);
-  }
-  const double scale = m.scale > 0 ? m.scale : 1 / std::sqrt(static_cast<double>(m.headDim()));
-  const Wide y = t.touched("heads", layer,
-                           attend({m.heads, m.kvHeads, scale, true, m.window(layer), 0}, q, k, v, weights));
-  return mapped(t, at + m.o, y, m.width, m.outputBias);
-}
-
-Wide mlp(const PlainDecoder& m, MadeUpTensors& t, const std::string& at, const Wide& x) {
-  Wide inner = mapped(t, at + m.up, x, m.inner, m.mlpBias);
-  if (m.gate.empty())
-    inner = inner.unaryExpr(m.act);
-  else
-    inner = mapped(t, at + m.gate, x, m.inner, m.mlpBias).unaryExpr(m.act).cwiseProduct(inner);
-  return mapped(t, at + m.down, inner, m.width, m.mlpBias);
-}
-
-PlainOutcome run(const PlainDecoder& m, MadeUpTensors& t, const std::vector<Index>& ids) {
-  const Wide table = t.matrix(m.prefix + m.embedding + ".weight", m.vocabulary, m.width, 1);
-  Wide x(std::ssize(ids), m.width);
-  for (Index i = 0; i < x.rows(); ++i) x.row(i) = m.embed * table.row(ids[static_cast<std::size_t>(i)]);
-  if (!m.positions.empty())
-    x += t.matrix(m.prefix + m.positions + ".weight", 19, m.width, 0.5).topRows(x.rows());
-  PlainOutcome out{{x}, {}, {}};
-  for (Index i = 0; i < m.layers; ++i) {
-    const std::string at = m.prefix + m.layer + std::to_string(i) + ".";
-    const Wide read = normed(m, t, at, m.before, x);
-    const Wide attended = attention(m, t, at, i, read, out.attention.emplace_back());
-    if (m.parallel) {
-      x += attended + t.touched("mlp", i, mlp(m, t, at, read));
-    } else {
-      x += m.residual * normed(m, t, at, m.after, attended);
-      const Wide said = normed(m, t, at, m.afterMlp, mlp(m, t, at, normed(m, t, at, m.beforeMlp, x)));
-      x += t.touched("mlp", i, m.residual * said);
-    }
-    out.hidden.push_back(x);
-  }
-  const Wide y = normed(m, t, m.prefix, m.finalNorm, x);
-  out.logits = m.tied ? times(y, table) : mapped(t, "lm_head", y, m.vocabulary, m.headBias);
-  out.logits *= m.logits;
-  return out;
-}
 
 PlainModel model(const std::string& name, const std::string& config, const PlainDecoder& m) {
   return {name, config, m.vocabulary,
@@ -196,11 +92,103 @@ PlainModel cohere() {
   return model("cohere", sized("cohere", R"("logit_scale": 0.25)"), m);
 }
 
+/// Llama's sizes and names, with `experts` experts.
+PlainDecoder mixed(Index experts) {
+  PlainDecoder m{.epsilon = 1e-6, .layerNorm = false, .tied = false, .act = silu};
+  m.gate = "mlp.gate_proj", m.experts = experts;
+  return m;
+}
+
+PlainModel mixtral() {
+  PlainDecoder m = mixed(5);
+  m.epsilon = 1e-5, m.theta = 1e6, m.expertInner = 14, m.sumsToOne = true;
+  m.router = "block_sparse_moe.gate", m.expertGate = "block_sparse_moe.experts.E.w1";
+  m.expertDown = "block_sparse_moe.experts.E.w2", m.expertUp = "block_sparse_moe.experts.E.w3";
+  return model("mixtral", sized("mixtral", R"("num_local_experts": 5, "num_experts_per_tok": 2)"), m);
+}
+
+PlainModel qwen2Moe() {
+  PlainDecoder m = mixed(6);
+  m.qkvBias = true, m.used = 3, m.shared = 11;
+  m.mixes = [](Index layer) { return layer == 1; };
+  return model("qwen2_moe", sized("qwen2_moe", R"("num_experts": 6, "num_experts_per_tok": 3,
+    "moe_intermediate_size": 9, "shared_expert_intermediate_size": 11, "decoder_sparse_step": 2,
+    "mlp_only_layers": [0])"),
+               m);
+}
+
+PlainModel qwen3Moe(bool sumsToOne) {
+  PlainDecoder m = mixed(6);
+  m.headNorms = true, m.used = sumsToOne ? 3 : 1, m.sumsToOne = sumsToOne;
+  m.mixes = [](Index layer) { return layer != 2; };
+  return model(sumsToOne ? "qwen3_moe" : "qwen3_moe_one",
+               sized("qwen3_moe", R"("num_experts": 6, "moe_intermediate_size": 9, "mlp_only_layers": [2],
+    "num_experts_per_tok": )" + std::string(sumsToOne ? R"(3, "norm_topk_prob": true)" : "1")),
+               m);
+}
+
+PlainModel olmoe() {
+  PlainDecoder m = mixed(7);
+  m.epsilon = 1e-5, m.expertInner = 14, m.used = 4, m.qNorm = "self_attn.q_norm",
+  m.kNorm = "self_attn.k_norm";
+  return model("olmoe", sized("olmoe", R"("num_experts": 7, "num_experts_per_tok": 4)"), m);
+}
+
+PlainModel cohere2() {
+  PlainDecoder m{.logits = 0.0625, .normBias = false, .parallel = true, .neighbours = true, .act = silu};
+  m.gate = "mlp.gate_proj";
+  m.window = [](Index layer) { return layer == 1 ? 0 : 4; };
+  m.rotates = [](Index layer) { return layer != 1; };
+  return model("cohere2", sized("cohere2", R"("sliding_window": 4, "sliding_window_pattern": 2)"), m);
+}
+
+PlainModel glm(bool normsBehind) {
+  PlainDecoder m{.turned = 2, .epsilon = 1.5625e-7, .layerNorm = false, .neighbours = true, .tied = false};
+  m.qkvBias = true, m.act = silu, m.gateUp = "mlp.gate_up_proj";
+  if (normsBehind) m.after = "post_self_attn_layernorm", m.afterMlp = "post_mlp_layernorm";
+  const std::string type = normsBehind ? "glm4" : "glm";
+  return model(type, sized(type, R"("head_dim": 6, "attention_bias": true, "partial_rotary_factor": 0.4)"),
+               m);
+}
+
+PlainModel falcon() {
+  PlainDecoder m{.kvHeads = 1, .parallel = true, .act = gelu};
+  m.prefix = "transformer.", m.layer = "h.", m.embedding = "word_embeddings", m.finalNorm = "ln_f";
+  m.qkv = "self_attention.query_key_value", m.o = "self_attention.dense";
+  m.up = "mlp.dense_h_to_4h", m.down = "mlp.dense_4h_to_h";
+  return model("falcon", R"({"model_type": "falcon", "vocab_size": 31, "hidden_size": 24,
+    "num_attention_heads": 4, "num_hidden_layers": 3, "ffn_hidden_size": 14, "num_kv_heads": 4})",
+               m);
+}
+
+PlainModel bloom() {
+  PlainDecoder m{.kvHeads = 4, .qkvBias = true, .outputBias = true, .mlpBias = true};
+  m.alibi = m.headByHead = true, m.rotates = [](Index) { return false; };
+  m.prefix = "transformer.", m.layer = "h.", m.embedding = "word_embeddings", m.finalNorm = "ln_f";
+  m.embeddingNorm = "word_embeddings_layernorm", m.qkv = "self_attention.query_key_value";
+  m.o = "self_attention.dense", m.up = "mlp.dense_h_to_4h", m.down = "mlp.dense_4h_to_h";
+  return model("bloom", R"({"model_type": "bloom", "vocab_size": 31, "hidden_size": 24, "n_head": 4,
+    "n_layer": 3, "n_inner": 14})",
+               m);
+}
+
+PlainModel mpt() {
+  PlainDecoder m{.kvHeads = 4, .inner = 48, .normBias = false, .act = gelu};
+  m.alibi = true, m.rotates = [](Index) { return false; };
+  m.prefix = "transformer.", m.layer = "blocks.", m.embedding = "wte", m.finalNorm = "norm_f";
+  m.qkv = "attn.Wqkv", m.o = "attn.out_proj", m.up = "ffn.up_proj", m.down = "ffn.down_proj";
+  m.before = "norm_1", m.beforeMlp = "norm_2";
+  return model("mpt", R"({"model_type": "mpt", "vocab_size": 31, "d_model": 24, "n_heads": 4, "n_layers": 3,
+    "expansion_ratio": 2, "attn_config": {"alibi": true, "softmax_scale": null}})",
+               m);
+}
+
 }  // namespace
 
 std::vector<PlainModel> plainFamilies() {
-  return {gptNeo(),  gptJ(),         phi(),         olmo2(),    starcoder2(),
-          granite(), smollm3(false), smollm3(true), stableLm(), cohere()};
+  return {cohere2(),  glm(false),     glm(true),       falcon(),       bloom(),       mpt(),      mixtral(),
+          qwen2Moe(), qwen3Moe(true), qwen3Moe(false), olmoe(),        gptNeo(),      gptJ(),     phi(),
+          olmo2(),    starcoder2(),   granite(),       smollm3(false), smollm3(true), stableLm(), cohere()};
 }
 
 }  // namespace headscope::attention::test

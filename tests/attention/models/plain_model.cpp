@@ -133,6 +133,8 @@ Wide attend(const PlainAttention& how, const Wide& q, const Wide& k, const Wide&
         for (Index t = 0; t < headDim; ++t) score += q(i, first + t) * k(j, kvFirst + t);
         score *= how.scale;
         if (how.cap > 0) score = how.cap * std::tanh(score / how.cap);
+        if (!how.slopes.empty())
+          score -= how.slopes[static_cast<std::size_t>(h)] * static_cast<double>(i - j);
         sum += weights(i, j) = std::exp(score);
       }
       for (Index j = 0; j < n; ++j) {

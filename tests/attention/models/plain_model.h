@@ -83,8 +83,9 @@ struct PlainAttention {
   Index heads, kvHeads;
   double scale;
   bool causal = true;
-  Index window = 0;  ///< 0: none
-  double cap = 0;    ///< 0: none
+  Index window = 0;                 ///< 0: none
+  double cap = 0;                   ///< 0: none
+  std::vector<double> slopes = {};  ///< of each head, times the distance, taken from scores; empty: none
 };
 /// Attention of q [n, heads · dh], k and v [n, kvHeads · dh], heads side by side; weights are added to `to`.
 Wide attend(const PlainAttention& how, const Wide& q, const Wide& k, const Wide& v, std::vector<Wide>& to);

@@ -42,6 +42,27 @@ TEST_P(PlainModels, equalTheirEquations) {
   }
 }
 
+TEST_P(PlainModels, tokensOneByOneGiveWhatTheWholeTextGives) {
+  const std::vector<Index> ids{3, 30, 0, 7, 7, 19, 4, 28, 3, 11, 5};
+  MadeUpTensors tensors(DType::F32, 5);
+  (void)GetParam().run(tensors, ids);
+  const MadeUpCheckpoint folder(GetParam().config, tensors.file());
+  const auto model = openModel(folder.path());
+  if (!model->config().causal) GTEST_SKIP() << "earlier tokens see later ones";
+  for (const Rotation& rotation : model->config().rotations)
+    if (!rotation.longFrequencies.empty()) GTEST_SKIP() << "rotations of a longer text are others";
+  ModelSession whole(model), single(model);
+  const auto expected = whole.append(ids);
+  ASSERT_TRUE(expected.ok());
+  const double most =
+      streamTolerance(model->config(), model->config().layerCount()) * expected->stream.cwiseAbs().maxCoeff();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto pass = single.append({&ids[i], 1});
+    ASSERT_TRUE(pass.ok()) << pass.error().message;
+    EXPECT_LE(distance(expected->stream.row(static_cast<Index>(i)), pass->stream), most) << "token " << i;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Families, PlainModels, testing::ValuesIn(plainModels()),
                          [](const auto& info) { return info.param.name; });
 

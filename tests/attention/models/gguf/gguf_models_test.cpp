@@ -7,6 +7,7 @@
 #include "attention/models/tokenizer/text_tokenizer.h"
 #include "attention/models/weight_slices.h"
 #include "tests/attention/models/gguf/gguf_files.h"
+#include "tests/attention/models/made_up_checkpoint.h"
 
 namespace headscope::attention::test {
 namespace {
@@ -38,9 +39,9 @@ void expectClose(const Eigen::Ref<const Matrix>& expected, const Eigen::Ref<cons
 }
 
 void expectSamePasses(const std::shared_ptr<const Model>& expected, const std::shared_ptr<const Model>& found,
-                      bool logits) {
+                      bool logits,
+                      const std::vector<Index>& ids = {5, 80, 17, 200, 4, 90, 33, 120, 61, 7, 7, 250}) {
   ASSERT_EQ(expected->config().layerCount(), found->config().layerCount());
-  const std::vector<Index> ids = {5, 80, 17, 200, 4, 90, 33, 120, 61, 7, 7, 250};
   const PassResult a = wholePass(expected, ids), b = wholePass(found, ids);
   expectClose(a.embedded, b.embedded, "embedded");
   for (std::size_t i = 0; i < a.layers.size(); ++i) {
@@ -100,6 +101,30 @@ TEST_P(GgufFamilies, tokensAreThoseOfTheTokenizerFile) {
     EXPECT_EQ(expected->spellings(*a), found->spellings(*b)) << text;
   }
 }
+
+class GgufPlain : public testing::TestWithParam<std::string> {};
+
+/// Families of which there is no golden checkpoint, made up.
+TEST_P(GgufPlain, passesAreThoseOfTheSafetensors) {
+  const std::string python = pythonWithNumpy();
+  if (python.empty()) GTEST_SKIP() << "NumPy isn't installed (apt-get install python3-numpy)";
+  const std::vector<Index> ids{3, 30, 0, 7, 7, 19, 4, 28, 3, 11, 5};
+  const std::vector<PlainModel> models = plainModels();
+  const auto model = std::ranges::find(models, GetParam(), &PlainModel::name);
+  MadeUpTensors tensors(DType::F32, 5);
+  (void)model->run(tensors, ids);
+  const MadeUpCheckpoint made(model->config, tensors.file());
+  fs::copy_file(goldenModel("llama") / "tokenizer.json", made / "tokenizer.json");
+  const headscope::test::TemporaryFolder folder;
+  ASSERT_TRUE(writeGguf(python, "model '" + made.path().string() + "' '" + folder.path().string() + "' F32"));
+  expectSamePasses(openModel(folder / "plain"), openModel(folder / "model.gguf"), true, ids);
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, GgufPlain,
+                         testing::Values("mixtral", "qwen2_moe", "qwen3_moe", "olmoe", "olmo2", "granite",
+                                         "smollm3", "glm4", "phi", "stablelm", "starcoder2", "cohere",
+                                         "cohere2", "falcon", "bloom", "mpt"),
+                         [](const auto& info) { return info.param; });
 
 INSTANTIATE_TEST_SUITE_P(Families, GgufFamilies, testing::ValuesIn(kGoldenFamilies),
                          [](const auto& info) { return info.param; });

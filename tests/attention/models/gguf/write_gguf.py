@@ -8,6 +8,7 @@
 """
 import json
 import os
+import re
 import shutil
 import struct
 import sys
@@ -112,9 +113,19 @@ LLAMA = {
     "self_attn.k_norm": "attn_k_norm", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
     "mlp.down_proj": "ffn_down", "mlp.gate_up_proj": "ffn_up", "input_layernorm": "attn_norm",
     "post_attention_layernorm": "ffn_norm",
+    # Mixtures of experts, all of a layer in one tensor.
+    "mlp.gate": "ffn_gate_inp", "mlp.experts.gate_proj": "ffn_gate_exps", "mlp.experts.up_proj": "ffn_up_exps",
+    "mlp.experts.down_proj": "ffn_down_exps", "mlp.shared_expert.gate_proj": "ffn_gate_shexp",
+    "mlp.shared_expert.up_proj": "ffn_up_shexp", "mlp.shared_expert.down_proj": "ffn_down_shexp",
+    "mlp.shared_expert_gate": "ffn_gate_inp_shexp", "block_sparse_moe.gate": "ffn_gate_inp",
+    "block_sparse_moe.experts.w1": "ffn_gate_exps", "block_sparse_moe.experts.w2": "ffn_down_exps",
+    "block_sparse_moe.experts.w3": "ffn_up_exps",
 }
 GEMMA2 = dict(LLAMA, **{"post_attention_layernorm": "post_attention_norm", "pre_feedforward_layernorm": "ffn_norm",
                         "post_feedforward_layernorm": "post_ffw_norm"})
+BLOOM = {"input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm",
+         "self_attention.query_key_value": "attn_qkv", "self_attention.dense": "attn_output",
+         "mlp.dense_h_to_4h": "ffn_up", "mlp.dense_4h_to_h": "ffn_down"}
 NAMES = {
     "gpt2": {"ln_1": "attn_norm", "attn.c_attn": "attn_qkv", "attn.c_proj": "attn_output", "ln_2": "ffn_norm",
              "mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down"},
@@ -125,15 +136,39 @@ NAMES = {
              "attention.output.dense": "attn_output", "attention.output.LayerNorm": "attn_output_norm",
              "intermediate.dense": "ffn_up", "output.dense": "ffn_down", "output.LayerNorm": "layer_output_norm"},
     "gemma2": GEMMA2,
+    "olmo2": dict(LLAMA, **{"post_attention_layernorm": "post_attention_norm",
+                            "post_feedforward_layernorm": "post_ffw_norm"}),
+    "glm4": dict(LLAMA, **{"post_self_attn_layernorm": "post_attention_norm", "post_mlp_layernorm": "post_ffw_norm"}),
+    "starcoder2": dict(LLAMA, **{"mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down"}),
+    "phi": dict(LLAMA, **{"self_attn.dense": "attn_output", "mlp.fc1": "ffn_up", "mlp.fc2": "ffn_down"}),
+    "falcon": BLOOM,
+    "bloom": BLOOM,
+    "mpt": {"norm_1": "attn_norm", "attn.Wqkv": "attn_qkv", "attn.out_proj": "attn_output", "norm_2": "ffn_norm",
+            "ffn.up_proj": "ffn_up", "ffn.down_proj": "ffn_down"},
 }
 OUTSIDE = {
     "embed_tokens": "token_embd", "norm": "output_norm", "lm_head": "output", "wte": "token_embd",
     "wpe": "position_embd", "ln_f": "output_norm", "embed_in": "token_embd", "final_layer_norm": "output_norm",
     "embed_out": "output", "embeddings.word_embeddings": "token_embd",
     "embeddings.position_embeddings": "position_embd", "embeddings.token_type_embeddings": "token_types",
-    "embeddings.LayerNorm": "token_embd_norm",
+    "embeddings.LayerNorm": "token_embd_norm", "word_embeddings": "token_embd",
+    "word_embeddings_layernorm": "token_embd_norm", "norm_f": "output_norm", "final_layernorm": "output_norm",
 }
-ARCHITECTURES = {"mistral": "llama", "gpt_neox": "gptneox"}
+ARCHITECTURES = {"mistral": "llama", "gpt_neox": "gptneox", "mixtral": "llama", "qwen2_moe": "qwen2moe",
+                 "qwen3_moe": "qwen3moe", "phi": "phi2", "cohere": "command-r"}
+PAIRED = ("llama", "mistral", "mixtral", "granite", "smollm3")
+HEAD_BY_HEAD = ("gpt_neox", "bloom")
+# What the families' configuration classes take where a config.json doesn't say.
+STANDARD = {
+    "mixtral": {"rms_norm_eps": 1e-5, "rope_theta": 1e6}, "qwen2_moe": {"rms_norm_eps": 1e-6},
+    "qwen3_moe": {"rms_norm_eps": 1e-6}, "olmoe": {"rms_norm_eps": 1e-5}, "olmo2": {"rms_norm_eps": 1e-5},
+    "granite": {"rms_norm_eps": 1e-6}, "smollm3": {"rms_norm_eps": 1e-6, "rope_theta": 2e6},
+    "glm4": {"rms_norm_eps": 1.5625e-7}, "phi": {"layer_norm_eps": 1e-5}, "stablelm": {"layer_norm_eps": 1e-5},
+    "starcoder2": {"norm_epsilon": 1e-5}, "cohere": {"layer_norm_eps": 1e-5},
+    "cohere2": {"layer_norm_eps": 1e-5, "logit_scale": 0.0625},
+    "falcon": {"layer_norm_epsilon": 1e-5}, "bloom": {"layer_norm_epsilon": 1e-5},
+    "mpt": {"layer_norm_epsilon": 1e-5},
+}
 PREFIXES = ("model.", "transformer.", "gpt_neox.", "bert.")
 
 
@@ -156,15 +191,15 @@ def changed(name, values, family, config):
     """A tensor's numbers as the file has them."""
     heads = config.get("num_attention_heads") or config.get("n_head")
     values = values.astype(np.float32)
-    if family in ("llama", "mistral") and ".attn_q." in name:
+    if family in PAIRED and ".attn_q." in name:
         return per_head_pairs(values, heads)
-    if family in ("llama", "mistral") and ".attn_k." in name:
+    if family in PAIRED and ".attn_k." in name:
         return per_head_pairs(values, config.get("num_key_value_heads", heads))
     if family == "gpt2" and values.ndim == 2 and name.startswith("blk."):
         return values.T
     if family == "gemma2" and "norm" in name:
         return values + np.float32(1)
-    if family == "gpt_neox" and "attn_qkv" in name:
+    if family in HEAD_BY_HEAD and "attn_qkv" in name:
         size = values.shape[0] // heads // 3
         return values.reshape(heads, 3, size, -1).transpose(1, 0, 2, 3).reshape(values.shape)
     return values
@@ -207,7 +242,7 @@ def type_number(kind):
 def unchanged(name, values, family, config):
     """What `changed` did, undone."""
     heads = config.get("num_attention_heads") or config.get("n_head")
-    if family in ("llama", "mistral") and (".attn_q." in name or ".attn_k." in name):
+    if family in PAIRED and (".attn_q." in name or ".attn_k." in name):
         count = heads if ".attn_q." in name else config.get("num_key_value_heads", heads)
         size = values.shape[0] // count
         return values.reshape(count, size // 2, 2, -1).transpose(0, 2, 1, 3).reshape(values.shape)
@@ -215,7 +250,7 @@ def unchanged(name, values, family, config):
         return values.T
     if family == "gemma2" and "norm" in name:
         return values - np.float32(1)
-    if family == "gpt_neox" and "attn_qkv" in name:
+    if family in HEAD_BY_HEAD and "attn_qkv" in name:
         size = values.shape[0] // heads // 3
         return values.reshape(3, heads, size, -1).transpose(1, 0, 2, 3).reshape(values.shape)
     return values
@@ -223,12 +258,22 @@ def unchanged(name, values, family, config):
 
 def sizes(config, family, architecture):
     """The metadata that say what config.json says."""
+    config = dict(STANDARD.get(family, {}), **config)
+    if family in STANDARD:
+        config.setdefault("max_position_embeddings", 2048)
+    if family == "mpt":
+        config["ffn_hidden_size"] = config["expansion_ratio"] * config["d_model"]
     keys = [("general.architecture", "text", architecture), ("general.alignment", "u32", 32)]
     for names, key in (
-            (("hidden_size", "n_embd"), "embedding_length"), (("num_hidden_layers", "n_layer"), "block_count"),
-            (("num_attention_heads", "n_head"), "attention.head_count"),
+            (("hidden_size", "n_embd", "d_model"), "embedding_length"),
+            (("num_hidden_layers", "n_layer", "n_layers"), "block_count"),
+            (("num_attention_heads", "n_head", "n_heads"), "attention.head_count"),
             (("num_key_value_heads",), "attention.head_count_kv"), (("head_dim",), "attention.key_length"),
-            (("head_dim",), "attention.value_length"), (("intermediate_size", "n_inner"), "feed_forward_length"),
+            (("head_dim",), "attention.value_length"),
+            (("intermediate_size", "n_inner", "ffn_hidden_size"), "feed_forward_length"),
+            (("num_experts", "num_local_experts"), "expert_count"), (("num_experts_per_tok",), "expert_used_count"),
+            (("moe_intermediate_size",), "expert_feed_forward_length"),
+            (("shared_expert_intermediate_size",), "expert_shared_feed_forward_length"),
             (("max_position_embeddings", "n_positions"), "context_length")):
         found = [config[name] for name in names if config.get(name) is not None]
         if not found and key == "feed_forward_length":
@@ -237,23 +282,31 @@ def sizes(config, family, architecture):
             keys.append((f"{architecture}.{key}", "u32", found[0]))
     for name, key in (("rms_norm_eps", "attention.layer_norm_rms_epsilon"), ("rope_theta", "rope.freq_base"),
                       ("layer_norm_epsilon", "attention.layer_norm_epsilon"),
-                      ("layer_norm_eps", "attention.layer_norm_epsilon"), ("rotary_emb_base", "rope.freq_base"),
+                      ("layer_norm_eps", "attention.layer_norm_epsilon"),
+                      ("norm_epsilon", "attention.layer_norm_epsilon"), ("logit_scale", "logit_scale"),
+                      ("logits_scaling", "logit_scale"), ("embedding_multiplier", "embedding_scale"),
+                      ("residual_multiplier", "residual_scale"), ("attention_multiplier", "attention.scale"),
+                      ("rotary_emb_base", "rope.freq_base"),
                       ("attn_logit_softcapping", "attn_logit_softcapping"),
                       ("final_logit_softcapping", "final_logit_softcapping")):
         value = config.get(name, config.get("rope_parameters", {}).get(name))
         if value is not None:
             keys.append((f"{architecture}.{key}", "f32", value))
-    if family in ("gemma2", "phi3") and config.get("sliding_window"):
+    if family in ("gemma2", "phi3", "cohere2") and config.get("sliding_window"):
         keys.append((f"{architecture}.attention.sliding_window", "u32", config["sliding_window"]))
     if family == "gpt_neox":
         size = config["hidden_size"] // config["num_attention_heads"]
         turned = int(size * config.get("rotary_pct", 0.25))
         keys += [("gptneox.rope.dimension_count", "u32", turned),
                  ("gptneox.use_parallel_residual", "bool", config.get("use_parallel_residual", True))]
-    if family == "phi3":
+    if family == "falcon":
+        keys.append(("falcon.attention.head_count_kv", "u32", 1))
+    if family == "mpt":
+        keys.append(("mpt.attention.max_alibi_bias", "f32", 8.0))
+    if family in ("phi3", "phi", "stablelm", "glm4"):
         part = config.get("partial_rotary_factor", config.get("rope_parameters", {}).get("partial_rotary_factor", 1))
         size = config["hidden_size"] // config["num_attention_heads"]
-        keys.append(("phi3.rope.dimension_count", "u32", int(size * part)))
+        keys.append((f"{architecture}.rope.dimension_count", "u32", int(size * part)))
     return keys
 
 
@@ -296,11 +349,23 @@ def tokenizer(path, family):
                  ("tokenizer.ggml.add_space_prefix", "bool", family != "gemma2")]
     else:
         merges = [" ".join(merge) if isinstance(merge, list) else merge for merge in model["merges"]]
-        keys += [("tokenizer.ggml.model", "text", "gpt2"), ("tokenizer.ggml.pre", "text", PRE[family]),
+        keys += [("tokenizer.ggml.model", "text", "gpt2"), ("tokenizer.ggml.pre", "text", PRE.get(family, "llama-bpe")),
                  ("tokenizer.ggml.merges", "text[]", merges)]
         if "<|begin_of_text|>" in ids:
             keys.append(("tokenizer.ggml.bos_token_id", "u32", ids["<|begin_of_text|>"]))
     return keys + [("tokenizer.ggml.tokens", "text[]", tokens), ("tokenizer.ggml.token_type", "i32[]", kinds)]
+
+
+def together(checkpoint):
+    """Experts of a layer as one tensor [experts, …], under their name without a number."""
+    stacks, rest = {}, {}
+    for name, values in checkpoint.items():
+        parts = re.fullmatch(r"(.*\.experts\.)(\d+)\.(.*)", name)
+        if parts:
+            stacks.setdefault(parts[1] + parts[3], {})[int(parts[2])] = values
+        else:
+            rest[name] = values
+    return rest, {name: np.stack([stack[i] for i in range(len(stack))]) for name, stack in stacks.items()}
 
 
 def in_parts(tensors, parts):
@@ -312,16 +377,21 @@ def write_model(checkpoint, config, tokenizer_path, out, kind, parts=1):
     family = config["model_type"]
     architecture = ARCHITECTURES.get(family, family)
     kept, plain = {}, {}
-    for name, values in checkpoint.items():
+    checkpoint, experts = together(checkpoint)
+    for name, values in dict(checkpoint, **experts).items():
         target = gguf_name(name, family)
         if target is None or values.dtype == np.uint8:
             plain.update({name: values.astype(np.float32)} if family == "bert" and name.startswith("cls.") else {})
             continue
         numbers = changed(target, values, family, config)
         block = gguf_blocks.TYPES[kind][1] if kind in gguf_blocks.TYPES else 1
-        own = kind if values.ndim == 2 and numbers.shape[1] % block == 0 else "F32"
+        own = kind if values.ndim > 1 and numbers.shape[-1] % block == 0 else "F32"
         stored, found = quantised(numbers, own)
         kept[target] = (numbers.shape, type_number(own), stored)
+        if name in experts:
+            for i, one in enumerate(found):
+                plain[name.replace(".experts.", f".experts.{i}.")] = np.ascontiguousarray(one)
+            continue
         plain[name] = np.ascontiguousarray(unchanged(target, found, family, config))
     if "rope_scaling" in config and config["rope_scaling"]:
         factors = llama3_factors(config)
@@ -346,6 +416,12 @@ def read_config(folder):
     # What GGUF has no word for is as in the models that are published.
     if family == "mistral":
         config["sliding_window"] = None
+    if family == "starcoder2":
+        config.pop("sliding_window", None)
+    if family == "cohere2":
+        config.pop("sliding_window_pattern", None)
+    if family == "smollm3":
+        config.pop("no_rope_layer_interval", None)
     if family == "gemma2":
         config["query_pre_attn_scalar"] = config["head_dim"]
     return config

@@ -1,0 +1,84 @@
+#include <algorithm>
+
+#include "attention/models/families/fields.h"
+
+// Qwen 2 and Qwen 3 as mixtures of experts (Yang et al. 2024, 2025).
+
+namespace headscope::attention {
+namespace {
+
+constexpr TensorNames kQwen2MoeNames = [] {
+  TensorNames names = families::withExperts(families::kLlamaNames);
+  names.sharedUp = "mlp.shared_expert.up_proj";
+  names.sharedDown = "mlp.shared_expert.down_proj";
+  names.sharedGate = "mlp.shared_expert.gate_proj";
+  names.sharedRouter = "mlp.shared_expert_gate";
+  return names;
+}();
+
+/// Every decoder_sparse_step-th layer is a mixture, but for those that are listed.
+void readSparseLayers(const ConfigReader& json, ModelConfig& config) {
+  const Index step = json.size("decoder_sparse_step", 1, 1, kMaxLayers);
+  const std::vector<Index> dense = json.tokens("mlp_only_layers");
+  for (Index i = 0; i < config.layerCount(); ++i)
+    config.layers[asSize(i)].mixture = (i + 1) % step == 0 && std::ranges::find(dense, i) == dense.end();
+}
+
+void readQwen2Moe(const ConfigReader& json, ModelConfig& config) {
+  families::readLlamaSizes(json, config, {.positions = 32768, .kvHeads = 16});
+  config.qkvBias = json.flag("qkv_bias", true);
+  families::readRotation(json, {}, config);
+  families::readQwenWindows(json, config);
+  families::readMixture(json, {.count = 60, .used = 4, .standardDim = 1408}, config);
+  config.mixture.sharedDim = json.size("shared_expert_intermediate_size", 5632);
+  config.mixture.sumsToOne = json.flag("norm_topk_prob", false);
+  readSparseLayers(json, config);
+}
+
+void readQwen3Moe(const ConfigReader& json, ModelConfig& config) {
+  families::readLlamaSizes(json, config, {.positions = 32768, .kvHeads = 4});
+  config.qkvBias = config.outputBias = json.flag("attention_bias", false);
+  config.qkNorm = true;
+  families::readRotation(json, {}, config);
+  families::readQwenWindows(json, config);
+  families::readMixture(json, {.count = 128, .used = 8, .standardDim = 768}, config);
+  config.mixture.sumsToOne = json.flag("norm_topk_prob", false);
+  readSparseLayers(json, config);
+}
+
+constexpr ConfigFields kQwenMoeFields{
+    .read =
+        "use_sliding_window sliding_window max_window_layers layer_types decoder_sparse_step "
+        "mlp_only_layers moe_intermediate_size num_experts num_experts_per_tok norm_topk_prob",
+    .base = &families::kLlamaFields,
+};
+
+}  // namespace
+
+constinit const Family families::qwen2Moe{
+    .name = "qwen2_moe",
+    .architecture = "Qwen2Moe",
+    .prefixes = kLlamaPrefixes,
+    .headPrefixes = kNoPrefix,
+    .names = kQwen2MoeNames,
+    .tied = false,
+    .fields = {.read = "qkv_bias shared_expert_intermediate_size",
+               .fixed = "attention_bias=false",
+               .base = &kQwenMoeFields},
+    .read = readQwen2Moe,
+};
+
+constinit const Family families::qwen3Moe{
+    .name = "qwen3_moe",
+    .architecture = "Qwen3Moe",
+    .prefixes = kLlamaPrefixes,
+    .headPrefixes = kNoPrefix,
+    .names = families::withHeadNorms(families::withExperts(kLlamaNames)),
+    .tied = false,
+    .fields = {.read = "attention_bias",
+               .fixed = "shared_expert_intermediate_size=0",
+               .base = &kQwenMoeFields},
+    .read = readQwen3Moe,
+};
+
+}  // namespace headscope::attention

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <stop_token>
+
+#include "attention/models/model_config.h"
+#include "attention/models/model_weights.h"
+#include "attention/models/routing.h"
+
+namespace headscope::attention {
+
+/// down(act(up x)), or down(act(gate x) ⊙ up x) where the MLP has a gate; zeros once `stop` is requested.
+Matrix mlpOf(const MlpWeights& weights, const Matrix& x, Activation activation, const std::stop_token& stop);
+
+/// Which experts the rows of x go to: the best `used` by softmax(Wr·x), the larger first and the lower number
+/// of equals; NaN is the least.
+Routing routingOf(const MixtureWeights& weights, const Mixture& mixture, const Matrix& x,
+                  const std::stop_token& stop);
+
+/// Σ share·MLPₑ(x) over each row's experts, and σ(w·x)·MLP(x) of what is shared.
+Matrix mixtureOf(const MixtureWeights& weights, const Mixture& mixture, const Routing& routing,
+                 const Matrix& x, Activation activation, const std::stop_token& stop);
+
+}  // namespace headscope::attention

@@ -1,0 +1,66 @@
+// A mixture of experts on the page of the model: where its tokens went.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "app/pages/model/model_page.h"
+#include "tests/attention/models/made_up_checkpoint.h"
+#include "tests/attention/models/tokenizer_json.h"
+#include "tests/support/page_check.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using attention::Index;
+using ::testing::HasSubstr;
+namespace made = attention::test;
+
+bool says(const std::string& text) {
+  return std::ranges::any_of(app::uiState().texts,
+                             [&](const auto& line) { return line.text.find(text) != std::string::npos; });
+}
+
+TEST(ModelExperts, TheLayerThatIsPointedAtSaysWhereItsTokensWent) {
+  const std::vector<made::PlainModel> models = made::plainModels();
+  const auto model = std::ranges::find(models, "qwen3_moe", &made::PlainModel::name);
+  made::MadeUpTensors tensors(attention::DType::F32, 5);
+  (void)model->run(tensors, {1, 2, 3});
+  const made::MadeUpCheckpoint folder(model->config, tensors.file());
+  putFile(folder / "tokenizer.json", made::bytePairJson({"a", "b", "c", "d"}).dump());
+  UiDriver ui;
+  ui.resize(1920, 1080);
+  ui.drop({folder.path().string()});
+  ui.draw();
+  ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
+  ui.replaceText("text", "abcad");
+  ui.draw();
+  const app::ModelState& page = ui.session().page<app::ModelPage>().state();
+  ASSERT_EQ(page.tokens(), 5) << page.problem;
+  attention::ModelSession session(ui.scene().setup.subject.opened->model);
+  const auto pass = session.append(page.study->text.ids);
+  ASSERT_TRUE(pass.ok());
+  for (Index layer = 0; layer < 3; ++layer) {
+    const attention::Routing &shown = page.layer(layer)->routing,
+                             &computed = pass->layers[static_cast<std::size_t>(layer)]->routing;
+    ASSERT_EQ(shown.shares.rows(), layer == 2 ? 0 : 5) << "the last layer has no experts";
+    EXPECT_EQ(shown.experts, computed.experts);
+    EXPECT_EQ(shown.shares, computed.shares);
+  }
+  ui.clickAt("model.experts", 0.3f, 0.5f);
+  ui.draw();
+  EXPECT_EQ(ui.scene().cursor.cell.query, 1);
+  const Index layer = ui.scene().cursor.model.layer;
+  EXPECT_TRUE(says("b: expert " + std::to_string(page.layer(layer)->routing.experts(1, 0)) + " 0."));
+  ui.park();
+  EXPECT_THAT(flaws(ui), testing::IsEmpty());
+  ui.session().scene().cursor.model.layer = 2;
+  ui.draw();
+  EXPECT_TRUE(says("one MLP for all tokens"));
+  EXPECT_FALSE(ui.has("model.experts"));
+}
+
+}  // namespace
+}  // namespace headscope::test
