@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "app/pages/model/overview_parts.h"
 #include "tests/support/page_check.h"
 #include "tests/support/temporary_folder.h"
@@ -119,6 +121,49 @@ TEST_F(ModelHeads, RecordedPartsHaveRoom) {
   ui.park();
   rest();
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
+}
+
+/// As a program that trains writes it, one version after another.
+TEST_F(ModelHeads, AFileThatIsWrittenAgainIsReadAgainWhileItIsShown) {
+  TemporaryFolder folder;
+  const auto file = folder / "training.safetensors";
+  const auto write = [&](float scale) { Recording(2, 3, 6, 6, 4, scale, true).save(file, false); };
+  const auto shows = [&](float scale) {
+    const Recording wanted(2, 3, 6, 6, 4, scale, true);
+    const auto& shown = page().layer(1)->weights;
+    return std::abs(shown.at(2, 5, 3) - wanted.attention[(5 * 6 + 5) * 6 + 3]) < 1e-6f;
+  };
+  const auto waitFor = [&](const std::function<bool()>& happened) {
+    for (int i = 0; i < 200 && !happened(); ++i) {
+      ui.wait(0.1);
+      ui.draw();
+    }
+    return happened();
+  };
+  write(0.5f);
+  open(file);
+  ASSERT_TRUE(page().ready()) << page().problem;
+  ui.hoverAt("model.1.2", 0.55f, 0.95f);
+  ui.frames(3);
+  const app::Cursor looked = ui.scene().cursor;
+  EXPECT_EQ(looked.cell, (app::Cell{2, 5, 3}));
+  EXPECT_TRUE(shows(0.5f));
+  const std::string before = ui.sceneText();
+  write(1.5f);
+  EXPECT_TRUE(waitFor([&] { return shows(1.5f); }));
+  EXPECT_EQ(ui.scene().cursor.cell, looked.cell);
+  EXPECT_EQ(ui.scene().cursor.model.layer, 1);
+  EXPECT_EQ(ui.sceneText(), before) << "it is no edit";
+
+  putFile(file, "half a file");
+  EXPECT_TRUE(
+      waitFor([&] { return ui.view().messages.error.find("was written again") != std::string::npos; }));
+  EXPECT_TRUE(shows(1.5f)) << "what could be read last";
+  write(2.5f);
+  EXPECT_TRUE(waitFor([&] { return shows(2.5f); }));
+  // More tokens take the page over as another file would.
+  Recording(3, 3, 9, 9, 4, 0.5f, true).save(file, false);
+  EXPECT_TRUE(waitFor([&] { return page().tokens() == 9 && page().config->layerCount() == 3; }));
 }
 
 }  // namespace

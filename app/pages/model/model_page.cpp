@@ -123,7 +123,8 @@ bool ModelPage::takeShown(const Scene& scene) {
   const Setup& setup = scene.setup;
   const auto& opened = setup.subject.opened;
   const bool stack = isStack(setup), wasStack = std::exchange(stack_, stack);
-  if (std::exchange(opened_, opened) != opened || wasStack != stack) forgetModel();
+  if ((std::exchange(opened_, opened) != opened || wasStack != stack) && !keepsPicture_) forgetModel();
+  keepsPicture_ = false;
   page_.opened = opened;
   page_.config = opened ? &opened->config() : nullptr;
   page_.busySeconds = study_.busySeconds();
@@ -382,6 +383,7 @@ double ModelPage::nextFrameIn() const {
   double next = std::numeric_limits<double>::infinity();
   const double now = services_.view.time;
   if (page_.busySeconds > 0 || page_.pair.busySeconds > 0) next = 0.1;
+  if (opened_ && opened_->recorded) next = std::min(next, kWatchInterval);
   if (page_.writing) next = std::min(next, std::max(0.01, page_.wroteAt + kWriteInterval - now));
   if (const double rest = page_.restingSince + kRestSeconds + 0.01 - now; rest > 0 && page_.ready())
     next = std::min(next, rest);

@@ -19,6 +19,7 @@ class ModelPage : public Page {
   std::vector<Action> moreActions() override { return std::exchange(more_, {}); }
   bool take(const Scene& scene) override;
   void prepare(Scene& scene) override;
+  void arrange(Document& own) override;
   void draw(Scene& scene, const Layout& layout) override;
   void ask(const Scene& scene) override;
   void leave() override;
@@ -81,6 +82,7 @@ class ModelPage : public Page {
   bool takeAboutHeads();
   bool takePair(const Scene& scene);
   void forgetModel();
+  void watchRecorded(const SubjectSetup& subject);
   void lookForCached();
   void lookForRecent();
   void changeRecent(const std::string& path, bool opened);
@@ -120,6 +122,24 @@ class ModelPage : public Page {
   Answer<CopyingQuestion, double> copying_;
   Answer<RecordedQuestion, RecordedRule> recorded_;
   PairAnswers pairs_;
+
+  static constexpr double kWatchInterval = 0.5;  ///< seconds between looks at recorded attention's file
+  /// What a file holds since it was written again.
+  struct WrittenAgain {
+    std::string model;
+    std::shared_ptr<const OpenModel> opened;  ///< null: nothing new
+  };
+  /// Which of a file's versions couldn't be read, and for which of them that was said.
+  struct Unreadable {
+    FileVersion version, told;
+  };
+  struct Watch {
+    double at = 0;
+    bool busy = false;
+    WrittenAgain again;
+    Unreadable failed;
+  } watch_;
+  bool keepsPicture_ = false;  ///< what is shown stays until the numbers of the file's new version are there
 
   /// What is looked at: a head and a cell of it.
   struct Look {

@@ -23,6 +23,14 @@ RecordedFile recordedFile(const std::string& model) {
   return {model.substr(0, mark), model.substr(mark + 1)};
 }
 
+FileVersion versionOf(const std::filesystem::path& file) {
+  std::error_code unreadable;
+  const auto size = std::filesystem::file_size(file, unreadable);
+  if (unreadable) return {};
+  const auto writtenAt = std::filesystem::last_write_time(file, unreadable);
+  return unreadable ? FileVersion{} : FileVersion{writtenAt, size};
+}
+
 namespace {
 
 /// Whether no query of the first head has weight on a later key: what is recorded says nothing of masks. Of
@@ -46,9 +54,11 @@ bool isBetweenTexts(const attention::RecordedAttention& file, bool causal) {
 }
 
 Result<std::shared_ptr<const OpenModel>> openRecorded(const RecordedFile& named) {
+  const FileVersion version = versionOf(named.path);
   auto file = attention::RecordedAttention::open(named.path, named.group);
   if (!file) return file.error();
   OpenModel opened{named.path.filename().string(), nullptr};
+  opened.version = version;
   const attention::RecordedLayer& first = file->layers().front();
   attention::ModelConfig& shape = opened.recordedShape;
   shape.heads = first.attention.heads;

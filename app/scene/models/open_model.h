@@ -14,6 +14,14 @@
 
 namespace headscope::app {
 
+/// When a file was written last and how large it is: another one says that it was written again.
+struct FileVersion {
+  std::filesystem::file_time_type writtenAt = {};
+  std::uintmax_t size = 0;  ///< 0: it can't be looked at
+  bool operator==(const FileVersion&) const = default;
+};
+FileVersion versionOf(const std::filesystem::path& file);
+
 /// A checkpoint with its tokenizer, or attention that another program recorded. Any number of threads may use
 /// one.
 struct OpenModel {
@@ -22,6 +30,7 @@ struct OpenModel {
   std::optional<attention::TextTokenizer> tokenizer = {};
   Learned learned = {};  ///< as the folder says
   std::optional<attention::RecordedAttention> recorded = {};
+  FileVersion version = {};   ///< of recorded attention's file
   bool betweenTexts = false;  ///< recorded attention whose queries are of another text than its keys
   attention::ModelConfig recordedShape = {};  ///< layers, heads, kv heads and whether nothing sees its future
 
