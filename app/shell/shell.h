@@ -30,6 +30,24 @@ void statusLine(View& view, const Layout& layout, const WindowState& window, con
 void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart>& caption,
                  const std::string& notFinite);
 
+/// Over a page that is presented: the bar of what a lecturer does, where the mouse comes down to it, the key
+/// that was pressed, the laser and the spotlight, and the dark.
+void stageOverlay(const Scene& scene, View& view, const Layout& layout, const ActionTable& actions);
+/// Whether the action is on that bar, whose keys are shown when they are pressed.
+bool isOnStageBar(const std::string& action);
+/// Seconds until any of that has to be drawn again without input.
+double stageFrameIn(const View& view);
+
+/// A sentence typed over the page that is presented, whose heads follow each letter. Enter closes it.
+class SentenceBox : public Dialog {
+ public:
+  std::string name() const override { return "sentence"; }
+  void draw(Scene& scene, View& view, bool opening) override;
+
+ private:
+  std::string typed_;
+};
+
 /// What can be done with what was clicked at: view.menu opens it beside the pointer, and a click acts.
 void contextMenu(View& view, const ActionTable& actions, std::vector<std::string>& offered);
 /// Units that the offer of the first lesson is high.

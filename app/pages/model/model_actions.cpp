@@ -138,6 +138,23 @@ std::vector<Action> ModelPage::playActions() {
   };
 }
 
+/// The next head that learned something on purpose, from the chosen one on, layer by layer and round.
+void ModelPage::nextNamed(Scene& scene) {
+  if (!page_.config || !page_.ready()) return;
+  const Index heads = page_.config->heads, all = heads * page_.config->layerCount();
+  Cursor& cursor = scene.cursor;
+  for (Index i = 1; i <= all; ++i) {
+    const Index at = (cursor.model.layer * heads + cursor.cell.head + i) % all;
+    const HeadSummary* head = page_.summary(at / heads, at % heads);
+    if (!head || !isDeliberate(head->label(scene.look.labelThreshold))) continue;
+    page_.view.nextHover = page_.view.hover = {};
+    cursor.model.layer = at / heads;
+    cursor.cell.head = at % heads;
+    return;
+  }
+  page_.view.say("No head does something that has a name.");
+}
+
 std::vector<Action> ModelPage::headActions() {
   const auto step = [this](Index layers, Index heads) {
     return [this, layers, heads](Scene& scene) {
@@ -167,6 +184,15 @@ std::vector<Action> ModelPage::headActions() {
       arrow("model.right", "Next head", Key::right, 0, 1),
       arrow("model.up", "Layer above", Key::up, -1, 0),
       arrow("model.down", "Layer below", Key::down, 1, 0),
+      {"model.next_named",
+       "Next head that does something",
+       "Model",
+       {static_cast<Key>('J'), {}},
+       false,
+       false,
+       [this](Scene& scene) { nextNamed(scene); },
+       "model",
+       "behaviour jump"},
       {"model.switch",
        "Switch this head off or on",
        "Model",

@@ -17,8 +17,9 @@ using attention::Result;
 
 namespace {
 
-constexpr float kStripHeight = 250;      // units, with all its rows
-constexpr double kWriteInterval = 0.12;  // seconds a written token stays the last, so that one can follow
+constexpr float kStripHeight = 250;       // units, with all its rows
+constexpr float kPresentedGuesses = 112;  // units, for three
+constexpr double kWriteInterval = 0.12;   // seconds a written token stays the last, so that one can follow
 
 }  // namespace
 
@@ -182,7 +183,9 @@ void ModelPage::followPointer(Cursor& cursor) {
   const double now = services_.view.time;
   const Look shown{cursor.model.layer, cursor.cell};
   if (hover.head < 0 || page_.held) {
-    if (rested_ && !page_.held && now - onHeadSince_ < kRests && shown == pointed_) {
+    // Who presents points to show: what the page was about is there again when the pointer has left.
+    if (rested_ && !page_.held && (services_.view.present || now - onHeadSince_ < kRests) &&
+        shown == pointed_) {
       cursor.model.layer = rested_->layer;
       cursor.cell = rested_->cell;
     }
@@ -192,7 +195,7 @@ void ModelPage::followPointer(Cursor& cursor) {
   if (!rested_) rested_ = shown;
   if (page_.hoverLayer != shown.layer || hover.head != shown.cell.head)
     onHeadSince_ = now;
-  else if (now - onHeadSince_ >= kRests)
+  else if (now - onHeadSince_ >= kRests && !services_.view.present)
     rested_ = shown;
   pointed_ = {page_.hoverLayer,
               {hover.head, hover.query >= 0 ? hover.query : shown.cell.query,
@@ -268,7 +271,7 @@ Layout ModelPage::divided(Layout layout) const {
 float ModelPage::stripHeight(const Layout& layout) const {
   const View& view = services_.view;
   const bool tokensAlone = page_.config && !page_.config->family;  // nothing says what comes next
-  return view.px(tokensAlone ? 96 : layout.presents ? 120 : foldsStrip(layout) ? 148 : kStripHeight);
+  return view.px(layout.presents ? 36 : tokensAlone ? 96 : foldsStrip(layout) ? 148 : kStripHeight);
 }
 
 /// In low windows, and where many layers would leave thumbnails no room.
@@ -295,6 +298,7 @@ void ModelPage::drawShown(Scene& scene, const Layout& whole) {
     openModelAt(std::exchange(page_.opening.wanted, {}), services_.asker(), Outcome(view));
   if (!page_.opening.forgotten.empty()) changeRecent(std::exchange(page_.opening.forgotten, {}), false);
   if (!page_.config) return;
+  if (layout.presents) return drawPresented(scene, layout);
   ImRect above = layout.center, below = layout.center;
   above.Max.y = below.Min.y = std::round(layout.center.Max.y - stripHeight(layout));
   overviewPanel(scene, page_, above, layout.presents);
@@ -302,6 +306,27 @@ void ModelPage::drawShown(Scene& scene, const Layout& whole) {
   changeToken(scene);
   headPanel(scene, page_, layout);
   if (sizes != std::pair(page_.pictures.rowPixels, page_.pictures.headCell)) view.redraw(2);
+}
+
+/// The heads over what the model would say next, beside the large one, over the whole text.
+void ModelPage::drawPresented(Scene& scene, Layout layout) {
+  View& view = services_.view;
+  const float strip = std::round(layout.center.Max.y - stripHeight(layout));
+  const float right = layout.showRight ? layout.right.Max.x : layout.center.Max.x;
+  const ImRect text(layout.center.Min.x, strip, right, layout.center.Max.y);
+  const bool guesses = page_.ready() && scene.cursor.model.view == ModelView::heads && !page_.madeHere() &&
+                       page_.opened && page_.opened->model;
+  ImRect above = layout.center, below = layout.center;
+  above.Max.y = below.Min.y = std::round(strip - (guesses ? view.px(kPresentedGuesses) : 0));
+  below.Max.y = layout.right.Max.y = strip;
+  overviewPanel(scene, page_, above, true);
+  if (guesses) {
+    if (beginPanel(view, "model.guesses", below, 20, 2, ImGuiWindowFlags_NoScrollWithMouse))
+      guessSection(scene, page_, ImGui::GetContentRegionAvail().x);
+    endPanel();
+  }
+  stripPanel(scene, page_, text, true);
+  headPanel(scene, page_, layout);
 }
 
 void ModelPage::leave() {
@@ -335,14 +360,21 @@ std::vector<CaptionPart> ModelPage::caption(const Scene& scene) const {
   if (!page_.ready() || scene.cursor.cell.query >= page_.queries()) return {};
   const Theme& theme = *services_.view.theme;
   const Cell& cell = scene.cursor.cell;
+  const bool points = services_.view.hover.query >= 0;
+  if (std::vector<CaptionPart> did = points ? std::vector<CaptionPart>() : changeCaption(scene, page_);
+      !did.empty())
+    return did;
   const LayerSummary* layer = page_.layer(scene.cursor.model.layer);
   if (!layer || layer->weights.rows() != page_.queries() || layer->weights.cols() != page_.tokens())
     return {};
+  // The story of a row is its strongest key, not where the pointer once was.
+  Index key = cell.key;
+  if (!points) layer->weights[cell.head].row(cell.query).maxCoeff(&key);
   return {{fmt::format("Layer {}, head {}: ", scene.cursor.model.layer, cell.head), theme.text},
           {"“" + page_.queryToken(cell.query) + "”", theme.query},
-          {" looks at ", theme.text},
-          {"“" + page_.token(cell.key) + "”", theme.key},
-          {" with " + weightText(layer->weights.at(cell.head, cell.query, cell.key)) + ".", theme.text}};
+          {points ? " looks at " : " looks most at ", theme.text},
+          {"“" + page_.token(key) + "”", theme.key},
+          {": " + weightText(layer->weights.at(cell.head, cell.query, key)) + ".", theme.text}};
 }
 
 PageStatus ModelPage::status(const Scene&) const {
