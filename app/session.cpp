@@ -257,6 +257,10 @@ void Session::handleInput(const FrameInput& input) {
     const bool listOpen =
         ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
     if (listOpen && event.key == Key::escape) continue;  // closes the list alone
+    if (event.key == Key::escape && (view.stage.blank || view.stage.frozen)) {
+      view.stage.blank = view.stage.frozen = false;
+      continue;
+    }
     if (view.takenBySlider(event.key)) continue;
     const bool typing = ImGui::GetIO().WantTextInput;
     if (const Action* action = actionFor(event, typing)) {

@@ -244,7 +244,6 @@ std::vector<Action> Session::windowActions() {
        false,
        false,
        [&view](Scene& scene) {
-         if (std::exchange(view.stage.blank, false) || std::exchange(view.stage.frozen, false)) return;
          if (view.present && scene.cursor.focus < 0) view.present = false;
          if (scene.cursor.focus < 0) view.drawer = false;
          scene.cursor.focus = -1;
