@@ -314,7 +314,8 @@ void ModelPage::drawPresented(Scene& scene, Layout layout) {
   const float strip = std::round(layout.center.Max.y - stripHeight(layout));
   const float right = layout.showRight ? layout.right.Max.x : layout.center.Max.x;
   const ImRect text(layout.center.Min.x, strip, right, layout.center.Max.y);
-  const bool guesses = page_.ready() && scene.cursor.model.view == ModelView::heads && !page_.madeHere() &&
+  const bool guesses = page_.ready() && scene.cursor.model.view == ModelView::heads &&
+                       scene.compare.other.empty() && !page_.madeHere() &&
                        page_.opened && page_.opened->model;
   ImRect above = layout.center, below = layout.center;
   above.Max.y = below.Min.y = std::round(strip - (guesses ? view.px(kPresentedGuesses) : 0));
