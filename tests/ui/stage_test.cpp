@@ -354,6 +354,14 @@ TEST_F(OnStage, AMapOfAShortTextFillsTheScreen) {
   EXPECT_TRUE(ui.has("tooltip"));
 }
 
+TEST_F(OnStage, TwoMasksAreNeverAnEmptyPage) {
+  edit().cursor.page = "mask";
+  edit().cursor.studio.tab = app::StudioTab::compare;
+  ui.draw();
+  EXPECT_TRUE(ui.has("weights_map"));
+  EXPECT_FALSE(ui.has("make_other"));
+}
+
 TEST_F(OnStage, AllLessonsOfTheListAreInSight) {
   edit().cursor.page = "lessons";
   ui.draw();
