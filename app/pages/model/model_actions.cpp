@@ -150,6 +150,7 @@ void ModelPage::nextNamed(Scene& scene) {
     page_.view.nextHover = page_.view.hover = {};
     cursor.model.layer = at / heads;
     cursor.cell.head = at % heads;
+    lookAtStrongest(cursor);
     return;
   }
   page_.view.say("No head does something that has a name.");
@@ -163,6 +164,7 @@ std::vector<Action> ModelPage::headActions() {
       Cursor& cursor = scene.cursor;
       cursor.model.layer = std::clamp<Index>(cursor.model.layer + layers, 0, page_.config->layerCount() - 1);
       cursor.cell.head = std::clamp<Index>(cursor.cell.head + heads, 0, page_.config->heads - 1);
+      lookAtStrongest(cursor);
     };
   };
   const auto arrow = [&](const char* id, const char* name, Key key, Index layers, Index heads) {

@@ -170,9 +170,19 @@ void ModelPage::prepareShown(Scene& scene) {
   if (page_.followsLast && page_.study->question == modelQuestion(scene.setup, scene.cursor.sequence)) {
     scene.cursor.cell.query = page_.queries() - 1;
     page_.followsLast = false;
+    lookAtStrongest(scene.cursor);
   }
   fitCursor(scene);
   page_.pictures.show(scene, page_);
+}
+
+/// Who presents looks where the row does: the key that the head's query looks at most is lit.
+void ModelPage::lookAtStrongest(Cursor& cursor) const {
+  const LayerSummary* layer = page_.layer(cursor.model.layer);
+  if (!services_.view.present || !layer || layer->weights.rows() != page_.queries() ||
+      cursor.cell.query >= page_.queries() || cursor.cell.head >= layer->weights.count())
+    return;
+  layer->weights[cursor.cell.head].row(cursor.cell.query).maxCoeff(&cursor.cell.key);
 }
 
 /// What is pointed at is what is looked at. Heads that the pointer only crosses, on its way to a tab, are not
@@ -188,6 +198,10 @@ void ModelPage::followPointer(Cursor& cursor) {
         shown == pointed_) {
       cursor.model.layer = rested_->layer;
       cursor.cell = rested_->cell;
+    } else if (rested_ && services_.view.present) {
+      // A key went on to another head, of the row that it was about.
+      if (cursor.cell.query == pointed_.cell.query) cursor.cell.query = rested_->cell.query;
+      if (cursor.cell.key == pointed_.cell.key) cursor.cell.key = rested_->cell.key;
     }
     rested_.reset();
     return;
@@ -315,8 +329,8 @@ void ModelPage::drawPresented(Scene& scene, Layout layout) {
   const float right = layout.showRight ? layout.right.Max.x : layout.center.Max.x;
   const ImRect text(layout.center.Min.x, strip, right, layout.center.Max.y);
   const bool guesses = page_.ready() && scene.cursor.model.view == ModelView::heads &&
-                       scene.compare.other.empty() && !page_.madeHere() &&
-                       page_.opened && page_.opened->model;
+                       scene.compare.other.empty() && !page_.madeHere() && page_.opened &&
+                       page_.opened->model;
   ImRect above = layout.center, below = layout.center;
   above.Max.y = below.Min.y = std::round(strip - (guesses ? view.px(kPresentedGuesses) : 0));
   below.Max.y = layout.right.Max.y = strip;

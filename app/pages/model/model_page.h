@@ -64,6 +64,7 @@ class ModelPage : public Page {
   bool takeShown(const Scene& scene);
   void prepareShown(Scene& scene);
   void nextNamed(Scene& scene);
+  void lookAtStrongest(Cursor& cursor) const;
   void drawPresented(Scene& scene, Layout layout);
   void drawShown(Scene& scene, const Layout& layout);
   void askShown(const Scene& scene);
