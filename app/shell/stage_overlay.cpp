@@ -115,6 +115,7 @@ void laser(View& view, Canvas list, ImVec2 at) {
   std::vector<StageState::Spot>& trail = view.stage.trail;
   if (trail.empty() || trail.back().at.x != at.x || trail.back().at.y != at.y)
     trail.push_back({at, view.time});
+  trail.back().time = view.time;
   std::erase_if(trail, [&](const StageState::Spot& spot) {
     return view.time - spot.time > kTrailSeconds && &spot != &trail.back();
   });

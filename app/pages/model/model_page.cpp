@@ -18,7 +18,7 @@ using attention::Result;
 namespace {
 
 constexpr float kStripHeight = 250;       // units, with all its rows
-constexpr float kPresentedGuesses = 112;  // units, for three
+constexpr float kPresentedGuesses = 117;  // units, for three
 constexpr double kWriteInterval = 0.12;   // seconds a written token stays the last, so that one can follow
 
 }  // namespace
