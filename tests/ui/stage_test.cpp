@@ -81,7 +81,9 @@ TEST_P(Presented, EveryViewIsWhole) {
       ui.park();
       ui.frames(3);
       // Tokens lie where their embeddings are.
-      if (view.name != "lab/embeddings") EXPECT_THAT(overlaps(ui), IsEmpty());
+      if (view.name != "lab/embeddings") {
+        EXPECT_THAT(overlaps(ui), IsEmpty());
+      }
       EXPECT_THAT(cutOff(ui, Scrolling::doesnt), IsEmpty());
     }
   }
