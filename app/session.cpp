@@ -263,7 +263,8 @@ void Session::handleInput(const FrameInput& input) {
     }
     if (view.takenBySlider(event.key)) continue;
     const bool typing = ImGui::GetIO().WantTextInput;
-    if (const Action* action = actionFor(event, typing)) {
+    const Action* const action = actionFor(event, typing);
+    if (action && (view.present || !isStageKey(*action))) {
       noteKey(*action);
       view.request(action->id);
     }

@@ -35,6 +35,8 @@ void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart
 void stageOverlay(const Scene& scene, View& view, const Layout& layout, const ActionTable& actions);
 /// Whether the action is on that bar, whose keys are shown when they are pressed.
 bool isOnStageBar(const std::string& action);
+/// Whether its key acts while presenting alone: a letter that is typed elsewhere replaces no text.
+bool isStageKey(const Action& action);
 /// Seconds until any of that has to be drawn again without input.
 double stageFrameIn(const View& view);
 

@@ -149,6 +149,10 @@ bool isOnStageBar(const std::string& action) {
                      [&](const StageKey& key) { return key.action == action; });
 }
 
+bool isStageKey(const Action& action) {
+  return action.page.empty() && isOnStageBar(action.id);
+}
+
 void stageOverlay(const Scene& scene, View& view, const Layout& layout, const ActionTable& actions) {
   const StageState& stage = view.stage;
   const ImVec2 at = ImGui::GetIO().MousePos, screen = ImGui::GetIO().DisplaySize;

@@ -155,6 +155,15 @@ TEST_F(OnStage, SingleKeysChangeTheMaskAndTheKindOfAttention) {
   EXPECT_EQ(app::kindOf(edit().setup.model), app::AttentionKind::gqa);
 }
 
+TEST_F(OnStage, ItsLettersDoNothingAtADesk) {
+  ui.view().present = false;
+  ui.draw();
+  const std::string text = ui.sceneText();
+  for (const char key : {'T', 'E', 'C', 'K', 'J', 'B', 'F', 'L', 'S', 'Z'}) press(key);
+  EXPECT_EQ(ui.sceneText(), text);
+  EXPECT_EQ(ui.dialog(), "");
+}
+
 TEST_F(OnStage, ASentenceIsTypedOverThePageAndTheHeadsFollow) {
   ui.key(letter('T'));
   ui.frames(3);

@@ -171,7 +171,8 @@ void grid(LessonsState& page, const ImRect& area) {
   const float width = (area.GetWidth() - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
   const auto rows = static_cast<float>((found.size() + static_cast<std::size_t>(columns) - 1) /
                                        static_cast<std::size_t>(columns));
-  const float high = std::clamp((area.GetHeight() - gap * rows - view.px(8)) / rows, least, view.px(208));
+  const float room = area.GetHeight() - gap * (rows - 1) - view.px(view.present ? 12 : 0);
+  const float high = std::clamp(room / rows, least, view.px(208));
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto row = static_cast<float>(i / static_cast<std::size_t>(columns));
     const auto column = static_cast<float>(i % static_cast<std::size_t>(columns));
