@@ -24,8 +24,11 @@ void Session::prepareStage(int width, int height) {
   StageState& stage = view.stage;
   const bool resized = std::exchange(stageWidth_, width) != width;
   if (std::exchange(stageHeight_, height) != height || resized) stage.frozen = false;
-  if (!view.present) stage.blank = stage.frozen = stage.laser = stage.spotlight = stage.magnifies = false;
-  const bool points = stage.laser || stage.spotlight || stage.magnifies;
+  if (!view.present) {
+    stage.blank = stage.frozen = stage.laser = stage.spotlight = stage.magnifies = stage.pen = false;
+    stage.strokes.clear();
+  }
+  const bool points = stage.laser || stage.spotlight || stage.magnifies || stage.pen;
   if (view.present && !points && !ImGui::IsAnyMouseDown() && view.time - stage.movedAt > kPointerRests)
     ui_.hidePointer();
   const float wanted = stage.magnifies ? kMagnified : 1;
@@ -100,6 +103,17 @@ std::vector<Action> Session::stageActions() {
              "dim pointer focus"),
       action("stage.magnify", "Magnify around the pointer, or stop", 'Z', onStage(&StageState::magnifies),
              "zoom enlarge lens"),
+      action("stage.pen", "Pen on or off: draw, or with Shift an arrow", 'W', onStage(&StageState::pen),
+             "write draw arrow annotate"),
+      {"stage.erase",
+       "Erase what the pen drew",
+       "Present",
+       {Key::backspace, {}},
+       false,
+       false,
+       [&view](Scene&) { view.stage.strokes.clear(); },
+       "",
+       "clear drawing"},
   };
 }
 

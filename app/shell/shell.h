@@ -33,6 +33,8 @@ void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart
 /// Over a page that is presented: the bar of what a lecturer does, where the mouse comes down to it, the key
 /// that was pressed, the laser and the spotlight, and the dark.
 void stageOverlay(const Scene& scene, View& view, const Layout& layout, const ActionTable& actions);
+/// What the pen drew, on the pictures and words that it belongs to, and while it is on what it draws.
+void stagePen(View& view);
 /// Whether the action is on that bar, whose keys are shown when they are pressed.
 bool isOnStageBar(const std::string& action);
 /// Whether its key acts while presenting alone: a letter that is typed elsewhere replaces no text.

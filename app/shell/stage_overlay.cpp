@@ -5,6 +5,7 @@
 #include "app/platform/track.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/model_fit.h"
+#include "app/scene/models/open_model.h"
 #include "app/shell/shell.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
@@ -16,43 +17,56 @@ namespace {
 
 constexpr double kTrailSeconds = 0.35;
 
-/// What a lecturer does without leaving the page: an action, and what the bar and a pressed key say of it.
+/// What a lecturer does without leaving the page: an action, what the bar and a pressed key say of it, and
+/// whether it is on; null where it is neither on nor off.
 struct StageKey {
   const char* action;
-  std::string (*word)(const Scene& scene, const View& view);
+  std::string (*word)(const Scene& scene);
+  bool (*on)(const Scene& scene, const View& view);
 };
 
-std::string onOff(const char* what, bool on) {
-  return std::string(what) + (on ? " on" : " off");
-}
-
-constexpr std::array<StageKey, 12> kStageKeys{{
-    {"stage.type", [](const Scene&, const View&) { return std::string("Type"); }},
-    {"stage.example", [](const Scene&, const View&) { return std::string("Example"); }},
-    {"mask.causal",
+constexpr std::array<StageKey, 14> kStageKeys{{
+    {"stage.type", [](const Scene&) { return std::string("Type"); }, nullptr},
+    {"stage.example", [](const Scene&) { return std::string("Example"); }, nullptr},
+    {"mask.causal", [](const Scene&) { return std::string("Causal"); },
      [](const Scene& scene, const View&) {
-       return onOff("Causal", hasRule(scene.setup.mask.layers, attention::PatternKind::causal));
+       const auto& opened = scene.setup.subject.opened;
+       return (opened && opened->config().causal) ||
+              hasRule(scene.setup.mask.layers, attention::PatternKind::causal);
      }},
     {"stage.kind",
-     [](const Scene& scene, const View&) {
+     [](const Scene& scene) {
        const AttentionKind kind = kindOf(scene.setup.model);
        return std::string(kind == AttentionKind::mha ? "MHA" : kind == AttentionKind::gqa ? "GQA" : "MQA");
-     }},
-    {"head.next_named", [](const Scene&, const View&) { return std::string("Next head"); }},
-    {"model.next_named", [](const Scene&, const View&) { return std::string("Next head"); }},
-    {"model.switch", [](const Scene&, const View&) { return std::string("Head off/on"); }},
-    {"stage.blank", [](const Scene&, const View&) { return std::string("Dark"); }},
-    {"stage.freeze", [](const Scene&, const View&) { return std::string("Freeze"); }},
-    {"stage.laser", [](const Scene&, const View& view) { return onOff("Laser", view.stage.laser); }},
-    {"stage.spotlight", [](const Scene&, const View& view) { return onOff("Spot", view.stage.spotlight); }},
-    {"stage.magnify", [](const Scene&, const View& view) { return onOff("Zoom", view.stage.magnifies); }},
+     },
+     nullptr},
+    {"head.next_named", [](const Scene&) { return std::string("Next head"); }, nullptr},
+    {"model.next_named", [](const Scene&) { return std::string("Next head"); }, nullptr},
+    {"model.switch", [](const Scene&) { return std::string("Off/on"); }, nullptr},
+    {"stage.blank", [](const Scene&) { return std::string("Dark"); }, nullptr},
+    {"stage.freeze", [](const Scene&) { return std::string("Freeze"); }, nullptr},
+    {"stage.laser", [](const Scene&) { return std::string("Laser"); },
+     [](const Scene&, const View& view) { return view.stage.laser; }},
+    {"stage.spotlight", [](const Scene&) { return std::string("Spot"); },
+     [](const Scene&, const View& view) { return view.stage.spotlight; }},
+    {"stage.magnify", [](const Scene&) { return std::string("Zoom"); },
+     [](const Scene&, const View& view) { return view.stage.magnifies; }},
+    {"stage.pen", [](const Scene&) { return std::string("Pen"); },
+     [](const Scene&, const View& view) { return view.stage.pen; }},
+    {"stage.erase", [](const Scene&) { return std::string("Erase"); }, nullptr},
 }};
 
+/// "Causal off".
+std::string stateWords(const StageKey& key, const Scene& scene, const View& view) {
+  return key.word(scene) + (!key.on ? "" : key.on(scene, view) ? " on" : " off");
+}
+
 /// Those whose key acts on the page that is shown.
-std::vector<const StageKey*> keysHere(const Scene& scene, const ActionTable& actions) {
+std::vector<const StageKey*> keysHere(const Scene& scene, const View& view, const ActionTable& actions) {
   std::vector<const StageKey*> here;
   for (const StageKey& key : kStageKeys) {
     const Action& action = actions.find(key.action);
+    if (action.id == "stage.erase" && view.stage.strokes.empty()) continue;
     if (actions.pressed(action.shortcut, scene.cursor.page, false, false) == &action) here.push_back(&key);
   }
   return here;
@@ -72,15 +86,15 @@ void keyPill(const View& view, Canvas list, ImVec2 center, const std::string& ke
 
 /// Buttons in a row above the caption, while the mouse is there.
 void bar(const Scene& scene, View& view, const Layout& layout, const ActionTable& actions) {
-  const std::vector<const StageKey*> keys = keysHere(scene, actions);
+  const std::vector<const StageKey*> keys = keysHere(scene, view, actions);
   ImFont* font = view.fonts->small;
   const float pad = view.px(6), space = view.px(5), high = view.px(26);
   float wide = pad;
   std::vector<float> widths;
   for (const StageKey* key : keys) {
     const std::string letter = shortcutText(actions.find(key->action).shortcut);
-    widths.push_back(textWidth(view.fonts->smallBold, letter) + space +
-                     textWidth(font, key->word(scene, view)) + 2 * pad);
+    widths.push_back(textWidth(view.fonts->smallBold, letter) + space + textWidth(font, key->word(scene)) +
+                     2 * pad);
     wide += widths.back();
   }
   const float left = std::round(layout.status.GetCenter().x - (wide + pad) / 2),
@@ -97,12 +111,12 @@ void bar(const Scene& scene, View& view, const Layout& layout, const ActionTable
       const std::string name = "stage." + std::string(key.action);
       if (compat::invisibleButton(name.c_str(), ImVec2(widths[i], high))) view.request(key.action);
       trackItem(name);
-      const bool hovered = ImGui::IsItemHovered();
+      const bool lit = ImGui::IsItemHovered() || (key.on && key.on(scene, view));
       const float y = area.GetCenter().y;
       const float letter = paintText(list, view.fonts->smallBold, ImVec2(x + pad, y), view.theme->text,
                                      shortcutText(actions.find(key.action).shortcut));
       paintText(list, font, ImVec2(x + pad + letter + space, y),
-                hovered ? view.theme->text : view.theme->secondary, key.word(scene, view));
+                lit ? view.theme->text : view.theme->secondary, key.word(scene));
       x += widths[i];
     }
     track("stage.bar", area.Min, area.Max);
@@ -158,6 +172,7 @@ void stageOverlay(const Scene& scene, View& view, const Layout& layout, const Ac
   const ImVec2 at = ImGui::GetIO().MousePos, screen = ImGui::GetIO().DisplaySize;
   Canvas list = *ImGui::GetForegroundDrawList();
   const bool near = inWindow(at) && at.y > screen.y * 0.8f && view.time - stage.movedAt < kPointerRests;
+  stagePen(view);
   if (near && !view.dialog) bar(scene, view, layout, actions);
   if (stage.spotlight && inWindow(at)) spotlight(view, list, at);
   if (stage.laser && inWindow(at)) laser(view, list, at);
@@ -166,7 +181,7 @@ void stageOverlay(const Scene& scene, View& view, const Layout& layout, const Ac
                                   [&](const StageKey& each) { return each.action == stage.key; });
     if (key != kStageKeys.end())
       keyPill(view, list, ImVec2(screen.x / 2, layout.status.Min.y - view.px(30)),
-              shortcutText(actions.find(key->action).shortcut), key->word(scene, view));
+              shortcutText(actions.find(key->action).shortcut), stateWords(*key, scene, view));
   }
   if (!stage.blank) return;
   list.AddRectFilled(ImVec2(0, 0), screen, 0xFF000000);
