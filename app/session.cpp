@@ -130,9 +130,8 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   if (const std::shared_ptr<Dialog> dialog = view.dialog) dialog->frame(scene(), view);
   contextMenu(view, actions_, offered_);
   toldNote(view);
-  if (layout.presents) stageOverlay(scene(), view, layout, actions_);
-  if (ui_.pointerHidden() || (layout.presents && view.stage.laser))
-    ImGui::SetMouseCursor(ImGuiMouseCursor_None);
+  if (layout.presents) stageOverlay(scene(), view, stage_, layout, actions_);
+  if (ui_.pointerHidden() || (layout.presents && stage_.laser)) ImGui::SetMouseCursor(ImGuiMouseCursor_None);
   fitAdditive(before.setup.input, scene().setup);
   forgetWritten(before.setup, scene().setup);
   if (document->note(before, view.controls.continuousEdit, ImGui::IsMouseDown(0), view.time)) {
@@ -241,7 +240,7 @@ void Session::handleInput(const FrameInput& input) {
   for (const InputEvent& event : input.events) {
     if (event.kind == InputEvent::Kind::mouseMove || event.kind == InputEvent::Kind::mouseButton ||
         event.kind == InputEvent::Kind::wheel)
-      view.stage.movedAt = view.time;
+      stage_.movedAt = view.time;
     const bool edge = event.kind == InputEvent::Kind::key || event.kind == InputEvent::Kind::mouseButton;
     if (edge && event.down) {
       view.pressedAt = ImGui::GetIO().MousePos;
@@ -257,8 +256,8 @@ void Session::handleInput(const FrameInput& input) {
     const bool listOpen =
         ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
     if (listOpen && event.key == Key::escape) continue;  // closes the list alone
-    if (event.key == Key::escape && (view.stage.blank || view.stage.frozen)) {
-      view.stage.blank = view.stage.frozen = false;
+    if (event.key == Key::escape && (stage_.blank || stage_.frozen)) {
+      stage_.blank = stage_.frozen = false;
       continue;
     }
     if (view.takenBySlider(event.key)) continue;
@@ -287,7 +286,7 @@ double Session::nextFrameIn() const {
   double next = std::min(working()->secondsToStep(view.time), shown().nextFrameIn());
   if (const Page* stage = onStage()) next = std::min(next, stage->nextFrameIn());
   if (view.dialog) next = std::min(next, view.dialog->nextFrameIn());
-  if (view.present) next = std::min(next, stageFrameIn(view));
+  if (view.present) next = std::min(next, stageFrameIn(stage_, view.time));
   if (const double rested = view.time - view.controls.resting.since; rested < kHelpDelay)
     next = std::min(next, kHelpDelay + 0.02 - rested);
   for (const GaveWay& each : view.controls.gaveWay)

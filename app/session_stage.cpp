@@ -21,7 +21,7 @@ KeyPress letter(char key) {
 /// presented no longer is neither dark nor frozen.
 void Session::prepareStage(int width, int height) {
   View& view = services_.view;
-  StageState& stage = view.stage;
+  StageState& stage = stage_;
   const bool resized = std::exchange(stageWidth_, width) != width;
   if (std::exchange(stageHeight_, height) != height || resized) stage.frozen = false;
   if (!view.present) {
@@ -43,7 +43,7 @@ void Session::prepareStage(int width, int height) {
 }
 
 void Session::noteKey(const Action& action) {
-  StageState& stage = services_.view.stage;
+  StageState& stage = stage_;
   if (action.id != "stage.blank") stage.blank = false;
   if (!services_.view.present || !isOnStageBar(action.id) || action.id == "stage.freeze") return;
   stage.key = action.id;
@@ -56,7 +56,7 @@ void Session::nextExample() {
   for (const Action& action : actions_.all())
     if (action.id.starts_with("model.example.")) ids.push_back(action.id);
   if (ids.empty()) return services_.view.messages.fail("The example texts aren't read yet.");
-  services_.view.request(ids[services_.view.stage.example++ % ids.size()]);
+  services_.view.request(ids[stage_.example++ % ids.size()]);
 }
 
 /// MHA, GQA, MQA and again; heads that can't be grouped leave GQA out.
@@ -74,11 +74,11 @@ void Session::nextKind(const Scene& scene) {
 
 std::vector<Action> Session::stageActions() {
   View& view = services_.view;
-  const auto onStage = [&view](bool StageState::*what) {
-    return [&view, what](Scene&) {
+  const auto onStage = [this, &view](bool StageState::*what) {
+    return [this, &view, what](Scene&) {
       if (!view.present) return view.say("Present first: press P.");
-      view.stage.*what = !(view.stage.*what);
-      view.stage.trail.clear();
+      stage_.*what = !(stage_.*what);
+      stage_.trail.clear();
     };
   };
   const auto action = [](const char* id, const char* name, char key, std::function<void(Scene&)> run,
@@ -111,7 +111,7 @@ std::vector<Action> Session::stageActions() {
        {Key::backspace, {}},
        false,
        false,
-       [&view](Scene&) { view.stage.strokes.clear(); },
+       [this](Scene&) { stage_.strokes.clear(); },
        "",
        "clear drawing"},
   };

@@ -74,7 +74,7 @@ void runLoop(Window& window, Session& session, Ending& ending) {
     last = now;
     session.frame(width, height, window.scale(), elapsed);
     // A frozen picture stays on the screen as it is.
-    if (!session.view().stage.frozen) window.present();
+    if (!session.stage().frozen) window.present();
     window.setFullScreen(session.view().fullScreen);
     if (session.title() != title) window.setTitle(title = session.title());
   }

@@ -22,14 +22,14 @@ constexpr double kTrailSeconds = 0.35;
 struct StageKey {
   const char* action;
   std::string (*word)(const Scene& scene);
-  bool (*on)(const Scene& scene, const View& view);
+  bool (*on)(const Scene& scene, const StageState& stage);
 };
 
 constexpr std::array<StageKey, 14> kStageKeys{{
     {"stage.type", [](const Scene&) { return std::string("Type"); }, nullptr},
     {"stage.example", [](const Scene&) { return std::string("Example"); }, nullptr},
     {"mask.causal", [](const Scene&) { return std::string("Causal"); },
-     [](const Scene& scene, const View&) {
+     [](const Scene& scene, const StageState&) {
        const auto& opened = scene.setup.subject.opened;
        return (opened && opened->config().causal) ||
               hasRule(scene.setup.mask.layers, attention::PatternKind::causal);
@@ -46,27 +46,28 @@ constexpr std::array<StageKey, 14> kStageKeys{{
     {"stage.blank", [](const Scene&) { return std::string("Dark"); }, nullptr},
     {"stage.freeze", [](const Scene&) { return std::string("Freeze"); }, nullptr},
     {"stage.laser", [](const Scene&) { return std::string("Laser"); },
-     [](const Scene&, const View& view) { return view.stage.laser; }},
+     [](const Scene&, const StageState& stage) { return stage.laser; }},
     {"stage.spotlight", [](const Scene&) { return std::string("Spot"); },
-     [](const Scene&, const View& view) { return view.stage.spotlight; }},
+     [](const Scene&, const StageState& stage) { return stage.spotlight; }},
     {"stage.magnify", [](const Scene&) { return std::string("Zoom"); },
-     [](const Scene&, const View& view) { return view.stage.magnifies; }},
+     [](const Scene&, const StageState& stage) { return stage.magnifies; }},
     {"stage.pen", [](const Scene&) { return std::string("Pen"); },
-     [](const Scene&, const View& view) { return view.stage.pen; }},
+     [](const Scene&, const StageState& stage) { return stage.pen; }},
     {"stage.erase", [](const Scene&) { return std::string("Erase"); }, nullptr},
 }};
 
 /// "Causal off".
-std::string stateWords(const StageKey& key, const Scene& scene, const View& view) {
-  return key.word(scene) + (!key.on ? "" : key.on(scene, view) ? " on" : " off");
+std::string stateWords(const StageKey& key, const Scene& scene, const StageState& stage) {
+  return key.word(scene) + (!key.on ? "" : key.on(scene, stage) ? " on" : " off");
 }
 
 /// Those whose key acts on the page that is shown.
-std::vector<const StageKey*> keysHere(const Scene& scene, const View& view, const ActionTable& actions) {
+std::vector<const StageKey*> keysHere(const Scene& scene, const StageState& stage,
+                                      const ActionTable& actions) {
   std::vector<const StageKey*> here;
   for (const StageKey& key : kStageKeys) {
     const Action& action = actions.find(key.action);
-    if (action.id == "stage.erase" && view.stage.strokes.empty()) continue;
+    if (action.id == "stage.erase" && stage.strokes.empty()) continue;
     if (actions.pressed(action.shortcut, scene.cursor.page, false, false) == &action) here.push_back(&key);
   }
   return here;
@@ -85,8 +86,9 @@ void keyPill(const View& view, Canvas list, ImVec2 center, const std::string& ke
 }
 
 /// Buttons in a row above the caption, while the mouse is there.
-void bar(const Scene& scene, View& view, const Layout& layout, const ActionTable& actions) {
-  const std::vector<const StageKey*> keys = keysHere(scene, view, actions);
+void bar(const Scene& scene, View& view, const StageState& stage, const Layout& layout,
+         const ActionTable& actions) {
+  const std::vector<const StageKey*> keys = keysHere(scene, stage, actions);
   ImFont* font = view.fonts->small;
   const float pad = view.px(6), space = view.px(5), high = view.px(26);
   float wide = pad;
@@ -111,7 +113,7 @@ void bar(const Scene& scene, View& view, const Layout& layout, const ActionTable
       const std::string name = "stage." + std::string(key.action);
       if (compat::invisibleButton(name.c_str(), ImVec2(widths[i], high))) view.request(key.action);
       trackItem(name);
-      const bool lit = ImGui::IsItemHovered() || (key.on && key.on(scene, view));
+      const bool lit = ImGui::IsItemHovered() || (key.on && key.on(scene, stage));
       const float y = area.GetCenter().y;
       const float letter = paintText(list, view.fonts->smallBold, ImVec2(x + pad, y), view.theme->text,
                                      shortcutText(actions.find(key.action).shortcut));
@@ -125,8 +127,8 @@ void bar(const Scene& scene, View& view, const Layout& layout, const ActionTable
 }
 
 /// A dot where the pointer is, and the way it came.
-void laser(View& view, Canvas list, ImVec2 at) {
-  std::vector<StageState::Spot>& trail = view.stage.trail;
+void laser(const View& view, StageState& stage, Canvas list, ImVec2 at) {
+  std::vector<StageState::Spot>& trail = stage.trail;
   if (trail.empty() || trail.back().at.x != at.x || trail.back().at.y != at.y)
     trail.push_back({at, view.time});
   trail.back().time = view.time;
@@ -167,37 +169,35 @@ bool isStageKey(const Action& action) {
   return action.page.empty() && isOnStageBar(action.id);
 }
 
-void stageOverlay(const Scene& scene, View& view, const Layout& layout, const ActionTable& actions) {
-  const StageState& stage = view.stage;
+void stageOverlay(const Scene& scene, View& view, StageState& stage, const Layout& layout,
+                  const ActionTable& actions) {
   const ImVec2 at = ImGui::GetIO().MousePos, screen = ImGui::GetIO().DisplaySize;
   Canvas list = *ImGui::GetForegroundDrawList();
   const bool near = inWindow(at) && at.y > screen.y * 0.8f && view.time - stage.movedAt < kPointerRests;
-  stagePen(view);
-  if (near && !view.dialog) bar(scene, view, layout, actions);
+  stagePen(view, stage);
+  if (near && !view.dialog) bar(scene, view, stage, layout, actions);
   if (stage.spotlight && inWindow(at)) spotlight(view, list, at);
-  if (stage.laser && inWindow(at)) laser(view, list, at);
+  if (stage.laser && inWindow(at)) laser(view, stage, list, at);
   if (view.time - stage.keyAt < kKeyShown) {
     const auto key = std::find_if(kStageKeys.begin(), kStageKeys.end(),
                                   [&](const StageKey& each) { return each.action == stage.key; });
     if (key != kStageKeys.end())
       keyPill(view, list, ImVec2(screen.x / 2, layout.status.Min.y - view.px(30)),
-              shortcutText(actions.find(key->action).shortcut), stateWords(*key, scene, view));
+              shortcutText(actions.find(key->action).shortcut), stateWords(*key, scene, stage));
   }
   if (!stage.blank) return;
   list.AddRectFilled(ImVec2(0, 0), screen, 0xFF000000);
   track("stage.dark", ImVec2(0, 0), screen);
 }
 
-double stageFrameIn(const View& view) {
+double stageFrameIn(const StageState& stage, double now) {
   double next = std::numeric_limits<double>::infinity();
   const auto until = [&](double moment) {
-    if (moment > view.time) next = std::min(next, moment + 0.02 - view.time);
+    if (moment > now) next = std::min(next, moment + 0.02 - now);
   };
-  until(view.stage.movedAt + kPointerRests);
-  until(view.stage.keyAt + kKeyShown);
-  const auto& trail = view.stage.trail;
-  if (view.stage.laser && trail.size() > 1) next = std::min(next, 1.0 / 60);
-  return next;
+  until(stage.movedAt + kPointerRests);
+  until(stage.keyAt + kKeyShown);
+  return stage.laser && stage.trail.size() > 1 ? std::min(next, 1.0 / 60) : next;
 }
 
 void SentenceBox::draw(Scene& scene, View& view, bool opening) {

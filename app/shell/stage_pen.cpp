@@ -87,8 +87,7 @@ void paintStroke(const View& view, Canvas list, const Stroke& stroke, const std:
 
 }  // namespace
 
-void stagePen(View& view) {
-  StageState& stage = view.stage;
+void stagePen(const View& view, StageState& stage) {
   if (!stage.pen && stage.strokes.empty()) return;
   const ImRect all = window();
   const ImGuiWindowFlags untouched = stage.pen ? 0 : ImGuiWindowFlags_NoInputs;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -101,37 +100,6 @@ struct Told {
   double since = -kToldSeconds;
 };
 
-/// Seconds without the mouse after which the pointer is hidden while presenting, and the stage's bar goes.
-inline constexpr double kPointerRests = 2;
-/// Seconds that a key which was pressed while presenting is shown.
-inline constexpr double kKeyShown = 1;
-
-/// While presenting: what the lecturer holds over the page, and what is said of a key.
-struct StageState {
-  double movedAt = -std::numeric_limits<double>::infinity();  ///< the mouse did something, in View::time
-  std::string key;                                            ///< id of the action whose key was pressed
-  double keyAt = -std::numeric_limits<double>::infinity();
-  bool blank = false;   ///< all is dark, so that people listen
-  bool frozen = false;  ///< the window keeps its picture, whatever is done
-  bool laser = false, spotlight = false, magnifies = false;
-  float magnified = 1;  ///< how far it is, on its way to what `magnifies` says
-  struct Spot {
-    ImVec2 at;
-    double time;
-  };
-  std::vector<Spot> trail;  ///< where the laser was, the oldest first
-  bool pen = false;         ///< the mouse draws
-  /// A line of the pen. It belongs to the picture or the word that it began on, and moves with it.
-  struct Stroke {
-    std::string on;              ///< as it is tracked (see platform/track.h); "": the window
-    std::vector<ImVec2> points;  ///< across that, 0 to 1, or beyond
-    bool arrow = false;          ///< straight, from the first point to the last
-  };
-  std::vector<Stroke> strokes;
-  bool drawing = false;     ///< the last of them is being drawn
-  std::size_t example = 0;  ///< the example text that comes next
-};
-
 /// What every widget draws with and answers to: passing, never saved, free for panels to change. What one
 /// page alone knows is that page's own.
 struct View {
@@ -159,8 +127,7 @@ struct View {
   std::vector<float> guessedRow;
   std::shared_ptr<Dialog> dialog;  ///< a question that covers the window until it is answered
 
-  bool present = false;  ///< chrome away, type for the last row
-  StageState stage;
+  bool present = false;     ///< chrome away, type for the last row
   bool fullScreen = false;  ///< the window takes the whole monitor
   bool drawer = false;      ///< narrow windows: the panel at the right is pulled out
   bool showTimings = true;  ///< and the memory limit: off where pictures have to come out the same every time

@@ -280,7 +280,7 @@ TEST_F(OnStage, TheLaserTrailsAndTheSpotlightDims) {
   ui.moveTo(420, 300);
   ASSERT_TRUE(ui.has("stage.laser.dot"));
   EXPECT_NEAR(ui.find("stage.laser.dot").GetCenter().x, 420, 1);
-  EXPECT_EQ(ui.view().stage.trail.size(), 2u) << "where it was";
+  EXPECT_EQ(ui.session().stage().trail.size(), 2u) << "where it was";
   press('L');
   EXPECT_FALSE(ui.has("stage.laser.dot"));
   const render::Image lit = ui.screenshot();
@@ -351,7 +351,7 @@ TEST_F(OnStage, WhoPresentsNoLongerHasNeitherDarkNorSpotlight) {
   ui.key(Key::escape);
   ui.draw();
   EXPECT_FALSE(ui.view().present);
-  EXPECT_FALSE(ui.view().stage.spotlight);
+  EXPECT_FALSE(ui.session().stage().spotlight);
 }
 
 TEST_F(OnStage, ALessonExplainsBeforeItAsks) {

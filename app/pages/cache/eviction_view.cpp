@@ -185,14 +185,12 @@ void evictionView(Scene& scene, CacheState& page, const ImRect& area, bool small
                                           compared("Largest output error", shortly),
                                           compared("Output error", shortly)};
   const std::string whole = fourDigitBytes(entry * static_cast<double>(config.kvHeads * tokens));
-  const std::string ofHead =
-      headWords(page.eviction->request.snapshot->setup, page.eviction->request.head);
-  const float top =
-      viewHeadline(view, area, fourDigitBytes(bytes(study.cases[0])), sentence,
-                   {fmt::format("of {} without eviction; weights of {}, {}hatched: evicted", whole, ofHead,
-                                small ? "query ↓ key →, " : ""),
-                    fmt::format("of {}; weights of {}, hatched: evicted", whole, ofHead)},
-                   small);
+  const std::string ofHead = headWords(page.eviction->request.snapshot->setup, page.eviction->request.head);
+  const float top = viewHeadline(view, area, fourDigitBytes(bytes(study.cases[0])), sentence,
+                                 {fmt::format("of {} without eviction; weights of {}, {}hatched: evicted",
+                                              whole, ofHead, small ? "query ↓ key →, " : ""),
+                                  fmt::format("of {}; weights of {}, hatched: evicted", whole, ofHead)},
+                                 small);
   if (!small)
     paintColourBar(view, scene.look.colormap, {"0", "weight", "1"},
                    ImVec2(area.Max.x, area.Min.y + view.px(24)), view.px(170));
@@ -216,8 +214,7 @@ void evictionView(Scene& scene, CacheState& page, const ImRect& area, bool small
   Canvas list = *ImGui::GetWindowDrawList();
   // Presented there is room for two in type for the last row; the figure above has the bytes.
   const std::size_t plots = view.present ? 2 : 3;
-  const float each =
-      (area.GetWidth() - static_cast<float>(plots - 1) * space) / static_cast<float>(plots);
+  const float each = (area.GetWidth() - static_cast<float>(plots - 1) * space) / static_cast<float>(plots);
   for (std::size_t i = 0; i < plots; ++i) {
     const float left = area.Min.x + static_cast<float>(i) * (each + space);
     paintText(list, view.fonts->bold, ImVec2(left, bottom + view.px(8)), view.theme->text, kPlots[i].title);

@@ -10,6 +10,7 @@
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/text/first_fitting.h"
 
 namespace headscope::app {
 
@@ -91,9 +92,10 @@ void column(Scene& scene, CacheState& page, const PrecisionStudy& study, std::si
                 firstFitting(view.fonts->text, label, room));
     y += view.px(24);
   };
-  figure({"weights, all heads", "weights", "ΔA"}, one.weightError == 0          ? "0"
-                               : std::isnan(one.weightError) ? "NaN"
-                                                             : numberText(one.weightError, 3));
+  figure({"weights, all heads", "weights", "ΔA"}, one.weightError == 0 ? "0"
+                                                  : std::isnan(one.weightError)
+                                                      ? "NaN"
+                                                      : numberText(one.weightError, 3));
   figure({"output", "ΔY"}, errorText(one.output.all));
 }
 

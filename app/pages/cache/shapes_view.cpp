@@ -12,6 +12,7 @@
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/text/first_fitting.h"
 #include "attention/cache/model_cost.h"
 
 namespace headscope::app {
@@ -92,7 +93,11 @@ void shapeTile(const Scene& scene, CacheState& page, const ShapesStudy& study, s
                 firstFitting(view.fonts->text, label, room));
     y += view.px(small ? 22 : 27);
   };
-  figure({"output error", "error"}, !one.missing.empty() ? "–" : at == 0 ? "0" : errorText(one.output.all), true);
+  figure({"output error", "error"},
+         !one.missing.empty() ? "–"
+         : at == 0            ? "0"
+                              : errorText(one.output.all),
+         true);
   if (!one.missing.empty()) return;
   figure({"cache per token", "per token"}, exactBytes(bytes), false, at == 0 ? "" : fractionText(bytes, mha));
   const auto cached = static_cast<std::uint64_t>(std::max<Index>(1, decodeState(scene, page).tokens));

@@ -10,6 +10,7 @@
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/text/first_fitting.h"
 
 namespace headscope::app {
 

@@ -153,12 +153,6 @@ std::string fitted(ImFont* font, std::string_view text, float width) {
   return std::string(text.substr(0, bytesWithin(font, text, room))) + "…";
 }
 
-std::string firstFitting(ImFont* font, const std::vector<std::string>& wordings, float width) {
-  for (const std::string& wording : wordings)
-    if (textWidth(font, wording) <= width) return wording;
-  return wordings.empty() ? "" : wordings.back();
-}
-
 void paintRotated(Canvas list, ImFont* font, ImVec2 at, float degrees, std::uint32_t color,
                   std::string_view text) {
   // ImGui drops glyphs that start outside the clip rectangle before they are turned, so the text is laid out

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "app/platform/canvas.h"
 
@@ -27,8 +26,6 @@ float lineHeight(const ImFont* font);
 /// As much of `text` as fits into `width`, ended by an ellipsis where it was cut; nothing where not even that
 /// fits.
 std::string fitted(ImFont* font, std::string_view text, float width);
-/// The first of several wordings, the longest first, that fits into `width`; the last where none does.
-std::string firstFitting(ImFont* font, const std::vector<std::string>& wordings, float width);
 /// Text turned by `degrees` counter-clockwise about its right end, which lies at `at`.
 void paintRotated(Canvas list, ImFont* font, ImVec2 at, float degrees, std::uint32_t color,
                   std::string_view text);
