@@ -37,6 +37,7 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
   for (const PageRow& row : rows_) pages_.push_back(row.make(services_));
   actions_.add(documentActions());
   actions_.add(windowActions());
+  actions_.add(stageActions());
   for (const auto& page : pages_) actions_.add(page->actions());
   actions_.add(pictureActions(services_));
   actions_.add(helpActions());
@@ -71,6 +72,7 @@ void Session::frame(int width, int height, float scale, double elapsed) {
   view.time += elapsed;
   const auto start = std::chrono::steady_clock::now();
   prepareView(scale, height);
+  prepareStage(width, height);
   const render::Color back = unpacked(view.theme->background);
   Page *const page = &shown(), *const stage = onStage();
   ui_.frame(width, height, elapsed, {back.r, back.g, back.b}, [&](const FrameInput& input) {
@@ -128,6 +130,8 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   if (const std::shared_ptr<Dialog> dialog = view.dialog) dialog->frame(scene(), view);
   contextMenu(view, actions_, offered_);
   toldNote(view);
+  if (layout.presents) stageOverlay(scene(), view, stage_, layout, actions_);
+  if (ui_.pointerHidden() || (layout.presents && stage_.laser)) ImGui::SetMouseCursor(ImGuiMouseCursor_None);
   fitAdditive(before.setup.input, scene().setup);
   forgetWritten(before.setup, scene().setup);
   if (document->note(before, view.controls.continuousEdit, ImGui::IsMouseDown(0), view.time)) {
@@ -234,6 +238,9 @@ bool Session::takeFonts() {
 void Session::handleInput(const FrameInput& input) {
   View& view = services_.view;
   for (const InputEvent& event : input.events) {
+    if (event.kind == InputEvent::Kind::mouseMove || event.kind == InputEvent::Kind::mouseButton ||
+        event.kind == InputEvent::Kind::wheel)
+      stage_.movedAt = view.time;
     const bool edge = event.kind == InputEvent::Kind::key || event.kind == InputEvent::Kind::mouseButton;
     if (edge && event.down) {
       view.pressedAt = ImGui::GetIO().MousePos;
@@ -249,9 +256,17 @@ void Session::handleInput(const FrameInput& input) {
     const bool listOpen =
         ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
     if (listOpen && event.key == Key::escape) continue;  // closes the list alone
+    if (event.key == Key::escape && (stage_.blank || stage_.frozen)) {
+      stage_.blank = stage_.frozen = false;
+      continue;
+    }
     if (view.takenBySlider(event.key)) continue;
     const bool typing = ImGui::GetIO().WantTextInput;
-    if (const Action* action = actionFor(event, typing)) view.request(action->id);
+    const Action* const action = actionFor(event, typing);
+    if (action && (view.present || !isStageKey(*action))) {
+      noteKey(*action);
+      view.request(action->id);
+    }
   }
 }
 
@@ -271,6 +286,7 @@ double Session::nextFrameIn() const {
   double next = std::min(working()->secondsToStep(view.time), shown().nextFrameIn());
   if (const Page* stage = onStage()) next = std::min(next, stage->nextFrameIn());
   if (view.dialog) next = std::min(next, view.dialog->nextFrameIn());
+  if (view.present) next = std::min(next, stageFrameIn(stage_, view.time));
   if (const double rested = view.time - view.controls.resting.since; rested < kHelpDelay)
     next = std::min(next, kHelpDelay + 0.02 - rested);
   for (const GaveWay& each : view.controls.gaveWay)

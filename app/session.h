@@ -10,6 +10,7 @@
 #include "app/platform/ui.h"
 #include "app/scene/document.h"
 #include "app/scene/recovery_store.h"
+#include "app/shell/stage_state.h"
 #include "app/widgets/heatmap_layer.h"
 
 namespace headscope::app {
@@ -43,6 +44,7 @@ class Session {
   Scene& scene() { return working()->scene(); }
   const Snapshot* snapshot() const { return services_.layer.snapshot().get(); }
   View& view() { return services_.view; }
+  StageState& stage() { return stage_; }
   FolderReads& folders() { return services_.folders; }
   const HeatmapLayer& heatmaps() const { return heatmaps_; }
   const ActionTable& actions() const { return actions_; }
@@ -88,6 +90,11 @@ class Session {
   std::vector<Action> documentActions();
   std::vector<Action> windowActions();
   std::vector<Action> helpActions();
+  std::vector<Action> stageActions();
+  void nextExample();
+  void nextKind(const Scene& scene);
+  void prepareStage(int width, int height);
+  void noteKey(const Action& action);
   void openManual(const std::string& page);
   void stepHead(Index by);
   void open(const NamedFile& file, const Asker& asker, const Outcome& outcome);
@@ -126,8 +133,10 @@ class Session {
   const std::span<const PageRow> rows_;
   std::vector<std::unique_ptr<Page>> pages_;
   ActionTable actions_;
-  std::vector<std::string> offered_;  ///< actions in the menu that a right click opened
-  bool layerShown_ = false;           ///< the page that is shown asks for the layer
+  StageState stage_;
+  int stageWidth_ = 0, stageHeight_ = 0;  ///< of the window, when the picture was frozen
+  std::vector<std::string> offered_;      ///< actions in the menu that a right click opened
+  bool layerShown_ = false;               ///< the page that is shown asks for the layer
   double drawSeconds_ = 0;
   enum class Leaving { no, whenWritten, now } leaving_ = Leaving::no;
   bool discards_ = false;                              ///< the person gave up what is unsaved

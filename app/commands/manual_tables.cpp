@@ -8,6 +8,7 @@
 #include "app/headless.h"
 #include "app/scene/fields.h"
 #include "app/scene/lessons/lesson_names.h"
+#include "app/shell/shell.h"
 #include "attention/heads/detectors.h"
 #include "attention/masks/pattern.h"
 
@@ -70,22 +71,30 @@ std::string commands(const CLI::App& program) {
   return text;
 }
 
+constexpr const char* kHead = "\n\n| key | what it does |\n|---|---|\n";
+
 /// What has a key, page by page; what acts everywhere first.
 std::string keys() {
   HeadlessApp app(640, 480);
   std::vector<std::string> pages{""};
   for (const PageRow& page : pageTable()) pages.emplace_back(page.info.key);
   std::string text;
-  for (const std::string& page : pages) {
+  const auto tableOf = [&](auto&& belongs) {
     std::string table;
     for (const Action& action : app.session().actions().all())
-      if (action.page == page && action.shortcut.key != Key::none)
+      if (action.shortcut.key != Key::none && belongs(action))
         table += row({cell(shortcutText(action.shortcut)), cell(action.name)});
+    return table;
+  };
+  for (const std::string& page : pages) {
+    const std::string table =
+        tableOf([&](const Action& action) { return action.page == page && !isStageKey(action); });
     if (table.empty()) continue;
     const auto named = std::find_if(pageTable().begin(), pageTable().end(),
                                     [&](const PageRow& each) { return each.info.key == page; });
     const std::string title = page.empty() ? "Everywhere" : "On " + std::string(named->info.name);
-    text += "## " + title + "\n\n| key | what it does |\n|---|---|\n" + table + "\n";
+    text += "## " + title + kHead + table + "\n";
+    if (page.empty()) text += std::string("## While presenting") + kHead + tableOf(isStageKey) + "\n";
   }
   return text;
 }

@@ -25,6 +25,7 @@ struct RenderOptions {
   std::optional<std::string> size, theme, what, width, height;
   std::optional<double> scale, dpi;
   std::optional<Index> head, step;
+  bool present = false;
 };
 
 /// What is drawn without the window: nothing where the picture is the window's own, which is a PNG.
@@ -52,6 +53,7 @@ attention::Status checkMeaning(const RenderOptions& options, bool picture) {
   constexpr const char* kWindow = "only available as the window's picture, a PNG of the page";
   if (picture && options.size) return refuse("--size", kWindow);
   if (picture && !options.room.empty()) return refuse("--room", kWindow);
+  if (picture && options.present) return refuse("--present", kWindow);
   return attention::success();
 }
 
@@ -119,6 +121,7 @@ int runRender(const RenderOptions& options) {
   requireAddressSpace(16.0 * size->first * size->second);
   HeadlessApp headless(size->first, size->second, static_cast<float>(options.scale.value_or(1)));
   headless.session().view().preferences.light = options.theme == "light";
+  headless.session().view().present = options.present;
   headless.session().setScene(*scene, options.scene);
   headless.draw();
   if (const auto error = headless.session().error()) return fail({*error});
@@ -179,6 +182,7 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
       ->check(CLI::IsMember(rooms));
   command->add_option("--head", options->head, "Enlarge this head");
   command->add_option("--step", options->step, "Decode this many tokens");
+  command->add_flag("--present", options->present, "As it is presented: large type, no panels");
   command->callback([options, &exitCode] { exitCode = guarded([&] { return runRender(*options); }); });
 }
 

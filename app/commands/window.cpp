@@ -73,7 +73,8 @@ void runLoop(Window& window, Session& session, Ending& ending) {
     const double elapsed = std::chrono::duration<double>(now - last).count();
     last = now;
     session.frame(width, height, window.scale(), elapsed);
-    window.present();
+    // A frozen picture stays on the screen as it is.
+    if (!session.stage().frozen) window.present();
     window.setFullScreen(session.view().fullScreen);
     if (session.title() != title) window.setTitle(title = session.title());
   }

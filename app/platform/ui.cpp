@@ -1,8 +1,10 @@
 #include "app/platform/ui.h"
 
 #include <stdexcept>
+#include <utility>
 
 #include "app/platform/imgui_compat.h"
+#include "render/magnify.h"
 #include "render/viewport.h"
 
 namespace headscope::app {
@@ -31,9 +33,18 @@ void Ui::setScale(float scale) {
   fontsStale_ = fonts_.setScale(scale) || fontsStale_;
 }
 
+void Ui::hidePointer() {
+  if (std::exchange(pointerHidden_, true)) return;
+  compat::feedMouse(ImGui::GetIO(), -FLT_MAX, -FLT_MAX);
+}
+
 void Ui::feed(const FrameInput& frame) {
   ImGuiIO& io = ImGui::GetIO();
   for (const InputEvent& event : frame.events) {
+    const bool ofMouse = event.kind == InputEvent::Kind::mouseMove ||
+                         event.kind == InputEvent::Kind::mouseButton || event.kind == InputEvent::Kind::wheel;
+    if (event.kind == InputEvent::Kind::mouseMove) pointer_ = ImVec2(event.x, event.y);
+    if (ofMouse && std::exchange(pointerHidden_, false)) compat::feedMouse(io, pointer_.x, pointer_.y);
     switch (event.kind) {
       case InputEvent::Kind::mouseMove:
         compat::feedMouse(io, event.x, event.y);
@@ -89,8 +100,10 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
     io.DeltaTime = 1e-4f;  // the same moment, only the next edge of it
   }
   ImGui::Render();
+  if (frozen_) return;
   render::clearViewport(width, height, clear);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  render::magnify(width, height, magnifiedAbout_.x, magnifiedAbout_.y, magnified_);
 }
 
 }  // namespace headscope::app

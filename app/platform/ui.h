@@ -25,6 +25,16 @@ class Ui {
 
   /// Pixels per unit of the layout: monitor scale × text size. Fonts follow at the next frame.
   void setScale(float scale);
+  /// As if the pointer had left the window, until the mouse does something.
+  void hidePointer();
+  bool pointerHidden() const { return pointerHidden_; }
+  /// What is drawn is enlarged by `factor` about that place from now on; 1 = it isn't.
+  void magnify(ImVec2 about, float factor) {
+    magnifiedAbout_ = about;
+    magnified_ = factor;
+  }
+  /// While frozen, frames are run as always but not drawn: the framebuffer keeps its picture.
+  void freeze(bool frozen) { frozen_ = frozen; }
   /// The text that is not of Dear ImGui's atlas.
   Typesetter& typesetter() { return state_.typesetter; }
 
@@ -39,6 +49,11 @@ class Ui {
   InputQueue input_;
   FontBook fonts_;
   bool fontsStale_ = true;
+  ImVec2 pointer_{-FLT_MAX, -FLT_MAX};  ///< where the mouse is, hidden or not
+  bool pointerHidden_ = false;
+  ImVec2 magnifiedAbout_;
+  float magnified_ = 1;
+  bool frozen_ = false;
 };
 
 }  // namespace headscope::app

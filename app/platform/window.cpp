@@ -21,6 +21,7 @@ struct Window::State {
   InputQueue* queue = nullptr;
   GLFWcursor* textPointer = nullptr;
   bool refresh = true;
+  bool hidesPointer = false;
   std::string clipboard;
 
   void push(InputEvent event) {
@@ -332,6 +333,9 @@ void Window::keepOpen() {
 void Window::present() {
   const bool overText = ImGui::GetMouseCursor() == ImGuiMouseCursor_TextInput;
   glfwSetCursor(state_->handle, overText ? state_->textPointer : nullptr);
+  const bool hides = ImGui::GetMouseCursor() == ImGuiMouseCursor_None;
+  if (std::exchange(state_->hidesPointer, hides) != hides)
+    glfwSetInputMode(state_->handle, GLFW_CURSOR, hides ? GLFW_CURSOR_HIDDEN : GLFW_CURSOR_NORMAL);
   glfwSwapBuffers(state_->handle);
 }
 void Window::setTitle(const std::string& title) {

@@ -27,7 +27,8 @@ class Window {
   static void wake();
   bool shouldClose() const;
   void keepOpen();
-  /// Shows the frame ImGui has drawn; over its text boxes the mouse pointer is a text cursor.
+  /// Shows the frame ImGui has drawn; over its text boxes the mouse pointer is a text cursor,
+  /// and where ImGui shows none it is hidden.
   void present();
   void setTitle(const std::string& title);
   /// Over the whole monitor that holds most of the window, or back to where it was.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/pages/common/page.h"
+#include "app/shell/stage_state.h"
 #include "app/widgets/dialog.h"
 
 namespace headscope::app {
@@ -29,6 +30,29 @@ void statusLine(View& view, const Layout& layout, const WindowState& window, con
 /// While presenting, in place of that: the page's sentence, or the last error or notice.
 void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart>& caption,
                  const std::string& notFinite);
+
+/// Over a page that is presented: the bar of what a lecturer does, where the mouse comes down to it, the key
+/// that was pressed, the laser and the spotlight, and the dark.
+void stageOverlay(const Scene& scene, View& view, StageState& stage, const Layout& layout,
+                  const ActionTable& actions);
+/// What the pen drew, on the pictures and words that it belongs to, and while it is on what it draws.
+void stagePen(const View& view, StageState& stage);
+/// Whether the action is on that bar, whose keys are shown when they are pressed.
+bool isOnStageBar(const std::string& action);
+/// Whether its key acts while presenting alone: a letter that is typed elsewhere replaces no text.
+bool isStageKey(const Action& action);
+/// Seconds until any of that has to be drawn again without input.
+double stageFrameIn(const StageState& stage, double now);
+
+/// A sentence typed over the page that is presented, whose heads follow each letter. Enter closes it.
+class SentenceBox : public Dialog {
+ public:
+  std::string name() const override { return "sentence"; }
+  void draw(Scene& scene, View& view, bool opening) override;
+
+ private:
+  std::string typed_;
+};
 
 /// What can be done with what was clicked at: view.menu opens it beside the pointer, and a click acts.
 void contextMenu(View& view, const ActionTable& actions, std::vector<std::string>& offered);

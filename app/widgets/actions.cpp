@@ -102,6 +102,8 @@ std::string shortcutText(const KeyPress& press) {
       return text + "End";
     case Key::del:
       return text + "Delete";
+    case Key::backspace:
+      return text + "Backspace";
     case Key::equal:
       return text + "+";
     case Key::minus:

@@ -2,6 +2,7 @@
 // lies at places that are numbers.
 
 #include <fmt/core.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,6 +14,7 @@
 #include "render/gl.h"
 #include "tests/app/scene/random_scene.h"
 #include "tests/attention/models/golden_models.h"
+#include "tests/support/page_check.h"
 #include "tests/support/ui_driver.h"
 #include "tests/ui/page_views.h"
 
@@ -100,6 +102,44 @@ TEST_F(AnySize, TheCacheIsDrawnInNarrowWindows) {
       expectFrame(window);
   }
 }
+
+/// With so many heads, and weights whose numbers are long where there are more than planted heads have room
+/// for.
+Scene withHeads(app::Index heads) {
+  Scene scene = app::openingScene();
+  app::ModelSetup& model = scene.setup.model;
+  model.heads = heads;
+  model.kvHeads = heads == 1 ? 1 : heads / 4;
+  model.headDim = heads == 1 ? 32 : heads == 12 ? 16 : 4;
+  model.modelDim = model.heads * model.headDim;
+  scene.setup.weights.source = app::WeightSource::random;
+  return scene;
+}
+
+class Presented : public testing::TestWithParam<app::Index> {};
+
+/// Nothing lies over anything else or is cut off, in a window of either size; in a hall nobody scrolls.
+TEST_P(Presented, EveryViewIsWhole) {
+  UiDriver ui(1280, 720);
+  ui.view().present = true;
+  for (const auto& [width, height] : {std::pair{1280, 720}, {1920, 1080}}) {
+    ui.resize(width, height);
+    for (const PageView& view : pageViews()) {
+      SCOPED_TRACE(fmt::format("{} at {} × {}, {} heads", view.name, width, height, GetParam()));
+      ui.session().setScene(withView(withHeads(GetParam()), view));
+      ui.draw();
+      ui.park();
+      ui.frames(3);
+      // Tokens lie where their embeddings are.
+      if (view.name != "lab/embeddings") {
+        EXPECT_THAT(overlaps(ui), testing::IsEmpty());
+      }
+      EXPECT_THAT(cutOff(ui, Scrolling::doesnt), testing::IsEmpty());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Heads, Presented, testing::Values(1, 12, 64));
 
 }  // namespace
 }  // namespace headscope::test

@@ -45,20 +45,20 @@ class LessonSteps : public Lessons, public testing::WithParamInterface<std::pair
     ASSERT_TRUE(ui.has("lesson.mark"));
     EXPECT_TRUE(screen.Contains(ui.find("lesson.mark"))) << "the mark reaches out of the window";
   }
-  /// Each step before and after its answer.
+  /// Each step: presented its explanation first, then its question, then the answer.
   template <typename Check>
   void everyStep(bool present, const Check& check) {
     ui.view().present = present;
     for (const app::LessonEntry& entry : page().library->lessons)
       for (app::Index step = 0; step < static_cast<app::Index>(entry.lesson->steps.size()); ++step) {
         open(entry.lesson->id, step);
-        for (const bool answered : {false, true}) {
-          if (answered && !page().asking()) break;
-          if (answered) next();
-          SCOPED_TRACE(fmt::format("{}, step {}{}", entry.lesson->id, step, answered ? ", answered" : ""));
+        for (int beat = 0;; ++beat) {
+          SCOPED_TRACE(fmt::format("{}, step {}, beat {}", entry.lesson->id, step, beat));
           ui.park();
           ui.frames(3);
           check();
+          if (!page().asking()) break;
+          next();
         }
       }
   }

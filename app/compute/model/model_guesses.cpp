@@ -86,6 +86,11 @@ Result<Guesses> guess(const GuessQuestion& question, std::stop_token stop) {
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(best), order.end(),
                     [&](Index a, Index b) { return attention::descends(now(at, a), now(at, b)); });
   for (std::size_t i = 0; i < best; ++i) guesses.best.push_back(guessAt(at, order[i]));
+  if (before.size() > 0) {
+    Index first = 0;
+    before.row(at).maxCoeff(&first);
+    if (first != order.front()) guesses.former = guessAt(at, first);
+  }
   if (const Index of = query + ahead(model.config()); of < study.tokens()) {
     const Index real = study.text.ids[static_cast<std::size_t>(of)];
     guesses.real = guessAt(at, real);

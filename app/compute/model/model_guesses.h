@@ -29,7 +29,9 @@ struct Guesses {
   std::vector<Guess> best;    ///< the likeliest at the stop, at most kBest
   std::vector<Guess> lens;    ///< the likeliest at each stop
   std::optional<Guess> real;  ///< the token that does follow
-  Index rank = 0;             ///< of it, from 1
+  /// The likeliest without the scene's changes, where these made another one likelier.
+  std::optional<Guess> former;
+  Index rank = 0;  ///< of it, from 1
   static constexpr Index kBest = 5;
 };
 attention::Result<Guesses> guess(const GuessQuestion& question, std::stop_token stop);

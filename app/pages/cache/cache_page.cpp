@@ -327,7 +327,13 @@ std::vector<Action> CachePage::actions() {
       {"cache.back", "Remove one token from the cache", "Cache", {}, false, true, moves(DecodeMove::back)},
       {"cache.first", "Empty the cache", "Cache", {}, false, false, moves(DecodeMove::first)},
       {"cache.last", "Fill the cache", "Cache", {}, false, false, moves(DecodeMove::last)},
-      {"mask.causal", "Turn the causal mask on or off", "Mask", {}, true, false, [this](Scene& scene) {
+      {"mask.causal",
+       "Turn the causal mask on or off",
+       "Mask",
+       {Key::c, {}},
+       false,
+       false,
+       [this](Scene& scene) {
          const auto& opened = scene.setup.subject.opened;
          if (opened && opened->config().causal)
            return services_.view.messages.fail(opened->name +

@@ -110,9 +110,11 @@ void precisionView(Scene& scene, CacheState& page, const ImRect& area, bool smal
 void evictionView(Scene& scene, CacheState& page, const ImRect& area, bool small);
 void pagingView(Scene& scene, CacheState& page, const ImRect& area, bool small);
 
-/// One figure, the sentence that says what it means, and the rest; returns where it ends.
+/// One figure, the sentence that says what it means, and the rest, both in the first wording that there is
+/// room for; returns where it ends.
 float viewHeadline(const View& view, const ImRect& area, const std::string& figure,
-                   const std::string& sentence, const std::string& rest, bool small);
+                   const std::vector<std::string>& sentence, const std::vector<std::string>& rest,
+                   bool small);
 /// Says why a room has nothing to show, where that is so: an error, no tokens, or an answer that is on its
 /// way.
 bool viewIsEmpty(const Scene& scene, CacheState& page, const ImRect& area, const std::string& problem,

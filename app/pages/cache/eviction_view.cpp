@@ -118,8 +118,12 @@ void policyTile(Scene& scene, CacheState& page, const EvictionStudy& study, std:
   fieldChoice(view, scene, at == 0 ? "cost.cache.first_policy" : "cost.cache.second_policy", {},
               view.px(180));
   const float y = area.Min.y + view.px(13);
-  paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x + view.px(196), y),
-              area.GetWidth() - view.px(196), theme.secondary, policyWords(one.rules.policy));
+  // Presented, nothing is said in part: there the policy's name says it.
+  const float wordsRoom = area.GetWidth() - view.px(196);
+  if (const char* words = policyWords(one.rules.policy);
+      !view.present || textWidth(view.fonts->text, words) <= wordsRoom)
+    paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x + view.px(196), y), wordsRoom,
+                theme.secondary, words);
   const auto& question = page.eviction->request;
   const auto& tokens = question.snapshot->sequences[static_cast<std::size_t>(question.sequence)].keys;
   const NameRoom names = small ? NameRoom{} : nameRoom(view, tokens, tokens);
@@ -136,7 +140,9 @@ void policyTile(Scene& scene, CacheState& page, const EvictionStudy& study, std:
   const float x = map.Max.x + view.px(18), room = area.Max.x - x;
   if (room < view.px(90)) return;
   float line = map.Min.y + view.px(12);
+  // What matters most first: as many as stand beside the map.
   const auto figure = [&](const std::string& value, const char* label) {
+    if (line + view.px(32) > area.Max.y) return;
     paintFitted(view, list, view.fonts->monoTitle, ImVec2(x, line), room, theme.text, value);
     paintFitted(view, list, view.fonts->text, ImVec2(x, line + view.px(22)), room, theme.secondary, label);
     line += view.px(58);
@@ -146,9 +152,9 @@ void policyTile(Scene& scene, CacheState& page, const EvictionStudy& study, std:
   for (const double each : one.outputError) error = attention::larger(error, each);
   const Index entries =
       one.entries.empty() ? 0 : one.entries.back() / page.eviction->request.snapshot->config.kvHeads;
-  figure(fmt::format("{}", entries), (attention::nounFor(entries, "entry") + " at the end").c_str());
-  figure(percentText(lost), "weight lost, worst token");
   figure(percentText(error), "output error, worst token");
+  figure(percentText(lost), "weight lost, worst token");
+  figure(fmt::format("{}", entries), (attention::nounFor(entries, "entry") + " at the end").c_str());
 }
 
 }  // namespace
@@ -170,15 +176,21 @@ void evictionView(Scene& scene, CacheState& page, const ImRect& area, bool small
   for (std::size_t i = 0; i < 2; ++i)
     for (const double each : study.cases[i].outputError) worst[i] = attention::larger(worst[i], each);
   const auto name = [&](std::size_t i) { return policyName(study.cases[i].rules.policy); };
-  const std::string sentence = fmt::format("Largest output error: {} {}, {} {}.", name(0),
-                                           percentText(worst[0]), name(1), percentText(worst[1]));
-  const float top =
-      viewHeadline(view, area, fourDigitBytes(bytes(study.cases[0])), sentence,
-                   fmt::format("of {} without eviction; weights of {}, {}hatched: evicted",
-                               fourDigitBytes(entry * static_cast<double>(config.kvHeads * tokens)),
-                               headWords(page.eviction->request.snapshot->setup, page.eviction->request.head),
-                               small ? "query ↓ key →, " : ""),
-                   small);
+  const auto compared = [&](const char* what, auto&& called) {
+    return fmt::format("{}: {} {}, {} {}.", what, called(0), percentText(worst[0]), called(1),
+                       percentText(worst[1]));
+  };
+  const auto shortly = [&](std::size_t i) { return shortName(study.cases[i].rules.policy); };
+  const std::vector<std::string> sentence{compared("Largest output error", name),
+                                          compared("Largest output error", shortly),
+                                          compared("Output error", shortly)};
+  const std::string whole = fourDigitBytes(entry * static_cast<double>(config.kvHeads * tokens));
+  const std::string ofHead = headWords(page.eviction->request.snapshot->setup, page.eviction->request.head);
+  const float top = viewHeadline(view, area, fourDigitBytes(bytes(study.cases[0])), sentence,
+                                 {fmt::format("of {} without eviction; weights of {}, {}hatched: evicted",
+                                              whole, ofHead, small ? "query ↓ key →, " : ""),
+                                  fmt::format("of {}; weights of {}, hatched: evicted", whole, ofHead)},
+                                 small);
   if (!small)
     paintColourBar(view, scene.look.colormap, {"0", "weight", "1"},
                    ImVec2(area.Max.x, area.Min.y + view.px(24)), view.px(170));
@@ -200,8 +212,10 @@ void evictionView(Scene& scene, CacheState& page, const ImRect& area, bool small
          return unit * static_cast<double>(one.entries[at]);
        }}};
   Canvas list = *ImGui::GetWindowDrawList();
-  const float each = (area.GetWidth() - 2 * space) / 3;
-  for (std::size_t i = 0; i < 3; ++i) {
+  // Presented there is room for two in type for the last row; the figure above has the bytes.
+  const std::size_t plots = view.present ? 2 : 3;
+  const float each = (area.GetWidth() - static_cast<float>(plots - 1) * space) / static_cast<float>(plots);
+  for (std::size_t i = 0; i < plots; ++i) {
     const float left = area.Min.x + static_cast<float>(i) * (each + space);
     paintText(list, view.fonts->bold, ImVec2(left, bottom + view.px(8)), view.theme->text, kPlots[i].title);
     Plot plot = stepPlot(study, tokens, kPlots[i].value, entry);

@@ -213,13 +213,11 @@ void pagingView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
                 "Pages waste {}; contiguous allocation would waste {}.",
                 percentText(allocated > 0 ? static_cast<double>(wasted) / static_cast<double>(allocated) : 0),
                 percentText(contiguousWaste(step)));
-  const float top = viewHeadline(
-      view, area, bytes(allocated), sentence,
-      fmt::format(
-          "step {}: {} in blocks of {}, {} used, {} wasted; contiguous {}. A shared prefix counts once.",
-          page.pagingStep, bytes(allocated), block, bytes(step.storedTokens), bytes(wasted),
-          bytes(step.contiguousTokens)),
-      small);
+  const std::string said = fmt::format("step {}: {} in blocks of {}, {} used, {} wasted; contiguous {}.",
+                                       page.pagingStep, bytes(allocated), block, bytes(step.storedTokens),
+                                       bytes(wasted), bytes(step.contiguousTokens));
+  const float top = viewHeadline(view, area, bytes(allocated), {sentence},
+                                 {said + " A shared prefix counts once.", said}, small);
   const float line = small ? view.px(84) : std::max(view.px(130), area.GetHeight() * 0.27f);
   const float axis = view.px(18), bottom = area.Max.y - line - axis - view.px(30);
   const float space = view.px(36), left = area.GetWidth() * 0.6f - space / 2;

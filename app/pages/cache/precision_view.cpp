@@ -10,6 +10,7 @@
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/text/first_fitting.h"
 
 namespace headscope::app {
 
@@ -83,17 +84,19 @@ void column(Scene& scene, CacheState& page, const PrecisionStudy& study, std::si
   paintPicture(view, page.differences, static_cast<int>(at), ImRect(left, y, left + mapSide, y + mapSide),
                map, {most * 1e-4f, most, true});
   y += mapSide + view.px(22);
-  const auto figure = [&](const char* label, const std::string& value) {
+  const auto figure = [&](const std::vector<std::string>& label, const std::string& value) {
     const float taken =
         paintText(list, view.fonts->mono, ImVec2(area.Max.x, y), theme.text, value, Align::right);
-    paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth() - taken - view.px(6),
-                theme.secondary, label);
+    const float room = area.GetWidth() - taken - view.px(6);
+    paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, y), room, theme.secondary,
+                firstFitting(view.fonts->text, label, room));
     y += view.px(24);
   };
-  figure("weights, all heads", one.weightError == 0          ? "0"
-                               : std::isnan(one.weightError) ? "NaN"
-                                                             : numberText(one.weightError, 3));
-  figure("output", errorText(one.output.all));
+  figure({"weights, all heads", "weights", "ΔA"}, one.weightError == 0 ? "0"
+                                                  : std::isnan(one.weightError)
+                                                      ? "NaN"
+                                                      : numberText(one.weightError, 3));
+  figure({"output", "ΔY"}, errorText(one.output.all));
 }
 
 }  // namespace
@@ -113,13 +116,14 @@ void precisionView(Scene& scene, CacheState& page, const ImRect& area, bool smal
   const Index head = std::clamp<Index>(page.precision->request.head, 0, config.heads - 1);
   const float top = viewHeadline(
       view, area, fourDigitBytes(all),
-      chosen.format == attention::NumberFormat::fp32
-          ? "fp32 keeps every bit."
-          : fmt::format("{} is {} of fp32; output error {}.", formatName(chosen.format),
-                        fractionText(chosen.bytes, study.cases[0].bytes), errorText(chosen.output.all)),
-      layerPrefix(page.precision->request.snapshot->setup) +
-          fmt::format("keys and values of {} are quantised, then attention is recomputed",
-                      tokens == 1 ? "the one token" : "all " + tokenCountText(tokens)),
+      {chosen.format == attention::NumberFormat::fp32
+           ? "fp32 keeps every bit."
+           : fmt::format("{} is {} of fp32; output error {}.", formatName(chosen.format),
+                         fractionText(chosen.bytes, study.cases[0].bytes), errorText(chosen.output.all))},
+      {layerPrefix(page.precision->request.snapshot->setup) +
+           fmt::format("keys and values of all {} tokens are quantised, then attention is recomputed",
+                       tokens),
+       fmt::format("keys and values of all {} tokens, quantised", tokens)},
       small);
   const float space = view.px(small ? 14 : 24), each = (area.GetWidth() - 5 * space) / 6;
   const float rest = area.Max.y - top - view.px(46 + 26 + 34 + 22 + 60 + 30);
@@ -130,12 +134,17 @@ void precisionView(Scene& scene, CacheState& page, const ImRect& area, bool smal
     column(scene, page, study, i, ImRect(left, top, left + each, area.Max.y), keys, map);
   }
   const float keyWords = top + view.px(72) + keys + view.px(14);
-  paintFitted(
-      view, list, view.fonts->text, ImVec2(area.Min.x, keyWords), area.GetWidth(), view.theme->secondary,
+  const std::string most = numberText(static_cast<double>(study.mostDifference), 3);
+  const Index kv = config.kvHeadOf(head);
+  const std::vector<std::string> words{
       fmt::format("above: keys of KV {} as stored, dimensions ↓ tokens →     below: |Δ weights| of head {}, "
-                  "query ↓ key →, "
-                  "logarithmic up to {}",
-                  config.kvHeadOf(head), head, numberText(static_cast<double>(study.mostDifference), 3)));
+                  "query ↓ key →, logarithmic up to {}",
+                  kv, head, most),
+      fmt::format("above: keys of KV {}     below: |Δ weights| of head {}, logarithmic up to {}", kv, head,
+                  most),
+      fmt::format("above: keys of KV {}     below: |Δ weights| of head {}", kv, head)};
+  paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, keyWords), area.GetWidth(),
+              view.theme->secondary, firstFitting(view.fonts->text, words, area.GetWidth()));
 }
 
 }  // namespace headscope::app

@@ -12,6 +12,7 @@
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/text/first_fitting.h"
 #include "attention/cache/model_cost.h"
 
 namespace headscope::app {
@@ -80,23 +81,28 @@ void shapeTile(const Scene& scene, CacheState& page, const ShapesStudy& study, s
   paintNames(scene, view, map, tokens, names, at == 0, errors.Max.y);
   float y = errors.Max.y + names.below + view.px(24);
   // The share is set in the text's face: a fraction of the other is too small to read.
-  const auto figure = [&](const char* label, const std::string& value, bool bold = false,
+  const auto figure = [&](const std::vector<std::string>& label, const std::string& value, bool bold = false,
                           const std::string& share = "") {
-    const float right = area.Min.x + std::max(side, view.px(190));
+    const float right = area.Min.x + std::min(area.GetWidth(), std::max(side, view.px(190)));
     float taken = paintText(list, view.fonts->text, ImVec2(right, y), theme.text, share, Align::right);
     if (taken > 0) taken += view.px(10);
     taken += paintText(list, bold ? view.fonts->bold : view.fonts->mono, ImVec2(right - taken, y), theme.text,
                        value, Align::right);
-    paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, y), right - area.Min.x - taken - view.px(6),
-                theme.secondary, label);
+    const float room = right - area.Min.x - taken - view.px(6);
+    paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, y), room, theme.secondary,
+                firstFitting(view.fonts->text, label, room));
     y += view.px(small ? 22 : 27);
   };
-  figure("output error", !one.missing.empty() ? "–" : at == 0 ? "0" : errorText(one.output.all), true);
+  figure({"output error", "error"},
+         !one.missing.empty() ? "–"
+         : at == 0            ? "0"
+                              : errorText(one.output.all),
+         true);
   if (!one.missing.empty()) return;
-  figure("cache per token", exactBytes(bytes), false, at == 0 ? "" : fractionText(bytes, mha));
+  figure({"cache per token", "per token"}, exactBytes(bytes), false, at == 0 ? "" : fractionText(bytes, mha));
   const auto cached = static_cast<std::uint64_t>(std::max<Index>(1, decodeState(scene, page).tokens));
-  figure("read by the last step", fourDigitBytes(bytes * cached));
-  figure("parameters", countText(one.parameters));
+  figure({"last step reads", "last step"}, fourDigitBytes(bytes * cached));
+  figure({"parameters", "weights"}, countText(one.parameters));
 }
 
 }  // namespace
@@ -111,11 +117,15 @@ void shapesView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
   const ShapeCase& between = study.cases[alone ? 0 : 1];
   const std::uint64_t bytes = bytesPerToken(scene, between), mha = bytesPerToken(scene, study.cases[0]);
   const std::string head = headWords(page.shapes->request.snapshot->setup, page.shapes->request.head);
-  const std::string sentence = alone
-                                   ? "per token. MQA already has one kv head: nothing to merge."
-                                   : fmt::format("per token. {} ({}) needs {} of the cache; output error {}.",
-                                                 between.name, countedText(between.kvHeads, "kv head"),
-                                                 fractionText(bytes, mha), errorText(between.output.all));
+  std::vector<std::string> sentence{"per token. MQA already has one kv head: nothing to merge.",
+                                    "per token. MQA has one kv head already."};
+  if (!alone)
+    sentence = {fmt::format("per token. {} ({}) needs {} of the cache; output error {}.", between.name,
+                            countedText(between.kvHeads, "kv head"), fractionText(bytes, mha),
+                            errorText(between.output.all)),
+                fmt::format("per token. {}: {} of the cache, output error {}.", between.name,
+                            fractionText(bytes, mha), errorText(between.output.all)),
+                fmt::format("{}: output error {}.", between.name, errorText(between.output.all))};
   static constexpr std::array<const char*, 5> kCounts{"", "", "two", "three", "four"};
   std::string rest =
       small
@@ -124,7 +134,8 @@ void shapesView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
                         kCounts[study.cases.size()], head);
   if (study.cases.size() == 3 && !small)
     rest += fmt::format("; no number between {} and 1 divides the kv heads", study.cases[0].kvHeads);
-  const float top = viewHeadline(view, area, fourDigitBytes(bytes), sentence, rest, small);
+  const float top = viewHeadline(view, area, fourDigitBytes(bytes), sentence,
+                                 {rest, "Merged by mean; query ↓ key →; bars: error per token"}, small);
   if (!small)
     paintColourBar(view, scene.look.colormap, {"0", "weight", "1"},
                    ImVec2(area.Max.x, area.Min.y + view.px(24)), view.px(170));

@@ -10,11 +10,13 @@
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/text/first_fitting.h"
 
 namespace headscope::app {
 
 float viewHeadline(const View& view, const ImRect& area, const std::string& figure,
-                   const std::string& sentence, const std::string& rest, bool small) {
+                   const std::vector<std::string>& sentence, const std::vector<std::string>& rest,
+                   bool small) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const float height = view.px(small ? 58 : 76), y = area.Min.y + height / 2;
@@ -23,9 +25,9 @@ float viewHeadline(const View& view, const ImRect& area, const std::string& figu
   track("cache.figure", ImVec2(area.Min.x, area.Min.y), ImVec2(area.Min.x + width, area.Min.y + height));
   const float x = area.Min.x + width + view.px(small ? 22 : 30), room = area.Max.x - x;
   paintFitted(view, list, view.fonts->hero, ImVec2(x, y - view.px(small ? 11 : 14)), room, theme.text,
-              sentence);
+              firstFitting(view.fonts->hero, sentence, room));
   paintFitted(view, list, view.fonts->text, ImVec2(x, y + view.px(small ? 12 : 15)), room, theme.secondary,
-              rest);
+              firstFitting(view.fonts->text, rest, room));
   return area.Min.y + height + view.px(small ? 6 : 14);
 }
 

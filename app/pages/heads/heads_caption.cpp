@@ -35,6 +35,20 @@ Caption ofCell(const SequenceSnapshot& sequence, const Cell& cell, const Theme& 
   return caption;
 }
 
+/// The story of a row is its strongest key, also where the crosshair is on another one.
+Caption ofRow(const SequenceSnapshot& sequence, const Cell& cell, const Theme& theme) {
+  const auto row = sequence.probabilities()[cell.head].row(cell.query);
+  Index strongest = 0;
+  const float most = row.maxCoeff(&strongest);
+  if (strongest == cell.key || !(most > 0) || row(cell.key) == most) return ofCell(sequence, cell, theme);
+  Caption caption = ofCell(sequence, {cell.head, cell.query, strongest}, theme);
+  if (sequence.attention.scores.at(cell.head, cell.query, cell.key) == -INFINITY) return caption;
+  caption.push_back({" ", theme.text});
+  caption.push_back({quoted(sequence.keys, cell.key), theme.key});
+  caption.push_back({" gets " + weightText(row(cell.key)) + ".", theme.text});
+  return caption;
+}
+
 Caption ofStep(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
                const Theme& theme) {
   const attention::AttentionConfig& config = snapshot.config;
@@ -75,7 +89,8 @@ Caption headsCaption(const Scene& scene, const Snapshot& snapshot, const Sequenc
                      const View& view) {
   const Theme& theme = *view.theme;
   const Cell cell = litCell(scene, snapshot, sequence, view);
-  if (scene.cursor.focus >= 0) return ofCell(sequence, cell, theme);
+  const bool points = view.hover.key >= 0;
+  if (scene.cursor.focus >= 0) return (points ? ofCell : ofRow)(sequence, cell, theme);
   if (scene.cursor.decoding) return ofStep(scene, snapshot, sequence, theme);
   return {{"Each row is a ", theme.text},   {"query", theme.query},
           {", each column a ", theme.text}, {"key", theme.key},

@@ -185,6 +185,21 @@ void HeadsPage::copyNumbers(const Scene& scene) {
             view.pressedAt);
 }
 
+/// The next head that has a name, from the chosen one on and round; large where heads are shown.
+void HeadsPage::nextNamed(Scene& scene) {
+  const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
+  if (!sequence) return services_.view.messages.fail("No head to look at. Type a sentence first.");
+  const Index heads = page_.snapshot->config.heads;
+  for (Index i = 1; i <= heads; ++i) {
+    const Index head = (scene.cursor.cell.head + i) % heads;
+    if (!sequence->label(head, scene.look.labelThreshold).detector) continue;
+    scene.cursor.cell.head = head;
+    if (scene.cursor.page == "heads") scene.cursor.focus = head;
+    return;
+  }
+  services_.view.say("No head does something that has a name.");
+}
+
 double HeadsPage::nextFrameIn() const {
   double next = std::numeric_limits<double>::infinity();
   if (page_.playing) next = page_.playedAt + kPlayInterval - services_.view.time;
@@ -231,6 +246,15 @@ std::vector<Action> HeadsPage::actions() {
                      },
                      "heads",
                      "zoom in enlarge"});
+  actions.push_back({"head.next_named",
+                     "Next head that does something",
+                     "View",
+                     {static_cast<Key>('J'), {}},
+                     false,
+                     false,
+                     [this](Scene& scene) { nextNamed(scene); },
+                     "",
+                     "behaviour jump"});
   actions.push_back({"head.copy",
                      "Copy the head's numbers as CSV",
                      "View",

@@ -41,6 +41,7 @@ class HeadsPage : public Page {
   void decodeTo(Scene& scene);
   std::vector<Action> tokenActions();
   void advancePlay(Scene& scene);
+  void nextNamed(Scene& scene);
   void walk(Scene& scene);
   enum class Decode { toggle, play, forward, back };
   void decode(Scene& scene, Decode what);

@@ -90,7 +90,7 @@ void lessonCaption(LessonsState& page, const ImRect& area) {
     if (!page.study) {
       paintText(list, view.fonts->title, ImVec2(x, y + view.px(12)), theme.secondary,
                 page.problem.empty() ? "Computing…" : page.problem);
-    } else if (page.at().question) {
+    } else if (page.at().question && !page.explains()) {
       if (area.GetHeight() > area.GetWidth() * 0.6f) {
         ImGui::SetCursorScreenPos(ImVec2(x, y));
         if (ImGui::BeginChild("lesson.caption.question",

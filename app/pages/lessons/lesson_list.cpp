@@ -71,6 +71,34 @@ void steps(const LessonsState& page, const Lesson& lesson, ImVec2 at, float widt
   }
 }
 
+std::string stateOf(const LessonsState& page, const Lesson& lesson) {
+  const Index last = lastStep(page, lesson);
+  std::string state = fmt::format("{} min", lesson.minutes);
+  if (isDone(page, lesson))
+    state += " · done";
+  else if (last >= 0)
+    state += fmt::format(" · step {} of {}", last + 1, lesson.steps.size());
+  return state;
+}
+
+/// On one line, where all lessons are to be in sight.
+void flatCard(const LessonsState& page, std::size_t at, const ImRect& area) {
+  const View& view = page.view;
+  const LessonEntry& entry = page.library->lessons[at];
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float pad = view.px(4), side = area.GetHeight() - 2 * pad, y = area.GetCenter().y;
+  const ImVec2 from(area.Min.x + pad, area.Min.y + pad);
+  cover(page, at, ImRect(from, ImVec2(from.x + side, from.y + side)));
+  float x = from.x + side + view.px(34);
+  paintText(list, view.fonts->monoSmall, ImVec2(x - view.px(8), y), view.theme->secondary,
+            entry.own ? "·" : std::to_string(entry.lesson->number), Align::right);
+  const float right = area.Max.x - pad;
+  const float taken = paintText(list, view.fonts->small, ImVec2(right, y), view.theme->secondary,
+                                stateOf(page, *entry.lesson), Align::right);
+  paintFitted(view, list, view.fonts->text, ImVec2(x, y), right - taken - view.px(10) - x, view.theme->text,
+              entry.lesson->title);
+}
+
 /// A lesson with its picture, what it is about and how far it has come.
 void card(LessonsState& page, std::size_t at, const ImRect& area) {
   View& view = page.view;
@@ -87,6 +115,7 @@ void card(LessonsState& page, std::size_t at, const ImRect& area) {
   if (ImGui::IsItemHovered() || current)
     list.AddRectFilled(area.Min, area.Max,
                        current ? theme.raised : mixed(theme.background, theme.raised, 0.6f), view.px(6));
+  if (area.GetHeight() < view.px(100)) return flatCard(page, at, area);
   const float pad = view.px(10), side = std::min(area.GetHeight() - 2 * pad, area.GetWidth() * 0.38f);
   cover(page, at,
         ImRect(area.Min.x + pad, area.Min.y + pad, area.Min.x + pad + side, area.Min.y + pad + side));
@@ -101,13 +130,8 @@ void card(LessonsState& page, std::size_t at, const ImRect& area) {
   y += paintParagraph(list, view.fonts->title, ImVec2(x, y), width, theme.text, lesson.title) + view.px(4);
   paintParagraph(list, view.fonts->text, ImVec2(x, y), width, theme.secondary, lesson.summary);
   list.PopClipRect();
-  const Index last = lastStep(page, lesson);
-  std::string state = fmt::format("{} min", lesson.minutes);
-  if (isDone(page, lesson))
-    state += " · done";
-  else if (last >= 0)
-    state += fmt::format(" · step {} of {}", last + 1, lesson.steps.size());
-  paintText(list, view.fonts->small, ImVec2(x, area.Max.y - pad - view.px(18)), theme.secondary, state);
+  paintText(list, view.fonts->small, ImVec2(x, area.Max.y - pad - view.px(18)), theme.secondary,
+            stateOf(page, lesson));
   steps(page, lesson, ImVec2(x, area.Max.y - pad - view.px(6)), width);
 }
 
@@ -142,12 +166,14 @@ void grid(LessonsState& page, const ImRect& area) {
     problems(page, ImVec2(area.Min.x, area.Min.y + view.px(44)), area.GetWidth());
     return;
   }
-  const int columns = std::clamp(static_cast<int>(area.GetWidth() / view.px(400)), 1, 4);
-  const float gap = view.px(16);
+  // Presented, all are in sight: nobody scrolls in a hall.
+  const int columns = std::clamp(static_cast<int>(area.GetWidth() / view.px(view.present ? 300 : 400)), 1, 4);
+  const float gap = view.px(view.present ? 4 : 16), least = view.px(view.present ? 32 : 132);
   const float width = (area.GetWidth() - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
   const auto rows = static_cast<float>((found.size() + static_cast<std::size_t>(columns) - 1) /
                                        static_cast<std::size_t>(columns));
-  const float high = std::clamp((area.GetHeight() - gap * (rows - 1)) / rows, view.px(132), view.px(208));
+  const float room = area.GetHeight() - gap * (rows - 1) - view.px(view.present ? 12 : 0);
+  const float high = std::clamp(room / rows, least, view.px(208));
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto row = static_cast<float>(i / static_cast<std::size_t>(columns));
     const auto column = static_cast<float>(i % static_cast<std::size_t>(columns));

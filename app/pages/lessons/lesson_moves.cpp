@@ -74,7 +74,6 @@ void LessonsPage::applyMoves(Scene& own) {
   }
   const auto move = std::exchange(page_.move, std::nullopt);
   if (!move) return;
-  page_.blank = false;
   if (*move == Move::list) at = {};
   if (!page_.lesson) return;
   const auto last = static_cast<Index>(page_.lesson->steps.size()) - 1;
@@ -86,6 +85,10 @@ void LessonsPage::applyMoves(Scene& own) {
 }
 
 void LessonsPage::moveOn(LessonCursor& at) {
+  if (page_.explains()) {
+    page_.put = true;
+    return;
+  }
   if (page_.asking()) return answer(at);
   if (at.step + 1 < static_cast<Index>(page_.lesson->steps.size())) return goTo(at, at.step + 1);
   at = {};  // the lesson is done: back to the list
@@ -95,6 +98,12 @@ void LessonsPage::moveOn(LessonCursor& at) {
 void LessonsPage::moveBack(LessonCursor& at) {
   if (page_.at().question && at.answered) {
     at.answered = false;
+    page_.put = true;
+    return;
+  }
+  if (services_.view.present && page_.asking() && !page_.explains()) {
+    page_.put = false;
+    at.guess = -1;
     return;
   }
   if (at.step == 0) return;
@@ -142,6 +151,7 @@ void LessonsPage::place(LessonCursor& at) {
   if (const Placed now{page_.lesson, at.step, after}; now != placed_) {
     if (now.lesson != placed_.lesson || now.step != placed_.step) {
       page_.study = nullptr;
+      page_.put = false;
       page_.problem.clear();
       studied_ = {};
     }
@@ -360,7 +370,7 @@ std::vector<Action> LessonsPage::movingActions() {
        "lessons"},
   };
   // A to D choose while a question waits; else they mean what they mean elsewhere.
-  constexpr const char* kElse[] = {"", "lesson.blank", "", "decode.toggle"};
+  constexpr const char* kElse[] = {"", "stage.blank", "mask.causal", "decode.toggle"};
   for (std::size_t i = 0; i < 4; ++i) {
     const std::string letter = optionLetter(i);
     actions.push_back({"lesson.guess." + letter,
@@ -378,9 +388,6 @@ std::vector<Action> LessonsPage::movingActions() {
                        },
                        "lessons"});
   }
-  actions.push_back({"lesson.blank", "Darken the screen", "Lessons", {}, false, false, [this](Scene&) {
-                       page_.blank = page_.lesson && !page_.blank;
-                     }});
   return actions;
 }
 

@@ -177,12 +177,7 @@ void LessonsPage::draw(Scene&, const Layout& layout) {
     lessonCaption(page_, captionArea(page_, area));
   else
     lessonColumn(page_, ImRect(area.Min.x, area.Min.y, area.Min.x + columnWidth(view, area), area.Max.y));
-  if (page_.blank) {
-    const float left = layout.presents ? area.Min.x : area.Min.x + columnWidth(view, area);
-    Canvas(*ImGui::GetForegroundDrawList()).AddRectFilled(ImVec2(left, area.Min.y), area.Max, 0xFF000000);
-  } else {
-    lookMark(page_, area);
-  }
+  lookMark(page_, area);
 }
 
 std::vector<CaptionPart> LessonsPage::caption(const Scene&) const {

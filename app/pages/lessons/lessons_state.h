@@ -43,7 +43,7 @@ struct LessonsState {
   bool stands = false;                     ///< the stage has all that it asked for since it was set
   bool changed = false;                    ///< the person moved something on the stage
   std::set<std::string> waiting;           ///< ids of the lesson's other steps that were left changed
-  bool blank = false;                      ///< the stage is dark, so that people listen
+  bool put = false;                        ///< presented: the explanation was read, its question is put
 
   std::optional<Move> move;     ///< asked for in this frame
   std::optional<Index> goTo;    ///< a step that was asked for
@@ -58,6 +58,8 @@ struct LessonsState {
   bool canRemember() const { return progress == Progress{} && forgotten != Progress{}; }
   /// Whether the step's question waits for its answer: until then the stage shows what was before.
   bool asking() const { return lesson && at().question && !answered; }
+  /// Presented, a step's explanation comes first, and its question is a beat of its own after it.
+  bool explains() const { return view.present && asking() && !put && guess < 0; }
 };
 
 /// The scene that a step's patch was laid over.

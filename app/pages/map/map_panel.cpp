@@ -153,7 +153,7 @@ void paintOver(const Scene& scene, MapState& page, Canvas list, const MapWindow&
   tile.row = static_cast<float>(window.rowAt(cells.Min.y) - static_cast<double>(firstRow));
   tile.col = static_cast<float>(window.colAt(cells.Min.x) - static_cast<double>(firstCol));
   tile.rows = static_cast<float>(cells.GetHeight() * window.cellsPerPixel);
-  tile.cols = static_cast<float>(cells.GetWidth() * window.cellsPerPixel);
+  tile.cols = static_cast<float>(cells.GetWidth() * window.cellsPerPixel / window.wide);
   const Index n = window.n - firstRow, m = window.m - firstCol;
   Look look = scene.look;
   look.quantity = Quantity::weights;

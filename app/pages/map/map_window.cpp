@@ -50,8 +50,14 @@ MapWindow mapWindow(MapCursor& cursor, const View& view, const ImRect& area, Ind
   }
   window.cellsPerPixel = all ? whole : std::max(cursor.cellsPerPixel, closest);
   if (!all) cursor.cellsPerPixel = window.cellsPerPixel;
+  // Presented, a short text fills the screen: its cells may be wider than high.
+  constexpr Index kShort = 64;
+  constexpr double kWidest = 1.6;
+  if (all && view.present && std::max(n, m) <= kShort)
+    window.wide = std::clamp(area.GetWidth() * whole / static_cast<double>(m), 1.0, kWidest);
   window.row = firstCell(cursor.row, area.GetHeight() * window.cellsPerPixel, static_cast<double>(n));
-  window.col = firstCell(cursor.col, area.GetWidth() * window.cellsPerPixel, static_cast<double>(m));
+  window.col =
+      firstCell(cursor.col, area.GetWidth() * window.cellsPerPixel / window.wide, static_cast<double>(m));
   return window;
 }
 
@@ -66,7 +72,7 @@ void zoomMap(MapCursor& cursor, const MapWindow& window, double factor, ImVec2 a
 }
 
 void panMap(MapCursor& cursor, const MapWindow& window, float dx, float dy) {
-  cursor.col += static_cast<double>(dx) * window.cellsPerPixel;
+  cursor.col += static_cast<double>(dx) * window.cellsPerPixel / window.wide;
   cursor.row += static_cast<double>(dy) * window.cellsPerPixel;
 }
 

@@ -14,12 +14,13 @@ struct MapWindow {
   ImRect area;              ///< pixels
   Index n = 1, m = 1;       ///< cells
   double row = 0, col = 0;  ///< the cell at the area's top left, fractional; negative where there is a margin
-  double cellsPerPixel = 1;
-  double closest = 0;  ///< the least cellsPerPixel there can be
+  double cellsPerPixel = 1;  ///< downwards
+  double wide = 1;           ///< a cell is so many times as wide as it is high
+  double closest = 0;        ///< the least cellsPerPixel there can be
 
-  float x(double col_) const { return area.Min.x + static_cast<float>((col_ - col) / cellsPerPixel); }
+  float x(double col_) const { return area.Min.x + static_cast<float>((col_ - col) * wide / cellsPerPixel); }
   float y(double row_) const { return area.Min.y + static_cast<float>((row_ - row) / cellsPerPixel); }
-  double colAt(float x_) const { return col + static_cast<double>(x_ - area.Min.x) * cellsPerPixel; }
+  double colAt(float x_) const { return col + static_cast<double>(x_ - area.Min.x) * cellsPerPixel / wide; }
   double rowAt(float y_) const { return row + static_cast<double>(y_ - area.Min.y) * cellsPerPixel; }
   /// The part of the area that shows cells.
   ImRect cells() const;

@@ -88,7 +88,8 @@ void tabs(Scene& scene, const Snapshot* snapshot, MaskState& page, ImRect area) 
       biasTab(scene, snapshot, page, maps);
       break;
     case StudioTab::compare:
-      compareTab(scene, snapshot, page, maps);
+      // Presented without a second mask, the one there is is shown rather than an empty page.
+      (view.present && !scene.setup.mask.compare ? maskTab : compareTab)(scene, snapshot, page, maps);
       break;
   }
   if (strip > 0)

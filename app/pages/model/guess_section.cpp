@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "app/pages/model/model_state.h"
 #include "app/platform/track.h"
@@ -47,7 +49,7 @@ void guessLine(Scene& scene, ModelState& page, const Guess& guess, Index place, 
   View& view = page.view;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = view.px(26), y = at.y + height / 2;
-  const std::string name = fmt::format("guess.{}", place);
+  const std::string name = place < 0 ? "guess.former" : fmt::format("guess.{}", place);
   const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width, height));
   trackItem(name);
   const std::string reason = cannotGoOn(scene, page);
@@ -56,7 +58,8 @@ void guessLine(Scene& scene, ModelState& page, const Guess& guess, Index place, 
   if (hovered && reason.empty())
     list.AddRectFilled(ImVec2(at.x - view.px(6), at.y), ImVec2(at.x + width + view.px(6), at.y + height),
                        view.theme->raised, view.px(5));
-  paintText(list, view.fonts->monoSmall, ImVec2(at.x, y), view.theme->faint, std::to_string(place + 1));
+  if (place >= 0)
+    paintText(list, view.fonts->monoSmall, ImVec2(at.x, y), view.theme->faint, std::to_string(place + 1));
   const float wordWidth = std::min(view.px(90), width * 0.26f);
   const std::uint32_t color = place == 0 ? view.theme->text : view.theme->secondary;
   paintFitted(view, list, view.fonts->mono, ImVec2(at.x + view.px(18), y), wordWidth - view.px(4), color,
@@ -115,6 +118,20 @@ void realNext(const ModelState& page, const Guesses& guesses, const std::string&
   hint(view, text);
 }
 
+/// The best with their places, and as the last of `most` lines the one that was first before the scene's
+/// changes, so that what was lost stays in sight; its place is −1.
+std::vector<std::pair<Index, Guess>> guessesShown(const Guesses& guesses, std::size_t most) {
+  std::vector<std::pair<Index, Guess>> lines;
+  for (const Guess& guess : guesses.best) lines.emplace_back(std::ssize(lines), guess);
+  const auto& former = guesses.former;
+  const auto place = std::find_if(lines.begin(), lines.end(),
+                                  [&](const auto& line) { return former && line.second.id == former->id; });
+  const bool ghost = former && place - lines.begin() >= static_cast<std::ptrdiff_t>(most) - 1;
+  lines.resize(std::min(lines.size(), ghost ? most - 1 : most));
+  if (ghost) lines.emplace_back(-1, *former);
+  return lines;
+}
+
 void forecastLines(ModelState& page, float width) {
   const View& view = page.view;
   if (page.forecasts.empty()) return;
@@ -169,16 +186,38 @@ void guessSection(Scene& scene, ModelState& page, float width) {
     return;
   }
   if (answer->value->best.empty()) return;
-  winner(page, answer->value->best.front(), width);
-  const float end = ImGui::GetWindowPos().y + ImGui::GetWindowHeight();
-  for (std::size_t i = 0; i < answer->value->best.size(); ++i) {
-    // Nobody scrolls while presenting: what doesn't fit whole isn't begun.
-    if (view.present && ImGui::GetCursorScreenPos().y + view.px(30) > end) return;
-    guessLine(scene, page, answer->value->best[i], static_cast<Index>(i), width);
-  }
+  const std::vector<std::pair<Index, Guess>> lines = guessesShown(*answer->value, view.present ? 3 : 6);
+  if (!view.present) winner(page, lines.front().second, width);
+  for (const auto& [rank, guess] : lines) guessLine(scene, page, guess, rank, width);
+  if (view.present) return;
   gap(view, 4);
   if (answer->value->real) realNext(page, *answer->value, page.word(answer->value->real->id));
   forecastLines(page, width);
+}
+
+std::vector<CaptionPart> changeCaption(const Scene& scene, const ModelState& page) {
+  const GuessAnswer* answer = page.guesses.get();
+  if (!answer || !answer->value || answer->value->best.empty() ||
+      answer->request.query != scene.cursor.cell.query)
+    return {};
+  const Guess guess = answer->value->former.value_or(answer->value->best.front());
+  const auto word = page.words.find(guess.id);
+  if (guess.unchanged < 0 || word == page.words.end() || !std::isfinite(guess.probability) ||
+      std::abs(guess.probability - guess.unchanged) < 0.0005f)
+    return {};
+  constexpr std::array<const char*, 10> kCounts{"",     "",    "two",   "three", "four",
+                                                "five", "six", "seven", "eight", "nine"};
+  const std::size_t off = scene.setup.subject.switchedOff.size();
+  const std::string heads = off < kCounts.size() ? kCounts[off] : std::to_string(off);
+  const std::string cause = off == 0   ? "After this change "
+                            : off == 1 ? "Without this head "
+                                       : "Without these " + heads + " heads ";
+  const std::uint32_t color = page.view.theme->text;
+  return {{cause, color},
+          {"“" + word->second + "”", page.view.theme->key},
+          {fmt::format(" {} from {} to {}.", guess.probability < guess.unchanged ? "falls" : "rises",
+                       probabilityText(guess.unchanged), probabilityText(guess.probability)),
+           color}};
 }
 
 }  // namespace headscope::app

@@ -169,19 +169,19 @@ void headPanel(Scene& scene, ModelState& page, const Layout& layout) {
       title(scene, page, at, width);
       const float heatTop = at.y + view.px(60);
       // The guesses below need their room whatever the window's height.
-      const float below = view.px(view.present ? 128 : 430);
+      const float below = view.px(view.present ? 14 : 430);
       const float room = std::max(view.px(170), layout.right.Max.y - heatTop - below);
       const float bottom = heatmap(scene, page, ImVec2(at.x, heatTop), width, std::min(room, width));
       if (page.opened->recorded) {
         ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(4)));
         recordedPanel(scene, page);
       } else {
+        // Presented, the head has this room, and the guesses are below the thumbnails.
+        if (view.present) return endPanel();
         facts(scene, page, at.x, bottom + view.px(10));
         ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(24)));
-        if (!view.present) {
-          buttons(scene, page);
-          gap(view, 12);
-        }
+        buttons(scene, page);
+        gap(view, 12);
         if (!page.madeHere()) guessSection(scene, page, width);
       }
     }

@@ -138,6 +138,24 @@ std::vector<Action> ModelPage::playActions() {
   };
 }
 
+/// The next head that learned something on purpose, from the chosen one on, layer by layer and round.
+void ModelPage::nextNamed(Scene& scene) {
+  if (!page_.config || !page_.ready()) return;
+  const Index heads = page_.config->heads, all = heads * page_.config->layerCount();
+  Cursor& cursor = scene.cursor;
+  for (Index i = 1; i <= all; ++i) {
+    const Index at = (cursor.model.layer * heads + cursor.cell.head + i) % all;
+    const HeadSummary* head = page_.summary(at / heads, at % heads);
+    if (!head || !isDeliberate(head->label(scene.look.labelThreshold))) continue;
+    page_.view.nextHover = page_.view.hover = {};
+    cursor.model.layer = at / heads;
+    cursor.cell.head = at % heads;
+    lookAtStrongest(cursor);
+    return;
+  }
+  page_.view.say("No head does something that has a name.");
+}
+
 std::vector<Action> ModelPage::headActions() {
   const auto step = [this](Index layers, Index heads) {
     return [this, layers, heads](Scene& scene) {
@@ -146,6 +164,7 @@ std::vector<Action> ModelPage::headActions() {
       Cursor& cursor = scene.cursor;
       cursor.model.layer = std::clamp<Index>(cursor.model.layer + layers, 0, page_.config->layerCount() - 1);
       cursor.cell.head = std::clamp<Index>(cursor.cell.head + heads, 0, page_.config->heads - 1);
+      lookAtStrongest(cursor);
     };
   };
   const auto arrow = [&](const char* id, const char* name, Key key, Index layers, Index heads) {
@@ -167,6 +186,15 @@ std::vector<Action> ModelPage::headActions() {
       arrow("model.right", "Next head", Key::right, 0, 1),
       arrow("model.up", "Layer above", Key::up, -1, 0),
       arrow("model.down", "Layer below", Key::down, 1, 0),
+      {"model.next_named",
+       "Next head that does something",
+       "Model",
+       {static_cast<Key>('J'), {}},
+       false,
+       false,
+       [this](Scene& scene) { nextNamed(scene); },
+       "model",
+       "behaviour jump"},
       {"model.switch",
        "Switch this head off or on",
        "Model",

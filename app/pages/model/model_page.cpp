@@ -170,36 +170,10 @@ void ModelPage::prepareShown(Scene& scene) {
   if (page_.followsLast && page_.study->question == modelQuestion(scene.setup, scene.cursor.sequence)) {
     scene.cursor.cell.query = page_.queries() - 1;
     page_.followsLast = false;
+    lookAtStrongest(scene.cursor);
   }
   fitCursor(scene);
   page_.pictures.show(scene, page_);
-}
-
-/// What is pointed at is what is looked at. Heads that the pointer only crosses, on its way to a tab, are not
-/// what was chosen: once it has left them, what it rested on last is looked at again.
-void ModelPage::followPointer(Cursor& cursor) {
-  constexpr double kRests = 0.25;  // seconds on a head
-  const Crosshair& hover = services_.view.hover;
-  const double now = services_.view.time;
-  const Look shown{cursor.model.layer, cursor.cell};
-  if (hover.head < 0 || page_.held) {
-    if (rested_ && !page_.held && now - onHeadSince_ < kRests && shown == pointed_) {
-      cursor.model.layer = rested_->layer;
-      cursor.cell = rested_->cell;
-    }
-    rested_.reset();
-    return;
-  }
-  if (!rested_) rested_ = shown;
-  if (page_.hoverLayer != shown.layer || hover.head != shown.cell.head)
-    onHeadSince_ = now;
-  else if (now - onHeadSince_ >= kRests)
-    rested_ = shown;
-  pointed_ = {page_.hoverLayer,
-              {hover.head, hover.query >= 0 ? hover.query : shown.cell.query,
-               hover.key >= 0 ? hover.key : shown.cell.key}};
-  cursor.model.layer = pointed_.layer;
-  cursor.cell = pointed_.cell;
 }
 
 /// All that is looked at is there.
@@ -269,7 +243,7 @@ Layout ModelPage::divided(Layout layout) const {
 float ModelPage::stripHeight(const Layout& layout) const {
   const View& view = services_.view;
   const bool tokensAlone = page_.config && !page_.config->family;  // nothing says what comes next
-  return view.px(tokensAlone ? 96 : layout.presents ? 120 : foldsStrip(layout) ? 148 : kStripHeight);
+  return view.px(layout.presents ? 36 : tokensAlone ? 96 : foldsStrip(layout) ? 148 : kStripHeight);
 }
 
 /// In low windows, and where many layers would leave thumbnails no room.
@@ -296,6 +270,7 @@ void ModelPage::drawShown(Scene& scene, const Layout& whole) {
     openModelAt(std::exchange(page_.opening.wanted, {}), services_.asker(), Outcome(view));
   if (!page_.opening.forgotten.empty()) changeRecent(std::exchange(page_.opening.forgotten, {}), false);
   if (!page_.config) return;
+  if (layout.presents) return drawPresented(scene, layout);
   ImRect above = layout.center, below = layout.center;
   above.Max.y = below.Min.y = std::round(layout.center.Max.y - stripHeight(layout));
   overviewPanel(scene, page_, above, layout.presents);
@@ -327,23 +302,6 @@ void ModelPage::reset() {
 
 bool ModelPage::showsSide(const Scene& scene) const {
   return scene.setup.subject.opened != nullptr || isStack(scene.setup) || showsExample(scene);
-}
-
-std::vector<CaptionPart> ModelPage::caption(const Scene& scene) const {
-  if (scene.cursor.model.view != ModelView::heads && page_.pair.pair &&
-      page_.pair.pair->opened == page_.opened)
-    return pairCaption(scene, page_);
-  if (!page_.ready() || scene.cursor.cell.query >= page_.queries()) return {};
-  const Theme& theme = *services_.view.theme;
-  const Cell& cell = scene.cursor.cell;
-  const LayerSummary* layer = page_.layer(scene.cursor.model.layer);
-  if (!layer || layer->weights.rows() != page_.queries() || layer->weights.cols() != page_.tokens())
-    return {};
-  return {{fmt::format("Layer {}, head {}: ", scene.cursor.model.layer, cell.head), theme.text},
-          {"“" + page_.queryToken(cell.query) + "”", theme.query},
-          {" looks at ", theme.text},
-          {"“" + page_.token(cell.key) + "”", theme.key},
-          {" with " + weightText(layer->weights.at(cell.head, cell.query, cell.key)) + ".", theme.text}};
 }
 
 PageStatus ModelPage::status(const Scene&) const {

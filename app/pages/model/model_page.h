@@ -64,6 +64,9 @@ class ModelPage : public Page {
   std::vector<Action> onShown(std::vector<Action> actions);
   bool takeShown(const Scene& scene);
   void prepareShown(Scene& scene);
+  void nextNamed(Scene& scene);
+  void lookAtStrongest(Cursor& cursor) const;
+  void drawPresented(Scene& scene, Layout layout);
   void drawShown(Scene& scene, const Layout& layout);
   void askShown(const Scene& scene);
   attention::Result<ModelStudy> run(const ModelQuestion& question, std::stop_token stop);

@@ -9,13 +9,14 @@
 
 #include "app/compute/heads/head_copying.h"
 #include "app/compute/jobs/answer.h"
-#include "app/compute/model/head_losses.h"
 #include "app/compute/layer/value_range.h"
+#include "app/compute/model/head_losses.h"
 #include "app/compute/model/model_guesses.h"
 #include "app/compute/model/recorded_receipt.h"
 #include "app/pages/model/model_pictures.h"
 #include "app/pages/model/pair_answers.h"
 #include "app/scene/models/model_cache.h"
+#include "app/widgets/caption.h"
 #include "app/widgets/layout.h"
 
 namespace headscope::app {
@@ -197,6 +198,9 @@ void exampleSection(ModelState& page);
 /// Where no model is open: what can be.
 void openingPanel(Scene& scene, ModelState& page, const ImRect& area);
 
+/// What the scene's changes did to the guess behind the query, in a sentence; empty where they did nothing or
+/// aren't known.
+std::vector<CaptionPart> changeCaption(const Scene& scene, const ModelState& page);
 /// What the model would say next, best first; below the large head.
 void guessSection(Scene& scene, ModelState& page, float width);
 

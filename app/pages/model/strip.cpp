@@ -93,20 +93,27 @@ void transport(const Scene& scene, ModelState& page, const ImRect& area) {
 struct StripColumns {
   float left, width;
   Index first, count, slots;
+  ImFont* font;
   float at(Index token) const { return left + width * static_cast<float>(token - first); }
 };
 
 StripColumns columnsFor(ModelState& page, const ImRect& area) {
   const View& view = page.view;
-  const float labels = view.px(86);
-  StripColumns columns{area.Min.x + labels, 0, 0, 0, 0};
+  const float labels = view.px(view.present ? 0 : 86);
+  StripColumns columns{area.Min.x + labels, 0, 0, 0, 0, view.fonts->mono};
   const float room = area.GetWidth() - labels;
   float widest = view.px(40);
   for (const auto& token : page.study->text.tokens)
     widest = std::max(widest, textWidth(view.fonts->mono, token.text) + view.px(10));
   columns.width = std::floor(std::min(widest, view.px(74)));
+  // Presented, the whole text is in sight where its words can be read.
+  if (view.present) {
+    columns.width = std::floor(
+        std::clamp(room / static_cast<float>(page.tokens()), std::min(widest, view.px(36)), widest));
+    if (columns.width < widest - view.px(4)) columns.font = view.fonts->monoSmall;
+  }
   const Index slots = std::max<Index>(1, static_cast<Index>(room / columns.width));
-  const Index n = page.tokens(), spare = std::min<Index>(2, slots - 1);
+  const Index n = page.tokens(), spare = view.present ? 0 : std::min<Index>(2, slots - 1);
   const Index newest = std::max<Index>(0, n + spare - slots);
   columns.first = page.stripFrom < 0 ? newest : std::min(page.stripFrom, newest);
   columns.count = std::min(slots, n - columns.first);
@@ -169,13 +176,15 @@ void column(const Scene& scene, ModelState& page, const StripColumns& columns, I
   if (query) list.AddRectFilled(place.Min, ImVec2(place.Max.x, area.Max.y), faded(view.theme->query, 0.09f));
   const std::uint32_t color = query ? view.theme->query : key ? view.theme->key : view.theme->text;
   if (page.edit.token != token) {
-    const std::string word = fitted(view.fonts->mono, page.token(token), columns.width - view.px(6));
-    const float wide = paintText(list, view.fonts->mono, ImVec2(center, wordY), color, word, Align::center);
+    const std::string word =
+        fitted(columns.font, page.token(token), columns.width - view.px(view.present ? 2 : 6));
+    const float wide = paintText(list, columns.font, ImVec2(center, wordY), color, word, Align::center);
     if (token >= page.study->text.typed)
       list.AddRectFilled(ImVec2(center - wide / 2, wordY + view.px(9)),
                          ImVec2(center + wide / 2, wordY + view.px(10.5f)), color);
   }
-  foreseenBar(page, columns, token, wordY, query ? view.theme->text : view.theme->secondary, folded);
+  if (!view.present)
+    foreseenBar(page, columns, token, wordY, query ? view.theme->text : view.theme->secondary, folded);
   // What stands behind a word that is being changed goes with it.
   if (page.edit.token >= 0 && token > page.edit.token)
     list.AddRectFilled(place.Min, ImVec2(place.Max.x + view.px(4), area.Max.y),
@@ -335,7 +344,7 @@ void stripPanel(Scene& scene, ModelState& page, const ImRect& area, bool folded)
     const ImRect inner(area.Min.x + pad, area.Min.y, area.Max.x - pad, area.Max.y - view.px(4));
     const float bar = view.present ? 0 : view.px(42);
     const bool recorded = page.madeHere() || page.opened->recorded;  // what has nothing to guess with
-    if (recorded) {
+    if (recorded && !view.present) {
       ImGui::SetCursorScreenPos(ImVec2(inner.Min.x, inner.Min.y + view.px(10)));
       hint(view, page.madeHere()
                      ? "Synthetic layers have no vocabulary and make no predictions. Text:"
@@ -352,7 +361,7 @@ void stripPanel(Scene& scene, ModelState& page, const ImRect& area, bool folded)
       if (editing) tokenEditBox(page, wordOf(view, columns, edited, rows));  // first: it is on top
       pointAtColumns(scene, page, columns, rows);
       for (Index i = 0; i < columns.count; ++i) column(scene, page, columns, columns.first + i, rows, folded);
-      if (!recorded) rowNames(page, rows, folded);
+      if (!recorded && !view.present) rowNames(page, rows, folded);
       if (!folded && !recorded) {
         const float top = rows.Min.y + view.px(12 + 18 + 44 + 42);
         cacheRows(scene, page, columns, ImRect(rows.Min.x, top, rows.Max.x, inner.Max.y - view.px(20)));

@@ -16,9 +16,9 @@ using attention::Result;
 namespace {
 
 /// In reading order: the pages, what Headscope reads and writes, and what goes beyond.
-constexpr std::array<std::string_view, 17> kChapters{
-    "heads", "mask",    "map",      "cache", "cost",     "model", "lab",    "lessons",    "files",
-    "masks", "figures", "commands", "keys",  "glossary", "speed", "scenes", "development"};
+constexpr std::array<std::string_view, 18> kChapters{
+    "heads", "mask",  "map",     "cache",    "cost", "model",    "lab",   "lessons", "present",
+    "files", "masks", "figures", "commands", "keys", "glossary", "speed", "scenes",  "development"};
 
 bool sameWord(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),

@@ -1,0 +1,107 @@
+// The part of ModelPage that presents, and follows who points.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/pages/model/answer_views.h"
+#include "app/pages/model/model_page.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/panel.h"
+
+namespace headscope::app {
+
+namespace {
+constexpr float kPresentedGuesses = 117;  // units, for three
+}
+
+/// Who presents looks where the row does: the key that the head's query looks at most is lit.
+void ModelPage::lookAtStrongest(Cursor& cursor) const {
+  const LayerSummary* layer = page_.layer(cursor.model.layer);
+  if (!services_.view.present || !layer || layer->weights.rows() != page_.queries() ||
+      cursor.cell.query >= page_.queries() || cursor.cell.head >= layer->weights.count())
+    return;
+  layer->weights[cursor.cell.head].row(cursor.cell.query).maxCoeff(&cursor.cell.key);
+}
+
+/// What is pointed at is what is looked at. Heads that the pointer only crosses, on its way to a tab, are not
+/// what was chosen: once it has left them, what it rested on last is looked at again.
+void ModelPage::followPointer(Cursor& cursor) {
+  constexpr double kRests = 0.25;  // seconds on a head
+  const Crosshair& hover = services_.view.hover;
+  const double now = services_.view.time;
+  const Look shown{cursor.model.layer, cursor.cell};
+  if (hover.head < 0 || page_.held) {
+    // Who presents points to show: what the page was about is there again when the pointer has left.
+    if (rested_ && !page_.held && (services_.view.present || now - onHeadSince_ < kRests) &&
+        shown == pointed_) {
+      cursor.model.layer = rested_->layer;
+      cursor.cell = rested_->cell;
+    } else if (rested_ && services_.view.present) {
+      // A key went on to another head, of the row that it was about.
+      if (cursor.cell.query == pointed_.cell.query) cursor.cell.query = rested_->cell.query;
+      if (cursor.cell.key == pointed_.cell.key) cursor.cell.key = rested_->cell.key;
+    }
+    rested_.reset();
+    return;
+  }
+  if (!rested_) rested_ = shown;
+  if (page_.hoverLayer != shown.layer || hover.head != shown.cell.head)
+    onHeadSince_ = now;
+  else if (now - onHeadSince_ >= kRests && !services_.view.present)
+    rested_ = shown;
+  pointed_ = {page_.hoverLayer,
+              {hover.head, hover.query >= 0 ? hover.query : shown.cell.query,
+               hover.key >= 0 ? hover.key : shown.cell.key}};
+  cursor.model.layer = pointed_.layer;
+  cursor.cell = pointed_.cell;
+}
+
+/// The heads over what the model would say next, beside the large one, over the whole text.
+void ModelPage::drawPresented(Scene& scene, Layout layout) {
+  View& view = services_.view;
+  const float strip = std::round(layout.center.Max.y - stripHeight(layout));
+  const float right = layout.showRight ? layout.right.Max.x : layout.center.Max.x;
+  const ImRect text(layout.center.Min.x, strip, right, layout.center.Max.y);
+  const bool guesses = page_.ready() && scene.cursor.model.view == ModelView::heads &&
+                       scene.compare.other.empty() && !page_.madeHere() && page_.opened &&
+                       page_.opened->model;
+  ImRect above = layout.center, below = layout.center;
+  above.Max.y = below.Min.y = std::round(strip - (guesses ? view.px(kPresentedGuesses) : 0));
+  below.Max.y = layout.right.Max.y = strip;
+  overviewPanel(scene, page_, above, true);
+  if (guesses) {
+    if (beginPanel(view, "model.guesses", below, 20, 2, ImGuiWindowFlags_NoScrollWithMouse))
+      guessSection(scene, page_, ImGui::GetContentRegionAvail().x);
+    endPanel();
+  }
+  stripPanel(scene, page_, text, true);
+  headPanel(scene, page_, layout);
+}
+
+std::vector<CaptionPart> ModelPage::caption(const Scene& scene) const {
+  if (scene.cursor.model.view != ModelView::heads && page_.pair.pair &&
+      page_.pair.pair->opened == page_.opened)
+    return pairCaption(scene, page_);
+  if (!page_.ready() || scene.cursor.cell.query >= page_.queries()) return {};
+  const Theme& theme = *services_.view.theme;
+  const Cell& cell = scene.cursor.cell;
+  const bool points = services_.view.hover.query >= 0;
+  if (std::vector<CaptionPart> did = points ? std::vector<CaptionPart>() : changeCaption(scene, page_);
+      !did.empty())
+    return did;
+  const LayerSummary* layer = page_.layer(scene.cursor.model.layer);
+  if (!layer || layer->weights.rows() != page_.queries() || layer->weights.cols() != page_.tokens())
+    return {};
+  // The story of a row is its strongest key, not where the pointer once was.
+  Index key = cell.key;
+  if (!points) layer->weights[cell.head].row(cell.query).maxCoeff(&key);
+  return {{fmt::format("Layer {}, head {}: ", scene.cursor.model.layer, cell.head), theme.text},
+          {"“" + page_.queryToken(cell.query) + "”", theme.query},
+          {points ? " looks at " : " looks most at ", theme.text},
+          {"“" + page_.token(key) + "”", theme.key},
+          {": " + weightText(layer->weights.at(cell.head, cell.query, key)) + ".", theme.text}};
+}
+
+}  // namespace headscope::app

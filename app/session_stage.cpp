@@ -1,0 +1,120 @@
+// The part of Session that presents: what a lecturer does without leaving the page.
+
+#include <algorithm>
+
+#include "app/scene/model_fit.h"
+#include "app/session.h"
+#include "app/shell/shell.h"
+
+namespace headscope::app {
+
+namespace {
+constexpr float kMagnified = 2;
+constexpr double kMagnifySeconds = 0.2;
+
+KeyPress letter(char key) {
+  return {static_cast<Key>(key), {}};
+}
+}  // namespace
+
+/// Before a frame: the pointer that rests is hidden, as if it had left, and with it what it lights; what is
+/// presented no longer is neither dark nor frozen.
+void Session::prepareStage(int width, int height) {
+  View& view = services_.view;
+  StageState& stage = stage_;
+  const bool resized = std::exchange(stageWidth_, width) != width;
+  if (std::exchange(stageHeight_, height) != height || resized) stage.frozen = false;
+  if (!view.present) {
+    stage.blank = stage.frozen = stage.laser = stage.spotlight = stage.magnifies = stage.pen = false;
+    stage.strokes.clear();
+  }
+  const bool points = stage.laser || stage.spotlight || stage.magnifies || stage.pen;
+  if (view.present && !points && !ImGui::IsAnyMouseDown() && view.time - stage.movedAt > kPointerRests)
+    ui_.hidePointer();
+  const float wanted = stage.magnifies ? kMagnified : 1;
+  const auto step = static_cast<float>((kMagnified - 1) * ImGui::GetIO().DeltaTime / kMagnifySeconds);
+  if (view.preferences.reducedMotion)
+    stage.magnified = wanted;
+  else
+    stage.magnified += std::clamp(wanted - stage.magnified, -step, step);
+  if (stage.magnified != wanted) view.redraw(2);
+  ui_.magnify(ImGui::GetIO().MousePos, stage.magnified);
+  ui_.freeze(stage.frozen);
+}
+
+void Session::noteKey(const Action& action) {
+  StageState& stage = stage_;
+  if (action.id != "stage.blank") stage.blank = false;
+  if (!services_.view.present || !isOnStageBar(action.id) || action.id == "stage.freeze") return;
+  stage.key = action.id;
+  stage.keyAt = services_.view.time;
+}
+
+/// The example texts one after the other, in the order that they are listed.
+void Session::nextExample() {
+  std::vector<std::string> ids;
+  for (const Action& action : actions_.all())
+    if (action.id.starts_with("model.example.")) ids.push_back(action.id);
+  if (ids.empty()) return services_.view.messages.fail("The example texts aren't read yet.");
+  services_.view.request(ids[stage_.example++ % ids.size()]);
+}
+
+/// MHA, GQA, MQA and again; heads that can't be grouped leave GQA out.
+void Session::nextKind(const Scene& scene) {
+  const ModelSetup& model = scene.setup.model;
+  const AttentionKind now = kindOf(model);
+  const bool groups = divisors(model.heads).size() > 2;
+  const AttentionKind next = now == AttentionKind::mha && groups ? AttentionKind::gqa
+                             : now == AttentionKind::mqa         ? AttentionKind::mha
+                                                                 : AttentionKind::mqa;
+  services_.view.request(next == AttentionKind::mha   ? "kind.mha"
+                         : next == AttentionKind::gqa ? "kind.gqa"
+                                                      : "kind.mqa");
+}
+
+std::vector<Action> Session::stageActions() {
+  View& view = services_.view;
+  const auto onStage = [this, &view](bool StageState::*what) {
+    return [this, &view, what](Scene&) {
+      if (!view.present) return view.say("Present first: press P.");
+      stage_.*what = !(stage_.*what);
+      stage_.trail.clear();
+    };
+  };
+  const auto action = [](const char* id, const char* name, char key, std::function<void(Scene&)> run,
+                         const char* words) {
+    return Action{id, name, "Present", letter(key), false, false, std::move(run), "", words};
+  };
+  return {
+      action(
+          "stage.type", "Type a sentence over the page", 'T',
+          [&view](Scene&) { view.dialog = std::make_shared<SentenceBox>(); }, "text prompt input"),
+      action(
+          "stage.example", "Next example text", 'E', [this](Scene&) { nextExample(); }, "sample sentence"),
+      action(
+          "stage.kind", "Next of MHA, GQA and MQA", 'K', [this](Scene& scene) { nextKind(scene); },
+          "grouped multi-query share keys"),
+      action("stage.blank", "Darken the screen, or show it again", 'B', onStage(&StageState::blank),
+             "black blank pause"),
+      action("stage.freeze", "Keep the picture while you prepare, or go on", 'F',
+             onStage(&StageState::frozen), "freeze hold still"),
+      action("stage.laser", "Laser dot on or off", 'L', onStage(&StageState::laser), "pointer"),
+      action("stage.spotlight", "Spotlight on or off", 'S', onStage(&StageState::spotlight),
+             "dim pointer focus"),
+      action("stage.magnify", "Magnify around the pointer, or stop", 'Z', onStage(&StageState::magnifies),
+             "zoom enlarge lens"),
+      action("stage.pen", "Pen on or off: draw, or with Shift an arrow", 'W', onStage(&StageState::pen),
+             "write draw arrow annotate"),
+      {"stage.erase",
+       "Erase what the pen drew",
+       "Present",
+       {Key::backspace, {}},
+       false,
+       false,
+       [this](Scene&) { stage_.strokes.clear(); },
+       "",
+       "clear drawing"},
+  };
+}
+
+}  // namespace headscope::app

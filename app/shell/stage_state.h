@@ -1,0 +1,42 @@
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "app/platform/imgui_compat.h"
+
+namespace headscope::app {
+
+/// Seconds without the mouse after which the pointer is hidden while presenting, and the stage's bar goes.
+inline constexpr double kPointerRests = 2;
+/// Seconds that a key which was pressed while presenting is shown.
+inline constexpr double kKeyShown = 1;
+
+/// While presenting: what the lecturer holds over the page, and what is said of a key.
+struct StageState {
+  double movedAt = -std::numeric_limits<double>::infinity();  ///< the mouse did something, in View::time
+  std::string key;                                            ///< id of the action whose key was pressed
+  double keyAt = -std::numeric_limits<double>::infinity();
+  bool blank = false;   ///< all is dark, so that people listen
+  bool frozen = false;  ///< the window keeps its picture, whatever is done
+  bool laser = false, spotlight = false, magnifies = false;
+  float magnified = 1;  ///< how far it is, on its way to what `magnifies` says
+  struct Spot {
+    ImVec2 at;
+    double time;
+  };
+  std::vector<Spot> trail;  ///< where the laser was, the oldest first
+  bool pen = false;         ///< the mouse draws
+  /// A line of the pen. It belongs to the picture or the word that it began on, and moves with it.
+  struct Stroke {
+    std::string on;              ///< as it is tracked (see platform/track.h); "": the window
+    std::vector<ImVec2> points;  ///< across that, 0 to 1, or beyond
+    bool arrow = false;          ///< straight, from the first point to the last
+  };
+  std::vector<Stroke> strokes;
+  bool drawing = false;     ///< the last of them is being drawn
+  std::size_t example = 0;  ///< the example text that comes next
+};
+
+}  // namespace headscope::app
