@@ -80,6 +80,14 @@ class ModelPage : public Page {
   void askAboutRecorded(const Scene& scene);
   bool takeAboutHeads();
   bool takePair(const Scene& scene);
+  /// Opens the recording that the scene has beside its own, in the background.
+  void readOther(const std::string& name);
+  bool takeTexts();
+  void askAboutTexts(const Scene& scene);
+  /// Reads a file of texts in the background and shows the view of them.
+  void openTexts(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
+  void showTexts(Scene& scene, std::shared_ptr<const TextFile> file);
+  std::vector<Action> textsActions();
   void forgetModel();
   void lookForCached();
   void lookForRecent();
@@ -118,8 +126,10 @@ class ModelPage : public Page {
   Answer<std::vector<Forecast>, std::vector<float>> forecast_;
   Answer<HeadLossQuestion, HeadLosses> losses_;
   Answer<CopyingQuestion, double> copying_;
+  Answer<CompositionQuestion, HeadCompositions> compositions_;
   Answer<RecordedQuestion, RecordedRule> recorded_;
   PairAnswers pairs_;
+  TextsRun texts_;
 
   /// What is looked at: a head and a cell of it.
   struct Look {

@@ -26,8 +26,9 @@ TEST(HeadComposition, FindsThePreviousTokenHeadThatTheBundledInductionHeadReads)
   const auto all = allCompositions(*(*opened)->model);
   ASSERT_TRUE(all.ok());
   for (const ComposedPair& pair : *all)
-    if (pair.fromLayer == 0 && pair.fromHead == 0 && pair.toLayer == 1 && pair.toHead == 2)
+    if (pair.fromLayer == 0 && pair.fromHead == 0 && pair.toLayer == 1 && pair.toHead == 2) {
       EXPECT_EQ(pair.with, first.with);
+    }
   std::stop_source stop;
   stop.request_stop();
   EXPECT_FALSE(headCompositions({*opened, 1, 2}, stop.get_token()).ok());
