@@ -16,7 +16,7 @@ constexpr Field kCompareRows[] = {
      "A second text, B, beside the scene's; empty: there is none."},
     {"compare.recorded", kCompare<&CompareSetup::recorded>,
      Anything{"a path, with `#group` where it has several"}, kOnModelPage,
-     "A second file of recorded attention, B, beside the scene's; empty: there is none."},
+     "A second file of recorded attention, B, relative to the scene; empty: there is none."},
     {"compare.answer", kCompare<&CompareSetup::answer>, kId, kOnModelPage,
      "Id of the token whose logit counts for A; -1: A's likeliest next token."},
     {"compare.other_answer", kCompare<&CompareSetup::otherAnswer>, kId, kOnModelPage,
