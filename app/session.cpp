@@ -134,6 +134,7 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   if (ui_.pointerHidden() || (layout.presents && stage_.laser)) ImGui::SetMouseCursor(ImGuiMouseCursor_None);
   fitAdditive(before.setup.input, scene().setup);
   forgetWritten(before.setup, scene().setup);
+  forgetAlignment(before, scene());
   if (document->note(before, view.controls.continuousEdit, ImGui::IsMouseDown(0), view.time)) {
     view.messages.clearAfterEdit();
     view.controls.refusal = {};

@@ -4,6 +4,7 @@
 
 #include "app/scene/shared_text.h"
 #include "attention/models/patch.h"
+#include "attention/models/token_alignment.h"
 
 namespace headscope::app {
 
@@ -21,8 +22,14 @@ struct KeptPatch {
 /// A second text beside the scene's, B, and what is asked about both. It takes part in undo and files.
 struct CompareSetup {
   SharedText other;  ///< B; empty: there is the scene's text alone
+  /// Of recorded attention in place of a text: the file, with its group, whose heads are B; empty: there is
+  /// none.
+  std::string recorded;
   /// Ids of two tokens, whose logits after the last token are compared; −1: the likeliest of A, and of B.
   Index answer = -1, otherAnswer = -1;
+  /// Tokens of A and B that a person tied or untied, beside those that are equal. It goes when a text
+  /// changes.
+  std::vector<attention::TokenTie> alignment;
   bool intoA = false;  ///< pieces of B are put into A, else pieces of A into B
   std::vector<KeptPatch> patches;
   /// A head whose paths are followed: of Q, K and V only what it changes directly is put in; −1: none.
@@ -31,7 +38,7 @@ struct CompareSetup {
 };
 
 /// What the page of the model shows in its middle.
-enum class ModelView { heads, patch, attribution, lens };
+enum class ModelView { heads, patch, attribution, lens, study };
 /// Whose heads are shown where there are two texts.
 enum class ShownText { a, b, difference };
 

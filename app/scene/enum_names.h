@@ -29,7 +29,8 @@ inline constexpr std::array<std::string_view, 5> kCacheViewNames{"growth", "shap
                                                                  "paging"};
 inline constexpr std::array<std::string_view, 2> kMemoryPlotNames{"cache", "matrices"};
 inline constexpr std::array<std::string_view, 2> kWorkPlotNames{"prefill", "decode"};
-inline constexpr std::array<std::string_view, 4> kModelViewNames{"heads", "patch", "attribution", "lens"};
+inline constexpr std::array<std::string_view, 5> kModelViewNames{"heads", "patch", "attribution", "lens",
+                                                                 "study"};
 inline constexpr std::array<std::string_view, 3> kShownTextNames{"a", "b", "difference"};
 inline constexpr std::array<std::string_view, 7> kPieceNames{"stream",  "queries", "keys", "values",
                                                              "pattern", "head",    "mlp"};

@@ -33,7 +33,8 @@ using Access =
                  Member<SharedLayers>, Member<Paintings>, Member<SharedMarks>,
                  Member<std::vector<attention::PlantedHead>>,
                  Member<std::vector<std::vector<attention::PlantedHead>>>, Member<std::vector<SwitchedHead>>,
-                 Member<std::vector<KeptPatch>>, Member<std::vector<Index>>>;
+                 Member<std::vector<KeptPatch>>, Member<std::vector<attention::TokenTie>>,
+                 Member<std::vector<Index>>>;
 
 template <auto... Steps>
 const auto& memberOf(const Scene& scene) {

@@ -116,6 +116,28 @@ static Json valueJson(const std::vector<KeptPatch>& patches) {
   return list;
 }
 
+static void readValue(ObjectReader& reader, const char* key, std::vector<attention::TokenTie>& ties) {
+  const auto list = reader.list(key);
+  if (!list) return;
+  ties.clear();
+  for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
+    ObjectReader entry((*list)[i], reader.at(key + (fmt::format("[{}]", i))), reader.error());
+    attention::TokenTie tie;
+    entry.read("a", tie.a);
+    entry.read("b", tie.b);
+    if (tie.a < -1 || tie.b < -1 || (tie.a < 0 && tie.b < 0))
+      entry.note(entry.at("a") + " and b are tokens from 0; one of them may be -1, none");
+    entry.finish();
+    ties.push_back(tie);
+  }
+}
+
+static Json valueJson(const std::vector<attention::TokenTie>& ties) {
+  Json list = Json::array();
+  for (const attention::TokenTie& tie : ties) list.push_back({{"a", tie.a}, {"b", tie.b}});
+  return list;
+}
+
 static void readValue(ObjectReader& reader, const char* key, std::vector<Index>& ids) {
   const auto list = reader.list(key);
   if (!list) return;

@@ -144,9 +144,8 @@ constexpr Field kViewRows[] = {
     {"cursor.model.first_out", kInModel<&ModelCursor::firstOut>, kYesOrNo, kModelPage,
      "Remove the first token's column and renormalise the rows."},
     {"cursor.model.view", kInModel<&ModelCursor::view>, Names{kModelViewNames}, kModelPage,
-     "What is in the page's middle: all heads, patching, what each piece adds to the answer, or what the "
-     "model "
-     "would say after each layer."},
+     "What is in the page's middle: all heads, patching, what each piece adds to the answer, what the model "
+     "would say after each layer, or what many texts say of each head."},
     {"cursor.model.by_key", kInModel<&ModelCursor::byKey>, kYesOrNo, kModelPage,
      "What each head adds to the answer is shown by the token that it read."},
     {"cursor.model.shown", kInModel<&ModelCursor::shown>, Names{kShownTextNames}, kModelPage,

@@ -120,6 +120,7 @@ void visitFiles(Scene& scene, const Visit& visit) {
   visit(scene.setup.weights.file);
   visit(scene.map.file);
   visit(scene.cost.config);
+  visit(scene.compare.recorded);
   visitFiles(scene.setup.mask.layers.edit(), visit);
   visitFiles(scene.setup.mask.other.edit(), visit);
 }

@@ -1,6 +1,7 @@
 #include "attention/models/token_alignment.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace headscope::attention {
 namespace {
@@ -56,6 +57,27 @@ std::vector<Index> alignTokens(std::span<const Index> text, std::span<const Inde
   }
   until(std::ssize(text), std::ssize(other));
   return rows;
+}
+
+TokenAlignment alignTokens(std::span<const Index> text, std::span<const Index> other,
+                           std::span<const TokenTie> ties) {
+  TokenAlignment both{alignTokens(text, other), std::vector<Index>(other.size(), -1)};
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (const Index with = both.otherOfText[i]; with >= 0)
+      both.textOfOther[asSize(with)] = static_cast<Index>(i);
+  const auto release = [](std::vector<Index>& own, std::vector<Index>& theirs, Index at) {
+    if (at < 0) return;
+    if (const Index with = std::exchange(own[asSize(at)], -1); with >= 0) theirs[asSize(with)] = -1;
+  };
+  for (const TokenTie& tie : ties) {
+    if (tie.a >= std::ssize(text) || tie.b >= std::ssize(other)) continue;
+    release(both.otherOfText, both.textOfOther, tie.a);
+    release(both.textOfOther, both.otherOfText, tie.b);
+    if (tie.a < 0 || tie.b < 0) continue;
+    both.otherOfText[asSize(tie.a)] = tie.b;
+    both.textOfOther[asSize(tie.b)] = tie.a;
+  }
+  return both;
 }
 
 }  // namespace headscope::attention

@@ -188,8 +188,9 @@ void UiDriver::pushMove(float x, float y) {
   mouse_ = ImVec2(x, y);
 }
 
-void UiDriver::pushButton(int button, bool down) {
+void UiDriver::pushButton(int button, bool down, Mods mods) {
   InputEvent event;
+  event.mods = mods;
   event.kind = InputEvent::Kind::mouseButton;
   event.button = button;
   event.down = down;
@@ -250,6 +251,16 @@ void UiDriver::clickAt(const std::string& name, float fx, float fy) {
   app_.frame();
   press();
   release();
+}
+
+void UiDriver::shiftClick(const std::string& name) {
+  hover(name);
+  notTooSoonAfterTheLastPress();
+  for (const bool down : {true, false}) {
+    pushButton(0, down, {.shift = true});
+    app_.frame();
+  }
+  draw();
 }
 
 void UiDriver::clickAway() {

@@ -70,6 +70,7 @@ class UiDriver {
   void release(int button = 0);
   void click(const std::string& name) { clickAt(name, 0.5f, 0.5f); }
   void clickAt(const std::string& name, float fx, float fy);
+  void shiftClick(const std::string& name);
   /// Where nothing is, so that a text box lets go of the keyboard.
   void clickAway();
   void doubleClick(const std::string& name);
@@ -108,7 +109,7 @@ class UiDriver {
   ImRect require(const std::string& name);
   Container containerOf(const std::string& name, const ImRect& rect);
   void pushMove(float x, float y);
-  void pushButton(int button, bool down);
+  void pushButton(int button, bool down, app::Mods mods = {});
   void notTooSoonAfterTheLastPress();
 
   int width_, height_;

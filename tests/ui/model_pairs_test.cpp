@@ -51,6 +51,54 @@ TEST_F(ModelPairs, SwappingTurnsOneTextIntoTheOther) {
   EXPECT_TRUE(ui.scene().compare.other.empty());
 }
 
+TEST_F(ModelPairs, ClicksOnPredictionsChooseTheAnswers) {
+  openPair("got");
+  const Index before = page().pair.pair->answers.id, other = ui.scene().compare.otherAnswer;
+  const Index third = page().guesses->value->best[2].id;
+  ui.click("guess.2");
+  EXPECT_EQ(ui.scene().compare.answer, third);
+  EXPECT_THAT(written(), IsEmpty()) << "the text doesn't go on";
+  ui.shiftClick("guess.0");
+  EXPECT_EQ(ui.scene().compare.otherAnswer, page().guesses->value->best[0].id);
+  for (int i = 0; i < 50 && page().pair.pair->answers.id == before; ++i) ui.draw();
+  EXPECT_EQ(page().pair.pair->answers.id, third);
+  ui.chord(kCtrl, app::Key::z);
+  EXPECT_EQ(ui.scene().compare.otherAnswer, other) << "one step of undo";
+}
+
+TEST_F(ModelPairs, TokensAreTiedByHand) {
+  openPair("got");
+  const auto aOfB = [&](Index token) { return page().pair.pair->aOfB->at(static_cast<std::size_t>(token)); };
+  const auto wait = [&](const auto& done) {
+    for (int i = 0; i < 100 && !done(); ++i) ui.draw();
+  };
+  ASSERT_EQ(aOfB(9), 9);
+  ui.click("text_b.9");
+  ui.click("text_b.with.1");
+  wait([&] { return aOfB(9) == 1; });
+  EXPECT_EQ(aOfB(9), 1);
+  EXPECT_EQ(aOfB(1), -1) << "its token was taken";
+  ui.click("text_b.9");
+  ui.click("text_b.with_none");
+  wait([&] { return aOfB(9) < 0; });
+  EXPECT_EQ(aOfB(9), -1);
+  EXPECT_EQ(std::ssize(ui.scene().compare.alignment), 1);
+  ui.chord(kCtrl, app::Key::z);
+  wait([&] { return aOfB(9) == 1; });
+  EXPECT_EQ(aOfB(9), 1) << "one step of undo";
+  ui.click("text_b.align");
+  wait([&] { return aOfB(9) == 9; });
+  EXPECT_EQ(aOfB(9), 9);
+}
+
+TEST_F(ModelPairs, TiesGoWithTheTextTheyAreOf) {
+  openPair("got");
+  ui.session().scene().compare.alignment = {{3, -1}};
+  ui.draw();
+  ui.replaceText("text_b", "When Anna and Ben went to the lake , Anna gave the ball to");
+  EXPECT_THAT(ui.scene().compare.alignment, IsEmpty());
+}
+
 TEST_F(ModelPairs, EveryViewHasRoomAtEverySize) {
   openPair("got");
   for (const auto& [width, height] : {std::pair(1280, 720), std::pair(1920, 1080)}) {

@@ -66,6 +66,40 @@ TEST_F(ModelHeads, GroupsOfAFileAreChosenAndBetweenTextsNothingIsItself) {
     EXPECT_TRUE(!label().detector || label().detector->name != word) << word;
 }
 
+TEST_F(ModelHeads, TwoRecordingsAreComparedHeadByHead) {
+  TemporaryFolder folder;
+  Recording(2, 3, 4, 4, 4, 0.5f, true)
+      .save(folder / "a.safetensors", false, {{"tokens", R"(["The","cat","sat","down"])"}});
+  Recording(2, 3, 5, 5, 4, 1.0f, true)
+      .save(folder / "b.safetensors", false, {{"tokens", R"(["The","big","cat","sat","up"])"}});
+  Recording(2, 2, 4, 4, 4, 1.0f, true).save(folder / "c.safetensors", false);
+  open(folder / "a.safetensors");
+  ASSERT_TRUE(page().ready()) << page().problem;
+  const auto compareWith = [&](const char* name, const auto& done) {
+    ui.session().scene().compare.recorded = (folder / name).string();
+    ui.session().scene().cursor.model.shown = app::ShownText::difference;
+    for (int i = 0; i < 100 && !done(); ++i) ui.draw();
+  };
+  compareWith("b.safetensors", [&] { return !page().pair.compared.empty(); });
+  ASSERT_FALSE(page().pair.compared.empty()) << page().other.problem << page().pair.comparedProblem;
+  EXPECT_EQ(page().layers, page().pair.compared);
+  const auto& a = page().study->layers[1]->weights;
+  const auto& b = page().pair.other->layers[1]->weights;
+  EXPECT_FLOAT_EQ(page().layers[1]->weights.at(2, 2, 1), b.at(2, 3, 2) - a.at(2, 2, 1)) << "“sat” at “cat”";
+  EXPECT_GT(page().layers[1]->heads[2].differs, 0);
+  ui.draw();
+  EXPECT_THAT(flaws(ui), IsEmpty());
+  ui.click("model.shown.b");
+  for (int i = 0; i < 50 && page().layers[1]->weights.at(2, 2, 1) != b.at(2, 3, 2); ++i) ui.draw();
+  EXPECT_FLOAT_EQ(page().layers[1]->weights.at(2, 2, 1), b.at(2, 3, 2));
+  compareWith("c.safetensors", [&] { return !page().pair.comparedProblem.empty(); });
+  EXPECT_THAT(page().pair.comparedProblem, HasSubstr("B has 2 layers of 2 heads; A has 2 layers of 3 heads"));
+  compareWith("none.safetensors", [&] { return !page().other.problem.empty(); });
+  EXPECT_THAT(page().other.problem, HasSubstr("none.safetensors"));
+  ui.choose("recorded.b", "nothing");
+  EXPECT_TRUE(ui.scene().compare.recorded.empty());
+}
+
 TEST_F(ModelHeads, QueriesOfACacheAreTheLastTokens) {
   TemporaryFolder folder;
   Recording(1, 2, 3, 6, 4, 0.5f, true)

@@ -2,8 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "app/commands/bench/bench.h"
 #include "app/commands/bench/stopwatch.h"
+#include "app/compute/model/patch_grid.h"
+#include "app/scene/models/open_model.h"
 #include "app/scene/text/number_text.h"
 #include "attention/core/random.h"
 #include "attention/models/families.h"
@@ -100,6 +104,44 @@ BenchCase openCase(const std::filesystem::path& folder) {
   return {{{"model_open", "opening the checkpoint", {}}}, run};
 }
 
+constexpr Index kPatchedTokens = 20;
+
+/// A text with everything that its pass leaves behind, as patches take it.
+RecordedText recordedText(const std::shared_ptr<const Model>& model, std::vector<Index> ids) {
+  RecordedText text;
+  attention::PassRequest request;
+  request.projections = request.hidden = request.between = request.mlp = true;
+  ModelSession session(model);
+  auto pass = session.append(ids, request);
+  attention::require(pass.ok(), "the text was refused");
+  text.run = std::make_shared<const attention::PassResult>(std::move(*pass));
+  text.text.ids = std::move(ids);
+  return text;
+}
+
+/// Every head's output of one text put into another that differs in a token, each by itself.
+BenchCase patchCase(const std::shared_ptr<const Model>& model, std::vector<Index> ids) {
+  ids.resize(std::min<std::size_t>(ids.size(), kPatchedTokens));
+  auto pair = std::make_shared<PairStudy>();
+  pair->opened = std::make_shared<const OpenModel>(OpenModel{"", model});
+  pair->a = recordedText(model, ids);
+  std::vector<Index> same(ids.size());
+  for (std::size_t i = 0; i < same.size(); ++i) same[i] = static_cast<Index>(i);
+  ids[ids.size() / 2] = (ids[ids.size() / 2] + 1) % model->config().vocabulary;
+  pair->b = recordedText(model, ids);
+  pair->aOfB = pair->bOfA = std::make_shared<const std::vector<Index>>(std::move(same));
+  pair->answers = {0, 1};
+  const PatchGridQuestion question{{pair, false}};
+  const auto run = [question] {
+    return std::vector{secondsOf([&] {
+      const auto grid = computePatchGrid(
+          question, [] { return Index{0}; }, [](const PatchGrid&) {}, {});
+      attention::require(grid.ok(), "the patches were refused");
+    })};
+  };
+  return {{{"model_patch_grid", fmt::format("each head patched by itself, {} tokens", ids.size()), {}}}, run};
+}
+
 }  // namespace
 
 Result<BenchReport> benchModel(const std::filesystem::path& folder, Index tokens, int rounds) {
@@ -112,6 +154,7 @@ Result<BenchReport> benchModel(const std::filesystem::path& folder, Index tokens
   if (const auto fits = model->checkTokens(ids, decodes ? 1 : 0); !fits) return fits.error();
   std::vector<BenchCase> cases{openCase(folder), passCase(model, ids)};
   if (decodes) cases.push_back(decodeCase(model, ids));
+  if (decodes && model->guesses()) cases.push_back(patchCase(model, ids));
   BenchReport report = runCases(cases, rounds);
   report.title =
       fmt::format("{}, {} layers of {} heads over {} of size {}, {} wide, vocabulary of {}; {} tokens",

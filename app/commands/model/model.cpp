@@ -9,6 +9,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/model/output.h"
 #include "app/commands/report.h"
+#include "app/commands/switched_heads.h"
 #include "app/scene/models/open_model.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/models/gguf/gguf_source.h"
@@ -28,10 +29,10 @@ struct ModelOptions {
   std::string folder, output;
   std::optional<std::string> text, textFile;
   std::vector<Index> ids, layers;
-  std::vector<std::string> only;
+  std::vector<std::string> only, off;
   std::optional<Index> generate;
   attention::Sampling sampling;
-  bool json = false;
+  bool json = false, composition = false;
 };
 
 /// Options whose value is wrong whatever the model.
@@ -70,7 +71,8 @@ PassRequest requestOf(const ModelOptions& options, const attention::Model& model
 }
 
 /// Writes on, and how fast.
-Status writeOn(const ModelOptions& options, attention::ModelSession& session, ModelReport& run) {
+Status writeOn(const ModelOptions& options, const std::vector<attention::Patch>& patches,
+               attention::ModelSession& session, ModelReport& run) {
   const attention::ModelConfig& config = session.model().config();
   if (!config.causal && !config.isTwoSidedDecoder())
     return Error{"this model is a bidirectional encoder and can't generate; expected a decoder"};
@@ -81,6 +83,7 @@ Status writeOn(const ModelOptions& options, attention::ModelSession& session, Mo
   session.reserve(before + *options.generate);
   PassRequest request;
   request.layers = std::vector<Index>();
+  request.patches = patches;
   const auto begin = std::chrono::steady_clock::now();
   const Status status = attention::generate(session, run.pass.logits, *options.generate, options.sampling,
                                             request, [&](Index id, const attention::PassResult&) {
@@ -138,7 +141,10 @@ int runModel(const ModelOptions& options) {
   auto opened = attention::Model::open(options.folder);
   if (!opened) return fail(opened.error());
   const auto model = std::make_shared<const attention::Model>(std::move(*opened));
-  const PassRequest request = requestOf(options, *model);
+  PassRequest request = requestOf(options, *model);
+  const auto off = switchedHeads(options.off, model->config());
+  if (!off) return usage(off.error());
+  for (const SwitchedHead& head : *off) request.patches.push_back({.layer = head.layer, .head = head.head});
   ModelReport run;
   if (const Status status = readInput(options, run); !status) return fail(status.error());
   if (const Status status = checkMemory(*model, std::ssize(run.inputIds), request); !status)
@@ -148,7 +154,13 @@ int runModel(const ModelOptions& options) {
   if (!pass) return fail(pass.error());
   run.pass = std::move(*pass);
   if (options.generate)
-    if (const Status status = writeOn(options, session, run); !status) return fail(status.error());
+    if (const Status status = writeOn(options, request.patches, session, run); !status)
+      return fail(status.error());
+  if (options.composition) {
+    auto pairs = allCompositions(*model);
+    if (!pairs) return fail(pairs.error());
+    run.compositions = *std::move(pairs);
+  }
   if (!options.output.empty())
     if (const Status status = writeModelRun(options.output, run, !options.layers.empty(), arraysOf(options));
         !status)
@@ -183,6 +195,13 @@ void addModelCommand(CLI::App& app, int& exitCode) {
   command->add_option("--only", options->only, "Some of attention, q, k, v, hidden and logits")
       ->delimiter(',')
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kModelArrays), std::end(kModelArrays))));
+  command
+      ->add_option("--off", options->off,
+                   "Heads to switch off, as 1.2,3.4: layer 1's head 2, layer 3's head 4")
+      ->delimiter(',');
+  command->add_flag(
+      "--composition", options->composition,
+      "How much of each head's output later heads read as queries, keys and values, by the weights");
   command->add_flag("--json", options->json, "Print JSON instead of lines");
   command->callback([options, &exitCode] {
     exitCode = guarded([&] {

@@ -118,6 +118,28 @@ Index positionOf(const ModelReport& run, Index row) {
   return std::ssize(run.inputIds) - run.pass.logits.rows() + row;
 }
 
+/// A line for each of the strongest few.
+std::string strongestCompositions(const std::vector<ComposedPair>& pairs) {
+  struct One {
+    const ComposedPair* pair;
+    const char* kind;
+    double amount;
+  };
+  std::vector<One> all;
+  for (const ComposedPair& pair : pairs)
+    for (const auto& [kind, amount] :
+         {std::pair("Q", pair.with.q), std::pair("K", pair.with.k), std::pair("V", pair.with.v)})
+      all.push_back({&pair, kind, amount});
+  const std::size_t shown = std::min<std::size_t>(10, all.size());
+  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shown), all.end(),
+                    [](const One& a, const One& b) { return a.amount > b.amount; });
+  std::string text = "composition above random heads, the strongest:\n";
+  for (const One& one : std::span(all).first(shown))
+    text += fmt::format("  head {}.{} into {} of head {}.{}: {:+.3f}\n", one.pair->fromLayer,
+                        one.pair->fromHead, one.kind, one.pair->toLayer, one.pair->toHead, one.amount);
+  return text;
+}
+
 }  // namespace
 
 attention::Status writeModelRun(const std::string& path, const ModelReport& run, bool chosenLayers,
@@ -172,6 +194,7 @@ std::string modelTable(const attention::Model& model, const ModelReport& run) {
   if (run.generatedIds)
     text += fmt::format("generated: {} ({:.1f} tokens/s)\n", fmt::join(*run.generatedIds, " "),
                         run.tokensPerSecond);
+  if (run.compositions) text += strongestCompositions(*run.compositions);
   return text;
 }
 
@@ -206,6 +229,16 @@ std::string modelJson(const attention::Model& model, const ModelReport& run) {
   if (run.generatedIds) {
     json["generated_ids"] = *run.generatedIds;
     json["tokens_per_second"] = run.tokensPerSecond;
+  }
+  if (run.compositions) {
+    json["composition"] = nlohmann::json::array();
+    const auto rounded = [](double value) { return std::round(value * 1e6) / 1e6; };
+    for (const ComposedPair& pair : *run.compositions)
+      json["composition"].push_back({{"from", {pair.fromLayer, pair.fromHead}},
+                                     {"to", {pair.toLayer, pair.toHead}},
+                                     {"q", rounded(pair.with.q)},
+                                     {"k", rounded(pair.with.k)},
+                                     {"v", rounded(pair.with.v)}});
   }
   return json.dump(2) + "\n";
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/compute/heads/head_composition.h"
 #include "attention/models/session.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
 
@@ -17,6 +18,7 @@ struct ModelReport {
   std::vector<attention::Index> inputIds;
   std::optional<std::vector<attention::Index>> generatedIds;  ///< where --generate was given
   attention::PassResult pass;                                 ///< over the input
+  std::optional<std::vector<ComposedPair>> compositions;      ///< where --composition was given
   double tokensPerSecond = 0;                                 ///< of the generated ones
 };
 

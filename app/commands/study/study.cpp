@@ -10,6 +10,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
 #include "app/commands/study/output.h"
+#include "app/commands/switched_heads.h"
 #include "app/scene/models/open_model.h"
 #include "attention/formats/files/file_io.h"
 
@@ -48,21 +49,6 @@ TextMeasures measuresOf(const StudyOptions& options) {
   for (const PieceName& one : kPieces)
     if (options.piece == one.name) measures.piece = one.piece;
   return measures;
-}
-
-/// "1.2" as layer 1, head 2 of the model.
-Result<SwitchedHead> switchedHead(const std::string& text, const attention::ModelConfig& config) {
-  SwitchedHead head;
-  const char* const end = text.data() + text.size();
-  const auto layer = std::from_chars(text.data(), end, head.layer);
-  const bool dotted = layer.ec == std::errc() && layer.ptr != end && *layer.ptr == '.';
-  const auto number = dotted ? std::from_chars(layer.ptr + 1, end, head.head) : layer;
-  if (!dotted || number.ec != std::errc() || number.ptr != end)
-    return Error{"--off has " + attention::quotedText(text) + ", expected LAYER.HEAD such as 1.2"};
-  if (head.layer < 0 || head.layer >= config.layerCount() || head.head < 0 || head.head >= config.heads)
-    return Error{fmt::format("--off has {}, this model has layers 0 to {} and heads 0 to {}", text,
-                             config.layerCount() - 1, config.heads - 1)};
-  return head;
 }
 
 /// The texts of the file, with the answers of the command line where they name none.
@@ -141,11 +127,9 @@ int runStudy(const StudyOptions& options) {
   setup.model.position = PositionKind::none;
   setup.subject.model = options.folder;
   setup.subject.opened = *opened;
-  for (const std::string& one : options.off) {
-    const auto head = switchedHead(one, config);
-    if (!head) return usage(head.error());
-    setup.subject.switchedOff.push_back(*head);
-  }
+  auto off = switchedHeads(options.off, config);
+  if (!off) return usage(off.error());
+  setup.subject.switchedOff = *std::move(off);
   const auto texts = readTexts(options);
   if (!texts) return fail(texts.error());
   StudyReport report{(*opened)->name, options.piece, config.layerCount(), config.heads, {}};

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "app/scene/text/number_text.h"
@@ -22,21 +21,21 @@ std::string differenceTitle(const PairStudy& pair, const WordOf& word) {
 std::string pieceWords(Piece piece, bool byToken) {
   switch (piece) {
     case Piece::stream:
-      return "residual stream before a layer";
+      return "Residual stream before each layer";
     case Piece::queries:
-      return byToken ? "queries of a layer" : "queries of a head";
+      return byToken ? "Queries of each layer" : "Queries of each head";
     case Piece::keys:
-      return byToken ? "keys of a layer" : "keys of a KV head";
+      return byToken ? "Keys of each layer" : "Keys of each KV head";
     case Piece::values:
-      return byToken ? "values of a layer" : "values of a KV head";
+      return byToken ? "Values of each layer" : "Values of each KV head";
     case Piece::pattern:
-      return byToken ? "patterns of a layer" : "pattern of a head";
+      return byToken ? "Patterns of each layer" : "Pattern of each head";
     case Piece::head:
-      return byToken ? "heads' outputs of a layer" : "output of a head";
+      return byToken ? "Attention output of each layer" : "Output of each head";
     case Piece::mlp:
       break;
   }
-  return "output of an MLP";
+  return "MLP output of each layer";
 }
 
 GridFigure patchFigure(const PatchGridQuestion& question, const PatchGrid& grid,
@@ -44,13 +43,10 @@ GridFigure patchFigure(const PatchGridQuestion& question, const PatchGrid& grid,
   const PairStudy& pair = *question.sides.pair;
   const bool tokens = question.columnsAreTokens();
   GridFigure figure;
-  std::string what = pieceWords(question.piece, tokens);
-  what.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(what.front())));
-  const std::string from = question.path ? fmt::format("what head {}.{} changes of it directly",
-                                                       question.path->layer, question.path->head)
-                                         : "";
-  figure.title = fmt::format("{}, {}of {} put into {}", what, from.empty() ? "" : from + ", ",
-                             question.sides.intoA ? "B" : "A", question.sides.intoA ? "A" : "B");
+  figure.title = pieceWords(question.piece, tokens);
+  if (question.path)
+    figure.title += fmt::format(", along paths from head {}.{}", question.path->layer, question.path->head);
+  figure.title += question.sides.intoA ? ", from B into A" : ", from A into B";
   figure.note = fmt::format("Share of the logit difference that comes back: 0 as in {}, 1 as in {}",
                             question.sides.intoA ? "A" : "B", question.sides.intoA ? "B" : "A");
   figure.columnTitle = tokens                                              ? "token"

@@ -23,7 +23,7 @@ BarFigure attributionFigure(const PairStudy& pair, const AttributionStudy& study
 GridFigure lensFigure(const LensQuestion& question, const LensMap& map, const WordOf& word);
 /// "logit of “Ben” − “Anna”".
 std::string differenceTitle(const PairStudy& pair, const WordOf& word);
-/// "each head's output", "layers' streams".
+/// What a grid of such pieces puts into the other text: "Output of each head".
 std::string pieceWords(attention::Piece piece, bool byToken);
 
 /// All heads of all layers as small heatmaps with what each is seen to do.

@@ -166,7 +166,7 @@ Drawing gridDrawing(const GridFigure& figure, double width, double height, const
   drawing.width = width;
   drawing.height = height;
   drawing.background = colors.background;
-  addTitle(drawing, colors, figure.title, figure.note);
+  addTitle(drawing, colors, figure.title, figure.scale ? figure.note : "");
   if (figure.values.size() == 0) return drawing;
   const GridPlace place = gridPlace(figure, width, height);
   addGridLabels(drawing, figure, place, colors);

@@ -21,7 +21,7 @@ struct GridFigure {
   float low = -1, high = 1;                   ///< the values at the ends of the colours
   std::string caption;                        ///< of the colour scale
   bool aroundZero = true;                     ///< two colours around the middle; else one, from nothing up
-  bool scale = true;                          ///< with its colour scale; a grid beside it may have the same
+  bool scale = true;                          ///< with its note and colour scale; a grid beside it may have the same
   std::vector<std::pair<Index, Index>> kept;  ///< cells with a frame
 };
 /// Where the cells of a grid are in a space of so many units.

@@ -75,9 +75,7 @@ Drawing framed(const Drawing& inner, const DrawingOptions& options) {
 
 Result<Drawing> drawPair(PictureKind kind, const Scene& scene, Resources& resources,
                          const DrawingOptions& options) {
-  auto studied = studyPair(
-      {modelQuestion(scene.setup), scene.compare.other, scene.compare.answer, scene.compare.otherAnswer},
-      resources, {});
+  auto studied = studyPair(pairQuestion(scene), resources, {});
   if (!studied) return studied.error();
   const auto pair = std::make_shared<const PairStudy>(*std::move(studied));
   const DrawingColors& colors = drawingColors(options.dark);

@@ -12,9 +12,7 @@ using attention::Result;
 
 Result<std::shared_ptr<const PairStudy>> StepValues::pair() {
   if (pair_) return pair_;
-  const CompareSetup& compare = scene_.compare;
-  auto study = studyPair({modelQuestion(scene_.setup), compare.other, compare.answer, compare.otherAnswer},
-                         resources_, stop_);
+  auto study = studyPair(pairQuestion(scene_), resources_, stop_);
   if (!study) return study.error();
   pair_ = std::make_shared<const PairStudy>(*std::move(study));
   return pair_;

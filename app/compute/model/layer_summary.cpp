@@ -198,17 +198,18 @@ Matrix pooledStrongest(const Matrix& cells, int factor) {
 }
 
 std::shared_ptr<const LayerSummary> comparedLayer(const LayerSummary& a, const LayerSummary& b,
-                                                  const std::vector<Index>& rows, bool difference,
+                                                  const PartnersInB& with, bool difference,
                                                   const attention::HeadText& text, std::stop_token stop) {
-  const Index heads = a.weights.count(), n = a.weights.rows();
+  const Index heads = a.weights.count(), n = a.weights.rows(), m = a.weights.cols();
   auto summary = std::make_shared<LayerSummary>(a);
-  const auto other = [&](Index at) { return rows[static_cast<std::size_t>(at)]; };
+  const auto query = [&](Index at) { return with.queries[static_cast<std::size_t>(at)]; };
+  const auto key = [&](Index at) { return with.keys[static_cast<std::size_t>(at)]; };
   for (Index head = 0; head < heads; ++head)
     for (Index row = 0; row < n; ++row)
-      for (Index col = 0; col < n; ++col) {
+      for (Index col = 0; col < m; ++col) {
         float& weight = summary->weights[head](row, col);
-        const bool there = other(row) >= 0 && other(col) >= 0;
-        const float now = there ? b.weights.at(head, other(row), other(col)) : 0;
+        const bool there = query(row) >= 0 && key(col) >= 0;
+        const float now = there ? b.weights.at(head, query(row), key(col)) : 0;
         weight = difference ? there ? now - weight : 0 : now;
       }
   if (!difference) {
@@ -221,9 +222,9 @@ std::shared_ptr<const LayerSummary> comparedLayer(const LayerSummary& a, const L
     markCells(std::as_const(summary->weights)[head], mask.of(head), marked);
     double differs = 0;
     for (Index row = 0; row < n; ++row) {
-      for (Index col = 0; col < n; ++col)
-        if (other(row) < 0 || other(col) < 0) marked(row, col) = render::kMaskedCell;
-      if (difference && other(row) >= 0)
+      for (Index col = 0; col < m; ++col)
+        if (query(row) < 0 || key(col) < 0) marked(row, col) = render::kMaskedCell;
+      if (difference && query(row) >= 0)
         differs += double{summary->weights[head].row(row).cwiseAbs().sum()} / 2;
     }
     if (difference)

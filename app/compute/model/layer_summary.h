@@ -71,10 +71,14 @@ struct LayerRows {
 std::shared_ptr<LayerSummary> summarise(const LayerRows& rows, const MarkedMask& mask,
                                         const attention::HeadText& text, const std::stop_token& stop);
 
-/// The heads of text B where those of A are: its weights between the tokens that go with A's, `rows` (−1:
-/// none does, the cell is masked); or what they are less A's. Labels of a difference are A's.
+/// Which query and key of B each of A's goes with; −1: none.
+struct PartnersInB {
+  std::vector<Index> queries, keys;
+};
+/// The heads of text B where those of A are: its weights between the tokens that go with A's (the cell is
+/// masked where none does); or what they are less A's. Labels of a difference are A's.
 std::shared_ptr<const LayerSummary> comparedLayer(const LayerSummary& a, const LayerSummary& b,
-                                                  const std::vector<Index>& rows, bool difference,
+                                                  const PartnersInB& with, bool difference,
                                                   const attention::HeadText& text, std::stop_token stop);
 
 /// Of cells that share one the strongest, with its sign; masked where all are.

@@ -3,12 +3,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <vector>
 
 #include "app/compute/layer/model_pass.h"
 #include "app/compute/layer/resources.h"
 #include "app/compute/model/layer_summary.h"
+#include "attention/models/token_alignment.h"
 
 namespace headscope::app {
 
@@ -48,6 +50,13 @@ struct ModelStudy {
   }
   Index queries() const { return static_cast<Index>(queryTokens().size()); }
 };
+
+/// Which tokens of B go with A's: equal ids, of recordings equal words, and what a person tied.
+PartnersInB partnersInB(const ModelStudy& a, const ModelStudy& b, std::span<const attention::TokenTie> ties);
+/// The heads of B as comparedLayer() has them. Errors: other numbers of layers or heads; "stopped".
+attention::Result<std::vector<std::shared_ptr<const LayerSummary>>> comparedLayers(
+    const ModelStudy& a, const ModelStudy& b, std::span<const attention::TokenTie> ties, bool difference,
+    std::stop_token stop);
 
 /// Runs a model on one question after another, on one thread at a time. Where a question continues the text
 /// of the one before under the same changes, only the new tokens are computed, through the KV cache.

@@ -6,7 +6,6 @@
 
 #include "app/scene/text/number_text.h"
 #include "attention/core/extremes.h"
-#include "attention/models/token_alignment.h"
 
 namespace headscope::app {
 
@@ -67,6 +66,11 @@ Result<PairStudy> fail(const char* which, bool two, const Error& error) {
 
 }  // namespace
 
+PairQuestion pairQuestion(const Scene& scene) {
+  const CompareSetup& compare = scene.compare;
+  return {modelQuestion(scene.setup), compare.other, compare.answer, compare.otherAnswer, compare.alignment};
+}
+
 std::vector<Index> likeliestTokens(const RecordedText& text, std::size_t most) {
   const auto logits = text.run->logits.row(0);
   std::vector<Index> order(static_cast<std::size_t>(logits.size()));
@@ -122,10 +126,9 @@ Result<PairStudy> studyPair(const PairQuestion& question, Resources& resources, 
   if (const auto done = record(study.a, *study.opened, stop); !done) return fail("A", two, done.error());
   if (study.b) {
     if (const auto done = record(*study.b, *study.opened, stop); !done) return fail("B", two, done.error());
-    study.bOfA = std::make_shared<const std::vector<Index>>(
-        attention::alignTokens(study.a.text.ids, study.b->text.ids));
-    study.aOfB = std::make_shared<const std::vector<Index>>(
-        attention::alignTokens(study.b->text.ids, study.a.text.ids));
+    auto both = attention::alignTokens(study.a.text.ids, study.b->text.ids, question.ties);
+    study.bOfA = std::make_shared<const std::vector<Index>>(std::move(both.otherOfText));
+    study.aOfB = std::make_shared<const std::vector<Index>>(std::move(both.textOfOther));
   }
   study.answers = answersOf(study);
   study.a.difference = answerDifference(study.a.run->logits.row(0), study.answers);

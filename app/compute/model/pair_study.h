@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "app/compute/model/model_study.h"
+#include "app/scene/scene.h"
 #include "attention/models/attribution.h"
+#include "attention/models/token_alignment.h"
 
 namespace headscope::app {
 
@@ -16,8 +18,12 @@ struct PairQuestion {
   SharedText other;    ///< B; empty: there is A alone
   /// −1: A's likeliest next token; and B's, or where that is the same, or there is no B, A's second.
   Index answer = -1, otherAnswer = -1;
+  std::vector<attention::TokenTie> ties = {};  ///< tokens that go together beside those that are equal
   bool operator==(const PairQuestion&) const = default;
 };
+
+/// The pair that a scene asks about.
+PairQuestion pairQuestion(const Scene& scene);
 
 /// A text with everything that its pass through the model left behind.
 struct RecordedText {

@@ -131,6 +131,7 @@ Status measure(const Setup& setup, const TextMeasures& measures, Resources& reso
   const auto word = [&](Index id) {
     return tokenizer.decode(std::vector{static_cast<attention::TokenId>(id)});
   };
+  out.answers = pair->answers;
   out.answer = word(pair->answers.id).ok() ? *word(pair->answers.id) : "";
   out.otherAnswer = word(*pair->answers.other).ok() ? *word(*pair->answers.other) : "";
   out.difference = pair->a.difference;
@@ -219,6 +220,8 @@ std::vector<HeadColumn> summariseTexts(const std::vector<StudiedHeads>& texts, I
     made.name = made.title = name;
     for (const attention::Detector* detector : attention::allDetectors())
       if (detector->name == name) made.title = detector->title;
+    for (const auto& [other, title] : {std::pair("loss", "loss without it"), {"patch", "patching effect"}})
+      if (name == other) made.title = title;
     made.mean = made.spread = Matrix::Zero(layers, heads);
     made.most = Places::Constant(layers, heads, -1);
     made.texts = Places::Zero(layers, heads);

@@ -30,6 +30,7 @@ struct StudiedHeads {
   StudiedText asked;
   std::string problem;  ///< why there is nothing, in a sentence; "" where there is
   std::vector<std::string> tokens;
+  attention::Answers answers;
   std::string answer, otherAnswer;             ///< as the model's tokens read
   double difference = 0, otherDifference = 0;  ///< of the logits, after the text and after the other one
   std::vector<attention::Matrix> detectors;    ///< of each of allDetectors(), raw; NaN where it doesn't arise

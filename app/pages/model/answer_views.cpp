@@ -207,6 +207,8 @@ std::vector<CaptionPart> pairCaption(const Scene& scene, const ModelState& page)
 }
 
 float viewsHeight(const Scene& scene, const ModelState& page, bool presents) {
+  if (page.opened && page.opened->recorded) return comparesTwo(scene) && !presents ? 44 : 0;
+  if (presents && scene.cursor.model.view == ModelView::study) return 1;
   const bool plain = scene.cursor.model.view == ModelView::heads && scene.compare.other.empty();
   if (presents && plain) return 0;
   return page.opened && page.opened->model && page.saysTokens() && !page.madeHere() ? presents ? 92 : 44 : 0;
@@ -214,34 +216,35 @@ float viewsHeight(const Scene& scene, const ModelState& page, bool presents) {
 
 void viewsRow(Scene& scene, ModelState& page, const ImRect& area, bool presents) {
   View& view = page.view;
-  const bool two = !scene.compare.other.empty();
+  const bool two = comparesTwo(scene), recorded = page.opened->recorded.has_value();
   ModelCursor& cursor = scene.cursor.model;
   ImRect words = area;
-  if (!presents) {
-    constexpr const char* kLabels[] = {"Heads", "Patch", "Attribution", "Lens"};
-    constexpr const char* kNames[] = {"heads", "patch", "attribution", "lens"};
+  if (!presents && !recorded) {
+    constexpr const char* kLabels[] = {"Heads", "Patch", "Attribution", "Lens", "Study"};
+    constexpr const char* kNames[] = {"heads", "patch", "attribution", "lens", "study"};
     std::vector<Choice> views;
     for (std::size_t i = 0; i < std::size(kLabels); ++i) views.push_back({kLabels[i], "", kNames[i]});
     int chosen = static_cast<int>(cursor.view);
-    const float wide = view.px(330);
+    const float wide = view.px(350);
     ImGui::SetCursorScreenPos(area.Min);
     ImGui::BeginChild("model.views.box", ImVec2(wide, view.px(34)), false, ImGuiWindowFlags_NoBackground);
     if (segmented(view, "model.view", views, chosen)) cursor.view = static_cast<ModelView>(chosen);
     compat::endChild();
     words.Min.x += wide + view.px(18);
   }
-  if (cursor.view == ModelView::heads && two && !presents) {
+  if ((cursor.view == ModelView::heads || recorded) && two && !presents) {
     const Choice texts[] = {{"A", "", "a"}, {"B", "", "b"}, {"B − A", "", "difference"}};
     int shown = static_cast<int>(cursor.shown);
     ImGui::SetCursorScreenPos(words.Min);
-    ImGui::BeginChild("model.shown.box", ImVec2(view.px(170), view.px(34)), false,
+    ImGui::BeginChild("model.shown.box", ImVec2(view.px(150), view.px(34)), false,
                       ImGuiWindowFlags_NoBackground);
     if (segmented(view, "model.shown", texts, shown,
                   "Whose heads are shown; a difference is coloured around 0."))
       cursor.shown = static_cast<ShownText>(shown);
     compat::endChild();
-    words.Min.x += view.px(186);
+    words.Min.x += view.px(166);
   }
+  if (cursor.view == ModelView::study || recorded) return;
   if (two || cursor.view != ModelView::heads) differenceLine(scene, page, words, presents);
 }
 
@@ -255,6 +258,8 @@ void answerView(Scene& scene, ModelState& page, const ImRect& area, bool present
       return attributionView(scene, page, area, presents);
     case ModelView::lens:
       return lensView(page, area, presents);
+    case ModelView::study:
+      return studyView(scene, page, area, presents);
   }
 }
 

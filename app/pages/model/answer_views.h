@@ -15,6 +15,9 @@ void viewsRow(Scene& scene, ModelState& page, const ImRect& area, bool presents)
 /// The view that is chosen, besides the heads.
 void answerView(Scene& scene, ModelState& page, const ImRect& area, bool presents);
 void patchView(Scene& scene, ModelState& page, const ImRect& area, bool presents);
+/// What many texts say of every head.
+void studyView(Scene& scene, ModelState& page, const ImRect& area, bool presents);
+std::vector<CaptionPart> studyCaption(const Scene& scene, const ModelState& page);
 /// At the left: text B, and pairs of texts to begin with.
 void pairSection(Scene& scene, ModelState& page);
 

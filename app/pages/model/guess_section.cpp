@@ -45,6 +45,22 @@ void goOnWith(Scene& scene, ModelState& page, Index id) {
   page.followsLast = true;
 }
 
+/// Whether a click says whose logits are compared, and not how the text goes on.
+bool choosesAnswers(const Scene& scene, const ModelState& page) {
+  const ModelView view = scene.cursor.model.view;
+  if (!page.config->causal || view == ModelView::study) return false;
+  return view != ModelView::heads || !scene.compare.other.empty();
+}
+
+/// "+" at the token whose logit counts, "−" at the one whose logit is taken off, else its place.
+std::string placeMark(const Scene& scene, const ModelState& page, Index id, Index place) {
+  if (choosesAnswers(scene, page) && page.pair.pair) {
+    if (id == page.pair.pair->answers.id) return "+";
+    if (id == page.pair.pair->answers.other) return "−";
+  }
+  return std::to_string(place + 1);
+}
+
 void guessLine(Scene& scene, ModelState& page, const Guess& guess, Index place, float width) {
   View& view = page.view;
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -52,14 +68,16 @@ void guessLine(Scene& scene, ModelState& page, const Guess& guess, Index place, 
   const std::string name = place < 0 ? "guess.former" : fmt::format("guess.{}", place);
   const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width, height));
   trackItem(name);
-  const std::string reason = cannotGoOn(scene, page);
+  const bool answers = choosesAnswers(scene, page);
+  const std::string reason = answers ? "" : cannotGoOn(scene, page);
   const bool hovered = ImGui::IsItemHovered();
   Canvas list = *ImGui::GetWindowDrawList();
   if (hovered && reason.empty())
     list.AddRectFilled(ImVec2(at.x - view.px(6), at.y), ImVec2(at.x + width + view.px(6), at.y + height),
                        view.theme->raised, view.px(5));
   if (place >= 0)
-    paintText(list, view.fonts->monoSmall, ImVec2(at.x, y), view.theme->faint, std::to_string(place + 1));
+    paintText(list, view.fonts->monoSmall, ImVec2(at.x, y), view.theme->faint,
+              placeMark(scene, page, guess.id, place));
   const float wordWidth = std::min(view.px(90), width * 0.26f);
   const std::uint32_t color = place == 0 ? view.theme->text : view.theme->secondary;
   paintFitted(view, list, view.fonts->mono, ImVec2(at.x + view.px(18), y), wordWidth - view.px(4), color,
@@ -80,11 +98,15 @@ void guessLine(Scene& scene, ModelState& page, const Guess& guess, Index place, 
                           std::abs(by)),
               Align::right);
   }
+  const std::string does = answers          ? "Click: its logit counts. Shift+click: its logit is taken off"
+                           : reason.empty() ? "Click to continue the text with it"
+                                            : reason;
   if (hovered)
-    tooltip(view,
-            fmt::format("{} · id {} · {}{}", page.word(guess), guess.id, probabilityText(guess.probability),
-                        reason.empty() ? "\nClick to continue the text with it" : "\n" + reason));
-  if (clicked && reason.empty()) goOnWith(scene, page, guess.id);
+    tooltip(view, fmt::format("{} · id {} · {}\n{}", page.word(guess), guess.id,
+                              probabilityText(guess.probability), does));
+  if (!clicked || !reason.empty()) return;
+  if (!answers) return goOnWith(scene, page, guess.id);
+  (ImGui::GetIO().KeyShift ? scene.compare.otherAnswer : scene.compare.answer) = guess.id;
 }
 
 void winner(ModelState& page, const Guess& guess, float width) {

@@ -183,6 +183,7 @@ void headPanel(Scene& scene, ModelState& page, const Layout& layout) {
         buttons(scene, page);
         gap(view, 12);
         if (!page.madeHere()) guessSection(scene, page, width);
+        if (!page.madeHere() && !view.present) compositionSection(scene, page, width);
       }
     }
   }

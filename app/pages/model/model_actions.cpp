@@ -258,7 +258,8 @@ std::vector<Action> ModelPage::headActions() {
 
 std::vector<Action> ModelPage::actions() {
   std::vector<Action> all = openActions();
-  for (auto&& more : {pairActions(), playActions(), headActions(), filterActions(), moveActions()}) {
+  for (auto&& more :
+       {pairActions(), textsActions(), playActions(), headActions(), filterActions(), moveActions()}) {
     std::vector<Action> shown = onShown(more);
     all.insert(all.end(), std::make_move_iterator(shown.begin()), std::make_move_iterator(shown.end()));
   }

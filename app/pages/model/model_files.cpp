@@ -41,6 +41,24 @@ void ModelPage::openModelAt(const std::string& model, const Asker& asker, const 
       });
 }
 
+void ModelPage::readOther(const std::string& name) {
+  if (page_.other.name == name) return;
+  page_.other = {name, nullptr, ""};
+  if (name.empty()) return;
+  services_.files.read<std::shared_ptr<const OpenModel>>(
+      recordedFile(name).path, [name, stop = services_.files.stopToken()] { return openModel(name, stop); },
+      [this, name](attention::Result<std::shared_ptr<const OpenModel>> opened) {
+        if (page_.other.name != name) return;
+        if (!opened)
+          page_.other.problem = opened.error().message;
+        else if (!(*opened)->recorded)
+          page_.other.problem = (*opened)->name + " is a model, expected recorded attention";
+        else
+          page_.other.opened = *std::move(opened);
+        services_.view.redraw();
+      });
+}
+
 void ModelPage::lookForCached() {
   if (std::exchange(page_.opening.lookedForCached, true)) return;
   services_.files.read<std::vector<CachedModel>>(
@@ -90,6 +108,11 @@ void ModelPage::changeRecent(const std::string& path, bool opened) {
 bool ModelPage::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   std::error_code ignored;
   const std::string ending = file.path.extension().string();
+  // Lines of plain text are embeddings elsewhere.
+  if (ending == ".jsonl" || (ending == ".txt" && file.page == "model" && page_.studies)) {
+    openTexts(file.path, asker, outcome);
+    return true;
+  }
   // Files may be a layer's weights or embeddings too: on this page they are attention that was recorded.
   const bool recorded =
       file.page == "model" && (ending == ".safetensors" || ending == ".npz" || ending == ".npy");
@@ -224,6 +247,15 @@ std::vector<Action> ModelPage::pairActions() {
        view(ModelView::lens),
        "",
        words},
+      {"model.view.study",
+       "Model: every head on many texts",
+       "Model",
+       {},
+       true,
+       false,
+       view(ModelView::study),
+       "",
+       words},
       {"model.patches.clear",
        "Remove all kept patches",
        "Model",
@@ -278,6 +310,28 @@ std::vector<Action> ModelPage::openActions() {
        },
        "",
        "import load npz safetensors output_attentions"},
+      {"model.recorded_b",
+       "Compare with other recorded attention…",
+       "Model",
+       {},
+       false,
+       false,
+       [this](Scene& scene) {
+         const auto& opened = scene.setup.subject.opened;
+         if (!opened || !opened->recorded) return services_.view.say("Import recorded attention first");
+         services_.view.dialog = std::make_shared<FilePicker>(
+             FileQuestion{"Compare with recorded attention",
+                          {".safetensors", ".npz", ".npy"},
+                          "",
+                          [](Scene& now, const auto& path, const Outcome& outcome) {
+                            now.compare.recorded = path.string();
+                            now.cursor.model.shown = ShownText::difference;
+                            outcome.done();
+                          }},
+             services_.folders);
+       },
+       "model",
+       "difference second recording"},
       {"model.learned",
        "Open the bundled model",
        "Scene",

@@ -40,8 +40,10 @@ ModelPage::ModelPage(PageServices& services)
                 return headLosses(question, services_.resources, stop);
               }),
       copying_(services.workers, headCopying),
+      compositions_(services.workers, headCompositions),
       recorded_(services.workers, recordedRule),
-      pairs_(services.workers, services.resources) {
+      pairs_(services.workers, services.resources),
+      texts_(services.workers, services.resources) {
   readExamples();
 }
 
@@ -69,39 +71,6 @@ void ModelPage::takeArriving(const OpenModel* model) {
   page_.layersRead = std::max(page_.layersRead, page_.arrived);
   if (page_.layers.size() < arriving_.layers.size()) page_.layers.resize(arriving_.layers.size());
   std::copy(arriving_.layers.begin(), arriving_.layers.end(), page_.layers.begin());
-}
-
-void ModelPage::forgetModel() {
-  page_.study.reset();
-  page_.layers.clear();
-  page_.arrived = 0;
-  page_.words.clear();
-  page_.unchanged.reset();
-  page_.guesses.reset();
-  page_.strip.reset();
-  page_.forecast.reset();
-  page_.forecasts.clear();
-  page_.losses.reset();
-  page_.recorded.reset();
-  page_.copying.clear();
-  page_.zoom = {};
-  page_.edit = {};
-  page_.stopped.reset();
-  page_.layersRead = 0;
-  page_.headRead = false;
-  page_.writing = false;
-  taken_.reset();
-  page_.pictures = {};
-  study_.forget();
-  unchanged_.forget();
-  guesses_.forget();
-  strip_.forget();
-  forecast_.forget();
-  losses_.forget();
-  recorded_.forget();
-  copying_.forget();
-  pairs_.forget();
-  page_.pair = {};
 }
 
 void ModelPage::takeStudy(const std::shared_ptr<const StudyAnswer>& answer) {
@@ -149,6 +118,7 @@ bool ModelPage::takeShown(const Scene& scene) {
   newer(page_.forecast, forecast_);
   any = takeAboutHeads() || any;
   any = takePair(scene) || any;
+  any = takeTexts() || any;
   const auto streams = unchanged_.current();
   const bool wanted =
       streams && streams->value && changesModel(setup) && streams->request == unchangedQuestion(setup);
@@ -171,6 +141,10 @@ void ModelPage::prepareShown(Scene& scene) {
     scene.cursor.cell.query = page_.queries() - 1;
     page_.followsLast = false;
     lookAtStrongest(scene.cursor);
+  }
+  if (page_.awaitedCell && page_.study->question == modelQuestion(scene.setup, scene.cursor.sequence)) {
+    scene.cursor.cell = *std::exchange(page_.awaitedCell, std::nullopt);
+    page_.restingSince = services_.view.time;
   }
   fitCursor(scene);
   page_.pictures.show(scene, page_);
@@ -288,6 +262,7 @@ void ModelPage::leave() {
   losses_.cancel();
   recorded_.cancel();
   copying_.cancel();
+  compositions_.cancel();
   pairs_.cancel();
   page_.edit = {};
 }
@@ -342,6 +317,7 @@ double ModelPage::nextFrameIn() const {
   const double now = services_.view.time;
   if (page_.busySeconds > 0 || page_.pair.busySeconds > 0) next = 0.1;
   if (opened_ && opened_->recorded) next = std::min(next, kWatchInterval);
+  if (page_.texts.progress.runs) next = std::min(next, 0.2);
   if (page_.writing) next = std::min(next, std::max(0.01, page_.wroteAt + kWriteInterval - now));
   if (const double rest = page_.restingSince + kRestSeconds + 0.01 - now; rest > 0 && page_.ready())
     next = std::min(next, rest);

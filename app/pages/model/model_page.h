@@ -84,6 +84,14 @@ class ModelPage : public Page {
   void askAboutRecorded(const Scene& scene);
   bool takeAboutHeads();
   bool takePair(const Scene& scene);
+  /// Opens the recording that the scene has beside its own, in the background.
+  void readOther(const std::string& name);
+  bool takeTexts();
+  void askAboutTexts(const Scene& scene);
+  /// Reads a file of texts in the background and shows the view of them.
+  void openTexts(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
+  void showTexts(Scene& scene, std::shared_ptr<const TextFile> file);
+  std::vector<Action> textsActions();
   void forgetModel();
   void watchRecorded(const SubjectSetup& subject);
   void lookForCached();
@@ -123,8 +131,10 @@ class ModelPage : public Page {
   Answer<std::vector<Forecast>, std::vector<float>> forecast_;
   Answer<HeadLossQuestion, HeadLosses> losses_;
   Answer<CopyingQuestion, double> copying_;
+  Answer<CompositionQuestion, HeadCompositions> compositions_;
   Answer<RecordedQuestion, RecordedRule> recorded_;
   PairAnswers pairs_;
+  TextsRun texts_;
 
   static constexpr double kWatchInterval = 0.5;  ///< seconds between looks at recorded attention's file
   /// What a file holds since it was written again.

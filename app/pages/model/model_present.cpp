@@ -81,7 +81,9 @@ void ModelPage::drawPresented(Scene& scene, Layout layout) {
 }
 
 std::vector<CaptionPart> ModelPage::caption(const Scene& scene) const {
-  if (scene.cursor.model.view != ModelView::heads && page_.pair.pair &&
+  const bool model = page_.opened && page_.opened->model;
+  if (model && scene.cursor.model.view == ModelView::study) return studyCaption(scene, page_);
+  if (model && scene.cursor.model.view != ModelView::heads && page_.pair.pair &&
       page_.pair.pair->opened == page_.opened)
     return pairCaption(scene, page_);
   if (!page_.ready() || scene.cursor.cell.query >= page_.queries()) return {};

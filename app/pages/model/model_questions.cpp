@@ -9,6 +9,44 @@
 
 namespace headscope::app {
 
+void ModelPage::forgetModel() {
+  page_.study.reset();
+  page_.layers.clear();
+  page_.arrived = 0;
+  page_.words.clear();
+  page_.unchanged.reset();
+  page_.guesses.reset();
+  page_.strip.reset();
+  page_.forecast.reset();
+  page_.forecasts.clear();
+  page_.losses.reset();
+  page_.recorded.reset();
+  page_.copying.clear();
+  page_.compositions.clear();
+  page_.zoom = {};
+  page_.edit = {};
+  page_.stopped.reset();
+  page_.layersRead = 0;
+  page_.headRead = false;
+  page_.writing = false;
+  taken_.reset();
+  page_.pictures = {};
+  study_.forget();
+  unchanged_.forget();
+  guesses_.forget();
+  strip_.forget();
+  forecast_.forget();
+  losses_.forget();
+  recorded_.forget();
+  copying_.forget();
+  compositions_.forget();
+  pairs_.forget();
+  page_.pair = {};
+  texts_.forget();
+  page_.texts.progress = {};
+  page_.texts.found = {};
+}
+
 bool ModelPage::takeAboutHeads() {
   bool any = false;
   if (auto now = losses_.current(); now != page_.losses) {
@@ -17,6 +55,12 @@ bool ModelPage::takeAboutHeads() {
   }
   if (auto now = recorded_.current(); now != page_.recorded) {
     page_.recorded = std::move(now);
+    any = true;
+  }
+  if (const auto with = compositions_.current();
+      with && with->value && with->request.opened == page_.opened &&
+      !page_.compositions.contains({with->request.layer, with->request.head})) {
+    page_.compositions.emplace(std::pair(with->request.layer, with->request.head), *with->value);
     any = true;
   }
   const auto copying = copying_.current();
@@ -142,6 +186,7 @@ void ModelPage::askShown(const Scene& scene) {
     unchanged_.ask(unchangedQuestion(scene.setup), Lane::back);
   else
     unchanged_.cancel();
+  askAboutTexts(scene);
   const bool current = page_.ready() && page_.study->question == question;
   pairs_.pointAt(page_.pointedRow);
   pairs_.ask(scene, current ? page_.study : nullptr);
@@ -158,6 +203,11 @@ void ModelPage::askShown(const Scene& scene) {
 /// Nothing can be asked of what is recorded but how its weights came about.
 void ModelPage::askAboutRecorded(const Scene& scene) {
   if (!page_.ready()) return;
+  readOther(scene.compare.recorded);
+  if (page_.other.opened)
+    pairs_.askCompared(scene, page_.study, page_.other.opened);
+  else
+    pairs_.cancel();
   const RecordedQuestion question{page_.study, scene.cursor.model.layer, scene.cursor.cell.head};
   const LayerSummary& layer = *page_.study->layers[static_cast<std::size_t>(question.layer)];
   if (layer.q.size() > 0 && layer.k.size() > 0) recorded_.ask(question, Lane::back);
@@ -170,6 +220,8 @@ void ModelPage::askAboutHeads(const Scene& scene) {
   if (!page_.copying.contains({cursor.model.layer, cursor.cell.head}))
     copying_.ask({page_.opened, cursor.model.layer, cursor.cell.head}, Lane::back);
   if (page_.madeHere()) return;
+  if (!page_.compositions.contains({cursor.model.layer, cursor.cell.head}))
+    compositions_.ask({page_.opened, cursor.model.layer, cursor.cell.head}, Lane::back);
   page_.forecasts = forecastsFor(scene);
   if (!page_.forecasts.empty()) forecast_.ask(page_.forecasts, Lane::back);
   if (losesQuickly(*page_.study)) losses_.ask({page_.study}, Lane::back);

@@ -91,6 +91,33 @@ void groupChoice(const Scene& scene, ModelState& page) {
   gap(page.view, 8);
 }
 
+/// What the recording is compared with: another file, or another group of its own.
+void otherRecording(Scene& scene, ModelState& page) {
+  View& view = page.view;
+  const attention::RecordedAttention& file = *scene.setup.subject.opened->recorded;
+  std::string& other = scene.compare.recorded;
+  sectionTitle(view, "COMPARE WITH");
+  std::vector<Choice> choices{{"nothing", "", "nothing"}};
+  std::vector<std::string> names{""};
+  const auto offer = [&](const std::string& name, const std::string& label, const std::string& tracked) {
+    if (std::ranges::find(names, name) != names.end()) return;
+    names.push_back(name);
+    choices.push_back({label, "", tracked});
+  };
+  for (const std::string& group : file.groups())
+    if (group != file.group()) offer(file.path().string() + "#" + group, group, group);
+  if (!other.empty()) offer(other, modelName(other), "other");
+  int chosen = static_cast<int>(std::ranges::find(names, other) - names.begin());
+  if (names.size() > 1 && dropdown(view, "recorded.b", choices, chosen, ImGui::GetContentRegionAvail().x,
+                                   "Heads are shown as A, B, or B − A.")) {
+    other = names[static_cast<std::size_t>(chosen)];
+    scene.cursor.model.shown = other.empty() ? ShownText::a : ShownText::difference;
+  }
+  if (button(view, "recorded.b.open", "Choose a file…", "", true)) view.request("model.recorded_b");
+  if (!page.other.problem.empty()) problem(view, page.other.problem);
+  if (!page.pair.comparedProblem.empty()) problem(view, page.pair.comparedProblem);
+}
+
 /// A recording's tokens, which can't be changed.
 void recordedSection(Scene& scene, ModelState& page) {
   View& view = page.view;
@@ -114,6 +141,8 @@ void recordedSection(Scene& scene, ModelState& page) {
     sectionTitle(view, "QUERIES", countText(static_cast<std::uint64_t>(page.queries())));
     tokenChips(view, "query", page.study->otherQueries, {page.queries(), true, false}, scene.cursor);
   }
+  gap(view, 8);
+  otherRecording(scene, page);
   gap(view, 8);
   bool showFirst = !scene.cursor.model.firstOut;
   if (toggle(view, "model.first", "Show the first token", showFirst))

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/compute/heads/head_composition.h"
 #include "app/compute/heads/head_copying.h"
 #include "app/compute/jobs/answer.h"
 #include "app/compute/layer/value_range.h"
@@ -15,6 +16,7 @@
 #include "app/compute/model/recorded_receipt.h"
 #include "app/pages/model/model_pictures.h"
 #include "app/pages/model/pair_answers.h"
+#include "app/pages/model/study_state.h"
 #include "app/scene/models/model_cache.h"
 #include "app/widgets/caption.h"
 #include "app/widgets/layout.h"
@@ -95,13 +97,25 @@ struct ModelState {
   std::shared_ptr<const LossAnswer> losses;
   std::shared_ptr<const RecordedAnswer> recorded;
   std::map<std::pair<Index, Index>, double> copying;  ///< of the heads that were looked at, by layer and head
-  std::vector<Forecast> forecasts;                    ///< that are asked for: what the pointer rests on
-  double restingSince = -1;                           ///< the pointer, on one head and query
+  std::map<std::pair<Index, Index>, HeadCompositions> compositions;  ///< the same
+  std::vector<Forecast> forecasts;  ///< that are asked for: what the pointer rests on
+  double restingSince = -1;         ///< the pointer, on one head and query
 
   ModelPictures pictures;
 
-  PairState pair;        ///< of the scene's text and text B
-  Index pointedRow = 0;  ///< of the grid that is pointed at
+  PairState pair;  ///< of the scene's text and text B
+  /// A second recording beside the scene's.
+  struct OtherRecording {
+    std::string name;  ///< as the scene names it
+    std::shared_ptr<const OpenModel> opened;
+    std::string problem;
+  };
+  OtherRecording other;
+  bool studies = false;             ///< the view of many texts is shown
+  StudyState texts;                 ///< what many texts say of every head
+  std::optional<Cell> awaitedCell;  ///< that is looked at once the text it is of has been read
+  Index tying = -1;                 ///< the token of B that is being tied to one of A; −1: none
+  Index pointedRow = 0;             ///< of the grid that is pointed at
 
   /// Of a model whose thumbnails are small: how they are enlarged and moved.
   OverviewZoom zoom;
@@ -203,5 +217,7 @@ void openingPanel(Scene& scene, ModelState& page, const ImRect& area);
 std::vector<CaptionPart> changeCaption(const Scene& scene, const ModelState& page);
 /// What the model would say next, best first; below the large head.
 void guessSection(Scene& scene, ModelState& page, float width);
+/// Heads of other layers that the chosen one reads, and that read it.
+void compositionSection(Scene& scene, ModelState& page, float width);
 
 }  // namespace headscope::app

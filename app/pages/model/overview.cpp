@@ -223,7 +223,7 @@ void overviewPanel(Scene& scene, ModelState& page, const ImRect& area, bool pres
       viewsRow(scene, page, ImRect(inner.Min.x, inner.Min.y + view.px(10), inner.Max.x, inner.Min.y + row),
                presents);
       inner.Min.y += row;
-      if (scene.cursor.model.view != ModelView::heads) {
+      if (scene.cursor.model.view != ModelView::heads && page.opened->model) {
         inner.Min.y += view.px(14);
         answerView(scene, page, inner, presents);
         endPanel();

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "attention/models/token_alignment.h"
-
 namespace headscope::app {
 
 using attention::Error;
@@ -12,18 +10,20 @@ using attention::Result;
 
 namespace {
 
-ModelQuestion questionOfB(const Scene& scene) {
+/// `recorded`: of a recording in place of a text.
+ModelQuestion questionOfB(const Scene& scene, const std::shared_ptr<const OpenModel>& recorded) {
   Setup setup = scene.setup;
+  if (recorded) {
+    setup.subject.model = scene.compare.recorded;
+    setup.subject.opened = recorded;
+    return modelQuestion(setup);
+  }
   setup.input.text = scene.compare.other;
   setup.subject.written.clear();
   return modelQuestion(setup);
 }
 
 }  // namespace
-
-PairQuestion pairQuestion(const Scene& scene) {
-  return {modelQuestion(scene.setup), scene.compare.other, scene.compare.answer, scene.compare.otherAnswer};
-}
 
 std::optional<PathStart> followedPath(const Scene& scene) {
   const attention::Piece piece = scene.cursor.model.piece;
@@ -36,12 +36,18 @@ std::optional<PathStart> followedPath(const Scene& scene) {
   return reads && there ? std::optional(PathStart{compare.fromLayer, compare.fromHead}) : std::nullopt;
 }
 
+bool comparesTwo(const Scene& scene) {
+  const auto& opened = scene.setup.subject.opened;
+  return opened && opened->recorded ? !scene.compare.recorded.empty() : !scene.compare.other.empty();
+}
+
 void swapTexts(Scene& scene) {
   CompareSetup& compare = scene.compare;
   std::swap(scene.setup.input.text, compare.other);
   scene.setup.subject.written.clear();
   std::swap(compare.answer, compare.otherAnswer);
   compare.intoA = !compare.intoA;
+  for (attention::TokenTie& tie : compare.alignment) std::swap(tie.a, tie.b);
 }
 
 PairAnswers::GridAnswer::Compute PairAnswers::filling(Arriving& arriving) {
@@ -70,16 +76,8 @@ PairAnswers::PairAnswers(Workers& workers, Resources& resources)
       other_(workers, [this](const ModelQuestion& question,
                              std::stop_token stop) { return runner_.run(question, resources_, {}, stop); }),
       compared_(workers,
-                [](const ComparedQuestion& question, std::stop_token stop) -> Result<Compared> {
-                  const auto rows = attention::alignTokens(question.a->text.ids, question.b->text.ids);
-                  const attention::HeadText text(question.a->text.tokens, question.a->text.tokens, false);
-                  Compared layers;
-                  for (std::size_t i = 0; i < question.a->layers.size(); ++i) {
-                    layers.push_back(comparedLayer(*question.a->layers[i], *question.b->layers[i], rows,
-                                                   question.difference, text, stop));
-                    if (stop.stop_requested()) return Error{"stopped"};
-                  }
-                  return layers;
+                [](const ComparedQuestion& question, std::stop_token stop) {
+                  return comparedLayers(*question.a, *question.b, question.ties, question.difference, stop);
                 }),
       heads_(workers, filling(arrivingHeads_)),
       tokens_(workers, filling(arrivingTokens_)),
@@ -90,15 +88,11 @@ PairAnswers::PairAnswers(Workers& workers, Resources& resources)
 void PairAnswers::ask(const Scene& scene, const std::shared_ptr<const ModelStudy>& study) {
   const ModelCursor& cursor = scene.cursor.model;
   const bool two = !scene.compare.other.empty();
-  if (!study || (cursor.view == ModelView::heads && !two)) return cancel();
+  const bool alone = cursor.view == ModelView::study || (cursor.view == ModelView::heads && !two);
+  if (!study || alone) return cancel();
   const PairQuestion question = pairQuestion(scene);
   pair_.ask(question, Lane::front);
-  if (two && cursor.view == ModelView::heads && cursor.shown != ShownText::a) {
-    const ModelQuestion ofB = questionOfB(scene);
-    other_.ask(ofB, Lane::front);
-    if (const auto b = other_.current(); b && b->request == ofB && b->value)
-      compared_.ask({study, {b, &*b->value}, cursor.shown == ShownText::difference}, Lane::front);
-  }
+  if (two && cursor.view == ModelView::heads) askCompared(scene, study, nullptr);
   const auto answer = pair_.current();
   if (!answer || !(answer->request == question) || !answer->value) return;
   const std::shared_ptr<const PairStudy>& pair = *answer->value;
@@ -109,6 +103,17 @@ void PairAnswers::ask(const Scene& scene, const std::shared_ptr<const ModelStudy
   heads_.ask({sides, cursor.piece, false, followedPath(scene)}, Lane::back);
   tokens_.ask({sides, cursor.tokenPiece, true}, Lane::back);
   if (!scene.compare.patches.empty()) sum_.ask({sides, scene.compare.patches}, Lane::front);
+}
+
+void PairAnswers::askCompared(const Scene& scene, const std::shared_ptr<const ModelStudy>& study,
+                              const std::shared_ptr<const OpenModel>& recorded) {
+  const ShownText shown = scene.cursor.model.shown;
+  if (shown == ShownText::a) return;
+  const ModelQuestion ofB = questionOfB(scene, recorded);
+  other_.ask(ofB, Lane::front);
+  if (const auto b = other_.current(); b && b->request == ofB && b->value)
+    compared_.ask({study, {b, &*b->value}, shown == ShownText::difference, scene.compare.alignment},
+                  Lane::front);
 }
 
 bool PairAnswers::takeGrid(const GridAnswer& answer, Arriving& arriving, PairState::Grid& grid) {
@@ -131,13 +136,20 @@ bool PairAnswers::takeGrid(const GridAnswer& answer, Arriving& arriving, PairSta
 
 bool PairAnswers::takeCompared(const Scene& scene, const std::shared_ptr<const ModelStudy>& study,
                                PairState& state) {
-  const bool wanted = scene.cursor.model.view == ModelView::heads &&
-                      scene.cursor.model.shown != ShownText::a && !scene.compare.other.empty();
+  const auto& opened = scene.setup.subject.opened;
+  const bool recorded = opened && opened->recorded;
+  const bool wanted = scene.cursor.model.shown != ShownText::a && comparesTwo(scene) &&
+                      (recorded || scene.cursor.model.view == ModelView::heads);
   const auto answer = compared_.current();
   const bool there = wanted && answer && answer->value && answer->request.a == study &&
                      answer->request.difference == (scene.cursor.model.shown == ShownText::difference);
   Compared now = there ? *answer->value : Compared();
   state.other = there ? answer->request.b : nullptr;
+  const auto b = other_.current();
+  state.comparedProblem = !wanted                    ? ""
+                          : b && !b->value           ? b->value.error().message
+                          : answer && !answer->value ? answer->value.error().message
+                                                     : "";
   if (now == state.compared) return false;
   state.compared = std::move(now);
   return true;

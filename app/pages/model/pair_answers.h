@@ -33,6 +33,7 @@ struct PairState {
   /// B under the scene's changes, and its heads where A's are, or what they are less A's.
   std::shared_ptr<const ModelStudy> other;
   std::vector<std::shared_ptr<const LayerSummary>> compared;
+  std::string comparedProblem;  ///< why they can't be compared
 };
 
 /// The questions that the page of a model asks about two texts.
@@ -44,6 +45,9 @@ class PairAnswers {
   void ask(const Scene& scene, const std::shared_ptr<const ModelStudy>& study);
   /// Takes what has come; whether there was anything.
   bool take(const Scene& scene, const std::shared_ptr<const ModelStudy>& study, PairState& state);
+  /// Whose heads are shown where there are two: of `recorded` in place of text B, unless it is null.
+  void askCompared(const Scene& scene, const std::shared_ptr<const ModelStudy>& study,
+                   const std::shared_ptr<const OpenModel>& recorded);
   void cancel();
   void forget();
   /// The row of a grid that is pointed at: it is computed first.
@@ -66,6 +70,7 @@ class PairAnswers {
   struct ComparedQuestion {
     std::shared_ptr<const ModelStudy> a, b;
     bool difference = false;
+    std::vector<attention::TokenTie> ties;
     bool operator==(const ComparedQuestion&) const = default;
   };
   using Compared = std::vector<std::shared_ptr<const LayerSummary>>;
@@ -83,10 +88,10 @@ class PairAnswers {
   Answer<LensQuestion, LensMap> lens_;
 };
 
-/// The pair that a scene asks about.
-PairQuestion pairQuestion(const Scene& scene);
 /// The head whose paths into the chosen piece are followed; nothing where the whole piece is put in.
 std::optional<PathStart> followedPath(const Scene& scene);
+/// Whether the scene has a second text, or a second recording beside one.
+bool comparesTwo(const Scene& scene);
 /// The scene's text and B changed places, with what belongs to them.
 void swapTexts(Scene& scene);
 

@@ -1,6 +1,10 @@
 // At the left of the page: the second text, and pairs to begin with.
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "app/pages/common/token_chips.h"
 #include "app/pages/model/answer_views.h"
@@ -14,30 +18,83 @@ namespace headscope::app {
 
 namespace {
 
-/// Tokens as a line of words, those that differ underlined.
-void comparedTokens(const View& view, const RecordedText& text, const RecordedText& other,
-                    const std::vector<Index>& rows) {
+/// Tokens as lines of words; those that differ from what they go with are underlined, `chosen` is lit.
+/// Which one was clicked; tests know them as NAME.PLACE.
+std::optional<Index> tokenLines(View& view, const char* name, const RecordedText& text,
+                                const std::function<bool(Index)>& differs, Index chosen,
+                                const std::function<std::string(Index)>& help) {
   Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 start = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, line = view.px(20);
   ImVec2 at = start;
   ImFont* const font = view.fonts->monoSmall;
+  std::optional<Index> clicked;
   constexpr Index kMost = 120;
   for (Index i = 0; i < std::min(text.tokens(), kMost); ++i) {
     const std::string word = fitted(font, text.text.tokens[attention::asSize(i)].text, width);
     const float wide = textWidth(font, word);
     if (at.x > start.x && at.x + wide > start.x + width) at = ImVec2(start.x, at.y + line);
-    const Index with = rows[attention::asSize(i)];
-    const bool differs =
-        with < 0 || other.text.ids[attention::asSize(with)] != text.text.ids[attention::asSize(i)];
-    paintText(list, font, ImVec2(at.x, at.y + line / 2), differs ? view.theme->text : view.theme->secondary,
-              word);
-    if (differs)
+    ImGui::SetCursorScreenPos(at);
+    const std::string item = fmt::format("{}.{}", name, i);
+    if (compat::invisibleButton(item.c_str(), ImVec2(wide, line))) clicked = i;
+    trackItem(item);
+    const bool hovered = ImGui::IsItemHovered();
+    if (hovered) tooltip(view, help(i));
+    if (hovered || i == chosen)
+      list.AddRectFilled(ImVec2(at.x - view.px(2), at.y), ImVec2(at.x + wide + view.px(2), at.y + line),
+                         view.theme->raised, view.px(3));
+    paintText(list, font, ImVec2(at.x, at.y + line / 2),
+              differs(i) || i == chosen ? view.theme->text : view.theme->secondary, word);
+    if (differs(i))
       list.AddRectFilled(ImVec2(at.x, at.y + line - view.px(3)),
                          ImVec2(at.x + wide, at.y + line - view.px(1)), view.theme->text);
     at.x += wide + view.px(7);
   }
+  ImGui::SetCursorScreenPos(start);
   ImGui::Dummy(ImVec2(width, at.y + line - start.y));
+  return clicked;
+}
+
+/// “Anna” goes with `a` of text A, with none where that is −1.
+void tie(Scene& scene, ModelState& page, Index a) {
+  auto& ties = scene.compare.alignment;
+  const Index b = std::exchange(page.tying, -1);
+  std::erase_if(ties, [&](const attention::TokenTie& one) { return one.b == b || (a >= 0 && one.a == a); });
+  ties.push_back({a, b});
+}
+
+/// B's tokens; a click on one asks which of A's it goes with.
+void alignedTokens(Scene& scene, ModelState& page, const PairStudy& pair) {
+  View& view = page.view;
+  const auto word = [](const RecordedText& text, Index at) {
+    return "“" + text.text.tokens[attention::asSize(at)].text + "”";
+  };
+  const auto with = [&](Index b) { return (*pair.aOfB)[attention::asSize(b)]; };
+  const auto differs = [&](Index b) {
+    return with(b) < 0 ||
+           pair.a.text.ids[attention::asSize(with(b))] != pair.b->text.ids[attention::asSize(b)];
+  };
+  const auto help = [&](Index b) {
+    const std::string now = with(b) < 0
+                                ? "goes with no token of A"
+                                : fmt::format("goes with {}, token {} of A", word(pair.a, with(b)), with(b));
+    return fmt::format("{}, token {}: {}\nClick to choose another", word(*pair.b, b), b, now);
+  };
+  if (page.tying >= pair.b->tokens()) page.tying = -1;
+  if (const auto chosen = tokenLines(view, "text_b", *pair.b, differs, page.tying, help))
+    page.tying = page.tying == *chosen ? -1 : *chosen;
+  if (page.tying >= 0) {
+    hint(view, fmt::format("Which token of A does {} go with?", word(*pair.b, page.tying)));
+    const auto same = [](Index) { return false; };
+    const auto place = [&](Index a) { return fmt::format("{}, token {} of A", word(pair.a, a), a); };
+    if (const auto chosen = tokenLines(view, "text_b.with", pair.a, same, with(page.tying), place))
+      return tie(scene, page, *chosen);
+    if (button(view, "text_b.with_none", "None")) return tie(scene, page, -1);
+    ImGui::SameLine(0, view.px(8));
+    if (button(view, "text_b.keep", "Cancel", "", true)) page.tying = -1;
+  }
+  if (!scene.compare.alignment.empty() && button(view, "text_b.align", "Align equal tokens again", "", true))
+    scene.compare.alignment.clear();
 }
 
 void pairButtons(const ModelState& page) {
@@ -67,7 +124,7 @@ void pairSection(Scene& scene, ModelState& page) {
   const auto& pair = page.pair.pair;
   if (!page.pair.problem.empty()) problem(view, page.pair.problem);
   if (pair && pair->b && pair->question.other == scene.compare.other) {
-    comparedTokens(view, *pair->b, pair->a, *pair->aOfB);
+    alignedTokens(scene, page, *pair);
     if (pair->a.tokens() != pair->b->tokens())
       hint(view, "The texts have different numbers of tokens; equal ones go together.");
   }

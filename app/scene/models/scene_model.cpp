@@ -81,6 +81,12 @@ void forgetWritten(const Setup& before, Setup& setup) {
     setup.subject.written.clear();
 }
 
+void forgetAlignment(const Scene& before, Scene& scene) {
+  const bool other =
+      before.setup.input.text != scene.setup.input.text || before.compare.other != scene.compare.other;
+  if (other && before.compare.alignment == scene.compare.alignment) scene.compare.alignment.clear();
+}
+
 Status fitSubject(Scene& scene) {
   if (std::string what = missing(scene.setup.subject); !what.empty()) return Error{std::move(what)};
   takeSizes(scene.setup);

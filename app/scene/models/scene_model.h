@@ -22,6 +22,9 @@ void leaveModel(Scene& scene);
 /// After an edit: what a model wrote behind another text than today's goes.
 void forgetWritten(const Setup& before, Setup& setup);
 
+/// The same of tokens that were tied by hand: their places are another text's.
+void forgetAlignment(const Scene& before, Scene& scene);
+
 /// Gives a scene whose subject was opened the model's sizes. The error is for what the model doesn't have: a
 /// layer, a head.
 attention::Status fitSubject(Scene& scene);

@@ -290,5 +290,28 @@ TEST(RenderOfAModel, DrawsTheLearnedModelAndALesson) {
   EXPECT_EQ(drawn.exitCode, 0) << drawn.errors;
 }
 
+TEST(ModelCommand, switchesHeadsOffAndSaysHowHeadsCompose) {
+  const std::vector<std::string> base{"model", "learned", "--text", "Mia lost her", "--json"};
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> all = base;
+    all.insert(all.end(), more.begin(), more.end());
+    return runHeadscope(all);
+  };
+  const Outcome plain = run({}), off = run({"--off", "0.0,1.2", "--generate", "2"}),
+                all = run({"--composition"});
+  ASSERT_EQ(plain.exitCode, 0) << plain.errors;
+  ASSERT_EQ(off.exitCode, 0) << off.errors;
+  ASSERT_EQ(all.exitCode, 0) << all.errors;
+  const auto before = nlohmann::json::parse(plain.output), after = nlohmann::json::parse(off.output);
+  EXPECT_NE(before["guesses"], after["guesses"]);
+  EXPECT_FALSE(before.contains("composition"));
+  const auto pairs = nlohmann::json::parse(all.output)["composition"];
+  EXPECT_EQ(pairs.size(), 6u * 6 * (3 + 2 + 1)) << "4 layers of 6 heads";
+  EXPECT_EQ(pairs[0]["from"], (nlohmann::json{0, 0}));
+  EXPECT_EQ(pairs[0]["to"], (nlohmann::json{1, 0}));
+  EXPECT_LT(pairs[0]["q"].get<double>(), 1);
+  EXPECT_THAT(run({"--off", "9.0"}).errors, HasSubstr("layers 0 to 3"));
+}
+
 }  // namespace
 }  // namespace headscope::app

@@ -115,6 +115,19 @@ TEST_F(SceneFile, MayMoveWithItsWeights) {
   EXPECT_EQ(weightsOf(folder_ / "new/b.json"), folder_ / "new/sub/w.safetensors");
 }
 
+TEST_F(SceneFile, NamesTheRecordingBesideItsOwnRelativeToItself) {
+  Scene scene = openingScene();
+  scene.compare.recorded = (folder_ / "b.npz#cross").string();
+  scene.compare.alignment = {{2, 3}, {-1, 4}};
+  write(folder_ / "a.json", scene);
+  fs::create_directories(folder_ / "moved");
+  fs::rename(folder_ / "a.json", folder_ / "moved/a.json");
+  const auto read = readScene(folder_ / "moved/a.json");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->compare.recorded, (folder_ / "moved/b.npz#cross").string());
+  EXPECT_EQ(read->compare.alignment, scene.compare.alignment);
+}
+
 /// Opened and saved again by a relative path, as from a command line, it still names the same file.
 TEST_F(SceneFile, KeepsItsWeightsThroughRelativePaths) {
   fs::create_directories(folder_ / "scenes");

@@ -39,5 +39,18 @@ TEST(TokenAlignment, isAscendingAndTheSameBackwards) {
   EXPECT_EQ(pairs, std::ssize(from) - std::count(from.begin(), from.end(), Index{-1}));
 }
 
+TEST(TokenAlignment, TiesComeAfterWhatIsEqual) {
+  const std::vector<Index> text{5, 6, 7, 8}, other{5, 6, 9, 8};
+  const auto with = [&](std::vector<TokenTie> ties) { return alignTokens(text, other, ties); };
+  EXPECT_EQ(with({}).otherOfText, (std::vector<Index>{0, 1, 2, 3}));
+  const TokenAlignment tied = with({{1, 2}});
+  EXPECT_EQ(tied.otherOfText, (std::vector<Index>{0, 2, -1, 3}));
+  EXPECT_EQ(tied.textOfOther, (std::vector<Index>{0, -1, 1, 3}));
+  EXPECT_EQ(with({{1, 2}, {1, -1}}).otherOfText, (std::vector<Index>{0, -1, -1, 3}));
+  EXPECT_EQ(with({{-1, 3}}).otherOfText, (std::vector<Index>{0, 1, 2, -1}));
+  EXPECT_EQ(with({{1, 4}, {4, 1}}).otherOfText, (std::vector<Index>{0, 1, 2, 3}))
+      << "there are no such tokens";
+}
+
 }  // namespace
 }  // namespace headscope::attention::test

@@ -41,9 +41,26 @@ TEST(AnswerFigures, WhatMakesAModelAnswerCanBeDrawn) {
     ASSERT_TRUE(drawing.ok()) << drawing.error().message;
     expectDraws(svgText(*drawing));
   }
+  const auto patched = drawPicture(PictureKind::patch, scene, nullptr, resources, {});
+  ASSERT_TRUE(patched.ok());
+  EXPECT_EQ(patched->title, "Output of each head, from A into B");
   const auto none = drawPicture(PictureKind::model, Scene(), nullptr, resources, {});
   ASSERT_FALSE(none.ok());
   EXPECT_THAT(none.error().message, testing::HasSubstr("the scene has no model"));
+}
+
+TEST(AnswerFigures, OfTwoGridsSideBySideOneHasTheNoteWholeAndTheScale) {
+  GridFigure figure;
+  figure.title = "Output of each head";
+  figure.note = "Share of the logit difference that comes back";
+  figure.rows = figure.columns = {"0", "1"};
+  figure.values = attention::Matrix::Constant(2, 2, 0.5f);
+  const auto says = [&](const GridFigure& one) {
+    return svgText(gridDrawing(one, 500, 400, drawingColors(true))).find(one.note) != std::string::npos;
+  };
+  EXPECT_TRUE(says(figure));
+  figure.scale = false;
+  EXPECT_FALSE(says(figure));
 }
 
 }  // namespace

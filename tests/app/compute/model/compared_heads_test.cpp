@@ -25,8 +25,8 @@ TEST(ComparedHeads, HeadsOfBStandWhereThoseOfAAre) {
   std::vector<Index> rows;
   for (Index i = 0; i < a->tokens(); ++i) rows.push_back(i == 4 ? -1 : i);
   const attention::HeadText text(a->text.tokens, a->text.tokens, false);
-  const auto difference = comparedLayer(*a->layers[1], *b->layers[1], rows, true, text, {});
-  const auto same = comparedLayer(*a->layers[1], *b->layers[1], rows, false, text, {});
+  const auto difference = comparedLayer(*a->layers[1], *b->layers[1], {rows, rows}, true, text, {});
+  const auto same = comparedLayer(*a->layers[1], *b->layers[1], {rows, rows}, false, text, {});
   EXPECT_EQ(same->weights.at(2, 9, 3), b->layers[1]->weights.at(2, 9, 3));
   EXPECT_EQ(difference->weights.at(2, 9, 3),
             b->layers[1]->weights.at(2, 9, 3) - a->layers[1]->weights.at(2, 9, 3));

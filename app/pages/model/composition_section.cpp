@@ -1,0 +1,75 @@
+// Which heads of other layers the chosen one reads, and which read it, as the weights have it.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/model/model_state.h"
+#include "app/platform/track.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app {
+
+namespace {
+
+constexpr const char* kCompositionHelp =
+    "‖W1·W2‖ / (‖W1‖·‖W2‖) of an earlier head's W_V·W_O and what a later head reads as queries, keys or "
+    "values, less the 1/√(model dim) of random heads (Elhage et al. 2021). Independent of the text.";
+
+/// The strongest few of one side, as many as fit a line; a click chooses the head.
+void partners(Scene& scene, ModelState& page, const char* name, const char* label,
+              const std::vector<ComposedHead>& heads, float width) {
+  View& view = page.view;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float y = at.y + view.px(13), right = at.x + width;
+  Canvas list = *ImGui::GetWindowDrawList();
+  paintText(list, view.fonts->small, ImVec2(at.x, y), view.theme->secondary, label);
+  float x = at.x + view.px(62);
+  constexpr std::size_t kMost = 5;
+  bool any = false;
+  for (std::size_t i = 0; i < std::min(kMost, heads.size()); ++i) {
+    const auto [kind, amount] = heads[i].strongest();
+    if (amount < 0.005) break;
+    const std::string words = fmt::format("{}.{} {} +{:.2f}", heads[i].layer, heads[i].head, kind, amount);
+    const float wide = textWidth(view.fonts->text, words) + view.px(22);
+    if (x + wide > right) break;
+    any = true;
+    ImGui::SetCursorScreenPos(ImVec2(x, at.y));
+    const attention::Composition& with = heads[i].with;
+    if (button(view, fmt::format("{}.{}", name, i), words, "", true)) {
+      scene.cursor.model.layer = heads[i].layer;
+      scene.cursor.cell.head = heads[i].head;
+    }
+    if (ImGui::IsItemHovered())
+      tooltip(view,
+              fmt::format("Q {:+.3f}, K {:+.3f}, V {:+.3f} above random heads\nClick to choose the head",
+                          with.q, with.k, with.v));
+    x += wide + view.px(4);
+  }
+  if (!any)
+    paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint,
+              heads.empty() ? "no such layer" : "none above random heads");
+  ImGui::SetCursorScreenPos(ImVec2(at.x, at.y + view.px(28)));
+  ImGui::Dummy(ImVec2(1, 1));
+}
+
+}  // namespace
+
+void compositionSection(Scene& scene, ModelState& page, float width) {
+  View& view = page.view;
+  gap(view, 8);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  sectionTitle(view, "COMPOSITION", "weights alone");
+  const ImVec2 to(at.x + width, ImGui::GetCursorScreenPos().y);
+  track("model.composition", at, to);
+  if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(at, to))
+    restingHelp(view, "model.composition", kCompositionHelp);
+  const auto found = page.compositions.find({scene.cursor.model.layer, scene.cursor.cell.head});
+  if (found == page.compositions.end()) return hint(view, "…");
+  partners(scene, page, "composes.earlier", "reads", found->second.earlier, width);
+  partners(scene, page, "composes.later", "is read by", found->second.later, width);
+}
+
+}  // namespace headscope::app

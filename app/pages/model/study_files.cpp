@@ -1,0 +1,152 @@
+// Texts to study: where they come from, and the run over them.
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "app/pages/model/model_page.h"
+#include "app/scene/models/open_model.h"
+#include "app/widgets/file_picker.h"
+#include "attention/formats/files/file_io.h"
+#include "attention/formats/quote.h"
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::Result;
+
+namespace {
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
+
+Result<std::shared_ptr<const TextFile>> readTextFile(const std::filesystem::path& path) {
+  const auto bytes = attention::readFile(path, kMostBytes);
+  if (!bytes) return bytes.error();
+  const std::string name = attention::shownPath(path.filename());
+  auto texts = parseStudiedTexts({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, name);
+  if (!texts) return texts.error();
+  if (std::ssize(*texts) > kMostStudiedTexts)
+    return Error{fmt::format("{} has {} texts; at most {} are studied in the window. Use headscope study",
+                             name, texts->size(), kMostStudiedTexts)};
+  return std::make_shared<const TextFile>(TextFile{name, *std::move(texts)});
+}
+
+/// The texts that show what the model learned, with those beside them.
+TextFile exampleTexts(const OpenModel& opened) {
+  TextFile file{"Example texts", {}};
+  for (const LearnedSkill& skill : opened.learned.skills) {
+    StudiedText text;
+    text.line = std::ssize(file.texts) + 1;
+    text.text = skill.text;
+    if (!skill.other.empty()) {
+      text.other = skill.other;
+      text.answer = skill.next;
+      text.otherAnswer = skill.otherNext;
+    }
+    file.texts.push_back(std::move(text));
+  }
+  return file;
+}
+
+}  // namespace
+
+void ModelPage::showTexts(Scene& scene, std::shared_ptr<const TextFile> file) {
+  page_.texts.file = std::move(file);
+  page_.texts.begins = true;
+  page_.texts.first = 0;
+  scene.cursor.page = "model";
+  scene.cursor.model.view = ModelView::study;
+}
+
+void ModelPage::openTexts(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
+  services_.files.read<std::shared_ptr<const TextFile>>(
+      path, [path] { return readTextFile(path); },
+      [this, asker, outcome](Result<std::shared_ptr<const TextFile>> file) {
+        if (!file) return outcome.fail(file.error().message);
+        const std::string name = (*file)->name;
+        const auto taken = asker.edit(name, [&](Scene& scene) { showTexts(scene, *std::move(file)); });
+        taken ? outcome.done("Opened " + name) : outcome.fail(taken.error().message);
+      });
+}
+
+bool ModelPage::takeTexts() {
+  TextsRun::Progress now = texts_.progress();
+  TextsRun::Progress& shown = page_.texts.progress;
+  const bool any = now.study != shown.study || now.done != shown.done || now.runs != shown.runs;
+  shown = std::move(now);
+  return any;
+}
+
+void ModelPage::askAboutTexts(const Scene& scene) {
+  StudyState& texts = page_.texts;
+  page_.studies = scene.cursor.model.view == ModelView::study;
+  if (!texts.file) return;
+  if (std::exchange(texts.begins, false)) {
+    texts_.start(textsQuestion(scene.setup, texts.file));
+    takeTexts();
+  }
+  const auto& study = texts.progress.study;
+  texts.stale = page_.studies && study && !(study->question == textsQuestion(scene.setup, texts.file));
+}
+
+std::vector<Action> ModelPage::textsActions() {
+  const char* const words = "study many texts detectors ablation attribution patching table scatter";
+  return {
+      {"model.texts",
+       "Measure every head on many texts…",
+       "Model",
+       {},
+       true,
+       false,
+       [this](Scene&) {
+         services_.view.dialog = std::make_shared<FilePicker>(
+             FileQuestion{"Open a file of texts",
+                          {".jsonl", ".txt"},
+                          "",
+                          [this](Scene&, const auto& path, const Outcome& outcome) {
+                            openTexts(path, services_.asker(), outcome);
+                          }},
+             services_.folders);
+       },
+       "",
+       words},
+      {"model.texts.examples",
+       "Measure every head on the example texts",
+       "Model",
+       {},
+       true,
+       false,
+       [this](Scene& scene) {
+         const auto& opened = scene.setup.subject.opened;
+         if (!opened || opened->learned.skills.empty())
+           return page_.view.say("This model has no example texts");
+         showTexts(scene, std::make_shared<const TextFile>(exampleTexts(*opened)));
+       },
+       "",
+       words},
+      {"model.texts.again",
+       "Measure the texts again",
+       "Model",
+       {},
+       false,
+       false,
+       [this](Scene&) { page_.texts.begins = page_.texts.file != nullptr; },
+       "model"},
+      {"model.texts.stop",
+       "Stop or go on measuring texts",
+       "Model",
+       {},
+       false,
+       false,
+       [this](Scene&) {
+         if (page_.texts.progress.runs)
+           texts_.stop();
+         else
+           page_.texts.begins = page_.texts.file != nullptr;
+         takeTexts();
+       },
+       "model"},
+  };
+}
+
+}  // namespace headscope::app

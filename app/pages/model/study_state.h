@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/compute/model/texts_run.h"
+
+namespace headscope::app {
+
+/// What the view of many texts shows, and as what.
+struct StudyState {
+  TextsRun::Progress progress;
+  std::shared_ptr<const TextFile> file;  ///< null before one was opened
+  bool begins = false;                   ///< the file is to be studied
+  bool stale = false;                    ///< what is shown is of a model that was changed since
+
+  enum class Shape { table, map, scatter };
+  Shape shape = Shape::table;
+  std::string column = "attribution", across = "loss";  ///< sorted by, or upwards; and along the scatter
+  bool smallestFirst = false;
+  std::size_t first = 0;  ///< the table's row at the top
+
+  /// The texts in which the chosen head's number is largest, and what they were found for.
+  struct Found {
+    std::shared_ptr<const TextsStudy> study;
+    std::string column;
+    std::pair<Index, Index> head{-1, -1};
+    bool operator==(const Found&) const = default;
+  };
+  Found found;
+  std::vector<TextOfHead> texts;
+};
+
+}  // namespace headscope::app

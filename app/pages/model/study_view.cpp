@@ -1,0 +1,298 @@
+// What many texts say of every head: a table to sort, a map and a scatter, and the texts of the chosen head.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compute/figures/study_figures.h"
+#include "app/pages/model/answer_views.h"
+#include "app/platform/track.h"
+#include "app/scene/models/open_model.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/drawing_paint.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+
+namespace headscope::app {
+
+namespace {
+
+using attention::asSize;
+using StudyShape = StudyState::Shape;
+
+void chooseHead(Scene& scene, std::pair<Index, Index> head) {
+  scene.cursor.model.layer = head.first;
+  scene.cursor.cell.head = head.second;
+}
+
+std::pair<Index, Index> chosenHead(const Scene& scene) {
+  return {scene.cursor.model.layer, scene.cursor.cell.head};
+}
+
+/// “loss without it” and the others, as a list.
+void columnChoice(View& view, const char* name, const TextsStudy& study, std::string& column, ImVec2 at,
+                  const char* help) {
+  std::vector<Choice> choices;
+  int chosen = 0;
+  for (std::size_t i = 0; i < study.columns.size(); ++i) {
+    choices.push_back({study.columns[i].title, "", study.columns[i].name});
+    if (study.columns[i].name == column) chosen = static_cast<int>(i);
+  }
+  ImGui::SetCursorScreenPos(at);
+  if (dropdown(view, name, choices, chosen, 0, help)) column = choices[asSize(chosen)].name;
+}
+
+/// The file, how far it has come, and what stops it.
+void progressLine(ModelState& page, const ImRect& area) {
+  View& view = page.view;
+  const StudyState& texts = page.texts;
+  const TextsRun::Progress& now = texts.progress;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float y = area.Min.y + view.px(13);
+  float x = area.Min.x;
+  const auto place = [&](const char* name, const std::string& label, const char* action) {
+    ImGui::SetCursorScreenPos(ImVec2(x, area.Min.y));
+    if (button(view, name, label)) view.request(action);
+    x += textWidth(view.fonts->text, label) + view.px(30);
+  };
+  place("study.open", "Open texts…", "model.texts");
+  if (now.runs)
+    place("study.stop", "Stop", "model.texts.stop");
+  else if (now.done < now.of)
+    place("study.stop", "Go on", "model.texts.stop");
+  else if (texts.stale || !now.study)
+    place("study.again", texts.stale ? "Measure again" : "Measure", "model.texts.again");
+  std::string says =
+      fmt::format("{}: {} of {} texts", texts.file->name, now.done, std::ssize(texts.file->texts));
+  if (texts.stale) says += ", before the model was changed";
+  std::uint32_t color = view.theme->secondary;
+  if (!now.problem.empty()) says = now.problem, color = view.theme->error;
+  if (now.study && now.study->problems > 0) {
+    says += fmt::format(". {} could not be studied; {}", now.study->problems, now.study->problem);
+    if (now.study->columns.empty()) color = view.theme->error;
+  }
+  paintFitted(view, list, view.fonts->text, ImVec2(x, y), area.Max.x - x, color, says);
+  track("study.progress", ImVec2(x, area.Min.y), ImVec2(area.Max.x, area.Min.y + view.px(26)));
+  if (!now.runs || now.of == 0) return;
+  const float share = static_cast<float>(now.done) / static_cast<float>(now.of);
+  list.AddRectFilled(ImVec2(area.Min.x, area.Min.y + view.px(31)),
+                     ImVec2(area.Min.x + area.GetWidth() * share, area.Min.y + view.px(33)),
+                     view.theme->secondary);
+}
+
+void shapeLine(ModelState& page, const TextsStudy& study, const ImRect& area) {
+  View& view = page.view;
+  StudyState& texts = page.texts;
+  const Choice shapes[] = {{"Table", "", "table"}, {"Map", "", "map"}, {"Scatter", "", "scatter"}};
+  int shape = static_cast<int>(texts.shape);
+  ImGui::SetCursorScreenPos(area.Min);
+  ImGui::BeginChild("study.shape.box", ImVec2(view.px(220), view.px(34)), false,
+                    ImGuiWindowFlags_NoBackground);
+  if (segmented(view, "study.shape", shapes, shape)) texts.shape = static_cast<StudyShape>(shape);
+  compat::endChild();
+  const ImVec2 at(area.Min.x + view.px(240), area.Min.y + view.px(2));
+  columnChoice(view, "study.column", study, texts.column, at, "What the heads are shown by.");
+  if (texts.shape != StudyShape::scatter) return;
+  paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(at.x + view.px(160), at.y + view.px(13)),
+            view.theme->faint, "against");
+  columnChoice(view, "study.across", study, texts.across, ImVec2(at.x + view.px(220), at.y),
+               "What is along the scatter.");
+}
+
+std::string headSays(const TextsStudy& study, const std::string& column, std::pair<Index, Index> head) {
+  const HeadColumn* const of = study.column(column);
+  if (!of) return "";
+  return fmt::format("layer {} head {}\n{} {} ± {:.3f} over {} texts", head.first, head.second, of->title,
+                     studyNumber(double{of->mean(head.first, head.second)}),
+                     double{of->spread(head.first, head.second)}, of->texts(head.first, head.second));
+}
+
+void paintTable(Scene& scene, ModelState& page, const TextsStudy& study, const FigurePlace& place) {
+  StudyState& texts = page.texts;
+  TableFigure figure = tableFigure(study, texts.column, texts.smallestFirst);
+  const std::size_t shown = tableRows(place.height());
+  const std::size_t most = figure.rows.size() > shown ? figure.rows.size() - shown : 0;
+  const bool hovered = ImGui::IsItemHovered();
+  if (const float wheel = ImGui::GetIO().MouseWheel; hovered && wheel != 0)
+    texts.first = wheel > 0 ? texts.first - std::min<std::size_t>(texts.first, 2) : texts.first + 2;
+  figure.first = texts.first = std::min(texts.first, most);
+  figure.lit = chosenHead(scene);
+  place.paint(tableDrawing(figure, place.width(), place.height(), drawingColors(!page.view.theme->light)));
+  const auto [x, y] = place.pointer();
+  const TablePlace at = tableAt(figure, place.width(), place.height(), x, y);
+  if (!hovered) return;
+  const bool clicked = ImGui::IsMouseClicked(0);
+  if (at.row) {
+    tooltip(page.view, headSays(study, texts.column, figure.rows[*at.row]) + "\nClick to choose the head");
+    if (clicked) chooseHead(scene, figure.rows[*at.row]);
+  }
+  if (!at.column) return;
+  tooltip(page.view, figure.columns[*at.column]->title + "\nClick to sort by it");
+  if (!clicked) return;
+  texts.smallestFirst = *at.column == 0 && !texts.smallestFirst;
+  texts.column = figure.columns[*at.column]->name;
+  texts.first = 0;
+}
+
+void paintMap(Scene& scene, ModelState& page, const TextsStudy& study, const FigurePlace& place) {
+  GridFigure figure = studyMap(study, page.texts.column);
+  figure.kept.push_back(chosenHead(scene));
+  place.paint(gridDrawing(figure, place.width(), place.height(), drawingColors(!page.view.theme->light)));
+  if (!ImGui::IsItemHovered()) return;
+  const auto [x, y] = place.pointer();
+  const auto cell = gridPlace(figure, place.width(), place.height()).at(x, y);
+  if (!cell) return;
+  tooltip(page.view, headSays(study, page.texts.column, *cell) + "\nClick to choose the head");
+  if (ImGui::IsMouseClicked(0)) chooseHead(scene, *cell);
+}
+
+void paintScatter(Scene& scene, ModelState& page, const TextsStudy& study, const FigurePlace& place) {
+  ScatterFigure figure = scatterFigure(study, page.texts.across, page.texts.column);
+  figure.lit = chosenHead(scene);
+  place.paint(scatterDrawing(figure, place.width(), place.height(), drawingColors(!page.view.theme->light)));
+  if (!ImGui::IsItemHovered()) return;
+  const auto [x, y] = place.pointer();
+  const auto near = scatterAt(figure, place.width(), place.height(), x, y);
+  if (!near) return;
+  const std::pair head(figure.points[*near].layer, figure.points[*near].head);
+  tooltip(page.view, headSays(study, page.texts.column, head) + "\n" +
+                         headSays(study, page.texts.across, head) + "\nClick to choose the head");
+  if (ImGui::IsMouseClicked(0)) chooseHead(scene, head);
+}
+
+/// The text with what belongs to it, and the head's strongest cell.
+void openText(Scene& scene, ModelState& page, const StudiedHeads& text, std::pair<Index, Index> head) {
+  scene.setup.input.text = text.asked.text;
+  scene.setup.subject.written.clear();
+  scene.compare = {};
+  scene.compare.other = text.asked.other;
+  if (!text.asked.answer.empty()) scene.compare.answer = text.answers.id;
+  if (!text.asked.otherAnswer.empty() && text.answers.other) scene.compare.otherAnswer = *text.answers.other;
+  chooseHead(scene, head);
+  scene.cursor.model.view = ModelView::heads;
+  scene.cursor.model.shown = ShownText::a;
+  page.held = false;
+  if (text.query.size() > 0 && text.query(head.first, head.second) >= 0)
+    page.awaitedCell =
+        Cell{head.second, text.query(head.first, head.second), text.key(head.first, head.second)};
+}
+
+/// “to” → “Anna” 0.97: where the head's weight on one earlier token is largest.
+std::string strongestPlace(const StudiedHeads& text, std::pair<Index, Index> head) {
+  if (text.query.size() == 0) return "";
+  const Index query = text.query(head.first, head.second), key = text.key(head.first, head.second);
+  if (query < 0 || query >= std::ssize(text.tokens) || key >= std::ssize(text.tokens)) return "";
+  return fmt::format("“{}” → “{}” {:.2f}", text.tokens[asSize(query)], text.tokens[asSize(key)],
+                     double{text.strongest(head.first, head.second)});
+}
+
+/// The texts in which the chosen head does most.
+void textList(Scene& scene, ModelState& page, const std::shared_ptr<const TextsStudy>& study,
+              const ImRect& area) {
+  View& view = page.view;
+  StudyState& texts = page.texts;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const auto head = chosenHead(scene);
+  const HeadColumn* const column = study->column(texts.column);
+  if (!column) return;
+  constexpr std::size_t kMost = 8;
+  if (StudyState::Found now{study, texts.column, head}; !(now == texts.found)) {
+    texts.texts = textsOfHead(*study, texts.column, head.first, head.second, kMost);
+    texts.found = std::move(now);
+  }
+  float y = area.Min.y + view.px(10);
+  paintFitted(view, list, view.fonts->smallBold, ImVec2(area.Min.x, y), area.GetWidth(), view.theme->faint,
+              fmt::format("Where head {}.{} has most {}", head.first, head.second, column->title));
+  y += view.px(12);
+  const float high = view.px(24);
+  for (std::size_t i = 0; i < texts.texts.size() && y + high <= area.Max.y; ++i, y += high) {
+    const StudiedHeads& text = study->texts[texts.texts[i].text];
+    const std::string name = fmt::format("study.text.{}", i);
+    ImGui::SetCursorScreenPos(ImVec2(area.Min.x, y));
+    const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(area.GetWidth(), high));
+    trackItem(name);
+    const bool hovered = ImGui::IsItemHovered();
+    if (hovered)
+      list.AddRectFilled(ImVec2(area.Min.x, y), ImVec2(area.Max.x, y + high), view.theme->raised, view.px(4));
+    const float middle = y + high / 2;
+    paintText(list, view.fonts->mono, ImVec2(area.Min.x + view.px(58), middle), view.theme->text,
+              studyNumber(double{texts.texts[i].value}), Align::right);
+    const std::string where = strongestPlace(text, head);
+    const float wide = std::min(textWidth(view.fonts->monoSmall, where), area.GetWidth() * 0.4f);
+    paintFitted(view, list, view.fonts->monoSmall, ImVec2(area.Max.x - view.px(4), middle), wide + 1,
+                view.theme->secondary, where, Align::right);
+    paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x + view.px(68), middle),
+                area.GetWidth() - view.px(84) - wide, hovered ? view.theme->text : view.theme->secondary,
+                text.asked.text);
+    if (hovered)
+      tooltip(view, fmt::format("line {}: {}\nClick to open the text", text.asked.line, text.asked.text));
+    if (clicked) openText(scene, page, text, head);
+  }
+}
+
+void noFile(ModelState& page, const ImRect& area) {
+  View& view = page.view;
+  emptyMessage(view, area, "Every head on many texts",
+               "Open a file with a text a line, or JSON lines with text, other, answer and other_answer.",
+               "Open texts…", "model.texts");
+  if (page.opened->learned.skills.empty()) return;
+  const std::string label = "Measure the example texts";
+  ImGui::SetCursorScreenPos(ImVec2(area.GetCenter().x - textWidth(view.fonts->text, label) / 2 - view.px(11),
+                                   area.GetCenter().y + view.px(72)));
+  if (button(view, "study.examples", label, "", true)) view.request("model.texts.examples");
+}
+
+}  // namespace
+
+void studyView(Scene& scene, ModelState& page, const ImRect& whole, bool presents) {
+  View& view = page.view;
+  if (!page.texts.file) return noFile(page, whole);
+  ImRect area = whole;
+  if (!presents) {
+    progressLine(page, area);
+    area.Min.y += view.px(42);
+  }
+  const auto study = page.texts.progress.study;
+  if (!study || study->columns.empty()) {
+    paintMessage(view, area, study ? "None of the texts could be studied" : "Measuring the first text",
+                 study                      ? study->problem
+                 : page.texts.progress.runs ? ""
+                                            : "Press Measure to begin.",
+                 view.theme->text);
+    return;
+  }
+  if (!study->column(page.texts.column)) page.texts.column = study->columns.front().name;
+  if (!study->column(page.texts.across)) page.texts.across = study->columns.back().name;
+  if (!presents) {
+    shapeLine(page, *study, area);
+    area.Min.y += view.px(46);
+  }
+  const float rows = std::clamp(std::floor((area.GetHeight() - view.px(230)) / view.px(24)), 2.0f, 6.0f);
+  const float below = presents ? 0 : view.px(24) * (rows + 1);
+  const FigurePlace place(view, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Max.y - below), presents);
+  ImGui::SetCursorScreenPos(place.area.Min);
+  compat::invisibleButton("study.figure", place.area.GetSize());
+  trackItem("study.figure");
+  if (page.texts.shape == StudyShape::table)
+    paintTable(scene, page, *study, place);
+  else if (page.texts.shape == StudyShape::map)
+    paintMap(scene, page, *study, place);
+  else
+    paintScatter(scene, page, *study, place);
+  if (!presents) textList(scene, page, study, ImRect(area.Min.x, area.Max.y - below, area.Max.x, area.Max.y));
+}
+
+std::vector<CaptionPart> studyCaption(const Scene& scene, const ModelState& page) {
+  const auto& study = page.texts.progress.study;
+  const HeadColumn* const column = study ? study->column(page.texts.column) : nullptr;
+  const auto head = chosenHead(scene);
+  if (!column || head.first >= column->mean.rows() || head.second >= column->mean.cols()) return {};
+  return {
+      {fmt::format("Layer {}, head {}: {} {} ± {:.2f} over {} texts.", head.first, head.second, column->title,
+                   studyNumber(double{column->mean(head.first, head.second)}),
+                   double{column->spread(head.first, head.second)}, column->texts(head.first, head.second)),
+       page.view.theme->text}};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,38 @@
+// Which heads read which, of a model whose circuit is known.
+
+#include "app/compute/heads/head_composition.h"
+
+#include <gtest/gtest.h>
+
+#include "app/scene/subject.h"
+
+namespace headscope::app {
+namespace {
+
+TEST(HeadComposition, FindsThePreviousTokenHeadThatTheBundledInductionHeadReads) {
+  const auto opened = openModel(kLearned);
+  ASSERT_TRUE(opened) << opened.error().message;
+  // Layer 1 head 2 repeats lists: its keys are what the head that looks one word back wrote (Olsson et al.
+  // 2022).
+  const auto found = headCompositions({*opened, 1, 2}, {});
+  ASSERT_TRUE(found.ok());
+  ASSERT_EQ(found->earlier.size(), 6u);
+  EXPECT_EQ(found->later.size(), 12u);
+  const ComposedHead& first = found->earlier.front();
+  EXPECT_EQ(std::pair(first.layer, first.head), std::pair(Index{0}, Index{0}));
+  EXPECT_STREQ(first.strongest().first, "K");
+  EXPECT_GT(first.strongest().second, 0.2);
+  // The same pair from all of them.
+  const auto all = allCompositions(*(*opened)->model);
+  ASSERT_TRUE(all.ok());
+  for (const ComposedPair& pair : *all)
+    if (pair.fromLayer == 0 && pair.fromHead == 0 && pair.toLayer == 1 && pair.toHead == 2) {
+      EXPECT_EQ(pair.with, first.with);
+    }
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(headCompositions({*opened, 1, 2}, stop.get_token()).ok());
+}
+
+}  // namespace
+}  // namespace headscope::app
