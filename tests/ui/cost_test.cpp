@@ -80,11 +80,7 @@ TEST_F(CostOnScreen, ThisLayerOfAnOpenedModelIsOne) {
   ui.session().scene().cost.model = app::kOpenedModel;
   ui.draw();
   std::uint64_t bytes = 0;
-  for (const auto& [name, tensor] : (*opened)->model->checkpoint().tensors()) {
-    std::uint64_t numbers = attention::byteSize(tensor.dtype);
-    for (const std::uint64_t size : tensor.shape) numbers *= size;
-    bytes += numbers;
-  }
+  for (const auto& [name, tensor] : (*opened)->model->checkpoint().tensors()) bytes += tensor.bytes;
   EXPECT_EQ(figures().cost.weights, bytes) << "counted, not estimated";
 }
 
