@@ -47,9 +47,13 @@ HeadCircuits headCircuits(const Model& model, Index layer, Index head) {
   maps.k = weightRows(weights.k, kv * size, size);
   maps.v = weightRows(weights.v, kv * size, size);
   maps.o = weightColumns(weights.o, head * size, size);
-  // Each head's queries and keys are normed once more: that gain is of headDim.
-  if (weights.qNorm.weight.size() > 0) maps.q.array().colwise() *= weights.qNorm.weight.array();
-  if (weights.kNorm.weight.size() > 0) maps.k.array().colwise() *= weights.kNorm.weight.array();
+  // Each head's queries and keys are normed once more: that gain is of headDim, or of all heads together.
+  const auto gain = [&](Matrix& rows, const NormWeights& norm, Index at) {
+    const Index first = config.wholeQkNorm ? at * size : 0;
+    if (norm.weight.size() > 0) rows.array().colwise() *= norm.weight.segment(first, size).array();
+  };
+  gain(maps.q, weights.qNorm, head);
+  gain(maps.k, weights.kNorm, kv);
   if (config.order != BlockOrder::after)
     for (Matrix* const rows : {&maps.q, &maps.k, &maps.v})
       readThrough(*rows, weights.attentionNorm, config.norm);

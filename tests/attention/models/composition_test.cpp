@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "attention/models/weight_slices.h"
 #include "tests/attention/models/golden_models.h"
+#include "tests/attention/models/made_up_checkpoint.h"
 
 namespace headscope::attention::test {
 namespace {
@@ -106,6 +108,22 @@ TEST(Composition, OfRandomHeadsIsTheBaseline) {
     v += std::pow(found.v + baseline, 2) / kTimes;
   }
   for (const double square : {q, k, v}) EXPECT_NEAR(std::sqrt(square), baseline, 0.004);
+}
+
+TEST(Composition, EachHeadHasItsOwnPartOfANormOverAll) {
+  const std::vector<PlainModel> models = plainModels();
+  const auto olmo2 = std::ranges::find(models, "olmo2", &PlainModel::name);
+  MadeUpTensors tensors(DType::F32, 5);
+  (void)olmo2->run(tensors, {1, 2, 3});
+  const MadeUpCheckpoint folder(olmo2->config, tensors.file());
+  const auto model = openModel(folder.path());
+  const LayerWeights& weights = model->weights().layers[1];
+  const Index size = model->config().headDim;
+  for (const Index head : {0, 3}) {
+    const Vector gain = weights.qNorm.weight.segment(head * size, size);
+    const Matrix wanted = gain.asDiagonal() * weightRows(weights.q, head * size, size);
+    EXPECT_LT(distance(headCircuits(*model, 1, head).q, wanted), 1e-6) << head;
+  }
 }
 
 }  // namespace
