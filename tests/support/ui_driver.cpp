@@ -253,16 +253,6 @@ void UiDriver::clickAt(const std::string& name, float fx, float fy) {
   release();
 }
 
-void UiDriver::shiftClick(const std::string& name) {
-  hover(name);
-  notTooSoonAfterTheLastPress();
-  for (const bool down : {true, false}) {
-    pushButton(0, down, {.shift = true});
-    app_.frame();
-  }
-  draw();
-}
-
 void UiDriver::clickAway() {
   pushMove(2, 2);
   app_.frame();

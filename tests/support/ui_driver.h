@@ -70,7 +70,12 @@ class UiDriver {
   void release(int button = 0);
   void click(const std::string& name) { clickAt(name, 0.5f, 0.5f); }
   void clickAt(const std::string& name, float fx, float fy);
-  void shiftClick(const std::string& name);
+  void shiftClick(const std::string& name) {
+    hover(name);
+    notTooSoonAfterTheLastPress();
+    for (const bool down : {true, false}) pushButton(0, down, {.shift = true});
+    draw();
+  }
   /// Where nothing is, so that a text box lets go of the keyboard.
   void clickAway();
   void doubleClick(const std::string& name);
