@@ -9,13 +9,15 @@ namespace headscope::app {
 
 ImRect reachable() {
   ImRect area(-FLT_MAX, -FLT_MAX, FLT_MAX, FLT_MAX);
+  // What lies in a panel that scrolls is brought into it, whatever the panels around that one cut off.
+  bool scrollsX = false, scrollsY = false;
   for (const ImGuiWindow* at = ImGui::GetCurrentContext()->CurrentWindow; at;
        at = at->Flags & ImGuiWindowFlags_ChildWindow ? at->ParentWindow : nullptr) {
-    const ImRect& own = at->InnerClipRect;
-    if (at->ScrollMax.x <= 0)
-      area.Min.x = std::max(area.Min.x, own.Min.x), area.Max.x = std::min(area.Max.x, own.Max.x);
-    if (at->ScrollMax.y <= 0)
-      area.Min.y = std::max(area.Min.y, own.Min.y), area.Max.y = std::min(area.Max.y, own.Max.y);
+    const ImRect& own = at->InnerRect;
+    scrollsX = scrollsX || at->ScrollMax.x > 0;
+    scrollsY = scrollsY || at->ScrollMax.y > 0;
+    if (!scrollsX) area.Min.x = std::max(area.Min.x, own.Min.x), area.Max.x = std::min(area.Max.x, own.Max.x);
+    if (!scrollsY) area.Min.y = std::max(area.Min.y, own.Min.y), area.Max.y = std::min(area.Max.y, own.Max.y);
   }
   return area;
 }

@@ -63,10 +63,10 @@ void put(Canvas list, ImFont* font, ImVec2 at, ImVec2 size, std::uint32_t color,
     const bool foreground = list.isForeground();
     const ImRect area(at, ImVec2(at.x + size.x, at.y + size.y));
     const ImRect clip(list.GetClipRectMin(), list.GetClipRectMax());
-    // What a panel's edge cuts; what is cut inside of it stays so.
+    // What a panel's edge cuts; what is cut inside of it, by a pixel or more, stays so.
     const ImGuiWindow* const window = ImGui::GetCurrentContext()->CurrentWindow;
-    const bool byPanel =
-        window && clip.Min.y <= window->ClipRect.Min.y && clip.Max.y >= window->ClipRect.Max.y;
+    const bool byPanel = window && (area.Min.y > clip.Min.y - 1 || clip.Min.y <= window->ClipRect.Min.y) &&
+                         (area.Max.y < clip.Max.y + 1 || clip.Max.y >= window->ClipRect.Max.y);
     state.texts.push_back({std::string(text), area, clip, color,
                            !foreground && byPanel && reachable().Contains(area), foreground});
   }
