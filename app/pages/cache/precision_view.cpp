@@ -114,6 +114,7 @@ void precisionView(Scene& scene, CacheState& page, const ImRect& area, bool smal
           .keyLength;
   const std::uint64_t all = chosen.bytes * static_cast<std::uint64_t>(tokens * scene.cost.cache.layers);
   const Index head = std::clamp<Index>(page.precision->request.head, 0, config.heads - 1);
+  const std::string cached = tokens == 1 ? "the one token" : "all " + tokenCountText(tokens);
   const float top = viewHeadline(
       view, area, fourDigitBytes(all),
       {chosen.format == attention::NumberFormat::fp32
@@ -121,9 +122,8 @@ void precisionView(Scene& scene, CacheState& page, const ImRect& area, bool smal
            : fmt::format("{} is {} of fp32; output error {}.", formatName(chosen.format),
                          fractionText(chosen.bytes, study.cases[0].bytes), errorText(chosen.output.all))},
       {layerPrefix(page.precision->request.snapshot->setup) +
-           fmt::format("keys and values of all {} tokens are quantised, then attention is recomputed",
-                       tokens),
-       fmt::format("keys and values of all {} tokens, quantised", tokens)},
+           fmt::format("keys and values of {} are quantised, then attention is recomputed", cached),
+       fmt::format("keys and values of {}, quantised", cached)},
       small);
   const float space = view.px(small ? 14 : 24), each = (area.GetWidth() - 5 * space) / 6;
   const float rest = area.Max.y - top - view.px(46 + 26 + 34 + 22 + 60 + 30);
