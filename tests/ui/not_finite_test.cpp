@@ -119,7 +119,7 @@ TEST_F(NotFinite, ATensorOfTheHeadIsNamedWhereThereAreGuesses) {
     if (view.name == "model") {
       show(view);
       EXPECT_THAT(said(), testing::AllOf(HasSubstr("transformer.ln_f.weight"), HasSubstr("infinite"),
-                                         HasSubstr("guesses")));
+                                         HasSubstr("predictions")));
     }
 }
 
