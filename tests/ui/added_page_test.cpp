@@ -30,7 +30,7 @@ class LettersLab : public Page {
     return {{"letters.shout",
              "Shout the text",
              "Letters",
-             {static_cast<Key>('B'), {}},
+             {static_cast<Key>('U'), {}},
              false,
              false,
              [](Scene& scene) { scene.setup.input.text = "SHOUT"; }}};
@@ -130,7 +130,7 @@ TEST_F(LabTable, APageAsksOnlyWhileItIsShownAndDrawsTheAnswer) {
 TEST_F(LabTable, WhatAPageDoesIsUndone) {
   const std::string before = ui_.scene().setup.input.text;
   ui_.key(static_cast<Key>('9'));
-  ui_.key(static_cast<Key>('B'));
+  ui_.key(static_cast<Key>('U'));
   ui_.draw();
   EXPECT_EQ(page().letters(), 5u);
   ui_.click("letters.case");

@@ -49,6 +49,7 @@ TEST(ModelExperts, TheLayerThatIsPointedAtSaysWhereItsTokensWent) {
     EXPECT_EQ(shown.experts, computed.experts);
     EXPECT_EQ(shown.shares, computed.shares);
   }
+  app::uiState().watches = true;
   ui.clickAt("model.experts", 0.3f, 0.5f);
   ui.draw();
   EXPECT_EQ(ui.scene().cursor.cell.query, 1);

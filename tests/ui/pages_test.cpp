@@ -158,7 +158,10 @@ TEST(PageCheck, FindsWhatLiesOverAnotherOrIsCutOff) {
   EXPECT_THAT(overlaps(ui), IsEmpty());
   EXPECT_THAT(faintTexts(ui, 30), testing::Not(IsEmpty())) << "no contrast is as large";
   EXPECT_THAT(faintMarks(ui, 30), testing::Not(IsEmpty()));
+  // Of a window that is too small most can be scrolled to, but not all.
   ui.resize(300, 200);
+  EXPECT_THAT(cutOff(ui, Scrolling::doesnt), testing::Not(IsEmpty()));
+  ui.resize(90, 60);
   EXPECT_THAT(cutOff(ui), testing::Not(IsEmpty()));
 }
 
