@@ -253,6 +253,21 @@ float layersByKind(const View& view, const CostFigures& figures, const std::vect
   return y;
 }
 
+/// As many of a text's sentences as fit in `width`, or the first one up to its comma; else nothing: a cut
+/// number says something wrong.
+std::string wholeClauses(ImFont* font, std::string text, float width) {
+  while (textWidth(font, text) > width) {
+    const std::size_t sentence = text.rfind(". "), comma = text.rfind(", ");
+    if (sentence != std::string::npos)
+      text.resize(sentence + 1);
+    else if (comma != std::string::npos)
+      text.replace(comma, std::string::npos, ".");
+    else
+      return "";
+  }
+  return text;
+}
+
 /// One of the page's large figures with what it is below it, in as many lines as that takes. Returns how much
 /// lower it ends than with one.
 float largeFigure(const View& view, const char* name, ImVec2 at, float width, bool small, std::uint32_t color,
@@ -302,8 +317,8 @@ float costAnswer(CostState& page, const ImRect& area, bool small) {
   paintFitted(view, list, title, ImVec2(area.Min.x, line), area.GetWidth(), theme.text, sentence);
   const float after = area.Min.x + textWidth(title, sentence) + view.px(16);
   if (area.Max.x - after > view.px(120))
-    paintFitted(view, list, view.fonts->text, ImVec2(after, line), area.Max.x - after, theme.secondary,
-                costExplanation(figures));
+    paintText(list, view.fonts->text, ImVec2(after, line), theme.secondary,
+              wholeClauses(view.fonts->text, costExplanation(figures), area.Max.x - after));
   track("cost.sentence", ImVec2(area.Min.x, line - view.px(12)), ImVec2(area.Max.x, line + view.px(12)));
   const std::string notes = costNotes(figures);
   if (notes.empty()) return line + view.px(small ? 12 : 20);
