@@ -59,12 +59,10 @@ WeightFormat formatOf(std::string_view kind) {
   return WeightFormat::published;
 }
 
-}  // namespace
-
-ModelShape shapeOf(const Model& model) {
-  ModelShape shape = shapeOf(model.config());
+/// Counts a file's weights, and says which format most of them have.
+void takeWeights(ModelShape& shape, const std::map<std::string, TensorView>& tensors) {
   std::map<std::string_view, std::uint64_t> numbersOf;
-  for (const auto& [name, tensor] : model.checkpoint().tensors()) {
+  for (const auto& [name, tensor] : tensors) {
     if (isCausalMask(name, tensor.shape)) continue;
     shape.countedParameters += tensor.numbers();
     shape.countedBytes += tensor.bytes;
@@ -72,11 +70,18 @@ ModelShape shapeOf(const Model& model) {
   }
   const auto most = std::max_element(numbersOf.begin(), numbersOf.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == numbersOf.end()) return shape;
+  if (most == numbersOf.end()) return;
   shape.weightFormat = formatOf(most->first);
   if (shape.weightFormat == WeightFormat::published)
     shape.weightBits =
         8 * static_cast<double>(shape.countedBytes) / static_cast<double>(shape.countedParameters);
+}
+
+}  // namespace
+
+ModelShape shapeOf(const Model& model) {
+  ModelShape shape = shapeOf(model.config());
+  takeWeights(shape, model.checkpoint().tensors());
   return shape;
 }
 
@@ -85,7 +90,12 @@ Result<ModelShape> readModelShape(const std::filesystem::path& path) {
     const auto source = GgufSource::open(path);
     if (!source) return source.error();
     const auto text = ggufConfig(*source);
-    return text ? readModelShape(*text, shownPath(path.stem())) : text.error();
+    if (!text) return text.error();
+    auto shape = readModelShape(*text, shownPath(path.stem()));
+    if (!shape) return shape;
+    takeWeights(*shape, source->tensors);
+    shape->source = "GGUF file; weights as it has them";
+    return shape;
   }
   constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
   const auto bytes = readFile(path, kMostBytes);

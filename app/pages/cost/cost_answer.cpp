@@ -257,11 +257,11 @@ float layersByKind(const View& view, const CostFigures& figures, const std::vect
 /// number says something wrong.
 std::string wholeClauses(ImFont* font, std::string text, float width) {
   while (textWidth(font, text) > width) {
-    const std::size_t sentence = text.rfind(". "), comma = text.rfind(", ");
+    const std::size_t sentence = text.rfind(". "), clause = text.rfind(", which ");
     if (sentence != std::string::npos)
       text.resize(sentence + 1);
-    else if (comma != std::string::npos)
-      text.replace(comma, std::string::npos, ".");
+    else if (clause != std::string::npos)
+      text.replace(clause, std::string::npos, ".");
     else
       return "";
   }

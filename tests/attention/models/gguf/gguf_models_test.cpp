@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "attention/models/gguf/gguf_source.h"
+#include "attention/models/model_shape_reader.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
 #include "attention/models/weight_slices.h"
 #include "tests/attention/models/gguf/gguf_files.h"
@@ -86,6 +87,21 @@ TEST_P(GgufFamilies, passesAreThoseOfTheSafetensors) {
   ASSERT_TRUE(write("model", GetParam(), "F32"));
   ASSERT_TRUE(isGguf(file()));
   expectSamePasses(openModel(plain()), openModel(file()), GetParam() != "bert");
+}
+
+TEST_P(GgufFamilies, weightsAreCountedAsTheFileHasThem) {
+  ASSERT_TRUE(write("model", GetParam(), "Q8_0"));
+  const auto shape = readModelShape(file());
+  ASSERT_TRUE(shape.ok()) << shape.error().message;
+  const auto model = openModel(file());
+  std::uint64_t bytes = 0, numbers = 0;
+  for (const auto& [name, tensor] : model->checkpoint().tensors()) {
+    bytes += tensor.bytes;
+    numbers += tensor.numbers();
+  }
+  EXPECT_EQ(shape->countedBytes, bytes);
+  EXPECT_EQ(shape->countedParameters, numbers);
+  EXPECT_LT(shape->countedBytes, fs::file_size(file()));
 }
 
 TEST_P(GgufFamilies, tokensAreThoseOfTheTokenizerFile) {
