@@ -248,37 +248,43 @@ std::string costSentence(const CostFigures& figures) {
                      attention::nounFor(figures.request.tokens, "token"), count(figures.request.batch));
 }
 
-std::string costExplanation(const CostFigures& figures) {
+std::vector<std::string> costExplanations(const CostFigures& figures) {
   const ModelShape& shape = figures.shape;
-  if (!shape.decodes) return "It is an encoder: it reads all tokens at once and decodes nothing.";
-  std::string text;
-  const std::string mha = fourDigitBytes(figures.mha);
-  if (figures.tooLarge())
-    text = "Figures stop at 2⁶³ bytes.";
-  else if (attention::isHybrid(shape))
-    text = shape.heads == 0
-               ? std::string("No layer attends: the state keeps its size at any length.")
-               : fmt::format("If all its attention kept every token for every head, it would need {}.", mha);
-  else if (shape.isLatent())
-    text = fmt::format("MLA ({} numbers a layer) is {} of MHA, which would need {}.", latentNumbers(shape),
-                       fractionText(figures.cost.total, figures.mha), mha);
-  else if (shape.window > 0)
-    text = fmt::format("{} with windows is {} of MHA without, which would need {}.", attentionKind(shape),
-                       fractionText(figures.cost.total, figures.mha), mha);
-  else if (shape.kvHeads == shape.heads)
-    text = "MHA: each head stores its own keys and values.";
-  else
-    text = fmt::format(
-        "{} ({} for {}) is {} of MHA, which would need {}.", attentionKind(shape),
-        countedText(shape.kvHeads, "kv head"), countedText(shape.heads, "head"),
-        fractionText(static_cast<std::uint64_t>(shape.kvHeads), static_cast<std::uint64_t>(shape.heads)),
-        mha);
+  if (!shape.decodes) return {"It is an encoder: it reads all tokens at once and decodes nothing."};
+  // A sentence, and its last clause where it has one.
+  std::string text, need;
+  if (figures.tooLarge()) {
+    text = "Figures stop at 2⁶³ bytes";
+  } else if (attention::isHybrid(shape)) {
+    text = shape.heads == 0 ? "No layer attends: the state keeps its size at any length"
+                            : "If all its attention kept every token for every head, it would need " +
+                                  fourDigitBytes(figures.mha);
+  } else if (!shape.isLatent() && shape.window == 0 && shape.kvHeads == shape.heads) {
+    text = "MHA: each head stores its own keys and values";
+  } else {
+    need = ", which would need " + fourDigitBytes(figures.mha);
+    const std::string all = fractionText(figures.cost.total, figures.mha);
+    if (shape.isLatent())
+      text = fmt::format("MLA ({} numbers a layer) is {} of MHA", latentNumbers(shape), all);
+    else if (shape.window > 0)
+      text = fmt::format("{} with windows is {} of MHA without", attentionKind(shape), all);
+    else
+      text = fmt::format(
+          "{} ({} for {}) is {} of MHA", attentionKind(shape), countedText(shape.kvHeads, "kv head"),
+          countedText(shape.heads, "head"),
+          fractionText(static_cast<std::uint64_t>(shape.kvHeads), static_cast<std::uint64_t>(shape.heads)));
+  }
+  std::string more;
   if (figures.request.tensorParallel > 1 && !figures.tooLarge())
-    text += fmt::format(" On {} GPUs {} each.", figures.request.tensorParallel,
+    more += fmt::format(" On {} GPUs {} each.", figures.request.tensorParallel,
                         fourDigitBytes(figures.cost.perGpu));
   if (shape.contextKnown && figures.request.tokens > shape.context && !isMadeHere(shape))
-    text += fmt::format(" The model was trained on up to {}.", tokensText(shape.context));
-  return text;
+    more += fmt::format(" The model was trained on up to {}.", tokensText(shape.context));
+  return {text + need + "." + more, text + need + ".", text + ".", ""};
+}
+
+std::string costExplanation(const CostFigures& figures) {
+  return costExplanations(figures).front();
 }
 
 std::string costHolds(const CostFigures& figures) {

@@ -46,7 +46,7 @@ GridFigure patchFigure(const PatchGridQuestion& question, const PatchGrid& grid,
   figure.title = pieceWords(question.piece, tokens);
   if (question.path)
     figure.title += fmt::format(", along paths from head {}.{}", question.path->layer, question.path->head);
-  figure.title += question.sides.intoA ? ", from B into A" : ", from A into B";
+  figure.title += question.sides.intoA ? ", B into A" : ", A into B";
   figure.note = fmt::format("Share of the logit difference that comes back: 0 as in {}, 1 as in {}",
                             question.sides.intoA ? "A" : "B", question.sides.intoA ? "B" : "A");
   figure.columnTitle = tokens                                              ? "token"
@@ -129,8 +129,8 @@ GridFigure lensFigure(const LensQuestion& question, const LensMap& map, const Wo
   figure.title = fmt::format("What the model would say next after every layer{}",
                              question.pair->b ? question.ofB ? ", text B" : ", text A" : "");
   figure.note =
-      "Logit lens: the stream through the final norm and the map to the vocabulary. Colour: probability of "
-      "the likeliest token.";
+      "Logit lens: the stream through the final norm and the unembedding. Colour: the top token's "
+      "probability.";
   figure.columnTitle = "after token";
   const Index layers = map.top.rows() - 1;
   figure.rows.push_back("embedding");

@@ -11,6 +11,7 @@
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/text/first_fitting.h"
 
 namespace headscope::app {
 
@@ -253,21 +254,6 @@ float layersByKind(const View& view, const CostFigures& figures, const std::vect
   return y;
 }
 
-/// As many of a text's sentences as fit in `width`, or the first one up to its comma; else nothing: a cut
-/// number says something wrong.
-std::string wholeClauses(ImFont* font, std::string text, float width) {
-  while (textWidth(font, text) > width) {
-    const std::size_t sentence = text.rfind(". "), clause = text.rfind(", which ");
-    if (sentence != std::string::npos)
-      text.resize(sentence + 1);
-    else if (clause != std::string::npos)
-      text.replace(clause, std::string::npos, ".");
-    else
-      return "";
-  }
-  return text;
-}
-
 /// One of the page's large figures with what it is below it, in as many lines as that takes. Returns how much
 /// lower it ends than with one.
 float largeFigure(const View& view, const char* name, ImVec2 at, float width, bool small, std::uint32_t color,
@@ -318,7 +304,7 @@ float costAnswer(CostState& page, const ImRect& area, bool small) {
   const float after = area.Min.x + textWidth(title, sentence) + view.px(16);
   if (area.Max.x - after > view.px(120))
     paintText(list, view.fonts->text, ImVec2(after, line), theme.secondary,
-              wholeClauses(view.fonts->text, costExplanation(figures), area.Max.x - after));
+              firstFitting(view.fonts->text, costExplanations(figures), area.Max.x - after));
   track("cost.sentence", ImVec2(area.Min.x, line - view.px(12)), ImVec2(area.Max.x, line + view.px(12)));
   const std::string notes = costNotes(figures);
   if (notes.empty()) return line + view.px(small ? 12 : 20);

@@ -50,7 +50,7 @@ void partners(Scene& scene, ModelState& page, const char* name, const char* labe
   }
   if (!any)
     paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint,
-              heads.empty() ? "no such layer" : "none above random heads");
+              heads.empty() ? "no heads there" : "none above random heads");
   ImGui::SetCursorScreenPos(ImVec2(at.x, at.y + view.px(28)));
   ImGui::Dummy(ImVec2(1, 1));
 }
@@ -61,7 +61,7 @@ void compositionSection(Scene& scene, ModelState& page, float width) {
   View& view = page.view;
   gap(view, 8);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  sectionTitle(view, "COMPOSITION", "weights alone");
+  sectionTitle(view, "COMPOSITION", "from weights only");
   const ImVec2 to(at.x + width, ImGui::GetCursorScreenPos().y);
   track("model.composition", at, to);
   if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(at, to))

@@ -10,7 +10,7 @@
 namespace headscope::app {
 
 void ModelPage::openExample() {
-  if (std::exchange(triedExample_, true)) return;
+  if (std::exchange(example_.asked, true)) return;
   page_.opening.name = "the bundled model";
   services_.files.read<std::shared_ptr<const OpenModel>>(
       modelFolder(kLearned).string(),
@@ -18,27 +18,30 @@ void ModelPage::openExample() {
       [this](attention::Result<std::shared_ptr<const OpenModel>> opened) {
         page_.opening.name.clear();
         if (opened)
-          example_ = *std::move(opened);
+          example_.model = *std::move(opened);
         else
           page_.opening.problem = opened.error().message;
       });
 }
 
 bool ModelPage::showsExample(const Scene& scene) const {
-  return example_ && scene.setup.subject.model.empty() && !isStack(scene.setup);
+  return example_.model && scene.setup.subject.model.empty() && !isStack(scene.setup);
 }
 
-Scene ModelPage::exampleOf(const Scene& scene) const {
+Scene ModelPage::exampleOf(const Scene& scene) {
   Scene shown = scene;
   shown.setup = {};
   shown.setup.input = scene.setup.input;
   shown.setup.prefill = scene.setup.prefill;
-  adoptModel(shown, kLearned, example_);
+  adoptModel(shown, kLearned, example_.model);
   // Of words it doesn't know it would show scraps.
-  const Learned& learned = example_->learned;
-  const std::string& text = *scene.setup.input.text;
-  if (!learned.skills.empty() && (text.empty() || !wordsOutside(learned.words, text).empty()))
-    shown.setup.input.text = learned.skills.front().text;
+  const Learned& learned = example_.model->learned;
+  const SharedText& text = scene.setup.input.text;
+  if (example_.text != text) {
+    example_.text = text;
+    example_.known = !text->empty() && wordsOutside(learned.words, *text).empty();
+  }
+  if (!learned.skills.empty() && !example_.known) shown.setup.input.text = learned.skills.front().text;
   return shown;
 }
 

@@ -341,7 +341,7 @@ std::vector<Action> ModelPage::openActions() {
        [this](Scene& scene) {
          if (showsExample(scene) && scene.cursor.page == "model") {
            scene = exampleOf(scene);
-           return services_.view.say("Opened " + example_->name);
+           return services_.view.say("Opened " + example_.model->name);
          }
          openModelAt(kLearned, services_.asker(), Outcome(services_.view));
        },

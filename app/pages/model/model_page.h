@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "app/pages/common/page.h"
@@ -56,7 +57,7 @@ class ModelPage : public Page {
   bool showsExample(const Scene& scene) const;
   /// The scene as the page shows it then: with that model, and an example text where the scene's has other
   /// words.
-  Scene exampleOf(const Scene& scene) const;
+  Scene exampleOf(const Scene& scene);
   /// Acts on what the page shows. Where that is the example, the scene takes over what is looked at; and all
   /// of it, once something is changed.
   void onShown(Scene& scene, const std::function<void(Scene&)>& act);
@@ -118,9 +119,15 @@ class ModelPage : public Page {
   ModelRunner runner_;
   Arriving arriving_;
   std::shared_ptr<const StudyAnswer> taken_;
-  std::shared_ptr<const OpenModel> opened_;   ///< of the scene that the page is about
-  std::shared_ptr<const OpenModel> example_;  ///< the bundled model, where none was open; null before
-  bool triedExample_ = false;
+  std::shared_ptr<const OpenModel> opened_;  ///< of the scene that the page is about
+  /// The bundled model, where none was open.
+  struct Example {
+    std::shared_ptr<const OpenModel> model;  ///< null before it is read
+    bool asked = false;
+    std::optional<SharedText>
+        text;  ///< that was looked at last, and whether it has words of that model alone
+    bool known = false;
+  } example_;
   std::vector<Action> more_;  ///< that the session hasn't taken yet
   bool stack_ = false;        ///< that scene has layers made here
 

@@ -64,6 +64,11 @@ void ModelPage::drawPresented(Scene& scene, Layout layout) {
   const float strip = std::round(layout.center.Max.y - stripHeight(layout));
   const float right = layout.showRight ? layout.right.Max.x : layout.center.Max.x;
   const ImRect text(layout.center.Min.x, strip, right, layout.center.Max.y);
+  // Grids and bars are about all heads: they take the room of the large one.
+  if (scene.cursor.model.view != ModelView::heads && viewsHeight(scene, page_, true) > 0) {
+    layout.center.Max.x = right;
+    layout.showRight = false;
+  }
   const bool guesses = page_.ready() && scene.cursor.model.view == ModelView::heads &&
                        scene.compare.other.empty() && !page_.madeHere() && page_.opened &&
                        page_.opened->model;

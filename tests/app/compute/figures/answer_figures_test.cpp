@@ -43,7 +43,7 @@ TEST(AnswerFigures, WhatMakesAModelAnswerCanBeDrawn) {
   }
   const auto patched = drawPicture(PictureKind::patch, scene, nullptr, resources, {});
   ASSERT_TRUE(patched.ok());
-  EXPECT_THAT(patched->title, testing::StartsWith("Output of each head, from A into B"));
+  EXPECT_THAT(patched->title, testing::StartsWith("Output of each head, A into B"));
   const auto none = drawPicture(PictureKind::model, Scene(), nullptr, resources, {});
   ASSERT_FALSE(none.ok());
   EXPECT_THAT(none.error().message, testing::HasSubstr("the scene has no model"));
