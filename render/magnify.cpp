@@ -1,39 +1,37 @@
 #include "render/magnify.h"
 
-#include <cmath>
-
-#include "render/gl.h"
+#include <algorithm>
 
 namespace headscope::render {
 
-void magnify(int width, int height, float x, float y, float factor) {
+Magnifier::Magnifier(const std::string& vertexSource, const std::string& fragmentSource)
+    : program_(makeProgram("magnifier", vertexSource, fragmentSource)), array_(makeVertexArray()) {}
+
+void Magnifier::draw(int width, int height, float x, float y, float factor) const {
   if (!(factor > 1) || width <= 0 || height <= 0) return;
-  const auto w = static_cast<float>(width), h = static_cast<float>(height), up = h - y;
-  const auto part = [factor](float at, float whole) {  // of the picture that is seen, from its low end
-    const float seen = whole / factor, from = at - at / factor;
-    return static_cast<GLint>(std::round(std::fmin(std::fmax(from, 0.0f), whole - seen)));
+  const auto first = [factor](float at, int whole) {  // of the picture that is seen
+    const auto all = static_cast<float>(whole);
+    return std::clamp(at - at / factor, 0.0f, all - all / factor);
   };
-  const GLint left = part(x, w), bottom = part(up, h), right = left + static_cast<GLint>(w / factor),
-              top = bottom + static_cast<GLint>(h / factor);
+  const SavedDrawState saved;
   GLint target = 0;
   glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &target);
-  GLuint copy = 0, picture = 0;
-  glGenFramebuffers(1, &copy);
-  glGenRenderbuffers(1, &picture);
-  glBindRenderbuffer(GL_RENDERBUFFER, picture);
-  glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
-  glDisable(GL_SCISSOR_TEST);
-  // A picture can't be copied onto itself where the two parts overlap.
+  glActiveTexture(GL_TEXTURE0);
+  const Texture picture = makeTexture();
+  glBindTexture(GL_TEXTURE_2D, picture.id());
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
   glBindFramebuffer(GL_READ_FRAMEBUFFER, static_cast<GLuint>(target));
-  glBindFramebuffer(GL_DRAW_FRAMEBUFFER, copy);
-  glFramebufferRenderbuffer(GL_DRAW_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, picture);
-  glBlitFramebuffer(left, bottom, right, top, left, bottom, right, top, GL_COLOR_BUFFER_BIT, GL_NEAREST);
-  glBindFramebuffer(GL_READ_FRAMEBUFFER, copy);
-  glBindFramebuffer(GL_DRAW_FRAMEBUFFER, static_cast<GLuint>(target));
-  glBlitFramebuffer(left, bottom, right, top, 0, 0, width, height, GL_COLOR_BUFFER_BIT, GL_LINEAR);
-  glBindFramebuffer(GL_FRAMEBUFFER, static_cast<GLuint>(target));
-  glDeleteFramebuffers(1, &copy);
-  glDeleteRenderbuffers(1, &picture);
+  glCopyTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 0, 0, width, height, 0);
+  for (const GLenum off : {GL_BLEND, GL_SCISSOR_TEST, GL_DEPTH_TEST, GL_STENCIL_TEST, GL_CULL_FACE})
+    glDisable(off);
+  glViewport(0, 0, width, height);
+  glUseProgram(program_.id());
+  glUniform2f(glGetUniformLocation(program_.id(), "first"), first(x, width),
+              first(static_cast<float>(height) - y, height));
+  glUniform1f(glGetUniformLocation(program_.id(), "stride"), 1 / factor);
+  glBindVertexArray(array_.id());
+  glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 }
 
 }  // namespace headscope::render

@@ -6,8 +6,10 @@
 #include <memory>
 #include <optional>
 
+#include "app/commands/bench/growth.h"
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
+#include "app/compute/figures/picture_file.h"
 #include "app/compute/layer/snapshot.h"
 #include "app/scene/text/number_text.h"
 
@@ -23,7 +25,8 @@ struct BenchOptions {
   Index modelDim = 512, heads = 8, tokens = 512, cached = 8192, mapTokens = 32768;
   std::optional<Index> kvHeads, headDim;
   bool causal = false, lessons = false, json = false;
-  std::string model, cachedAs = "fp32";
+  std::string model, cachedAs = "fp32", output;
+  std::optional<Index> growth;  ///< tokens at most
   int rounds = 5;
   std::vector<std::string> only;
 };
@@ -89,7 +92,26 @@ int benchWholeModel(const BenchOptions& options) {
   return report ? printReport(*report, options.json) : fail(report.error());
 }
 
+int benchGrowth(const BenchOptions& options) {
+  if (*options.growth < 64 || *options.growth > kMost)
+    return usage({fmt::format("--growth is {}, expected 64 to {}", *options.growth, kMost)});
+  if (!options.output.empty())
+    if (const auto format = pictureFormat(options.output); !format) return usage(format.error());
+  const Limits limits = defaultLimits();
+  const Growth growth =
+      measureGrowth(*options.growth, partsOf(options.only), static_cast<double>(limits.memoryBytes), warn);
+  if (!options.output.empty()) {
+    const MemoryBudget memory(limits.memoryBytes);
+    if (const auto status = writePicture(options.output, growthFigure(growth, false), {}, memory); !status)
+      return fail(status.error());
+  }
+  return print(growthTable(growth));
+}
+
 int runBenchCommand(const BenchOptions& options) {
+  if (!options.output.empty() && !options.growth)
+    return usage({"-o is the figure of --growth, which is missing"});
+  if (options.growth) return benchGrowth(options);
   if (const auto rounds = checkRounds(options.rounds); !rounds) return usage(rounds.error());
   if (options.lessons) return printReport(benchLessons(options.rounds), options.json);
   if (!options.model.empty()) return benchWholeModel(options);
@@ -129,6 +151,9 @@ void addBenchCommand(CLI::App& app, int& exitCode) {
       ->check(namesFile);
   command->add_flag("--lessons", options->lessons,
                     "Measures every step of the lessons to its picture instead");
+  command->add_option("--growth", options->growth,
+                      "Measures how time and memory grow up to this many tokens and 64 heads instead");
+  command->add_option("-o,--output", options->output, "Of --growth: the SVG, PNG or PDF to write");
   command->add_option("--rounds", options->rounds, "Every measurement is made once a round")
       ->capture_default_str();
   command->add_option("--only", options->only, "Some of forward, decode, map and window")

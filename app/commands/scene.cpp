@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <memory>
+#include <string_view>
 
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
 #include "app/pages/pages.h"
+#include "app/platform/assets.h"
 #include "app/scene/fields.h"
 #include "app/scene/lessons/lesson.h"
 #include "app/scene/lessons/lesson_file.h"
@@ -14,13 +17,33 @@
 
 namespace headscope::app {
 
-attention::Result<Scene> sceneOrOpening(const std::string& path) {
+namespace {
+
+/// Endings of files that hold recorded attention, and of those that people take for such a file.
+bool endsAsRecorded(const std::string& path) {
+  const std::string ending = recordedFile(path).path.extension().string();
+  constexpr std::string_view kEndings[] = {".npz", ".npy", ".safetensors", ".pt", ".pth"};
+  return std::find(std::begin(kEndings), std::end(kEndings), ending) != std::end(kEndings);
+}
+
+/// The path, or the file of the lesson of that name that comes with the program.
+std::filesystem::path lessonOr(const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::path lesson = assetFolder() / "lessons" / (path + ".json");
+  return !std::filesystem::exists(path, ignored) && std::filesystem::exists(lesson, ignored)
+             ? lesson
+             : std::filesystem::path(path);
+}
+
+}  // namespace
+
+attention::Result<Scene> sceneOrOpening(const std::string& named) {
+  const std::filesystem::path path = lessonOr(named);
   if (path.empty()) return openingScene();
   std::error_code ignored;
   const bool learned = path == kLearned && !std::filesystem::exists(path, ignored);
-  const std::string ending = recordedFile(path).path.extension().string();
-  const bool recorded = ending == ".npz" || ending == ".npy" || ending == ".safetensors";
-  if (learned || recorded || std::filesystem::is_directory(path, ignored) || attention::isGguf(path)) {
+  if (learned || endsAsRecorded(path) || std::filesystem::is_directory(path, ignored) ||
+      attention::isGguf(path)) {
     const std::string folder =
         learned ? kLearned : std::filesystem::absolute(path, ignored).lexically_normal().string();
     auto opened = openModel(folder);
@@ -38,8 +61,7 @@ attention::Result<Scene> sceneOrOpening(const std::string& path) {
   attention::Result<Scene> scene = readScene(path);
   if (scene.ok())
     if (const auto page = checkPage(*scene, pageTable()); !page)
-      return attention::Error{attention::shownPath(std::filesystem::path(path).filename()) + ": " +
-                              page.error().message};
+      return attention::Error{attention::shownPath(path.filename()) + ": " + page.error().message};
   return scene;
 }
 

@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "app/platform/assets.h"
 #include "app/platform/imgui_compat.h"
 #include "render/magnify.h"
 #include "render/viewport.h"
@@ -25,6 +26,7 @@ Ui::Ui() {
 }
 
 Ui::~Ui() {
+  magnifier_.reset();
   ImGui_ImplOpenGL3_Shutdown();
   ImGui::DestroyContext();
 }
@@ -103,7 +105,11 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
   if (frozen_) return;
   render::clearViewport(width, height, clear);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
-  render::magnify(width, height, magnifiedAbout_.x, magnifiedAbout_.y, magnified_);
+  if (!(magnified_ > 1)) return;
+  if (!magnifier_)
+    magnifier_ = std::make_unique<render::Magnifier>(readAssetText("shaders/heatmap.vert"),
+                                                     readAssetText("shaders/magnify.frag"));
+  magnifier_->draw(width, height, magnifiedAbout_.x, magnifiedAbout_.y, magnified_);
 }
 
 }  // namespace headscope::app

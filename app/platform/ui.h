@@ -2,10 +2,15 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 
 #include "app/platform/fonts.h"
 #include "app/platform/input_queue.h"
 #include "app/platform/ui_state.h"
+
+namespace headscope::render {
+class Magnifier;
+}
 
 namespace headscope::app {
 
@@ -53,6 +58,7 @@ class Ui {
   bool pointerHidden_ = false;
   ImVec2 magnifiedAbout_;
   float magnified_ = 1;
+  std::unique_ptr<render::Magnifier> magnifier_;  ///< once anything is enlarged
   bool frozen_ = false;
 };
 

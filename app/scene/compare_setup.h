@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "app/scene/shared_text.h"
@@ -25,6 +26,8 @@ struct CompareSetup {
   /// Of recorded attention in place of a text: the file, with its group, whose heads are B; empty: there is
   /// none.
   std::string recorded;
+  /// A file of texts that every head is measured on; kExampleTexts: those of the bundled model; empty: none.
+  std::string texts;
   /// Ids of two tokens, whose logits after the last token are compared; −1: the likeliest of A, and of B.
   Index answer = -1, otherAnswer = -1;
   /// Tokens of A and B that a person tied or untied, beside those that are equal. It goes when a text
@@ -37,8 +40,26 @@ struct CompareSetup {
   bool operator==(const CompareSetup&) const = default;
 };
 
+/// The same with nothing beside the scene's text.
+inline CompareSetup withoutOther(const CompareSetup& compare) {
+  CompareSetup alone;
+  alone.texts = compare.texts;
+  return alone;
+}
+
+/// What a scene calls the bundled model's example texts.
+inline constexpr const char* kExampleTexts = "examples";
+
 /// What the page of the model shows in its middle.
 enum class ModelView { heads, patch, attribution, lens, study };
+/// How what many texts say of every head is shown.
+enum class StudyShape { table, map, scatter };
+struct StudyCursor {
+  StudyShape shape = StudyShape::table;
+  std::string column = "attribution", across = "loss";  ///< sorted by, or upwards; and along the scatter
+  bool smallestFirst = false;
+  bool operator==(const StudyCursor&) const = default;
+};
 /// Whose heads are shown where there are two texts.
 enum class ShownText { a, b, difference };
 

@@ -32,6 +32,7 @@ inline constexpr std::array<std::string_view, 2> kWorkPlotNames{"prefill", "deco
 inline constexpr std::array<std::string_view, 5> kModelViewNames{"heads", "patch", "attribution", "lens",
                                                                  "study"};
 inline constexpr std::array<std::string_view, 3> kShownTextNames{"a", "b", "difference"};
+inline constexpr std::array<std::string_view, 3> kStudyShapeNames{"table", "map", "scatter"};
 inline constexpr std::array<std::string_view, 7> kPieceNames{"stream",  "queries", "keys", "values",
                                                              "pattern", "head",    "mlp"};
 inline constexpr std::array<std::string_view, 3> kTabNames{"mask", "biases", "compare"};

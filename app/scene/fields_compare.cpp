@@ -17,6 +17,8 @@ constexpr Field kCompareRows[] = {
     {"compare.recorded", kCompare<&CompareSetup::recorded>,
      Anything{"a path, with `#group` where it has several"}, kOnModelPage,
      "A second file of recorded attention, B, relative to the scene; empty: there is none."},
+    {"compare.texts", kCompare<&CompareSetup::texts>, Anything{"a path, or `examples`"}, kOnModelPage,
+     "A file of texts to measure every head on, relative to the scene; empty: there is none."},
     {"compare.answer", kCompare<&CompareSetup::answer>, kId, kOnModelPage,
      "Id of the token whose logit counts for A; -1: A's likeliest next token."},
     {"compare.other_answer", kCompare<&CompareSetup::otherAnswer>, kId, kOnModelPage,

@@ -18,6 +18,8 @@ constexpr Access kGeneration = access<&Scene::generation, Member>();
 template <auto Member>
 constexpr Access kInModel = kCursor<&Cursor::model, Member>;
 template <auto Member>
+constexpr Access kInStudy = kCursor<&Cursor::model, &ModelCursor::study, Member>;
+template <auto Member>
 constexpr Access kInLesson = kCursor<&Cursor::lesson, Member>;
 template <auto Member>
 constexpr Access kInLab = kCursor<&Cursor::lab, Member>;
@@ -154,6 +156,14 @@ constexpr Field kViewRows[] = {
      "Which piece of each head is patched."},
     {"cursor.model.token_piece", kInModel<&ModelCursor::tokenPiece>, Names{kPieceNames}, kModelPage,
      "Which piece of each layer is patched, token by token."},
+    {"cursor.model.study_shape", kInStudy<&StudyCursor::shape>, Names{kStudyShapeNames}, kModelPage,
+     "How many texts' results are shown."},
+    {"cursor.model.study_column", kInStudy<&StudyCursor::column>, Anything{"a measure's name"}, kModelPage,
+     "The measure of many texts that heads are sorted by, coloured by, or placed by, upwards."},
+    {"cursor.model.study_across", kInStudy<&StudyCursor::across>, Anything{"a measure's name"}, kModelPage,
+     "The measure along the scatter."},
+    {"cursor.model.study_smallest_first", kInStudy<&StudyCursor::smallestFirst>, kYesOrNo, kModelPage,
+     "The table begins with the smallest."},
     {"cursor.lesson.id", kInLesson<&LessonCursor::lesson>, Anything{"a lesson's id, or nothing"}, kLessonPage,
      "The lesson that is open."},
     {"cursor.lesson.step", kInLesson<&LessonCursor::step>, Range{0, 999}, kLessonPage,

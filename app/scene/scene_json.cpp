@@ -121,6 +121,7 @@ void visitFiles(Scene& scene, const Visit& visit) {
   visit(scene.map.file);
   visit(scene.cost.config);
   visit(scene.compare.recorded);
+  if (scene.compare.texts != kExampleTexts) visit(scene.compare.texts);
   visitFiles(scene.setup.mask.layers.edit(), visit);
   visitFiles(scene.setup.mask.other.edit(), visit);
 }

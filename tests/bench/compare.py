@@ -8,6 +8,11 @@ round starts a program of its own for either side, one after the other; the rati
 of the other's time by ours. PyTorch's threads wait for each other awake, which costs it many times its own work
 as soon as anything else runs: it is measured waiting awake and waiting asleep, and the better one counts. What
 other programs took of the processors meanwhile is said below the table. `--self-test` checks the script itself and needs neither.
+
+    tests/bench/compare.py --against REVISION [--rounds 5]
+
+compares with an earlier revision of Headscope instead, built beside it, and fails where something became more than
+5 % slower.
 """
 import argparse
 import datetime
@@ -18,6 +23,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import against
 
 THREADS = "2"
 TUNED = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
@@ -362,6 +369,7 @@ def self_test():
     check_weights((8, 5, 5), 1e-6, (64, 8, 8, 5))
     assert others_share((10.0, 4.0), (20.0, 9.0), 10.0, 2) == 0.25
     assert "worth quoting" in others_text(0.25) and "worth quoting" not in others_text(0.01)
+    against.self_test()
     print("compare.py works")
 
 
@@ -372,12 +380,14 @@ def arguments():
     parser.add_argument("--binary", default=os.path.join(root, "build", "headscope"))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--case", action="append", choices=everything, help="only this; may be given again")
+    parser.add_argument("--against", metavar="REVISION", help="an earlier revision of Headscope")
     parser.add_argument("--self-test", action="store_true")
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.rounds < 1:
         parser.error("--rounds has to be at least 1")
     options.case = options.case or everything
+    options.root = root
     return options
 
 
@@ -388,17 +398,23 @@ def main():
     if options.child:
         work = {"torch": torch_forward, "gpt2": torch_gpt2, "matplotlib": matplotlib_slider}[options.child[0]]
         return print(json.dumps(work(*json.loads(options.child[1]))))
+    if not os.access(options.binary, os.X_OK):
+        sys.exit(f"compare.py: {options.binary} is no program, expected headscope")
+    start, before = time.perf_counter(), busy_seconds()
+    said = lambda: others_text(others_share(before, busy_seconds(), time.perf_counter() - start, os.cpu_count()))
+    if options.against:
+        slower = against.compare(options.root, options.binary, options.against, options.rounds)
+        print("\n" + said())
+        sys.exit(1 if slower else 0)
     try:
         import matplotlib
         import torch
     except ImportError as error:
         sys.exit(f"compare.py: {error.name} is missing: install python3-torch, libopenblas0-openmp and python3-matplotlib")
-    if not os.access(options.binary, os.X_OK):
-        sys.exit(f"compare.py: {options.binary} is no program, expected headscope")
     print(f"{datetime.date.today()}; {machine()}; {THREADS} threads; PyTorch {torch.__version__}, matplotlib "
           f"{matplotlib.__version__}; medians of {options.rounds} rounds. Largest difference to PyTorch's weights and "
           f"output: {agreement(options.binary):.1e}\n", flush=True)
-    rows, start, before = [], time.perf_counter(), busy_seconds()
+    rows = []
     for name in options.case:
         if name in FORWARD:
             rows += compare_forward(options.binary, name, options.rounds)
@@ -409,8 +425,7 @@ def main():
         else:
             rows += first_picture(options.binary, max(options.rounds, 3))
     print(table(rows))
-    share = others_share(before, busy_seconds(), time.perf_counter() - start, os.cpu_count())
-    print("\n" + others_text(share))
+    print("\n" + said())
 
 
 if __name__ == "__main__":

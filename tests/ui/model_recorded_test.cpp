@@ -100,6 +100,24 @@ TEST_F(ModelHeads, TwoRecordingsAreComparedHeadByHead) {
   EXPECT_TRUE(ui.scene().compare.recorded.empty());
 }
 
+TEST_F(ModelHeads, AGroupIsComparedWithAnotherOfItsFile) {
+  TemporaryFolder folder;
+  attention::SafetensorsFile file;
+  file.tensors["encoder_attentions.0"] = diagonal(4);
+  file.tensors["decoder_attentions.0"] =
+      attention::fromFloats(std::vector<float>(2 * 4 * 4, 0.25f), {2, 4, 4});
+  file.metadata = {{"encoder_tokens", "It was very old"}, {"decoder_tokens", "It was very old"}};
+  ASSERT_TRUE(attention::writeSafetensors((folder / "t5.safetensors").string(), file).ok());
+  open(folder / "t5.safetensors");
+  ASSERT_TRUE(page().ready()) << page().problem;
+  ui.choose("recorded.b", "decoder");
+  for (int i = 0; i < 100 && page().pair.compared.empty(); ++i) ui.draw();
+  ASSERT_FALSE(page().pair.compared.empty()) << page().other.problem << page().pair.comparedProblem;
+  EXPECT_THAT(ui.scene().compare.recorded, testing::EndsWith("t5.safetensors#decoder"));
+  EXPECT_FLOAT_EQ(page().layers[0]->weights.at(1, 2, 2), 0.25f - 1);
+  EXPECT_FLOAT_EQ(page().layers[0]->weights.at(1, 2, 1), 0.25f);
+}
+
 TEST_F(ModelHeads, QueriesOfACacheAreTheLastTokens) {
   TemporaryFolder folder;
   Recording(1, 2, 3, 6, 4, 0.5f, true)

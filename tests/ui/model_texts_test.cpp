@@ -90,6 +90,39 @@ TEST_F(ModelTexts, ATableSortsAMapAndAScatterChooseHeads) {
   EXPECT_TRUE(ui.has("study.across"));
 }
 
+TEST_F(ModelTexts, ASceneHasItsTextsAndHowTheyAreShown) {
+  openBundled();
+  drop("texts.jsonl", kTexts);
+  measured(2);
+  ui.click("study.shape.scatter");
+  ui.choose("study.column", "induction");
+  ui.draw();
+  const app::Scene saved = ui.scene();
+  EXPECT_EQ(saved.compare.texts, (folder_ / "texts.jsonl").string());
+  const auto read = app::parseScene(app::formatScene(saved), "saved");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->cursor.model.study, saved.cursor.model.study);
+  EXPECT_EQ(read->cursor.model.study.shape, app::StudyShape::scatter);
+
+  app::Scene without = saved;
+  without.compare.texts.clear();
+  ui.session().setScene(without);
+  ui.draw();
+  EXPECT_FALSE(page().texts.file);
+  EXPECT_FALSE(page().texts.progress.study);
+  ui.session().setScene(saved);
+  for (int i = 0; i < 100 && !page().texts.file; ++i) ui.draw();
+  measured(2);
+  EXPECT_TRUE(ui.has("study.across"));
+
+  app::Scene gone = saved;
+  gone.compare.texts = (folder_ / "gone.jsonl").string();
+  ui.session().setScene(gone);
+  for (int i = 0; i < 100 && page().texts.problem.empty(); ++i) ui.draw();
+  EXPECT_THAT(page().texts.problem, HasSubstr("gone.jsonl"));
+  EXPECT_FALSE(page().texts.file);
+}
+
 TEST_F(ModelTexts, EveryShapeHasRoomAtEverySize) {
   openBundled();
   ui.view().request("model.view.study");

@@ -187,7 +187,7 @@ void ModelPage::showPair(Scene& scene, const LearnedSkill& skill) {
                        [this, skill](Scene& opened) { showPair(opened, skill); });
   showExample(scene, skill);
   scene.setup.subject.written.clear();
-  scene.compare = {};
+  scene.compare = withoutOther(scene.compare);
   scene.compare.other = skill.other;
   const auto id = [&](const std::string& word) {
     const auto found = answerId(*scene.setup.subject.opened, " " + word);

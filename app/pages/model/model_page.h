@@ -91,7 +91,9 @@ class ModelPage : public Page {
   void askAboutTexts(const Scene& scene);
   /// Reads a file of texts in the background and shows the view of them.
   void openTexts(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
-  void showTexts(Scene& scene, std::shared_ptr<const TextFile> file);
+  static void showTexts(Scene& scene, const std::string& name);
+  void takeFile(const std::string& name, std::shared_ptr<const TextFile> file);
+  void readTexts(const Scene& scene);
   std::vector<Action> textsActions();
   void forgetModel();
   void watchRecorded(const SubjectSetup& subject);

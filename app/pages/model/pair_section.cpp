@@ -128,7 +128,7 @@ void pairSection(Scene& scene, ModelState& page) {
     if (pair->a.tokens() != pair->b->tokens())
       hint(view, "The texts have different numbers of tokens; equal ones go together.");
   }
-  if (button(view, "text_b.clear", "Remove text B", "", true)) scene.compare = {};
+  if (button(view, "text_b.clear", "Remove text B", "", true)) scene.compare = withoutOther(scene.compare);
 }
 
 }  // namespace headscope::app

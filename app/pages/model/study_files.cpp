@@ -50,10 +50,8 @@ TextFile exampleTexts(const OpenModel& opened) {
 
 }  // namespace
 
-void ModelPage::showTexts(Scene& scene, std::shared_ptr<const TextFile> file) {
-  page_.texts.file = std::move(file);
-  page_.texts.begins = true;
-  page_.texts.first = 0;
+void ModelPage::showTexts(Scene& scene, const std::string& name) {
+  scene.compare.texts = name;
   scene.cursor.page = "model";
   scene.cursor.model.view = ModelView::study;
 }
@@ -61,12 +59,58 @@ void ModelPage::showTexts(Scene& scene, std::shared_ptr<const TextFile> file) {
 void ModelPage::openTexts(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
   services_.files.read<std::shared_ptr<const TextFile>>(
       path, [path] { return readTextFile(path); },
-      [this, asker, outcome](Result<std::shared_ptr<const TextFile>> file) {
+      [this, path, asker, outcome](Result<std::shared_ptr<const TextFile>> file) {
         if (!file) return outcome.fail(file.error().message);
+        std::error_code ignored;
+        const std::string full = std::filesystem::absolute(path, ignored).lexically_normal().string();
         const std::string name = (*file)->name;
-        const auto taken = asker.edit(name, [&](Scene& scene) { showTexts(scene, *std::move(file)); });
-        taken ? outcome.done("Opened " + name) : outcome.fail(taken.error().message);
+        const auto taken = asker.edit(
+            name, [&](Scene& scene) { onShown(scene, [&](Scene& shown) { showTexts(shown, full); }); });
+        if (!taken) return outcome.fail(taken.error().message);
+        takeFile(full, *std::move(file));
+        outcome.done("Opened " + name);
       });
+}
+
+void ModelPage::takeFile(const std::string& name, std::shared_ptr<const TextFile> file) {
+  StudyState& texts = page_.texts;
+  texts.name = name;
+  texts.problem.clear();
+  texts.file = std::move(file);
+  texts.begins = true;
+  texts.first = 0;
+}
+
+/// What the scene names: another file than before once a scene is opened, or an edit undone.
+void ModelPage::readTexts(const Scene& scene) {
+  StudyState& texts = page_.texts;
+  const std::string& name = scene.compare.texts;
+  if (texts.name == name) return;
+  if (!texts.name.empty()) {
+    texts_.forget();
+    texts.file = nullptr;
+    texts.problem.clear();
+    texts.name.clear();
+  }
+  if (!page_.studies) return;  // not before they are looked at
+  texts.name = name;
+  if (name == kExampleTexts) {
+    if (page_.opened->learned.skills.empty())
+      texts.problem = page_.opened->name + " has no example texts";
+    else
+      takeFile(name, std::make_shared<const TextFile>(exampleTexts(*page_.opened)));
+  } else if (!name.empty()) {
+    services_.files.read<std::shared_ptr<const TextFile>>(
+        name, [name] { return readTextFile(name); },
+        [this, name](Result<std::shared_ptr<const TextFile>> file) {
+          if (page_.texts.name != name) return;
+          if (file)
+            takeFile(name, *std::move(file));
+          else
+            page_.texts.problem = file.error().message;
+          services_.view.redraw();
+        });
+  }
 }
 
 bool ModelPage::takeTexts() {
@@ -80,8 +124,9 @@ bool ModelPage::takeTexts() {
 void ModelPage::askAboutTexts(const Scene& scene) {
   StudyState& texts = page_.texts;
   page_.studies = scene.cursor.model.view == ModelView::study;
+  readTexts(scene);
   if (!texts.file) return;
-  if (std::exchange(texts.begins, false)) {
+  if (page_.studies && std::exchange(texts.begins, false)) {
     texts_.start(textsQuestion(scene.setup, texts.file));
     takeTexts();
   }
@@ -120,7 +165,7 @@ std::vector<Action> ModelPage::textsActions() {
          const auto& opened = scene.setup.subject.opened;
          if (!opened || opened->learned.skills.empty())
            return page_.view.say("This model has no example texts");
-         showTexts(scene, std::make_shared<const TextFile>(exampleTexts(*opened)));
+         showTexts(scene, kExampleTexts);
        },
        "",
        words},

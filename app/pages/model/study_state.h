@@ -13,13 +13,11 @@ namespace headscope::app {
 struct StudyState {
   TextsRun::Progress progress;
   std::shared_ptr<const TextFile> file;  ///< null before one was opened
+  std::string name;                      ///< of the file, as the scene has it
   bool begins = false;                   ///< the file is to be studied
+  std::string problem;                   ///< why it could not be read
   bool stale = false;                    ///< what is shown is of a model that was changed since
 
-  enum class Shape { table, map, scatter };
-  Shape shape = Shape::table;
-  std::string column = "attribution", across = "loss";  ///< sorted by, or upwards; and along the scatter
-  bool smallestFirst = false;
   std::size_t first = 0;  ///< the table's row at the top
 
   /// The texts in which the chosen head's number is largest, and what they were found for.

@@ -19,7 +19,6 @@ namespace headscope::app {
 namespace {
 
 using attention::asSize;
-using StudyShape = StudyState::Shape;
 
 void chooseHead(Scene& scene, std::pair<Index, Index> head) {
   scene.cursor.model.layer = head.first;
@@ -28,6 +27,16 @@ void chooseHead(Scene& scene, std::pair<Index, Index> head) {
 
 std::pair<Index, Index> chosenHead(const Scene& scene) {
   return {scene.cursor.model.layer, scene.cursor.cell.head};
+}
+
+/// The scene's measures, or where the texts have no such numbers the first and the last that they have.
+std::string upwards(const Scene& scene, const TextsStudy& study) {
+  const std::string& wanted = scene.cursor.model.study.column;
+  return study.column(wanted) ? wanted : study.columns.front().name;
+}
+std::string across(const Scene& scene, const TextsStudy& study) {
+  const std::string& wanted = scene.cursor.model.study.across;
+  return study.column(wanted) ? wanted : study.columns.back().name;
 }
 
 /// “loss without it” and the others, as a list.
@@ -81,22 +90,22 @@ void progressLine(ModelState& page, const ImRect& area) {
                      view.theme->secondary);
 }
 
-void shapeLine(ModelState& page, const TextsStudy& study, const ImRect& area) {
+void shapeLine(Scene& scene, ModelState& page, const TextsStudy& study, const ImRect& area) {
   View& view = page.view;
-  StudyState& texts = page.texts;
+  StudyCursor& shown = scene.cursor.model.study;
   const Choice shapes[] = {{"Table", "", "table"}, {"Map", "", "map"}, {"Scatter", "", "scatter"}};
-  int shape = static_cast<int>(texts.shape);
+  int shape = static_cast<int>(shown.shape);
   ImGui::SetCursorScreenPos(area.Min);
   ImGui::BeginChild("study.shape.box", ImVec2(view.px(220), view.px(34)), false,
                     ImGuiWindowFlags_NoBackground);
-  if (segmented(view, "study.shape", shapes, shape)) texts.shape = static_cast<StudyShape>(shape);
+  if (segmented(view, "study.shape", shapes, shape)) shown.shape = static_cast<StudyShape>(shape);
   compat::endChild();
   const ImVec2 at(area.Min.x + view.px(240), area.Min.y + view.px(2));
-  columnChoice(view, "study.column", study, texts.column, at, "What the heads are shown by.");
-  if (texts.shape != StudyShape::scatter) return;
+  columnChoice(view, "study.column", study, shown.column, at, "What the heads are shown by.");
+  if (shown.shape != StudyShape::scatter) return;
   paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(at.x + view.px(160), at.y + view.px(13)),
             view.theme->faint, "against");
-  columnChoice(view, "study.across", study, texts.across, ImVec2(at.x + view.px(220), at.y),
+  columnChoice(view, "study.across", study, shown.across, ImVec2(at.x + view.px(220), at.y),
                "What is along the scatter.");
 }
 
@@ -110,7 +119,8 @@ std::string headSays(const TextsStudy& study, const std::string& column, std::pa
 
 void paintTable(Scene& scene, ModelState& page, const TextsStudy& study, const FigurePlace& place) {
   StudyState& texts = page.texts;
-  TableFigure figure = tableFigure(study, texts.column, texts.smallestFirst);
+  StudyCursor& by = scene.cursor.model.study;
+  TableFigure figure = tableFigure(study, upwards(scene, study), by.smallestFirst);
   const std::size_t shown = tableRows(place.height());
   const std::size_t most = figure.rows.size() > shown ? figure.rows.size() - shown : 0;
   const bool hovered = ImGui::IsItemHovered();
@@ -124,31 +134,32 @@ void paintTable(Scene& scene, ModelState& page, const TextsStudy& study, const F
   if (!hovered) return;
   const bool clicked = ImGui::IsMouseClicked(0);
   if (at.row) {
-    tooltip(page.view, headSays(study, texts.column, figure.rows[*at.row]) + "\nClick to choose the head");
+    tooltip(page.view,
+            headSays(study, upwards(scene, study), figure.rows[*at.row]) + "\nClick to choose the head");
     if (clicked) chooseHead(scene, figure.rows[*at.row]);
   }
   if (!at.column) return;
   tooltip(page.view, figure.columns[*at.column]->title + "\nClick to sort by it");
   if (!clicked) return;
-  texts.smallestFirst = *at.column == 0 && !texts.smallestFirst;
-  texts.column = figure.columns[*at.column]->name;
+  by.smallestFirst = *at.column == 0 && !by.smallestFirst;
+  by.column = figure.columns[*at.column]->name;
   texts.first = 0;
 }
 
 void paintMap(Scene& scene, ModelState& page, const TextsStudy& study, const FigurePlace& place) {
-  GridFigure figure = studyMap(study, page.texts.column);
+  GridFigure figure = studyMap(study, upwards(scene, study));
   figure.kept.push_back(chosenHead(scene));
   place.paint(gridDrawing(figure, place.width(), place.height(), drawingColors(!page.view.theme->light)));
   if (!ImGui::IsItemHovered()) return;
   const auto [x, y] = place.pointer();
   const auto cell = gridPlace(figure, place.width(), place.height()).at(x, y);
   if (!cell) return;
-  tooltip(page.view, headSays(study, page.texts.column, *cell) + "\nClick to choose the head");
+  tooltip(page.view, headSays(study, upwards(scene, study), *cell) + "\nClick to choose the head");
   if (ImGui::IsMouseClicked(0)) chooseHead(scene, *cell);
 }
 
 void paintScatter(Scene& scene, ModelState& page, const TextsStudy& study, const FigurePlace& place) {
-  ScatterFigure figure = scatterFigure(study, page.texts.across, page.texts.column);
+  ScatterFigure figure = scatterFigure(study, across(scene, study), upwards(scene, study));
   figure.lit = chosenHead(scene);
   place.paint(scatterDrawing(figure, place.width(), place.height(), drawingColors(!page.view.theme->light)));
   if (!ImGui::IsItemHovered()) return;
@@ -156,8 +167,8 @@ void paintScatter(Scene& scene, ModelState& page, const TextsStudy& study, const
   const auto near = scatterAt(figure, place.width(), place.height(), x, y);
   if (!near) return;
   const std::pair head(figure.points[*near].layer, figure.points[*near].head);
-  tooltip(page.view, headSays(study, page.texts.column, head) + "\n" +
-                         headSays(study, page.texts.across, head) + "\nClick to choose the head");
+  tooltip(page.view, headSays(study, upwards(scene, study), head) + "\n" +
+                         headSays(study, across(scene, study), head) + "\nClick to choose the head");
   if (ImGui::IsMouseClicked(0)) chooseHead(scene, head);
 }
 
@@ -165,7 +176,7 @@ void paintScatter(Scene& scene, ModelState& page, const TextsStudy& study, const
 void openText(Scene& scene, ModelState& page, const StudiedHeads& text, std::pair<Index, Index> head) {
   scene.setup.input.text = text.asked.text;
   scene.setup.subject.written.clear();
-  scene.compare = {};
+  scene.compare = withoutOther(scene.compare);
   scene.compare.other = text.asked.other;
   if (!text.asked.answer.empty()) scene.compare.answer = text.answers.id;
   if (!text.asked.otherAnswer.empty() && text.answers.other) scene.compare.otherAnswer = *text.answers.other;
@@ -194,11 +205,11 @@ void textList(Scene& scene, ModelState& page, const std::shared_ptr<const TextsS
   StudyState& texts = page.texts;
   Canvas list = *ImGui::GetWindowDrawList();
   const auto head = chosenHead(scene);
-  const HeadColumn* const column = study->column(texts.column);
+  const HeadColumn* const column = study->column(upwards(scene, *study));
   if (!column) return;
   constexpr std::size_t kMost = 8;
-  if (StudyState::Found now{study, texts.column, head}; !(now == texts.found)) {
-    texts.texts = textsOfHead(*study, texts.column, head.first, head.second, kMost);
+  if (StudyState::Found now{study, column->name, head}; !(now == texts.found)) {
+    texts.texts = textsOfHead(*study, column->name, head.first, head.second, kMost);
     texts.found = std::move(now);
   }
   float y = area.Min.y + view.px(10);
@@ -233,9 +244,12 @@ void textList(Scene& scene, ModelState& page, const std::shared_ptr<const TextsS
 
 void noFile(ModelState& page, const ImRect& area) {
   View& view = page.view;
-  emptyMessage(view, area, "Every head on many texts",
-               "Open a file with a text a line, or JSON lines with text, other, answer and other_answer.",
-               "Open texts…", "model.texts");
+  emptyMessage(
+      view, area, "Every head on many texts",
+      !page.texts.problem.empty()
+          ? page.texts.problem
+          : "Open a file with a text a line, or JSON lines with text, other, answer and other_answer.",
+      "Open texts…", "model.texts");
   if (page.opened->learned.skills.empty()) return;
   const std::string label = "Measure the example texts";
   ImGui::SetCursorScreenPos(ImVec2(area.GetCenter().x - textWidth(view.fonts->text, label) / 2 - view.px(11),
@@ -262,10 +276,8 @@ void studyView(Scene& scene, ModelState& page, const ImRect& whole, bool present
                  view.theme->text);
     return;
   }
-  if (!study->column(page.texts.column)) page.texts.column = study->columns.front().name;
-  if (!study->column(page.texts.across)) page.texts.across = study->columns.back().name;
   if (!presents) {
-    shapeLine(page, *study, area);
+    shapeLine(scene, page, *study, area);
     area.Min.y += view.px(46);
   }
   const float rows = std::clamp(std::floor((area.GetHeight() - view.px(230)) / view.px(24)), 2.0f, 6.0f);
@@ -274,9 +286,9 @@ void studyView(Scene& scene, ModelState& page, const ImRect& whole, bool present
   ImGui::SetCursorScreenPos(place.area.Min);
   compat::invisibleButton("study.figure", place.area.GetSize());
   trackItem("study.figure");
-  if (page.texts.shape == StudyShape::table)
+  if (scene.cursor.model.study.shape == StudyShape::table)
     paintTable(scene, page, *study, place);
-  else if (page.texts.shape == StudyShape::map)
+  else if (scene.cursor.model.study.shape == StudyShape::map)
     paintMap(scene, page, *study, place);
   else
     paintScatter(scene, page, *study, place);
@@ -285,7 +297,8 @@ void studyView(Scene& scene, ModelState& page, const ImRect& whole, bool present
 
 std::vector<CaptionPart> studyCaption(const Scene& scene, const ModelState& page) {
   const auto& study = page.texts.progress.study;
-  const HeadColumn* const column = study ? study->column(page.texts.column) : nullptr;
+  const HeadColumn* const column =
+      study && !study->columns.empty() ? study->column(upwards(scene, *study)) : nullptr;
   const auto head = chosenHead(scene);
   if (!column || head.first >= column->mean.rows() || head.second >= column->mean.cols()) return {};
   return {

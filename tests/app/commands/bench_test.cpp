@@ -7,8 +7,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "app/commands/bench/growth.h"
 #include "app/commands/bench/stopwatch.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
@@ -33,6 +35,29 @@ TEST(BenchMedian, IsTheMiddleOne) {
   EXPECT_EQ(medianOf({3}), 3);
   EXPECT_EQ(medianOf({9, 1, 5}), 5);
   EXPECT_EQ(medianOf({8, 1, 2, 4}), 3);
+}
+
+TEST(BenchGrowth, FindsTheExponentOfTheUpperHalf) {
+  std::vector<PlotPoint> points;
+  for (double x = 16; x <= 4096; x *= 2) points.push_back({x, 3e-9 * x * x + (x < 200 ? 1 : 0)});
+  EXPECT_NEAR(fittedExponent(points), 2, 1e-6) << "what doesn't grow is at the small sizes";
+  EXPECT_EQ(fittedExponent({{1, 1}, {2, 2}}), 0);
+  EXPECT_EQ(fittedExponent({}), 0);
+}
+
+TEST(BenchGrowth, MeasuresUpToSomeTokensAndDrawsAFigure) {
+  test::TemporaryFolder folder;
+  const std::string file = (folder / "growth.svg").string();
+  const Outcome outcome =
+      runHeadscope({"bench", "--growth", "128", "--only", "forward,decode,map", "-o", file});
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
+  for (const char* line : {"forward, all weights", "decode step", "exact overview"})
+    EXPECT_THAT(outcome.output, HasSubstr(line));
+  const std::string svg = test::fileText(file);
+  for (const char* words : {"Seconds by tokens, 8 heads", "Bytes by tokens", "Seconds by heads, 128 tokens"})
+    EXPECT_THAT(svg, HasSubstr(words));
+  EXPECT_EQ(runHeadscope({"bench", "-o", file}).exitCode, 2);
+  EXPECT_EQ(runHeadscope({"bench", "--growth", "1"}).exitCode, 2);
 }
 
 /// Multiply-adds counted one by one.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "render/image.h"
 #include "tests/app/commands/run_headscope.h"
@@ -31,6 +32,16 @@ class RenderPicture : public testing::Test {
   }
   TemporaryFolder folder_;
 };
+
+TEST_F(RenderPicture, KnowsLessonsByNameAndSaysHowTensorsOfPyTorchAreSaved) {
+  const Outcome lesson = render({"07-kv-cache", "--what", "heads"}, "lesson.svg");
+  EXPECT_EQ(lesson.exitCode, 0) << lesson.errors;
+  std::ofstream(folder_ / "attention.pt", std::ios::binary) << "PK\3\4 archive/data.pkl";
+  const Outcome pickle = render({(folder_ / "attention.pt").string()}, "pickle.png");
+  EXPECT_NE(pickle.exitCode, 0);
+  EXPECT_THAT(pickle.errors, HasSubstr("attention.pt"));
+  EXPECT_THAT(pickle.errors, testing::Not(HasSubstr("JSON")));
+}
 
 TEST_F(RenderPicture, WritesEveryKindAsSvgAndPng) {
   for (const std::string what : {"heads", "head", "mask", "cache", "map", "cost", "page"}) {

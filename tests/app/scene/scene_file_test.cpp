@@ -115,9 +115,10 @@ TEST_F(SceneFile, MayMoveWithItsWeights) {
   EXPECT_EQ(weightsOf(folder_ / "new/b.json"), folder_ / "new/sub/w.safetensors");
 }
 
-TEST_F(SceneFile, NamesTheRecordingBesideItsOwnRelativeToItself) {
+TEST_F(SceneFile, NamesTheRecordingBesideItsOwnAndTextsRelativeToItself) {
   Scene scene = openingScene();
   scene.compare.recorded = (folder_ / "b.npz#cross").string();
+  scene.compare.texts = (folder_ / "stories.jsonl").string();
   scene.compare.alignment = {{2, 3}, {-1, 4}};
   write(folder_ / "a.json", scene);
   fs::create_directories(folder_ / "moved");
@@ -125,6 +126,7 @@ TEST_F(SceneFile, NamesTheRecordingBesideItsOwnRelativeToItself) {
   const auto read = readScene(folder_ / "moved/a.json");
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->compare.recorded, (folder_ / "moved/b.npz#cross").string());
+  EXPECT_EQ(read->compare.texts, (folder_ / "moved/stories.jsonl").string());
   EXPECT_EQ(read->compare.alignment, scene.compare.alignment);
 }
 

@@ -1,0 +1,217 @@
+#include "app/commands/bench/growth.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+
+#include "app/compute/figures/drawing_parts.h"
+#include "app/scene/limits.h"
+#include "app/scene/text/number_text.h"
+#include "attention/core/attention.h"
+
+namespace headscope::app {
+namespace {
+
+using attention::Index;
+
+constexpr double kMostSeconds = 1.5;  // of a run, after which no larger one is tried
+constexpr Index kFewestTokens = 16, kMostHeads = 64;
+
+BenchShape shapeOf(Index tokens, Index heads) {
+  BenchShape shape;
+  shape.config.modelDim = 512;
+  shape.config.heads = shape.config.kvHeads = heads;
+  shape.config.headDim = 64;
+  shape.causal = true;
+  shape.tokens = shape.cached = shape.mapTokens = tokens;
+  return shape;
+}
+
+/// What is measured: how a layer of some shape is run once, and what it holds.
+struct Work {
+  const char* name;
+  const char* line;  ///< of the case's lines
+  BenchParts parts;
+  BenchCase (*make)(const BenchShape&);
+  double (*bytes)(const BenchShape&);  ///< null: not counted
+  Index mostTokens;
+  double most;  ///< exponent over tokens
+};
+
+double resultBytes(const BenchShape& shape) {
+  return static_cast<double>(attention::attentionResultBytes(shape.config, shape.tokens, shape.tokens));
+}
+double cacheBytes(const BenchShape& shape) {
+  return static_cast<double>(cachedBytes(shape));
+}
+double mapBytes(const BenchShape& shape) {
+  return static_cast<double>(attention::headMapBytes(shape.mapTokens, shape.mapTokens, shape.config.headDim));
+}
+
+constexpr Index kAny = Index{1} << 20;
+const Work kForward{"forward, all weights",
+                    "forward_weights",
+                    {true, false, false, false},
+                    [](const BenchShape& shape) {
+                      return layerCases(shape, {true, false, false, false})[0];
+                    },
+                    resultBytes,
+                    kAny,
+                    2};
+const Work kDecode{"decode step",
+                   "decode",
+                   {false, true, false, false},
+                   [](const BenchShape& shape) {
+                     return layerCases(shape, {false, true, false, false})[0];
+                   },
+                   cacheBytes,
+                   kAny,
+                   1};
+const Work kOverview{
+    "exact overview of a head", "overview", {false, false, true, false}, mapCase, mapBytes, kAny, 2};
+const Work kFrame{
+    "slider to pixels", "slider_to_pixels", {true, false, true, true}, windowCase, nullptr, kMaxTokens, 2};
+
+/// Seconds of the work's own line.
+double secondsOnce(const Work& work, const BenchShape& shape) {
+  const BenchCase once = work.make(shape);
+  const auto line = std::ranges::find(once.lines, std::string(work.line), &BenchLine::name);
+  return once.run()[static_cast<std::size_t>(line - once.lines.begin())];
+}
+
+/// The work at each of these shapes, in order, as far as it goes.
+GrowthLine measure(const Work& work, const std::vector<BenchShape>& shapes, bool byTokens, double mostBytes,
+                   const std::function<void(const std::string&)>& tell) {
+  GrowthLine line{work.name, {}, {}, byTokens ? work.most : 1};
+  for (const BenchShape& shape : shapes) {
+    if (benchBytes(shape, work.parts) > mostBytes || shape.tokens > work.mostTokens) break;
+    tell(fmt::format("{}: {} tokens, {} heads", work.name,
+                     countText(static_cast<std::uint64_t>(shape.tokens)), shape.config.heads));
+    const auto x = static_cast<double>(byTokens ? shape.tokens : shape.config.heads);
+    line.seconds.push_back({x, secondsOnce(work, shape)});
+    if (work.bytes) line.bytes.push_back({x, work.bytes(shape)});
+    if (line.seconds.back().y > kMostSeconds) break;
+  }
+  return line;
+}
+
+std::string exponentText(double exponent) {
+  return exponent == 0 ? "–" : fmt::format("{:.2f}", exponent);
+}
+
+Plot plotOf(const std::vector<GrowthLine>& lines, std::vector<PlotPoint> GrowthLine::*points,
+            const std::string& title, bool tokens) {
+  Plot plot;
+  plot.x.title = title;
+  double lowX = 1e300, highX = 0, lowY = 1e300, highY = 0;
+  constexpr Dash kDashes[] = {Dash::solid, Dash::dashed, Dash::dotted, Dash::dashDot};
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::vector<PlotPoint>& drawn = lines[i].*points;
+    if (drawn.empty()) continue;
+    for (const PlotPoint& point : drawn) {
+      lowX = std::min(lowX, point.x), highX = std::max(highX, point.x);
+      lowY = std::min(lowY, point.y), highY = std::max(highY, point.y);
+    }
+    plot.lines.push_back({lines[i].name + ", x^" + exponentText(fittedExponent(drawn)), drawn,
+                          kDashes[i % std::size(kDashes)], false});
+  }
+  if (plot.lines.empty()) return plot;
+  plot.x.low = lowX, plot.x.high = std::max(highX, lowX * 2);
+  plot.y.low = std::pow(10, std::floor(std::log10(std::max(lowY, 1e-12))));
+  plot.y.high = std::max(highY * 1.3, plot.y.low * 10);
+  plot.x.ticks = tokens ? tokenTicks(plot.x.low, plot.x.high) : std::vector<PlotTick>{};
+  for (double x = lowX; !tokens && x <= highX; x *= 2) plot.x.ticks.push_back({x, numberText(x)});
+  plot.y.ticks = powerTicks(plot.y.low, plot.y.high);
+  return plot;
+}
+
+}  // namespace
+
+double fittedExponent(const std::vector<PlotPoint>& points) {
+  if (points.empty()) return 0;
+  const double middle = std::sqrt(points.front().x * points.back().x);
+  double count = 0, x = 0, y = 0, xx = 0, xy = 0;
+  for (const PlotPoint& point : points) {
+    if (point.x < middle * (1 - 1e-9) || !(point.y > 0)) continue;
+    const double a = std::log(point.x), b = std::log(point.y);
+    count += 1, x += a, y += b, xx += a * a, xy += a * b;
+  }
+  return count < 3 ? 0 : (count * xy - x * y) / (count * xx - x * x);
+}
+
+Growth measureGrowth(Index mostTokens, const BenchParts& parts, double mostBytes,
+                     const std::function<void(const std::string&)>& tell) {
+  Growth growth;
+  growth.headTokens = std::min(growth.headTokens, mostTokens);
+  std::vector<BenchShape> byTokens, byHeads;
+  for (Index tokens = kFewestTokens; tokens <= mostTokens; tokens *= 2)
+    byTokens.push_back(shapeOf(tokens, 8));
+  for (Index heads = 1; heads <= kMostHeads; heads *= 2) byHeads.push_back(shapeOf(growth.headTokens, heads));
+  const auto add = [&](const Work& work, bool alsoByHeads) {
+    growth.tokens.push_back(measure(work, byTokens, true, mostBytes, tell));
+    if (alsoByHeads) growth.heads.push_back(measure(work, byHeads, false, mostBytes, tell));
+  };
+  if (parts.forward) add(kForward, true);
+  if (parts.decode) add(kDecode, true);
+  if (parts.map) add(kOverview, false);
+  if (!parts.window) return growth;
+  try {
+    add(kFrame, true);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    growth.omitted = error.what();
+  }
+  return growth;
+}
+
+std::string growthTable(const Growth& growth) {
+  std::string text = "512 wide, causal heads of 64; time ~ x^exponent over the upper half\n";
+  const auto add = [&](const GrowthLine& line, const std::string& by) {
+    if (line.seconds.empty()) return;
+    text += fmt::format("{:<26} {:<7} {:>9} to {:<9} {:>8} to {:<8} time x^{}, at most {:g}", line.name, by,
+                        numberText(line.seconds.front().x), numberText(line.seconds.back().x),
+                        timeText(line.seconds.front().y), timeText(line.seconds.back().y),
+                        exponentText(fittedExponent(line.seconds)), line.most);
+    if (!line.bytes.empty())
+      text += fmt::format("; memory {} to {}, x^{}", bytesText(line.bytes.front().y),
+                          bytesText(line.bytes.back().y), exponentText(fittedExponent(line.bytes)));
+    text += "\n";
+  };
+  for (const GrowthLine& line : growth.tokens) add(line, "tokens");
+  for (const GrowthLine& line : growth.heads) add(line, "heads");
+  if (!growth.omitted.empty()) text += "Frames were not measured: " + growth.omitted + "\n";
+  return text;
+}
+
+Drawing growthFigure(const Growth& growth, bool dark) {
+  constexpr double kWidth = 560, kHeight = 250, kTitle = 26;
+  const DrawingColors& colors = drawingColors(dark);
+  const struct {
+    std::string title;
+    Plot plot;
+  } plots[] = {
+      {"Seconds by tokens, 8 heads",
+       plotOf(growth.tokens, &GrowthLine::seconds, "tokens, 1 k = 1,024", true)},
+      {"Bytes by tokens, 8 heads", plotOf(growth.tokens, &GrowthLine::bytes, "tokens, 1 k = 1,024", true)},
+      {fmt::format("Seconds by heads, {} tokens", growth.headTokens),
+       plotOf(growth.heads, &GrowthLine::seconds, "heads", false)}};
+  Drawing drawing;
+  drawing.title = "How time and memory grow with tokens and heads";
+  drawing.background = colors.background;
+  drawing.width = kWidth + 2 * kMargin;
+  double y = kMargin;
+  for (const auto& [title, plot] : plots) {
+    if (plot.lines.empty()) continue;
+    drawing.shapes.push_back(
+        TextRun{title, kMargin, y + kTitle / 2, 13, colors.text, Anchor::start, false, true});
+    addPlot(drawing, colors, {kMargin, y + kTitle, kWidth, kHeight}, plot);
+    y += kTitle + kHeight + kMargin;
+  }
+  drawing.height = y;
+  return drawing;
+}
+
+}  // namespace headscope::app
