@@ -158,6 +158,7 @@ TEST(SceneJson, NamesEveryMisspelledField) {
     if (full.at(pointer.parent_pointer()).is_array()) continue;
     for (const std::string& wrong :
          {pointer.back() + "s", "_" + pointer.back(), std::string("Heads"), std::string()}) {
+      if (full.at(pointer.parent_pointer()).contains(wrong)) continue;  // texts is a field beside text
       Json changed = full;
       const Json value = changed.at(pointer);
       changed.at(pointer.parent_pointer()).erase(pointer.back());
