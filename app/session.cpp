@@ -34,9 +34,9 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
   ui_.typesetter().onAnswer(std::move(wake));
   services_.view.heatmaps = &heatmaps_;
   services_.working = [this] { return working(); };
+  services_.own = [this] { return document_; };
   for (const PageRow& row : rows_) pages_.push_back(row.make(services_));
   actions_.add(documentActions());
-  actions_.add(linkActions());
   actions_.add(windowActions());
   actions_.add(stageActions());
   for (const auto& page : pages_) actions_.add(page->actions());
@@ -70,6 +70,7 @@ std::optional<std::string> Session::error() const {
 
 void Session::frame(int width, int height, float scale, double elapsed) {
   View& view = services_.view;
+  ui_.makeCurrent();
   view.time += elapsed;
   const auto start = std::chrono::steady_clock::now();
   prepareView(scale, height);
@@ -105,17 +106,19 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   view.input = input;
   view.hover = std::exchange(view.nextHover, {});
   view.controls.continuousEdit.clear();
+  view.pictures.shown.clear();
   Page& page = shown();
   page.arrange(*document_);
   const std::shared_ptr<Document> document = working();
   const Scene before = document->scene();
+  const std::optional<Scene> own = document == document_ ? std::nullopt : std::optional(document_->scene());
   Page* stage = onStage();
   handleInput(input);
   page.prepare(document_->scene());
   if (stage) stage->prepare(scene());
   shareSubject(scene());
   WindowState window{document_->path().empty() ? "" : document_->name(), document_->dirty(),
-                     document->canUndo(), document->canRedo(), document->undoSteps()};
+                     undoes(false).canUndo(), undoes(true).canRedo(), undoes(false).undoSteps()};
   for (const auto& each : pages_) window.gpuBytes += each->gpuBytes();
   window.drawSeconds = view.showTimings ? drawSeconds_ : 0;
   const Layout layout = windowLayout(width, height);
@@ -125,13 +128,18 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
     lessonOffer(view,
                 ImRect(0, layout.status.Min.y - view.px(kLessonOfferHeight), width, layout.status.Min.y));
   if (layout.presents)
-    captionLine(view, layout, page.caption(document_->scene()), status().notFinite);
+    captionLine(view, layout,
+                stage && page.stagesViews() ? stage->caption(scene()) : page.caption(document_->scene()),
+                status().notFinite);
   else
     statusLine(view, layout, window, status());
   if (const std::shared_ptr<Dialog> dialog = view.dialog) dialog->frame(scene(), view);
   contextMenu(view, actions_, offered_);
   toldNote(view);
+  if (!layout.presents || page.travels()) fade_.stop();
+  fade_.draw(view, !services_.workers.busy());
   if (layout.presents) stageOverlay(scene(), view, stage_, layout, actions_);
+  if (layout.presents && stage_.notes) notesOverlay(view, page.notes(document_->scene()), layout);
   if (ui_.pointerHidden() || (layout.presents && stage_.laser)) ImGui::SetMouseCursor(ImGuiMouseCursor_None);
   fitAdditive(before.setup.input, scene().setup);
   forgetWritten(before.setup, scene().setup);
@@ -140,12 +148,24 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
     view.messages.clearAfterEdit();
     view.controls.refusal = {};
   }
+  if (own) document_->note(*own, view.controls.continuousEdit, ImGui::IsMouseDown(0), view.time);
   if (view.nextHover != view.hover) view.redraw(2);
+}
+
+/// What undo, or redo, acts on: the edits on a stage first, then a talk whose view that is.
+Document& Session::undoes(bool redo) const {
+  const std::shared_ptr<Document> work = working();
+  const bool stage = redo ? work->canRedo() : work->canUndo();
+  return shown().stagesViews() && !stage ? *document_ : *work;
 }
 
 /// What was asked for in the frame, when it is drawn: actions may take away what its pictures are made of.
 void Session::act(Page* page, Page* stage) {
-  for (const std::string& id : std::exchange(services_.view.requests, {})) perform(id);
+  for (const std::string& id : std::exchange(services_.view.requests, {})) {
+    const bool fades = services_.view.present && !services_.view.preferences.reducedMotion && !stage_.frozen;
+    if (fades && ViewFade::walks(id)) fade_.begin(stageWidth_, stageHeight_, services_.view.time);
+    perform(id);
+  }
   for (Page* left : {page, stage})
     if (left && left != &shown() && left != onStage()) left->leave();
   ask();
@@ -172,7 +192,8 @@ void Session::makeRoom() {
 /// Of the page that shows what is worked on; beside a stage it says that the window's own scene waits.
 PageStatus Session::status() const {
   PageStatus status = worker().status(scene());
-  if (onStage()) status.figures.push_back({"your own scene", document_->name() + " is kept", 320});
+  if (onStage() && !shown().stagesViews())
+    status.figures.push_back({"your own scene", document_->name() + " is kept", 320});
   return status;
 }
 
@@ -275,10 +296,15 @@ void Session::handleInput(const FrameInput& input) {
 /// The shown page's own keys come first, then those of the page on its stage, then the window's.
 const Action* Session::actionFor(const InputEvent& event, bool typing) const {
   const KeyPress press{event.key, event.mods};
+  // Clickers send a period for a dark screen; Model generates with it.
+  const bool clicker = services_.view.present && press == KeyPress{Key::period, {}} && !typing;
+  if (clicker && !event.repeat && scene().cursor.page != "model") return &actions_.find("stage.blank");
   const std::string& page = document_->scene().cursor.page;
   const Action* own = actions_.pressed(press, page, typing, event.repeat);
-  if (!onStage() || (own && own->page == page)) return own;
-  return actions_.pressed(press, scene().cursor.page, typing, event.repeat);
+  if (!onStage() || (own && own->page == page && !own->afterStage)) return own;
+  const std::string& staged = scene().cursor.page;
+  const Action* const theirs = actions_.pressed(press, staged, typing, event.repeat);
+  return own && own->page == page && !(theirs && theirs->page == staged) ? own : theirs;
 }
 
 double Session::nextFrameIn() const {
@@ -286,6 +312,7 @@ double Session::nextFrameIn() const {
   if (view.framesToDraw > 0 || heatmaps_.moving()) return 0;
   if (leaving_ != Leaving::no) return 0.05;
   double next = std::min(working()->secondsToStep(view.time), shown().nextFrameIn());
+  next = std::min(next, document_->secondsToStep(view.time));
   if (const Page* stage = onStage()) next = std::min(next, stage->nextFrameIn());
   if (view.dialog) next = std::min(next, view.dialog->nextFrameIn());
   if (view.present) next = std::min(next, stageFrameIn(stage_, view.time));
@@ -301,6 +328,7 @@ double Session::nextFrameIn() const {
 }
 
 bool Session::settle() {
+  ui_.makeCurrent();
   bool changed = false;
   // What is on screen may have to be asked for one by one: a model's heads, one after another switched off.
   constexpr int kLeast = 4, kMost = 20'000;
@@ -325,6 +353,10 @@ bool Session::settle() {
     if (Page* stage = onStage()) stage->prepare(scene());
   }
   return changed;
+}
+
+bool Session::busy() {
+  return services_.workers.busy() || services_.files.busy() || services_.view.framesToDraw > 0;
 }
 
 std::string Session::title() const {

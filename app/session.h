@@ -11,6 +11,7 @@
 #include "app/scene/document.h"
 #include "app/scene/recovery_store.h"
 #include "app/shell/stage_state.h"
+#include "app/shell/view_fade.h"
 #include "app/widgets/heatmap_layer.h"
 
 namespace headscope::app {
@@ -32,14 +33,13 @@ class Session {
   void setScene(Scene scene, const std::filesystem::path& path = {});
   /// Opens what was dropped or named, by its ending: a scene, or what the page that is shown takes.
   void openFile(const std::filesystem::path& path, const Outcome& outcome);
-  /// Opens a link, as somebody pasted or was given it: a scene as a step that can be undone, a lesson beside
-  /// the window's own scene.
-  void openLink(std::string link, const Outcome& outcome);
   /// Puts it at the front of the models that were opened.
   void rememberModel(const std::string& model);
   /// Blocks until the picture shows the scene; whether that was still to come. For headless rendering and
   /// tests. Throws std::runtime_error where answers go on without end.
   bool settle();
+  /// Whether the picture may still change without input: something is computed, read or about to be drawn.
+  bool busy();
 
   const Document& document() const { return *document_; }
   /// What is worked on: the document's scene, or that of what its page stages.
@@ -58,6 +58,9 @@ class Session {
       if (auto* found = dynamic_cast<P*>(page.get())) return *found;
     throw std::bad_cast();
   }
+  /// Of what is shown while it is presented, for the lecturer.
+  std::string notes() const { return shown().notes(document_->scene()); }
+  std::shared_ptr<const Scene> comesNext() const { return shown().comesNext(document_->scene()); }
   /// Why the page that is shown has nothing to show, in a sentence.
   std::optional<std::string> error() const;
 
@@ -93,8 +96,6 @@ class Session {
   std::vector<Action> documentActions();
   std::vector<Action> windowActions();
   std::vector<Action> helpActions();
-  std::vector<Action> linkActions();
-  void copyLink();
   std::vector<Action> stageActions();
   void nextExample();
   void nextKind(const Scene& scene);
@@ -123,6 +124,9 @@ class Session {
     std::shared_ptr<Document> staged = shown().staged();
     return staged ? staged : document_;
   }
+  Document& undoes(bool redo) const;
+  /// What saving saves.
+  std::shared_ptr<Document> saved() const { return shown().stagesViews() ? document_ : working(); }
   /// The page that the shown one has on its stage; null without one.
   Page* onStage() const;
   /// The page that shows what is worked on.
@@ -139,6 +143,7 @@ class Session {
   std::vector<std::unique_ptr<Page>> pages_;
   ActionTable actions_;
   StageState stage_;
+  ViewFade fade_;
   int stageWidth_ = 0, stageHeight_ = 0;  ///< of the window, when the picture was frozen
   std::vector<std::string> offered_;      ///< actions in the menu that a right click opened
   bool layerShown_ = false;               ///< the page that is shown asks for the layer

@@ -31,8 +31,8 @@ void Session::resetPages() {
   View& view = services_.view;
   view.controls.refusal = {};
   for (const auto& page : pages_) {
-    if (const auto staged = page->staged(); staged && staged->dirty())
-      document_->open(staged->scene(), *staged->file());
+    if (const auto staged = page->staged(); staged && staged->dirty() && !page->stagesViews())
+      document_->openInTalk(staged->scene(), *staged->file());
     page->reset();
   }
   view.redraw();
@@ -105,24 +105,27 @@ void Session::openJson(const NamedFile& file, const Asker& asker, const Outcome&
         }
         if (const auto page = checkPage(**scene, rows_); !page)
           return outcome.fail(name + ": " + page.error().message);
-        const bool behind = onStage() && !asker.inFront();
+        const bool behind = onStage() && !shown().stagesViews() && !asker.inFront();
+        const bool inTalk = (*scene)->talk->views.empty() && !document_->scene().talk->views.empty();
         behind ? openBehind(**std::move(scene), file.path) : setScene(**std::move(scene), file.path);
-        outcome.done("Opened " + name + (behind ? ", after the lesson" : ""));
+        outcome.done("Opened " + name + (behind ? ", after the lesson" : inTalk ? " inside the talk" : ""));
       });
 }
 
 void Session::save(const std::filesystem::path& path, const Outcome& outcome) {
-  save({working()->file(), std::make_shared<const Scene>(scene())}, path, outcome, [] {});
+  save({saved()->file(), std::make_shared<const Scene>(saved()->scene())}, path, outcome, [] {});
 }
 
 void Session::save(const UnsavedScene& unsaved, const std::filesystem::path& path, const Outcome& outcome,
                    std::function<void()> done) {
   services_.files.write(
       path, [path, scene = unsaved.scene] { return writeScene(path, *scene); },
-      [path, unsaved, outcome, done = std::move(done)](attention::Status written) {
+      [this, path, unsaved, outcome, done = std::move(done)](attention::Status written) {
         if (!written) return outcome.fail(written.error().message);
         *unsaved.file = {path, *unsaved.scene};
-        outcome.tell("Saved " + path.filename().string());
+        const bool left = shown().stagesViews() && working() != document_ && working()->dirty();
+        outcome.tell("Saved " + path.filename().string() +
+                     (left ? ". The changes on the stage are not kept in their view." : ""));
         done();
       });
 }
@@ -141,10 +144,9 @@ std::vector<Action> Session::documentActions() {
     services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
   };
   const auto saveAs = [this, ask](Scene&) {
-    ask({"Save the scene",
-         {".json"},
-         "scene.headscope.json",
-         [this](Scene&, const auto& path, const Outcome& outcome) { save(path, outcome); }});
+    ask({"Save the scene", {".json"}, "scene.json", [this](Scene&, const auto& path, const Outcome& outcome) {
+           save(path, outcome);
+         }});
   };
   return {
       {"scene.open",
@@ -167,7 +169,7 @@ std::vector<Action> Session::documentActions() {
        true,
        false,
        [this, saveAs](Scene& scene) {
-         working()->path().empty() ? saveAs(scene) : save(working()->path(), Outcome(services_.view));
+         saved()->path().empty() ? saveAs(scene) : save(saved()->path(), Outcome(services_.view));
        },
        "",
        "export store"},
@@ -206,7 +208,7 @@ std::vector<Action> Session::documentActions() {
        true,
        [this](Scene&) {
          services_.view.controls = {};
-         working()->undo();
+         undoes(false).undo();
        },
        "",
        "revert"},
@@ -218,7 +220,7 @@ std::vector<Action> Session::documentActions() {
        true,
        [this](Scene&) {
          services_.view.controls = {};
-         working()->redo();
+         undoes(true).redo();
        }},
       {"edit.stop",
        "Stop computing and keep what is shown",

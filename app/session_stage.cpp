@@ -25,9 +25,11 @@ void Session::prepareStage(int width, int height) {
   const bool resized = std::exchange(stageWidth_, width) != width;
   if (std::exchange(stageHeight_, height) != height || resized) stage.frozen = false;
   if (!view.present) {
-    stage.blank = stage.frozen = stage.laser = stage.spotlight = stage.magnifies = stage.pen = false;
+    stage.blank = stage.frozen = stage.laser = stage.spotlight = stage.magnifies = stage.pen = stage.notes =
+        false;
     stage.strokes.clear();
   }
+  if (!view.present) stage.since = view.time;
   const bool points = stage.laser || stage.spotlight || stage.magnifies || stage.pen;
   if (view.present && !points && !ImGui::IsAnyMouseDown() && view.time - stage.movedAt > kPointerRests)
     ui_.hidePointer();
@@ -105,6 +107,16 @@ std::vector<Action> Session::stageActions() {
              "zoom enlarge lens"),
       action("stage.pen", "Pen on or off: draw, or with Shift an arrow", 'W', onStage(&StageState::pen),
              "write draw arrow annotate"),
+      action("stage.notes", "Notes over the page, or away", 'N', onStage(&StageState::notes), "speaker text"),
+      {"stage.lecturer",
+       "Open or close the lecturer's window",
+       "Present",
+       {Key::p, {.ctrl = true, .shift = true}},
+       true,
+       false,
+       [this](Scene&) { stage_.lecturer = !stage_.lecturer; },
+       "",
+       "presenter view second screen monitor notes clock"},
       {"stage.erase",
        "Erase what the pen drew",
        "Present",

@@ -1,5 +1,6 @@
 #include "app/platform/window.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -15,8 +16,9 @@
 #include "app/platform/ui.h"
 #include "app/scene/lessons/lesson.h"
 #include "app/scene/lessons/lesson_file.h"
-#include "app/scene/links/link.h"
 #include "app/session.h"
+#include "app/session_lecturer.h"
+#include "app/session_pictures.h"
 #include "attention/formats/files/temporary_file.h"
 
 namespace headscope::app {
@@ -52,12 +54,15 @@ void onSignal(int signal, Ending& ending, RecoveryStore& recovery) {
 }
 
 /// Sleeps until something happens; draws while something moves.
-void runLoop(Window& window, Session& session, Ending& ending) {
+void runLoop(Window& window, Session& session, InputQueue& input, Ending& ending) {
+  ScenePainter painter([] { Window::wake(); });
+  LecturerWindow lecturer(window, input);
   std::string title;
   Clock::time_point last = Clock::now();
   bool asked = false, forced = false;
   while (!session.wantsToQuit()) {
-    const double wait = session.nextFrameIn();
+    const double wait =
+        std::min({session.nextFrameIn(), painter.nextStepIn(session.view()), lecturer.nextFrameIn()});
     if (!window.takeRefresh()) {
       window.wait(std::isinf(wait) ? 30 : wait);
     } else {
@@ -74,9 +79,12 @@ void runLoop(Window& window, Session& session, Ending& ending) {
     const double elapsed = std::chrono::duration<double>(now - last).count();
     last = now;
     session.frame(width, height, window.scale(), elapsed);
+    lecturer.frame(session, session.view().time);
     // A frozen picture stays on the screen as it is.
     if (!session.stage().frozen) window.present();
     window.setFullScreen(session.view().fullScreen);
+    // Pictures of other views are painted while this one rests.
+    if (session.nextFrameIn() > 0.03) painter.step(session.view(), session.document().scene());
     if (session.title() != title) window.setTitle(title = session.title());
   }
 }
@@ -86,9 +94,8 @@ std::filesystem::path recoveryFolder() {
   return folder.empty() ? folder : folder / "recovery";
 }
 
-/// With `path` the scene is that file's. `lesson` is opened besides, and `problem` said; "" = none.
-int openWindow(const Scene& scene, const std::string& path, bool ownScene, const std::string& lesson = "",
-               const std::string& problem = "") {
+/// With `path` the scene is that file's. `lesson` is opened besides; "" = none.
+int openWindow(const Scene& scene, const std::string& path, bool ownScene, const std::string& lesson = "") {
   requireAddressSpace();
   const auto recovery = std::make_shared<RecoveryStore>(recoveryFolder());
   Ending ending;
@@ -111,8 +118,7 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
       path.empty() && !model.empty() && model != kLearned)
     session.rememberModel(model);
   if (!lesson.empty()) session.openFile(lesson, Outcome(session.view()));
-  if (!problem.empty()) session.view().messages.fail(problem);
-  runLoop(window, session, ending);
+  runLoop(window, session, ui.input(), ending);
   // A computation or a slow disk may not come back for long, and nobody waits for what they would say.
   if (!session.stop()) {
     attention::removeTemporaryFiles();
@@ -129,11 +135,6 @@ int runWindow(const std::string& path) {
     return lesson ? runLesson(path) : fail(lesson.error());
   }
   const attention::Result<Scene> scene = sceneOrOpening(path);
-  if (isLink(path)) {
-    if (scene.ok()) return openWindow(*scene, "", true);
-    warn(scene.error().message);
-    return openWindow(openingScene(), "", false, "", scene.error().message);
-  }
   if (!scene) return fail(scene.error());
   std::error_code ignored;
   // A model is no file that the scene could be saved to.

@@ -11,6 +11,7 @@
 #include "app/pages/map/map_page.h"
 #include "app/pages/mask/mask_page.h"
 #include "app/pages/model/model_page.h"
+#include "app/pages/talk/talk_page.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::app {
@@ -29,7 +30,7 @@ constexpr Key digit(char at) {
 }  // namespace
 
 std::span<const PageRow> pageTable() {
-  static constexpr std::array<PageRow, 8> kTable{{
+  static constexpr std::array<PageRow, 9> kTable{{
       {{"heads", "Heads", {digit('1'), {}}, "Go to Heads", "Receipt"}, make<HeadsPage>},
       {{"mask", "Mask", {digit('2'), {}}, "Go to Mask", "Mask summary"}, make<MaskPage>},
       {{"map", "Map", {digit('3'), {}}, "Go to Map", ""}, make<MapPage>},
@@ -38,11 +39,16 @@ std::span<const PageRow> pageTable() {
       {{"model", "Model", {digit('6'), {}}, "Go to Model", "Head"}, make<ModelPage>},
       {{"lab", "Lab", {digit('7'), {}}, "Go to Lab", ""}, make<HeadLabPage>},
       {{"lessons", "Lessons", {digit('8'), {}}, "Go to Lessons", ""}, make<LessonsPage>},
+      {{"talk", "Talk", {digit('9'), {}}, "Go to Talk", ""}, make<TalkPage>},
   }};
   return kTable;
 }
 
 attention::Status checkPage(const Scene& scene, std::span<const PageRow> rows) {
+  const auto& views = scene.talk->views;
+  for (std::size_t i = 0; i < views.size(); ++i)
+    if (const attention::Status view = checkPage(*views[i].scene, rows); !view)
+      return attention::Error{"talk[" + std::to_string(i) + "]: " + view.error().message};
   std::string expected;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].info.key == scene.cursor.page) return checkTab(scene);

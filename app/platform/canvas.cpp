@@ -54,6 +54,11 @@ void Canvas::AddConvexPolyFilled(const ImVec2* points, int count, ImU32 color) c
   if (std::all_of(points, points + count, isPlace)) list_->AddConvexPolyFilled(points, count, color);
 }
 
+void Canvas::AddImage(ImTextureID texture, ImVec2 from, ImVec2 to, ImVec2 uvFrom, ImVec2 uvTo,
+                      ImU32 tint) const {
+  if (isPlace(from) && isPlace(to)) list_->AddImage(texture, from, to, uvFrom, uvTo, tint);
+}
+
 void Canvas::AddText(ImFont* font, float size, ImVec2 at, ImU32 color, const char* begin, const char* end,
                      float wrap) const {
   if (isPlace(at)) list_->AddText(font, size, at, color, begin, end, wrap);

@@ -34,6 +34,9 @@ class Canvas {
   void AddConvexPolyFilled(const ImVec2* points, int count, ImU32 color) const;
   void AddText(ImFont* font, float size, ImVec2 at, ImU32 color, const char* begin, const char* end,
                float wrap = 0) const;
+  /// The texture from corner to corner; `uvFrom` and `uvTo` are the parts of it that lie there.
+  void AddImage(ImTextureID texture, ImVec2 from, ImVec2 to, ImVec2 uvFrom, ImVec2 uvTo,
+                ImU32 tint = 0xFFFFFFFF) const;
   void AddCallback(ImDrawCallback callback, void* data) const { list_->AddCallback(callback, data); }
 
  private:

@@ -10,8 +10,8 @@
 
 namespace headscope::app {
 
-Ui::Ui() {
-  ImGui::CreateContext();
+Ui::Ui() : context_(ImGui::CreateContext()) {
+  ImGui::SetCurrentContext(context_);
   ImGuiIO& io = ImGui::GetIO();
   io.UserData = &state_;
   io.IniFilename = nullptr;
@@ -19,16 +19,19 @@ Ui::Ui() {
   io.ConfigInputTextCursorBlink = false;  // a blinking cursor would keep the loop drawing
   compat::setUpKeys(io);
   if (!ImGui_ImplOpenGL3_Init("#version 330")) {
-    ImGui::DestroyContext();
+    ImGui::DestroyContext(context_);
     throw std::runtime_error(
         "Dear ImGui could not load the OpenGL functions it needs (libGL is missing or too old)");
   }
 }
 
 Ui::~Ui() {
+  ImGuiContext* const other = ImGui::GetCurrentContext() == context_ ? nullptr : ImGui::GetCurrentContext();
+  makeCurrent();
   magnifier_.reset();
   ImGui_ImplOpenGL3_Shutdown();
-  ImGui::DestroyContext();
+  ImGui::DestroyContext(context_);
+  ImGui::SetCurrentContext(other);
 }
 
 void Ui::setScale(float scale) {

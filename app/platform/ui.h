@@ -15,7 +15,7 @@ class Magnifier;
 namespace headscope::app {
 
 /// Dear ImGui with its renderer, fonts and input: what the window, headless rendering and tests share.
-/// Needs a current OpenGL context for its whole life.
+/// Needs a current OpenGL context for its whole life. What was made last is current.
 class Ui {
  public:
   /// Throws std::runtime_error if ImGui's renderer can't start.
@@ -23,6 +23,20 @@ class Ui {
   ~Ui();
   Ui(const Ui&) = delete;
   Ui& operator=(const Ui&) = delete;
+
+  /// Dear ImGui speaks of this one from now on, where a program has several.
+  void makeCurrent() { ImGui::SetCurrentContext(context_); }
+  /// The same as long as this lives.
+  class Current {
+   public:
+    explicit Current(Ui& ui) : before_(ImGui::GetCurrentContext()) { ui.makeCurrent(); }
+    ~Current() { ImGui::SetCurrentContext(before_); }
+    Current(const Current&) = delete;
+    Current& operator=(const Current&) = delete;
+
+   private:
+    ImGuiContext* before_;
+  };
 
   InputQueue& input() { return input_; }
   const Fonts& fonts() const { return fonts_.fonts(); }
@@ -49,6 +63,7 @@ class Ui {
              const std::function<void(const FrameInput&)>& draw);
 
  private:
+  ImGuiContext* context_;
   void feed(const FrameInput& frame);
   UiState state_;
   InputQueue input_;

@@ -1,5 +1,8 @@
 #include "app/platform/window.h"
 
+#ifndef GLFW_INCLUDE_NONE
+#define GLFW_INCLUDE_NONE  // OpenGL is render's
+#endif
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
@@ -7,14 +10,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "app/platform/desktop.h"
 #include "app/platform/imgui_compat.h"
 
 namespace headscope::app {
-
-/// Where a window was before it took the whole screen, in screen coordinates.
-struct WindowPlace {
-  int x = 0, y = 0, width = 0, height = 0;
-};
 
 struct Window::State {
   GLFWwindow* handle = nullptr;
@@ -28,7 +27,8 @@ struct Window::State {
     refresh = true;
     if (queue) queue->push(std::move(event));
   }
-  WindowPlace place;
+  DesktopBox place;     ///< where the window was before it took the whole screen
+  bool second = false;  ///< another window began GLFW, and ends it
 };
 
 namespace {
@@ -200,31 +200,23 @@ const char* getClipboard(void* user) {
   return state->clipboard.c_str();
 }
 
-/// A part of the desktop, in screen coordinates.
-struct Box {
-  int x = 0, y = 0, width = 0, height = 0;
-  bool holds(int px, int py) const { return px >= x && py >= y && px - x < width && py - y < height; }
-};
+DesktopBox boxOf(GLFWwindow* window) {
+  DesktopBox box;
+  glfwGetWindowPos(window, &box.x, &box.y);
+  glfwGetWindowSize(window, &box.width, &box.height);
+  return box;
+}
 
-/// What no bar takes of the screen under the middle of the window; of the first screen if that is none.
-Box screenUnder(GLFWwindow* window) {
-  Box place, first;
-  glfwGetWindowPos(window, &place.x, &place.y);
-  glfwGetWindowSize(window, &place.width, &place.height);
-  int count = 0;
-  GLFWmonitor** const monitors = glfwGetMonitors(&count);
-  for (int i = 0; i < count; ++i) {
-    Box screen;
-    glfwGetMonitorWorkarea(monitors[i], &screen.x, &screen.y, &screen.width, &screen.height);
-    if (screen.holds(place.x + place.width / 2, place.y + place.height / 2)) return screen;
-    if (i == 0) first = screen;
-  }
-  return first;
+/// Of the screen under the middle of the window; of the first screen if that is none.
+DesktopBox screenUnder(GLFWwindow* window) {
+  const std::vector<DesktopBox> screens = desktopScreens();
+  if (screens.empty()) return {};
+  return screens[static_cast<std::size_t>(std::max(0, screenOf(screens, boxOf(window))))];
 }
 
 /// A window that is larger than its screen is made to fit, with its frame.
 void fitToScreen(GLFWwindow* window) {
-  const Box screen = screenUnder(window);
+  const DesktopBox screen = screenUnder(window);
   int left = 0, top = 0, right = 0, bottom = 0, width = 0, height = 0;
   glfwGetWindowFrameSize(window, &left, &top, &right, &bottom);
   glfwGetWindowSize(window, &width, &height);
@@ -236,38 +228,22 @@ void fitToScreen(GLFWwindow* window) {
 
 }  // namespace
 
-namespace {
-
-/// The monitor that holds most of the window; null where there is none.
-GLFWmonitor* monitorUnder(const WindowPlace& place) {
-  int count = 0;
-  GLFWmonitor** const monitors = glfwGetMonitors(&count);
-  GLFWmonitor* best = nullptr;
-  int most = -1;
-  for (int i = 0; i < count; ++i) {
-    int x = 0, y = 0;
-    glfwGetMonitorPos(monitors[i], &x, &y);
-    const GLFWvidmode* const mode = glfwGetVideoMode(monitors[i]);
-    if (!mode) continue;
-    const int wide = std::min(place.x + place.width, x + mode->width) - std::max(place.x, x);
-    const int high = std::min(place.y + place.height, y + mode->height) - std::max(place.y, y);
-    const int shared = std::max(wide, 0) * std::max(high, 0);
-    if (shared > most) {
-      most = shared;
-      best = monitors[i];
-    }
-  }
-  return best;
-}
-
-}  // namespace
-
 bool Window::displayAvailable() {
   glfwSetErrorCallback(nullptr);
   return glfwInit() == GLFW_TRUE;
 }
 
 Window::Window(const std::string& title, int width, int height) : state_(std::make_unique<State>()) {
+  open(title, width, height, nullptr);
+}
+
+Window::Window(const std::string& title, int width, int height, Window& first)
+    : state_(std::make_unique<State>()) {
+  open(title, width, height, &first);
+}
+
+void Window::open(const std::string& title, int width, int height, Window* first) {
+  state_->second = first != nullptr;
   if (!displayAvailable()) throw std::runtime_error("no display can be opened: " + glfwReason());
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
@@ -276,15 +252,17 @@ Window::Window(const std::string& title, int width, int height) : state_(std::ma
   glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
   glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);  // until it fits
   glfwWindowHintString(GLFW_X11_CLASS_NAME, "headscope");
-  state_->handle = glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr);
+  glfwWindowHint(GLFW_FOCUS_ON_SHOW, first ? GLFW_FALSE : GLFW_TRUE);
+  state_->handle =
+      glfwCreateWindow(width, height, title.c_str(), nullptr, first ? first->state_->handle : nullptr);
   if (!state_->handle) {
     const std::string reason = glfwReason();
-    glfwTerminate();
+    if (!first) glfwTerminate();
     throw std::runtime_error("no window with OpenGL 3.3 core can be opened: " + reason);
   }
   GLFWwindow* window = state_->handle;
   glfwMakeContextCurrent(window);
-  glfwSwapInterval(1);
+  glfwSwapInterval(first ? 0 : 1);  // one window waits for its screen, and the other doesn't make it late
   glfwSetWindowSizeLimits(window, 640, 400, GLFW_DONT_CARE, GLFW_DONT_CARE);
   fitToScreen(window);
   glfwShowWindow(window);
@@ -306,7 +284,26 @@ Window::Window(const std::string& title, int width, int height) : state_(std::ma
 Window::~Window() {
   if (state_->textPointer) glfwDestroyCursor(state_->textPointer);
   glfwDestroyWindow(state_->handle);
-  glfwTerminate();
+  if (!state_->second) glfwTerminate();
+}
+
+void Window::makeCurrent() {
+  glfwMakeContextCurrent(state_->handle);
+}
+
+DesktopBox Window::box() const {
+  return boxOf(state_->handle);
+}
+
+void Window::moveTo(const DesktopBox& box) {
+  if (box == this->box()) return;
+  glfwSetWindowPos(state_->handle, box.x, box.y);
+  glfwSetWindowSize(state_->handle, box.width, box.height);
+}
+
+void Window::fill(const DesktopBox& screen) {
+  moveTo({screen.x + screen.width / 20, screen.y + screen.height / 20, screen.width * 9 / 10,
+          screen.height * 9 / 10});
 }
 
 void Window::sendEventsTo(InputQueue& queue) {
@@ -345,11 +342,10 @@ void Window::setTitle(const std::string& title) {
 void Window::setFullScreen(bool full) {
   GLFWwindow* window = state_->handle;
   if (full == (glfwGetWindowMonitor(window) != nullptr)) return;
-  WindowPlace& place = state_->place;
+  DesktopBox& place = state_->place;
   if (!full)
     return glfwSetWindowMonitor(window, nullptr, place.x, place.y, place.width, place.height, GLFW_DONT_CARE);
-  glfwGetWindowPos(window, &place.x, &place.y);
-  glfwGetWindowSize(window, &place.width, &place.height);
+  place = boxOf(window);
   GLFWmonitor* const monitor = monitorUnder(place);
   if (!monitor) return;
   const GLFWvidmode* const mode = glfwGetVideoMode(monitor);

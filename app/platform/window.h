@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/platform/input_queue.h"
+#include "app/platform/screens.h"
 
 namespace headscope::app {
 
@@ -13,6 +14,9 @@ class Window {
  public:
   /// Throws std::runtime_error with one sentence: no display, or which OpenGL was found and is needed.
   Window(const std::string& title, int width, int height);
+  /// A second window, beside `first`, which it must not outlive: it shows what that has in its textures. It
+  /// doesn't take the keyboard when it opens.
+  Window(const std::string& title, int width, int height, Window& first);
   ~Window();
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
@@ -21,6 +25,8 @@ class Window {
   static bool displayAvailable();
 
   void sendEventsTo(InputQueue& queue);
+  /// OpenGL draws into this window from now on.
+  void makeCurrent();
   /// Sleeps until an event, a wake() or `seconds`; 0 only looks.
   void wait(double seconds);
   /// Makes wait() return; safe from any thread.
@@ -33,6 +39,11 @@ class Window {
   void setTitle(const std::string& title);
   /// Over the whole monitor that holds most of the window, or back to where it was.
   void setFullScreen(bool full);
+  /// Where the window is on the desktop.
+  DesktopBox box() const;
+  void moveTo(const DesktopBox& box);
+  /// As large as it can be on that screen without taking it whole.
+  void fill(const DesktopBox& screen);
   bool takeRefresh();  ///< the window was resized, uncovered or woken since the last call
 
   int width() const;  ///< framebuffer pixels
@@ -42,6 +53,7 @@ class Window {
   struct State;  // GLFW's; defined in window.cpp
 
  private:
+  void open(const std::string& title, int width, int height, Window* first);
   std::unique_ptr<State> state_;
 };
 

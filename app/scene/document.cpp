@@ -20,6 +20,15 @@ void Document::open(Scene scene, SceneFile file) {
   history_.begin(scene_, std::make_shared<SceneFile>(std::move(file)));
 }
 
+void Document::openInTalk(Scene scene, SceneFile file) {
+  if (!scene.talk->views.empty() || scene_.talk->views.empty())
+    return open(std::move(scene), std::move(file));
+  record();
+  scene.talk = scene_.talk;
+  scene_ = std::move(scene);
+  record();
+}
+
 void Document::open(Scene scene, std::filesystem::path path) {
   // The same once more, such as a Reset of what nobody changed, is no step.
   if (path == this->path() && file()->holds(scene) && !dirty()) {
@@ -27,7 +36,13 @@ void Document::open(Scene scene, std::filesystem::path path) {
     return;
   }
   SceneFile file{std::move(path), scene};
-  open(std::move(scene), std::move(file));
+  openInTalk(std::move(scene), std::move(file));
+}
+
+void Document::closeTalk() {
+  record();
+  scene_.talk = {};
+  history_.begin(scene_, std::make_shared<SceneFile>(SceneFile{"", scene_}));
 }
 
 bool Document::note(const Scene& before, const std::string& edit, bool held, double now) {

@@ -29,8 +29,14 @@ class Document {
 
   /// Replaces the scene as a step that can be undone.
   void open(Scene scene, SceneFile file);
+  /// The same, but that while there is a talk, a scene that has none opens inside it: the talk and its file
+  /// stay.
+  void openInTalk(Scene scene, SceneFile file);
   /// The same for what `path` holds, or for a scene to begin with.
   void open(Scene scene, std::filesystem::path path);
+
+  /// The scene goes on without its talk, in a file of its own; the talk is one undo away.
+  void closeTalk();
 
   /// After a frame: what changed since `before` is a step, at once or, where `edit` names a control that is
   /// being dragged or typed in, when that ends: `held` is whether a button is down, `now` the time in

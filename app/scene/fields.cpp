@@ -137,6 +137,7 @@ std::string fieldsMarkdown() {
       "| field | values | what it is |\n|---|---|---|\n"
       "| `format` | `headscope scene` | What the file is. |\n"
       "| `version` | 2, or 1 of older files | Version of the format. |\n";
+  table += "| `talk` | a list of views | The talk's views; see [Talks](talk.md). |\n";
   for (const Field& field : allFields())
     table += "| `" + std::string(field.path) + "` | " + valuesWith(field, "`") + " | " + field.help + " |\n";
   return table;

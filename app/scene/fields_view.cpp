@@ -44,7 +44,7 @@ constexpr const char* kOffByLabels[] = {"by zero", "by its mean"};
 constexpr const char* kEditedLabels[] = {"Mask A", "Mask B"};
 
 constexpr Elsewhere kPointing{"pointing"}, kModelPage{"the page of the model"}, kLabPage{"the page Lab"},
-    kLessonPage{"the page of lessons"};
+    kLessonPage{"the page of lessons"}, kTalkPage{"the strip of the page Talk"};
 // Where one looks is kept inside what there is when it is shown; files may say more.
 constexpr Range kPlace{0, kMaxMapTokens}, kPlaceOrNone{-1, kMaxMapTokens};
 // The middle of a wide window lies beyond a head that stands at its edge.
@@ -112,6 +112,7 @@ constexpr Field kViewRows[] = {
      "Tokens in the cache while decoding."},
     {"cursor.page", kCursor<&Cursor::page>, Anything{"the key of a page"}, Elsewhere{"the tabs at the top"},
      "The page that is shown."},
+    {"cursor.view", kCursor<&Cursor::view>, kPlace, kTalkPage, "The view of the talk on the page Talk."},
     {"cursor.studio.room", kStudio<&StudioCursor::tab>, Names{kTabNames},
      Selection{"room", kTabLabels, "cursor.page=mask"},
      "What the mask studio shows: the mask, the score biases, or a comparison of two masks."},

@@ -5,7 +5,7 @@
 #include "app/scene/field_json.h"
 #include "app/scene/fields.h"
 #include "app/scene/models/scene_model.h"
-#include "app/scene/scene_json.h"
+#include "app/scene/scene_files.h"
 #include "app/scene/validate.h"
 #include "attention/text/suggestion.h"
 
@@ -23,9 +23,9 @@ bool isSize(std::string_view path) {
          path == "model.model_dim" || path == "model.linked" || path == "model.bias";
 }
 
-/// Which page is shown, and of a lesson which step: a step says that itself.
+/// Which page is shown, and of a lesson or a talk which step: a step and a view say that themselves.
 bool isPlace(std::string_view path) {
-  return path == "cursor.page" || path.starts_with("cursor.lesson.");
+  return path == "cursor.page" || path == "cursor.view" || path.starts_with("cursor.lesson.");
 }
 
 const Field* findField(std::string_view path) {
@@ -66,9 +66,8 @@ Scene sceneWithModel(const Scene& scene, const std::string& model) {
   return with;
 }
 
-void readPatch(ObjectReader& patch, const std::filesystem::path& folder, OpenModels& models,
-               const std::stop_token& stop, Scene& scene, std::vector<std::string>& changed,
-               std::string_view& at) {
+void readPatchFields(ObjectReader& patch, const std::filesystem::path& folder, Scene& scene,
+                     std::vector<std::string>& changed, std::string_view& at) {
   const auto place = [&](const std::string& key) {
     if (patch.error().empty()) at = patch.value(key.c_str())->text();
   };
@@ -90,6 +89,13 @@ void readPatch(ObjectReader& patch, const std::filesystem::path& folder, OpenMod
   }
   dropEmptyNames(scene.setup.mask.additive);
   resolveFiles(scene, folder);
+}
+
+void readPatch(ObjectReader& patch, const std::filesystem::path& folder, OpenModels& models,
+               const std::stop_token& stop, Scene& scene, std::vector<std::string>& changed,
+               std::string_view& at) {
+  readPatchFields(patch, folder, scene, changed, at);
+  if (!patch.error().empty()) return;
   if (!scene.setup.subject.model.empty())
     if (const Status opened = openIn(scene, models, stop); !opened) return patch.note(opened.error().message);
   if (const Status valid = validate(scene); !valid) patch.note(valid.error().message);

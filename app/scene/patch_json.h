@@ -22,6 +22,11 @@ using OpenModels = std::map<std::string, std::shared_ptr<const OpenModel>>;
 /// that model already, else without what the layer before was made of.
 Scene sceneWithModel(const Scene& scene, const std::string& model);
 
+/// Applies the members of `patch` to the scene, and opens nothing that they name. Files are named relative to
+/// `folder`. What is wrong is noted, with the path of the field; `at` is left where it stands in the text.
+void readPatchFields(ObjectReader& patch, const std::filesystem::path& folder, Scene& scene,
+                     std::vector<std::string>& changed, std::string_view& at);
+
 /// Applies the members of `patch` to the scene and opens the model that it names. Files are named relative to
 /// `folder`. What is wrong is noted, with the path of the field; `at` is left where it stands in the text.
 void readPatch(ObjectReader& patch, const std::filesystem::path& folder, OpenModels& models,

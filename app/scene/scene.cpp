@@ -50,7 +50,7 @@ bool sameButLayer(const Setup& a, const Setup& b) {
 
 bool sameDocument(const Scene& a, const Scene& b) {
   return sameButLayer(a.setup, b.setup) && a.look == b.look && a.map == b.map && a.cost == b.cost &&
-         a.generation == b.generation && a.compare == b.compare &&
+         a.generation == b.generation && a.compare == b.compare && a.talk == b.talk &&
          a.cursor.lab.patchText == b.cursor.lab.patchText;
 }
 
@@ -65,6 +65,7 @@ void takeDocument(Scene& scene, const Scene& from) {
   scene.cost = from.cost;
   scene.generation = from.generation;
   scene.compare = from.compare;
+  scene.talk = from.talk;
   scene.cursor.lab.patchText = from.cursor.lab.patchText;
 }
 

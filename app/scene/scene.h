@@ -12,6 +12,7 @@
 #include "app/scene/shared_text.h"
 #include "app/scene/shared_value.h"
 #include "app/scene/subject.h"
+#include "app/scene/talk.h"
 #include "attention/core/config.h"
 #include "attention/core/head_map.h"
 #include "attention/formats/tables.h"
@@ -23,8 +24,8 @@
 namespace headscope::app {
 
 // The document: everything the person chose. `Setup` decides what is computed, `Look` how it is
-// drawn, `Cursor` where the person is looking. Undo walks through Setup, Look and MapSetup and leaves the
-// Cursor alone. Defaulted == on Setup is what tells the session to compute again.
+// drawn, `Cursor` where the person is looking. Undo walks through all but the Cursor, and leaves that
+// alone. Defaulted == on Setup is what tells the session to compute again.
 
 enum class EmbeddingSource { text, table };
 enum class PositionKind { none, sinusoidal, rope, alibi, t5 };
@@ -176,6 +177,7 @@ struct Cursor {
   ModelCursor model;
   LessonCursor lesson;
   HeadLabCursor lab;
+  Index view = 0;      ///< the view of the talk that is on the stage of Talk
   Index sequence = 0;  ///< which line of the batch is shown
   Index focus = -1;    ///< the head shown large, or −1 for the grid
   Cell cell{0, 7, 6};  ///< what the receipt explains
@@ -192,6 +194,7 @@ struct Scene {
   GenerationSetup generation;
   CompareSetup compare;
   CostSetup cost;
+  SharedTalk talk;  ///< views to walk through; none: the scene is no talk
   Cursor cursor;
   bool operator==(const Scene&) const = default;
 };

@@ -10,6 +10,8 @@
 #include "app/scene/mask_json.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
+#include "app/scene/scene_files.h"
+#include "app/scene/talk_json.h"
 #include "app/scene/validate.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/files/regular_file.h"
@@ -58,6 +60,7 @@ void readDocument(const JsonText& json, Scene& scene, std::string& error) {
     root.note(
         fmt::format("the scene has version {}, this program reads versions 1 to {}", version, kSceneVersion));
   readObject(root, allFields(), 0, version, scene);
+  readTalk(root, scene);
   // The first scenes' masks never acted between two texts.
   if (version == 1 && scene.setup.input.cross)
     for (attention::Layer& layer : scene.setup.mask.layers.edit())
@@ -78,6 +81,7 @@ std::string formatScene(const Scene& scene) {
       at = &(*at)[std::string(path.substr(0, dot))];
     (*at)[std::string(path)] = fieldJson(field, scene);
   }
+  if (!scene.talk->views.empty()) json["talk"] = talkJson(scene);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -99,60 +103,6 @@ Result<Scene> parseScene(std::string_view text, const std::string& name, const s
   dropEmptyNames(scene.setup.mask.additive);
   if (const Status valid = validate(scene); !valid) return located(valid.error().message);
   return scene;
-}
-
-namespace {
-
-/// Everything in a scene that names a file.
-template <typename Visit>
-void visitFiles(attention::MaskLayers& layers, const Visit& visit) {
-  for (attention::Layer& layer : layers) {
-    visitFiles(layer.group, visit);
-    visitFiles(layer.pattern.inner, visit);
-    if (!layer.isGroup() && layer.pattern.kind == attention::PatternKind::file &&
-        !layer.pattern.arguments.empty() && layer.pattern.arguments.front())
-      visit(layer.pattern.arguments.front()->text);
-  }
-}
-template <typename Visit>
-void visitFiles(Scene& scene, const Visit& visit) {
-  if (scene.setup.subject.model != kLearned) visit(scene.setup.subject.model);
-  visit(scene.setup.weights.file);
-  visit(scene.map.file);
-  visit(scene.cost.config);
-  visit(scene.compare.recorded);
-  if (scene.compare.texts != kExampleTexts) visit(scene.compare.texts);
-  visitFiles(scene.setup.mask.layers.edit(), visit);
-  visitFiles(scene.setup.mask.other.edit(), visit);
-}
-
-}  // namespace
-
-void resolveFiles(Scene& scene, const std::filesystem::path& folder) {
-  visitFiles(scene, [&](std::string& file) {
-    if (!file.empty() && std::filesystem::path(file).is_relative())
-      file = (folder / file).lexically_normal().string();
-  });
-}
-
-std::vector<std::string> namedFiles(const Scene& scene) {
-  std::vector<std::string> files;
-  Scene visited = scene;
-  visitFiles(visited, [&](const std::string& file) {
-    if (!file.empty()) files.push_back(file);
-  });
-  return files;
-}
-
-void relativeFiles(Scene& scene, const std::filesystem::path& folder) {
-  std::error_code ignored;
-  const std::filesystem::path from = std::filesystem::absolute(folder, ignored).lexically_normal();
-  visitFiles(scene, [&](std::string& file) {
-    if (ignored || file.empty()) return;
-    const std::filesystem::path full = std::filesystem::absolute(file, ignored).lexically_normal();
-    const std::filesystem::path relative = full.lexically_relative(from);
-    file = relative.empty() || *relative.begin() == ".." ? full.string() : relative.string();
-  });
 }
 
 Result<Scene> readScene(const std::filesystem::path& path, const std::stop_token& stop) {

@@ -4,7 +4,6 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "app/scene/scene.h"
 
@@ -21,14 +20,6 @@ std::string formatScene(const Scene& scene);
 /// and memory in proportion to the text; an error once `stop` is requested.
 attention::Result<Scene> parseScene(std::string_view text, const std::string& name,
                                     const std::stop_token& stop = {});
-
-/// Files that a scene of a file names stand relative to its folder; these are their paths from here.
-void resolveFiles(Scene& scene, const std::filesystem::path& folder);
-/// What of a scene names a file, as it names it: a model's folder that is not the bundled one's, weights,
-/// queries and keys, a configuration, recorded attention, masks.
-std::vector<std::string> namedFiles(const Scene& scene);
-/// The other way: files in the folder or below move with it, others are named in full.
-void relativeFiles(Scene& scene, const std::filesystem::path& folder);
 
 attention::Result<Scene> readScene(const std::filesystem::path& path, const std::stop_token& stop = {});
 attention::Status writeScene(const std::filesystem::path& path, const Scene& scene);

@@ -37,6 +37,14 @@ void stageOverlay(const Scene& scene, View& view, StageState& stage, const Layou
                   const ActionTable& actions);
 /// What the pen drew, on the pictures and words that it belongs to, and while it is on what it draws.
 void stagePen(const View& view, StageState& stage);
+/// A key, and what it does or how what it switches is: "C", "Causal on".
+struct KeyWord {
+  std::string key, word;
+};
+/// What the bar has, for who sees it elsewhere.
+std::vector<KeyWord> stageWords(const Scene& scene, const StageState& stage, const ActionTable& actions);
+/// The lecturer's notes over the page that is presented, where there is one screen for all.
+void notesOverlay(const View& view, const std::string& notes, const Layout& layout);
 /// Whether the action is on that bar, whose keys are shown when they are pressed.
 bool isOnStageBar(const std::string& action);
 /// Whether its key acts while presenting alone: a letter that is typed elsewhere replaces no text.

@@ -25,7 +25,7 @@ struct StageKey {
   bool (*on)(const Scene& scene, const StageState& stage);
 };
 
-constexpr std::array<StageKey, 14> kStageKeys{{
+constexpr std::array<StageKey, 15> kStageKeys{{
     {"stage.type", [](const Scene&) { return std::string("Type"); }, nullptr},
     {"stage.example", [](const Scene&) { return std::string("Example"); }, nullptr},
     {"mask.causal", [](const Scene&) { return std::string("Causal"); },
@@ -43,6 +43,8 @@ constexpr std::array<StageKey, 14> kStageKeys{{
     {"head.next_named", [](const Scene&) { return std::string("Next head"); }, nullptr},
     {"model.next_named", [](const Scene&) { return std::string("Next head"); }, nullptr},
     {"model.switch", [](const Scene&) { return std::string("Off/on"); }, nullptr},
+    {"stage.notes", [](const Scene&) { return std::string("Notes"); },
+     [](const Scene&, const StageState& stage) { return stage.notes; }},
     {"stage.blank", [](const Scene&) { return std::string("Dark"); }, nullptr},
     {"stage.freeze", [](const Scene&) { return std::string("Freeze"); }, nullptr},
     {"stage.laser", [](const Scene&) { return std::string("Laser"); },
@@ -159,6 +161,13 @@ bool inWindow(ImVec2 at) {
 }
 
 }  // namespace
+
+std::vector<KeyWord> stageWords(const Scene& scene, const StageState& stage, const ActionTable& actions) {
+  std::vector<KeyWord> words;
+  for (const StageKey* key : keysHere(scene, stage, actions))
+    words.push_back({shortcutText(actions.find(key->action).shortcut), stateWords(*key, scene, stage)});
+  return words;
+}
 
 bool isOnStageBar(const std::string& action) {
   return std::any_of(kStageKeys.begin(), kStageKeys.end(),

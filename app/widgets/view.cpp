@@ -4,6 +4,18 @@
 
 namespace headscope::app {
 
+std::optional<unsigned> ScenePictures::of(const std::shared_ptr<const Scene>& scene) {
+  if (std::find(shown.begin(), shown.end(), scene) == shown.end()) shown.push_back(scene);
+  const auto found = painted.find(scene);
+  return found == painted.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::shared_ptr<const Scene> ScenePictures::wanted() const {
+  const auto missing =
+      std::find_if(shown.begin(), shown.end(), [&](const auto& scene) { return !painted.contains(scene); });
+  return missing == shown.end() ? nullptr : *missing;
+}
+
 bool View::takenBySlider(Key key) const {
   const bool arrow = key == Key::left || key == Key::right || key == Key::up || key == Key::down;
   // Some pages ask before their sliders are drawn.

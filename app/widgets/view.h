@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,6 +101,17 @@ struct Told {
   double since = -kToldSeconds;
 };
 
+/// Small pictures of scenes as the hall sees them, which are painted off screen between frames.
+struct ScenePictures {
+  /// The texture, whose first row is the lowest; nothing until it is painted, which is asked for by this.
+  std::optional<unsigned> of(const std::shared_ptr<const Scene>& scene);
+  /// The first that was asked for and isn't painted; null: none.
+  std::shared_ptr<const Scene> wanted() const;
+
+  std::map<std::shared_ptr<const Scene>, unsigned> painted;
+  std::vector<std::shared_ptr<const Scene>> shown;  ///< asked for since the last frame began
+};
+
 /// What every widget draws with and answers to: passing, never saved, free for panels to change. What one
 /// page alone knows is that page's own.
 struct View {
@@ -119,6 +131,7 @@ struct View {
   Messages messages;
   ImVec2 pressedAt;  ///< where the pointer was when a key or a button of the mouse was last pressed
   Told told;
+  ScenePictures pictures;
   std::shared_ptr<const Glossary> glossary;  ///< null until its file is read
   std::vector<std::string> requests;         ///< ids of actions, for the session, after the panels
   std::vector<std::string> menu;  ///< ids of actions: asks the session to offer them beside the pointer

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "attention/masks/pattern.h"
-
 namespace headscope::attention::text_parts {
 
 constinit const TextPart keyLength{

@@ -194,6 +194,25 @@ useMask() {
   step "1 leads back to the heads"
 }
 
+lecturerThere() { [[ -n $(xdotool search --onlyvisible --name 'Headscope: lecturer' 2>/dev/null) ]]; }
+lecturerGone() { ! lecturerThere; }
+
+# The second window opens over the first, and takes keys for it.
+useLecturer() {
+  local heads=$picture
+  press ctrl shift p
+  waitFor "$kPatience" lecturerThere || fail "Ctrl+Shift+P opens no window for the lecturer"
+  gone && fail "headscope ended with the lecturer's window"
+  settled
+  step "the lecturer's window is there"
+  press ctrl shift p
+  waitFor "$kPatience" lecturerGone || fail "Ctrl+Shift+P does not close the lecturer's window"
+  press Escape
+  pointAt "$kHeatmapAt"
+  waitFor "$kPatience" equals "$heads" || fail "after the lecturer's window Escape does not lead back to the heads"
+  step "the lecturer's window is closed, and the heads are as they were"
+}
+
 useTextBox() {
   local untyped
   pointAt "$kTextBoxAt"
@@ -298,6 +317,7 @@ startProgram
 expectIdle "left alone"
 useHeatmaps
 useMask
+useLecturer
 useTextBox
 resize
 leave

@@ -81,7 +81,7 @@ class LettersLab : public Page {
 
 std::vector<PageRow> withLetters() {
   std::vector<PageRow> rows(pageTable().begin(), pageTable().end());
-  rows.push_back({{"letters", "Letters", {static_cast<Key>('9'), {}}, "Go to the letters", ""},
+  rows.push_back({{"letters", "Letters", {static_cast<Key>('0'), {}}, "Go to the letters", ""},
                   [](PageServices& services) -> std::unique_ptr<Page> {
                     return std::make_unique<LettersLab>(services);
                   }});
@@ -97,7 +97,7 @@ class LabTable : public testing::Test {
 
 TEST_F(LabTable, APageIsReachedByKeyTabAndPalette) {
   EXPECT_EQ(page().computed, 0) << "nobody looked at it yet";
-  ui_.key(static_cast<Key>('9'));
+  ui_.key(static_cast<Key>('0'));
   EXPECT_EQ(ui_.scene().cursor.page, "letters");
   EXPECT_TRUE(ui_.has("letters.case"));
   ui_.click("page.heads");
@@ -114,7 +114,7 @@ TEST_F(LabTable, APageIsReachedByKeyTabAndPalette) {
 }
 
 TEST_F(LabTable, APageAsksOnlyWhileItIsShownAndDrawsTheAnswer) {
-  ui_.key(static_cast<Key>('9'));
+  ui_.key(static_cast<Key>('0'));
   ui_.draw();
   EXPECT_EQ(page().letters(), ui_.scene().setup.input.text.size());
   EXPECT_TRUE(ui_.has("letters.shown"));
@@ -129,7 +129,7 @@ TEST_F(LabTable, APageAsksOnlyWhileItIsShownAndDrawsTheAnswer) {
 
 TEST_F(LabTable, WhatAPageDoesIsUndone) {
   const std::string before = ui_.scene().setup.input.text;
-  ui_.key(static_cast<Key>('9'));
+  ui_.key(static_cast<Key>('0'));
   ui_.key(static_cast<Key>('U'));
   ui_.draw();
   EXPECT_EQ(page().letters(), 5u);
@@ -145,7 +145,7 @@ TEST_F(LabTable, WhatAPageDoesIsUndone) {
 }
 
 TEST_F(LabTable, WhatGoesWrongOnAPageIsSaidThere) {
-  ui_.key(static_cast<Key>('9'));
+  ui_.key(static_cast<Key>('0'));
   ui_.session().scene().setup.input.text = "break";
   ui_.draw();
   ASSERT_TRUE(ui_.session().error());
@@ -192,8 +192,9 @@ TEST_F(LabTable, AScenesPageHasToBeOneOfThem) {
   Scene scene = openingScene();
   scene.cursor.page = "letters";
   EXPECT_TRUE(checkPage(scene, rows_).ok());
-  EXPECT_EQ(checkPage(scene, pageTable()).error().message,
-            "cursor.page is \"letters\", expected heads, mask, map, cache, cost, model, lab or lessons");
+  EXPECT_EQ(
+      checkPage(scene, pageTable()).error().message,
+      "cursor.page is \"letters\", expected heads, mask, map, cache, cost, model, lab, lessons or talk");
 }
 
 }  // namespace

@@ -43,6 +43,11 @@ bool FileQueue::take() {
   return !answers.empty();
 }
 
+bool FileQueue::busy() const {
+  const std::lock_guard lock(mutex_);
+  return !idle() || !answers_.empty();
+}
+
 bool FileQueue::writesPending() const {
   const std::lock_guard lock(mutex_);
   return writing_ > 0 ||

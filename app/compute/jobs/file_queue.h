@@ -47,6 +47,8 @@ class FileQueue {
   /// Requested by stop(): for reads that take long.
   std::stop_token stopToken() const { return stopReads_.get_token(); }
 
+  /// Whether anything waits, is under way or can be taken.
+  bool busy() const;
   /// Whether something that is to be written is not yet.
   bool writesPending() const;
   /// Blocks until everything asked for can be taken. For tests and headless rendering, never for the window.

@@ -62,6 +62,7 @@ struct PageServices {
   FolderReads folders;
   ComputedLayer layer;
   Asker::Working working;  ///< set by the session
+  Asker::Working own;      ///< the same: the window's document, whatever is on a stage
 
   /// For a file that is asked for now.
   Asker asker() const { return Asker(working); }
@@ -120,6 +121,13 @@ class Page {
   virtual bool showsSide(const Scene&) const { return true; }
   /// While presenting: one sentence that says what is seen.
   virtual std::vector<CaptionPart> caption(const Scene&) const { return {}; }
+  /// While presenting: what the lecturer says of what is shown, for the lecturer alone.
+  virtual std::string notes(const Scene&) const { return ""; }
+  /// Where the page is walked through: what comes after what is shown; null: nothing.
+  virtual std::shared_ptr<const Scene> comesNext(const Scene&) const { return nullptr; }
+  /// Whether what is staged is on its way from one view to the next by itself, so that its picture needs no
+  /// fading.
+  virtual bool travels() const { return false; }
   virtual PageStatus status(const Scene& scene) const = 0;
   /// Why nothing can be shown, in a sentence.
   virtual std::optional<std::string> error(const Scene&) const { return std::nullopt; }
@@ -139,6 +147,9 @@ class Page {
   /// What closing the window would lose of stages: what is staged comes last, before it what was changed on a
   /// stage and waits until the person comes back to it.
   virtual std::vector<Staged> stages() const { return {}; }
+  /// Whether what is staged is a view of the window's own document: that is then what is saved and, after the
+  /// stage's own edits, undone, and the window says of the stage what it says of a page.
+  virtual bool stagesViews() const { return false; }
   /// The stage's parts inside the window's. `hasSide` and `hasStrip` are of the page on it.
   virtual Layout stageLayout(const Layout& window, bool hasSide, bool hasStrip) const {
     (void)hasSide, (void)hasStrip;

@@ -129,7 +129,6 @@ void LessonsPage::goTo(LessonCursor& at, Index step) {
 /// Brings the stage in line with where the person is in the lesson.
 void LessonsPage::place(LessonCursor& at) {
   const LessonEntry* entry = page_.library ? page_.library->find(at.lesson) : nullptr;
-  if (entry) at.lesson = entry->lesson->id;  // a link may have named its number
   if (entry && entry->lesson != placed_.lesson)
     watched_ = entry->own ? Watched{entry->path, entry->writtenAt} : Watched{};
   // What was open stays while its file is broken.
@@ -160,19 +159,19 @@ void LessonsPage::place(LessonCursor& at) {
     remember(at);
     takeStudy();
   }
-  page_.stage = staged_.get();
-  page_.changed = !sameDocument(staged_->scene(), written_);
+  page_.stage = stage_.document().get();
+  page_.changed = stage_.changed();
 }
 
 /// The step as it was left where it was changed, else as the lesson has it.
 void LessonsPage::setStage(const Placed& now) {
   clearStage();
   const LessonStep& step = now.lesson->steps[static_cast<std::size_t>(now.step)];
-  written_ = sceneOf(*now.lesson, step, now.after);
-  // A page can't stage itself.
-  if (written_.cursor.page == "lessons") written_.cursor.page = "heads";
+  Scene written = sceneOf(*now.lesson, step, now.after);
+  // A page can't stage another stage.
+  if (written.cursor.page == "lessons" || written.cursor.page == "talk") written.cursor.page = "heads";
   const auto left = waiting_.extract({now.lesson->id, step.id, now.after});
-  staged_ = left.empty() ? std::make_shared<Document>(written_) : left.mapped().document;
+  stage_.put(std::move(written), left.empty() ? nullptr : left.mapped().document);
   placed_ = now;
   page_.waiting.clear();
   for (const auto& [where, staged] : waiting_)
@@ -183,21 +182,16 @@ void LessonsPage::setStage(const Placed& now) {
 /// What was changed there waits until the person comes back.
 void LessonsPage::clearStage() {
   const Placed left = std::exchange(placed_, {});
-  const std::shared_ptr<Document> document = std::exchange(staged_, nullptr);
+  const std::shared_ptr<Document> document = stage_.take();
   if (!document) return;
-  document->record();
-  if (!document->canUndo() && !document->canRedo()) return;
   const std::string& step = left.lesson->steps[static_cast<std::size_t>(left.step)].id;
   waiting_[{left.lesson->id, step, left.after}] = {document, stepPlace(*left.lesson, left.step)};
   if (!services_.view.present)
     services_.view.say(fmt::format("Your changes are kept in {}.", stepPlace(*left.lesson, left.step)));
 }
 
-/// A step that can be undone.
 void LessonsPage::restoreStep() {
-  staged_->record();
-  staged_->scene() = written_;
-  staged_->record();
+  stage_.restore();
   renewStage();
 }
 
@@ -212,7 +206,7 @@ void LessonsPage::renewStage() {
 std::vector<Staged> LessonsPage::stages() const {
   std::vector<Staged> stages;
   for (const auto& [where, staged] : waiting_) stages.push_back(staged);
-  if (staged_) stages.push_back({staged_, stepPlace(*placed_.lesson, placed_.step)});
+  if (staged()) stages.push_back({staged(), stepPlace(*placed_.lesson, placed_.step)});
   return stages;
 }
 
@@ -238,10 +232,10 @@ void LessonsPage::saveProgress() {
 
 /// Another scene than one's own, which stays in its file.
 void LessonsPage::takeToPage(Document& own) {
-  if (!staged_) return;
-  Scene taken = staged_->scene();
+  if (!staged()) return;
+  Scene taken = staged()->scene();
   taken.cursor.lesson = own.scene().cursor.lesson;
-  own.open(std::move(taken), *staged_->file());
+  own.openInTalk(std::move(taken), *staged()->file());
   services_.view.say("You now have the lesson's scene. Undo restores your own.");
 }
 

@@ -110,6 +110,23 @@ std::vector<Action> LessonsPage::writingActions() {
            true,
            false,
            [this](Scene& scene) { addStep(scene); }},
+          {"lesson.talk",
+           "Make a talk of the lesson's steps",
+           "Lessons",
+           {},
+           true,
+           false,
+           [this](Scene&) {
+             if (!page_.lesson) return services_.view.say("Open a lesson first.");
+             Document& own = *services_.own();
+             Scene scene = own.scene();
+             scene.talk = talkOf(*page_.lesson);
+             scene.cursor.view = 0;
+             scene.cursor.page = "talk";
+             own.open(std::move(scene), std::filesystem::path());
+           },
+           "",
+           "slides presentation views"},
           {"lesson.open", "Open a lesson…", "Lessons", {}, true, false, [this](Scene&) {
              services_.view.dialog = std::make_shared<FilePicker>(
                  FileQuestion{"Open a lesson",

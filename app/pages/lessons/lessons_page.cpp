@@ -128,7 +128,7 @@ void LessonsPage::leave() {
 }
 
 void LessonsPage::reset() {
-  staged_.reset();
+  stage_ = {};
   placed_ = {};
   page_.lesson = nullptr;
   page_.stage = nullptr;
@@ -185,6 +185,16 @@ std::vector<CaptionPart> LessonsPage::caption(const Scene&) const {
   if (!page_.lesson) return {{"Choose a lesson", theme.text}};
   return {{page_.lesson->title, theme.text},
           {fmt::format("   step {} of {}", page_.step + 1, page_.lesson->steps.size()), theme.secondary}};
+}
+
+std::string LessonsPage::notes(const Scene&) const {
+  return page_.lesson ? page_.at().notes : "";
+}
+
+std::shared_ptr<const Scene> LessonsPage::comesNext(const Scene&) const {
+  const auto next = static_cast<std::size_t>(page_.step) + 1;
+  if (!page_.lesson || next >= page_.lesson->steps.size()) return nullptr;
+  return {page_.lesson, &page_.lesson->steps[next].scene};
 }
 
 PageStatus LessonsPage::status(const Scene&) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/pages/common/page.h"
+#include "app/pages/common/page_stage.h"
 #include "app/pages/lessons/lessons_state.h"
 
 namespace headscope::app {
@@ -14,7 +15,7 @@ class LessonsPage : public Page {
   std::vector<Action> actions() override;
   bool take(const Scene& scene) override;
   void arrange(Document& own) override;
-  std::shared_ptr<Document> staged() const override { return staged_; }
+  std::shared_ptr<Document> staged() const override { return stage_.document(); }
   std::vector<Staged> stages() const override;
   Layout stageLayout(const Layout& window, bool hasSide, bool hasStrip) const override;
   void draw(Scene& scene, const Layout& layout) override;
@@ -23,6 +24,8 @@ class LessonsPage : public Page {
   void reset() override;
   std::vector<CaptionPart> caption(const Scene& scene) const override;
   PageStatus status(const Scene& scene) const override;
+  std::string notes(const Scene& scene) const override;
+  std::shared_ptr<const Scene> comesNext(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
   bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
@@ -74,8 +77,7 @@ class LessonsPage : public Page {
 
   PageServices& services_;
   LessonsState page_;
-  std::shared_ptr<Document> staged_;
-  Scene written_;  ///< what is on the stage as the lesson has it
+  PageStage stage_;
   Placed placed_;
   /// What was changed on the stage and left: it comes back with its step, found by the ids of lesson and step
   /// and by Placed::after.

@@ -83,6 +83,9 @@ attention::Result<std::shared_ptr<const Lesson>> parseLesson(std::string_view js
 attention::Result<std::shared_ptr<const Lesson>> readLesson(const std::filesystem::path& path,
                                                             const std::stop_token& stop = {});
 
+/// The lesson's steps as the views of a talk, with their titles and the lecturer's notes.
+Talk talkOf(const Lesson& lesson);
+
 // Writing. Texts are the file's, which a person goes on writing: what stands there stays as it is.
 
 /// A lesson of one step, `now`.

@@ -63,6 +63,13 @@ std::string cutTitle(const std::string& title, const std::string& otherwise) {
 
 }  // namespace
 
+Talk talkOf(const Lesson& lesson) {
+  Talk talk;
+  for (const LessonStep& step : lesson.steps)
+    talk.views.push_back({step.title, step.notes, viewScene(step.scene)});
+  return talk;
+}
+
 std::string newLesson(const Scene& now, const std::string& wanted) {
   const std::string title = cutTitle(wanted, "My lesson");
   Json lesson = Json::object();

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <map>
+
 namespace headscope::app {
 
 using attention::Error;
@@ -93,10 +95,17 @@ Status fitSubject(Scene& scene) {
   return attention::success();
 }
 
-Status openSubject(Scene& scene, const std::stop_token& stop) {
+namespace {
+
+/// Models that were opened, or couldn't be, by what they are called.
+using OpenedModels = std::map<std::string, attention::Result<std::shared_ptr<const OpenModel>>>;
+
+Status openOwnSubject(Scene& scene, OpenedModels& known, const std::stop_token& stop) {
   SubjectSetup& subject = scene.setup.subject;
   if (subject.model.empty()) return attention::success();
-  auto opened = openModel(subject.model, stop);
+  auto found = known.find(subject.model);
+  if (found == known.end()) found = known.emplace(subject.model, openModel(subject.model, stop)).first;
+  const auto& opened = found->second;
   if (!opened) {
     subject.problem = opened.error().message;
     // The file's sizes may be any.
@@ -109,8 +118,23 @@ Status openSubject(Scene& scene, const std::stop_token& stop) {
     model.linked = fresh.linked;
     return attention::success();
   }
-  subject.opened = *std::move(opened);
+  subject.opened = *opened;
   return fitSubject(scene);
+}
+
+}  // namespace
+
+Status openSubject(Scene& scene, const std::stop_token& stop) {
+  OpenedModels known;
+  if (Status own = openOwnSubject(scene, known, stop); !own) return own;
+  for (std::size_t i = 0; i < scene.talk->views.size(); ++i) {
+    if (scene.talk->views[i].scene->setup.subject.model.empty()) continue;
+    Scene view = *scene.talk->views[i].scene;
+    if (Status opened = openOwnSubject(view, known, stop); !opened)
+      return Error{"talk[" + std::to_string(i) + "]: " + opened.error().message};
+    scene.talk.edit().views[i].scene = std::make_shared<const Scene>(std::move(view));
+  }
+  return attention::success();
 }
 
 }  // namespace headscope::app

@@ -28,8 +28,8 @@ void forgetAlignment(const Scene& before, Scene& scene);
 /// Gives a scene whose subject was opened the model's sizes. The error is for what the model doesn't have: a
 /// layer, a head.
 attention::Status fitSubject(Scene& scene);
-/// Opens the model that a scene names, which came out of a file; `problem` says why where that failed. The
-/// error is for what the model doesn't have: a layer, a head.
+/// Opens the model that a scene names, which came out of a file, and those of its talk's views, each once;
+/// `problem` says why where that failed. The error is for what the model doesn't have: a layer, a head.
 attention::Status openSubject(Scene& scene, const std::stop_token& stop = {});
 
 }  // namespace headscope::app

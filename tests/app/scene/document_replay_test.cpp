@@ -8,10 +8,6 @@ TEST(FuzzReplay, Scene) {
   fuzz::replay("scene", {}, fuzz::fuzzScene);
 }
 
-TEST(FuzzReplay, Link) {
-  fuzz::replay("link", {}, fuzz::fuzzLink);
-}
-
 TEST(FuzzReplay, Lesson) {
   fuzz::replay("lesson", {}, fuzz::fuzzLesson);
 }

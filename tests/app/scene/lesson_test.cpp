@@ -317,7 +317,8 @@ TEST(LessonWriting, randomScenesComeBack) {
     Scene now = test::randomScene(dice, test::SceneSizes{});
     if (!now.setup.subject.model.empty()) continue;
     now.cursor.page = "heads";
-    now.cursor.lesson = {};  // which no step of a lesson sets
+    now.cursor.lesson = {};  // which no step of a lesson sets, nor the view of a talk
+    now.cursor.view = 0;
     const auto grown = appendStep(text, now, fmt::format("Scene {}", seed), "/");
     ASSERT_TRUE(grown.ok()) << grown.error().message;
     const Parsed read = parseLesson(*grown, "a.json", {}, "/");

@@ -157,8 +157,7 @@ TEST(SceneJson, NamesEveryMisspelledField) {
     const Json::json_pointer pointer(place);
     if (full.at(pointer.parent_pointer()).is_array()) continue;
     for (const std::string& wrong :
-         {pointer.back() + "s", "_" + pointer.back(), std::string("Heads"), std::string()}) {
-      if (full.at(pointer.parent_pointer()).contains(wrong)) continue;  // texts is a field beside text
+         {pointer.back() + "x", "_" + pointer.back(), std::string("Heads"), std::string()}) {
       Json changed = full;
       const Json value = changed.at(pointer);
       changed.at(pointer.parent_pointer()).erase(pointer.back());

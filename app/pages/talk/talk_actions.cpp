@@ -1,0 +1,110 @@
+// The part of TalkPage that is asked for by name.
+
+#include <fmt/core.h>
+
+#include "app/pages/talk/talk_page.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// "Heads, head 3": what a view is called until somebody names it.
+std::string nameOf(const Scene& shown) {
+  std::string name = shown.cursor.page;
+  if (!name.empty() && name[0] >= 'a' && name[0] <= 'z') name[0] = static_cast<char>(name[0] - 'a' + 'A');
+  return shown.cursor.focus < 0 ? name : fmt::format("{}, head {}", name, shown.cursor.focus);
+}
+
+/// What is lit stays lit in the view, also where it was only pointed at.
+Scene asLit(Scene shown, const Crosshair& lit) {
+  Cell& cell = shown.cursor.cell;
+  if (lit.query >= 0) cell.query = lit.query;
+  if (lit.key >= 0) cell.key = lit.key;
+  if (lit.head >= 0 && shown.cursor.focus < 0) cell.head = lit.head;
+  return shown;
+}
+
+}  // namespace
+
+/// After the view that is shown where the talk is, else at the end.
+void TalkPage::addShown(const Scene& shown) {
+  View& view = services_.view;
+  Document& own = *services_.own();
+  own.record();
+  const bool here = own.scene().cursor.page == "talk";
+  const int after = here ? page_.at : static_cast<int>(own.scene().talk->views.size()) - 1;
+  const int at = addView(own.scene(), {nameOf(shown), "", viewScene(asLit(shown, view.hover))}, after);
+  own.record();
+  if (at < 0) return view.messages.fail(fmt::format("A talk has at most {} views.", kMaxTalkViews));
+  own.scene().cursor.view = at;
+  view.tell(fmt::format("Added as view {} of the talk.", at + 1), view.pressedAt);
+}
+
+std::vector<Action> TalkPage::actions() {
+  const auto moves = [this](TalkMove move) { return [this, move](Scene&) { page_.move = move; }; };
+  constexpr Mods kCtrl{.ctrl = true}, kCtrlShift{.ctrl = true, .shift = true};
+  const auto here = [&](const char* id, const char* name, KeyPress key, TalkMove move,
+                        const char* words = "") {
+    return Action{id, name, "Talk", key, false, true, moves(move), "talk", words};
+  };
+  std::vector<Action> actions{
+      {"talk.add",
+       "Add what is shown to the talk",
+       "Talk",
+       {Key::a, kCtrlShift},
+       true,
+       false,
+       [this](Scene& shown) { addShown(shown); },
+       "",
+       "slide view presentation insert"},
+      here("talk.next", "Next view", {Key::pageDown, {}}, TalkMove::next, "slide"),
+      here("talk.back", "Previous view", {Key::pageUp, {}}, TalkMove::back, "slide"),
+      here("talk.space", "Next view, where the page has no use for Space", {Key::space, {}}, TalkMove::next),
+      here("talk.first", "First view", {Key::home, {}}, TalkMove::first, "slide"),
+      here("talk.last", "Last view", {Key::end, {}}, TalkMove::last, "slide"),
+      here("talk.earlier", "Move the view towards the beginning", {Key::pageUp, kCtrl}, TalkMove::earlier,
+           "order sort"),
+      here("talk.later", "Move the view towards the end", {Key::pageDown, kCtrl}, TalkMove::later,
+           "order sort"),
+      here("talk.duplicate", "Duplicate the view", {static_cast<Key>('D'), kCtrl}, TalkMove::duplicate,
+           "copy slide"),
+      here("talk.remove", "Delete the view", {Key::del, {}}, TalkMove::remove, "slide"),
+      {"talk.keep",
+       "Keep in this view what you changed",
+       "Talk",
+       {Key::k, kCtrlShift},
+       true,
+       false,
+       moves(TalkMove::keep),
+       "talk",
+       "update slide save"},
+      here("talk.restore", "Put the view back as it was", {}, TalkMove::restore, "reset slide"),
+      {"talk.rename",
+       "Rename the view",
+       "Talk",
+       {Key::enter, {}},
+       false,
+       false,
+       [this](Scene&) { page_.focusName = true; },
+       "talk",
+       "title name slide"},
+      {"talk.close",
+       "Close the talk and keep its scene",
+       "Talk",
+       {},
+       true,
+       false,
+       [this](Scene&) {
+         Document& own = *services_.own();
+         if (own.scene().talk->views.empty()) return services_.view.say("No talk is open.");
+         own.closeTalk();
+         services_.view.say("The talk is closed. Undo opens it again.");
+       },
+       "",
+       "end new"}};
+  for (Action& action : actions)
+    if (action.id == "talk.space") action.afterStage = true;
+  return actions;
+}
+
+}  // namespace headscope::app

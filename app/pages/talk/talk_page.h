@@ -1,0 +1,51 @@
+#pragma once
+
+#include <map>
+
+#include "app/pages/common/page.h"
+#include "app/pages/talk/talk_state.h"
+#include "app/pages/talk/view_travel.h"
+
+namespace headscope::app {
+
+/// The scene's talk: one view at a time on the stage, above the strip of all. Presented, the view is all
+/// there is. What is changed on the stage is put back when another view is shown, unless it is kept in the
+/// view; it stays one undo away there.
+class TalkPage : public Page {
+ public:
+  explicit TalkPage(PageServices& services) : services_(services), page_(services.view) {}
+
+  std::vector<Action> actions() override;
+  void arrange(Document& own) override;
+  std::shared_ptr<Document> staged() const override { return page_.stage.document(); }
+  std::vector<Staged> stages() const override;
+  bool stagesViews() const override { return true; }
+  bool travels() const override { return travel_.active(); }
+  Layout stageLayout(const Layout& window, bool hasSide, bool hasStrip) const override;
+  void draw(Scene& scene, const Layout& layout) override;
+  void ask(const Scene&) override {}
+  void reset() override;
+  std::vector<CaptionPart> caption(const Scene& scene) const override;
+  PageStatus status(const Scene& scene) const override;
+  std::string notes(const Scene& scene) const override;
+  std::shared_ptr<const Scene> comesNext(const Scene& scene) const override;
+
+  const TalkState& state() const { return page_; }
+
+ private:
+  void applyMoves(Document& own);
+  void edit(Document& own, TalkMove move);
+  void place(Scene& own);
+  void clearStage();
+  void addShown(const Scene& shown);
+  std::string placeText() const;
+
+  PageServices& services_;
+  TalkState page_;
+  std::shared_ptr<const Scene> placed_;  ///< the view's scene that is on the stage
+  ViewTravel travel_;
+  /// What views were changed to, put back since: on the stage again it can be undone.
+  std::map<std::shared_ptr<const Scene>, std::shared_ptr<Document>> left_;
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,145 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/talk/talk_state.h"
+#include "app/platform/track.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/marks.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/text/text_box.h"
+
+namespace headscope::app {
+
+namespace {
+
+constexpr float kEditorWidth = 320, kGap = 10;
+
+/// The picture of one view, with its number and name below it.
+void thumbnail(const TalkState& page, Canvas list, const TalkView& talkView, int at, const ImRect& area,
+               float pictureHeight) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  const ImRect picture(area.Min, ImVec2(area.Max.x, area.Min.y + pictureHeight));
+  list.AddRectFilled(picture.Min, picture.Max, theme.raised);
+  if (const auto texture = view.pictures.of(talkView.scene))
+    list.AddImage(compat::textureId(*texture), picture.Min, picture.Max, ImVec2(0, 1), ImVec2(1, 0));
+  else
+    paintText(list, view.fonts->small, picture.GetCenter(), theme.faint, talkView.scene->cursor.page,
+              Align::center);
+  const bool shown = at == page.at;
+  if (shown) paintMark(view, list, "talk.shown", picture, theme.key, view.px(2));
+  const float y = (picture.Max.y + area.Max.y) / 2 + view.px(1);
+  const float number = paintText(list, view.fonts->smallBold, ImVec2(area.Min.x, y),
+                                 shown ? theme.text : theme.secondary, std::to_string(at + 1));
+  const float left = number + view.px(6);
+  paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x + left, y), area.GetWidth() - left,
+              shown ? theme.text : theme.secondary, viewTitle(talkView, static_cast<std::size_t>(at)));
+}
+
+/// Where a view that is dragged to `x` goes: before that place among the others.
+int placeAt(float x, float first, float step, int count) {
+  return std::clamp(static_cast<int>(std::round((x - first) / step)), 0, count);
+}
+
+/// Side by side; a click shows, a drag moves, a right click offers what can be done.
+void row(TalkState& page, Scene& own, const ImRect& area) {
+  View& view = page.view;
+  if (!beginPanel(view, "talk.strip", area, 0, 0, ImGuiWindowFlags_HorizontalScrollbar)) return endPanel();
+  Canvas list = *ImGui::GetWindowDrawList();
+  const auto& views = own.talk->views;
+  const float pad = view.px(12), label = view.px(24);
+  const float high = area.GetHeight() - pad - label - view.px(8), wide = std::round(high * 16 / 9);
+  const float step = wide + view.px(kGap), first = area.Min.x + pad - ImGui::GetScrollX();
+  if (std::exchange(page.shows, false)) {
+    const float at = pad + step * static_cast<float>(page.at);
+    if (at < ImGui::GetScrollX() || at + wide > ImGui::GetScrollX() + area.GetWidth())
+      ImGui::SetScrollX(std::max(0.0f, at - area.GetWidth() / 2 + wide / 2));
+  }
+  if (const float wheel = ImGui::GetIO().MouseWheel; wheel != 0 && ImGui::IsWindowHovered())
+    ImGui::SetScrollX(ImGui::GetScrollX() - wheel * step);
+  bool dragging = false;
+  for (int i = 0; i < page.count; ++i) {
+    const ImVec2 from(first + step * static_cast<float>(i), area.Min.y + pad);
+    const ImRect box(from, ImVec2(from.x + wide, area.Max.y - view.px(6)));
+    ImGui::SetCursorScreenPos(box.Min);
+    const std::string name = fmt::format("talk.view.{}", i);
+    compat::invisibleButton(name.c_str(), box.GetSize());
+    trackItem(name);
+    if (ImGui::IsItemActivated()) {
+      page.goTo = i;
+      page.dragged = i;
+    }
+    dragging = dragging || (ImGui::IsItemActive() && ImGui::IsMouseDragging(0));
+    if (ImGui::IsItemHovered() && ImGui::IsMouseReleased(1)) {
+      page.goTo = i;
+      view.menu = {"talk.rename", "talk.duplicate", "talk.earlier", "talk.later", "talk.remove"};
+    }
+    thumbnail(page, list, views[static_cast<std::size_t>(i)], i, box, high);
+  }
+  if (page.dragged >= 0 && dragging) {
+    const int place = placeAt(ImGui::GetIO().MousePos.x, first - view.px(kGap) / 2, step, page.count);
+    const float x = first + step * static_cast<float>(place) - view.px(kGap) / 2;
+    list.AddLine(ImVec2(x, area.Min.y + pad), ImVec2(x, area.Min.y + pad + high), view.theme->key,
+                 view.px(3));
+    track("talk.drop", ImVec2(x - 1, area.Min.y + pad), ImVec2(x + 1, area.Min.y + pad + high));
+  }
+  if (page.dragged >= 0 && !ImGui::IsMouseDown(0)) {
+    const int from = std::exchange(page.dragged, -1);
+    const bool moved = std::abs(ImGui::GetIO().MousePos.x - ImGui::GetIO().MouseClickedPos[0].x) > wide / 3;
+    const int place = placeAt(ImGui::GetIO().MousePos.x, first - view.px(kGap) / 2, step, page.count);
+    const int to = place > from ? place - 1 : place;
+    if (moved && to != from && from < page.count) {
+      moveView(own, from, to);
+      own.cursor.view = to;
+      page.goTo = to;
+    }
+  }
+  endPanel();
+}
+
+/// Name and notes of the view that is shown, and what to do with what was changed on its stage.
+void editor(TalkState& page, Scene& own, const ImRect& area) {
+  View& view = page.view;
+  if (beginPanel(view, "talk.editor", area, 12, 8)) {
+    const auto at = static_cast<std::size_t>(page.at);
+    TalkView edited = own.talk->views[at];
+    const bool changed = page.stage.changed();
+    const bool focus = std::exchange(page.focusName, false);
+    lineBox(view, "talk.name", edited.name, ImGui::GetContentRegionAvail().x, focus, "Name of the view");
+    if (changed) {
+      if (button(view, "talk.keep", "Keep in this view")) view.request("talk.keep");
+      ImGui::SameLine(0, view.px(8));
+      if (button(view, "talk.restore", "Put back", "", true)) view.request("talk.restore");
+    }
+    const float left = ImGui::GetContentRegionAvail().y;
+    const int lines = std::max(1, static_cast<int>((left - view.px(14)) / lineHeight(view.fonts->text)));
+    textBox(view, "talk.notes", edited.notes, lines, "Notes: what you say. Only you see them.");
+    if (edited.name.size() > kMaxViewName || edited.notes.size() > kMaxViewNotes)
+      view.messages.fail(
+          fmt::format("A view's name has at most {} bytes, its notes {}.", kMaxViewName, kMaxViewNotes));
+    else if (const TalkView& was = own.talk->views[at]; edited.name != was.name || edited.notes != was.notes)
+      own.talk.edit().views[at] = std::move(edited);
+  }
+  endPanel();
+}
+
+}  // namespace
+
+float talkStripHeight(const View& view, float windowHeight) {
+  return view.px(std::clamp(windowHeight / view.unit * 0.19f, 124.0f, 180.0f));
+}
+
+void talkStrip(TalkState& page, Scene& own, const ImRect& area) {
+  const View& view = page.view;
+  Canvas back = *ImGui::GetBackgroundDrawList();
+  back.AddRectFilled(area.Min, area.Max, view.theme->panel);
+  back.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), view.theme->line);
+  const float middle = area.Max.x - std::min(view.px(kEditorWidth), area.GetWidth() / 2);
+  back.AddLine(ImVec2(middle, area.Min.y), ImVec2(middle, area.Max.y), view.theme->line);
+  row(page, own, ImRect(area.Min.x, area.Min.y, middle, area.Max.y));
+  editor(page, own, ImRect(middle, area.Min.y, area.Max.x, area.Max.y));
+}
+
+}  // namespace headscope::app

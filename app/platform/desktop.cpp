@@ -1,0 +1,48 @@
+#include "app/platform/desktop.h"
+
+#ifndef GLFW_INCLUDE_NONE
+#define GLFW_INCLUDE_NONE  // OpenGL is render's
+#endif
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+
+namespace headscope::app {
+
+int screenCount() {
+  int count = 0;
+  glfwGetMonitors(&count);
+  return count;
+}
+
+std::vector<DesktopBox> desktopScreens() {
+  int count = 0;
+  GLFWmonitor** const monitors = glfwGetMonitors(&count);
+  std::vector<DesktopBox> areas(static_cast<std::size_t>(std::max(count, 0)));
+  for (std::size_t i = 0; i < areas.size(); ++i)
+    glfwGetMonitorWorkarea(monitors[i], &areas[i].x, &areas[i].y, &areas[i].width, &areas[i].height);
+  return areas;
+}
+
+GLFWmonitor* monitorUnder(const DesktopBox& place) {
+  int count = 0;
+  GLFWmonitor** const monitors = glfwGetMonitors(&count);
+  GLFWmonitor* best = nullptr;
+  int most = -1;
+  for (int i = 0; i < count; ++i) {
+    int x = 0, y = 0;
+    glfwGetMonitorPos(monitors[i], &x, &y);
+    const GLFWvidmode* const mode = glfwGetVideoMode(monitors[i]);
+    if (!mode) continue;
+    const int wide = std::min(place.x + place.width, x + mode->width) - std::max(place.x, x);
+    const int high = std::min(place.y + place.height, y + mode->height) - std::max(place.y, y);
+    const int shared = std::max(wide, 0) * std::max(high, 0);
+    if (shared > most) {
+      most = shared;
+      best = monitors[i];
+    }
+  }
+  return best;
+}
+
+}  // namespace headscope::app

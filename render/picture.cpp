@@ -1,0 +1,95 @@
+#include "render/picture.h"
+
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "render/gl_objects.h"
+
+namespace headscope::render {
+
+struct Picture::Objects {
+  Framebuffer framebuffer = makeFramebuffer();
+  Texture color = makeTexture();
+};
+
+Picture::Picture() = default;
+Picture::~Picture() = default;
+Picture::Picture(Picture&& other) noexcept
+    : width_(std::exchange(other.width_, 0)),
+      height_(std::exchange(other.height_, 0)),
+      objects_(std::move(other.objects_)) {}
+
+Picture& Picture::operator=(Picture&& other) noexcept {
+  width_ = std::exchange(other.width_, 0);
+  height_ = std::exchange(other.height_, 0);
+  objects_ = std::move(other.objects_);
+  return *this;
+}
+
+unsigned Picture::texture() const {
+  return objects_ ? objects_->color.id() : 0;
+}
+
+Picture::Picture(int width, int height)
+    : width_(width), height_(height), objects_(std::make_unique<Objects>()) {
+  GLint before = 0, texture = 0;
+  glGetIntegerv(GL_FRAMEBUFFER_BINDING, &before);
+  glGetIntegerv(GL_TEXTURE_BINDING_2D, &texture);
+  glBindTexture(GL_TEXTURE_2D, objects_->color.id());
+  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+  glBindTexture(GL_TEXTURE_2D, static_cast<GLuint>(texture));
+  glBindFramebuffer(GL_FRAMEBUFFER, objects_->framebuffer.id());
+  glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, objects_->color.id(), 0);
+  const GLenum status = glCheckFramebufferStatus(GL_FRAMEBUFFER);
+  glBindFramebuffer(GL_FRAMEBUFFER, static_cast<GLuint>(before));
+  if (status != GL_FRAMEBUFFER_COMPLETE)
+    throw std::runtime_error("cannot make a picture of " + std::to_string(width) + " × " +
+                             std::to_string(height) + " pixels (status " + std::to_string(status) + ")");
+}
+
+Picture::Bound::Bound(const Picture& picture) {
+  glGetIntegerv(GL_FRAMEBUFFER_BINDING, &before_);
+  glBindFramebuffer(GL_FRAMEBUFFER, picture.objects_->framebuffer.id());
+  glViewport(0, 0, picture.width_, picture.height_);
+}
+
+Picture::Bound::~Bound() {
+  glBindFramebuffer(GL_FRAMEBUFFER, static_cast<GLuint>(before_));
+}
+
+void Picture::copyBound(int width, int height) {
+  GLint before = 0;
+  glGetIntegerv(GL_FRAMEBUFFER_BINDING, &before);
+  glDisable(GL_SCISSOR_TEST);
+  glBindFramebuffer(GL_DRAW_FRAMEBUFFER, objects_->framebuffer.id());
+  const bool same = width == width_ && height == height_;
+  glBlitFramebuffer(0, 0, width, height, 0, 0, width_, height_, GL_COLOR_BUFFER_BIT,
+                    same ? GL_NEAREST : GL_LINEAR);
+  glBindFramebuffer(GL_FRAMEBUFFER, static_cast<GLuint>(before));
+}
+
+Image Picture::read() const {
+  Image image;
+  image.width = width_;
+  image.height = height_;
+  const std::size_t stride = std::size_t{4} * static_cast<std::size_t>(width_);
+  const auto rows = static_cast<std::size_t>(height_);
+  std::vector<std::uint8_t> bottomFirst(stride * rows);
+  const Bound bound(*this);
+  glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+  glPixelStorei(GL_PACK_ALIGNMENT, 4);
+  glPixelStorei(GL_PACK_ROW_LENGTH, 0);
+  glReadPixels(0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, bottomFirst.data());
+  image.rgba.resize(bottomFirst.size());
+  for (std::size_t y = 0; y < rows; ++y)
+    std::memcpy(image.rgba.data() + y * stride, bottomFirst.data() + (rows - 1 - y) * stride, stride);
+  return image;
+}
+
+}  // namespace headscope::render
