@@ -43,8 +43,7 @@ void ModelPage::forgetModel() {
   pairs_.forget();
   page_.pair = {};
   texts_.forget();
-  page_.texts.progress = {};
-  page_.texts.found = {};
+  page_.texts = {};  // what the scene names is read anew, for the next model
 }
 
 bool ModelPage::takeAboutHeads() {
