@@ -208,6 +208,7 @@ useLecturer() {
   press ctrl shift p
   waitFor "$kPatience" lecturerGone || fail "Ctrl+Shift+P does not close the lecturer's window"
   press Escape
+  pointAt "$kMaskCellAt"  # the pointer that rested is hidden until it moves
   pointAt "$kHeatmapAt"
   waitFor "$kPatience" equals "$heads" || fail "after the lecturer's window Escape does not lead back to the heads"
   step "the lecturer's window is closed, and the heads are as they were"
