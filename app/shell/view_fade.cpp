@@ -30,7 +30,7 @@ void ViewFade::draw(View& view, bool ready) {
   const Canvas list = *ImGui::GetForegroundDrawList();
   list.AddImage(compat::textureId(picture_.texture()), ImVec2(0, 0), ImGui::GetIO().DisplaySize, ImVec2(0, 1),
                 ImVec2(1, 0), faded(0xFFFFFFFF, left));
-  view.redraw(1);
+  view.redraw(2);  // this frame counts as one
 }
 
 }  // namespace headscope::app

@@ -361,6 +361,10 @@ TEST_F(Talk, ViewsFadeIntoEachOtherAndAreCutWithReducedMotion) {
   const render::Image held = ui.app().image();
   EXPECT_LT(pixelsApart(first, held, std::nullopt, 8), first.width * first.height / 50)
       << "the view before stays until the next is computed";
+  for (int i = 0; i < 12; ++i) {
+    ui.frames(1);
+    EXPECT_EQ(ui.session().nextFrameIn(), 0) << "a fade goes on without input";
+  }
   ui.wait(2);
   ui.draw();
   const render::Image second = ui.screenshot();
