@@ -37,6 +37,7 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
   services_.own = [this] { return document_; };
   for (const PageRow& row : rows_) pages_.push_back(row.make(services_));
   actions_.add(documentActions());
+  actions_.add(linkActions());
   actions_.add(windowActions());
   actions_.add(stageActions());
   for (const auto& page : pages_) actions_.add(page->actions());

@@ -33,6 +33,9 @@ class Session {
   void setScene(Scene scene, const std::filesystem::path& path = {});
   /// Opens what was dropped or named, by its ending: a scene, or what the page that is shown takes.
   void openFile(const std::filesystem::path& path, const Outcome& outcome);
+  /// Opens a link, as somebody pasted or was given it: a scene as a step that can be undone, a lesson beside
+  /// the window's own scene.
+  void openLink(std::string link, const Outcome& outcome);
   /// Puts it at the front of the models that were opened.
   void rememberModel(const std::string& model);
   /// Blocks until the picture shows the scene; whether that was still to come. For headless rendering and
@@ -96,6 +99,8 @@ class Session {
   std::vector<Action> documentActions();
   std::vector<Action> windowActions();
   std::vector<Action> helpActions();
+  std::vector<Action> linkActions();
+  void copyLink();
   std::vector<Action> stageActions();
   void nextExample();
   void nextKind(const Scene& scene);

@@ -144,9 +144,10 @@ std::vector<Action> Session::documentActions() {
     services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
   };
   const auto saveAs = [this, ask](Scene&) {
-    ask({"Save the scene", {".json"}, "scene.json", [this](Scene&, const auto& path, const Outcome& outcome) {
-           save(path, outcome);
-         }});
+    ask({"Save the scene",
+         {".json"},
+         "scene.headscope.json",
+         [this](Scene&, const auto& path, const Outcome& outcome) { save(path, outcome); }});
   };
   return {
       {"scene.open",

@@ -71,7 +71,7 @@ void Session::saveAndQuit(const UnsavedScene& unsaved) {
   };
   services_.view.dialog.reset();
   if (!unsaved.file->path.empty()) return saveTo(unsaved.file->path, Outcome(services_.view));
-  FileQuestion question{"Save the scene", {".json"}, "scene.json", {}};
+  FileQuestion question{"Save the scene", {".json"}, "scene.headscope.json", {}};
   question.chosen = [saveTo](Scene&, const auto& path, const Outcome& outcome) { saveTo(path, outcome); };
   services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
 }

@@ -22,13 +22,15 @@ void addStudyCommand(CLI::App& app, int& exitCode);
 void addTokenizeCommand(CLI::App& app, int& exitCode);
 void addCostCommand(CLI::App& app, int& exitCode);
 void addLessonCommand(CLI::App& app, int& exitCode);
+void addLinkCommand(CLI::App& app, int& exitCode);
 void addPythonCommand(CLI::App& app, int& exitCode);
 void addHelpCommand(CLI::App& app, int& exitCode);
 
-/// The scene of a file, or the opening scene where `path` is empty.
+/// The scene of a file or a link, or the opening scene where `path` is empty.
 attention::Result<Scene> sceneOrOpening(const std::string& path);
 
-/// Opens the window on the scene or lesson of a file ("" = the opening scene) and runs until it is closed.
+/// Opens the window on the scene or lesson of a file or a link ("" = the opening scene) and runs until it is
+/// closed. Of a link that can't be read the window says why, beside the opening scene.
 int runWindow(const std::string& path);
 /// The same on a scene that is not in a file.
 int runWindow(const Scene& scene);

@@ -4,6 +4,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/manual_tables.h"
 #include "app/commands/report.h"
+#include "app/commands/shell_pages.h"
 #include "app/platform/assets.h"
 #include "app/scene/text/manual.h"
 #include "attention/formats/files/file_io.h"
@@ -17,6 +18,7 @@ using attention::Result;
 
 struct HelpOptions {
   std::string topic;
+  std::string man, shell;
   bool update = false, check = false;
 };
 
@@ -60,6 +62,13 @@ int renewTables(const std::vector<Chapter>& manual, const CLI::App& program, boo
   return exitCode;
 }
 
+int writeManPages(const CLI::App& program, const std::filesystem::path& folder) {
+  for (const auto& [name, text] : manPages(program))
+    if (const auto written = attention::writeFile(folder / name, text); !written)
+      return fail(written.error());
+  return kExitDone;
+}
+
 }  // namespace
 
 void addHelpCommand(CLI::App& app, int& exitCode) {
@@ -69,8 +78,17 @@ void addHelpCommand(CLI::App& app, int& exitCode) {
                       "A chapter, such as cache, or a command; without it, the list");
   command->add_flag("--update", options->update, "Rewrite the manual's tables from the program's own");
   command->add_flag("--check", options->check, "Say which of the manual's tables differ from the program's");
+  command->add_option("--man", options->man, "Write a man page for each command into this folder")
+      ->type_name("FOLDER")
+      ->check(namesFile);
+  command
+      ->add_option("--completion", options->shell,
+                   "Print the completion script of a shell: bash, zsh or fish")
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kShells), std::end(kShells))));
   command->callback([options, &app, &exitCode] {
     exitCode = guarded([&] {
+      if (!options->man.empty()) return writeManPages(app, options->man);
+      if (!options->shell.empty()) return print(completionScript(app, options->shell));
       const auto manual = readManual();
       if (!manual) return fail(manual.error());
       if (options->update || options->check) return renewTables(*manual, app, options->check);

@@ -42,9 +42,10 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
   app.require_subcommand(0, 1);
   app.fallthrough(false);
   std::string scene;
-  app.add_option("SCENE", scene,
-                 "A scene, a lesson, a model (a folder or a GGUF file), recorded attention or learned, to "
-                 "open in the window")
+  app.add_option(
+         "SCENE", scene,
+         "A scene, a link, a lesson, a model (a folder or a GGUF file), recorded attention or learned, to "
+         "open in the window")
       ->check(namesFile);
   int exitCode = 0;
   addRenderCommand(app, exitCode);
@@ -59,6 +60,7 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
   addTokenizeCommand(app, exitCode);
   addCostCommand(app, exitCode);
   addLessonCommand(app, exitCode);
+  addLinkCommand(app, exitCode);
   addPythonCommand(app, exitCode);
   addHelpCommand(app, exitCode);
   // Before the commands run: what stands in front of one would be passed over in silence.

@@ -14,6 +14,7 @@
 #include "app/headless.h"
 #include "app/platform/address_space.h"
 #include "app/scene/enum_names.h"
+#include "app/scene/links/link.h"
 #include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
@@ -122,7 +123,7 @@ int runRender(const RenderOptions& options) {
   HeadlessApp headless(size->first, size->second, static_cast<float>(options.scale.value_or(1)));
   headless.session().view().preferences.light = options.theme == "light";
   headless.session().view().present = options.present;
-  headless.session().setScene(*scene, options.scene);
+  headless.session().setScene(*scene, isLink(options.scene) ? "" : options.scene);
   headless.draw();
   if (const auto error = headless.session().error()) return fail({*error});
   if (const SequenceSnapshot* shown =
@@ -146,9 +147,10 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
   CLI::App* command = app.add_subcommand("render", "Draw the window or a figure of it without a display");
   auto options = std::make_shared<RenderOptions>();
   command
-      ->add_option("SCENE", options->scene,
-                   "A scene, a lesson, a model (a folder or a GGUF file), recorded attention or learned; "
-                   "default: the opening scene")
+      ->add_option(
+          "SCENE", options->scene,
+          "A scene, a link, a lesson, a model (a folder or a GGUF file), recorded attention or learned; "
+          "default: the opening scene")
       ->check(namesFile);
   command->add_option("-o,--output", options->output, "The PNG, SVG or PDF to write")
       ->required()

@@ -9,6 +9,7 @@
 #include "app/scene/fields.h"
 #include "app/scene/lessons/lesson.h"
 #include "app/scene/lessons/lesson_file.h"
+#include "app/scene/links/link.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
 #include "app/scene/scene_json.h"
@@ -38,6 +39,13 @@ std::filesystem::path lessonOr(const std::string& path) {
 }  // namespace
 
 attention::Result<Scene> sceneOrOpening(const std::string& named) {
+  if (isLink(named)) {
+    attention::Result<Scene> scene = readLink(named);
+    if (scene.ok())
+      if (const auto page = checkPage(*scene, pageTable()); !page)
+        return attention::Error{"the link: " + page.error().message};
+    return scene;
+  }
   const std::filesystem::path path = lessonOr(named);
   if (path.empty()) return openingScene();
   std::error_code ignored;

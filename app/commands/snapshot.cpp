@@ -48,9 +48,10 @@ void addSnapshotCommand(CLI::App& app, int& exitCode) {
   CLI::App* command = app.add_subcommand("snapshot", "Write everything computed from a scene as safetensors");
   auto scene = std::make_shared<std::string>(), output = std::make_shared<std::string>();
   command
-      ->add_option("SCENE", *scene,
-                   "A scene, a lesson, a model (a folder or a GGUF file), recorded attention or learned; "
-                   "default: the opening scene")
+      ->add_option(
+          "SCENE", *scene,
+          "A scene, a link, a lesson, a model (a folder or a GGUF file), recorded attention or learned; "
+          "default: the opening scene")
       ->check(namesFile);
   command->add_option("-o,--output", *output, "The safetensors file to write")->required()->check(namesFile);
   command->callback(

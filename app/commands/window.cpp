@@ -16,6 +16,7 @@
 #include "app/platform/ui.h"
 #include "app/scene/lessons/lesson.h"
 #include "app/scene/lessons/lesson_file.h"
+#include "app/scene/links/link.h"
 #include "app/session.h"
 #include "app/session_lecturer.h"
 #include "app/session_pictures.h"
@@ -94,8 +95,9 @@ std::filesystem::path recoveryFolder() {
   return folder.empty() ? folder : folder / "recovery";
 }
 
-/// With `path` the scene is that file's. `lesson` is opened besides; "" = none.
-int openWindow(const Scene& scene, const std::string& path, bool ownScene, const std::string& lesson = "") {
+/// With `path` the scene is that file's. `lesson` is opened besides, and `problem` said; "" = none.
+int openWindow(const Scene& scene, const std::string& path, bool ownScene, const std::string& lesson = "",
+               const std::string& problem = "") {
   requireAddressSpace();
   const auto recovery = std::make_shared<RecoveryStore>(recoveryFolder());
   Ending ending;
@@ -118,6 +120,7 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
       path.empty() && !model.empty() && model != kLearned)
     session.rememberModel(model);
   if (!lesson.empty()) session.openFile(lesson, Outcome(session.view()));
+  if (!problem.empty()) session.view().messages.fail(problem);
   runLoop(window, session, ui.input(), ending);
   // A computation or a slow disk may not come back for long, and nobody waits for what they would say.
   if (!session.stop()) {
@@ -135,6 +138,11 @@ int runWindow(const std::string& path) {
     return lesson ? runLesson(path) : fail(lesson.error());
   }
   const attention::Result<Scene> scene = sceneOrOpening(path);
+  if (isLink(path)) {
+    if (scene.ok()) return openWindow(*scene, "", true);
+    warn(scene.error().message);
+    return openWindow(openingScene(), "", false, "", scene.error().message);
+  }
   if (!scene) return fail(scene.error());
   std::error_code ignored;
   // A model is no file that the scene could be saved to.

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "app/platform/assets.h"
 #include "app/platform/font_match.h"
 #include "app/platform/imgui_compat.h"
 #include "app/platform/utf8.h"
@@ -83,6 +84,9 @@ struct FontBook::Files {
 
 std::shared_ptr<const FontBook::Files> FontBook::Files::find() {
   const auto found = std::make_shared<Files>();
+  // Fonts that came with the program; a folder that isn't there has none.
+  const std::string own = (assetFolder() / "fonts").string();
+  FcConfigAppFontAddDir(nullptr, reinterpret_cast<const FcChar8*>(own.c_str()));
   const FontFace words = fontOf("Inter", "DejaVu Sans", FC_WEIGHT_REGULAR);
   const FontFace boldWords = fontOf("Inter", "DejaVu Sans", FC_WEIGHT_DEMIBOLD);
   const FontFace tokens = fontOf("JetBrains Mono", "DejaVu Sans Mono", FC_WEIGHT_REGULAR);

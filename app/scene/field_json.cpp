@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "app/scene/enum_names.h"
 #include "app/scene/mask_json.h"
@@ -167,6 +168,14 @@ static Json valueJson(const SharedText& text) {
 
 namespace {
 
+/// The number with the fewest digits that is read as this float: 0.3, not the double nearest to the float.
+double shortest(float value) {
+  char text[40];
+  double number = static_cast<double>(value);
+  std::from_chars(text, std::to_chars(text, text + sizeof text, value).ptr, number);
+  return number;
+}
+
 /// What JSON has a type for.
 template <typename T>
 inline constexpr bool kPlain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
@@ -195,6 +204,8 @@ Json fieldJson(const Field& field, const Scene& scene) {
         const auto& value = member.of(scene);
         if constexpr (std::is_same_v<decltype(member), const EnumMember&>)
           return std::get<Names>(field.values).names[static_cast<std::size_t>(value)];
+        else if constexpr (std::is_same_v<decltype(value), const float&>)
+          return shortest(value);
         else if constexpr (kPlain<std::remove_cvref_t<decltype(value)>>)
           return value;
         else

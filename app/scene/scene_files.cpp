@@ -50,6 +50,17 @@ void resolveFiles(Scene& scene, const std::filesystem::path& folder) {
   });
 }
 
+std::vector<std::string> namedFiles(const Scene& scene) {
+  std::vector<std::string> files;
+  Scene visited = scene;
+  changeAll(visited, [&](Scene& each) {
+    visitFiles(each, [&](const std::string& file) {
+      if (!file.empty()) files.push_back(file);
+    });
+  });
+  return files;
+}
+
 void relativeFiles(Scene& scene, const std::filesystem::path& folder) {
   std::error_code ignored;
   const std::filesystem::path from = std::filesystem::absolute(folder, ignored).lexically_normal();

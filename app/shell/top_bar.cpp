@@ -104,6 +104,7 @@ std::vector<BarItem> barItems(const View& view, const Layout& layout, const Wind
   add("bar.redo", "Redo", "edit.redo", window.canRedo);
   add("bar.save", "Save", "scene.save");
   add("bar.open", "Open", "scene.open");
+  add("bar.link", "Copy link", "link.copy");
   add("bar.theme", view.theme->light ? "Dark" : "Light", "appearance.theme");
   add("bar.reset", "Reset", "scene.reset");
   return items;

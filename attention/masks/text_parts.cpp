@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "attention/masks/pattern.h"
+
 namespace headscope::attention::text_parts {
 
 constinit const TextPart keyLength{

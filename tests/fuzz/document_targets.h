@@ -13,8 +13,11 @@
 #include "app/platform/recent_models.h"
 #include "app/scene/lessons/lesson.h"
 #include "app/scene/lessons/lesson_progress.h"
+#include "app/scene/links/link.h"
+#include "app/scene/links/packed_text.h"
 #include "app/scene/models/learned_skills.h"
 #include "app/scene/models/model_cache.h"
+#include "app/scene/scene_files.h"
 #include "app/scene/scene_json.h"
 #include "app/scene/validate.h"
 #include "attention/models/model_catalogue.h"
@@ -43,6 +46,26 @@ inline void fuzzScene(std::span<const std::uint8_t> bytes) {
   const std::string written = formatScene(*scene);
   const auto back = parseScene(written, "fuzz");
   holdDocument(back.ok() && *back == *scene && formatScene(*back) == written);
+}
+
+/// The text as a link, and as what a link holds: what is read is valid, names no file, and has a link that
+/// says the same.
+inline void fuzzLink(std::span<const std::uint8_t> bytes) {
+  using namespace app;
+  const std::string text(textOf(bytes));
+  for (const std::string& link : {text, "#scene=" + packText(text, kLinkVersion)}) {
+    const auto scene = readLink(link);
+    if (!scene) {
+      const std::string& message = scene.error().message;
+      holdDocument(message.starts_with("the link") && message.size() < 2000);
+      continue;
+    }
+    holdDocument(validate(*scene).ok() && namedFiles(*scene).empty());
+    const auto again = linkTo(*scene);
+    holdDocument(again.ok() && isLink(*again));
+    const auto back = readLink(*again);
+    holdDocument(back.ok() && formatScene(*back) == formatScene(*scene));
+  }
 }
 
 /// The text as models.json and as machines.json: entries are valid or a problem, and a shape can be written

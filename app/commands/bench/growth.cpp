@@ -97,6 +97,9 @@ GrowthLine measure(const Work& work, const std::vector<BenchShape>& shapes, bool
   return line;
 }
 
+std::string countOf(double x) {
+  return countText(static_cast<std::uint64_t>(x));
+}
 std::string exponentText(double exponent) {
   return exponent == 0 ? "–" : fmt::format("{:.2f}", exponent);
 }
@@ -114,7 +117,7 @@ Plot plotOf(const std::vector<GrowthLine>& lines, std::vector<PlotPoint> GrowthL
       lowX = std::min(lowX, point.x), highX = std::max(highX, point.x);
       lowY = std::min(lowY, point.y), highY = std::max(highY, point.y);
     }
-    plot.lines.push_back({lines[i].name + ", x^" + exponentText(fittedExponent(drawn)), drawn,
+    plot.lines.push_back({lines[i].name + ": exponent " + exponentText(fittedExponent(drawn)), drawn,
                           kDashes[i % std::size(kDashes)], false});
   }
   if (plot.lines.empty()) return plot;
@@ -122,7 +125,7 @@ Plot plotOf(const std::vector<GrowthLine>& lines, std::vector<PlotPoint> GrowthL
   plot.y.low = std::pow(10, std::floor(std::log10(std::max(lowY, 1e-12))));
   plot.y.high = std::max(highY * 1.3, plot.y.low * 10);
   plot.x.ticks = tokens ? tokenTicks(plot.x.low, plot.x.high) : std::vector<PlotTick>{};
-  for (double x = lowX; !tokens && x <= highX; x *= 2) plot.x.ticks.push_back({x, numberText(x)});
+  for (double x = lowX; !tokens && x <= highX; x *= 2) plot.x.ticks.push_back({x, countOf(x)});
   plot.y.ticks = powerTicks(plot.y.low, plot.y.high);
   return plot;
 }
@@ -172,7 +175,7 @@ std::string growthTable(const Growth& growth) {
   const auto add = [&](const GrowthLine& line, const std::string& by) {
     if (line.seconds.empty()) return;
     text += fmt::format("{:<26} {:<7} {:>9} to {:<9} {:>8} to {:<8} time x^{}, at most {:g}", line.name, by,
-                        numberText(line.seconds.front().x), numberText(line.seconds.back().x),
+                        countOf(line.seconds.front().x), countOf(line.seconds.back().x),
                         timeText(line.seconds.front().y), timeText(line.seconds.back().y),
                         exponentText(fittedExponent(line.seconds)), line.most);
     if (!line.bytes.empty())

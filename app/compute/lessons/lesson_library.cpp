@@ -64,9 +64,12 @@ class LibraryReader {
 
 }  // namespace
 
-const LessonEntry* LessonLibrary::find(const std::string& id) const {
-  const auto found = std::find_if(lessons.begin(), lessons.end(),
-                                  [&](const LessonEntry& entry) { return entry.lesson->id == id; });
+const LessonEntry* LessonLibrary::find(const std::string& word) const {
+  const auto found = std::find_if(lessons.begin(), lessons.end(), [&](const LessonEntry& entry) {
+    const Lesson& lesson = *entry.lesson;  // an id begins with a letter
+    return lesson.id == word || (!entry.own && fmt::format("{:02}", lesson.number) == word) ||
+           (!entry.own && std::to_string(lesson.number) == word);
+  });
   return found == lessons.end() ? nullptr : &*found;
 }
 

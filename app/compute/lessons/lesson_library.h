@@ -22,8 +22,8 @@ struct LessonEntry {
 struct LessonLibrary {
   std::vector<LessonEntry> lessons;
   std::vector<std::string> problems;  ///< of files that are no lessons, a sentence for each
-  /// Null where there is none.
-  const LessonEntry* find(const std::string& id) const;
+  /// By its id, or one that comes with the program by its number: "06". Null where there is none.
+  const LessonEntry* find(const std::string& word) const;
   /// How many come with the program.
   int shippedCount() const;
 };

@@ -9,6 +9,7 @@
 #include "app/pages/cost/cost_state.h"
 #include "app/platform/track.h"
 #include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {

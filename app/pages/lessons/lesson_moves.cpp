@@ -129,6 +129,7 @@ void LessonsPage::goTo(LessonCursor& at, Index step) {
 /// Brings the stage in line with where the person is in the lesson.
 void LessonsPage::place(LessonCursor& at) {
   const LessonEntry* entry = page_.library ? page_.library->find(at.lesson) : nullptr;
+  if (entry) at.lesson = entry->lesson->id;  // a link may have named its number
   if (entry && entry->lesson != placed_.lesson)
     watched_ = entry->own ? Watched{entry->path, entry->writtenAt} : Watched{};
   // What was open stays while its file is broken.

@@ -85,6 +85,7 @@ void ModelPage::takeFile(const std::string& name, std::shared_ptr<const TextFile
 void ModelPage::readTexts(const Scene& scene) {
   StudyState& texts = page_.texts;
   const std::string& name = scene.compare.texts;
+  const OpenModel& opened = *scene.setup.subject.opened;
   if (texts.name == name) return;
   if (!texts.name.empty()) {
     texts_.forget();
@@ -95,10 +96,10 @@ void ModelPage::readTexts(const Scene& scene) {
   if (!page_.studies) return;  // not before they are looked at
   texts.name = name;
   if (name == kExampleTexts) {
-    if (page_.opened->learned.skills.empty())
-      texts.problem = page_.opened->name + " has no example texts";
+    if (opened.learned.skills.empty())
+      texts.problem = opened.name + " has no example texts";
     else
-      takeFile(name, std::make_shared<const TextFile>(exampleTexts(*page_.opened)));
+      takeFile(name, std::make_shared<const TextFile>(exampleTexts(opened)));
   } else if (!name.empty()) {
     services_.files.read<std::shared_ptr<const TextFile>>(
         name, [name] { return readTextFile(name); },

@@ -33,6 +33,14 @@ class RenderPicture : public testing::Test {
   TemporaryFolder folder_;
 };
 
+TEST_F(RenderPicture, ASceneOfManyTextsOpensWithThem) {
+  std::ofstream(folder_ / "texts.json")
+      << R"({"format": "headscope scene", "version": 2, "subject": {"model": "learned"},
+             "compare": {"texts": "examples"}, "cursor": {"page": "model", "model": {"view": "study"}}})";
+  const Outcome page = render({(folder_ / "texts.json").string()}, "texts.png");
+  EXPECT_EQ(page.exitCode, 0) << page.errors;
+}
+
 TEST_F(RenderPicture, KnowsLessonsByNameAndSaysHowTensorsOfPyTorchAreSaved) {
   const Outcome lesson = render({"07-kv-cache", "--what", "heads"}, "lesson.svg");
   EXPECT_EQ(lesson.exitCode, 0) << lesson.errors;

@@ -8,6 +8,10 @@ TEST(FuzzReplay, Scene) {
   fuzz::replay("scene", {}, fuzz::fuzzScene);
 }
 
+TEST(FuzzReplay, Link) {
+  fuzz::replay("link", {}, fuzz::fuzzLink);
+}
+
 TEST(FuzzReplay, Lesson) {
   fuzz::replay("lesson", {}, fuzz::fuzzLesson);
 }

@@ -1,0 +1,116 @@
+#include "app/scene/links/packed_text.h"
+
+#include <fmt/core.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <new>
+#include <vector>
+
+#include "attention/formats/quote.h"
+
+namespace headscope::app {
+
+using attention::Error;
+using attention::Result;
+
+namespace {
+
+constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+std::string toBase64(std::string_view bytes) {
+  std::string out;
+  std::uint32_t bits = 0;
+  int held = 0;
+  for (const char byte : bytes) {
+    bits = bits << 8 | static_cast<std::uint8_t>(byte);
+    for (held += 8; held >= 6; held -= 6) out += kDigits[bits >> (held - 6) & 63];
+  }
+  if (held > 0) out += kDigits[bits << (6 - held) & 63];
+  return out;
+}
+
+/// What is left over of the last digit is no byte, and is passed over.
+Result<std::string> fromBase64(std::string_view text) {
+  std::string out;
+  std::uint32_t bits = 0;
+  int held = 0;
+  for (const char digit : text) {
+    const std::size_t value = kDigits.find(digit);
+    if (value == std::string_view::npos)
+      return Error{fmt::format("has the character {}, expected letters, digits, - and _",
+                               attention::quotedText(std::string_view(&digit, 1)))};
+    bits = bits << 6 | static_cast<std::uint32_t>(value);
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    out += static_cast<char>(bits >> held & 255);
+  }
+  return out;
+}
+
+/// A zlib stream that is read to its end.
+class Inflater {
+ public:
+  explicit Inflater(std::string_view stream) {
+    if (inflateInit(&stream_) != Z_OK) throw std::bad_alloc();
+    // zlib reads what it takes for writable, and doesn't write it.
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(stream.data()));
+    stream_.avail_in = static_cast<uInt>(stream.size());
+  }
+  ~Inflater() { inflateEnd(&stream_); }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  Result<std::string> readAll(std::size_t maxBytes) {
+    std::string text;
+    std::vector<char> part(std::size_t{1} << 16);
+    for (;;) {
+      stream_.next_out = reinterpret_cast<Bytef*>(part.data());
+      stream_.avail_out = static_cast<uInt>(part.size());
+      const int code = inflate(&stream_, Z_NO_FLUSH);
+      if (code == Z_MEM_ERROR) throw std::bad_alloc();
+      if (code == Z_BUF_ERROR) return Error{"is cut off"};
+      if (code != Z_OK && code != Z_STREAM_END) return Error{"is damaged"};
+      const std::size_t read = part.size() - stream_.avail_out;
+      if (read > maxBytes - text.size())
+        return Error{fmt::format("unpacks to more than {} MiB, expected no more", maxBytes >> 20)};
+      text.append(part.data(), read);
+      if (code != Z_STREAM_END) continue;
+      if (stream_.avail_in > 0) return Error{"is damaged: something follows its end"};
+      return text;
+    }
+  }
+
+ private:
+  z_stream stream_{};
+};
+
+}  // namespace
+
+std::string packText(std::string_view text, int version) {
+  uLongf size = compressBound(static_cast<uLong>(text.size()));
+  std::string bytes(size + 1, static_cast<char>(version));
+  const int code = compress2(reinterpret_cast<Bytef*>(bytes.data() + 1), &size,
+                             reinterpret_cast<const Bytef*>(text.data()), static_cast<uLong>(text.size()),
+                             Z_BEST_COMPRESSION);
+  if (code != Z_OK) throw std::bad_alloc();  // the only way to fail, with a buffer of that size
+  bytes.resize(size + 1);
+  return toBase64(bytes);
+}
+
+Result<std::string> unpackText(std::string_view packed, int version, std::size_t maxBytes) {
+  if (packed.size() > maxBytes)
+    return Error{fmt::format("has {} characters, expected no more than {}", packed.size(), maxBytes)};
+  const Result<std::string> bytes = fromBase64(packed);
+  if (!bytes) return bytes.error();
+  if (bytes->empty()) return Error{"is cut off"};
+  const int found = static_cast<std::uint8_t>(bytes->front());
+  if (found > version)
+    return Error{fmt::format("has version {}, this program reads version {}: a newer Headscope opens it",
+                             found, version)};
+  if (found != version) return Error{fmt::format("has version {}, expected {}", found, version)};
+  return Inflater(std::string_view(*bytes).substr(1)).readAll(maxBytes);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,82 @@
+// The part of Session that makes links of the scene, and opens them.
+
+#include "app/scene/links/link.h"
+#include "app/session.h"
+
+namespace headscope::app {
+
+/// To the clipboard. One that other programs may cut is copied all the same, and a file is offered.
+void Session::copyLink() {
+  View& view = services_.view;
+  const Scene& own = document_->scene();
+  const auto link = linkTo(own);
+  if (!link) return view.messages.fail(link.error().message);
+  ImGui::SetClipboardText(link->c_str());
+  if (showsLesson(own)) {
+    const bool changed = working()->dirty();
+    return view.tell(
+        changed ? "Copied a link to this step, without your changes" : "Copied a link to this step",
+        view.pressedAt);
+  }
+  if (const std::string note = longLinkNote(*link); !note.empty()) {
+    view.say("Copied. " + note);
+    view.menu = {"scene.save_as"};
+    return;
+  }
+  view.tell("Copied a link that holds this scene", view.pressedAt);
+}
+
+void Session::openLink(std::string link, const Outcome& outcome) {
+  services_.files.read<Scene>(
+      "link",
+      [link = std::move(link), rows = rows_,
+       stop = services_.files.stopToken()]() -> attention::Result<Scene> {
+        attention::Result<Scene> scene = readLink(link, stop);
+        if (scene.ok())
+          if (const auto page = checkPage(*scene, rows); !page)
+            return attention::Error{"the link: " + page.error().message};
+        return scene;
+      },
+      [this, outcome](attention::Result<Scene> scene) {
+        if (!scene) return outcome.fail(scene.error().message);
+        View& view = services_.view;
+        view.redraw();
+        if (!showsLesson(*scene)) {
+          openScene(*std::move(scene), {});
+          return outcome.done("Opened the link");
+        }
+        // The window's own scene waits, as for every lesson.
+        Cursor& own = document_->scene().cursor;
+        own.page = scene->cursor.page;
+        own.lesson = scene->cursor.lesson;
+        outcome.done("Opened the lesson");
+      });
+}
+
+std::vector<Action> Session::linkActions() {
+  return {{"link.copy",
+           "Copy link",
+           "Scene",
+           {},
+           true,
+           false,
+           [this](Scene&) { copyLink(); },
+           "",
+           "share url address export"},
+          {"link.paste",
+           "Open the link in the clipboard",
+           "Scene",
+           {Key::v, {.ctrl = true}},
+           false,
+           false,
+           [this](Scene&) {
+             const char* clip = ImGui::GetClipboardText();
+             if (!clip || !isLink(clip))
+               return services_.view.messages.fail("The clipboard holds no link to a scene.");
+             openLink(clip, Outcome(services_.view));
+           },
+           "",
+           "paste share url address import"}};
+}
+
+}  // namespace headscope::app
