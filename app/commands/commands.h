@@ -22,11 +22,16 @@ void addStudyCommand(CLI::App& app, int& exitCode);
 void addTokenizeCommand(CLI::App& app, int& exitCode);
 void addCostCommand(CLI::App& app, int& exitCode);
 void addLessonCommand(CLI::App& app, int& exitCode);
+void addHandoutCommand(CLI::App& app, int& exitCode);
+void addRecordCommand(CLI::App& app, int& exitCode);
 void addPythonCommand(CLI::App& app, int& exitCode);
 void addHelpCommand(CLI::App& app, int& exitCode);
 
 /// The scene of a file, or the opening scene where `path` is empty.
 attention::Result<Scene> sceneOrOpening(const std::string& path);
+
+/// Pixels from "1280x720"; the error says that of the option --size.
+attention::Result<std::pair<int, int>> parseSize(const std::string& text);
 
 /// Opens the window on the scene or lesson of a file ("" = the opening scene) and runs until it is closed.
 int runWindow(const std::string& path);
