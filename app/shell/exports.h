@@ -15,7 +15,9 @@ namespace headscope::app {
 /// handout do. On the drawing thread.
 class Exports {
  public:
-  Exports(PageServices& services, std::function<void()> wake) : services_(services), wake_(std::move(wake)) {}
+  /// `lesson`: the file of the lesson that is shown; empty where none is.
+  Exports(PageServices& services, std::function<void()> wake, std::function<std::filesystem::path()> lesson)
+      : services_(services), wake_(std::move(wake)), lesson_(std::move(lesson)) {}
   ~Exports();
 
   std::vector<Action> actions();
