@@ -30,6 +30,9 @@ void addHelpCommand(CLI::App& app, int& exitCode);
 /// The scene of a file, or the opening scene where `path` is empty.
 attention::Result<Scene> sceneOrOpening(const std::string& path);
 
+/// The path, or the file of the lesson of that name that comes with the program.
+std::filesystem::path lessonOr(const std::string& path);
+
 /// Pixels from "1280x720"; the error says that of the option --size.
 attention::Result<std::pair<int, int>> parseSize(const std::string& text);
 

@@ -65,7 +65,8 @@ Result<Film> lessonFilm(const std::string& file) {
 
 }  // namespace
 
-Result<Film> filmOf(FilmKind kind, const std::string& file) {
+Result<Film> filmOf(FilmKind kind, const std::string& named) {
+  const std::string file = lessonOr(named).string();
   const bool isLesson = !file.empty() && isLessonFile(file);
   if (kind == FilmKind::lesson) {
     if (isLesson) return lessonFilm(file);

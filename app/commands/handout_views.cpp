@@ -32,7 +32,8 @@ HandoutView viewOf(const Lesson& lesson, std::size_t at, const StepStudy& study,
 
 }  // namespace
 
-attention::Result<std::vector<HandoutView>> handoutViews(const std::string& file, bool answers) {
+attention::Result<std::vector<HandoutView>> handoutViews(const std::string& named, bool answers) {
+  const std::string file = lessonOr(named).string();
   std::vector<HandoutView> views;
   if (!isLessonFile(file)) {
     auto scene = sceneOrOpening(file);

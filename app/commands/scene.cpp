@@ -26,7 +26,8 @@ bool endsAsRecorded(const std::string& path) {
   return std::find(std::begin(kEndings), std::end(kEndings), ending) != std::end(kEndings);
 }
 
-/// The path, or the file of the lesson of that name that comes with the program.
+}  // namespace
+
 std::filesystem::path lessonOr(const std::string& path) {
   std::error_code ignored;
   const std::filesystem::path lesson = assetFolder() / "lessons" / (path + ".json");
@@ -34,8 +35,6 @@ std::filesystem::path lessonOr(const std::string& path) {
              ? lesson
              : std::filesystem::path(path);
 }
-
-}  // namespace
 
 attention::Result<Scene> sceneOrOpening(const std::string& named) {
   const std::filesystem::path path = lessonOr(named);

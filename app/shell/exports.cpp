@@ -18,7 +18,9 @@ namespace {
 constexpr std::array<const char*, 4> kFilms{"decode", "generation", "pipeline", "lesson"};
 constexpr std::array<const char*, 4> kFilmLabels{"Decode", "Generation", "Pipeline", "Lesson"};
 constexpr std::array<const char*, 3> kSizes{"1280x720", "1920x1080", "3840x2160"};
+constexpr std::array<const char*, 3> kSizeLabels{"1280 × 720", "1920 × 1080", "3840 × 2160"};
 constexpr std::array<const char*, 3> kRates{"24", "30", "60"};
+constexpr std::array<const char*, 3> kRateLabels{"24 frames/s", "30 frames/s", "60 frames/s"};
 constexpr std::array<const char*, 4> kEndings{".mp4", ".webm", ".gif", ".frames"};
 constexpr std::array<const char*, 4> kEndingLabels{"MP4", "WebM", "GIF", "PNG frames"};
 
@@ -45,10 +47,12 @@ class RecordDialog : public Dialog {
                                              : 0;
     bool asks = false;
     if (beginDialog(view, "record", "Record a film", 460, 250)) {
-      row(view, "record.what", kFilmLabels, film_);
-      row(view, "record.size", kSizes, size_);
-      row(view, "record.rate", kRates, rate_, "frames a second");
-      row(view, "record.kind", kEndingLabels, ending_);
+      std::vector<Choice> films = choicesFrom(kFilmLabels);
+      if (exports_.lesson_().empty()) films.back().disabledReason = "Open a lesson to record it";
+      row(view, "record.what", films, film_);
+      row(view, "record.size", choicesFrom(kSizeLabels), size_);
+      row(view, "record.rate", choicesFrom(kRateLabels), rate_);
+      row(view, "record.kind", choicesFrom(kEndingLabels), ending_);
       gap(view, 10);
       asks = button(view, "record.file", "Choose a file…");
       ImGui::SameLine(0, view.px(8));
@@ -59,11 +63,8 @@ class RecordDialog : public Dialog {
   }
 
  private:
-  template <std::size_t n>
-  void row(View& view, const char* name, const std::array<const char*, n>& labels, int& chosen,
-           const char* unit = "") {
-    const std::vector<Choice> choices = choicesFrom(labels);
-    segmented(view, name, choices, chosen, unit);
+  void row(View& view, const char* name, const std::vector<Choice>& choices, int& chosen) {
+    segmented(view, name, choices, chosen);
     gap(view, 8);
   }
   void askForFile(View& view) {
