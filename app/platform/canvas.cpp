@@ -149,7 +149,7 @@ void Canvas::AddText(ImFont* font, float size, ImVec2 at, ImU32 color, const cha
   drawn(
       color, [&] { list_->AddText(font, size, at, color, begin, end, wrap); },
       [&] {
-        return FrameText{font, std::string(begin, end), at, wrap};
+        return FrameText{font, end ? std::string(begin, end) : std::string(begin), at, wrap};
       });
 }
 

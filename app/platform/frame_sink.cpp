@@ -58,14 +58,16 @@ class PngFolder : public FrameSink {
 
   static attention::Result<std::unique_ptr<FrameSink>> open(const std::filesystem::path& folder) {
     std::error_code error;
-    if (std::filesystem::exists(folder, error) && !std::filesystem::is_empty(folder, error))
+    if (std::filesystem::exists(folder, error) &&
+        (!std::filesystem::is_directory(folder, error) || !std::filesystem::is_empty(folder, error)))
       return Error{folder.string() + " holds something already, expected a new or empty folder"};
-    std::filesystem::create_directories(folder, error);
-    if (error) return Error{folder.string() + ": " + error.message()};
     return std::unique_ptr<FrameSink>(std::make_unique<PngFolder>(folder));
   }
 
   Status add(const render::Image& frame) override {
+    std::error_code error;
+    std::filesystem::create_directories(folder_, error);
+    if (error) return Error{folder_.string() + ": " + error.message()};
     return attention::writeFile(folder_ / fmt::format("frame-{:05}.png", ++count_), render::encodePng(frame));
   }
   Status finish() override { return attention::success(); }

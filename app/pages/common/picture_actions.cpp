@@ -61,10 +61,11 @@ void askWhere(PageServices& services, PictureKind kind, const DrawingOptions& op
 void askWhereShown(PageServices& services, const Scene& scene) {
   askForFile(services, scene.cursor.page + ".pdf",
              [&services](Scene&, const std::filesystem::path& path, const Outcome& outcome) {
+               outcome.done("Drawing " + path.filename().string() + " …");
                services.view.redraw();
-               services.view.pictureWanted = [&services, path, outcome](Drawing drawing) {
+               services.view.pictureWanted = [&services, path](Drawing drawing) {
                  savePicture(
-                     services, path, 1, [drawing] { return drawing; }, outcome);
+                     services, path, 1, [drawing] { return drawing; }, Outcome(services.view));
                };
              });
 }

@@ -46,7 +46,13 @@ class Recorded : public testing::Test {
 };
 
 TEST_F(Recorded, ADecodeIsItsFramesAndEndsWhereTheWindowWould) {
-  const Outcome outcome = record({"--size", "640x360", "--fps", "5", "--seconds", "4"}, "frames");
+  // The first key, which all queries see, so that it is lit in every frame.
+  std::string scene = runHeadscope({"scene"}).output;
+  const std::size_t key = scene.find("\"key\": 6");
+  ASSERT_NE(key, std::string::npos);
+  putFile(folder_ / "scene.json", scene.replace(key, 8, "\"key\": 0"));
+  const Outcome outcome =
+      record({path("scene.json"), "--size", "640x360", "--fps", "5", "--seconds", "4"}, "frames");
   ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
   EXPECT_THAT(outcome.errors, HasSubstr("20 of 20 frames"));
   const auto frames = framesIn("frames");
@@ -119,7 +125,12 @@ TEST_F(Recorded, WhatCantBeRecordedIsSaid) {
 
 class Handout : public Recorded {
  protected:
-  std::string textOf(const std::string& name) { return printed("pdftotext -layout '" + path(name) + "' -"); }
+  /// Readers see narrow spaces or none between a number and a sign.
+  std::string textOf(const std::string& name) {
+    std::string text = printed("pdftotext '" + path(name) + "' -");
+    for (std::size_t at; (at = text.find(" / ")) != std::string::npos;) text.replace(at, 3, "/");
+    return text;
+  }
 };
 
 TEST_F(Handout, ALessonHasAPageAStepWithItsTextAndQuestion) {
@@ -129,7 +140,7 @@ TEST_F(Handout, ALessonHasAPageAStepWithItsTextAndQuestion) {
   if (text.empty()) GTEST_SKIP() << "pdftotext isn't installed";
   const auto pages = std::count(text.begin(), text.end(), '\f');
   EXPECT_GT(pages, 3);
-  EXPECT_THAT(text, HasSubstr("1 / " + std::to_string(pages)));
+  EXPECT_THAT(text, HasSubstr("1/" + std::to_string(pages)));
   EXPECT_EQ(text.find("is right."), std::string::npos);
   const Outcome answered = runHeadscope({"handout", kLesson, "-o", path("answers.pdf"), "--answers"});
   ASSERT_EQ(answered.exitCode, 0) << answered.errors;
