@@ -54,6 +54,13 @@ bool nextOfLesson(HeadlessApp& headless) {
   return !at.lesson.empty() && at.step >= last;
 }
 
+bool nextOfTalk(HeadlessApp& headless) {
+  const Index& at = headless.session().document().scene().cursor.view;
+  const Index before = at;
+  perform(headless, "talk.next");
+  return at != before;
+}
+
 Result<Film> lessonFilm(const std::string& file) {
   const auto lesson = readLesson(file);
   if (!lesson) return lesson.error();
@@ -98,6 +105,14 @@ Result<Film> filmOf(FilmKind kind, const std::string& named) {
       film.steps = std::ssize(kPipelineStepNames);
       film.stepSeconds = 3;
       film.next = nextOfPipeline;
+      break;
+    case FilmKind::talk:
+      if (film.first.talk->views.empty()) return Error{"--what is talk, but the scene has no talk"};
+      cursor.page = "talk";
+      cursor.view = 0;
+      film.steps = std::ssize(film.first.talk->views);
+      film.stepSeconds = 6;
+      film.next = nextOfTalk;
       break;
     case FilmKind::lesson:
       break;

@@ -10,8 +10,9 @@
 namespace headscope::app {
 
 /// What a recording shows, one step after the other.
-enum class FilmKind { decode, generation, lesson, pipeline };
-inline constexpr std::array<std::string_view, 4> kFilmNames{"decode", "generation", "lesson", "pipeline"};
+enum class FilmKind { decode, generation, lesson, pipeline, talk };
+inline constexpr std::array<std::string_view, 5> kFilmNames{"decode", "generation", "lesson", "pipeline",
+                                                            "talk"};
 
 struct Film {
   Scene first;         ///< what it begins with

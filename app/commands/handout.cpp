@@ -126,7 +126,8 @@ void addHandoutCommand(CLI::App& app, int& exitCode) {
       app.add_subcommand("handout", "Write a PDF to hand out: a view a page, with its text and question");
   auto options = std::make_shared<HandoutOptions>();
   command
-      ->add_option("FILE", options->files, "Scenes and lessons, in order; a lesson has a page for each step")
+      ->add_option("FILE", options->files,
+                   "Scenes and lessons, in order; a lesson has a page for each step, a talk for each view")
       ->required()
       ->check(namesFile);
   command->add_option("-o,--output", options->output, "The PDF to write")->required()->check(namesFile);

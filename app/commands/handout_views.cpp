@@ -39,7 +39,10 @@ attention::Result<std::vector<HandoutView>> handoutViews(const std::string& name
     auto scene = sceneOrOpening(file);
     if (!scene) return scene.error();
     const std::string name = std::filesystem::path(file).stem().string();
-    views.push_back({*std::move(scene), name, name, "", "", {}, ""});
+    const std::vector<TalkView> talk = talkViews(*scene);
+    for (std::size_t at = 0; at < talk.size(); ++at)
+      views.push_back({*talk[at].scene, name, viewTitle(talk[at], at), talk[at].notes, "", {}, ""});
+    if (views.empty()) views.push_back({*std::move(scene), name, name, "", "", {}, ""});
     return views;
   }
   const auto lesson = readLesson(file);

@@ -17,8 +17,9 @@ struct HandoutView {
   std::string answer;  ///< which option is right, and why
 };
 
-/// The views of a scene or lesson: a lesson has one a step, computed. With `answers` a step shows what comes
-/// after its question, and says what is right. Errors: what can't be read or computed.
+/// The views of a scene, those of its talk if it has one, or of a lesson: one a step, computed. With
+/// `answers` a step shows what comes after its question, and says what is right. Errors: what can't be read
+/// or computed.
 attention::Result<std::vector<HandoutView>> handoutViews(const std::string& file, bool answers);
 
 }  // namespace headscope::app

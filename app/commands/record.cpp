@@ -65,6 +65,8 @@ attention::Status recordFilm(const Film& film, double seconds, int framesPerSeco
     }
     if (frame > 0) waited += frameSeconds;
     if (changed || headless.session().nextFrameIn() <= waited) {
+      // What moves asks for more from frame to frame.
+      headless.session().settle();
       headless.frame(waited);
       waited = 0;
       image = headless.image();
@@ -110,7 +112,8 @@ int runRecord(const RecordOptions& options) {
 
 void addRecordCommand(CLI::App& app, int& exitCode) {
   CLI::App* command = app.add_subcommand(
-      "record", "Record a decode, a generation, the pipeline or a lesson as a film, without a display");
+      "record",
+      "Record a decode, a generation, the pipeline, a lesson or a talk as a film, without a display");
   auto options = std::make_shared<RecordOptions>();
   command
       ->add_option(
@@ -122,7 +125,7 @@ void addRecordCommand(CLI::App& app, int& exitCode) {
                    "An .mp4, .webm or .gif, which ffmpeg writes, or a new folder for PNG frames")
       ->required()
       ->check(namesFile);
-  command->add_option("--what", options->what, "decode, generation, lesson or pipeline; default decode")
+  command->add_option("--what", options->what, "decode, generation, lesson, pipeline or talk; default decode")
       ->check(CLI::IsMember(std::vector<std::string>(kFilmNames.begin(), kFilmNames.end())));
   command->add_option("--size", options->size, "Pixels, as WIDTHxHEIGHT; default 1280x720");
   command->add_option("--fps", options->framesPerSecond, "Frames a second; default 30");

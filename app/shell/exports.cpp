@@ -15,8 +15,8 @@ namespace headscope::app {
 
 namespace {
 
-constexpr std::array<const char*, 4> kFilms{"decode", "generation", "pipeline", "lesson"};
-constexpr std::array<const char*, 4> kFilmLabels{"Decode", "Generation", "Pipeline", "Lesson"};
+constexpr std::array<const char*, 5> kFilms{"decode", "generation", "pipeline", "lesson", "talk"};
+constexpr std::array<const char*, 5> kFilmLabels{"Decode", "Generation", "Pipeline", "Lesson", "Talk"};
 constexpr std::array<const char*, 3> kSizes{"1280x720", "1920x1080", "3840x2160"};
 constexpr std::array<const char*, 3> kSizeLabels{"1280 × 720", "1920 × 1080", "3840 × 2160"};
 constexpr std::array<const char*, 3> kRates{"24", "30", "60"};
@@ -41,14 +41,16 @@ class RecordDialog : public Dialog {
 
   void draw(Scene& scene, View& view, bool opening) override {
     if (opening)
-      film_ = !exports_.lesson_().empty()    ? 3
-              : scene.cursor.page == "model" ? 1
-              : scene.cursor.page == "lab"   ? 2
-                                             : 0;
+      film_ = !exports_.lesson_().empty()            ? 3
+              : exports_.own().cursor.page == "talk" ? 4
+              : scene.cursor.page == "model"         ? 1
+              : scene.cursor.page == "lab"           ? 2
+                                                     : 0;
     bool asks = false;
     if (beginDialog(view, "record", "Record a film", 460, 250)) {
       std::vector<Choice> films = choicesFrom(kFilmLabels);
-      if (exports_.lesson_().empty()) films.back().disabledReason = "Open a lesson to record it";
+      if (exports_.lesson_().empty()) films[3].disabledReason = "Open a lesson to record it";
+      if (exports_.own().talk->views.empty()) films[4].disabledReason = "Add views to a talk to record it";
       row(view, "record.what", films, film_);
       row(view, "record.size", choicesFrom(kSizeLabels), size_);
       row(view, "record.rate", choicesFrom(kRateLabels), rate_);
@@ -73,8 +75,9 @@ class RecordDialog : public Dialog {
     FileQuestion question{"Save the film", {ending}, film + ending, {}};
     std::vector<std::string> words{"record", "--what",         film, "--size", kSizes[at(size_)],
                                    "--fps",  kRates[at(rate_)]};
-    question.chosen = [&exports = exports_, words](Scene& scene, const auto& path, const Outcome& outcome) {
-      exports.run(scene, words, path, outcome);
+    question.chosen = [&exports = exports_, words, ofTalk = film == "talk"](Scene& scene, const auto& path,
+                                                                            const Outcome& outcome) {
+      exports.run(ofTalk ? exports.own() : scene, words, path, outcome);
     };
     view.dialog = std::make_shared<FilePicker>(std::move(question), exports_.services_.folders);
   }
@@ -82,6 +85,10 @@ class RecordDialog : public Dialog {
   Exports& exports_;
   int film_ = 0, size_ = 0, rate_ = 1, ending_ = 0;
 };
+
+const Scene& Exports::own() const {
+  return services_.own()->scene();
+}
 
 Exports::~Exports() {
   child_.reset();
@@ -147,7 +154,7 @@ bool Exports::take() {
 void Exports::askForHandout() {
   FileQuestion question{"Save a hand-out", {".pdf"}, "handout.pdf", {}};
   question.chosen = [this](Scene& scene, const auto& path, const Outcome& outcome) {
-    run(scene, {"handout"}, path, outcome);
+    run(own().cursor.page == "talk" ? own() : scene, {"handout"}, path, outcome);
   };
   services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
 }
@@ -176,7 +183,7 @@ std::vector<Action> Exports::actions() {
            "",
            "video cancel abort"},
           {"handout.save",
-           "Save a hand-out of this view or lesson…",
+           "Save a hand-out of this view, lesson or talk…",
            "Picture",
            {},
            true,

@@ -32,6 +32,8 @@ class Exports {
   void run(const Scene& scene, std::vector<std::string> words, const std::filesystem::path& path,
            const Outcome& outcome);
   void askForHandout();
+  /// The window's own scene, which a stage hides.
+  const Scene& own() const;
   void removeInput();
 
   PageServices& services_;

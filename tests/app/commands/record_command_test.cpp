@@ -147,6 +147,25 @@ TEST_F(Handout, ALessonHasAPageAStepWithItsTextAndQuestion) {
   EXPECT_THAT(textOf("answers.pdf"), HasSubstr("is right."));
 }
 
+TEST_F(Handout, ATalkHasAPageAndAFilmAPartForEachView) {
+  putFile(folder_ / "talk.json", R"({"format": "headscope scene", "version": 2, "talk": [
+    {"name": "Opening words", "notes": "Say hello to all", "page": "heads", "scene": {}},
+    {"name": "Its masks", "notes": "", "page": "mask", "scene": {}}]})");
+  const Outcome outcome = runHeadscope({"handout", path("talk.json"), "-o", path("talk.pdf")});
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
+  if (const std::string text = textOf("talk.pdf"); !text.empty()) {
+    EXPECT_THAT(text,
+                testing::AllOf(HasSubstr("Opening words"), HasSubstr("Say hello to all"), HasSubstr("2/2")));
+    EXPECT_THAT(text, HasSubstr("Its masks"));
+  }
+  const Outcome film = record(
+      {path("talk.json"), "--what", "talk", "--size", "640x360", "--fps", "5", "--seconds", "4"}, "frames");
+  ASSERT_EQ(film.exitCode, 0) << film.errors;
+  const auto frames = framesIn("frames");
+  ASSERT_EQ(frames.size(), 20u);
+  EXPECT_NE(fileBytes(frames[9]), fileBytes(frames[19]));
+}
+
 TEST_F(Handout, RefusesWhatIsNoPdfAndWhatCantBeRead) {
   EXPECT_EQ(runHeadscope({"handout", kLesson, "-o", path("lesson.png")}).exitCode, 2);
   EXPECT_EQ(runHeadscope({"handout", path("none.json"), "-o", path("a.pdf")}).exitCode, 1);
