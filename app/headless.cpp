@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "app/widgets/frame_drawing.h"
+
 namespace headscope::app {
 
 HeadlessApp::HeadlessApp(int width, int height, float scale, std::span<const PageRow> rows,
@@ -18,12 +20,12 @@ HeadlessApp::HeadlessApp(int width, int height, float scale, std::span<const Pag
   session_.view().preferences.reducedMotion = true;
 }
 
-void HeadlessApp::frame() {
+void HeadlessApp::frame(double elapsed) {
   context_.bind();
-  session_.frame(width_, height_, scale_, 1.0 / 60);
+  session_.frame(width_, height_, scale_, elapsed);
 }
 
-void HeadlessApp::draw() {
+void HeadlessApp::draw(double elapsed) {
   session_.settle();
   // What a frame finds room for may ask for more, and that again.
   constexpr int kLeast = 4, kMost = 1000;
@@ -31,10 +33,33 @@ void HeadlessApp::draw() {
   for (int i = 0; i < kLeast || changed; ++i) {
     if (i == kMost)
       throw std::runtime_error("The page still changes after " + std::to_string(kMost) + " frames.");
-    frame();
+    frame(elapsed);
     changed = session_.settle();
   }
+  frame(elapsed);
+}
+
+Drawing HeadlessApp::drawing() {
+  Drawing drawn;
+  session_.takePicture([&drawn](Drawing drawing) { drawn = std::move(drawing); });
   frame();
+  return drawn;
+}
+
+Drawing HeadlessApp::sheet(int width, int height, float unit,
+                           const std::function<void(const View&, Canvas)>& paint) {
+  context_.bind();
+  View& view = session_.view();
+  view.unit = unit;
+  view.theme = view.preferences.light ? &lightTheme() : &darkTheme();
+  ui_.setScale(unit);
+  view.fonts = &ui_.fonts();
+  ui_.record(true);
+  ui_.frame(width, height, 0, {1, 1, 1},
+            [&](const FrameInput&) { paint(view, *ImGui::GetBackgroundDrawList()); });
+  Drawing drawing = frameDrawing(view, ui_.recorded(), session_.heatmaps(), width, height);
+  ui_.record(false);
+  return drawing;
 }
 
 void HeadlessApp::resize(int width, int height, float scale) {

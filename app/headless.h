@@ -19,13 +19,19 @@ class HeadlessApp {
 
   Session& session() { return session_; }
   InputQueue& input() { return ui_.input(); }
-  /// One frame.
-  void frame();
+  /// One frame, that many seconds after the last.
+  void frame(double elapsed = 1.0 / 60);
   /// Waits until the last frame is drawn: a context draws behind the back of who asked.
   void finish() { context_.finish(); }
-  /// Frames and computations until nothing changes any more. Throws std::runtime_error where that has no end.
-  void draw();
+  /// Frames and computations until nothing changes any more; each frame is `elapsed` seconds after the last,
+  /// or all are of one moment. Throws std::runtime_error where that has no end.
+  void draw(double elapsed = 1.0 / 60);
   render::Image image() const { return context_.read(); }
+  /// One frame as a drawing.
+  Drawing drawing();
+  /// What `paint` draws on a sheet of that many pixels, with type of `unit` pixels a layout unit, instead of
+  /// the window. The next frame is the window's again.
+  Drawing sheet(int width, int height, float unit, const std::function<void(const View&, Canvas)>& paint);
   void resize(int width, int height, float scale);
 
  private:

@@ -8,10 +8,12 @@
 
 #include "app/compute/layer/mask_inputs.h"
 #include "app/pages/common/picture_actions.h"
+#include "app/pages/lessons/lessons_page.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
 #include "app/scene/text/glossary.h"
 #include "app/shell/shell.h"
+#include "app/widgets/frame_drawing.h"
 #include "app/widgets/style.h"
 #include "attention/core/memory.h"
 
@@ -30,7 +32,8 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
     : ui_(ui),
       document_(std::make_shared<Document>(openingScene())),
       services_(limits, wake, attention::releaseIdleMemory),
-      rows_(rows) {
+      rows_(rows),
+      exports_(services_, wake, [this] { return lessonFile(); }) {
   ui_.typesetter().onAnswer(std::move(wake));
   services_.view.heatmaps = &heatmaps_;
   services_.working = [this] { return working(); };
@@ -42,6 +45,7 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
   actions_.add(stageActions());
   for (const auto& page : pages_) actions_.add(page->actions());
   actions_.add(pictureActions(services_));
+  actions_.add(exports_.actions());
   actions_.add(helpActions());
   actions_.add(fieldActions(services_.view));
   services_.files.read<Glossary>(
@@ -56,6 +60,13 @@ std::size_t Session::rowOf(const std::string& page) const {
   const auto row =
       std::find_if(rows_.begin(), rows_.end(), [&](const PageRow& r) { return r.info.key == page; });
   return row == rows_.end() ? 0 : static_cast<std::size_t>(row - rows_.begin());
+}
+
+std::filesystem::path Session::lessonFile() const {
+  const auto* page = dynamic_cast<const LessonsPage*>(&shown());
+  if (!page || !page->state().lesson || !page->state().library) return {};
+  const LessonEntry* const entry = page->state().library->find(page->state().lesson->id);
+  return entry ? entry->path : std::filesystem::path();
 }
 
 Page* Session::onStage() const {
@@ -78,14 +89,24 @@ void Session::frame(int width, int height, float scale, double elapsed) {
   prepareStage(width, height);
   const render::Color back = unpacked(view.theme->background);
   Page *const page = &shown(), *const stage = onStage();
+  const bool recorded = view.pictureWanted && !view.dialog;
+  ui_.record(recorded);
   ui_.frame(width, height, elapsed, {back.r, back.g, back.b}, [&](const FrameInput& input) {
     heatmaps_.beginFrame(width, height, view.time);
     drawFrame(input, static_cast<float>(width), static_cast<float>(height));
   });
+  if (recorded) handOverPicture(width, height);
   act(page, stage);
   if (view.showTimings)
     drawSeconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   view.framesToDraw = std::max(0, view.framesToDraw - 1);
+}
+
+void Session::handOverPicture(int width, int height) {
+  View& view = services_.view;
+  Drawing drawing = frameDrawing(view, ui_.recorded(), heatmaps_, width, height);
+  drawing.title = title();
+  std::exchange(view.pictureWanted, {})(std::move(drawing));
 }
 
 void Session::prepareView(float scale, int height) {
@@ -240,6 +261,7 @@ void Session::perform(const std::string& id) {
 bool Session::takeAnswers() {
   bool any = services_.layer.take();
   any = services_.files.take() || any;
+  any = exports_.take() || any;
   for (const auto& page : pages_) {
     any = page->take(scene()) || any;
     actions_.add(page->moreActions());

@@ -10,6 +10,7 @@
 #include "app/platform/ui.h"
 #include "app/scene/document.h"
 #include "app/scene/recovery_store.h"
+#include "app/shell/exports.h"
 #include "app/shell/stage_state.h"
 #include "app/shell/view_fade.h"
 #include "app/widgets/heatmap_layer.h"
@@ -51,7 +52,10 @@ class Session {
   const Snapshot* snapshot() const { return services_.layer.snapshot().get(); }
   View& view() { return services_.view; }
   StageState& stage() { return stage_; }
+  Exports& exports() { return exports_; }
   FolderReads& folders() { return services_.folders; }
+  /// The next frame that no dialog covers is handed over as a drawing, too.
+  void takePicture(std::function<void(Drawing)> then) { services_.view.pictureWanted = std::move(then); }
   const HeatmapLayer& heatmaps() const { return heatmaps_; }
   const ActionTable& actions() const { return actions_; }
   /// The page of that type. Throws std::bad_cast where there is none.
@@ -83,6 +87,7 @@ class Session {
 
  private:
   void prepareView(float scale, int height);
+  void handOverPicture(int width, int height);
   void act(Page* page, Page* stage);
   void ask();
   void makeRoom();
@@ -134,6 +139,8 @@ class Session {
   std::shared_ptr<Document> saved() const { return shown().stagesViews() ? document_ : working(); }
   /// The page that the shown one has on its stage; null without one.
   Page* onStage() const;
+  /// Of the lesson that is shown; empty where none is.
+  std::filesystem::path lessonFile() const;
   /// The page that shows what is worked on.
   Page& worker() const {
     Page* stage = onStage();
@@ -149,6 +156,7 @@ class Session {
   ActionTable actions_;
   StageState stage_;
   ViewFade fade_;
+  Exports exports_;
   int stageWidth_ = 0, stageHeight_ = 0;  ///< of the window, when the picture was frozen
   std::vector<std::string> offered_;      ///< actions in the menu that a right click opened
   bool layerShown_ = false;               ///< the page that is shown asks for the layer

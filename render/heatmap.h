@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "render/colormap.h"
 
@@ -35,6 +36,8 @@ class HeatmapTextures {
   void resize(int layers, int rows, int cols);
   /// values [rows, cols], row-major. Leaves the other layers alone.
   void upload(int layer, const float* values);
+  /// All layers as they were uploaded: [layers, rows, cols].
+  std::vector<float> read() const;
 
   int layers() const;
   int rows() const;

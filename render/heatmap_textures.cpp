@@ -111,4 +111,18 @@ void HeatmapTextures::upload(int layer, const float* values) {
   glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, layer, cols(), rows(), 1, GL_RED, GL_FLOAT, values);
 }
 
+std::vector<float> HeatmapTextures::read() const {
+  std::vector<float> values(bytes() / sizeof(float));
+  if (values.empty()) return values;
+  const BoundForEdit bound(state_->texture.id());
+  glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+  glPixelStorei(GL_PACK_ALIGNMENT, 4);
+  for (const GLenum layout : {GL_PACK_ROW_LENGTH, GL_PACK_IMAGE_HEIGHT, GL_PACK_SKIP_PIXELS,
+                              GL_PACK_SKIP_ROWS, GL_PACK_SKIP_IMAGES}) {
+    glPixelStorei(layout, 0);
+  }
+  glGetTexImage(GL_TEXTURE_2D_ARRAY, 0, GL_RED, GL_FLOAT, values.data());
+  return values;
+}
+
 }  // namespace headscope::render

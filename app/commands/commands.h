@@ -23,11 +23,19 @@ void addTokenizeCommand(CLI::App& app, int& exitCode);
 void addCostCommand(CLI::App& app, int& exitCode);
 void addLessonCommand(CLI::App& app, int& exitCode);
 void addLinkCommand(CLI::App& app, int& exitCode);
+void addHandoutCommand(CLI::App& app, int& exitCode);
+void addRecordCommand(CLI::App& app, int& exitCode);
 void addPythonCommand(CLI::App& app, int& exitCode);
 void addHelpCommand(CLI::App& app, int& exitCode);
 
 /// The scene of a file or a link, or the opening scene where `path` is empty.
 attention::Result<Scene> sceneOrOpening(const std::string& path);
+
+/// The path, or the file of the lesson of that name that comes with the program.
+std::filesystem::path lessonOr(const std::string& path);
+
+/// Pixels from "1280x720"; the error says that of the option --size.
+attention::Result<std::pair<int, int>> parseSize(const std::string& text);
 
 /// Opens the window on the scene or lesson of a file or a link ("" = the opening scene) and runs until it is
 /// closed. Of a link that can't be read the window says why, beside the opening scene.

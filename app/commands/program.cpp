@@ -61,6 +61,8 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
   addCostCommand(app, exitCode);
   addLessonCommand(app, exitCode);
   addLinkCommand(app, exitCode);
+  addHandoutCommand(app, exitCode);
+  addRecordCommand(app, exitCode);
   addPythonCommand(app, exitCode);
   addHelpCommand(app, exitCode);
   // Before the commands run: what stands in front of one would be passed over in silence.

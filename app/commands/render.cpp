@@ -29,13 +29,20 @@ struct RenderOptions {
   bool present = false;
 };
 
-/// What is drawn without the window: nothing where the picture is the window's own, which is a PNG.
+constexpr const char* kWindowName = "window";
+
+bool isVector(const std::string& path) {
+  const auto format = pictureFormat(path);
+  return format && *format != PictureFormat::png;
+}
+
+/// What is drawn without the window: nothing where the picture is the window's own, as every PNG is and what
+/// has options of the window.
 std::optional<PictureKind> pictureOf(const RenderOptions& options) {
-  const auto format = pictureFormat(options.output);
-  const bool vector = format && *format != PictureFormat::png;
-  if (!options.what && !vector) return std::nullopt;
-  const std::string what = options.what.value_or("page");
-  if (what == "page" && !vector) return std::nullopt;
+  const bool vector = isVector(options.output);
+  const bool ofWindow = !vector || options.size || options.present || !options.room.empty();
+  const std::string what = options.what.value_or(ofWindow ? kWindowName : "page");
+  if (what == kWindowName || (what == "page" && !vector)) return std::nullopt;
   const auto at = std::find(kPictureNames.begin(), kPictureNames.end(), what) - kPictureNames.begin();
   return static_cast<PictureKind>(at);
 }
@@ -46,30 +53,16 @@ attention::Status checkMeaning(const RenderOptions& options, bool picture) {
     return attention::Error{fmt::format("{} is given, but it is of {}", option, where)};
   };
   constexpr const char* kPictures =
-      "pictures without the window: --what heads, head, mask, cache, map, cost, model, patch, attribution or "
-      "lens, or a page as .svg or .pdf";
+      "pictures without the window: --what heads, head, mask, cache, map, cost, model, patch, attribution, "
+      "lens or page";
   if (!picture && options.width) return refuse("--width", kPictures);
   if (!picture && options.height) return refuse("--height", kPictures);
   if (!picture && options.dpi) return refuse("--dpi", kPictures);
-  constexpr const char* kWindow = "only available as the window's picture, a PNG of the page";
+  constexpr const char* kWindow = "the window's picture, --what window";
   if (picture && options.size) return refuse("--size", kWindow);
   if (picture && !options.room.empty()) return refuse("--room", kWindow);
   if (picture && options.present) return refuse("--present", kWindow);
   return attention::success();
-}
-
-attention::Result<std::pair<int, int>> parseSize(const std::string& text) {
-  int width = 0, height = 0;
-  const std::size_t cross = text.find('x');
-  const auto number = [&](std::size_t from, std::size_t to, int& value) {
-    const auto parsed = std::from_chars(text.data() + from, text.data() + to, value);
-    return parsed.ec == std::errc() && parsed.ptr == text.data() + to;
-  };
-  if (cross == std::string::npos || !number(0, cross, width) || !number(cross + 1, text.size(), height))
-    return attention::Error{"--size is \"" + text + "\", expected WIDTHxHEIGHT such as 1920x1080"};
-  if (width < 320 || height < 240 || width > 16384 || height > 16384)
-    return attention::Error{"--size is " + text + ", expected 320x240 to 16384x16384"};
-  return std::pair(width, height);
 }
 
 /// Options whose value is wrong whatever the scene. Written so that NaN is wrong too.
@@ -134,7 +127,10 @@ int runRender(const RenderOptions& options) {
   if (options.step && !headless.session().scene().cursor.decoding)
     return usage(
         {"--step is given, but this scene can't be decoded step by step: expected causal self-attention"});
-  const auto written = attention::writeFile(options.output, render::encodePng(headless.image()));
+  const auto written =
+      isVector(options.output)
+          ? writePicture(options.output, headless.drawing(), {}, MemoryBudget(defaultLimits().memoryBytes))
+          : attention::writeFile(options.output, render::encodePng(headless.image()));
   if (!written) return fail(written.error());
   InputCache cache{MemoryBudget(defaultLimits().memoryBytes)};
   for (const std::string& note : maskFileNotes(scene->setup, cache)) warn(note);
@@ -142,6 +138,20 @@ int runRender(const RenderOptions& options) {
 }
 
 }  // namespace
+
+attention::Result<std::pair<int, int>> parseSize(const std::string& text) {
+  int width = 0, height = 0;
+  const std::size_t cross = text.find('x');
+  const auto number = [&](std::size_t from, std::size_t to, int& value) {
+    const auto parsed = std::from_chars(text.data() + from, text.data() + to, value);
+    return parsed.ec == std::errc() && parsed.ptr == text.data() + to;
+  };
+  if (cross == std::string::npos || !number(0, cross, width) || !number(cross + 1, text.size(), height))
+    return attention::Error{"--size is \"" + text + "\", expected WIDTHxHEIGHT such as 1920x1080"};
+  if (width < 320 || height < 240 || width > 16384 || height > 16384)
+    return attention::Error{"--size is " + text + ", expected 320x240 to 16384x16384"};
+  return std::pair(width, height);
+}
 
 void addRenderCommand(CLI::App& app, int& exitCode) {
   CLI::App* command = app.add_subcommand("render", "Draw the window or a figure of it without a display");
@@ -155,12 +165,16 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
   command->add_option("-o,--output", options->output, "The PNG, SVG or PDF to write")
       ->required()
       ->check(namesFile);
+  std::vector<std::string> names(kPictureNames.begin(), kPictureNames.end());
+  names.emplace_back(kWindowName);
   command
       ->add_option("--what", options->what,
                    "A picture without the window: heads, head, mask, cache, map, cost; of a model all its "
                    "heads (model), "
-                   "patch, attribution and lens; or the page, which a PNG shows with its panels")
-      ->check(CLI::IsMember(std::vector<std::string>(kPictureNames.begin(), kPictureNames.end())));
+                   "patch, attribution and lens; or page, what the page shows. window is the window as it is "
+                   "seen, also as lines and text in an SVG or PDF; default for a PNG, and with --size, "
+                   "--present or --room")
+      ->check(CLI::IsMember(names));
   command->add_option("--size", options->size, "Pixels of the window, as WIDTHxHEIGHT; default 1920x1080");
   command->add_option("--width", options->width, "Of a picture without the window: 800 pixels, or 120mm");
   command->add_option("--height", options->height, "The same");

@@ -27,7 +27,8 @@ bool endsAsRecorded(const std::string& path) {
   return std::find(std::begin(kEndings), std::end(kEndings), ending) != std::end(kEndings);
 }
 
-/// The path, or the file of the lesson of that name that comes with the program.
+}  // namespace
+
 std::filesystem::path lessonOr(const std::string& path) {
   std::error_code ignored;
   const std::filesystem::path lesson = assetFolder() / "lessons" / (path + ".json");
@@ -35,8 +36,6 @@ std::filesystem::path lessonOr(const std::string& path) {
              ? lesson
              : std::filesystem::path(path);
 }
-
-}  // namespace
 
 attention::Result<Scene> sceneOrOpening(const std::string& named) {
   if (isLink(named)) {

@@ -1,10 +1,49 @@
 #include "app/platform/canvas.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "app/platform/ui_state.h"
 
 namespace headscope::app {
 
 using compat::isPlace;
+
+namespace {
+
+/// Lines and circles go through the middle of the pixels that they are asked for.
+constexpr float kMiddle = 0.5f;
+
+FrameBox circleBox(ImVec2 center, float radius, float thickness) {
+  return {ImRect(center.x - radius, center.y - radius, center.x + radius, center.y + radius), radius,
+          thickness};
+}
+
+FrameFill filled(const ImVec2* points, int count) {
+  return {{std::vector<ImVec2>(points, points + count)}};
+}
+
+}  // namespace
+
+/// Draws, and where frames are recorded notes what was drawn.
+template <typename Draw, typename Describe>
+void Canvas::drawn(ImU32 color, Draw draw, Describe describe) const {
+  const int first = vertices();
+  draw();
+  if (FrameRecorder* const recorder = uiState().recorder)
+    if (vertices() > first) recorder->add(*list_, first, describe(), color);
+}
+
+void Canvas::turn(int first, ImVec2 from, ImVec2 to, float degrees) const {
+  const float angle = degrees * 3.14159265f / 180;
+  const float c = std::cos(angle), s = std::sin(angle);
+  for (int i = first; i < vertices(); ++i) {
+    ImVec2& p = list_->VtxBuffer[i].pos;
+    const float x = p.x - from.x, y = p.y - from.y;
+    p = ImVec2(to.x + c * x - s * y, to.y + s * x + c * y);
+  }
+  if (FrameRecorder* const recorder = uiState().recorder) recorder->turn(*list_, first, {from, to, degrees});
+}
 
 void Canvas::PushClipRect(ImVec2 from, ImVec2 to, bool inside) const {
   if (!isPlace(from) || !isPlace(to)) from = to = ImVec2(0, 0);
@@ -12,46 +51,91 @@ void Canvas::PushClipRect(ImVec2 from, ImVec2 to, bool inside) const {
 }
 
 void Canvas::AddLine(ImVec2 from, ImVec2 to, ImU32 color, float thickness) const {
-  if (isPlace(from) && isPlace(to)) list_->AddLine(from, to, color, thickness);
+  if (!isPlace(from) || !isPlace(to)) return;
+  drawn(
+      color, [&] { list_->AddLine(from, to, color, thickness); },
+      [&] {
+        return FrameLine{{ImVec2(from.x + kMiddle, from.y + kMiddle), ImVec2(to.x + kMiddle, to.y + kMiddle)},
+                         thickness};
+      });
 }
 
-void Canvas::AddRectFilled(ImVec2 from, ImVec2 to, ImU32 color, float rounding, int corners) const {
-  if (isPlace(from) && isPlace(to)) list_->AddRectFilled(from, to, color, rounding, corners);
+void Canvas::AddRectFilled(ImVec2 from, ImVec2 to, ImU32 color, float rounding) const {
+  if (!isPlace(from) || !isPlace(to)) return;
+  drawn(
+      color, [&] { list_->AddRectFilled(from, to, color, rounding); },
+      [&] {
+        return FrameBox{ImRect(from, to), rounding};
+      });
+}
+
+void Canvas::AddRect(ImVec2 from, ImVec2 to, ImU32 color, float rounding, float thickness) const {
+  if (!isPlace(from) || !isPlace(to)) return;
+  drawn(
+      color, [&] { compat::addRect(*list_, from, to, color, rounding, thickness); },
+      [&] {
+        return FrameBox{ImRect(from.x + kMiddle, from.y + kMiddle, to.x - kMiddle, to.y - kMiddle), rounding,
+                        thickness};
+      });
 }
 
 void Canvas::AddRectFilledMultiColor(ImVec2 from, ImVec2 to, ImU32 topLeft, ImU32 topRight, ImU32 bottomRight,
                                      ImU32 bottomLeft) const {
-  if (isPlace(from) && isPlace(to))
-    list_->AddRectFilledMultiColor(from, to, topLeft, topRight, bottomRight, bottomLeft);
+  if (!isPlace(from) || !isPlace(to)) return;
+  drawn(
+      topLeft, [&] { list_->AddRectFilledMultiColor(from, to, topLeft, topRight, bottomRight, bottomLeft); },
+      [&] {
+        return FrameBlend{ImRect(from, to), {topLeft, topRight, bottomRight, bottomLeft}};
+      });
 }
 
 void Canvas::AddTriangleFilled(ImVec2 a, ImVec2 b, ImVec2 c, ImU32 color) const {
-  if (isPlace(a) && isPlace(b) && isPlace(c)) list_->AddTriangleFilled(a, b, c, color);
+  if (!isPlace(a) || !isPlace(b) || !isPlace(c)) return;
+  drawn(
+      color, [&] { list_->AddTriangleFilled(a, b, c, color); },
+      [&] {
+        return FrameFill{{{a, b, c}}};
+      });
 }
 
 void Canvas::AddCircle(ImVec2 center, float radius, ImU32 color, int segments, float thickness) const {
-  if (isPlace(center) && isPlace(ImVec2(radius, radius)))
-    list_->AddCircle(center, radius, color, segments, thickness);
+  if (!isPlace(center) || !isPlace(ImVec2(radius, radius))) return;
+  drawn(
+      color, [&] { list_->AddCircle(center, radius, color, segments, thickness); },
+      [&] { return circleBox(center, radius - kMiddle, thickness); });
 }
 
 void Canvas::AddCircleFilled(ImVec2 center, float radius, ImU32 color, int segments) const {
-  if (isPlace(center) && isPlace(ImVec2(radius, radius)))
-    list_->AddCircleFilled(center, radius, color, segments);
+  if (!isPlace(center) || !isPlace(ImVec2(radius, radius))) return;
+  drawn(
+      color, [&] { list_->AddCircleFilled(center, radius, color, segments); },
+      [&] { return circleBox(center, radius, 0); });
 }
 
 void Canvas::AddPolyline(const ImVec2* points, int count, ImU32 color, int flags, float thickness) const {
+  const auto part = [&](const ImVec2* from, const ImVec2* to, int closing) {
+    drawn(
+        color, [&] { list_->AddPolyline(from, static_cast<int>(to - from), color, closing, thickness); },
+        [&] {
+          FrameLine line{std::vector<ImVec2>(from, to), thickness};
+          if (closing & ImDrawFlags_Closed) line.points.push_back(*from);
+          return line;
+        });
+  };
   const ImVec2 *const end = points + count, *from = points;
-  if (std::all_of(points, end, isPlace)) return list_->AddPolyline(points, count, color, flags, thickness);
+  if (count > 0 && std::all_of(points, end, isPlace)) return part(points, end, flags);
   while (from != end) {
     const ImVec2* const to = std::find_if_not(from, end, isPlace);
-    if (to - from > 1)
-      list_->AddPolyline(from, static_cast<int>(to - from), color, ImDrawFlags_None, thickness);
+    if (to - from > 1) part(from, to, ImDrawFlags_None);
     from = std::find_if(to, end, isPlace);
   }
 }
 
 void Canvas::AddConvexPolyFilled(const ImVec2* points, int count, ImU32 color) const {
-  if (std::all_of(points, points + count, isPlace)) list_->AddConvexPolyFilled(points, count, color);
+  if (!std::all_of(points, points + count, isPlace)) return;
+  drawn(
+      color, [&] { list_->AddConvexPolyFilled(points, count, color); },
+      [&] { return filled(points, count); });
 }
 
 void Canvas::AddImage(ImTextureID texture, ImVec2 from, ImVec2 to, ImVec2 uvFrom, ImVec2 uvTo,
@@ -61,7 +145,12 @@ void Canvas::AddImage(ImTextureID texture, ImVec2 from, ImVec2 to, ImVec2 uvFrom
 
 void Canvas::AddText(ImFont* font, float size, ImVec2 at, ImU32 color, const char* begin, const char* end,
                      float wrap) const {
-  if (isPlace(at)) list_->AddText(font, size, at, color, begin, end, wrap);
+  if (!isPlace(at)) return;
+  drawn(
+      color, [&] { list_->AddText(font, size, at, color, begin, end, wrap); },
+      [&] {
+        return FrameText{font, end ? std::string(begin, end) : std::string(begin), at, wrap};
+      });
 }
 
 }  // namespace headscope::app

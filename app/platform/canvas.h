@@ -6,7 +6,8 @@ namespace headscope::app {
 
 /// What is drawn on: a list of Dear ImGui's, which takes every number for a place on the screen and indexes
 /// tables with sizes. A figure drawn from computed numbers may be NaN, infinite or far outside every window:
-/// what has such a corner isn't drawn. All drawing goes through here; to be passed by value.
+/// what has such a corner isn't drawn. All drawing goes through here, where a FrameRecorder notes it; to be
+/// passed by value.
 class Canvas {
  public:
   Canvas(ImDrawList& list) : list_(&list) {}  // not explicit: every list of Dear ImGui is one to draw on
@@ -14,8 +15,10 @@ class Canvas {
 
   /// Whether it lies over all windows.
   bool isForeground() const { return list_ == ImGui::GetForegroundDrawList(); }
-  /// Of all that was drawn so far.
-  ImVector<ImDrawVert>& vertices() const { return list_->VtxBuffer; }
+  /// Where the next vertex goes.
+  int vertices() const { return list_->VtxBuffer.Size; }
+  /// Turns all that was drawn from that vertex on, clockwise about `from`, which comes to `to`.
+  void turn(int first, ImVec2 from, ImVec2 to, float degrees) const;
   ImVec2 GetClipRectMin() const { return list_->GetClipRectMin(); }
   ImVec2 GetClipRectMax() const { return list_->GetClipRectMax(); }
   /// Where the rectangle is no place on a screen, all is clipped.
@@ -23,7 +26,8 @@ class Canvas {
   void PopClipRect() const { list_->PopClipRect(); }
 
   void AddLine(ImVec2 from, ImVec2 to, ImU32 color, float thickness = 1) const;
-  void AddRectFilled(ImVec2 from, ImVec2 to, ImU32 color, float rounding = 0, int corners = 0) const;
+  void AddRectFilled(ImVec2 from, ImVec2 to, ImU32 color, float rounding = 0) const;
+  void AddRect(ImVec2 from, ImVec2 to, ImU32 color, float rounding, float thickness) const;
   void AddRectFilledMultiColor(ImVec2 from, ImVec2 to, ImU32 topLeft, ImU32 topRight, ImU32 bottomRight,
                                ImU32 bottomLeft) const;
   void AddTriangleFilled(ImVec2 a, ImVec2 b, ImVec2 c, ImU32 color) const;
@@ -40,7 +44,16 @@ class Canvas {
   void AddCallback(ImDrawCallback callback, void* data) const { list_->AddCallback(callback, data); }
 
  private:
+  template <typename Draw, typename Describe>
+  void drawn(ImU32 color, Draw draw, Describe describe) const;
   ImDrawList* list_;
 };
+
+namespace compat {
+/// An outlined rectangle.
+inline void rectOutline(Canvas list, ImVec2 from, ImVec2 to, ImU32 color, float rounding, float thickness) {
+  list.AddRect(from, to, color, rounding, thickness);
+}
+}  // namespace compat
 
 }  // namespace headscope::app

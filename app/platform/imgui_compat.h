@@ -292,15 +292,21 @@ inline bool isPlace(ImVec2 at) {
   return std::abs(at.x) <= kFarthest && std::abs(at.y) <= kFarthest;
 }
 
-/// An outlined rectangle, as Canvas has it; newer ImGui swapped the last two arguments of AddRect, which
-/// compiles silently wrong.
-inline void rectOutline(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float rounding,
-                        float thickness) {
-  if (!isPlace(from) || !isPlace(to)) return;
+/// Newer ImGui swapped the last two arguments of AddRect, which compiles silently wrong.
+inline void addRect(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float rounding, float thickness) {
 #if IMGUI_VERSION_NUM < 19280
   list.AddRect(from, to, color, rounding, 0, thickness);
 #else
   list.AddRect(from, to, color, rounding, thickness, 0);
+#endif
+}
+
+/// The end of the first line where text is broken at `wrap` pixels.
+inline const char* lineEnd(ImFont* font, const char* begin, const char* end, float wrap) {
+#if IMGUI_VERSION_NUM < 19200
+  return font->CalcWordWrapPositionA(1, begin, end, wrap);
+#else
+  return font->CalcWordWrapPosition(font->LegacySize, begin, end, wrap);
 #endif
 }
 

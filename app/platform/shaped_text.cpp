@@ -255,6 +255,7 @@ bool runsRightToLeft(std::string_view paragraph) {
 
 ShapedLine shapeLine(std::string_view text, Direction direction, const ShapingFont& font) {
   ShapedLine line;
+  line.text = text;
   line.em = font.em;
   line.rightToLeft = direction == Direction::rightToLeft;
   if (text.empty()) return line;

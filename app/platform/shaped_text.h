@@ -42,6 +42,7 @@ struct TextCluster {
 };
 
 struct ShapedLine {
+  std::string text;
   std::vector<TextPiece> pieces;      ///< from left to right
   std::vector<TextCluster> clusters;  ///< in the order of the text, which they tile
   float width = 0, em = 0;

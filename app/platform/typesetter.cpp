@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/platform/ui_state.h"
 #include "app/platform/utf8.h"
 
 namespace headscope::app {
@@ -199,6 +200,7 @@ void Typesetter::draw(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t c
                       const ShapedLine& line) {
   using Kind = TextPiece::Kind;
   if (!compat::isPlace(at)) return;
+  const int first = list.VtxBuffer.Size;
   const float size = compat::sizeOf(font);
   const float baseline = at.y + std::round(compat::ascentOf(font));
   for (const TextPiece& piece : line.pieces) {
@@ -221,6 +223,35 @@ void Typesetter::draw(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t c
                     ImVec2(from.x + image.width, from.y + image.height), image.from, image.to, tint);
     }
   }
+  if (FrameRecorder* const recorder = uiState().recorder)
+    recorder->add(list, first, FrameText{font, line.text, at, 0}, color);
+}
+
+float Typesetter::em(const ImFont* font) const {
+  const auto source = atlas_.find(font);
+  const Typeface* const own = source == atlas_.end() ? nullptr : source->second;
+  return own ? own->emOfLine(compat::sizeOf(font)) : compat::sizeOf(font);
+}
+
+float Typesetter::unhintedWidth(const ImFont* font, std::string_view text) const {
+  const auto source = atlas_.find(font);
+  if (source == atlas_.end() || !source->second) return 0;
+  hb_buffer_t* const buffer = hb_buffer_create();
+  hb_buffer_add_utf8(buffer, text.data(), static_cast<int>(text.size()), 0, static_cast<int>(text.size()));
+  hb_buffer_guess_segment_properties(buffer);
+  hb_shape(source->second->shapingFont(em(font)), buffer, nullptr, 0);
+  unsigned count = 0;
+  const hb_glyph_position_t* const places = hb_buffer_get_glyph_positions(buffer, &count);
+  const hb_glyph_info_t* const glyphs = hb_buffer_get_glyph_infos(buffer, nullptr);
+  float width = 0;
+  bool whole = true;
+  for (unsigned i = 0; i < count; ++i) {
+    width += static_cast<float>(places[i].x_advance) / 64;
+    whole = whole && glyphs[i].codepoint != 0;  // else another font has it
+  }
+  hb_buffer_destroy(buffer);
+  if (!whole) return 0;
+  return width;
 }
 
 }  // namespace headscope::app

@@ -46,6 +46,12 @@ class Typesetter {
   /// With the line's top left corner at `at`.
   void draw(ImDrawList& list, ImFont* font, ImVec2 at, std::uint32_t color, const ShapedLine& line);
 
+  /// The em of a font of the atlas, in pixels.
+  float em(const ImFont* font) const;
+  /// Pixels that a line takes where glyphs needn't begin on whole ones, as other programs set it; 0 where the
+  /// font's own file lacks a character.
+  float unhintedWidth(const ImFont* font, std::string_view text) const;
+
   std::size_t linesKept() const;
   /// Another number after each change of fonts: what was laid out before is to be laid out again.
   int generation() const { return generation_; }

@@ -99,6 +99,7 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
     state_.texts.clear();
     state_.marks.clear();
     state_.clips.clear();
+    recorder_.clear();
     draw(input);
     if (input_.empty()) break;
     ImGui::EndFrame();

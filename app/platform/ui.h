@@ -54,6 +54,10 @@ class Ui {
   }
   /// While frozen, frames are run as always but not drawn: the framebuffer keeps its picture.
   void freeze(bool frozen) { frozen_ = frozen; }
+  /// Records the frames from now on, or no longer.
+  void record(bool records) { state_.recorder = records ? &recorder_ : nullptr; }
+  /// The last frame that was recorded, which has to be the last one of all.
+  std::vector<FramePiece> recorded() const { return recorder_.pieces(*ImGui::GetDrawData()); }
   /// The text that is not of Dear ImGui's atlas.
   Typesetter& typesetter() { return state_.typesetter; }
 
@@ -66,6 +70,7 @@ class Ui {
   ImGuiContext* context_;
   void feed(const FrameInput& frame);
   UiState state_;
+  FrameRecorder recorder_;
   InputQueue input_;
   FontBook fonts_;
   bool fontsStale_ = true;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/platform/frame_recorder.h"
 #include "app/platform/imgui_compat.h"
 #include "app/platform/typesetter.h"
 
@@ -34,6 +35,7 @@ struct TrackClip {
 struct UiState {
   std::map<std::string, ImRect> tracks;  ///< see platform/track.h
   Typesetter typesetter;
+  FrameRecorder* recorder = nullptr;  ///< of the frame that is drawn; null where it isn't recorded
 
   // For tests:
   bool watches = false;                    ///< keeps what follows

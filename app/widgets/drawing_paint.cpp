@@ -82,6 +82,8 @@ struct Painter {
       (*this)(Box{part, color});
     }
   }
+  void operator()(const Area&) const {}
+  void operator()(const Clip&) const {}
   void operator()(const Cells&) const {}
   void operator()(const Swatch&) const {}
 

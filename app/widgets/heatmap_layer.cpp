@@ -1,6 +1,7 @@
 #include "app/widgets/heatmap_layer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "app/platform/assets.h"
@@ -101,6 +102,73 @@ void HeatmapLayer::drawBatch(const ImDrawList*, const ImDrawCmd* command) {
     batch.style.logarithmic = tile.range.logarithmic;
     layer.painter_.draw(current, previous, blend, tile.view, batch.style, layer.width_, layer.height_);
   }
+}
+
+namespace {
+
+/// The gap between cells fades out as they shrink from 10 to 6 gaps across, as in the shader.
+float gapAmong(float gap, double cell) {
+  return gap <= 0 ? 0 : gap * static_cast<float>(std::clamp((cell - 6.0 * gap) / (4.0 * gap), 0.0, 1.0));
+}
+
+PaintedCells cellsSeen(const HeatmapTile& tile, render::HeatmapStyle style,
+                       Eigen::Map<const attention::Matrix> values) {
+  const render::HeatmapView& view = tile.view;
+  const render::Rect& target = view.target;
+  const auto wide = static_cast<double>(target.width() / view.cols),
+             high = static_cast<double>(target.height() / view.rows);
+  const auto first = [](float at) { return std::max<Index>(0, static_cast<Index>(std::floor(at))); };
+  const auto end = [](float at, Index count) {
+    return std::min(count, static_cast<Index>(std::ceil(at - 1e-3f)));
+  };
+  const Index row = first(view.firstRow), col = first(view.firstCol);
+  const Index rows = end(view.firstRow + view.rows, values.rows()) - row,
+              cols = end(view.firstCol + view.cols, values.cols()) - col;
+  style.low = tile.range.low;
+  style.high = tile.range.high;
+  style.logarithmic = tile.range.logarithmic;
+  style.gap = gapAmong(style.gap, std::min(wide, high));
+  PaintedCells painted;
+  const double left = std::max(target.x0, view.clip.x0), top = std::max(target.y0, view.clip.y0);
+  painted.seen = {left, top, std::min(target.x1, view.clip.x1) - left,
+                  std::min(target.y1, view.clip.y1) - top};
+  painted.cells = {{target.x0 + (static_cast<double>(col) - view.firstCol) * wide,
+                    target.y0 + (static_cast<double>(row) - view.firstRow) * high,
+                    wide * static_cast<double>(cols), high * static_cast<double>(rows)},
+                   {},
+                   style};
+  if (rows > 0 && cols > 0) painted.cells.values = values.block(row, col, rows, cols);
+  painted.fade = view.fade;
+  painted.litShare = std::clamp(
+      static_cast<double>(view.litRows - row) / static_cast<double>(std::max<Index>(rows, 1)), 0.0, 1.0);
+  return painted;
+}
+
+}  // namespace
+
+std::vector<PaintedCells> HeatmapLayer::painted(const void* data) const {
+  std::vector<PaintedCells> all;
+  const auto batch =
+      std::find_if(batches_.begin(), batches_.end(), [data](const Batch& b) { return &b == data; });
+  if (batch == batches_.end()) return all;
+  const render::HeatmapTextures* const textures = batch->textures;
+  const std::vector<float> read = textures ? textures->read() : std::vector<float>();
+  for (const HeatmapTile& tile : batch->tiles) {
+    const float* values = nullptr;
+    Index rows = 0, cols = 0;
+    if (textures) {
+      rows = textures->rows();
+      cols = textures->cols();
+      values = read.data() + tile.view.layer * rows * cols;
+    } else {
+      const attention::Stack& stack = batch->eased->values();
+      rows = stack.rows();
+      cols = stack.cols();
+      values = stack[tile.view.layer].data();
+    }
+    all.push_back(cellsSeen(tile, batch->style, {values, rows, cols}));
+  }
+  return all;
 }
 
 }  // namespace headscope::app

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "app/compute/figures/drawing.h"
 #include "app/compute/layer/value_range.h"
 #include "app/platform/canvas.h"
 #include "attention/core/tensor.h"
@@ -22,6 +23,8 @@ class EasedTextures {
   void set(const attention::Matrix& values, double now, bool ease);
   bool empty() const { return copies_[current_].empty(); }
   float blend(double now) const;
+  /// What it is or moves to, [layers, rows, cols].
+  const attention::Stack& values() const { return copies_[current_]; }
   const render::HeatmapTextures& current() const { return textures_[current_]; }
   const render::HeatmapTextures* previous() const { return easing_ ? &textures_[1 - current_] : nullptr; }
   std::size_t bytes() const { return textures_[0].bytes() + textures_[1].bytes(); }
@@ -43,6 +46,14 @@ struct HeatmapTile {
   ValueRange range = {};
 };
 
+/// A tile as it was drawn, for pictures without pixels.
+struct PaintedCells {
+  Cells cells;          ///< those that are seen, whole; its frame may stand out of what is seen
+  Frame seen;           ///< which the style's background fills
+  double litShare = 1;  ///< of the cells' height: below it they are faded
+  float fade = 1;       ///< to what they are faded there
+};
+
 /// The way from a Snapshot's matrices to pixels inside ImGui's draw lists, so that panels stay free of GL.
 class HeatmapLayer {
  public:
@@ -59,6 +70,8 @@ class HeatmapLayer {
   void draw(Canvas list, const render::HeatmapTextures& textures, const render::HeatmapStyle& style,
             std::vector<HeatmapTile> tiles);
 
+  /// What the draw callback with this data draws.
+  std::vector<PaintedCells> painted(const void* data) const;
   /// Whether a picture of this frame is still moving.
   bool moving() const { return moving_; }
 

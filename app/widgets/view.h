@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@ namespace headscope::app {
 class Dialog;
 class Glossary;
 class HeatmapLayer;
+struct Drawing;
 
 /// A (query, key) place that is lit in every picture; −1 = none of it.
 struct Crosshair {
@@ -138,6 +140,8 @@ struct View {
   /// What a lesson's reader guessed for the row of the cursor's query, a weight for each key: shown below the
   /// head that is shown large. Empty: nothing was guessed.
   std::vector<float> guessedRow;
+  /// Asks the session for the next frame that no dialog covers, as a drawing.
+  std::function<void(Drawing)> pictureWanted;
   std::shared_ptr<Dialog> dialog;  ///< a question that covers the window until it is answered
 
   bool present = false;     ///< chrome away, type for the last row

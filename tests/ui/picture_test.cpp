@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "render/image.h"
+#include "test_paths.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
 
@@ -55,6 +59,51 @@ TEST_F(Pictures, CtrlPSavesWhatThePageShows) {
   ui.draw();
   EXPECT_THAT(saved("cost.svg"), HasSubstr(">KV cache of Llama-3.1-70B at 128 k tokens × batch 1<"));
   EXPECT_GT(render::decodePng(fileBytes((saved("cost.png"), folder / "cost.png"))).width, 2000);
+}
+
+TEST_F(Pictures, ThePageIsSavedAsItIsShown) {
+  const auto saved = [&](const std::string& name) {
+    ui.view().request("picture.save_shown");
+    ui.draw();
+    EXPECT_EQ(ui.dialog(), "Save a picture");
+    answer(name);
+    ui.draw();
+    EXPECT_THAT(ui.view().messages.notice, HasSubstr("Saved " + name)) << ui.view().messages.error;
+    return fileText(folder / name);
+  };
+  EXPECT_THAT(saved("heads.svg"),
+              testing::AllOf(HasSubstr(">Head 3<"), HasSubstr(">Undo<"), HasSubstr(">Lessons<")));
+  ui.session().scene().cursor.page = "lab";
+  ui.draw();
+  EXPECT_THAT(saved("lab.svg"), HasSubstr(">Every query meets every key<"));
+  EXPECT_THAT(saved("lab.pdf"), testing::StartsWith("%PDF"));
+  // A page without a figure of its own is what Ctrl+P saves.
+  ui.chord(kCtrl, Key::p);
+  answer("again.svg");
+  ui.draw();
+  EXPECT_THAT(fileText(folder / "again.svg"), HasSubstr(">Every query meets every key<"));
+}
+
+TEST_F(Pictures, AFilmIsRecordedBesideTheWindow) {
+  ui.session().exports().program = HEADSCOPE_BINARY;
+  ui.session().scene().setup.input.text = "a b";
+  ui.draw();
+  ui.view().request("film.record");
+  ui.draw();
+  ASSERT_EQ(ui.dialog(), "record");
+  ui.click("record.kind.PNG frames");
+  ui.click("record.file");
+  ui.draw();
+  answer("film.frames");
+  EXPECT_EQ(ui.dialog(), "");
+  for (int i = 0; i < 3000 && ui.view().messages.notice.find("Saved film.frames") == std::string::npos &&
+                  ui.view().messages.error.empty();
+       ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ui.frames(1);
+  }
+  EXPECT_EQ(ui.view().messages.error, "");
+  EXPECT_TRUE(std::filesystem::exists(folder / "film.frames" / "frame-00024.png"));
 }
 
 TEST_F(Pictures, AnotherEndingIsRefusedInASentence) {

@@ -17,11 +17,22 @@ void move(Line& line, double x, double y) {
   line.y0 += y;
   line.y1 += y;
 }
-void move(Polyline& line, double x, double y) {
-  for (Polyline::Point& point : line.points) {
+void move(std::vector<Polyline::Point>& points, double x, double y) {
+  for (Polyline::Point& point : points) {
     point.x += x;
     point.y += y;
   }
+}
+void move(Polyline& line, double x, double y) {
+  move(line.points, x, y);
+}
+void move(Area& area, double x, double y) {
+  for (auto& ring : area.rings) move(ring, x, y);
+}
+void move(Clip& clip, double x, double y) {
+  if (!clip.frame) return;
+  clip.frame->x += x;
+  clip.frame->y += y;
 }
 template <typename Framed>
 void move(Framed& shape, double x, double y) {

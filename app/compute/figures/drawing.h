@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -17,6 +18,7 @@ struct Frame {
   double x = 0, y = 0, width = 0, height = 0;
   double right() const { return x + width; }
   double bottom() const { return y + height; }
+  bool operator==(const Frame&) const = default;
 };
 
 /// Where a line of text stands about its place.
@@ -30,6 +32,7 @@ struct TextRun {
   Anchor anchor = Anchor::start;
   bool mono = false, bold = false;
   double degrees = 0;
+  double spacing = 0;  ///< units added after each letter
 };
 
 /// A rectangle, filled, or outlined where `outline` > 0.
@@ -56,6 +59,17 @@ struct Polyline {
   std::vector<double> dashes = {};  ///< units that are drawn and left out, in turn; none: it is solid
 };
 
+/// The inside of polygons.
+struct Area {
+  std::vector<std::vector<Polyline::Point>> rings;
+  render::Color color;
+};
+
+/// Of all shapes from here on only what is inside is seen; nothing: all of it again.
+struct Clip {
+  std::optional<Frame> frame = {};
+};
+
 /// A matrix as coloured cells that fill the frame; the style's hatches and marks are those of heatmaps on
 /// screen, its gap is in units.
 struct Cells {
@@ -78,7 +92,7 @@ struct Swatch {
   float value = render::kMaskedCell;
 };
 
-using Shape = std::variant<TextRun, Box, Line, Polyline, Cells, Ramp, Swatch>;
+using Shape = std::variant<TextRun, Box, Line, Polyline, Area, Clip, Cells, Ramp, Swatch>;
 
 struct Drawing {
   std::string title;  ///< for readers that can't see it

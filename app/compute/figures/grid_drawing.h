@@ -16,12 +16,12 @@ struct GridFigure {
   std::string title, note;  ///< above it
   std::string columnTitle;  ///< "head", "token"
   std::vector<std::string> rows, columns;
-  attention::Matrix values;                   ///< [rows, columns]; NaN: there is none, or not yet
-  std::vector<std::string> words;             ///< [rows · columns]; empty: the numbers stand in the cells
-  float low = -1, high = 1;                   ///< the values at the ends of the colours
-  std::string caption;                        ///< of the colour scale
-  bool aroundZero = true;                     ///< two colours around the middle; else one, from nothing up
-  bool scale = true;                          ///< with its note and colour scale; a grid beside it may have the same
+  attention::Matrix values;        ///< [rows, columns]; NaN: there is none, or not yet
+  std::vector<std::string> words;  ///< [rows · columns]; empty: the numbers stand in the cells
+  float low = -1, high = 1;        ///< the values at the ends of the colours
+  std::string caption;             ///< of the colour scale
+  bool aroundZero = true;          ///< two colours around the middle; else one, from nothing up
+  bool scale = true;               ///< with its note and colour scale; a grid beside it may have the same
   std::vector<std::pair<Index, Index>> kept;  ///< cells with a frame
 };
 /// Where the cells of a grid are in a space of so many units.

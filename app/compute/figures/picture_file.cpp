@@ -83,26 +83,6 @@ attention::Status writeSvg(const std::filesystem::path& path, const Drawing& dra
   return attention::writeFile(path, svgText(drawing, options));
 }
 
-attention::Status writePdf(const std::filesystem::path& path, const Drawing& drawing,
-                           const PictureSize& size) {
-  constexpr double kPointsPerInch = 72, kPixelsPerInch = 96;
-  constexpr double kMostPoints = 14400;  // PDF 1.7, annex C: 200 inches a side
-  PictureSize onPaper = size;
-  onPaper.dpi = kPixelsPerInch;
-  const Extent extent = extentOf(drawing, onPaper);
-  const double width = extent.width * kPointsPerInch / kPixelsPerInch,
-               height = extent.height * kPointsPerInch / kPixelsPerInch;
-  if (!(width >= 1 && height >= 1 && width <= kMostPoints && height <= kMostPoints))
-    return Error{fmt::format("the page would be {:.0f} × {:.0f} points, expected 1 to {} a side", width,
-                             height, countText(static_cast<Index>(kMostPoints)))};
-  // Cells that are an image have the pixels that a printer shows.
-  SvgOptions options{fmt::format("{:.6g}", width), fmt::format("{:.6g}", height),
-                     size.dpi / kPointsPerInch * width / drawing.width};
-  const auto pdf = pdfPage(svgText(drawing, options), width, height);
-  if (!pdf) return Error{path.filename().string() + ": " + pdf.error().message};
-  return attention::writeFile(path, *pdf);
-}
-
 attention::Status writePng(const std::filesystem::path& path, const Drawing& drawing, const PictureSize& size,
                            const MemoryBudget& memory) {
   const Result<PixelSize> pixels = pixelSizeOf(drawing, size);
@@ -163,6 +143,30 @@ Result<PictureFormat> pictureFormat(const std::filesystem::path& path) {
                ", expected .png, .svg or .pdf"};
 }
 
+attention::Status writePdf(const std::filesystem::path& path, const std::vector<Drawing>& pages,
+                           const PictureSize& size) {
+  if (pages.empty()) return Error{path.filename().string() + " would have no page, expected at least one"};
+  const Drawing& drawing = pages.front();
+  constexpr double kPointsPerInch = 72, kPixelsPerInch = 96;
+  constexpr double kMostPoints = 14400;  // PDF 1.7, annex C: 200 inches a side
+  PictureSize onPaper = size;
+  onPaper.dpi = kPixelsPerInch;
+  const Extent extent = extentOf(drawing, onPaper);
+  const double width = extent.width * kPointsPerInch / kPixelsPerInch,
+               height = extent.height * kPointsPerInch / kPixelsPerInch;
+  if (!(width >= 1 && height >= 1 && width <= kMostPoints && height <= kMostPoints))
+    return Error{fmt::format("the page would be {:.0f} × {:.0f} points, expected 1 to {} a side", width,
+                             height, countText(static_cast<Index>(kMostPoints)))};
+  // Cells that are an image have the pixels that a printer shows.
+  SvgOptions options{fmt::format("{:.6g}", width), fmt::format("{:.6g}", height),
+                     size.dpi / kPointsPerInch * width / drawing.width};
+  std::vector<std::string> svgs;
+  for (const Drawing& page : pages) svgs.push_back(svgText(page, options));
+  const auto pdf = pdfPages(svgs, width, height);
+  if (!pdf) return Error{path.filename().string() + ": " + pdf.error().message};
+  return attention::writeFile(path, *pdf);
+}
+
 attention::Status writePicture(const std::filesystem::path& path, const Drawing& drawing,
                                const PictureSize& size, const MemoryBudget& memory) {
   const Result<PictureFormat> format = pictureFormat(path);
@@ -174,7 +178,7 @@ attention::Status writePicture(const std::filesystem::path& path, const Drawing&
     case PictureFormat::svg:
       return writeSvg(path, page, size);
     case PictureFormat::pdf:
-      return writePdf(path, page, size);
+      return writePdf(path, {page}, size);
     case PictureFormat::png:
       break;
   }

@@ -50,4 +50,8 @@ attention::Result<PictureFormat> pictureFormat(const std::filesystem::path& path
 attention::Status writePicture(const std::filesystem::path& path, const Drawing& drawing,
                                const PictureSize& size, const MemoryBudget& memory);
 
+/// The same as a PDF with a page for each of them; all pages have the size of the first.
+attention::Status writePdf(const std::filesystem::path& path, const std::vector<Drawing>& pages,
+                           const PictureSize& size);
+
 }  // namespace headscope::app

@@ -96,8 +96,8 @@ attention::Result<render::Image> rasterise(const std::string& svg, int width, in
   return imageOf(surface.get(), width, height);
 }
 
-attention::Result<std::vector<std::uint8_t>> pdfPage(const std::string& svg, double width, double height) {
-  if (!hasRoom(readingBytes(svg))) return Error{"the picture takes more memory than there is"};
+attention::Result<std::vector<std::uint8_t>> pdfPages(const std::vector<std::string>& svgs, double width,
+                                                      double height) {
   std::vector<std::uint8_t> pdf;
   const auto append = [](void* to, const unsigned char* bytes, unsigned count) -> cairo_status_t {
     try {
@@ -109,7 +109,11 @@ attention::Result<std::vector<std::uint8_t>> pdfPage(const std::string& svg, dou
     return CAIRO_STATUS_SUCCESS;
   };
   const Owned<cairo_surface_t> surface(cairo_pdf_surface_create_for_stream(append, &pdf, width, height));
-  if (const auto status = render(svg, surface.get(), width, height); !status) return status.error();
+  for (const std::string& svg : svgs) {
+    if (!hasRoom(readingBytes(svg))) return Error{"the picture takes more memory than there is"};
+    if (const auto status = render(svg, surface.get(), width, height); !status) return status.error();
+    cairo_surface_show_page(surface.get());
+  }
   cairo_surface_finish(surface.get());
   if (const auto status = checked(cairo_surface_status(surface.get())); !status) return status.error();
   return pdf;

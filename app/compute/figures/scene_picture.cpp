@@ -136,6 +136,11 @@ PictureKind shownPicture(const Scene& scene) {
   return scene.cursor.focus >= 0 ? PictureKind::head : PictureKind::heads;
 }
 
+bool hasFigure(const Scene& scene) {
+  constexpr std::array<std::string_view, 5> kPages{"heads", "mask", "map", "cache", "cost"};
+  return std::ranges::find(kPages, scene.cursor.page) != kPages.end();
+}
+
 Result<Drawing> drawPicture(PictureKind kind, const Scene& scene, const Snapshot* snapshot,
                             Resources& resources, const DrawingOptions& options) {
   const bool page = kind == PictureKind::page;

@@ -16,6 +16,8 @@ inline constexpr std::array<std::string_view, 11> kPictureNames{
 /// What the page that is shown shows: of the heads all or the focused one, the mask, the map, the cache, or
 /// what a model costs.
 PictureKind shownPicture(const Scene& scene);
+/// Whether that is a figure of the page: of the others it is the heads behind them.
+bool hasFigure(const Scene& scene);
 /// Whether it is of a whole model, which is run for it.
 inline bool isOfModel(PictureKind kind) {
   return kind == PictureKind::model || kind == PictureKind::patch || kind == PictureKind::attribution ||

@@ -115,13 +115,27 @@ class SvgWriter {
     out_ += fmt::format("<title>{}</title>\n", escaped(drawing.title));
     out_ += rectangle({0, 0, drawing.width, drawing.height}, fill(drawing.background));
     for (const Shape& shape : drawing.shapes) std::visit([this](const auto& each) { write(each); }, shape);
+    write(Clip{});
     out_ += "</svg>\n";
   }
 
   std::string take() { return std::move(out_); }
 
  private:
-  static std::string fill(const Color& color) { return "fill=\"#" + hex(color) + "\""; }
+  /// `of`: "fill" or "stroke".
+  static std::string paintOf(const char* of, const Color& color) {
+    std::string paint = fmt::format("{}=\"#{}\"", of, hex(color));
+    if (color.a < 1) paint += fmt::format(" {}-opacity=\"{:.3f}\"", of, std::max(color.a, 0.0f));
+    return paint;
+  }
+  static std::string fill(const Color& color) { return paintOf("fill", color); }
+  static std::string stroke(const Color& color) { return paintOf("stroke", color); }
+  static std::string listed(const std::vector<Polyline::Point>& points) {
+    std::string list;
+    for (const Polyline::Point& point : points)
+      list += (list.empty() ? "" : " ") + number(point.x) + "," + number(point.y);
+    return list;
+  }
 
   /// The paint of a cell: a colour, or a hatch for what has no value.
   std::string paint(const HeatmapStyle& style, float value) {
@@ -156,33 +170,47 @@ class SvgWriter {
       out_ += fmt::format(" text-anchor=\"{}\"", kAnchors[static_cast<std::size_t>(text.anchor)]);
     if (text.mono) out_ += fmt::format(" font-family=\"{}\"", kMono);
     if (text.bold) out_ += " font-weight=\"600\"";
+    if (text.spacing != 0) out_ += fmt::format(" letter-spacing=\"{:.3f}\"", text.spacing);
+    if (text.text.find("  ") != std::string::npos || text.text.front() == ' ')
+      out_ += " xml:space=\"preserve\"";
     out_ += ">" + escaped(text.text) + "</text>\n";
   }
 
   void write(const Box& box) {
-    std::string paint = box.outline > 0 ? fmt::format("fill=\"none\" stroke=\"#{}\" stroke-width=\"{}\"",
-                                                      hex(box.color), number(box.outline))
+    std::string paint = box.outline > 0 ? fmt::format("fill=\"none\" {} stroke-width=\"{}\"",
+                                                      stroke(box.color), number(box.outline))
                                         : fill(box.color);
     if (box.radius > 0) paint += fmt::format(" rx=\"{}\"", number(box.radius));
     out_ += rectangle(box.frame, paint);
   }
 
   void write(const Line& line) {
-    out_ +=
-        fmt::format("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"#{}\" stroke-width=\"{}\"/>\n",
-                    number(line.x0), number(line.y0), number(line.x1), number(line.y1), hex(line.color),
-                    number(line.width));
+    out_ += fmt::format("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" {} stroke-width=\"{}\"/>\n",
+                        number(line.x0), number(line.y0), number(line.x1), number(line.y1),
+                        stroke(line.color), number(line.width));
   }
 
   void write(const Polyline& line) {
     if (line.points.size() < 2) return;
-    std::string points, dashes;
-    for (const Polyline::Point& point : line.points)
-      points += (points.empty() ? "" : " ") + number(point.x) + "," + number(point.y);
+    std::string dashes;
     for (const double dash : line.dashes) dashes += (dashes.empty() ? "" : " ") + number(dash);
-    out_ += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"#{}\" stroke-width=\"{}\"{}/>\n",
-                        points, hex(line.color), number(line.width),
+    out_ += fmt::format("<polyline points=\"{}\" fill=\"none\" {} stroke-width=\"{}\"{}/>\n",
+                        listed(line.points), stroke(line.color), number(line.width),
                         dashes.empty() ? "" : " stroke-dasharray=\"" + dashes + "\"");
+  }
+
+  void write(const Area& area) {
+    out_ += "<path d=\"";
+    for (const auto& ring : area.rings) out_ += "M" + listed(ring) + "z";
+    out_ += "\" " + fill(area.color) + "/>\n";
+  }
+
+  void write(const Clip& clip) {
+    if (std::exchange(clipped_, clip.frame.has_value())) out_ += "</g>\n";
+    if (!clip.frame) return;
+    const std::string id = fmt::format("clip-{}", clips_++);
+    out_ += "<clipPath id=\"" + id + "\">" + rectangle(*clip.frame, "") + "</clipPath><g clip-path=\"url(#" +
+            id + ")\">\n";
   }
 
   void write(const Cells& cells) {
@@ -196,11 +224,15 @@ class SvgWriter {
     const double gap = cells.style.gap;
     // Without a gap, smoothed edges would let the background through.
     out_ += gap > 0 ? "<g class=\"cells\">\n" : "<g class=\"cells\" shape-rendering=\"crispEdges\">\n";
+    // At written places, so that each cell ends where the next one begins.
+    const auto edge = [](double at) { return std::round(at * 100) / 100; };
     for (Index row = 0; row < cells.values.rows(); ++row)
       for (Index col = 0; col < cells.values.cols(); ++col) {
         const std::string colour = paint(cells.style, cells.values(row, col));
-        out_ += rectangle({cells.frame.x + static_cast<double>(col) * width,
-                           cells.frame.y + static_cast<double>(row) * height, width - gap, height - gap},
+        const double x = edge(cells.frame.x + static_cast<double>(col) * width),
+                     y = edge(cells.frame.y + static_cast<double>(row) * height);
+        out_ += rectangle({x, y, edge(cells.frame.x + static_cast<double>(col + 1) * width) - x - gap,
+                           edge(cells.frame.y + static_cast<double>(row + 1) * height) - y - gap},
                           colour);
       }
     out_ += "</g>\n";
@@ -262,7 +294,7 @@ class SvgWriter {
   }
 
   void write(const Ramp& ramp) {
-    constexpr int kStops = 32;
+    const int stops = ramp.style.tint && !ramp.style.tint->middle ? 1 : 32;
     const std::string id = fmt::format("ramp-{}", defined_.size());
     defined_.insert(id);
     out_ += fmt::format(
@@ -272,10 +304,11 @@ class SvgWriter {
     even.low = 0;
     even.high = 1;
     even.logarithmic = false;
-    for (int i = 0; i <= kStops; ++i) {
-      const double t = static_cast<double>(i) / kStops;
-      out_ += fmt::format("<stop offset=\"{:.4f}\" stop-color=\"#{}\"/>", t,
-                          hex(cellColor(even, static_cast<float>(t))));
+    for (int i = 0; i <= stops; ++i) {
+      const double t = static_cast<double>(i) / stops;
+      const Color color = cellColor(even, static_cast<float>(t));
+      out_ += fmt::format("<stop offset=\"{:.4f}\" stop-color=\"#{}\"{}/>", t, hex(color),
+                          color.a < 1 ? fmt::format(" stop-opacity=\"{:.3f}\"", color.a) : "");
     }
     out_ += "</linearGradient></defs>\n" + rectangle(ramp.frame, "fill=\"url(#" + id + ")\"");
   }
@@ -289,6 +322,8 @@ class SvgWriter {
   const bool rectangles_;
   std::string out_;
   std::set<std::string> defined_;  ///< ids of patterns and gradients
+  int clips_ = 0;
+  bool clipped_ = false;
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "app/pages/common/picture_actions.h"
 
+#include <functional>
+
 #include "app/compute/figures/picture_file.h"
 #include "app/compute/figures/scene_picture.h"
 #include "app/widgets/file_picker.h"
@@ -11,19 +13,17 @@ namespace {
 /// Pixels of a layout unit: sharp on paper and on displays of double density.
 constexpr double kScale = 2;
 
-/// What is drawn, from the newest that was computed, away from the thread that draws the window.
-void savePicture(PageServices& services, const Scene& scene, PictureKind kind, const DrawingOptions& options,
-                 const std::filesystem::path& path, const Outcome& outcome) {
-  View& view = services.view;
-  if (const auto format = pictureFormat(path); !format) return outcome.fail(format.error().message);
-  view.say("Drawing " + path.filename().string() + " …");
+using Draw = std::function<attention::Result<Drawing>()>;
+
+/// Draws and writes away from the thread that draws the window.
+void savePicture(PageServices& services, const std::filesystem::path& path, double scale, Draw draw,
+                 const Outcome& outcome) {
   services.files.write(
       path,
-      [scene, kind, options, path, snapshot = services.layer.snapshot(),
-       &resources = services.resources]() -> attention::Status {
-        const auto drawing = drawPicture(kind, scene, snapshot.get(), resources, options);
+      [path, scale, draw = std::move(draw), &resources = services.resources]() -> attention::Status {
+        const auto drawing = draw();
         if (!drawing) return attention::Error{path.filename().string() + ": " + drawing.error().message};
-        return writePicture(path, *drawing, {.scale = kScale}, resources.memory);
+        return writePicture(path, *drawing, {.scale = scale}, resources.memory);
       },
       [path, outcome](attention::Status written) {
         written.ok() ? outcome.tell("Saved " + path.filename().string())
@@ -31,13 +31,43 @@ void savePicture(PageServices& services, const Scene& scene, PictureKind kind, c
       });
 }
 
-void askWhere(PageServices& services, PictureKind kind, const DrawingOptions& options) {
+void askForFile(PageServices& services, std::string proposal,
+                std::function<void(Scene&, const std::filesystem::path&, const Outcome&)> chosen) {
   FileQuestion question{"Save a picture", {kPictureEndings.begin(), kPictureEndings.end()}, "", {}};
-  question.proposal = std::string(kPictureNames[static_cast<std::size_t>(kind)]) + ".png";
-  question.chosen = [&services, kind, options](Scene& scene, const auto& path, const Outcome& outcome) {
-    savePicture(services, scene, kind, options, path, outcome);
+  question.proposal = std::move(proposal);
+  question.chosen = [chosen = std::move(chosen)](Scene& scene, const auto& path, const Outcome& outcome) {
+    if (const auto format = pictureFormat(path); !format) return outcome.fail(format.error().message);
+    chosen(scene, path, outcome);
   };
   services.view.dialog = std::make_shared<FilePicker>(std::move(question), services.folders);
+}
+
+/// The figure, from the newest that was computed.
+void askWhere(PageServices& services, PictureKind kind, const DrawingOptions& options) {
+  askForFile(
+      services, std::string(kPictureNames[static_cast<std::size_t>(kind)]) + ".png",
+      [&services, kind, options](Scene& scene, const auto& path, const Outcome& outcome) {
+        services.view.say("Drawing " + path.filename().string() + " …");
+        savePicture(
+            services, path, kScale,
+            [scene, kind, options, snapshot = services.layer.snapshot(), &resources = services.resources] {
+              return drawPicture(kind, scene, snapshot.get(), resources, options);
+            },
+            outcome);
+      });
+}
+
+/// The page as the window shows it, as soon as the dialog has gone.
+void askWhereShown(PageServices& services, const Scene& scene) {
+  askForFile(services, scene.cursor.page + ".pdf",
+             [&services](Scene&, const std::filesystem::path& path, const Outcome& outcome) {
+               outcome.done("Drawing " + path.filename().string() + " …");
+               services.view.redraw();
+               services.view.pictureWanted = [&services, path](Drawing drawing) {
+                 savePicture(
+                     services, path, 1, [drawing] { return drawing; }, Outcome(services.view));
+               };
+             });
 }
 
 }  // namespace
@@ -50,9 +80,20 @@ std::vector<Action> pictureActions(PageServices& services) {
        {Key::p, {.ctrl = true}},
        true,
        false,
-       [&services](Scene& scene) { askWhere(services, shownPicture(scene), {}); },
+       [&services](Scene& scene) {
+         hasFigure(scene) ? askWhere(services, shownPicture(scene), {}) : askWhereShown(services, scene);
+       },
        "",
        "export screenshot image figure png svg pdf"},
+      {"picture.save_shown",
+       "Save this page as it is shown…",
+       "Picture",
+       {},
+       true,
+       false,
+       [&services](Scene& scene) { askWhereShown(services, scene); },
+       "",
+       "export screenshot window vector print png svg pdf"},
       {"picture.save_dark",
        "Save a picture of this page, dark…",
        "Picture",

@@ -12,23 +12,22 @@ namespace headscope::app {
 
 namespace {
 
-/// What the stage shows: the step's scene, or until its question is answered what was there before, looked
-/// at from where the step looks. Which mistake is shown may itself be the answer.
-Scene sceneOf(const Lesson& lesson, const LessonStep& step, bool after) {
-  if (after) return step.scene;
-  Scene scene = sceneBefore(lesson, step);
-  const attention::Mistake mistake = scene.cursor.lab.mistake;
-  scene.cursor = step.scene.cursor;
-  scene.cursor.lab.mistake = mistake;
-  return scene;
-}
-
 /// "step 3 of Why divide by √d".
 std::string stepPlace(const Lesson& lesson, Index step) {
   return fmt::format("step {} of {}", step + 1, lesson.title);
 }
 
 }  // namespace
+
+Scene stageScene(const Lesson& lesson, const LessonStep& step, bool after) {
+  if (after) return step.scene;
+  Scene scene = sceneBefore(lesson, step);
+  // Which mistake is shown may itself be the answer.
+  const attention::Mistake mistake = scene.cursor.lab.mistake;
+  scene.cursor = step.scene.cursor;
+  scene.cursor.lab.mistake = mistake;
+  return scene;
+}
 
 void LessonsPage::arrange(Document& own) {
   if (std::exchange(takes_, false)) takeToPage(own);
@@ -168,7 +167,7 @@ void LessonsPage::place(LessonCursor& at) {
 void LessonsPage::setStage(const Placed& now) {
   clearStage();
   const LessonStep& step = now.lesson->steps[static_cast<std::size_t>(now.step)];
-  Scene written = sceneOf(*now.lesson, step, now.after);
+  Scene written = stageScene(*now.lesson, step, now.after);
   // A page can't stage another stage.
   if (written.cursor.page == "lessons" || written.cursor.page == "talk") written.cursor.page = "heads";
   const auto left = waiting_.extract({now.lesson->id, step.id, now.after});

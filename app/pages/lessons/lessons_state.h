@@ -65,6 +65,10 @@ struct LessonsState {
 /// The scene that a step's patch was laid over.
 const Scene& sceneBefore(const Lesson& lesson, const LessonStep& step);
 
+/// What the stage shows: the step's scene, or until its question is answered what was there before, looked
+/// at from where the step looks.
+Scene stageScene(const Lesson& lesson, const LessonStep& step, bool after);
+
 /// Words of a lesson, set; what doesn't parse is shown as it stands.
 RichText richOrPlain(const std::string& text);
 RichFonts readingFonts(const View& view, std::uint32_t color);

@@ -164,16 +164,9 @@ void paintRotated(Canvas list, ImFont* font, ImVec2 at, float degrees, std::uint
   const ImVec2 origin(clipMin.x, clipMin.y);
   list.PushClipRect(clipMin, ImVec2(std::max(clipMax.x, clipMin.x + width + size),
                                     std::max(clipMax.y, clipMin.y + 2 * size)));
-  ImVector<ImDrawVert>& vertices = list.vertices();
-  const int first = vertices.Size;
+  const int first = list.vertices();
   if (!uiState().hidesTexts) drawLines(list, font, origin, color, text);
-  const float angle = -degrees * 3.14159265f / 180;
-  const float c = std::cos(angle), s = std::sin(angle);
-  for (int i = first; i < vertices.Size; ++i) {
-    ImVec2& p = vertices[i].pos;
-    const float x = p.x - origin.x - width, y = p.y - origin.y - size / 2;
-    p = ImVec2(at.x + c * x - s * y, at.y + s * x + c * y);
-  }
+  list.turn(first, ImVec2(origin.x + width, origin.y + size / 2), at, -degrees);
   list.PopClipRect();
 }
 

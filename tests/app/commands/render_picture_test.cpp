@@ -72,6 +72,16 @@ TEST_F(RenderPicture, TakesTheHeadAndTheStep) {
   EXPECT_THAT(fileText(folder_ / "b.svg"), testing::AllOf(HasSubstr(">Head 5<"), HasSubstr("KV cache")));
 }
 
+TEST_F(RenderPicture, TheWindowIsLinesAndTextWhereItsOptionsAreGiven) {
+  const Outcome presented = render({"--page", "model", "--size", "1280x720", "--present"}, "model.pdf");
+  EXPECT_EQ(presented.exitCode, 0) << presented.errors;
+  EXPECT_THAT(fileText(folder_ / "model.pdf"), testing::StartsWith("%PDF"));
+  EXPECT_EQ(render({"--room", "biases"}, "biases.svg").exitCode, 0);
+  EXPECT_THAT(fileText(folder_ / "biases.svg"), testing::AllOf(HasSubstr(">Biases<"), HasSubstr(">Undo<")));
+  EXPECT_EQ(render({"--what", "window", "--page", "lessons"}, "lessons.svg").exitCode, 0);
+  EXPECT_THAT(fileText(folder_ / "lessons.svg"), HasSubstr("width=\"1920\""));
+}
+
 TEST_F(RenderPicture, RefusesWhatCantBe) {
   expectUsage({"--what", "everything"}, "a.png", "--what");
   expectUsage({"--what", "head"}, "a.jpg", "expected .png, .svg or .pdf");

@@ -57,6 +57,28 @@ TEST(PictureFile, APngHasTheSizeThatWasAsked) {
   EXPECT_THAT(fileText(folder / "a.png"), HasSubstr(std::string("pHYs\0\0\x5C\x46\0\0\x5C\x46\1", 13)));
 }
 
+TEST(PictureFile, ClipsHoldUntilTheNextOneAndColoursMayLetThrough) {
+  const TemporaryFolder folder;
+  Drawing drawing = someDrawing();
+  drawing.shapes = {Clip{Frame{0, 0, 100, 200}},
+                    Box{{0, 0, 400, 200}, {1, 0, 0, 1}},
+                    Clip{Frame{200, 0, 50, 200}},
+                    Box{{0, 0, 400, 200}, {1, 0, 0, 0.5f}},
+                    Clip{},
+                    Area{{{{300, 0}, {400, 0}, {400, 200}, {300, 200}}}, {0, 0, 1, 1}}};
+  ASSERT_TRUE(writePicture(folder / "a.png", drawing, {}, kMemory).ok());
+  const render::Image image = render::decodePng(fileBytes(folder / "a.png"));
+  const auto at = [&](int x) {
+    const std::uint8_t* pixel = &image.rgba[static_cast<std::size_t>(4 * (100 * 400 + x))];
+    return std::array<int, 3>{pixel[0], pixel[1], pixel[2]};
+  };
+  EXPECT_EQ(at(50), (std::array<int, 3>{255, 0, 0}));
+  EXPECT_EQ(at(150), (std::array<int, 3>{255, 255, 255}));
+  EXPECT_EQ(at(225)[0], 255);
+  EXPECT_NEAR(at(225)[1], 128, 2);
+  EXPECT_EQ(at(350), (std::array<int, 3>{0, 0, 255}));
+}
+
 TEST(PictureFile, WhatIsWiderThanAskedStandsInTheMiddle) {
   const TemporaryFolder folder;
   ASSERT_TRUE(

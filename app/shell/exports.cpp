@@ -1,0 +1,196 @@
+#include "app/shell/exports.h"
+
+#include <fmt/core.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+
+#include "app/scene/scene_json.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/file_picker.h"
+
+namespace headscope::app {
+
+namespace {
+
+constexpr std::array<const char*, 5> kFilms{"decode", "generation", "pipeline", "lesson", "talk"};
+constexpr std::array<const char*, 5> kFilmLabels{"Decode", "Generation", "Pipeline", "Lesson", "Talk"};
+constexpr std::array<const char*, 3> kSizes{"1280x720", "1920x1080", "3840x2160"};
+constexpr std::array<const char*, 3> kSizeLabels{"1280 × 720", "1920 × 1080", "3840 × 2160"};
+constexpr std::array<const char*, 3> kRates{"24", "30", "60"};
+constexpr std::array<const char*, 3> kRateLabels{"24 frames/s", "30 frames/s", "60 frames/s"};
+constexpr std::array<const char*, 4> kEndings{".mp4", ".webm", ".gif", ".frames"};
+constexpr std::array<const char*, 4> kEndingLabels{"MP4", "WebM", "GIF", "PNG frames"};
+
+template <std::size_t n>
+std::vector<Choice> choicesFrom(const std::array<const char*, n>& labels) {
+  std::vector<Choice> choices;
+  for (const char* label : labels) choices.push_back({label, "", label});
+  return choices;
+}
+
+}  // namespace
+
+/// Asks what is recorded, and how.
+class RecordDialog : public Dialog {
+ public:
+  explicit RecordDialog(Exports& exports) : exports_(exports) {}
+  std::string name() const override { return "record"; }
+
+  void draw(Scene& scene, View& view, bool opening) override {
+    if (opening)
+      film_ = !exports_.lesson_().empty()            ? 3
+              : exports_.own().cursor.page == "talk" ? 4
+              : scene.cursor.page == "model"         ? 1
+              : scene.cursor.page == "lab"           ? 2
+                                                     : 0;
+    bool asks = false;
+    if (beginDialog(view, "record", "Record a film", 460, 250)) {
+      std::vector<Choice> films = choicesFrom(kFilmLabels);
+      if (exports_.lesson_().empty()) films[3].disabledReason = "Open a lesson to record it";
+      if (exports_.own().talk->views.empty()) films[4].disabledReason = "Add views to a talk to record it";
+      row(view, "record.what", films, film_);
+      row(view, "record.size", choicesFrom(kSizeLabels), size_);
+      row(view, "record.rate", choicesFrom(kRateLabels), rate_);
+      row(view, "record.kind", choicesFrom(kEndingLabels), ending_);
+      gap(view, 10);
+      asks = button(view, "record.file", "Choose a file…");
+      ImGui::SameLine(0, view.px(8));
+      if (button(view, "record.cancel", "Cancel")) view.dialog.reset();
+    }
+    endDialog();
+    if (asks) askForFile(view);
+  }
+
+ private:
+  void row(View& view, const char* name, const std::vector<Choice>& choices, int& chosen) {
+    segmented(view, name, choices, chosen);
+    gap(view, 8);
+  }
+  void askForFile(View& view) {
+    const auto at = [](int i) { return static_cast<std::size_t>(i); };
+    const std::string ending = kEndings[at(ending_)], film = kFilms[at(film_)];
+    FileQuestion question{"Save the film", {ending}, film + ending, {}};
+    std::vector<std::string> words{"record", "--what",         film, "--size", kSizes[at(size_)],
+                                   "--fps",  kRates[at(rate_)]};
+    question.chosen = [&exports = exports_, words, ofTalk = film == "talk"](Scene& scene, const auto& path,
+                                                                            const Outcome& outcome) {
+      exports.run(ofTalk ? exports.own() : scene, words, path, outcome);
+    };
+    view.dialog = std::make_shared<FilePicker>(std::move(question), exports_.services_.folders);
+  }
+
+  Exports& exports_;
+  int film_ = 0, size_ = 0, rate_ = 1, ending_ = 0;
+};
+
+const Scene& Exports::own() const {
+  return services_.own()->scene();
+}
+
+Exports::~Exports() {
+  child_.reset();
+  removeInput();
+}
+
+void Exports::removeInput() {
+  std::error_code ignored;
+  if (!input_.empty()) std::filesystem::remove(std::exchange(input_, {}), ignored);
+}
+
+void Exports::run(const Scene& scene, std::vector<std::string> words, const std::filesystem::path& path,
+                  const Outcome& outcome) {
+  if (child_) return outcome.fail(name_ + " is still being written. Stop it first.");
+  std::string file = lesson_().string();
+  if (file.empty()) {
+    std::error_code ignored;
+    file = (std::filesystem::temp_directory_path(ignored) / "headscope-XXXXXX.json").string();
+    const int made = ::mkstemps(file.data(), 5);
+    if (made < 0) return outcome.fail("No temporary file could be made for the scene.");
+    ::close(made);
+    input_ = file;
+    if (!(std::ofstream(file) << formatScene(scene)).flush())
+      return outcome.fail(file + " can't be written.");
+  }
+  words.insert(words.begin() + 1, file);
+  words.insert(words.end(),
+               {"--theme", services_.view.preferences.light ? "light" : "dark", "-o", path.string()});
+  auto started = ChildProgram::start(program, words, wake_);
+  if (!started) {
+    removeInput();
+    return outcome.fail(started.error().message);
+  }
+  child_ = *std::move(started);
+  name_ = path.filename().string();
+  stopped_ = false;
+  outcome.done("Writing " + name_ + " …");
+}
+
+bool Exports::take() {
+  if (!child_) return false;
+  const std::optional<int> ended = child_->ended();
+  const std::string said = child_->said();
+  View& view = services_.view;
+  if (!ended) {
+    if (said.empty() || said == told_) return false;
+    view.say(name_ + ": " + (told_ = said));
+    return true;
+  }
+  constexpr std::string_view kPrefix = "headscope: ";
+  if (*ended == 0)
+    view.say("Saved " + name_);
+  else if (stopped_)
+    view.say("Stopped; " + name_ + " was not written.");
+  else
+    view.messages.fail(said.starts_with(kPrefix) ? said.substr(kPrefix.size())
+                                                 : name_ + " could not be written.");
+  child_.reset();
+  removeInput();
+  return true;
+}
+
+void Exports::askForHandout() {
+  FileQuestion question{"Save a hand-out", {".pdf"}, "handout.pdf", {}};
+  question.chosen = [this](Scene& scene, const auto& path, const Outcome& outcome) {
+    run(own().cursor.page == "talk" ? own() : scene, {"handout"}, path, outcome);
+  };
+  services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
+}
+
+std::vector<Action> Exports::actions() {
+  return {{"film.record",
+           "Record a film…",
+           "Picture",
+           {},
+           true,
+           false,
+           [this](Scene&) { services_.view.dialog = std::make_shared<RecordDialog>(*this); },
+           "",
+           "video mp4 webm gif animation export"},
+          {"film.stop",
+           "Stop recording",
+           "Picture",
+           {},
+           true,
+           false,
+           [this](Scene&) {
+             if (!child_) return services_.view.say("Nothing is being recorded.");
+             stopped_ = true;
+             child_->stop();
+           },
+           "",
+           "video cancel abort"},
+          {"handout.save",
+           "Save a hand-out of this view, lesson or talk…",
+           "Picture",
+           {},
+           true,
+           false,
+           [this](Scene&) { askForHandout(); },
+           "",
+           "pdf print export notes"}};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/pages/common/page.h"
+#include "app/platform/child_program.h"
+#include "app/widgets/dialog.h"
+
+namespace headscope::app {
+
+/// Films and hand-outs, which this program makes beside the window, one at a time, as its commands record and
+/// handout do. On the drawing thread.
+class Exports {
+ public:
+  /// `lesson`: the file of the lesson that is shown; empty where none is.
+  Exports(PageServices& services, std::function<void()> wake, std::function<std::filesystem::path()> lesson)
+      : services_(services), wake_(std::move(wake)), lesson_(std::move(lesson)) {}
+  ~Exports();
+
+  std::vector<Action> actions();
+  /// Says how far it is, and what came of it; whether there was anything to say.
+  bool take();
+  /// The file of the program; for tests, which are another one.
+  std::string program = kThisProgram;
+
+ private:
+  friend class RecordDialog;
+  /// Runs `headscope COMMAND FILE WORDS… -o path` on the scene, or on the lesson that is shown.
+  void run(const Scene& scene, std::vector<std::string> words, const std::filesystem::path& path,
+           const Outcome& outcome);
+  void askForHandout();
+  /// The window's own scene, which a stage hides.
+  const Scene& own() const;
+  void removeInput();
+
+  PageServices& services_;
+  std::function<void()> wake_;
+  std::function<std::filesystem::path()> lesson_;
+  std::unique_ptr<ChildProgram> child_;
+  std::filesystem::path input_;  ///< the scene's file, which goes with the child
+  std::string name_, told_;      ///< of what is written; what was said of it last
+  bool stopped_ = false;
+};
+
+}  // namespace headscope::app

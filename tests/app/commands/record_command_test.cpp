@@ -1,0 +1,176 @@
+// `headscope record` and `headscope handout`: films and hand-outs from the command line.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "render/image.h"
+#include "test_paths.h"
+#include "tests/app/commands/run_headscope.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kLesson = HEADSCOPE_SOURCE_DIR "/assets/lessons/02-why-scale.json";
+
+/// What another program prints; "" where it isn't installed.
+std::string printed(const std::string& line) {
+  std::string all;
+  FILE* pipe = ::popen((line + " 2>/dev/null").c_str(), "r");
+  if (!pipe) return all;
+  char buffer[4096];
+  for (std::size_t got; (got = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) all.append(buffer, got);
+  ::pclose(pipe);
+  return all;
+}
+
+class Recorded : public testing::Test {
+ protected:
+  Outcome record(std::vector<std::string> arguments, const std::string& name) {
+    arguments.insert(arguments.begin(), {"record", "-o", path(name)});
+    return runHeadscope(arguments);
+  }
+  std::string path(const std::string& name) { return (folder_ / name).string(); }
+  std::vector<std::filesystem::path> framesIn(const std::string& name) {
+    std::vector<std::filesystem::path> all;
+    for (const auto& entry : std::filesystem::directory_iterator(path(name))) all.push_back(entry.path());
+    std::ranges::sort(all);
+    return all;
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(Recorded, ADecodeIsItsFramesAndEndsWhereTheWindowWould) {
+  // The first key, which all queries see, so that it is lit in every frame.
+  std::string scene = runHeadscope({"scene"}).output;
+  const std::size_t key = scene.find("\"key\": 6");
+  ASSERT_NE(key, std::string::npos);
+  putFile(folder_ / "scene.json", scene.replace(key, 8, "\"key\": 0"));
+  const Outcome outcome =
+      record({path("scene.json"), "--size", "640x360", "--fps", "5", "--seconds", "4"}, "frames");
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
+  EXPECT_THAT(outcome.errors, HasSubstr("20 of 20 frames"));
+  const auto frames = framesIn("frames");
+  ASSERT_EQ(frames.size(), 20u);
+  const auto pixels = [&](const std::filesystem::path& file) {
+    return render::decodePng(fileBytes(file)).rgba;
+  };
+  EXPECT_NE(pixels(frames.front()), pixels(frames.back()));
+  const std::string shown = path("shown.png");
+  const Outcome drawn = runHeadscope(
+      {"render", "-o", shown, "--present", "--step", "12", "--size", "640x360", "--page", "heads"});
+  ASSERT_EQ(drawn.exitCode, 0) << drawn.errors;
+  EXPECT_TRUE(pixels(frames.back()) == pixels(shown))
+      << "the last frame isn't the window with the whole text";
+}
+
+TEST_F(Recorded, FilmsHaveEveryFrame) {
+  if (printed("ffprobe -version").empty()) GTEST_SKIP() << "ffmpeg isn't installed";
+  for (const std::string name : {"film.mp4", "film.webm", "film.gif"}) {
+    const Outcome outcome =
+        record({"--what", "pipeline", "--size", "640x360", "--fps", "10", "--seconds", "3"}, name);
+    ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
+    EXPECT_THAT(printed("ffprobe -v error -count_frames -select_streams v:0 -show_entries "
+                        "stream=width,height,nb_read_frames -of csv=p=0 '" +
+                        path(name) + "'"),
+                HasSubstr("640,360,30"))
+        << name;
+  }
+  EXPECT_EQ(folder_.count(), 3u) << "nothing else is left";
+}
+
+TEST_F(Recorded, EveryKindOfFilmIsRecorded) {
+  const std::vector<std::string> small{"--size", "640x360", "--fps", "2", "--seconds", "6"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), small.begin(), small.end());
+    return more;
+  };
+  for (const auto& [name, arguments] : {std::pair("generation", with({"--what", "generation", "learned"})),
+                                        std::pair("lesson", with({"--what", "lesson", kLesson}))}) {
+    const Outcome outcome = record(arguments, name);
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
+    const auto frames = framesIn(name);
+    ASSERT_EQ(frames.size(), 12u);
+    std::size_t changes = 0;
+    for (std::size_t i = 1; i < frames.size(); ++i)
+      changes += fileBytes(frames[i]) != fileBytes(frames[i - 1]);
+    EXPECT_GT(changes, 3u) << name;
+  }
+}
+
+TEST_F(Recorded, WhatCantBeRecordedIsSaid) {
+  const auto expectError = [&](std::vector<std::string> arguments, const std::string& name, int code,
+                               const std::string& part) {
+    const Outcome outcome = record(std::move(arguments), name);
+    EXPECT_EQ(outcome.exitCode, code);
+    EXPECT_THAT(outcome.errors, HasSubstr(part));
+    EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << outcome.errors;
+    EXPECT_FALSE(std::filesystem::exists(path(name)));
+  };
+  expectError({}, "film.avi", 1, "expected .mp4, .webm, .gif");
+  expectError({"--fps", "0"}, "frames", 2, "--fps is 0");
+  expectError({"--seconds", "nan"}, "frames", 2, "--seconds");
+  expectError({"--size", "huge"}, "frames", 2, "--size");
+  expectError({"--what", "lesson"}, "frames", 1, "expected a lesson's file");
+  expectError({"--what", "generation", "--seconds", "1"}, "frames", 1, "no model");
+  std::filesystem::create_directory(path("full"));
+  std::filesystem::create_directory(path("full") + "/other");
+  EXPECT_THAT(record({}, "full").errors, HasSubstr("new or empty folder"));
+}
+
+class Handout : public Recorded {
+ protected:
+  /// Readers see narrow spaces or none between a number and a sign.
+  std::string textOf(const std::string& name) {
+    std::string text = printed("pdftotext '" + path(name) + "' -");
+    for (std::size_t at; (at = text.find(" / ")) != std::string::npos;) text.replace(at, 3, "/");
+    return text;
+  }
+};
+
+TEST_F(Handout, ALessonHasAPageAStepWithItsTextAndQuestion) {
+  const Outcome outcome = runHeadscope({"handout", kLesson, "-o", path("lesson.pdf")});
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
+  const std::string text = textOf("lesson.pdf");
+  if (text.empty()) GTEST_SKIP() << "pdftotext isn't installed";
+  const auto pages = std::count(text.begin(), text.end(), '\f');
+  EXPECT_GT(pages, 3);
+  EXPECT_THAT(text, HasSubstr("1/" + std::to_string(pages)));
+  EXPECT_EQ(text.find("is right."), std::string::npos);
+  const Outcome answered = runHeadscope({"handout", kLesson, "-o", path("answers.pdf"), "--answers"});
+  ASSERT_EQ(answered.exitCode, 0) << answered.errors;
+  EXPECT_THAT(textOf("answers.pdf"), HasSubstr("is right."));
+}
+
+TEST_F(Handout, ATalkHasAPageAndAFilmAPartForEachView) {
+  putFile(folder_ / "talk.json", R"({"format": "headscope scene", "version": 2, "talk": [
+    {"name": "Opening words", "notes": "Say hello to all", "page": "heads", "scene": {}},
+    {"name": "Its masks", "notes": "", "page": "mask", "scene": {}}]})");
+  const Outcome outcome = runHeadscope({"handout", path("talk.json"), "-o", path("talk.pdf")});
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
+  if (const std::string text = textOf("talk.pdf"); !text.empty()) {
+    EXPECT_THAT(text,
+                testing::AllOf(HasSubstr("Opening words"), HasSubstr("Say hello to all"), HasSubstr("2/2")));
+    EXPECT_THAT(text, HasSubstr("Its masks"));
+  }
+  const Outcome film = record(
+      {path("talk.json"), "--what", "talk", "--size", "640x360", "--fps", "5", "--seconds", "4"}, "frames");
+  ASSERT_EQ(film.exitCode, 0) << film.errors;
+  const auto frames = framesIn("frames");
+  ASSERT_EQ(frames.size(), 20u);
+  EXPECT_NE(fileBytes(frames[9]), fileBytes(frames[19]));
+}
+
+TEST_F(Handout, RefusesWhatIsNoPdfAndWhatCantBeRead) {
+  EXPECT_EQ(runHeadscope({"handout", kLesson, "-o", path("lesson.png")}).exitCode, 2);
+  EXPECT_EQ(runHeadscope({"handout", path("none.json"), "-o", path("a.pdf")}).exitCode, 1);
+  EXPECT_EQ(folder_.count(), 0u);
+}
+
+}  // namespace
+}  // namespace headscope::test
