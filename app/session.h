@@ -33,8 +33,12 @@ class Session {
   void setScene(Scene scene, const std::filesystem::path& path = {});
   /// Opens what was dropped or named, by its ending: a scene, or what the page that is shown takes.
   void openFile(const std::filesystem::path& path, const Outcome& outcome);
+  /// Begins with that scene in place of the opening one, before the first frame.
+  void begin(Scene scene) { *document_ = Document(std::move(scene)); }
   /// Puts it at the front of the models that were opened.
   void rememberModel(const std::string& model);
+  /// The same for a file with a scene.
+  void rememberScene(const std::filesystem::path& path);
   /// Blocks until the picture shows the scene; whether that was still to come. For headless rendering and
   /// tests. Throws std::runtime_error where answers go on without end.
   bool settle();
@@ -89,12 +93,14 @@ class Session {
   bool offersLesson() const;
   void drawPages(Page& page, Page* stage, const Layout& layout);
   void handleInput(const FrameInput& input);
+  bool takenByControl(const InputEvent& event);
   const Action* actionFor(const InputEvent& event, bool typing) const;
   void perform(const std::string& id);
   bool takeAnswers();
   bool takeFonts();
   std::vector<Action> documentActions();
   std::vector<Action> windowActions();
+  std::vector<Action> settingActions();
   std::vector<Action> helpActions();
   std::vector<Action> stageActions();
   void nextExample();
@@ -152,6 +158,7 @@ class Session {
   bool discards_ = false;                              ///< the person gave up what is unsaved
   std::shared_ptr<RecoveryStore> recovery_;            ///< null: nothing is kept
   std::vector<std::shared_ptr<Recovery>> recoveries_;  ///< not answered yet, newest first
+  std::string recoveryProblem_;                        ///< that was said
   bool offersRecovery_ = false;                        ///< as soon as no other question is open
 };
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/platform/imgui_compat.h"
+#include "app/platform/keyboard_focus.h"
 #include "app/platform/typesetter.h"
 
 namespace headscope::app {
@@ -16,6 +16,7 @@ struct DrawnText {
   std::uint32_t color = 0;
   bool reached = false;     ///< what is cut off of it can be scrolled to
   bool foreground = false;  ///< over everything else: a tooltip
+  float height = 0;         ///< of its letters' line, in pixels
 };
 
 /// What of a mark is seen, see platform/marks.h.
@@ -34,6 +35,7 @@ struct TrackClip {
 struct UiState {
   std::map<std::string, ImRect> tracks;  ///< see platform/track.h
   Typesetter typesetter;
+  KeyboardFocus focus;
 
   // For tests:
   bool watches = false;                    ///< keeps what follows

@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "app/scene/scene_json.h"
 #include "tests/support/page_check.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/ui/model_heads_support.h"
