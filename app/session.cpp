@@ -46,6 +46,7 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
   for (const auto& page : pages_) actions_.add(page->actions());
   actions_.add(pictureActions(services_));
   actions_.add(exports_.actions());
+  actions_.add(settingActions());
   actions_.add(helpActions());
   actions_.add(fieldActions(services_.view));
   services_.files.read<Glossary>(
@@ -111,7 +112,8 @@ void Session::handOverPicture(int width, int height) {
 
 void Session::prepareView(float scale, int height) {
   View& view = services_.view;
-  const Theme* theme = view.preferences.light ? &lightTheme() : &darkTheme();
+  const bool light = view.preferences.light, strong = view.present || view.preferences.highContrast;
+  const Theme* theme = strong ? &strongTheme(light) : light ? &lightTheme() : &darkTheme();
   if (theme != std::exchange(view.theme, theme)) view.redraw();
   view.unit = scale * view.preferences.textSize;
   if (view.present) view.unit = std::max(view.unit, presentingUnit(height));
@@ -151,7 +153,9 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
                 ImRect(0, layout.status.Min.y - view.px(kLessonOfferHeight), width, layout.status.Min.y));
   if (layout.presents)
     captionLine(view, layout,
-                stage && page.stagesViews() ? stage->caption(scene()) : page.caption(document_->scene()),
+                !view.preferences.captions    ? std::vector<CaptionPart>()
+                : stage && page.stagesViews() ? stage->caption(scene())
+                                              : page.caption(document_->scene()),
                 status().notFinite);
   else
     statusLine(view, layout, window, status());
@@ -162,6 +166,7 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   fade_.draw(view, !services_.workers.busy());
   if (layout.presents) stageOverlay(scene(), view, stage_, layout, actions_);
   if (layout.presents && stage_.notes) notesOverlay(view, page.notes(document_->scene()), layout);
+  focusRing(view);
   if (ui_.pointerHidden() || (layout.presents && stage_.laser)) ImGui::SetMouseCursor(ImGuiMouseCursor_None);
   fitAdditive(before.setup.input, scene().setup);
   forgetWritten(before.setup, scene().setup);
@@ -279,55 +284,6 @@ bool Session::takeFonts() {
     services_.view.messages.outlastsEdits = true;
   }
   return true;
-}
-
-void Session::handleInput(const FrameInput& input) {
-  View& view = services_.view;
-  for (const InputEvent& event : input.events) {
-    if (event.kind == InputEvent::Kind::mouseMove || event.kind == InputEvent::Kind::mouseButton ||
-        event.kind == InputEvent::Kind::wheel)
-      stage_.movedAt = view.time;
-    const bool edge = event.kind == InputEvent::Kind::key || event.kind == InputEvent::Kind::mouseButton;
-    if (edge && event.down) {
-      view.pressedAt = ImGui::GetIO().MousePos;
-      view.told.text.clear();
-    }
-    if (event.kind == InputEvent::Kind::drop && !event.paths.empty())
-      openFile(event.paths.front(), Outcome(view));
-    if (event.kind != InputEvent::Kind::key || !event.down) continue;
-    if (view.dialog) {
-      if (event.key == Key::escape) view.dialog.reset();
-      continue;
-    }
-    const bool listOpen =
-        ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
-    if (listOpen && event.key == Key::escape) continue;  // closes the list alone
-    if (event.key == Key::escape && (stage_.blank || stage_.frozen)) {
-      stage_.blank = stage_.frozen = false;
-      continue;
-    }
-    if (view.takenBySlider(event.key)) continue;
-    const bool typing = ImGui::GetIO().WantTextInput;
-    const Action* const action = actionFor(event, typing);
-    if (action && (view.present || !isStageKey(*action))) {
-      noteKey(*action);
-      view.request(action->id);
-    }
-  }
-}
-
-/// The shown page's own keys come first, then those of the page on its stage, then the window's.
-const Action* Session::actionFor(const InputEvent& event, bool typing) const {
-  const KeyPress press{event.key, event.mods};
-  // Clickers send a period for a dark screen; Model generates with it.
-  const bool clicker = services_.view.present && press == KeyPress{Key::period, {}} && !typing;
-  if (clicker && !event.repeat && scene().cursor.page != "model") return &actions_.find("stage.blank");
-  const std::string& page = document_->scene().cursor.page;
-  const Action* own = actions_.pressed(press, page, typing, event.repeat);
-  if (!onStage() || (own && own->page == page && !own->afterStage)) return own;
-  const std::string& staged = scene().cursor.page;
-  const Action* const theirs = actions_.pressed(press, staged, typing, event.repeat);
-  return own && own->page == page && !(theirs && theirs->page == staged) ? own : theirs;
 }
 
 double Session::nextFrameIn() const {

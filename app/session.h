@@ -37,8 +37,12 @@ class Session {
   /// Opens a link, as somebody pasted or was given it: a scene as a step that can be undone, a lesson beside
   /// the window's own scene.
   void openLink(std::string link, const Outcome& outcome);
+  /// Begins with that scene in place of the opening one, before the first frame.
+  void begin(Scene scene) { *document_ = Document(std::move(scene)); }
   /// Puts it at the front of the models that were opened.
   void rememberModel(const std::string& model);
+  /// The same for a file with a scene.
+  void rememberScene(const std::filesystem::path& path);
   /// Blocks until the picture shows the scene; whether that was still to come. For headless rendering and
   /// tests. Throws std::runtime_error where answers go on without end.
   bool settle();
@@ -97,12 +101,14 @@ class Session {
   bool offersLesson() const;
   void drawPages(Page& page, Page* stage, const Layout& layout);
   void handleInput(const FrameInput& input);
+  bool takenByControl(const InputEvent& event);
   const Action* actionFor(const InputEvent& event, bool typing) const;
   void perform(const std::string& id);
   bool takeAnswers();
   bool takeFonts();
   std::vector<Action> documentActions();
   std::vector<Action> windowActions();
+  std::vector<Action> settingActions();
   std::vector<Action> helpActions();
   std::vector<Action> linkActions();
   void copyLink();
@@ -165,6 +171,7 @@ class Session {
   bool discards_ = false;                              ///< the person gave up what is unsaved
   std::shared_ptr<RecoveryStore> recovery_;            ///< null: nothing is kept
   std::vector<std::shared_ptr<Recovery>> recoveries_;  ///< not answered yet, newest first
+  std::string recoveryProblem_;                        ///< that was said
   bool offersRecovery_ = false;                        ///< as soon as no other question is open
 };
 

@@ -69,6 +69,18 @@ void Session::rememberModel(const std::string& model) {
       [](const attention::Status&) {});
 }
 
+void Session::rememberScene(const std::filesystem::path& path) {
+  services_.files.write(
+      path,
+      [path] {
+        std::error_code ignored;
+        const std::filesystem::path whole = std::filesystem::absolute(path, ignored);
+        app::rememberScene((whole.empty() ? path : whole).string());
+        return attention::success();
+      },
+      [](const attention::Status&) {});
+}
+
 void Session::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   const std::filesystem::path& path = file.path;
   // A model's configuration is no scene.
@@ -108,6 +120,7 @@ void Session::openJson(const NamedFile& file, const Asker& asker, const Outcome&
         const bool behind = onStage() && !shown().stagesViews() && !asker.inFront();
         const bool inTalk = (*scene)->talk->views.empty() && !document_->scene().talk->views.empty();
         behind ? openBehind(**std::move(scene), file.path) : setScene(**std::move(scene), file.path);
+        rememberScene(file.path);
         outcome.done("Opened " + name + (behind ? ", after the lesson" : inTalk ? " inside the talk" : ""));
       });
 }
@@ -127,6 +140,7 @@ void Session::save(const UnsavedScene& unsaved, const std::filesystem::path& pat
         outcome.tell("Saved " + path.filename().string() +
                      (left ? ". The changes on the stage are not kept in their view." : ""));
         done();
+        rememberScene(path);  // last: who leaves now doesn't wait for the list
       });
 }
 
@@ -157,9 +171,17 @@ std::vector<Action> Session::documentActions() {
        true,
        false,
        [this, ask](Scene&) {
-         ask({"Open a scene", {".json"}, "", [this](Scene&, const auto& path, const Outcome& outcome) {
-                openFile(path, outcome);
-              }});
+         FileQuestion question{"Open a scene", {".json"}, "", {}};
+         question.chosen = [this](Scene&, const auto& path, const Outcome& outcome) {
+           openFile(path, outcome);
+         };
+         question.recent = std::make_shared<std::vector<std::string>>();
+         services_.files.read<std::vector<std::string>>(
+             "recent_scenes.json", [] { return loadRecentScenes(); },
+             [recent = question.recent](attention::Result<std::vector<std::string>> found) {
+               if (found) *recent = *std::move(found);
+             });
+         ask(std::move(question));
        },
        "",
        "load import file"},
@@ -223,6 +245,15 @@ std::vector<Action> Session::documentActions() {
          services_.view.controls = {};
          undoes(true).redo();
        }},
+      {"edit.history",
+       "History: go to an earlier or later step…",
+       "Edit",
+       {static_cast<Key>('H'), kCtrl},
+       true,
+       false,
+       [this](Scene&) { services_.view.dialog = std::make_shared<HistoryList>(working()); },
+       "",
+       "undo list steps revert back"},
       {"edit.stop",
        "Stop computing and keep what is shown",
        "Edit",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <utility>
 
 #include "app/session.h"
 #include "app/shell/shell.h"
@@ -10,6 +11,17 @@
 namespace headscope::app {
 
 namespace {
+
+/// "3 minutes"; of what lies in the future, because a clock was set, "a moment".
+std::string duration(std::chrono::seconds past) {
+  const auto counted = [](std::int64_t count, const char* unit) {
+    return std::to_string(count) + " " + unit + (count == 1 ? "" : "s");
+  };
+  if (past < std::chrono::minutes(1)) return "a moment";
+  if (past < std::chrono::hours(1)) return counted(past / std::chrono::minutes(1), "minute");
+  if (past < std::chrono::days(1)) return counted(past / std::chrono::hours(1), "hour");
+  return counted(past / std::chrono::days(1), "day");
+}
 
 /// "24 November 2026, 02:46", where the person is.
 std::string localTime(std::chrono::system_clock::time_point at) {
@@ -112,9 +124,12 @@ void Session::recoverWith(std::shared_ptr<RecoveryStore> store) {
       });
 }
 
-/// After every frame: what a signal or a lost display would have to keep.
+/// After every frame: what is kept for the next start, however this window ends.
 void Session::noteUnsaved() {
   if (!recovery_) return;
+  const std::string problem = recovery_->problem();
+  if (problem != std::exchange(recoveryProblem_, problem) && !problem.empty())
+    services_.view.messages.fail("Unsaved work can't be kept for the next start: " + problem);
   std::vector<KeptScene> kept;
   if (!discards_)
     for (const UnsavedScene& each : unsaved()) kept.push_back({each.file->path, each.scene});
@@ -130,9 +145,12 @@ void Session::offerRecovery() {
   offersRecovery_ = false;
   if (recoveries_.empty()) return view.say("There is no unsaved work to restore.");
   const std::shared_ptr<Recovery> recovery = recoveries_.front();
-  RecoveryQuestion::Offer offer{localTime(recovery->at), {}, recovery->problem};
+  const auto past =
+      std::chrono::duration_cast<std::chrono::seconds>(RecoveryStore::Clock::now() - recovery->at);
+  RecoveryQuestion::Offer offer{localTime(recovery->at), duration(past), {}, recovery->problem};
   for (const Recovery::Entry& entry : recovery->entries)
-    offer.names.push_back(Document::sceneName(entry.path));
+    offer.scenes.push_back(
+        {Document::sceneName(entry.path), std::string(rows_[rowOf(entry.page)].info.name), entry.words});
   const auto answered = [this] {
     services_.view.dialog.reset();
     recoveries_.erase(recoveries_.begin());

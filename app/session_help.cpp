@@ -23,60 +23,50 @@ void Session::openManual(const std::string& page) {
       });
 }
 
-std::vector<Action> Session::helpActions() {
-  View& view = services_.view;
-  Preferences& preferences = view.preferences;
-  const auto resize = [&preferences](float by) {
-    return [&preferences, by](Scene&) {
-      preferences.textSize = std::clamp(preferences.textSize + by, 0.75f, 2.0f);
-    };
+/// Every setting as an action; a factor is made larger or smaller, or is 1 again.
+std::vector<Action> Session::settingActions() {
+  Preferences& preferences = services_.view.preferences;
+  std::vector<Action> actions;
+  const auto add = [&](const PreferenceRow& row, std::string id, std::string name, KeyPress shortcut,
+                       std::string words, std::function<void(Scene&)> run) {
+    actions.push_back({std::move(id), std::move(name), "Appearance", shortcut, true, false, std::move(run),
+                       "", words + " " + row.words});
   };
+  for (const PreferenceRow& row : preferenceRows()) {
+    const auto flip = [&preferences](bool Preferences::*value) {
+      return [&preferences, value](Scene&) { preferences.*value = !(preferences.*value); };
+    };
+    if (const auto* on = std::get_if<SwitchSetting>(&row.kind))
+      add(row, row.action, row.name, row.shortcut, "", flip(on->value));
+    if (const auto* choice = std::get_if<ChoiceSetting>(&row.kind))
+      add(row, row.action, row.name, row.shortcut, "", flip(choice->value));
+    const auto* factor = std::get_if<FactorSetting>(&row.kind);
+    if (!factor) continue;
+    const auto step = [&preferences, factor](int by) {
+      return [&preferences, factor, by](Scene&) {
+        float& value = preferences.*factor->value;
+        value = by == 0 ? 1 : nextStep(*factor, value, by);
+      };
+    };
+    const std::string id = row.action, name = row.name;
+    add(row, id + ".larger", name + " larger", {Key::equal, kWithCtrl}, "bigger zoom in", step(1));
+    add(row, id + ".smaller", name + " smaller", {Key::minus, kWithCtrl}, "zoom out", step(-1));
+    add(row, id + ".normal", "Reset text size", {Key::d0, kWithCtrl}, "reset", step(0));
+  }
+  actions.push_back({"settings",
+                     "Settings…",
+                     "Appearance",
+                     {Key::comma, kWithCtrl},
+                     true,
+                     false,
+                     [this](Scene&) { services_.view.dialog = std::make_shared<SettingsDialog>(actions_); },
+                     "",
+                     "preferences options configure accessibility"});
+  return actions;
+}
+
+std::vector<Action> Session::helpActions() {
   return {
-      {"appearance.theme",
-       "Switch between dark and light",
-       "Appearance",
-       {Key::l, kWithCtrl},
-       true,
-       false,
-       [&preferences](Scene&) { preferences.light = !preferences.light; },
-       "",
-       "dark mode light mode night theme colours settings preferences options"},
-      {"appearance.larger",
-       "Make text larger",
-       "Appearance",
-       {Key::equal, kWithCtrl},
-       true,
-       false,
-       resize(0.125f),
-       "",
-       "font size bigger zoom in settings preferences options"},
-      {"appearance.smaller",
-       "Make text smaller",
-       "Appearance",
-       {Key::minus, kWithCtrl},
-       true,
-       false,
-       resize(-0.125f),
-       "",
-       "font size zoom out settings preferences options"},
-      {"appearance.normal",
-       "Reset text size",
-       "Appearance",
-       {Key::d0, kWithCtrl},
-       true,
-       false,
-       [&preferences](Scene&) { preferences.textSize = 1; },
-       "",
-       "font size reset zoom settings preferences options"},
-      {"appearance.motion",
-       "Reduce motion",
-       "Appearance",
-       {},
-       true,
-       false,
-       [&preferences](Scene&) { preferences.reducedMotion = !preferences.reducedMotion; },
-       "",
-       "animation settings preferences options"},
       {"palette",
        "Show all actions…",
        "Help",

@@ -108,6 +108,7 @@ std::string manualTable(std::string_view name, const CLI::App& program) {
   if (name == "detectors") return detectors();
   if (name == "commands") return commands(program);
   if (name == "keys") return keys();
+  if (name == "settings") return preferencesMarkdown();
   throw std::invalid_argument("the manual asks for a table " + std::string(name) + ", which there is not");
 }
 

@@ -12,6 +12,7 @@
 #include "app/platform/address_space.h"
 #include "app/platform/configuration.h"
 #include "app/platform/exit_watch.h"
+#include "app/platform/preferences.h"
 #include "app/platform/quit_signals.h"
 #include "app/platform/ui.h"
 #include "app/scene/lessons/lesson.h"
@@ -27,6 +28,9 @@ namespace headscope::app {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// Unsaved work is on disk so long after it changed, however the program ends.
+constexpr std::chrono::seconds kWrittenAfter(2);
 
 /// How the program was asked to end, from outside of the window.
 struct Ending {
@@ -95,6 +99,31 @@ std::filesystem::path recoveryFolder() {
   return folder.empty() ? folder : folder / "recovery";
 }
 
+/// The opening scene on the page and in the colours of the last window.
+Scene firstScene(const LastWindow& last) {
+  Scene scene = openingScene();
+  for (const PageRow& page : pageTable())
+    if (page.info.key == last.page) scene.cursor.page = last.page;
+  for (const render::Colormap map : render::kColormaps)
+    if (render::name(map) == last.colormap) scene.look.colormap = map;
+  return scene;
+}
+
+/// What the next window begins with. At once: nobody waits for it any more.
+void remember(const Window& window, Session& session) {
+  Preferences preferences = session.view().preferences;
+  LastWindow& last = preferences.last;
+  if (!session.view().fullScreen && window.width() > 0 && window.height() > 0) {
+    last.width = static_cast<int>(std::lround(static_cast<float>(window.width()) / window.scale()));
+    last.height = static_cast<int>(std::lround(static_cast<float>(window.height()) / window.scale()));
+  }
+  const Scene& scene = session.document().scene();
+  last.page = scene.cursor.page;
+  last.colormap = render::name(scene.look.colormap);
+  last.panel = session.view().drawer;
+  if (const auto path = preferencesPath(); !path.empty()) (void)writePreferences(path, preferences);
+}
+
 /// With `path` the scene is that file's. `lesson` is opened besides, and `problem` said; "" = none.
 int openWindow(const Scene& scene, const std::string& path, bool ownScene, const std::string& lesson = "",
                const std::string& problem = "") {
@@ -102,7 +131,9 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
   const auto recovery = std::make_shared<RecoveryStore>(recoveryFolder());
   Ending ending;
   const QuitSignals signals([&](int signal) { onSignal(signal, ending, *recovery); });
-  Window window("Headscope", 1600, 960);
+  const Preferences preferences = loadPreferences();
+  const LastWindow& last = preferences.last;
+  Window window("Headscope", last.width > 0 ? last.width : 1600, last.height > 0 ? last.height : 960);
   Ui ui;
   window.sendEventsTo(ui.input());
   Session session(ui, defaultLimits(), [] { Window::wake(); });
@@ -112,9 +143,13 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
     attention::removeTemporaryFiles();
     std::_Exit(1);
   });
-  session.view().preferences = loadPreferences();
+  session.view().preferences = preferences;
+  session.view().drawer = last.panel;
+  if (!ownScene) session.begin(firstScene(last));
   session.recoverWith(recovery);
+  recovery->writeAside(kWrittenAfter);
   if (ownScene) session.setScene(scene, path);
+  if (!path.empty()) session.rememberScene(path);
   // A model is no file that the scene could be saved to.
   if (const std::string& model = scene.setup.subject.model;
       path.empty() && !model.empty() && model != kLearned)
@@ -122,6 +157,7 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
   if (!lesson.empty()) session.openFile(lesson, Outcome(session.view()));
   if (!problem.empty()) session.view().messages.fail(problem);
   runLoop(window, session, ui.input(), ending);
+  remember(window, session);
   // A computation or a slow disk may not come back for long, and nobody waits for what they would say.
   if (!session.stop()) {
     attention::removeTemporaryFiles();

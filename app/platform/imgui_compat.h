@@ -12,12 +12,23 @@
 
 #include "app/platform/input_queue.h"
 
+namespace headscope::app {
+void noteTabStop();  // of keyboard_focus.h, which needs this header
+}
+
 namespace headscope::app::compat {
 
 /// ImGui::InvisibleButton where layout may leave no room: Dear ImGui ends the program at a size of 0, and a
-/// size that is no number would be kept as one. At least a pixel each way.
+/// size that is no number would be kept as one. At least a pixel each way. Tab reaches it.
 inline bool invisibleButton(const char* id, ImVec2 size, ImGuiButtonFlags flags = 0) {
-  return ImGui::InvisibleButton(id, ImVec2(size.x >= 1 ? size.x : 1, size.y >= 1 ? size.y : 1), flags);
+  const bool pressed =
+      ImGui::InvisibleButton(id, ImVec2(size.x >= 1 ? size.x : 1, size.y >= 1 ? size.y : 1), flags);
+  noteTabStop();
+  return pressed;
+}
+/// Scrolls the window, and those around it, so that the area is seen.
+inline void scrollTo(ImGuiWindow* window, const ImRect& area) {
+  ImGui::ScrollToRect(window, area, ImGuiScrollFlags_KeepVisibleCenterY | ImGuiScrollFlags_KeepVisibleEdgeX);
 }
 
 /// ImGui's name for one of our keys; -1 for keys it has no use for.

@@ -1,6 +1,9 @@
 #include "app/platform/preferences.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "app/platform/configuration.h"
@@ -14,28 +17,160 @@ std::filesystem::path preferencesPath() {
   return folder.empty() ? folder : folder / "preferences.json";
 }
 
+std::span<const PreferenceRow> preferenceRows() {
+  static constexpr std::array kSizes{0.8f, 0.9f, 1.0f, 1.125f, 1.25f, 1.375f, 1.5f, 1.75f, 2.0f, 2.25f, 2.5f};
+  static const std::array<PreferenceRow, 6> kRows{{
+      {"light",
+       "appearance.theme",
+       "Theme",
+       "Dark for screens, light for bright rooms and print.",
+       "Switch between dark and light",
+       "dark mode light mode night theme colours settings preferences options",
+       {Key::l, {.ctrl = true}},
+       ChoiceSetting{&Preferences::light, "Dark", "Light"}},
+      {"text_size",
+       "appearance",
+       "Text size",
+       "Everything grows with its text: 80 to 250 %.",
+       "Make text",
+       "font size zoom settings preferences options",
+       {},
+       FactorSetting{&Preferences::textSize, kSizes}},
+      {"high_contrast",
+       "appearance.contrast",
+       "High contrast",
+       "All text has a contrast of 7:1 at least. Presenting always has.",
+       "High contrast: on or off",
+       "accessibility contrast colours projector settings preferences options",
+       {},
+       SwitchSetting{&Preferences::highContrast}},
+      {"reduced_motion",
+       "appearance.motion",
+       "Reduce motion",
+       "Values and pictures change at once, without easing.",
+       "Reduce motion",
+       "accessibility animation settings preferences options",
+       {},
+       SwitchSetting{&Preferences::reducedMotion}},
+      {"captions",
+       "appearance.captions",
+       "Sentence while presenting",
+       "A sentence below the page says what is seen.",
+       "Sentence while presenting: on or off",
+       "caption subtitle presentation settings preferences options",
+       {},
+       SwitchSetting{&Preferences::captions}},
+      {"pressed_keys",
+       "appearance.keys",
+       "Keys while presenting",
+       "What a key did is shown for a second.",
+       "Keys while presenting: on or off",
+       "show pressed keys presentation settings preferences options",
+       {},
+       SwitchSetting{&Preferences::pressedKeys}},
+  }};
+  return kRows;
+}
+
+float nextStep(const FactorSetting& setting, float value, int by) {
+  const auto& steps = setting.steps;
+  constexpr float kSame = 1e-3f;
+  if (by > 0) {
+    const auto next =
+        std::find_if(steps.begin(), steps.end(), [&](float step) { return step > value + kSame; });
+    return next == steps.end() ? steps.back() : *next;
+  }
+  const auto before =
+      std::find_if(steps.rbegin(), steps.rend(), [&](float step) { return step < value - kSame; });
+  return before == steps.rend() ? steps.front() : *before;
+}
+
+std::string settingText(const PreferenceRow& row, const Preferences& preferences) {
+  if (const auto* on = std::get_if<SwitchSetting>(&row.kind)) return preferences.*on->value ? "on" : "off";
+  if (const auto* choice = std::get_if<ChoiceSetting>(&row.kind))
+    return preferences.*choice->value ? choice->on : choice->off;
+  return fmt::format("{:g} %", 100 * preferences.*std::get<FactorSetting>(row.kind).value);
+}
+
+std::string preferencesMarkdown() {
+  std::string table = "| setting | values | what it does |\n|---|---|---|\n";
+  for (const PreferenceRow& row : preferenceRows()) {
+    std::string values = "on or off";
+    if (const auto* choice = std::get_if<ChoiceSetting>(&row.kind))
+      values = fmt::format("{} or {}", choice->off, choice->on);
+    if (const auto* factor = std::get_if<FactorSetting>(&row.kind))
+      values = fmt::format("{:g} to {:g} %", 100 * factor->steps.front(), 100 * factor->steps.back());
+    table += fmt::format("| {} | {} | {} |\n", row.label, values, row.help);
+  }
+  return table;
+}
+
+namespace {
+
+LastWindow parseLast(const nlohmann::json& json) {
+  LastWindow last;
+  if (!json.is_object()) return last;
+  constexpr int kMost = 1 << 15;
+  const auto number = [&](const char* key, int& to) {
+    if (json.contains(key) && json[key].is_number_integer())
+      to = static_cast<int>(std::clamp<std::int64_t>(json[key].get<std::int64_t>(), 0, kMost));
+  };
+  const auto text = [&](const char* key, std::string& to) {
+    if (json.contains(key) && json[key].is_string()) to = json[key];
+  };
+  number("width", last.width);
+  number("height", last.height);
+  text("page", last.page);
+  text("colormap", last.colormap);
+  if (json.contains("panel") && json["panel"].is_boolean()) last.panel = json["panel"];
+  return last;
+}
+
+/// Of a setting that is on or off, or one of two; null for others.
+bool Preferences::*switchOf(const PreferenceRow& row) {
+  if (const auto* on = std::get_if<SwitchSetting>(&row.kind)) return on->value;
+  if (const auto* choice = std::get_if<ChoiceSetting>(&row.kind)) return choice->value;
+  return nullptr;
+}
+
+}  // namespace
+
 Preferences parsePreferences(std::string_view text) {
   Preferences preferences;
   const auto parsed = attention::parseJsonTree(text, "preferences.json");
   if (!parsed || !parsed->is_object()) return preferences;
   const nlohmann::json& json = *parsed;
-  const auto flag = [&](const char* key, bool& to) {
-    if (json.contains(key) && json[key].is_boolean()) to = json[key];
-  };
-  flag("light", preferences.light);
-  flag("reduced_motion", preferences.reducedMotion);
-  flag("lesson_offered", preferences.lessonOffered);
-  if (json.contains("text_size") && json["text_size"].is_number())
-    preferences.textSize = static_cast<float>(std::clamp(json["text_size"].get<double>(), 0.75, 2.0));
+  for (const PreferenceRow& row : preferenceRows()) {
+    if (!json.contains(row.key)) continue;
+    const nlohmann::json& value = json[row.key];
+    if (bool Preferences::*on = switchOf(row); on && value.is_boolean()) preferences.*on = value;
+    if (const auto* factor = std::get_if<FactorSetting>(&row.kind); factor && value.is_number())
+      preferences.*factor->value =
+          static_cast<float>(std::clamp(value.get<double>(), static_cast<double>(factor->steps.front()),
+                                        static_cast<double>(factor->steps.back())));
+  }
+  if (json.contains("lesson_offered") && json["lesson_offered"].is_boolean())
+    preferences.lessonOffered = json["lesson_offered"];
+  if (json.contains("last_window")) preferences.last = parseLast(json["last_window"]);
   return preferences;
 }
 
 std::string formatPreferences(const Preferences& preferences) {
-  const nlohmann::json json{{"light", preferences.light},
-                            {"text_size", preferences.textSize},
-                            {"reduced_motion", preferences.reducedMotion},
-                            {"lesson_offered", preferences.lessonOffered}};
-  return json.dump(2) + "\n";
+  nlohmann::json json;
+  for (const PreferenceRow& row : preferenceRows()) {
+    if (bool Preferences::*on = switchOf(row)) json[row.key] = preferences.*on;
+    if (const auto* factor = std::get_if<FactorSetting>(&row.kind))
+      json[row.key] = preferences.*factor->value;
+  }
+  json["lesson_offered"] = preferences.lessonOffered;
+  const LastWindow& last = preferences.last;
+  json["last_window"] = {{"width", last.width},
+                         {"height", last.height},
+                         {"page", last.page},
+                         {"colormap", last.colormap},
+                         {"panel", last.panel}};
+  constexpr auto kBadBytes = nlohmann::json::error_handler_t::replace;
+  return json.dump(2, ' ', false, kBadBytes) + "\n";
 }
 
 Preferences loadPreferences() {

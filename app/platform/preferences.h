@@ -1,21 +1,69 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 
+#include "app/platform/input_queue.h"
 #include "attention/core/result.h"
 
 namespace headscope::app {
 
-/// What the person prefers everywhere, whatever the scene.
+/// Where the last window left off, which the next one begins with. What isn't known is empty or 0.
+struct LastWindow {
+  int width = 0, height = 0;  ///< screen units
+  std::string page, colormap;
+  bool panel = false;  ///< a narrow window's panel at the right was open
+  bool operator==(const LastWindow&) const = default;
+};
+
+/// What the person prefers everywhere, whatever the scene. The settings among it are rows of
+/// preferenceRows().
 struct Preferences {
   bool light = false;
-  float textSize = 1;  ///< 0.75 to 2
+  float textSize = 1;  ///< 0.8 to 2.5
+  bool highContrast = false;
   bool reducedMotion = false;
+  bool captions = true;        ///< while presenting, a sentence says what is seen
+  bool pressedKeys = true;     ///< while presenting, what a key did is shown
   bool lessonOffered = false;  ///< the first lesson was offered, and begun or declined
+  LastWindow last;
   bool operator==(const Preferences&) const = default;
 };
+
+/// On or off.
+struct SwitchSetting {
+  bool Preferences::*value;
+};
+/// One of two, each with a name.
+struct ChoiceSetting {
+  bool Preferences::*value;
+  const char *off, *on;
+};
+/// A factor, shown in percent, that goes from step to step.
+struct FactorSetting {
+  float Preferences::*value;
+  std::span<const float> steps;
+};
+using SettingKind = std::variant<SwitchSetting, ChoiceSetting, FactorSetting>;
+
+/// One setting. The file, the settings dialog, the actions and the manual's table walk the rows.
+struct PreferenceRow {
+  const char *key, *action;  ///< in the file, and the id of the action that changes it: "appearance.theme"
+  const char *label, *help;  ///< one sentence
+  const char *name, *words;  ///< of the action, and what else people call it
+  KeyPress shortcut;
+  SettingKind kind;
+};
+std::span<const PreferenceRow> preferenceRows();
+/// The step after or before the value; the same where there is none.
+float nextStep(const FactorSetting& setting, float value, int by);
+/// "on", "Dark", "112.5 %": what the row has.
+std::string settingText(const PreferenceRow& row, const Preferences& preferences);
+/// The manual's table of the settings, in Markdown.
+std::string preferencesMarkdown();
 
 /// Never fails: what can't be read keeps its default.
 Preferences parsePreferences(std::string_view json);

@@ -10,9 +10,28 @@ namespace headscope::app {
 
 namespace {
 
-std::filesystem::path listPath() {
+constexpr const char* kModels = "recent_models.json";
+constexpr const char* kScenes = "recent_scenes.json";
+
+std::filesystem::path listPath(const char* name) {
   const std::filesystem::path folder = configurationFolder();
-  return folder.empty() ? folder : folder / "recent_models.json";
+  return folder.empty() ? folder : folder / name;
+}
+
+std::vector<std::string> loadList(const char* name) {
+  const auto path = listPath(name);
+  if (path.empty()) return {};
+  const auto bytes = attention::readFile(path, 1 << 16);
+  return bytes ? parseRecentModels({reinterpret_cast<const char*>(bytes->data()), bytes->size()})
+               : std::vector<std::string>();
+}
+
+void saveList(const char* name, const std::vector<std::string>& list) {
+  const auto path = listPath(name);
+  if (path.empty()) return;
+  std::error_code ignored;
+  std::filesystem::create_directories(path.parent_path(), ignored);
+  (void)attention::writeFile(path, formatRecentModels(list));
 }
 
 }  // namespace
@@ -32,19 +51,11 @@ std::string formatRecentModels(const std::vector<std::string>& models) {
 }
 
 std::vector<std::string> loadRecentModels() {
-  const auto path = listPath();
-  if (path.empty()) return {};
-  const auto bytes = attention::readFile(path, 1 << 16);
-  return bytes ? parseRecentModels({reinterpret_cast<const char*>(bytes->data()), bytes->size()})
-               : std::vector<std::string>();
+  return loadList(kModels);
 }
 
 void saveRecentModels(const std::vector<std::string>& models) {
-  const auto path = listPath();
-  if (path.empty()) return;
-  std::error_code ignored;
-  std::filesystem::create_directories(path.parent_path(), ignored);
-  (void)attention::writeFile(path, formatRecentModels(models));
+  saveList(kModels, models);
 }
 
 std::vector<std::string> withRecentModel(std::vector<std::string> models, const std::string& path) {
@@ -56,6 +67,14 @@ std::vector<std::string> withRecentModel(std::vector<std::string> models, const 
 
 void rememberModel(const std::string& path) {
   saveRecentModels(withRecentModel(loadRecentModels(), path));
+}
+
+std::vector<std::string> loadRecentScenes() {
+  return loadList(kScenes);
+}
+
+void rememberScene(const std::string& path) {
+  saveList(kScenes, withRecentModel(loadRecentScenes(), path));
 }
 
 }  // namespace headscope::app

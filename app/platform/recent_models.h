@@ -22,4 +22,8 @@ std::vector<std::string> withRecentModel(std::vector<std::string> models, const 
 /// Puts it at the front of the list on disk.
 void rememberModel(const std::string& path);
 
+/// The same for files with scenes, in recent_scenes.json.
+std::vector<std::string> loadRecentScenes();
+void rememberScene(const std::string& path);
+
 }  // namespace headscope::app

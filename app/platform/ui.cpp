@@ -45,10 +45,13 @@ void Ui::hidePointer() {
 
 void Ui::feed(const FrameInput& frame) {
   ImGuiIO& io = ImGui::GetIO();
+  KeyboardFocus& focus = state_.focus;
+  const bool focused = focus.on();
   for (const InputEvent& event : frame.events) {
     const bool ofMouse = event.kind == InputEvent::Kind::mouseMove ||
                          event.kind == InputEvent::Kind::mouseButton || event.kind == InputEvent::Kind::wheel;
     if (event.kind == InputEvent::Kind::mouseMove) pointer_ = ImVec2(event.x, event.y);
+    if (ofMouse && focus.on()) focus.release();
     if (ofMouse && std::exchange(pointerHidden_, false)) compat::feedMouse(io, pointer_.x, pointer_.y);
     switch (event.kind) {
       case InputEvent::Kind::mouseMove:
@@ -76,6 +79,14 @@ void Ui::feed(const FrameInput& frame) {
         break;
     }
   }
+  if (focus.on()) {
+    compat::feedMouse(io, focus.place().x, focus.place().y);
+    if (const KeyboardFocus::Edge* edge = focus.takeEdge()) compat::feedButton(io, edge->button, edge->down);
+  } else if (focused || std::exchange(wasFocused_, false)) {
+    compat::feedMouse(io, pointer_.x, pointer_.y);
+    for (int button = 0; focused && button < 2; ++button) compat::feedButton(io, button, false);
+  }
+  wasFocused_ = focus.on();
 }
 
 void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>& clear,
@@ -100,6 +111,7 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
     state_.marks.clear();
     state_.clips.clear();
     recorder_.clear();
+    state_.focus.beginFrame();
     draw(input);
     if (input_.empty()) break;
     ImGui::EndFrame();

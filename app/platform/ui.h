@@ -76,6 +76,7 @@ class Ui {
   bool fontsStale_ = true;
   ImVec2 pointer_{-FLT_MAX, -FLT_MAX};  ///< where the mouse is, hidden or not
   bool pointerHidden_ = false;
+  bool wasFocused_ = false;  ///< a control had the keyboard, and with it the pointer
   ImVec2 magnifiedAbout_;
   float magnified_ = 1;
   std::unique_ptr<render::Magnifier> magnifier_;  ///< once anything is enlarged

@@ -6,6 +6,7 @@
 
 #include "app/platform/frame_recorder.h"
 #include "app/platform/imgui_compat.h"
+#include "app/platform/keyboard_focus.h"
 #include "app/platform/typesetter.h"
 
 namespace headscope::app {
@@ -17,6 +18,7 @@ struct DrawnText {
   std::uint32_t color = 0;
   bool reached = false;     ///< what is cut off of it can be scrolled to
   bool foreground = false;  ///< over everything else: a tooltip
+  float height = 0;         ///< of its letters' line, in pixels
 };
 
 /// What of a mark is seen, see platform/marks.h.
@@ -36,6 +38,7 @@ struct UiState {
   std::map<std::string, ImRect> tracks;  ///< see platform/track.h
   Typesetter typesetter;
   FrameRecorder* recorder = nullptr;  ///< of the frame that is drawn; null where it isn't recorded
+  KeyboardFocus focus;
 
   // For tests:
   bool watches = false;                    ///< keeps what follows

@@ -72,6 +72,11 @@ void Document::undo() {
   history_.undo(scene_);
 }
 
+void Document::goTo(std::size_t step) {
+  record();
+  history_.goTo(step, scene_);
+}
+
 void Document::redo() {
   record();
   history_.redo(scene_);

@@ -52,6 +52,9 @@ class Document {
   bool canUndo() const { return history_.canUndo() || history_.differs(scene_); }
   bool canRedo() const { return history_.canRedo(); }
   std::size_t undoSteps() const { return history_.undoSteps(); }
+  const std::vector<History::Step>& steps() const { return history_.steps(); }
+  /// To any of them, as undoing or redoing so often would.
+  void goTo(std::size_t step);
 
   /// What a scene of that file is called: "untitled" where it has none.
   static std::string sceneName(const std::filesystem::path& path) {

@@ -59,6 +59,17 @@ class History {
   }
   std::size_t undoSteps() const { return current_; }
 
+  /// A document as it was, with the file that it belongs to.
+  struct Step {
+    std::shared_ptr<const Scene> scene;
+    std::shared_ptr<SceneFile> file;
+  };
+  /// The oldest first; that at undoSteps() is the current one.
+  const std::vector<Step>& steps() const { return steps_; }
+  void goTo(std::size_t step, Scene& scene) {
+    if (step < steps_.size()) takeDocument(scene, *steps_[current_ = step].scene);
+  }
+
   /// Of each other file than the current step's: its last step, where the file doesn't hold that. Oldest
   /// first.
   std::vector<UnsavedScene> unsavedElsewhere() const {
@@ -72,10 +83,6 @@ class History {
 
  private:
   static constexpr std::size_t kMaxSteps = 500;
-  struct Step {
-    std::shared_ptr<const Scene> scene;
-    std::shared_ptr<SceneFile> file;
-  };
 
   bool isLastOfFile(std::size_t i) const {
     return i + 1 == steps_.size() || steps_[i].file != steps_[i + 1].file;

@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "app/scene/models/open_model.h"
@@ -79,6 +82,11 @@ std::string formatRecovery(const std::vector<KeptScene>& scenes, RecoveryStore::
   return text + "]}\n";
 }
 
+/// "" where there is no text.
+std::string textAt(const Json& json, const Json::json_pointer& place) {
+  return json.is_object() && json.contains(place) && json[place].is_string() ? json[place] : Json("");
+}
+
 Status parseRecovery(const std::vector<std::uint8_t>& bytes, Recovery& recovery) {
   const Json json = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
   const auto is = [&](const char* key, const Json& value) {
@@ -94,9 +102,19 @@ Status parseRecovery(const std::vector<std::uint8_t>& bytes, Recovery& recovery)
   for (const Json& each : json["scenes"]) {
     if (!each.is_object() || !each.contains("scene") || !each.contains("path") || !each["path"].is_string())
       return Error{"an entry of \"scenes\" has no \"path\" and \"scene\""};
-    recovery.entries.push_back({each["path"].get<std::string>(), each["scene"].dump()});
+    const Json& scene = each["scene"];
+    recovery.entries.push_back({each["path"].get<std::string>(), scene.dump(),
+                                textAt(scene, "/cursor/page"_json_pointer),
+                                textAt(scene, "/input/text"_json_pointer)});
   }
   return attention::success();
+}
+
+/// What a process that was ended in the middle of writing left: ".headscope-PID-N.tmp".
+bool isAbandonedPart(const std::filesystem::path& file) {
+  int process = 0;
+  return std::sscanf(file.filename().c_str(), ".headscope-%d-", &process) == 1 && process > 0 &&
+         ::kill(process, 0) != 0 && errno == ESRCH;
 }
 
 std::shared_ptr<Recovery> readRecovery(RecoveryClaim claimed) {
@@ -124,9 +142,35 @@ RecoveryStore::~RecoveryStore() {
   (void)write();
 }
 
+void RecoveryStore::writeAside(std::chrono::milliseconds delay) {
+  aside_ = std::jthread([this, delay](const std::stop_token& stop) { serve(stop, delay); });
+}
+
+/// Sleeps until something was noted; what can't be written is tried again.
+void RecoveryStore::serve(const std::stop_token& stop, std::chrono::milliseconds delay) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    noticed_.wait(lock, stop, [this] { return changed_; });
+    noticed_.wait_for(lock, stop, delay, [] { return false; });
+    if (stop.stop_requested()) return;
+    lock.unlock();
+    const bool written = write().ok();
+    lock.lock();
+    changed_ = changed_ || !written;
+  }
+}
+
 void RecoveryStore::note(std::vector<KeptScene> unsaved) {
   const std::lock_guard lock(mutex_);
+  if (noted_ == unsaved) return;
   noted_ = std::move(unsaved);
+  changed_ = true;
+  noticed_.notify_all();
+}
+
+std::string RecoveryStore::problem() const {
+  const std::lock_guard lock(mutex_);
+  return problem_;
 }
 
 bool RecoveryStore::holdsWork() const {
@@ -141,10 +185,19 @@ bool RecoveryStore::outdated() const {
 
 Status RecoveryStore::write(Clock::time_point now) {
   const std::lock_guard writing(writing_);
+  Status written = writeNoted(now);
+  const std::lock_guard lock(mutex_);
+  problem_ = written ? "" : written.error().message;
+  return written;
+}
+
+/// With writing_ locked.
+Status RecoveryStore::writeNoted(Clock::time_point now) {
   std::vector<KeptScene> scenes;
   std::vector<std::shared_ptr<Recovery>> adopted;
   {
     const std::lock_guard lock(mutex_);
+    changed_ = false;
     if (folder_.empty() || (noted_ == written_ && adopted_.empty())) return attention::success();
     scenes = noted_;
     adopted = adopted_;
@@ -173,14 +226,16 @@ Status RecoveryStore::writeScenes(const std::vector<KeptScene>& scenes, Clock::t
 
 std::vector<std::shared_ptr<Recovery>> RecoveryStore::abandoned() const {
   std::vector<std::shared_ptr<Recovery>> found;
-  std::vector<std::filesystem::path> files;
+  std::vector<std::filesystem::path> files, parts;
   std::error_code failed;
   for (std::filesystem::directory_iterator entry(folder_, failed), end; !failed && entry != end;
        entry.increment(failed)) {
     const std::filesystem::path& path = entry->path();
     if (path.extension() == ".json") files.push_back(path);
     if (path.extension() == kLockEnding) files.push_back(path.parent_path() / path.stem());
+    if (isAbandonedPart(path)) parts.push_back(path);
   }
+  for (const std::filesystem::path& part : parts) std::filesystem::remove(part, failed);
   std::sort(files.begin(), files.end());
   files.erase(std::unique(files.begin(), files.end()), files.end());
   for (const std::filesystem::path& file : files) {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <filesystem>
 #include <memory>
 #include <mutex>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "app/scene/scene.h"
@@ -33,6 +35,7 @@ struct Recovery {
   struct Entry {
     std::filesystem::path path;  ///< of the file the scene belongs to; empty: none
     std::string text;            ///< the scene as JSON
+    std::string page, words;     ///< the key of its page and the text that its heads read; "" = not there
   };
   RecoveryClaim claim;
   std::chrono::system_clock::time_point at;  ///< when it was kept
@@ -53,6 +56,9 @@ class RecoveryStore {
   explicit RecoveryStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
   /// Writes what was noted and is not on disk, so that an exception that ends the window loses nothing.
   ~RecoveryStore();
+  /// From now on writes what is noted on a thread of its own, `delay` after it changed: no frame, slow read
+  /// or computation holds it up, and what ends the program without a word loses no more than that time.
+  void writeAside(std::chrono::milliseconds delay);
 
   const std::filesystem::path& folder() const { return folder_; }
   /// What is unsaved now; the disk stays as it is.
@@ -62,8 +68,10 @@ class RecoveryStore {
   /// Whether the file holds what has been saved since or given up.
   bool outdated() const;
   /// Brings the file in line with what was noted last: written whole or not at all, and removed where nothing
-  /// is unsaved. For periodic autosave, call this on the files' thread.
+  /// is unsaved.
   attention::Status write(Clock::time_point now = Clock::now());
+  /// Why the last write failed; "" where it didn't.
+  std::string problem() const;
 
   /// Files of windows that ended, newest first. None that another start is just offering.
   std::vector<std::shared_ptr<Recovery>> abandoned() const;
@@ -73,7 +81,9 @@ class RecoveryStore {
   static void discard(const Recovery& recovery);
 
  private:
+  attention::Status writeNoted(Clock::time_point now);
   attention::Status writeScenes(const std::vector<KeptScene>& scenes, Clock::time_point now);
+  void serve(const std::stop_token& stop, std::chrono::milliseconds delay);
 
   const std::filesystem::path folder_;
   std::mutex writing_;                    ///< one at a time; locked before mutex_
@@ -81,6 +91,10 @@ class RecoveryStore {
   mutable std::mutex mutex_;              ///< guards everything below
   std::vector<KeptScene> noted_, written_;
   std::vector<std::shared_ptr<Recovery>> adopted_;
+  std::string problem_;
+  bool changed_ = false;  ///< noted_ is not what a write has looked at
+  std::condition_variable_any noticed_;
+  std::jthread aside_;  // last: it ends before what it touches goes
 };
 
 }  // namespace headscope::app

@@ -66,6 +66,8 @@ class SentenceBox : public Dialog {
 void contextMenu(View& view, const ActionTable& actions, std::vector<std::string>& offered);
 /// Units that the offer of the first lesson is high.
 inline constexpr float kLessonOfferHeight = 48;
+/// Around the control that has the keyboard, which it brings into sight.
+void focusRing(View& view);
 /// Once, below the living opening scene: eight heads read one sentence, and a lesson says how.
 void lessonOffer(View& view, const ImRect& area);
 /// What was just done, beside where it was asked for, for kToldSeconds or until something else is asked for.
@@ -107,6 +109,37 @@ class ShortcutSheet : public Dialog {
   const std::vector<std::string> pages_;
 };
 
+/// The settings: type to narrow, and change each where it is said what it does. Below them, how the theme's
+/// colours and the scene's colormap look to eyes that see colours otherwise.
+class SettingsDialog : public Dialog {
+ public:
+  explicit SettingsDialog(const ActionTable& actions) : actions_(actions) {}
+  std::string name() const override { return "settings"; }
+  void draw(Scene& scene, View& view, bool opening) override;
+
+ private:
+  bool isWanted(const PreferenceRow& row) const;
+  void row(View& view, const PreferenceRow& row) const;
+  const ActionTable& actions_;
+  std::string wanted_;
+};
+
+/// All steps of the document, each by what it changed, the newest first. The arrows and a click go to one,
+/// and the scene follows at once; Enter closes the list.
+class HistoryList : public Dialog {
+ public:
+  explicit HistoryList(std::shared_ptr<Document> document) : document_(std::move(document)) {}
+  std::string name() const override { return "history"; }
+  void draw(Scene& scene, View& view, bool opening) override;
+
+ private:
+  void nameSteps();
+  bool row(const View& view, std::size_t step, bool current) const;
+  const std::shared_ptr<Document> document_;
+  std::vector<std::string> names_;
+  const void* named_ = nullptr;  ///< the newest scene that has a name
+};
+
 /// A scene that is in no file as it is: "demo.json", and where it is to be found.
 struct UnsavedLine {
   std::string name, place;
@@ -132,10 +165,13 @@ class LeaveQuestion : public Dialog {
 /// A window ended without saving: what it kept can be had back.
 class RecoveryQuestion : public Dialog {
  public:
+  struct OfferedScene {
+    std::string name, page, words;  ///< "demo.json", "Heads", and what its heads read
+  };
   struct Offer {
-    std::string when;                ///< "24 November 2026, 02:46"
-    std::vector<std::string> names;  ///< of the scenes
-    std::string problem;             ///< why they can't be read; "" = they can
+    std::string when, ago;             ///< "24 November 2026, 02:46", "3 minutes"
+    std::vector<OfferedScene> scenes;  ///< what was worked on comes last
+    std::string problem;               ///< why they can't be read; "" = they can
   };
   RecoveryQuestion(Offer offer, std::function<void()> restore, std::function<void()> discard)
       : offer_(std::move(offer)), restore_(std::move(restore)), discard_(std::move(discard)) {}

@@ -187,7 +187,7 @@ void stageOverlay(const Scene& scene, View& view, StageState& stage, const Layou
   if (near && !view.dialog) bar(scene, view, stage, layout, actions);
   if (stage.spotlight && inWindow(at)) spotlight(view, list, at);
   if (stage.laser && inWindow(at)) laser(view, stage, list, at);
-  if (view.time - stage.keyAt < kKeyShown) {
+  if (view.preferences.pressedKeys && view.time - stage.keyAt < kKeyShown) {
     const auto key = std::find_if(kStageKeys.begin(), kStageKeys.end(),
                                   [&](const StageKey& each) { return each.action == stage.key; });
     if (key != kStageKeys.end())

@@ -62,18 +62,38 @@ void LeaveQuestion::draw(Scene&, View& view, bool) {
   if (answer) answer();
 }
 
+namespace {
+
+/// Name, page and what the heads read: enough to know the scene again.
+void recoveryLine(const View& view, const RecoveryQuestion::OfferedScene& scene, ImVec2 at, float width) {
+  const Canvas list = *ImGui::GetWindowDrawList();
+  const float y = at.y + view.px(14), between = view.px(10);
+  float x = at.x;
+  const auto part = [&](ImFont* font, std::uint32_t color, const std::string& text) {
+    const float wide = std::min(textWidth(font, text) + 1, at.x + width - x);
+    paintFitted(view, list, font, ImVec2(x, y), wide, color, text);
+    x += wide + between;
+  };
+  part(view.fonts->bold, view.theme->text, scene.name);
+  part(view.fonts->text, view.theme->secondary, scene.page);
+  if (!scene.words.empty() && at.x + width - x > view.px(60))
+    part(view.fonts->text, view.theme->secondary, "“" + scene.words.substr(0, scene.words.find('\n')) + "”");
+}
+
+}  // namespace
+
 void RecoveryQuestion::draw(Scene&, View& view, bool) {
   const std::shared_ptr<Dialog> self = view.dialog;
   std::function<void()> answer;
   const bool readable = offer_.problem.empty();
-  const float height = readable ? questionHeight(offer_.names.size(), 148) : 200;
-  if (beginDialog(view, "recovery", "Restore unsaved work?", 520, height)) {
+  const float height = readable ? questionHeight(offer_.scenes.size(), 148) : 200;
+  if (beginDialog(view, "recovery", "Restore unsaved work?", 640, height)) {
     if (readable) {
-      hint(view, "Headscope closed on " + offer_.when + " without saving:");
+      hint(view,
+           "Headscope closed without saving. This was kept " + offer_.ago + " ago, on " + offer_.when + ":");
       gap(view, 4);
-      questionRows(view, offer_.names.size(), [&](std::size_t i, ImVec2 at, float width) {
-        paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->bold, ImVec2(at.x, at.y + view.px(14)),
-                    width, view.theme->text, offer_.names[i]);
+      questionRows(view, offer_.scenes.size(), [&](std::size_t i, ImVec2 at, float width) {
+        recoveryLine(view, offer_.scenes[i], at, width);
       });
     } else {
       hint(view,

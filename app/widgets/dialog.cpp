@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/platform/track.h"
+#include "app/platform/ui_state.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -25,6 +26,7 @@ bool beginDialog(View& view, const char* name, const std::string& title, float w
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing);
   if (compat::invisibleButton("##outside", screen)) view.dialog.reset();
+  uiState().focus.cover();
   compat::end();
   ImGui::PopStyleVar(3);
   ImGui::PopStyleColor();

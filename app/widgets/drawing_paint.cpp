@@ -101,4 +101,20 @@ void paintDrawing(const View& view, Canvas list, const Drawing& drawing, ImVec2 
   for (const Shape& shape : drawing.shapes) std::visit(painter, shape);
 }
 
+DrawingColors drawingColors(const Theme& theme) {
+  DrawingColors colors{unpacked(theme.background),
+                       unpacked(theme.panel),
+                       unpacked(theme.raised),
+                       unpacked(theme.line),
+                       unpacked(theme.text),
+                       unpacked(theme.secondary),
+                       unpacked(theme.faint),
+                       unpacked(theme.query),
+                       unpacked(theme.key),
+                       unpacked(theme.value),
+                       {}};
+  for (std::size_t i = 0; i < colors.groups.size(); ++i) colors.groups[i] = unpacked(theme.groups[i]);
+  return colors;
+}
+
 }  // namespace headscope::app

@@ -133,6 +133,32 @@ bool FilePicker::row(const View& view, const FolderEntry& entry) const {
   return clicked;
 }
 
+/// Those of before above the folder's own.
+void FilePicker::recentRows(const View& view) {
+  if (!question_.recent || question_.recent->empty()) return;
+  sectionTitle(view, "RECENT");
+  for (std::size_t i = 0; i < question_.recent->size(); ++i) {
+    const fs::path path = (*question_.recent)[i];
+    const std::string name = shownPath(path.filename());
+    const float width = ImGui::GetContentRegionAvail().x, height = view.px(26);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::PushID(static_cast<int>(i));
+    const bool clicked = compat::invisibleButton("recent", ImVec2(width, height));
+    ImGui::PopID();
+    trackItem("recent." + std::to_string(i));
+    const Canvas list = *ImGui::GetWindowDrawList();
+    if (ImGui::IsItemHovered())
+      list.AddRectFilled(at, ImVec2(at.x + width, at.y + height), view.theme->raised, view.px(4));
+    const float y = at.y + height / 2, named = std::min(textWidth(view.fonts->text, name) + 1, width / 2);
+    paintFitted(view, list, view.fonts->text, ImVec2(at.x + view.px(8), y), named, view.theme->text, name);
+    const float from = at.x + view.px(18) + named, room = at.x + width - view.px(8) - from;
+    paintText(list, view.fonts->small, ImVec2(from, y), view.theme->secondary,
+              fittedPath(view, shownPath(path.parent_path()), room));
+    if (clicked) look(path, Wish::choose);
+  }
+  gap(view, 6);
+}
+
 /// Where the dialog is, or what it waits for; room is kept for the button that ends the waiting.
 void FilePicker::top(View& view) {
   if (button(view, "files.up", "Up", folder_.has_relative_path() ? "" : "This is the top folder"))
@@ -157,6 +183,7 @@ void FilePicker::list(View& view) {
   const float foot = view.px(164);  // with room for two lines that say what is wrong with the name
   ImGui::BeginChild("entries", ImVec2(0, ImGui::GetContentRegionAvail().y - foot), false,
                     ImGuiWindowFlags_NoBackground);
+  recentRows(view);
   if (!found_.problem.empty()) problem(view, found_.problem);
   if (listed_ && found_.problem.empty() && found_.entries.empty())
     hint(view, "No folders and no " + alternatives(question_.endings) + " files here.");

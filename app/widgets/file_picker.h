@@ -22,6 +22,9 @@ struct FileQuestion {
   std::function<void(Scene&, const std::filesystem::path&, const Outcome&)> chosen;
   /// A folder that holds a file of this name is given in its place; "" = none is.
   std::string folderFile = "";
+  /// Files that were opened or saved before, the newest first; they may be known later than the dialog is
+  /// shown.
+  std::shared_ptr<std::vector<std::string>> recent = nullptr;
   bool saves() const { return !proposal.empty(); }
 };
 
@@ -55,6 +58,7 @@ class FilePicker : public Dialog {
   void top(View& view);
   void list(View& view);
   bool row(const View& view, const FolderEntry& entry) const;
+  void recentRows(const View& view);
   void answerLine(View& view, bool opening);
   void belowTheLine(const View& view) const;
 

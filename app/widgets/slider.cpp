@@ -7,6 +7,7 @@
 
 #include "app/platform/marks.h"
 #include "app/platform/track.h"
+#include "app/platform/ui_state.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
@@ -95,6 +96,12 @@ int touchedSteps(const View& view, bool arrows, bool wheel) {
   return steps;
 }
 
+bool pressesEnter(const View& view) {
+  return std::any_of(view.input.events.begin(), view.input.events.end(), [](const InputEvent& event) {
+    return event.kind == InputEvent::Kind::key && event.down && event.key == Key::enter;
+  });
+}
+
 Touch touchSlider(View& view, const SliderSpec& spec, const Position& position, const std::string& shown) {
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(28);
   const ImVec2 from = ImGui::GetCursorScreenPos();
@@ -103,6 +110,8 @@ Touch touchSlider(View& view, const SliderSpec& spec, const Position& position, 
   Touch touch;
   ImGui::PushID(spec.name.c_str());
   compat::invisibleButton("track", ImVec2(typing ? at.trackTo - from.x : width, height));
+  noteTabStopKind(TabStopKind::slider);
+  const bool entered = uiState().focus.isAt(ImGui::GetItemID()) && pressesEnter(view);
   trackItem(spec.name);
   track(spec.name + ".track", ImVec2(at.trackFrom, from.y), ImVec2(at.trackTo, from.y + height));
   track(spec.name + ".value", ImVec2(at.trackTo + view.px(8), from.y), ImVec2(at.right, from.y + height));
@@ -122,7 +131,7 @@ Touch touchSlider(View& view, const SliderSpec& spec, const Position& position, 
         ImGui::GetIO().MouseClickedPos[0].x >= at.trackFrom - view.px(10)) {
       touch.kind = Touch::Kind::moved;
       touch.position = std::clamp((mouse - at.trackFrom) / (at.trackTo - at.trackFrom), 0.0f, 1.0f);
-    } else if (hovered && ImGui::IsMouseDoubleClicked(0)) {
+    } else if ((hovered && ImGui::IsMouseDoubleClicked(0)) || (entered && !typing)) {
       view.controls.typed = {spec.name, shown, true};
     } else if (const int steps = overTrack || turned ? touchedSteps(view, overTrack, turned) : 0;
                steps != 0) {

@@ -56,6 +56,42 @@ const Theme& lightTheme() {
   return theme;
 }
 
+const Theme& strongTheme(bool light) {
+  static const Theme onDark{.light = false,
+                            .background = rgb(0x000000),
+                            .panel = rgb(0x0a0d11),
+                            .raised = rgb(0x12171d),
+                            .line = rgb(0x3a4653),
+                            .text = rgb(0xf4f7fa),
+                            .secondary = rgb(0xb6bec9),
+                            .faint = rgb(0xa3abb5),
+                            .query = rgb(0xff9f45),
+                            .key = rgb(0x5abeff),
+                            .value = rgb(0x5fd38d),
+                            .error = rgb(0xff8686),
+                            .warning = rgb(0xf2c14e),
+                            .knob = rgb(0xffffff),
+                            .groups = {rgb(0xd4bcff), rgb(0x4fd6c8), rgb(0xf2c14e), rgb(0xffacc5),
+                                       rgb(0xb4c8ff), rgb(0xb5d86a), rgb(0xeab594), rgb(0xc9c9d4)}};
+  static const Theme onLight{.light = true,
+                             .background = rgb(0xffffff),
+                             .panel = rgb(0xffffff),
+                             .raised = rgb(0xf2f4f7),
+                             .line = rgb(0xb9c1cb),
+                             .text = rgb(0x06080b),
+                             .secondary = rgb(0x38404a),
+                             .faint = rgb(0x454d57),
+                             .query = rgb(0x763900),
+                             .key = rgb(0x084d8c),
+                             .value = rgb(0x115830),
+                             .error = rgb(0x941e1e),
+                             .warning = rgb(0x6a4500),
+                             .knob = rgb(0xffffff),
+                             .groups = {rgb(0x5733ac), rgb(0x07564e), rgb(0x644800), rgb(0x8c2349),
+                                        rgb(0x2a479a), rgb(0x3b5408), rgb(0x743e21), rgb(0x4b4b56)}};
+  return light ? onLight : onDark;
+}
+
 std::uint32_t groupColor(const Theme& theme, std::int64_t kvHead) {
   return theme.groups[static_cast<std::size_t>(kvHead) % theme.groups.size()];
 }

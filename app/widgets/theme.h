@@ -21,6 +21,8 @@ struct Theme {
 
 const Theme& darkTheme();
 const Theme& lightTheme();
+/// The same with a contrast of 7:1 at least, for a hall, a projector and whoever prefers it.
+const Theme& strongTheme(bool light);
 
 /// A KV group's colour.
 std::uint32_t groupColor(const Theme& theme, std::int64_t kvHead);

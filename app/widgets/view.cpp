@@ -24,6 +24,7 @@ bool View::takenBySlider(Key key) const {
 
 bool View::pressed(Key key, Mods mods) const {
   if (ImGui::GetIO().WantTextInput || dialog || takenBySlider(key)) return false;
+  if (controls.keyTakenFrame == ImGui::GetFrameCount()) return false;
   if (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup)) return false;
   return std::any_of(input.events.begin(), input.events.end(), [&](const InputEvent& event) {
     return event.kind == InputEvent::Kind::key && event.down && event.key == key && event.mods == mods;

@@ -66,7 +66,8 @@ struct ControlState {
   std::string continuousEdit;  ///< the control that is being dragged or typed in, in this frame
   std::string wheelTaker;      ///< the control that was clicked and is still pointed at: the wheel turns it
   RestingPointer resting;
-  int arrowsFrame = -2;  ///< the last in which the pointer was over a slider that takes the arrows
+  int arrowsFrame = -2;    ///< the last in which the pointer was over a slider that takes the arrows
+  int keyTakenFrame = -1;  ///< the last in which the control that has the keyboard took the key
 };
 
 /// The sentence in the status line: what was just done, or the last thing that failed.

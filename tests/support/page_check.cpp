@@ -235,8 +235,19 @@ std::vector<std::string> faintTexts(UiDriver& ui, double least) {
     const ImRect area = clipped(lettersOf(text), windowOf());
     if (isEmpty(area) || text.text.find_first_not_of(' ') == std::string::npos) continue;
     const double found = contrastOver(ground, area, text.color);
-    if (found < least) wrong.push_back(nameOf(text) + fmt::format(" has a contrast of {:.2f}", found));
+    const bool ink = text.color == 0xFF000000u || text.color == 0xFFFFFFFFu;
+    if (found < (ink ? std::min(least, 4.5) : least))
+      wrong.push_back(nameOf(text) + fmt::format(" has a contrast of {:.2f}", found));
   }
+  return wrong;
+}
+
+std::vector<std::string> smallTexts(UiDriver& ui, float least) {
+  watchedFrame(ui);
+  std::vector<std::string> wrong;
+  for (const DrawnText& text : app::uiState().texts)
+    if (!isEmpty(clipped(lettersOf(text), windowOf())) && text.height < least)
+      wrong.push_back(nameOf(text) + fmt::format(" is {:.1f} pixels high", text.height));
   return wrong;
 }
 

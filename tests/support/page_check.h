@@ -19,7 +19,12 @@ std::vector<std::string> cutOff(UiDriver& ui, Scrolling scrolling = Scrolling::r
 
 /// Texts whose contrast (WCAG 2, https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio) with what they stand on is
 /// below `least`. What they stand on is the same frame drawn without them.
+/// Ink on a picture's cells is black or white, whichever reads better: on a tone between the two that
+/// is 4.58, more is not to be had, and 4.5 is asked of it.
 std::vector<std::string> faintTexts(UiDriver& ui, double least = 4.5);
+
+/// Texts whose lines are lower than so many pixels.
+std::vector<std::string> smallTexts(UiDriver& ui, float least);
 
 /// Marks (see app/platform/marks.h) that can't be told from what they stand on: their strongest pixel, by row
 /// and by column of what of them is seen, has a contrast below `least` in more than a quarter. What they

@@ -142,7 +142,7 @@ class Monkey {
     width_ = static_cast<int>(dice_.between(320, small ? 1000 : 3840));
     height_ = static_cast<int>(dice_.between(240, small ? 800 : 2160));
     ui_.app().resize(width_, height_, static_cast<float>(dice_.real(0.8, 3)));
-    ui_.view().preferences.textSize = static_cast<float>(dice_.real(0.75, 2));
+    ui_.view().preferences.textSize = static_cast<float>(dice_.real(0.8, 2.5));
     ui_.view().redraw();
   }
   void look() { ui_.session().scene().cursor = dice_.pick(views_).cursor; }

@@ -9,6 +9,7 @@
 #include "app/widgets/theme.h"
 #include "attention/masks/expression.h"
 #include "tests/support/page_check.h"
+#include "tests/ui/page_views.h"
 
 namespace headscope::test {
 namespace {
@@ -34,7 +35,7 @@ class Pages : public testing::TestWithParam<Size> {
     ui.wait(0.3);
     EXPECT_THAT(overlaps(ui), IsEmpty());
     EXPECT_THAT(cutOff(ui), IsEmpty());
-    EXPECT_THAT(faintTexts(ui), IsEmpty());
+    EXPECT_THAT(faintTexts(ui, ui.view().present ? 7 : 4.5), IsEmpty());
     EXPECT_THAT(faintMarks(ui), IsEmpty());
   }
   /// Light or not. Themes differ in colours alone, which the smaller sizes show at less cost.
@@ -90,6 +91,23 @@ TEST_P(Pages, WhatAPageTurnsToHoldsToo) {
       ui.session().setScene(scene);
       expectAllToBeSeen();
     }
+}
+
+/// Every tab and view, at a desk and from the last row: 4.5:1 and, presented, 7:1 and nothing small.
+TEST(Views, AreReadInBothThemesAtADeskAndFromTheLastRow) {
+  UiDriver ui(1280, 720);
+  for (const PageView& view : pageViews())
+    for (const bool light : {false, true})
+      for (const bool present : {false, true}) {
+        SCOPED_TRACE(view.name + (light ? ", light" : ", dark") + (present ? ", presenting" : ""));
+        ui.view().preferences.light = light;
+        ui.view().present = present;
+        ui.session().setScene(withView(app::openingScene(), view));
+        ui.park();
+        ui.wait(0.3);
+        EXPECT_THAT(faintTexts(ui, present ? 7 : 4.5), IsEmpty());
+        EXPECT_THAT(smallTexts(ui, present ? 18 : 10), IsEmpty());
+      }
 }
 
 /// Of the frame that was looked at last.

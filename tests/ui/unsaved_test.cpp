@@ -233,6 +233,23 @@ TEST_F(Unsaved, IsNotOfferedOnceItWasSaved) {
   EXPECT_FALSE(store_->holdsWork()) << "without waiting for the end";
 }
 
+TEST_F(Unsaved, WhatWasSavedIsOpenedAgainFromTheRecentScenes) {
+  edit("the older");
+  ui().chord(kCtrl, Key::s);
+  answer(path("older.json"));
+  edit("the newer");
+  ui().chord({.ctrl = true, .shift = true}, Key::s);
+  answer(path("newer.json"));
+  ui().draw();
+  ui().chord(kCtrl, Key::o);
+  ui().draw();
+  ASSERT_TRUE(ui().has("recent.1"));
+  ui().click("recent.1");
+  ui().draw();
+  EXPECT_EQ(ui().dialog(), "");
+  EXPECT_EQ(own().setup.input.text, "the older");
+}
+
 TEST_F(Unsaved, CanBeDiscardedOrLeftForTheNextStart) {
   edit("left");
   end();

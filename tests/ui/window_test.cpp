@@ -191,9 +191,9 @@ TEST(Appearance, TextGrowsShrinksAndStopsAtItsLimits) {
   ui.chord(kCtrl, Key::d0);
   EXPECT_EQ(ui.find("bias").GetHeight(), height);
   for (int i = 0; i < 12; ++i) ui.chord(kCtrl, Key::minus);
-  EXPECT_FLOAT_EQ(ui.view().preferences.textSize, 0.75f);
+  EXPECT_FLOAT_EQ(ui.view().preferences.textSize, 0.8f);
   for (int i = 0; i < 12; ++i) ui.chord(kCtrl, Key::equal);
-  EXPECT_FLOAT_EQ(ui.view().preferences.textSize, 2);
+  EXPECT_FLOAT_EQ(ui.view().preferences.textSize, 2.5f);
   EXPECT_FALSE(ui.session().document().canUndo()) << "how large text is, is not part of the scene";
 }
 
@@ -211,8 +211,8 @@ TEST(Appearance, IsRemembered) {
     putFile(file, broken);
     const app::Preferences preferences = app::loadPreferences();
     EXPECT_FALSE(preferences.light) << broken;
-    EXPECT_GE(preferences.textSize, 0.75f);
-    EXPECT_LE(preferences.textSize, 2);
+    EXPECT_GE(preferences.textSize, 0.8f);
+    EXPECT_LE(preferences.textSize, 2.5f);
   }
 }
 

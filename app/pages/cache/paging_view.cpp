@@ -109,6 +109,14 @@ void paintTables(const View& view, Canvas list, const PagedStep& step, const ImR
     paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary, "No running request.");
 }
 
+/// Units that the tables take below the pool at the step with the most requests, so that nothing moves from
+/// step to step.
+float tablesHigh(const PagingStudy& study) {
+  std::size_t most = 0;
+  for (const PagedStep& step : study.steps) most = std::max(most, step.running.size());
+  return 18 + 24 + 26 * static_cast<float>(most);
+}
+
 /// What contiguous rooms would hold: each of them as long as the longest request.
 void paintContiguous(const View& view, Canvas list, const PagingStudy& study, const PagedStep& step,
                      const ImRect& area) {
@@ -221,8 +229,10 @@ void pagingView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
   const float line = small ? view.px(84) : std::max(view.px(130), area.GetHeight() * 0.27f);
   const float axis = view.px(18), bottom = area.Max.y - line - axis - view.px(30);
   const float space = view.px(36), left = area.GetWidth() * 0.6f - space / 2;
-  const ImRect pool(area.Min.x, top + view.px(28), area.Min.x + left,
-                    top + view.px(28) + (bottom - top) * 0.62f);
+  const float from = top + view.px(28);
+  const float poolHigh =
+      std::min((bottom - top) * 0.62f, std::max(view.px(36), bottom - from - view.px(tablesHigh(study))));
+  const ImRect pool(area.Min.x, from, area.Min.x + left, from + poolHigh);
   const float other = area.Min.x + left + space;
   paintText(list, view.fonts->bold, ImVec2(area.Min.x, top + view.px(10)), theme.text, "Blocks");
   paintText(list, view.fonts->text, ImVec2(area.Min.x + view.px(62), top + view.px(10)), theme.secondary,

@@ -112,7 +112,7 @@ void CostPage::draw(Scene& scene, const Layout& layout) {
   if (layout.showLeft) costControls(scene, page_, layout);
   if (scene.cost != before) prepare(scene);
   if (beginPanel(view, "cost", layout.center, 0, 0)) {
-    handleKeys(scene, layout);
+    handleKeys(scene);
     const float margin = view.px(layout.narrow || layout.presents ? 22 : 32);
     // In a low window the page scrolls, so that nothing of it is out of reach.
     const float least = view.px(layout.center.GetWidth() < view.px(660) ? 800 : 620);
@@ -156,11 +156,9 @@ void CostPage::showNext(int by) {
   shown = (shown + by + count) % count;
 }
 
-void CostPage::handleKeys(Scene& scene, const Layout& layout) {
+void CostPage::handleKeys(Scene& scene) {
   View& view = services_.view;
   if (view.pressed(Key::slash)) page_.focusSearch = true;
-  if (layout.presents && view.pressed(Key::tab)) showNext(1);
-  if (layout.presents && view.pressed(Key::tab, {.shift = true})) showNext(-1);
   CostSetup& cost = scene.cost;
   const auto twice = [](Index& value, Index most) { value = std::min(most, value * 2); };
   if (view.pressed(Key::right)) twice(cost.tokens, kMaxCostTokens);

@@ -36,7 +36,7 @@ class CostPage : public Page {
   void drawFigures(Scene& scene, const Layout& layout, ImRect area);
   /// Where one plot is shown at a time, the next of them; while presenting the bytes come before them.
   void showNext(int by);
-  void handleKeys(Scene& scene, const Layout& layout);
+  void handleKeys(Scene& scene);
   /// The tile at that place of kGpuCounts; says why where the model can't be spread so.
   void chooseGpus(Scene& scene, std::size_t choice);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
@@ -37,6 +38,7 @@ void pointAt(Scene& scene, HeadLabState& page, const HeadMaps& maps, const HeatT
   const std::string name = fmt::format("{}.{}", maps.name, tile.head);
   ImGui::SetCursorScreenPos(tile.area.Min);
   const bool clicked = compat::invisibleButton(name.c_str(), tile.area.GetSize());
+  noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});
   trackItem(name);
   if (!ImGui::IsItemHovered()) return;
   const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);

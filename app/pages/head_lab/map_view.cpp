@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/colour_bar.h"
@@ -112,6 +113,7 @@ MapHit hitMap(const MapView& map) {
   const ImVec2 size = map.cells.GetSize();
   if (size.x < 1 || size.y < 1) return hit;
   hit.clicked = compat::invisibleButton(("stage." + map.name).c_str(), size);
+  noteTabStopKind(TabStopKind::picture, {tileOf(map).cellWidth(), tileOf(map).cellHeight()});
   trackItem("stage." + map.name);
   if (!ImGui::IsItemHovered()) return {};
   const auto cell = tileOf(map).cellAt(ImGui::GetIO().MousePos, map.rows.end(), map.cols.end());

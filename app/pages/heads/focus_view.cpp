@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/pages/heads/heads_state.h"
+#include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/widgets/camera.h"
 #include "app/widgets/cells.h"
@@ -122,6 +123,7 @@ void focusView(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence,
       ImGui::IsItemDeactivated() && hovered && ImGui::GetIO().MouseDragMaxDistanceSqr[0] < still * still;
   moveCamera(page.camera, view, cells, rows, cols, true);
   HeatTile tile = tileFor(page.camera, cells, n, m, head);
+  noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});
   if (scene.cursor.decoding) tile.decodedRows = scene.cursor.step;
   track("focus.cells", ImVec2(tile.x(0), tile.y(0)), ImVec2(tile.x(cols), tile.y(rows)));
 

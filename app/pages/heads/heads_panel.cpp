@@ -6,6 +6,7 @@
 #include "app/compute/layer/head_switches.h"
 #include "app/pages/heads/grid.h"
 #include "app/pages/heads/heads_state.h"
+#include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/colour_bar.h"
@@ -140,6 +141,7 @@ void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, HeadsState& pag
   track(name, tile.area.Min, tile.area.Max);
   ImGui::SetCursorScreenPos(tile.area.Min);
   const bool clicked = compat::invisibleButton(name.c_str(), tile.area.GetSize());
+  noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});
   if (!ImGui::IsItemHovered()) return;
   const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
   if (!cell) return;

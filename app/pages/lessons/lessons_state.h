@@ -8,6 +8,7 @@
 
 #include "app/compute/lessons/lesson_library.h"
 #include "app/compute/lessons/lesson_study.h"
+#include "app/scene/changed_fields.h"
 #include "app/scene/document.h"
 #include "app/scene/lessons/lesson_progress.h"
 #include "app/scene/text/rich_text.h"
@@ -72,16 +73,6 @@ Scene stageScene(const Lesson& lesson, const LessonStep& step, bool after);
 /// Words of a lesson, set; what doesn't parse is shown as it stands.
 RichText richOrPlain(const std::string& text);
 RichFonts readingFonts(const View& view, std::uint32_t color);
-
-/// One field that a step changed, as it was and as it is: "Window", "4", "6".
-struct ChangedField {
-  std::string label, before, now;
-};
-/// Cursor fields are no changes.
-std::vector<ChangedField> changesBetween(const std::vector<std::string>& paths, const Scene& before,
-                                         const Scene& now);
-/// Every field of the document in which two scenes differ.
-std::vector<ChangedField> changesBetween(const Scene& before, const Scene& now);
 
 // How the window is shared out, in pixels; `area` is all between the bars.
 

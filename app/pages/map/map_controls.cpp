@@ -7,6 +7,7 @@
 
 #include "app/pages/common/unknown_words.h"
 #include "app/pages/map/map_page.h"
+#include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/field_controls.h"
@@ -108,6 +109,7 @@ void minimap(Scene& scene, MapState& page) {
                                at.y + std::max(view.px(24), std::round(width * scale * aspect))));
   Canvas list = *ImGui::GetWindowDrawList();
   compat::invisibleButton("minimap", area.GetSize());
+  noteTabStopKind(TabStopKind::picture, {area.GetWidth() / 24, area.GetHeight() / 24});
   trackItem("minimap");
   const bool held = ImGui::IsItemActive();
   if (!state || !drawWhole(scene, page, list, area))

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "app/pages/map/map_page.h"
+#include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/colour_bar.h"
@@ -55,7 +56,7 @@ void paintHeader(const Scene& scene, MapState& page, const ImRect& area) {
   const float named =
       paintText(list, view.fonts->title, ImVec2(x, y), theme.text,
                 (scene.map.source == MapSource::file ? "" : layerPrefix(scene.setup)) + headName(head));
-  track("map.title." + std::to_string(head), ImVec2(x, y - view.px(10)), ImVec2(x + named, y + view.px(10)));
+  track("map.title." + std::to_string(head), ImVec2(x, y - view.px(9)), ImVec2(x + named, y + view.px(9)));
   x += named + view.px(10);
   if (state.kvHeads < state.heads) {
     const Index kvHead = head / (state.heads / state.kvHeads);
@@ -176,6 +177,7 @@ void paintMap(Scene& scene, MapState& page, const ImRect& inner) {
   MapWindow window = mapWindow(scene.cursor.map, view, area, state.queries, state.keys);
   ImGui::SetCursorScreenPos(area.Min);
   compat::invisibleButton("map", area.GetSize());
+  noteTabStopKind(TabStopKind::picture, {area.GetWidth() / 48, area.GetHeight() / 48});
   trackItem("map");
   const bool hovered = ImGui::IsItemHovered();
   moveMap(scene, view, window);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/pages/mask/mask_state.h"
+#include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/field_controls.h"
@@ -176,6 +177,7 @@ ImRect reachPicture(const ReachStudy& reach, Scene& scene, MaskState& page, Inde
   const Index tokens = reach.reach.tokens;
   const auto count = static_cast<float>(tokens);
   const HeatTile tile{ImRect(at.x, at.y, at.x + side, at.y + side), 0, 0, count, count, 0};
+  noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});
   HeatmapTile picture = pictureOf(tile, reach.factor, {});
   Canvas list = *ImGui::GetWindowDrawList();
   picture.view.clip.y0 = std::max(picture.view.clip.y0, list.GetClipRectMin().y);

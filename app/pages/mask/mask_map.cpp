@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "app/pages/mask/mask_state.h"
+#include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/colour_bar.h"
@@ -181,6 +182,7 @@ MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskState& page, const ImRe
   moveCamera(page.camera, view, cells, rows, cols, !brushing);
   const Cell& chosen = scene.cursor.cell;
   MapAnswer answer{tileFor(page.camera, cells, n, m, chosen.head), std::nullopt};
+  noteTabStopKind(TabStopKind::picture, {answer.tile.cellWidth(), answer.tile.cellHeight()});
   const HeatTile& tile = answer.tile;
   page.mapPixels = std::exp2(
       std::ceil(std::log2(std::max(1.0f, std::max(cells.GetWidth(), cells.GetHeight()) * page.camera.zoom))));

@@ -108,7 +108,7 @@ void attributionView(Scene& scene, ModelState& page, ImRect area, bool presents)
   const PairStudy& pair = *answer->request.pair;
   const BarFigure figure = attributionFigure(pair, *answer->value, scene.cursor.model.byKey, wordsOf(page));
   const FigurePlace place(view, area, presents);
-  place.paint(barDrawing(figure, place.width(), place.height(), drawingColors(!view.theme->light)));
+  place.paint(barDrawing(figure, place.width(), place.height(), drawingColors(*view.theme)));
   track("attribution", area.Min, area.Max);
   if (!ImGui::IsMouseHoveringRect(area.Min, area.Max) || !ImGui::IsWindowHovered()) return;
   const auto at = barAt(figure, place.height(), place.pointer().second);
@@ -127,7 +127,7 @@ void lensView(ModelState& page, const ImRect& area, bool presents) {
                         view.theme->error);
   const GridFigure figure = lensFigure(answer->request, *answer->value, wordsOf(page));
   const FigurePlace place(view, area, presents);
-  place.paint(gridDrawing(figure, place.width(), place.height(), drawingColors(!view.theme->light)));
+  place.paint(gridDrawing(figure, place.width(), place.height(), drawingColors(*view.theme)));
   track("lens", area.Min, area.Max);
   if (!ImGui::IsMouseHoveringRect(area.Min, area.Max) || !ImGui::IsWindowHovered()) return;
   const auto [x, y] = place.pointer();

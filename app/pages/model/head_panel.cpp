@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/pages/model/model_state.h"
+#include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
@@ -102,6 +103,7 @@ float heatmap(Scene& scene, ModelState& page, ImVec2 at, float width, float heig
   track("model.large", cells.Min, cells.Max);
   ImGui::SetCursorScreenPos(cells.Min);
   compat::invisibleButton("model.large", cells.GetSize());
+  noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});
   if (ImGui::IsItemHovered())
     if (const auto under = tile.cellAt(ImGui::GetIO().MousePos, rows, cols)) {
       view.nextHover = {-1, under->row, under->col};

@@ -73,7 +73,7 @@ void gridPanel(Scene& scene, ModelState& page, const char* name, const PairState
   const PatchGridQuestion& question = *grid.question;
   GridFigure figure = patchFigure(question, grid.grid, scene.compare.patches);
   figure.scale = scale;
-  within.paint(gridDrawing(figure, within.width(), within.height(), drawingColors(!view.theme->light)));
+  within.paint(gridDrawing(figure, within.width(), within.height(), drawingColors(*view.theme)));
   const GridPlace place = gridPlace(figure, within.width(), within.height());
   const ImRect cells = within.rect(place.cells);
   const ImVec2 from = cells.Min, size = cells.GetSize();

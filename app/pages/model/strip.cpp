@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/pages/model/strip_parts.h"
+#include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/field.h"
 #include "app/scene/models/open_model.h"
@@ -292,6 +293,7 @@ void pointAtColumns(Scene& scene, ModelState& page, const StripColumns& columns,
   View& view = page.view;
   ImGui::SetCursorScreenPos(ImVec2(columns.left, area.Min.y));
   compat::invisibleButton("model.strip", ImVec2(std::max(1.0f, area.Max.x - columns.left), area.GetHeight()));
+  noteTabStopKind(TabStopKind::picture, {columns.width, area.GetHeight()});
   trackItem("model.strip");
   for (Index i = 0; i < columns.count; ++i) {
     const float x = columns.at(columns.first + i);

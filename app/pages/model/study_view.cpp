@@ -7,6 +7,7 @@
 
 #include "app/compute/figures/study_figures.h"
 #include "app/pages/model/answer_views.h"
+#include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/models/open_model.h"
 #include "app/widgets/controls.h"
@@ -128,7 +129,7 @@ void paintTable(Scene& scene, ModelState& page, const TextsStudy& study, const F
     texts.first = wheel > 0 ? texts.first - std::min<std::size_t>(texts.first, 2) : texts.first + 2;
   figure.first = texts.first = std::min(texts.first, most);
   figure.lit = chosenHead(scene);
-  place.paint(tableDrawing(figure, place.width(), place.height(), drawingColors(!page.view.theme->light)));
+  place.paint(tableDrawing(figure, place.width(), place.height(), drawingColors(*page.view.theme)));
   const auto [x, y] = place.pointer();
   const TablePlace at = tableAt(figure, place.width(), place.height(), x, y);
   if (!hovered) return;
@@ -149,7 +150,7 @@ void paintTable(Scene& scene, ModelState& page, const TextsStudy& study, const F
 void paintMap(Scene& scene, ModelState& page, const TextsStudy& study, const FigurePlace& place) {
   GridFigure figure = studyMap(study, upwards(scene, study));
   figure.kept.push_back(chosenHead(scene));
-  place.paint(gridDrawing(figure, place.width(), place.height(), drawingColors(!page.view.theme->light)));
+  place.paint(gridDrawing(figure, place.width(), place.height(), drawingColors(*page.view.theme)));
   if (!ImGui::IsItemHovered()) return;
   const auto [x, y] = place.pointer();
   const auto cell = gridPlace(figure, place.width(), place.height()).at(x, y);
@@ -161,7 +162,7 @@ void paintMap(Scene& scene, ModelState& page, const TextsStudy& study, const Fig
 void paintScatter(Scene& scene, ModelState& page, const TextsStudy& study, const FigurePlace& place) {
   ScatterFigure figure = scatterFigure(study, across(scene, study), upwards(scene, study));
   figure.lit = chosenHead(scene);
-  place.paint(scatterDrawing(figure, place.width(), place.height(), drawingColors(!page.view.theme->light)));
+  place.paint(scatterDrawing(figure, place.width(), place.height(), drawingColors(*page.view.theme)));
   if (!ImGui::IsItemHovered()) return;
   const auto [x, y] = place.pointer();
   const auto near = scatterAt(figure, place.width(), place.height(), x, y);
@@ -285,6 +286,7 @@ void studyView(Scene& scene, ModelState& page, const ImRect& whole, bool present
   const FigurePlace place(view, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Max.y - below), presents);
   ImGui::SetCursorScreenPos(place.area.Min);
   compat::invisibleButton("study.figure", place.area.GetSize());
+  noteTabStopKind(TabStopKind::picture, {place.area.GetWidth() / 24, place.area.GetHeight() / 24});
   trackItem("study.figure");
   if (scene.cursor.model.study.shape == StudyShape::table)
     paintTable(scene, page, *study, place);

@@ -68,7 +68,8 @@ void put(Canvas list, ImFont* font, ImVec2 at, ImVec2 size, std::uint32_t color,
     const bool byPanel = window && (area.Min.y > clip.Min.y - 1 || clip.Min.y <= window->ClipRect.Min.y) &&
                          (area.Max.y < clip.Max.y + 1 || clip.Max.y >= window->ClipRect.Max.y);
     state.texts.push_back({std::string(text), area, clip, color,
-                           !foreground && byPanel && reachable().Contains(area), foreground});
+                           !foreground && byPanel && reachable().Contains(area), foreground,
+                           compat::sizeOf(font)});
   }
   if (!state.hidesTexts) drawLines(list, font, at, color, lines, wrap);
 }

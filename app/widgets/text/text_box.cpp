@@ -272,6 +272,7 @@ bool textBox(View& view, const std::string& name, std::string& text, int lines, 
   const ImRect frame(at, ImVec2(at.x + size.x, at.y + size.y));
   Canvas(*ImGui::GetWindowDrawList()).AddRectFilled(frame.Min, frame.Max, view.theme->background, view.px(7));
   std::string now = text;
+  noteTabStop(ImGui::GetID(name.c_str()), frame, TabStopKind::text);
   ImGui::BeginGroup();
   ImGui::PushStyleColor(ImGuiCol_ChildBg, 0);
   ImGui::PushStyleColor(ImGuiCol_Border, view.theme->line);
@@ -335,6 +336,7 @@ bool lineBox(View& view, const std::string& name, std::string& text, float width
     return ImVec2(frame.Min.x + pad.x - (box.active() ? box.edit().scroll : 0), frame.Min.y + pad.y);
   };
   runBox(box, frame, origin(), focus);
+  noteTabStop(box.id, frame, TabStopKind::text);
   if (box.active()) {
     const float x = box.layout.caretAt(box.edit().caret).x;
     float& scroll = box.edit().scroll;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "app/pages/head_lab/embeddings/embeddings_state.h"
+#include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/embedding_table.h"
 #include "app/scene/text/number_text.h"
@@ -120,6 +121,7 @@ void dragCell(Scene& scene, EmbeddingsState& hand, const MapView& map) {
   tile.col = static_cast<float>(map.cols.first);
   tile.rows = static_cast<float>(map.rows.count);
   tile.cols = static_cast<float>(map.cols.count);
+  noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});
   const attention::Table& table = tableNow(scene, hand);
   const auto cell = tile.cellAt(mouse, table.values.rows(), table.values.cols());
   EmbeddingsState::Drag& drag = hand.drag;

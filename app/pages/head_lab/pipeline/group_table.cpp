@@ -45,8 +45,10 @@ void groupTable(Scene& scene, HeadLabState& page, const ImRect& area) {
       trackItem(fmt::format("group.{}", h));
       const bool lit = h == cell.head;
       if (lit || ImGui::IsItemHovered())
-        list.AddRectFilled(ImVec2(x, y - view.px(12)), ImVec2(x + wide, y + view.px(12)),
-                           lit ? mixed(theme.background, theme.query, 0.18f) : theme.raised, view.px(4));
+        list.AddRectFilled(
+            ImVec2(x, y - view.px(12)), ImVec2(x + wide, y + view.px(12)),
+            lit ? mixed(theme.background, theme.query, theme.light ? 0.1f : 0.18f) : theme.raised,
+            view.px(4));
       paintText(list, view.fonts->mono, ImVec2(x + wide / 2, y), lit ? theme.query : theme.secondary, text,
                 Align::center);
       x += wide + view.px(4);

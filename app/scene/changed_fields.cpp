@@ -1,8 +1,9 @@
+#include "app/scene/changed_fields.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "app/pages/lessons/lessons_state.h"
 #include "app/scene/fields.h"
 #include "app/scene/text/number_text.h"
 #include "attention/masks/expression.h"
@@ -103,6 +104,19 @@ std::vector<ChangedField> changesBetween(const Scene& before, const Scene& now) 
   std::vector<ChangedField> changes;
   for (const Field& field : allFields()) noteChange(field, before, now, changes);
   return changes;
+}
+
+std::string changeName(const Scene& before, const Scene& now) {
+  constexpr std::size_t kNamed = 2;
+  const std::vector<ChangedField> changes = changesBetween(before, now);
+  // Tables, paintings and kept patches have no value that fits into a line.
+  if (changes.empty()) return "Edit";
+  std::string name;
+  for (std::size_t i = 0; i < std::min(kNamed, changes.size()); ++i)
+    name +=
+        (i == 0 ? "" : ", ") + fmt::format("{} {} → {}", changes[i].label, changes[i].before, changes[i].now);
+  name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+  return changes.size() > kNamed ? name + fmt::format(", and {} more", changes.size() - kNamed) : name;
 }
 
 }  // namespace headscope::app

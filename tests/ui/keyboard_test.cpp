@@ -1,0 +1,198 @@
+// Without a mouse: Tab reaches everything that can be pressed, a line shows where the keyboard is, and Enter,
+// Space and the arrows do there what the mouse would.
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "app/platform/track.h"
+#include "app/platform/ui_state.h"
+#include "tests/support/page_check.h"
+#include "tests/ui/page_views.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Key;
+using app::Scene;
+using app::TabStop;
+using app::TabStopKind;
+using ::testing::Contains;
+using ::testing::IsEmpty;
+
+app::KeyboardFocus& focus() {
+  return app::uiState().focus;
+}
+
+class Keyboard : public testing::Test {
+ protected:
+  /// Without waiting for what is computed.
+  void tab(bool back = false) {
+    ui.pushKey(Key::tab, {.shift = back}, true);
+    ui.pushKey(Key::tab, {.shift = back}, false);
+    ui.pushKey(Key::none, {}, false);
+    ui.frames(4);
+  }
+  /// Tab until the keyboard is on the control of that name, whose middle is the control's.
+  bool tabTo(const std::string& name) {
+    for (int i = 0; i < 400; ++i) {
+      tab();
+      const TabStop* control = focus().control();
+      const auto rect = app::tracked(name);
+      if (control && rect && control->area.Contains(rect->GetCenter()) &&
+          rect->Contains(control->area.GetCenter()))
+        return true;
+    }
+    return false;
+  }
+  /// What is said of a control in a failure: the names that lie in it.
+  static std::string nameOf(const TabStop& control) {
+    std::string names;
+    for (const auto& [name, rect] : app::allTracked())
+      if (control.area.Contains(rect.GetCenter()) && rect.Contains(control.area.GetCenter()))
+        names += name + " ";
+    return fmt::format("{}at ({:.0f}, {:.0f}) of {}", names, control.area.GetCenter().x,
+                       control.area.GetCenter().y, control.window->Name);
+  }
+
+  UiDriver ui{1280, 720};
+};
+
+TEST_F(Keyboard, TabReachesEveryControlOfEveryViewAndShowsWhereItIs) {
+  for (const PageView& view : pageViews()) {
+    SCOPED_TRACE(view.name);
+    ui.session().setScene(withView(app::openingScene(), view));
+    focus().release();
+    ui.draw();
+    ui.park();
+    std::map<ImGuiID, std::string> drawn;
+    for (const TabStop& control : focus().reachable()) drawn[control.id] = nameOf(control);
+    ASSERT_GE(drawn.size(), 8u) << "the bar alone has as many";
+    std::set<ImGuiID> reached;
+    std::vector<std::string> hidden, covered;
+    // What a panel shows when it is scrolled there is more than was drawn at first.
+    for (std::size_t i = 0; i < 2 * drawn.size() + 20; ++i) {
+      tab();
+      const TabStop* control = focus().control();
+      ASSERT_NE(control, nullptr);
+      reached.insert(control->id);
+      if (control->seen.GetWidth() < 1 || control->seen.GetHeight() < 1) hidden.push_back(nameOf(*control));
+      if (control->kind != TabStopKind::text && ImGui::GetHoveredID() != control->id)
+        covered.push_back(nameOf(*control));
+    }
+    for (const ImGuiID id : reached) drawn.erase(id);
+    for (const auto& [id, name] : drawn) ADD_FAILURE() << name << " is not reached";
+    EXPECT_THAT(hidden, IsEmpty());
+    EXPECT_THAT(covered, IsEmpty()) << "the pointer can't get there";
+  }
+}
+
+TEST_F(Keyboard, EnterAndSpacePressButtonsAndSwitches) {
+  ASSERT_TRUE(tabTo("causal"));
+  const Scene before = ui.scene();
+  ui.key(Key::space);
+  EXPECT_NE(ui.scene().setup.mask, before.setup.mask);
+  EXPECT_FALSE(ui.scene().cursor.decoding) << "Space is the control's while it has the keyboard";
+  ui.key(Key::enter);
+  EXPECT_EQ(ui.scene().setup.mask, before.setup.mask);
+  ui.key(Key::escape);
+  EXPECT_FALSE(focus().on());
+  ui.key(static_cast<Key>('D'));
+  EXPECT_TRUE(ui.scene().cursor.decoding) << "and the page's again";
+}
+
+TEST_F(Keyboard, ArrowsTurnASliderAndEnterTypesItsValue) {
+  ASSERT_TRUE(tabTo("kv_heads"));
+  ASSERT_EQ(focus().control()->kind, TabStopKind::slider);
+  const app::Index heads = ui.scene().setup.model.kvHeads;
+  ui.key(Key::right);
+  EXPECT_GT(ui.scene().setup.model.kvHeads, heads);
+  EXPECT_EQ(ui.scene().cursor.focus, -1) << "no head is walked to meanwhile";
+  ui.key(Key::enter);
+  ui.chord(kCtrl, Key::a);
+  ui.type("1");
+  ui.key(Key::enter);
+  EXPECT_EQ(ui.scene().setup.model.kvHeads, 1);
+}
+
+TEST_F(Keyboard, ATextBoxTakesWhatIsTypedAndTabLeavesIt) {
+  ASSERT_TRUE(tabTo("text"));
+  ui.frames(3);
+  ui.type(" x1");
+  EXPECT_EQ(*ui.scene().setup.input.text, *app::openingScene().setup.input.text + " x1") << "at its end";
+  tab();
+  ui.key(static_cast<Key>('D'));
+  EXPECT_TRUE(ui.scene().cursor.decoding) << "the letter is a key again";
+}
+
+TEST_F(Keyboard, ArrowsWalkTheCellsOfAPictureAndOnToTheNext) {
+  ASSERT_TRUE(tabTo("head.0"));
+  ui.frames(3);
+  EXPECT_EQ(ui.view().hover, (app::Crosshair{0, 0, 0}));
+  ui.key(Key::down);
+  ui.key(Key::right);
+  EXPECT_EQ(ui.view().hover, (app::Crosshair{0, 1, 1}));
+  const ImGuiID first = focus().control()->id;
+  for (int i = 0; i < 40 && focus().control()->id == first; ++i) ui.key(Key::right);
+  EXPECT_TRUE(ui.find("head.1").Contains(focus().place())) << "the head beside it";
+  ui.key(Key::enter);
+  EXPECT_EQ(ui.scene().cursor.focus, 1);
+}
+
+TEST_F(Keyboard, AListOpensIsWalkedAndGivesTheKeyboardBack) {
+  ASSERT_TRUE(tabTo("colormap"));
+  const ImGuiID box = focus().control()->id;
+  const render::Colormap before = ui.scene().look.colormap;
+  ui.key(Key::enter);
+  ui.frames(4);
+  ASSERT_TRUE(ui.has("colormap.magma"));
+  ui.key(Key::down);
+  ui.key(Key::down);
+  ui.key(Key::enter);
+  ui.frames(4);
+  EXPECT_NE(ui.scene().look.colormap, before);
+  ASSERT_NE(focus().control(), nullptr);
+  EXPECT_EQ(focus().control()->id, box);
+}
+
+TEST_F(Keyboard, OfADialogTabReachesWhatIsInItAlone) {
+  ui.chord(kCtrl, Key::comma);
+  ASSERT_EQ(ui.dialog(), "settings");
+  const ImRect dialog = ui.find("dialog");
+  std::set<ImGuiID> reached;
+  for (int i = 0; i < 30; ++i) {
+    tab();
+    ASSERT_NE(focus().control(), nullptr);
+    EXPECT_TRUE(dialog.Contains(focus().control()->area.GetCenter())) << nameOf(*focus().control());
+    reached.insert(focus().control()->id);
+  }
+  EXPECT_GE(reached.size(), 8u);
+}
+
+TEST_F(Keyboard, TheMouseTakesThePointerBack) {
+  ASSERT_TRUE(tabTo("causal"));
+  EXPECT_TRUE(focus().on());
+  ui.hover("head.2");
+  EXPECT_FALSE(focus().on());
+  EXPECT_EQ(ui.view().hover.head, 2);
+}
+
+TEST_F(Keyboard, TheLineAroundItShowsOnEveryGround) {
+  for (const bool light : {false, true}) {
+    ui.view().preferences.light = light;
+    for (const char* name : {"causal", "head.3", "bar.palette"}) {
+      ASSERT_TRUE(tabTo(name)) << name;
+      EXPECT_THAT(faintMarks(ui), IsEmpty()) << name;
+      std::vector<std::string> marks;
+      for (const app::DrawnMark& mark : app::uiState().marks) marks.push_back(mark.name);
+      EXPECT_THAT(marks, Contains("focus.ring"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headscope::test

@@ -1,0 +1,168 @@
+// Settings, and the history as a list.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/platform/preferences.h"
+#include "app/platform/ui_state.h"
+#include "app/scene/changed_fields.h"
+#include "app/widgets/colour_vision.h"
+#include "tests/support/page_check.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+using app::ColourVision;
+using app::Key;
+using app::Preferences;
+using app::Scene;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(Settings, EachIsInTheDialogAndAmongTheActionsAndIsKept) {
+  UiDriver ui(1280, 720);
+  for (const app::PreferenceRow& row : app::preferenceRows()) {
+    SCOPED_TRACE(row.label);
+    const Preferences before = ui.view().preferences;
+    ui.chord(kCtrl, Key::comma);
+    ASSERT_EQ(ui.dialog(), "settings");
+    ui.type(row.label);
+    const std::string name = std::string("settings.") + row.key;
+    const std::string control = std::holds_alternative<app::FactorSetting>(row.kind)   ? name + ".larger"
+                                : std::holds_alternative<app::SwitchSetting>(row.kind) ? name
+                                : ui.view().preferences.light                          ? name + ".off"
+                                                                                       : name + ".on";
+    ui.click(control);
+    EXPECT_NE(app::settingText(row, ui.view().preferences), app::settingText(row, before));
+    EXPECT_EQ(app::loadPreferences(), ui.view().preferences) << "kept";
+    ui.key(Key::escape);
+    ui.chord(kCtrl, Key::k);
+    ui.type(row.name);
+    ui.key(Key::enter);
+    EXPECT_EQ(ui.dialog(), "");
+    EXPECT_EQ(app::parsePreferences(app::formatPreferences(before)), before) << "what is written is read";
+  }
+}
+
+TEST(Settings, SearchNarrowsThemAndSaysWhereNothingMatches) {
+  UiDriver ui(1280, 720);
+  ui.chord(kCtrl, Key::comma);
+  ui.type("motion");
+  EXPECT_TRUE(ui.has("settings.reduced_motion"));
+  EXPECT_FALSE(ui.has("settings.high_contrast"));
+  ui.key(Key::escape);
+  ui.chord(kCtrl, Key::comma);
+  ui.type("colour-blind");
+  EXPECT_TRUE(ui.has("vision.2"));
+  EXPECT_FALSE(ui.has("settings.reduced_motion"));
+  ui.key(Key::escape);
+  ui.chord(kCtrl, Key::comma);
+  ui.type("zzz");
+  EXPECT_THAT(ui.names("settings."), testing::ElementsAre("settings.search"));
+}
+
+TEST(Settings, TheDialogHoldsAtEverySizeOfText) {
+  UiDriver ui(1280, 720);
+  for (const float size : {0.8f, 1.0f, 1.75f, 2.5f})
+    for (const bool light : {false, true}) {
+      ui.view().preferences.textSize = size;
+      ui.view().preferences.light = light;
+      ui.view().request("settings");
+      ui.draw();
+      EXPECT_THAT(cutOff(ui), IsEmpty()) << size;
+      ui.key(Key::escape);
+    }
+}
+
+TEST(Settings, HighContrastReaches7To1OnEveryPage) {
+  UiDriver ui(1280, 720);
+  ui.view().preferences.highContrast = true;
+  for (const bool light : {false, true})
+    for (const app::PageRow& page : app::pageTable()) {
+      SCOPED_TRACE(std::string(page.info.key) + (light ? ", light" : ", dark"));
+      ui.view().preferences.light = light;
+      ui.session().scene().cursor.page = page.info.key;
+      ui.park();
+      EXPECT_THAT(faintTexts(ui, 7), IsEmpty());
+    }
+}
+
+TEST(Settings, TheSentenceWhilePresentingCanBeLeftOut) {
+  UiDriver ui(1280, 720);
+  ui.view().present = true;
+  ui.draw();
+  EXPECT_GT(ui.find("caption").GetWidth(), 1);
+  ui.view().request("appearance.captions");
+  ui.draw();
+  EXPECT_LT(ui.find("caption").GetWidth(), 1);
+}
+
+/// Query, key and value are told apart by every eye that sees colours, and the colormaps' values by all.
+TEST(ColourVisions, TellTheThreeColoursAndTheValuesApart) {
+  for (const app::Theme* theme :
+       {&app::darkTheme(), &app::lightTheme(), &app::strongTheme(false), &app::strongTheme(true)})
+    for (const ColourVision vision : {ColourVision::normal, ColourVision::protanopia,
+                                      ColourVision::deuteranopia, ColourVision::tritanopia})
+      EXPECT_GE(app::leastDifference(vision, {app::unpacked(theme->query), app::unpacked(theme->key),
+                                              app::unpacked(theme->value)}),
+                10)
+          << (theme->light ? "light, " : "dark, ") << static_cast<int>(vision);
+  for (const render::Colormap map : render::kColormaps)
+    for (const ColourVision vision :
+         {ColourVision::normal, ColourVision::protanopia, ColourVision::deuteranopia,
+          ColourVision::tritanopia, ColourVision::greyscale}) {
+      if (map == render::Colormap::diverging && vision == ColourVision::greyscale) continue;
+      EXPECT_GE(app::leastStep(vision, map), 10) << render::name(map) << ", " << static_cast<int>(vision);
+    }
+  EXPECT_LT(app::leastStep(ColourVision::greyscale, render::Colormap::diverging), 10)
+      << "its ends are as bright";
+  const render::Color grey{0.5f, 0.5f, 0.5f, 1};
+  for (const ColourVision vision :
+       {ColourVision::protanopia, ColourVision::deuteranopia, ColourVision::tritanopia})
+    EXPECT_LT(app::colourDifference(app::seenBy(vision, grey), grey), 1) << "grey is grey to everyone";
+}
+
+TEST(HistoryList, NamesEachStepAndGoesThere) {
+  UiDriver ui(1280, 720);
+  ui.click("weights.random");
+  ui.typeValue("heads", "4");
+  ui.click("bias");
+  ui.chord(kCtrl, static_cast<Key>('H'));
+  ASSERT_EQ(ui.dialog(), "history");
+  app::UiState& state = app::uiState();
+  state.watches = true;
+  ui.frames(2);
+  std::vector<std::string> texts;
+  for (const app::DrawnText& text : state.texts) texts.push_back(text.text);
+  EXPECT_THAT(texts, testing::Contains("Start"));
+  EXPECT_THAT(texts, testing::Contains(HasSubstr("Heads 8 → 4")));
+  EXPECT_THAT(texts, testing::Contains(HasSubstr("Bias off → on")));
+  EXPECT_EQ(ui.names("history.").size(), 4u);
+  ui.click("history.0");
+  EXPECT_EQ(ui.scene().setup, app::openingScene().setup);
+  EXPECT_EQ(ui.dialog(), "history") << "it stays, for looking";
+  ui.park();
+  ui.key(Key::up);
+  ui.key(Key::up);
+  EXPECT_EQ(ui.scene().setup.model.heads, 4);
+  EXPECT_FALSE(ui.scene().setup.model.bias);
+  ui.key(Key::enter);
+  EXPECT_EQ(ui.dialog(), "");
+  ui.chord(kCtrlShift, Key::z);
+  EXPECT_TRUE(ui.scene().setup.model.bias) << "what comes after is still there";
+}
+
+TEST(HistoryList, NamesWhatSeveralFieldsAndOtherFilesDid) {
+  const Scene before = app::openingScene();
+  Scene now = before;
+  EXPECT_EQ(app::changeName(before, now), "Edit");
+  now.setup.model.heads = 4;
+  now.setup.model.kvHeads = 1;
+  now.setup.model.bias = true;
+  now.cursor.page = "mask";
+  EXPECT_EQ(app::changeName(before, now), "Heads 8 → 4, KV heads 2 → 1, and 1 more");
+}
+
+}  // namespace
+}  // namespace headscope::test
