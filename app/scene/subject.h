@@ -61,7 +61,7 @@ struct ModelCursor {
   ModelView view = ModelView::heads;
   bool byKey = false;  ///< what heads add to the answer is shown by the token they read
   ShownText shown = ShownText::a;
-  StudyCursor study;  ///< of many texts
+  StudyCursor study;                                       ///< of many texts
   attention::Piece piece = attention::Piece::head;         ///< that is patched, layer by head
   attention::Piece tokenPiece = attention::Piece::stream;  ///< and layer by token
   bool operator==(const ModelCursor&) const = default;

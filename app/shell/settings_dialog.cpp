@@ -80,8 +80,8 @@ void SettingsDialog::row(View& view, const PreferenceRow& row) const {
     int chosen = view.preferences.*choice->value ? 1 : 0;
     const int before = chosen;
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(at.x, at.y + view.px(12)), view.theme->text,
-              row.label);
+    paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(at.x, at.y + view.px(12)),
+              view.theme->text, row.label);
     gap(view, 24);
     if (segmented(view, name, choices, chosen) && chosen != before) view.request(row.action);
   }

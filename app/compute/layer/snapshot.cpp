@@ -150,7 +150,8 @@ OtherMask computeOther(const AttentionConfig& config, const SequenceSnapshot& se
   }
   attention::attendHeads(config, mask, keys, values, other.attention, stop);
   if (stop.stop_requested()) return other;
-  if (config.dropout.probability > 0) other.undropped = attention::undroppedWeights(config, other.attention, stop);
+  if (config.dropout.probability > 0)
+    other.undropped = attention::undroppedWeights(config, other.attention, stop);
   other.pictures = drawPictures(other.attention, other.probabilities(), stop);
   other.comparison = attention::compareMasks({sequence.probabilities(), sequence.attention.headOutput},
                                              {other.probabilities(), other.attention.headOutput});
