@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -36,13 +35,11 @@ class Progress {
     const Clock::time_point now = Clock::now();
     if (frame < frames_ && now - said_ < std::chrono::milliseconds(500)) return;
     said_ = now;
-    std::fprintf(stderr, "%s%s of %s frames%s", terminal_ ? "\r" : "", countText(frame).c_str(),
-                 countText(frames_).c_str(), terminal_ && frame < frames_ ? "" : "\n");
+    tellProgress(countText(frame) + " of " + countText(frames_) + " frames", frame == frames_);
   }
 
  private:
   const Index frames_;
-  const bool terminal_ = ::isatty(STDERR_FILENO) == 1;
   Clock::time_point said_ = {};
 };
 

@@ -34,6 +34,9 @@ inline void warn(const std::string& sentence) {
   std::fprintf(stderr, "headscope: %s\n", printable(sentence).c_str());
 }
 
+/// How far a command has come, on standard error: on a terminal in one line, until the last.
+void tellProgress(const std::string& line, bool last);
+
 /// For options that take a path: what is wrong with one, or nothing.
 inline std::string namesFile(const std::string& path) {
   return path.empty() ? "the name is empty, expected a file's" : "";

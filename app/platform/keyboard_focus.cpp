@@ -5,17 +5,9 @@
 #include <limits>
 #include <utility>
 
-#include "app/platform/ui_state.h"
-
 namespace headscope::app {
 
 namespace {
-
-/// What a panel that scrolls shows of a rectangle, and the panels around it.
-ImRect seenOf(const ImGuiWindow& window, ImRect area) {
-  area.ClipWith(window.ClipRect);
-  return area;
-}
 
 const ImGuiWindow* openList() {
   const auto& open = ImGui::GetCurrentContext()->OpenPopupStack;
@@ -179,22 +171,6 @@ bool KeyboardFocus::follow() {
   const bool hidden = !now->seen.Contains(whole);
   if (hidden) compat::scrollTo(now->window, now->area);
   return moved || pressing_ > 0;
-}
-
-void noteTabStop() {
-  ImGuiWindow* const window = ImGui::GetCurrentWindow();
-  if (window->SkipItems) return;
-  const ImRect area(ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
-  uiState().focus.note({ImGui::GetItemID(), window, area, seenOf(*window, area), TabStopKind::button, {}});
-}
-
-void noteTabStop(ImGuiID id, const ImRect& area, TabStopKind kind) {
-  ImGuiWindow* const window = ImGui::GetCurrentWindow();
-  if (!window->SkipItems) uiState().focus.note({id, window, area, seenOf(*window, area), kind, {}});
-}
-
-void noteTabStopKind(TabStopKind kind, ImVec2 cell) {
-  uiState().focus.noteKind(kind, cell);
 }
 
 }  // namespace headscope::app

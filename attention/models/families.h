@@ -1,10 +1,12 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "attention/core/fused_rows.h"
 #include "attention/models/config_fields.h"
+#include "attention/models/config_reader.h"
 #include "attention/models/model_config.h"
 
 namespace headscope::attention {
@@ -86,5 +88,14 @@ std::span<const Family* const> familyTable();
 inline TensorNaming namingOf(const Family& family) {
   return {family.names, family.prefixes, family.headPrefixes};
 }
+
+/// What is said of a type that no family has, in the field model_type or architectures: which family is
+/// nearest, by its name or by the fields of its config.json, and how its attention is seen all the same. An
+/// empty `type`: the file names none.
+std::string unknownFamily(const ConfigReader& json, std::string_view type, std::string_view field);
+
+/// How attention of a model that isn't computed here is shown: recorded where it is.
+inline constexpr std::string_view kRecordInstead =
+    "Its attention can be recorded in Python and shown: see headscope python.";
 
 }  // namespace headscope::attention

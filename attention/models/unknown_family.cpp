@@ -1,9 +1,11 @@
-#include "attention/models/unknown_family.h"
+// What is said of a family that isn't computed.
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>
+#include <string>
+#include <vector>
 
 #include "attention/formats/quote.h"
 #include "attention/models/families.h"

@@ -96,7 +96,7 @@ inline void fuzzSettings(std::span<const std::uint8_t> bytes) {
   const auto models = parseRecentModels(text);
   holdDocument(models.size() <= kRecentModels && parseRecentModels(formatRecentModels(models)) == models);
   const Preferences preferences = parsePreferences(text);
-  holdDocument(preferences.textSize >= 0.75F && preferences.textSize <= 2 &&
+  holdDocument(preferences.textSize >= 0.8F && preferences.textSize <= 2.5F &&
                parsePreferences(formatPreferences(preferences)) == preferences);
   const Progress progress = parseProgress(text);
   holdDocument(parseProgress(formatProgress(progress)) == progress);
