@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "attention/core/stopped.h"
+#include "attention/models/tokenizer/character_map.h"
 #include "attention/models/tokenizer/characters.h"
 #include "attention/models/tokenizer/normal_forms.h"
 #include "attention/models/tokenizer/pattern.h"
@@ -174,6 +175,17 @@ class Strip final : public Normalizer {
   bool left_, right_;
 };
 
+class Mapped final : public Normalizer {
+ public:
+  explicit Mapped(CharacterMap map) : map_(std::move(map)) {}
+  Result<AlignedText> apply(const AlignedText& text, const std::stop_token& stop) const override {
+    return map_.apply(text, stop);
+  }
+
+ private:
+  CharacterMap map_;
+};
+
 template <class Rule, class... Arguments>
 void add(Normalizers& rules, Arguments&&... arguments) {
   rules.push_back(std::make_unique<const Rule>(std::forward<Arguments>(arguments)...));
@@ -224,6 +236,15 @@ Status readPrepend(const JsonValue&, FieldReader& fields, Normalizers& rules) {
   return success();
 }
 
+Status readPrecompiled(const JsonValue&, FieldReader& fields, Normalizers& rules) {
+  const std::string table = fields.text("precompiled_charsmap");
+  if (fields.error()) return *fields.error();
+  auto map = CharacterMap::read(table);
+  if (!map) return Error{fields.where() + ".precompiled_charsmap: " + map.error().message};
+  add<Mapped>(rules, *std::move(map));
+  return success();
+}
+
 Status readSequence(const JsonValue&, FieldReader& fields, Normalizers& rules) {
   return readEach(fields, "normalizers", readNormalizers, rules);
 }
@@ -242,6 +263,7 @@ constexpr Kind kKinds[] = {{"NFC", readForm<NormalForm::nfc>},
                            {"Prepend", readPrepend},
                            {"Replace", readReplace},
                            {"BertNormalizer", readBert},
+                           {"Precompiled", readPrecompiled},
                            {"Sequence", readSequence}};
 
 }  // namespace

@@ -2,6 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "attention/core/stopped.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::attention {
@@ -24,12 +29,10 @@ Result<ModelText> divide(std::string_view json, const std::string& where) {
       if (!cursor.key(name, buffer)) break;
       const std::string key(name);
       if (!cursor.skip(value)) break;
-      if (key == "merges" || (key == "vocab" && value.starts_with('{'))) {
+      if (key == "merges" || key == "vocab") {
         (key == "vocab" ? model.vocabulary : model.merges) = value;
         continue;
       }
-      // Unigram's vocabulary is a list, and its model is refused by its type.
-      if (key == "vocab") continue;
       auto small = parseJson(value);
       if (!small) return Error{fmt::format("{}.{}: {}", where, quotedText(key), small.error().message)};
       model.small.members.push_back({std::string(key), std::move(*small)});
@@ -43,6 +46,7 @@ Result<ModelText> divide(std::string_view json, const std::string& where) {
 std::string typeOf(const ModelText& model, FieldReader& fields) {
   if (model.small.find("type")) return fields.text("type");
   if (!model.merges.empty()) return "BPE";
+  if (model.vocabulary.starts_with('[')) return "Unigram";
   return model.small.find("max_input_chars_per_word") ? "WordPiece" : "";
 }
 
@@ -84,6 +88,52 @@ Result<std::unique_ptr<const TokenModel>> readWordPieces(FieldReader& fields, Vo
   return inside(fields.where(), wordPieceModel(std::move(vocabulary), options));
 }
 
+/// [["text", score], …], each with the id of its place.
+Status readScores(std::string_view json, const std::string& where, Vocabulary& vocabulary,
+                  std::vector<double>& scores, const std::stop_token& stop) {
+  JsonCursor cursor(json);
+  std::string buffer;
+  std::string_view text, number;
+  if (cursor.enter('[')) {
+    while (cursor.next()) {
+      if (scores.size() % 4096 == 0 && stop.stop_requested()) return stopped();
+      if (!cursor.enter('[') || !cursor.next() || !cursor.string(text, buffer) || !cursor.next()) break;
+      const std::string token(text);
+      if (!cursor.word(number) || cursor.next()) break;
+      double score = 0;
+      const auto [end, fault] = std::from_chars(number.data(), number.data() + number.size(), score);
+      if (fault != std::errc() || end != number.data() + number.size() || !std::isfinite(score))
+        return Error{fmt::format("{}: the score of {} is {}, expected a number", where, quotedText(token),
+                                 quotedText(std::string(number)))};
+      if (const auto status = vocabulary.add(token, std::ssize(scores)); !status)
+        return Error{where + ": " + status.error().message};
+      scores.push_back(score);
+    }
+  }
+  if (!cursor.finish())
+    return Error{where + ": " + (cursor.failed() ? cursor.fault() : "a token is no pair of text and score")};
+  const auto status = vocabulary.index();
+  return status ? status : Error{where + ": " + status.error().message};
+}
+
+Result<std::unique_ptr<const TokenModel>> readUnigram(const ModelText& text, FieldReader& fields,
+                                                      const std::stop_token& stop) {
+  UnigramOptions options;
+  if (text.small.find("unk_id")) {
+    const auto unknown = fields.integer("unk_id");
+    options.unknown = static_cast<TokenId>(std::clamp<std::int64_t>(unknown, -1, kMostTokens));
+  }
+  options.byteFallback = fields.flag("byte_fallback", false);
+  if (fields.error()) return *fields.error();
+  if (!text.vocabulary.starts_with('['))
+    return Error{fields.where() + ": \"vocab\" is missing, expected a list"};
+  Vocabulary vocabulary;
+  std::vector<double> scores;
+  const auto status = readScores(text.vocabulary, fields.where() + ".vocab", vocabulary, scores, stop);
+  if (!status) return status.error();
+  return inside(fields.where(), unigramModel(std::move(vocabulary), std::move(scores), options));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<const TokenModel>> readTokenModel(std::string_view json, const std::string& where,
@@ -93,8 +143,9 @@ Result<std::unique_ptr<const TokenModel>> readTokenModel(std::string_view json, 
   FieldReader fields(text->small, where);
   const std::string type = typeOf(*text, fields);
   if (fields.error()) return *fields.error();
-  if (type != "BPE" && type != "WordPiece") return unsupportedType(where, type, "BPE, WordPiece");
-  if (text->vocabulary.empty()) return Error{where + ": \"vocab\" is missing, expected an object"};
+  if (type == "Unigram") return readUnigram(*text, fields, stop);
+  if (type != "BPE" && type != "WordPiece") return unsupportedType(where, type, "BPE, WordPiece, Unigram");
+  if (!text->vocabulary.starts_with('{')) return Error{where + ": \"vocab\" is missing, expected an object"};
   Vocabulary vocabulary;
   if (const auto status = readVocabulary(text->vocabulary, where + ".vocab", vocabulary, stop); !status)
     return status.error();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -72,6 +73,18 @@ struct WordPieceOptions {
 /// not 1 to 1,000.
 Result<std::unique_ptr<const TokenModel>> wordPieceModel(Vocabulary vocabulary,
                                                          const WordPieceOptions& options);
+
+struct UnigramOptions {
+  std::optional<TokenId> unknown;  ///< for characters without a token; they are left out where there is none
+  bool byteFallback = false;       ///< "<0xE2>" and the like before `unknown`
+};
+
+/// A unigram language model (Kudo 2018): of all ways to put a piece together of tokens, the one whose scores,
+/// logarithms of probabilities, have the largest sum; `scores` are of each id. A character without a token
+/// scores 10 less than the least of them, and neighbouring ones become one. An error where `unknown` is no
+/// token.
+Result<std::unique_ptr<const TokenModel>> unigramModel(Vocabulary vocabulary, std::vector<double> scores,
+                                                       const UnigramOptions& options);
 
 /// The "model" of a tokenizer.json. `where` stands in front of messages. Errors: other types, by name;
 /// numbers, tokens and merges that don't fit; members that change the result in ways that are not supported.

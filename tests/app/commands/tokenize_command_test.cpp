@@ -104,10 +104,10 @@ TEST(TokenizeCommand, saysWhatIsWrong) {
   EXPECT_EQ(
       failing({tokenizer, "--text-file", (folder / "long").string()}, 1),
       "headscope: " + (folder / "long").string() + ": is 3221225472 bytes, expected at most 16777216\n");
-  test::putFile(folder / "tokenizer.json", R"({"model": {"type": "Unigram", "vocab": [["a", 0.5]]}})");
+  test::putFile(folder / "tokenizer.json", R"({"model": {"type": "WordLevel", "vocab": {"a": 0}}})");
   EXPECT_EQ(failing({folder.path().string(), "--text", "a"}, 1),
             "headscope: " + (folder / "tokenizer.json").string() +
-                ": model: type \"Unigram\" is not supported, expected one of BPE, WordPiece\n");
+                ": model: type \"WordLevel\" is not supported, expected one of BPE, WordPiece, Unigram\n");
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ class SmallTokenizers : public testing::TestWithParam<const char*> {};
 TEST_P(SmallTokenizers, equalTheReference) {
   expectGolden(smallTokenizer(GetParam()), GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(All, SmallTokenizers, testing::Values("small-byte-bpe", "small-wordpiece"));
+INSTANTIATE_TEST_SUITE_P(All, SmallTokenizers,
+                         testing::Values("small-byte-bpe", "small-wordpiece", "small-unigram"));
 
 class LargeTokenizers : public testing::TestWithParam<const char*> {};
 

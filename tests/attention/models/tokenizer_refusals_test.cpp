@@ -32,10 +32,10 @@ std::string parseOutcome(const std::string& text) {
 }
 
 TEST(TokenizerRefusals, ofKindsNameThem) {
-  EXPECT_EQ(refusalOf("/model/type", "Unigram"),
-            "test: model: type \"Unigram\" is not supported, expected one of BPE, WordPiece");
-  EXPECT_THAT(refusalOf("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "AA"}}),
-              StartsWith("test: normalizer: type \"Precompiled\" is not supported, expected one of NFC, "));
+  EXPECT_EQ(refusalOf("/model/type", "WordLevel"),
+            "test: model: type \"WordLevel\" is not supported, expected one of BPE, WordPiece, Unigram");
+  EXPECT_THAT(refusalOf("/normalizer", {{"type", "Nmt"}}),
+              StartsWith("test: normalizer: type \"Nmt\" is not supported, expected one of NFC, "));
   EXPECT_THAT(refusalOf("/pre_tokenizer", {{"type", "UnicodeScripts"}}),
               StartsWith("test: pre_tokenizer: type \"UnicodeScripts\" is not supported"));
   EXPECT_THAT(refusalOf("/post_processor", {{"type", "Pair"}}),
@@ -235,6 +235,44 @@ TEST(TokenizerJson, readsWhatTheStandardAllows) {
         ".5",          "+1",           "1e",       "nul",         "[1,]", "[1 2]", "{\"a\" 1}",
         "{\"a\":1,}",  "\"\n\"",       "\"\xC3\"", "[1]]",        "tru",  ""})
     EXPECT_THAT(text(bad), StartsWith("no: ")) << bad;
+}
+
+TEST(TokenizerRefusals, ofUnigramsSayWhichTokenAndWhy) {
+  const auto model = [](const std::string& rest) {
+    return parseOutcome(R"({"model": {"type": "Unigram", )" + rest + "}}");
+  };
+  EXPECT_EQ(model(R"("vocab": [["a", -1.5], ["b", -2e0]], "unk_id": 1)"), "accepted");
+  EXPECT_EQ(model(R"("unk_id": 0)"), "test: model: \"vocab\" is missing, expected a list");
+  EXPECT_EQ(model(R"("vocab": {"a": 0})"), "test: model: \"vocab\" is missing, expected a list");
+  EXPECT_EQ(model(R"("vocab": [])"), "test: model: \"vocab\" is empty, expected a list of tokens");
+  EXPECT_EQ(model(R"("vocab": [["a", -1]], "unk_id": 1)"),
+            "test: model: \"unk_id\" is 1, expected one of the 1 tokens");
+  EXPECT_EQ(model(R"("vocab": [["a", null]])"),
+            "test: model.vocab: the score of \"a\" is \"null\", expected a number");
+  EXPECT_EQ(model(R"("vocab": [["a", 1e999]])"),
+            "test: model.vocab: the score of \"a\" is \"1e999\", expected a number");
+  EXPECT_EQ(model(R"("vocab": [["a", 1, 2]])"), "test: model.vocab: a token is no pair of text and score");
+  EXPECT_THAT(model(R"("vocab": [["a", 1], ["a", 2]])"), HasSubstr("\"a\""));
+}
+
+TEST(TokenizerRefusals, ofCharacterTablesSayWhatDoesNotFit) {
+  const auto table = [](const std::string& base64) {
+    return parseOutcome(R"({"normalizer": {"type": "Precompiled", "precompiled_charsmap": ")" + base64 +
+                        R"("}, "model": {"type": "Unigram", "vocab": [["a", 0]]}})");
+  };
+  const std::string at = "test: normalizer.precompiled_charsmap: ";
+  EXPECT_EQ(table("A?=="), at + "is no base64");
+  EXPECT_EQ(table("AAA"), at + "is no base64");
+  EXPECT_EQ(table("AAA="), at + "has 2 bytes, expected a trie and texts");
+  EXPECT_EQ(table("AAAAAA=="), at + "has a trie of 0 bytes, expected a multiple of 4 up to 0");
+  EXPECT_EQ(table("CAAAAAAAAAA="), at + "has a trie of 8 bytes, expected a multiple of 4 up to 4");
+  // A trie that leads beyond itself replaces nothing.
+  EXPECT_EQ(table("BAAAAP////8="), "accepted");
+  const auto lost = TextTokenizer::parse(
+      R"({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "BAAAAP////8="},
+          "model": {"type": "Unigram", "vocab": [["a", 0]]}})",
+      "test");
+  EXPECT_EQ(lost->encode("aa")->ids, (std::vector<TokenId>{0, 0}));
 }
 
 }  // namespace

@@ -1,0 +1,125 @@
+#include "attention/models/tokenizer/character_map.h"
+
+#include <fmt/core.h>
+#include <utf8proc.h>
+
+#include <cstring>
+
+#include "attention/core/stopped.h"
+#include "attention/models/tokenizer/characters.h"
+
+namespace headscope::attention {
+namespace {
+
+/// Nothing where there is a character that isn't one of base64's, or their number is not a multiple of 4.
+std::optional<std::string> fromBase64(std::string_view text) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  if (text.size() % 4 != 0) return std::nullopt;
+  std::size_t padding = 0;
+  while (padding < 2 && text.size() > padding && text[text.size() - 1 - padding] == '=') ++padding;
+  std::string bytes;
+  bytes.reserve(text.size() / 4 * 3);
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto digit = i < text.size() - padding ? kDigits.find(text[i]) : 0;
+    if (digit == kDigits.npos) return std::nullopt;
+    bits = bits << 6 | static_cast<std::uint32_t>(digit);
+    if (i % 4 != 3) continue;
+    for (int shift = 16; shift >= 0; shift -= 8) bytes += static_cast<char>(bits >> shift & 0xFF);
+    bits = 0;
+  }
+  bytes.resize(bytes.size() - padding);
+  return bytes;
+}
+
+// A unit of the trie: whether a value follows, the value, the byte that leads here, and how far its children
+// are.
+constexpr bool hasLeaf(std::uint32_t unit) {
+  return (unit >> 8 & 1) == 1;
+}
+constexpr std::uint32_t valueOf(std::uint32_t unit) {
+  return unit & 0x7FFFFFFF;
+}
+constexpr std::uint32_t labelOf(std::uint32_t unit) {
+  return unit & 0x800000FF;
+}
+constexpr std::uint32_t offsetOf(std::uint32_t unit) {
+  return (unit >> 10) << ((unit & 1u << 9) >> 6);
+}
+
+}  // namespace
+
+Result<CharacterMap> CharacterMap::read(std::string_view base64) {
+  const auto bytes = fromBase64(base64);
+  if (!bytes) return Error{"is no base64"};
+  std::uint32_t size = 0;
+  if (bytes->size() < sizeof size)
+    return Error{fmt::format("has {} bytes, expected a trie and texts", bytes->size())};
+  std::memcpy(&size, bytes->data(), sizeof size);
+  if (size % 4 != 0 || size == 0 || size > bytes->size() - sizeof size)
+    return Error{fmt::format("has a trie of {} bytes, expected a multiple of 4 up to {}", size,
+                             bytes->size() - sizeof size)};
+  CharacterMap map;
+  map.units_.resize(size / 4);
+  std::memcpy(map.units_.data(), bytes->data() + sizeof size, size);
+  map.texts_ = bytes->substr(sizeof size + size);
+  return map;
+}
+
+std::optional<std::string_view> CharacterMap::find(std::string_view text) const {
+  std::size_t at = 0;
+  at ^= offsetOf(units_[at]);
+  for (const char letter : text) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (byte == 0) break;
+    at ^= byte;
+    if (at >= units_.size() || labelOf(units_[at]) != byte) break;
+    const std::uint32_t unit = units_[at];
+    at ^= offsetOf(unit);
+    if (!hasLeaf(unit)) continue;
+    if (at >= units_.size()) break;
+    const std::size_t place = valueOf(units_[at]);
+    if (place >= texts_.size()) break;
+    const std::string_view rest = std::string_view(texts_).substr(place);
+    return rest.substr(0, rest.find('\0'));
+  }
+  return std::nullopt;
+}
+
+Result<AlignedText> CharacterMap::apply(const AlignedText& text, const std::stop_token& stop) const {
+  constexpr std::size_t kLongest = 6;
+  AlignedText result = AlignedText::rewriting(text);
+  const auto character = [&](ByteRange range) {
+    const auto by = find(text.part(range));
+    by ? result.append(*by, text, range) : result.append(text, range);
+  };
+  std::vector<ByteRange> grapheme;  // its characters
+  const auto flush = [&] {
+    if (grapheme.empty()) return;
+    const ByteRange whole{grapheme.front().begin, grapheme.back().end};
+    const auto by = whole.end - whole.begin < kLongest ? find(text.part(whole)) : std::nullopt;
+    if (by)
+      result.append(*by, text, whole);
+    else
+      for (const ByteRange& each : grapheme) character(each);
+    grapheme.clear();
+  };
+  utf8proc_int32_t state = 0;
+  char32_t before = 0;
+  std::size_t count = 0;
+  bool halted = false;
+  eachCharacter(text.text(), [&](char32_t c, std::size_t begin, std::size_t end) {
+    halted = halted || (++count % 4096 == 0 && stop.stop_requested());
+    if (halted) return;
+    if (begin > 0 && utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(before),
+                                                      static_cast<utf8proc_int32_t>(c), &state))
+      flush();
+    grapheme.push_back({begin, end});
+    before = c;
+  });
+  if (halted) return stopped();
+  flush();
+  return result;
+}
+
+}  // namespace headscope::attention
