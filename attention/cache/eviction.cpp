@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace headscope::attention {
 
@@ -74,12 +75,13 @@ class Keeper {
 
 /// Softmax over what is left; the rest of the row stays 0. Returns the full weight of what is gone.
 double softmaxOver(const float* scores, const float* fullWeights, const std::vector<Index>& left, Index keys,
-                   float* weights) {
+                   std::optional<float> sink, float* weights) {
   double whole = 0;
   for (Index j = 0; j < keys; ++j) whole += static_cast<double>(fullWeights[j]);
   float most = -std::numeric_limits<float>::infinity();
   for (const Index j : left) most = std::max(most, scores[j]);
-  double sum = 0, seen = 0;
+  if (sink && std::isfinite(most)) most = std::max(most, *sink);
+  double sum = sink && std::isfinite(most) ? std::exp(static_cast<double>(*sink - most)) : 0, seen = 0;
   for (const Index j : left) {
     seen += static_cast<double>(fullWeights[j]);
     if (std::isfinite(most)) sum += std::exp(static_cast<double>(scores[j] - most));
@@ -93,7 +95,7 @@ double softmaxOver(const float* scores, const float* fullWeights, const std::vec
 }  // namespace
 
 EvictionRun runEviction(const AttentionResult& full, Index kvHeads, const EvictionRules& rules,
-                        const std::stop_token& stop) {
+                        const std::stop_token& stop, std::span<const float> learnedSinks) {
   const Index heads = full.scores.count(), n = full.scores.rows();
   require(full.scores.cols() == n,
           fmt::format("{} queries over {} keys can't be decoded one by one", n, full.scores.cols()));
@@ -119,8 +121,9 @@ EvictionRun runEviction(const AttentionResult& full, Index kvHeads, const Evicti
       for (const Index j : left) run.kept[static_cast<std::size_t>((g * n + i) * n + j)] = 1;
       for (Index h = g * group; h < (g + 1) * group; ++h) {
         float* weights = run.weights[h].row(i).data();
-        run.massLost(h, i) = static_cast<float>(
-            softmaxOver(full.scores[h].row(i).data(), full.weights[h].row(i).data(), left, n, weights));
+        run.massLost(h, i) = static_cast<float>(softmaxOver(
+            full.scores[h].row(i).data(), full.weights[h].row(i).data(), left, n,
+            learnedSinks.empty() ? std::nullopt : std::optional(learnedSinks[asSize(h)]), weights));
         Eigen::RowVectorXf output = Eigen::RowVectorXf::Zero(size);
         for (const Index j : left) {
           if (weights[j] != 0) output += weights[j] * full.v[g].row(j);

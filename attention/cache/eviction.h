@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <stop_token>
 #include <string_view>
 #include <vector>
@@ -45,9 +46,10 @@ struct EvictionRun {
 
 /// Decodes causal self-attention token by token under a policy: each query's softmax is over the entries that
 /// are left, and its full scores are the result's. Takes scores, weights, v and headOutput of `full`.
-/// Incomplete once `stop` is requested. Throws std::invalid_argument where there are not as many queries as
+/// `learnedSinks`: AttentionConfig::sinks. Incomplete once `stop` is requested. Throws std::invalid_argument
+/// where there are not as many queries as
 /// keys, or the budget is below 1.
 EvictionRun runEviction(const AttentionResult& full, Index kvHeads, const EvictionRules& rules,
-                        const std::stop_token& stop = {});
+                        const std::stop_token& stop = {}, std::span<const float> learnedSinks = {});
 
 }  // namespace headscope::attention

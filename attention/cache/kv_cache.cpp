@@ -53,7 +53,9 @@ decltype(auto) visitNumbers(CacheType type, void* data, const Visit& visit) {
 void KvCache::write(kernels::Buffer& to, Index kvHead, const Eigen::Ref<const Matrix>& rows) {
   visitNumbers(type_, to.data(), [&]<typename Number>(Number* numbers) {
     numbers += (kvHead * capacity_ + length_) * config_.headDim;
-    Eigen::Map<Numbers<Number>>(numbers, rows.rows(), rows.cols()) = rows.template cast<Number>();
+    Eigen::Map<Numbers<Number>> to(numbers, rows.rows(), config_.headDim);
+    to.leftCols(rows.cols()) = rows.template cast<Number>();
+    to.rightCols(config_.headDim - rows.cols()).setZero();
   });
 }
 
@@ -129,7 +131,8 @@ AttentionResult KvCache::appendHeads(AttentionConfig config, Stack q, const Stac
           fmt::format("queries are [{}, {}, {}], expected [{}, n, {}]", q.count(), n, q.cols(), config.heads,
                       config.headDim));
   for (const Stack* stack : {&k, &v})
-    require(stack->count() == config.kvHeads && stack->rows() == n && stack->cols() == config.headDim,
+    require(stack->count() == config.kvHeads && stack->rows() == n &&
+                (stack == &k ? stack->cols() == config.headDim : stack->cols() <= config.headDim),
             fmt::format("keys or values are [{}, {}, {}], expected [{}, {}, {}]", stack->count(),
                         stack->rows(), stack->cols(), config.kvHeads, n, config.headDim));
   requireRoom(n);
@@ -143,6 +146,8 @@ AttentionResult KvCache::appendHeads(AttentionConfig config, Stack q, const Stac
   AttentionResult result;
   result.q = std::move(q);
   attend(config, mask, result, stop, keep);
+  if (v.cols() < config.headDim && !stop.stop_requested())
+    result.headOutput = leftColumns(result.headOutput, v.cols());
   return result;
 }
 

@@ -21,6 +21,7 @@ class KvCache {
   std::uint64_t bytes() const { return sizeof(float) * (keys_.capacity() + values_.capacity()); }
   /// Key rows of one kv head, [length, headDim], as they were rounded to the cache's type.
   Matrix keys(Index kvHead) const;
+  /// Of narrower values, with zeros behind.
   Matrix values(Index kvHead) const;
   CacheView view() const;
 
@@ -36,8 +37,9 @@ class KvCache {
                          const MaskInput& mask = {}, std::stop_token stop = {});
 
   /// The same with queries q [heads, n, headDim], keys and values [kvHeads, n, headDim] that were projected
-  /// and rotated elsewhere. `config` has the cache's sizes; its numbers of the score terms count. The result
-  /// has no output; q is in it, k and v are empty.
+  /// and rotated elsewhere; values may be narrower, and the heads' outputs are as wide as they are. `config`
+  /// has the cache's sizes; its numbers of the score terms count. The result has no output; q is in it, k and
+  /// v are empty.
   AttentionResult appendHeads(AttentionConfig config, Stack q, const Stack& k, const Stack& v,
                               const MaskInput& mask = {}, std::stop_token stop = {},
                               Keep keep = Keep::scores);

@@ -40,14 +40,21 @@ void project(const AttentionConfig& config, const Projections& projections, cons
 
 }  // namespace
 
-Stack undroppedWeights(const AttentionResult& result, std::stop_token stop) {
+Stack undroppedWeights(const AttentionConfig& config, const AttentionResult& result, std::stop_token stop) {
   const Stack& scores = result.scores;
   Stack weights = Stack::uninitialized(scores.count(), scores.rows(), scores.cols());
   forEach(scores.count(), stop, [&](Index head) {
     for (Index row = 0; row < scores.rows(); ++row)
-      softmaxRow(scores[head].row(row).data(), scores.cols(), weights[head].row(row).data());
+      softmaxRow(scores[head].row(row).data(), scores.cols(), weights[head].row(row).data(),
+                 config.sinkOf(head));
   });
   return weights;
+}
+
+Stack leftColumns(const Stack& stack, Index cols) {
+  Stack left = Stack::uninitialized(stack.count(), stack.rows(), cols);
+  for (Index h = 0; h < stack.count(); ++h) left[h] = stack[h].leftCols(cols);
+  return left;
 }
 
 Stack splitHeads(const Eigen::Ref<const Matrix>& y, Index count) {
@@ -70,7 +77,19 @@ void attendHeads(const AttentionConfig& config, const MaskInput& mask, std::span
                  Keep keep) {
   requireHeadShapes(config, keys, values, result.q);
   requireMaskShape(config, mask, result.q.rows(), keys[0].rows());
-  attendHeadsFast(config, mask, keys, values, keep, result, std::move(stop));
+  const Index valueDim = values[0].cols();
+  if (valueDim == config.headDim)
+    return attendHeadsFast(config, mask, keys, values, keep, result, std::move(stop));
+  // The kernels take values of the keys' width.
+  std::vector<Matrix> wide;
+  std::vector<MatrixView> views;
+  for (const MatrixView& view : values) {
+    Matrix& copy = wide.emplace_back(Matrix::Zero(view.rows(), config.headDim));
+    copy.leftCols(valueDim) = view;
+  }
+  for (const Matrix& copy : wide) views.emplace_back(copy.data(), copy.rows(), copy.cols());
+  attendHeadsFast(config, mask, keys, views, keep, result, std::move(stop));
+  result.headOutput = leftColumns(result.headOutput, valueDim);
 }
 
 void attendHeads(const AttentionConfig& config, const MaskInput& mask, AttentionResult& result,

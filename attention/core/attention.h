@@ -28,15 +28,19 @@ AttentionResult attend(const AttentionConfig& config, const Projections& project
 /// its value is NaN or infinite; a mask changes no bit of the scores it leaves visible.
 void attendHeads(const AttentionConfig& config, const MaskInput& mask, AttentionResult& result,
                  std::stop_token stop = {}, Keep keep = Keep::scores);
-/// The same with keys and values that lie elsewhere, one view [m, headDim] per kv head.
+/// The same with keys and values that lie elsewhere, one view [m, headDim] per kv head. Values may be
+/// narrower, [m, ≤ headDim], and headOutput is as wide as they are.
 void attendHeads(const AttentionConfig& config, const MaskInput& mask, std::span<const MatrixView> keys,
                  std::span<const MatrixView> values, AttentionResult& result, std::stop_token stop = {},
                  Keep keep = Keep::scores);
 
 /// The weights as softmax made them of the scores, before dropout: [heads, n, m]. Incomplete once `stop` is
 /// requested.
-Stack undroppedWeights(const AttentionResult& result, std::stop_token stop = {});
+Stack undroppedWeights(const AttentionConfig& config, const AttentionResult& result,
+                       std::stop_token stop = {});
 
+/// The first `cols` columns of every slice.
+Stack leftColumns(const Stack& stack, Index cols);
 /// Splits y [n, count · headDim] into [count, n, headDim].
 Stack splitHeads(const Eigen::Ref<const Matrix>& y, Index count);
 /// The inverse: [count, n, headDim] to [n, count · headDim].

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -42,12 +43,13 @@ void requireHeadShapes(const AttentionConfig& config, std::span<const MatrixView
   require(keys.size() == kvHeads && values.size() == kvHeads,
           fmt::format("{} heads of keys and {} of values, expected kvHeads = {}", keys.size(), values.size(),
                       kvHeads));
-  const std::string expected = shapeText(keys[0].rows(), config.headDim);
+  // Values may be narrower than keys (multi-head latent attention).
+  const Index valueDim = std::min(values[0].cols(), config.headDim);
   for (std::size_t g = 0; g < kvHeads; ++g)
-    for (const MatrixView* view : {&keys[g], &values[g]})
-      require(view->rows() == keys[0].rows() && view->cols() == config.headDim,
+    for (const auto& [view, cols] : {std::pair(&keys[g], config.headDim), std::pair(&values[g], valueDim)})
+      require(view->rows() == keys[0].rows() && view->cols() == cols,
               fmt::format("keys or values of kv head {} are {}, expected {}", g,
-                          shapeText(view->rows(), view->cols()), expected));
+                          shapeText(view->rows(), view->cols()), shapeText(keys[0].rows(), cols)));
 }
 
 void requireAttendShapes(const AttentionConfig& config, const Projections& projections,

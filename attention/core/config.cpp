@@ -25,6 +25,9 @@ Status validateSizes(const AttentionConfig& config) {
   if (config.heads % config.kvHeads != 0)
     return wrong("kvHeads", std::to_string(config.kvHeads),
                  fmt::format("a divisor of heads ({})", config.heads));
+  if (config.valueDim < 0 || config.valueDim > config.headDim)
+    return wrong("valueDim", std::to_string(config.valueDim),
+                 fmt::format("0 to headDim ({})", config.headDim));
   // The largest projection in bytes; every other product of these sizes is smaller.
   const std::uint64_t bytes = saturatingProduct({config.modelDim, config.heads, config.headDim, 4});
   if (bytes > static_cast<std::uint64_t>(std::numeric_limits<Index>::max()))
@@ -62,6 +65,9 @@ Status validateScores(const AttentionConfig& config) {
     if (!std::isfinite(config.t5->strength))
       return wrong("t5.strength", std::to_string(config.t5->strength), "a finite number");
   }
+  if (!config.sinks.empty() && std::ssize(config.sinks) != config.heads)
+    return wrong("sinks", fmt::format("a list of {}", config.sinks.size()),
+                 fmt::format("one for each of the {} heads", config.heads));
   const float probability = config.dropout.probability;
   if (!(probability >= 0 && probability < 1))
     return wrong("dropout", std::to_string(probability), "a probability from 0 to below 1");

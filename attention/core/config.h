@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "attention/core/result.h"
 #include "attention/core/tensor.h"
@@ -37,6 +38,11 @@ struct AttentionConfig {
   Index heads = 1;     ///< query heads
   Index kvHeads = 1;   ///< divides heads
   Index headDim = 1;   ///< size of one head; heads · headDim may differ from modelDim
+  Index valueDim = 0;  ///< of a head's values and output, at most headDim; 0: headDim
+  /// What a cache has to hold of each token instead of keys and values, which are made of it (multi-head
+  /// latent attention, DeepSeek-AI 2024): the latent, and a rotated part that all heads' keys share. 0: no
+  /// such thing.
+  Index latentDim = 0, rotaryDim = 0;
 
   Index cacheLength = 0;  ///< absolute position of the first query
   /// Rotary base, half-split pairing (Su et al. 2021); headDim must be even.
@@ -51,17 +57,24 @@ struct AttentionConfig {
   std::optional<BucketBias> t5;  ///< added to scaled scores
   std::optional<float> softcap;  ///< c·tanh(s/c), after position biases and before masking
   Dropout dropout;
+  /// [heads] or empty: one more score of each head's softmax, which no key has and no value is behind; the
+  /// weights of the keys sum to what it leaves (OpenAI 2025, gpt-oss).
+  std::vector<float> sinks = {};
 
   /// `scale`, or what stands for it where it is empty; without the gain.
   float effectiveScale() const;
+  Index valueSize() const { return valueDim > 0 ? valueDim : headDim; }
   Index groupSize() const { return heads / kvHeads; }
   Index kvHeadOf(Index head) const { return head / groupSize(); }
+  std::optional<float> sinkOf(Index head) const {
+    return sinks.empty() ? std::nullopt : std::optional(sinks[static_cast<std::size_t>(head)]);
+  }
   bool operator==(const AttentionConfig&) const = default;
 };
 
 /// The first thing about `config` that cannot be, in the field's words; success if it can.
 /// Checks positive sizes, kvHeads | heads, even headDim under RoPE, finite scale and gain, softcap > 0,
-/// dropout in [0, 1), and that no product of sizes overflows.
+/// dropout in [0, 1), a sink for each head or none, and that no product of sizes overflows.
 Status validate(const AttentionConfig& config);
 
 }  // namespace headscope::attention

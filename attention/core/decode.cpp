@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attention/core/row_runs.h"
+#include "attention/core/softmax.h"
 #include "attention/kernels/pool.h"
 
 namespace headscope::attention {
@@ -142,7 +143,11 @@ bool decodeHeads(const AttentionConfig& config, const MaskInput& mask, const Cac
   });
   if (!done) return false;
   for (Index head = 0; head < config.heads; ++head) {
-    result.lse(head, 0) = partial.merge(head, result.headOutput[head]);
+    float& lse = result.lse(head, 0) = partial.merge(head, result.headOutput[head]);
+    if (const auto sink = config.sinkOf(head); sink && lse != kMinusInfinity) {
+      result.headOutput[head] *= shareBeside(*sink, lse);
+      lse = lseWith(*sink, lse);
+    }
     if (keep != Keep::output) weigh(result, head, scores + head * m, result.weights[head].data());
   }
   const bool finite =

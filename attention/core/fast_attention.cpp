@@ -1,11 +1,13 @@
 #include "attention/core/fast_attention.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <vector>
 
 #include "attention/core/attention_parts.h"
 #include "attention/core/row_runs.h"
+#include "attention/core/softmax.h"
 #include "attention/kernels/attend.h"
 #include "attention/kernels/pool.h"
 
@@ -125,6 +127,22 @@ class HeadsWork {
   bool stream_ = false;
 };
 
+/// What each head's sink leaves of weights, outputs and log-sum-exp that were made without it.
+void leaveToSinks(const AttentionConfig& config, AttentionResult& result, const std::stop_token& stop) {
+  kernels::sharedPool().run(asSize(config.heads), stop, [&](std::size_t i) {
+    const auto head = static_cast<Index>(i);
+    for (Index row = 0; row < result.lse.cols(); ++row) {
+      float& lse = result.lse(head, row);
+      // A row that sees nothing has nothing to leave, and one with NaN shows that as it is.
+      if (lse == kMinusInfinity || std::isnan(lse)) continue;
+      const float share = shareBeside(config.sinks[i], lse);
+      if (!result.weights.empty()) result.weights[head].row(row) *= share;
+      result.headOutput[head].row(row) *= share;
+      lse = lseWith(config.sinks[i], lse);
+    }
+  });
+}
+
 /// Dropout on the weights of every head, and the output once more from what is left.
 void dropAndSum(const AttentionConfig& config, const std::vector<ValueRows>& values, AttentionResult& result,
                 const std::stop_token& stop) {
@@ -163,6 +181,7 @@ void attendHeadsFast(const AttentionConfig& config, const MaskInput& mask, std::
     HeadsWork(config, mask, keys, rows, result, stop).run(packed);
     kept = std::move(packed);
   }
+  if (!config.sinks.empty()) leaveToSinks(config, result, stop);
   if (stop.stop_requested()) return;
   if (dropped)
     dropAndSum(config, rows, result, stop);

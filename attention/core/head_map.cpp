@@ -13,6 +13,7 @@
 
 #include "attention/core/row_runs.h"
 #include "attention/core/saturating.h"
+#include "attention/core/softmax.h"
 #include "attention/kernels/map.h"
 #include "attention/kernels/pool.h"
 
@@ -133,6 +134,13 @@ struct HeadMap::State {
     });
   }
 
+  /// A row's log-sum-exp from what its blocks came to, the head's sink included.
+  float summed(const float* max, const float* sum, Index blocks) const {
+    const float keysAlone = kernels::combineSummaries(max, sum, asSize(blocks));
+    const auto sink = field.config.sinkOf(field.head);
+    return sink ? lseWith(*sink, keysAlone) : keysAlone;
+  }
+
   void sumUp(const Rows& rows, const std::stop_token& stop) {
     static thread_local std::vector<float> max, sum;
     SliceRuns runs(*this);
@@ -142,8 +150,7 @@ struct HeadMap::State {
     kernels::summarizeScores(partOf(rows, 0, m(), kSumFactor, runs, stop), max.data(), sum.data());
     if (stop.stop_requested()) return;
     for (Index r = 0; r < rows.rows; ++r)
-      lse[asSize(rows.row + r)] =
-          kernels::combineSummaries(max.data() + r * blocks, sum.data() + r * blocks, asSize(blocks));
+      lse[asSize(rows.row + r)] = summed(max.data() + r * blocks, sum.data() + r * blocks, blocks);
   }
 
   /// Rows of one slice into its pixels; their log-sum-exp is known or follows from what is summed up.
@@ -163,8 +170,7 @@ struct HeadMap::State {
     for (Index r = 0; r < rows.rows; ++r) {
       const float *const tops = rowMax.data() + r * blocks, *const sums = rowSum.data() + r * blocks;
       const float known = lse[asSize(rows.row + r * rows.step)];
-      const float row =
-          whole && std::isnan(known) ? kernels::combineSummaries(tops, sums, asSize(blocks)) : known;
+      const float row = whole && std::isnan(known) ? summed(tops, sums, blocks) : known;
       if (whole) lse[asSize(rows.row + r * rows.step)] = row;
       kernels::foldSummaries(tops, sums, asSize(blocks), row, max + r / rowsOfPixel * blocks,
                              sum + r / rowsOfPixel * blocks);

@@ -40,7 +40,8 @@ ScoreReceipt explainScore(const AttentionConfig& config, const MaskInput& mask, 
   // The stored row once more through softmax: exponential / rowSum is the stored weight up to rounding.
   const MatrixView scores = result.scores[head];
   std::vector<float> weights(static_cast<std::size_t>(scores.cols()));
-  const SoftmaxRow row = softmaxRow(scores.row(query).data(), scores.cols(), weights.data());
+  receipt.sink = config.sinkOf(head);
+  const SoftmaxRow row = softmaxRow(scores.row(query).data(), scores.cols(), weights.data(), receipt.sink);
   receipt.score = scores(query, key);
   receipt.rowMax = row.max;
   receipt.rowSum = row.sum;
@@ -54,6 +55,12 @@ ScoreReceipt explainScore(const AttentionConfig& config, const MaskInput& mask, 
     receipt.weighted = receipt.weight * result.v[config.kvHeadOf(head)].row(key).transpose();
   receipt.rest = receipt.output - receipt.weighted;
   return receipt;
+}
+
+float sinkShare(const AttentionConfig& config, const AttentionResult& result, Index head, Index query) {
+  const auto sink = config.sinkOf(head);
+  const float lse = result.lse(head, query);
+  return sink && lse != kMinusInfinity ? std::exp(*sink - lse) : 0;
 }
 
 float rowEntropy(const Eigen::Ref<const Eigen::RowVectorXf>& weights) {

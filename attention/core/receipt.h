@@ -13,10 +13,11 @@ struct ScoreReceipt {
   float dot = 0;                 ///< Σ product
   std::vector<ScoreStep> steps;  ///< every term that applies
   bool visible = false;
-  float score = 0;        ///< the stored score; −inf when masked
-  float rowMax = 0;       ///< largest score of the row; −inf for a row without visible keys
+  float score = 0;            ///< the stored score; −inf when masked
+  std::optional<float> sink;  ///< the head's score that belongs to no key
+  float rowMax = 0;  ///< largest score of the row, the sink's included; −inf for a row without visible keys
   float exponential = 0;  ///< exp(score − rowMax); 0 when masked
-  float rowSum = 0;       ///< Σ exp(score − rowMax) over the row
+  float rowSum = 0;       ///< Σ exp(score − rowMax) over the row, the sink's included
   float weight = 0;       ///< the stored weight, after dropout
 
   Vector weighted;  ///< [headDim] weight · v of the key: its part of the head's output
@@ -27,6 +28,9 @@ struct ScoreReceipt {
 /// Throws std::invalid_argument if an index lies outside the result.
 ScoreReceipt explainScore(const AttentionConfig& config, const MaskInput& mask, const AttentionResult& result,
                           Index head, Index query, Index key);
+
+/// What the head's sink takes of a row's softmax; 0 where it has none, or the row sees no key.
+float sinkShare(const AttentionConfig& config, const AttentionResult& result, Index head, Index query);
 
 /// Entropy of one row of weights in nats: −Σ w·ln w.
 float rowEntropy(const Eigen::Ref<const Eigen::RowVectorXf>& weights);

@@ -73,14 +73,25 @@ float expNonPositive(float x) {
   return exponential(x);
 }
 
-SoftmaxRow softmaxRow(const float* scores, Index count, float* weights) {
-  const float max = largest(scores, count);
+float shareBeside(float sink, float lse) {
+  return 1 / (1 + std::exp(sink - lse));
+}
+
+float lseWith(float sink, float lse) {
+  if (lse == -kInfinity) return lse;
+  const float more = std::max(lse, sink), less = std::min(lse, sink);
+  return std::isnan(lse) ? lse : more + std::log1p(std::exp(less - more));
+}
+
+SoftmaxRow softmaxRow(const float* scores, Index count, float* weights, std::optional<float> sink) {
+  float max = largest(scores, count);
   if (max == -kInfinity && std::none_of(scores, scores + count, [](float s) { return std::isnan(s); })) {
     std::fill(weights, weights + count, 0.0f);
     return {-kInfinity, 0, -kInfinity};
   }
+  if (sink) max = std::max(max, *sink);
   for (Index j = 0; j < count; ++j) weights[j] = exponential(scores[j] - max);
-  const float sum = laneSum(weights, count);
+  const float sum = laneSum(weights, count) + (sink ? exponential(*sink - max) : 0);
   if (std::isnan(sum)) {
     std::transform(scores, scores + count, weights, [](float s) { return s == -kInfinity ? 0.0f : kNaN; });
     return {max, kNaN, kNaN};

@@ -51,7 +51,8 @@ void scoreHead(const AttentionConfig& config, const MaskInput& mask, Index head,
       mask.formula->visibleRuns(mask.formula->variantOf(head), row, runs);
       hideAllBut(runs, line);
     }
-    result.lse(head, row) = softmaxRow(line.data(), line.size(), weights.row(row).data()).lse;
+    result.lse(head, row) =
+        softmaxRow(line.data(), line.size(), weights.row(row).data(), config.sinkOf(head)).lse;
   }
   if (config.dropout.probability > 0) dropWeights(config.dropout, head, config.cacheLength, weights);
 }
@@ -73,7 +74,7 @@ void attendHeadsTextbook(const AttentionConfig& config, const MaskInput& mask,
   result.scores = Stack(config.heads, n, m);
   result.weights = Stack(config.heads, n, m);
   result.lse = Matrix::Zero(config.heads, n);
-  result.headOutput = Stack(config.heads, n, config.headDim);
+  result.headOutput = Stack(config.heads, n, values[0].cols());
 
   for (Index kvHead = 0; kvHead < config.kvHeads; ++kvHead) {
     const auto g = static_cast<std::size_t>(kvHead);

@@ -115,7 +115,7 @@ RoundedLayer roundedLayer(const RoundedInput& input, NumberFormat format, std::s
     hide(input.mask, head, scores);
     Matrix weights(scores.rows(), scores.cols());
     for (Index row = 0; row < scores.rows(); ++row)
-      softmaxRow(scores.row(row).data(), scores.cols(), weights.row(row).data());
+      softmaxRow(scores.row(row).data(), scores.cols(), weights.row(row).data(), config.sinkOf(head));
     weights = rounded(std::move(weights));
     layer.headOutput[head] = rounded(product(weights, kept.v[config.kvHeadOf(head)]));
     layer.weights[head] = weights;

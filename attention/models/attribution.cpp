@@ -137,9 +137,9 @@ class Descent {
  private:
   /// What attention adds to the row before a norm of its own.
   Matrix attended(const LayerResult& made, const LayerWeights& weights) const {
-    Matrix side(1, config_.heads * config_.headDim);
+    Matrix side(1, config_.heads * config_.valueDim());
     for (Index head = 0; head < config_.heads; ++head)
-      side.middleCols(head * config_.headDim, config_.headDim) = made.headOutput[head].row(row_);
+      side.middleCols(head * config_.valueDim(), config_.valueDim()) = made.headOutput[head].row(row_);
     return weights.o.apply(side, {});
   }
 
@@ -147,8 +147,8 @@ class Descent {
     if (weights.o.bias.size() > 0)
       add(Writer::attentionBias, made.layer, g.dot(weights.o.bias.cast<double>().transpose()));
     for (Index head = config_.heads - 1; head >= 0; --head) {
-      const Matrix columns = weightColumns(weights.o, head * config_.headDim, config_.headDim);
-      Direction inHead = Direction::Zero(config_.headDim);
+      const Matrix columns = weightColumns(weights.o, head * config_.valueDim(), config_.valueDim());
+      Direction inHead = Direction::Zero(config_.valueDim());
       for (Index i = 0; i < columns.rows(); ++i) inHead += g[i] * columns.row(i).cast<double>();
       const double value = inHead.dot(wide(made.headOutput[head].row(row_)));
       result_.parts.push_back({Writer::head, made.layer, head, value});

@@ -84,23 +84,54 @@ Matrix Block::added(Matrix y) const {
   return y;
 }
 
-Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, AttentionResult& result) const {
-  const Index n = x.rows();
-  Stack q = Stack::uninitialized(config.heads, n, config.headDim);
-  Stack k = Stack::uninitialized(config.kvHeads, n, config.headDim);
-  Stack v = Stack::uninitialized(config.kvHeads, n, config.headDim);
+bool Block::project(const Matrix& x, Stack& q, Stack& k, Stack& v) const {
+  if (weights.latent) return projectLatent(x, q, k, v);
   std::vector<LinearMap> maps;
   weights.q.mapsInto(q, maps);
   weights.k.mapsInto(k, maps);
   weights.v.mapsInto(v, maps);
+  return applyMaps(x, maps, stop);
+}
+
+bool Block::projectLatent(const Matrix& x, Stack& q, Stack& k, Stack& v) const {
+  const LatentWeights& w = *weights.latent;
+  const Latent& sizes = config.latent;
+  const Matrix both = w.down.apply(x, stop);
+  const bool throughLatent = !w.queryDown.pieces.empty();
+  Matrix source = throughLatent ? w.queryDown.apply(x, stop) : Matrix();
+  if (stop.stop_requested()) return false;
+  if (throughLatent) source = normRows(source, w.queryNorm, NormKind::rms, sizes.epsilon);
+  const Matrix latent = normRows(both.leftCols(sizes.rank), w.norm, NormKind::rms, sizes.epsilon);
+
+  const Index plain = config.headDim - sizes.ropeDim;
+  Stack keysAndValues = Stack::uninitialized(config.heads, x.rows(), plain + sizes.valueDim);
+  std::vector<LinearMap> queryMaps, latentMaps;
+  weights.q.mapsInto(q, queryMaps);
+  w.up.mapsInto(keysAndValues, latentMaps);
+  if (!applyMaps(throughLatent ? source : x, queryMaps, stop) || !applyMaps(latent, latentMaps, stop))
+    return false;
+  for (Index head = 0; head < config.heads; ++head) {
+    k[head].leftCols(plain) = keysAndValues[head].leftCols(plain);
+    k[head].rightCols(sizes.ropeDim) = both.rightCols(sizes.ropeDim);
+    v[head] = keysAndValues[head].rightCols(sizes.valueDim);
+  }
+  return true;
+}
+
+Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, AttentionResult& result) const {
+  const Index n = x.rows();
+  Stack q = Stack::uninitialized(config.heads, n, config.headDim);
+  Stack k = Stack::uninitialized(config.kvHeads, n, config.headDim);
+  Stack v = Stack::uninitialized(config.kvHeads, n, config.valueDim());
+  std::vector<LinearMap> maps;
   Matrix y = Matrix::Zero(n, config.modelDim);
-  if (!applyMaps(x, maps, stop)) return y;
+  if (!project(x, q, k, v)) return y;
 
   normQueriesAndKeys(q, k);
   if (rotation) {
     const Matrix turns = rotation->replicate(std::ssize(runs), 1);
-    rotateHeads(q, turns, neighbours);
-    rotateHeads(k, turns, neighbours);
+    rotateHeads(q, turns, turned->neighbours, turned->first);
+    rotateHeads(k, turns, turned->neighbours, turned->first);
   }
   patchHeads(q, Piece::queries);
   patchHeads(k, Piece::keys);
@@ -110,7 +141,6 @@ Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, AttentionResult
 
   patchPatterns(result, caches);
   patchHeads(result.headOutput, Piece::head);
-  maps.clear();
   weights.o.mapsInto(y, maps);
   applyMaps(result.headOutput, maps, stop);
   return y;
@@ -153,7 +183,8 @@ void Block::patchPatterns(AttentionResult& result, std::span<const KvCache> cach
       const MutableMatrixView pattern = rowsOf(result.weights, head, at, rows.count);
       applyPatches(runs[run], layer, Piece::pattern, head, rows, pattern);
       rowsOf(result.headOutput, head, at, rows.count) =
-          product(pattern, caches[run].values(attention.config.kvHeadOf(head)), stop);
+          product(pattern, caches[run].values(attention.config.kvHeadOf(head)), stop)
+              .leftCols(config.valueDim());
     }
 }
 
@@ -174,9 +205,9 @@ void Block::normQueriesAndKeys(Stack& q, Stack& k) const {
 }
 
 Matrix Block::mlp(const Matrix& x) const {
-  if (!weights.mixture) return mlpOf(weights.mlp, x, config.activation, stop);
+  if (!weights.mixture) return mlpOf(weights.mlp, x, config, stop);
   Routing chosen = routingOf(*weights.mixture, config.mixture, x, stop);
-  Matrix y = mixtureOf(*weights.mixture, config.mixture, chosen, x, config.activation, stop);
+  Matrix y = mixtureOf(*weights.mixture, config, chosen, x, stop);
   if (routing) *routing = std::move(chosen);
   return y;
 }

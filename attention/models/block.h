@@ -20,7 +20,7 @@ struct Block {
   const LayerWeights& weights;
   const LayerAttention& attention;
   const Matrix* rotation;  ///< of the rows' positions; null: positions aren't rotated
-  bool neighbours;         ///< which dimensions it turns, as Rotation has it
+  const Rotation* turned;  ///< which dimensions it turns
   Keep keep;
   std::stop_token stop;
   Matrix* between;   ///< takes the stream as it is after attention and before the MLP; null: not wanted
@@ -36,6 +36,9 @@ struct Block {
   AttentionResult run(Matrix& x, std::span<KvCache> caches) const;
 
  private:
+  /// Queries, keys and values of the rows, before norms and rotations; false once `stop` is requested.
+  bool project(const Matrix& x, Stack& q, Stack& k, Stack& v) const;
+  bool projectLatent(const Matrix& x, Stack& q, Stack& k, Stack& v) const;
   /// Wo·Attn(x); what is computed on the way goes to `result`.
   Matrix attend(const Matrix& x, std::span<KvCache> caches, AttentionResult& result) const;
   /// Each run's attention over its own rows.

@@ -39,7 +39,9 @@ constinit const ConfigFields kSharedFields{
 constinit const ConfigFields kRopeFields{
     .read =
         "rope_type type rope_theta factor partial_rotary_factor low_freq_factor high_freq_factor "
-        "original_max_position_embeddings short_factor long_factor attention_factor",
+        "original_max_position_embeddings short_factor long_factor attention_factor beta_fast beta_slow "
+        "truncate "
+        "mscale mscale_all_dim",
 };
 
 namespace {
@@ -48,11 +50,6 @@ bool isNamed(std::string_view list, std::string_view name) {
   bool found = false;
   forEachField(list, [&](std::string_view each, std::string_view) { found |= each == name; });
   return found;
-}
-
-bool isKnown(const ConfigFields& fields, std::string_view name) {
-  return isNamed(fields.read, name) || isNamed(fields.ignored, name) || isNamed(fields.fixed, name) ||
-         (fields.base && isKnown(*fields.base, name));
 }
 
 void checkFixed(const ConfigReader& json, const ConfigFields& fields) {
@@ -80,12 +77,17 @@ void collectUnknown(const ConfigReader& json, const ConfigFields& fields, std::s
       collectUnknown(json.object(name), kRopeFields, {}, unknown);
     else if (name == nested)
       collectUnknown(json.object(name), fields, {}, unknown);
-    else if (!isKnown(fields, name))
+    else if (!knows(fields, name))
       unknown.push_back(json.path(name));
   }
 }
 
 }  // namespace
+
+bool knows(const ConfigFields& fields, std::string_view name) {
+  return isNamed(fields.read, name) || isNamed(fields.ignored, name) || isNamed(fields.fixed, name) ||
+         (fields.base && knows(*fields.base, name));
+}
 
 bool readsItself(const ConfigFields& fields, std::string_view name) {
   return &fields != &kSharedFields &&

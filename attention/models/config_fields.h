@@ -35,6 +35,8 @@ void forEachField(std::string_view list, Visit&& visit) {
   }
 }
 
+/// Whether the field is on any of the lists.
+bool knows(const ConfigFields& fields, std::string_view name);
 /// Whether the family's own reader takes the field, rather than what all families share.
 bool readsItself(const ConfigFields& fields, std::string_view name);
 

@@ -12,18 +12,28 @@ namespace headscope::attention {
 /// What a family calls its tensors, without ".weight" and ".bias". Empty: it has none.
 struct TensorNames {
   std::string_view embedding = {}, positions = {}, tokenTypes = {}, embeddingNorm = {};
+  std::string_view embeddingMap = {};  ///< from ModelConfig::embeddingDim to the model's width
 
   std::string_view layer = {};  ///< what a layer's names begin with, N for its number: "h.N."
   std::string_view q = {}, k = {}, v = {};
   std::string_view qkv = {};  ///< instead of these
   FusedRows fused = FusedRows::thirds;
   std::string_view o = {};
+  std::string_view sinks = {};  ///< the whole name
+  /// Of Latent: from the stream to the queries' latent and on to the queries; to the keys' and values' with
+  /// what is rotated; and from there to each head's key and value, which lie head by head.
+  std::string_view queryDown = {}, queryDownNorm = {}, queryUp = {};
+  std::string_view latentDown = {}, latentNorm = {}, latentUp = {};
   std::string_view up = {}, down = {};
   std::string_view gate = {};
   std::string_view gateUp = {};  ///< instead of gate and up: all of gate, then all of up
   /// Of a mixture; E stands for an expert's number, and a name without it is a tensor of them all,
   /// [experts, …].
   std::string_view router = {}, expertUp = {}, expertDown = {}, expertGate = {};
+  /// Instead of up and gate: tensors of them all, [experts, modelDim, 2 · innerDim] with gate and up in turn,
+  /// and [experts, innerDim, modelDim] for down. The names are whole, and biases end in "_bias".
+  std::string_view expertGateUp = {};
+  std::string_view routerCorrection = {};                            ///< the whole name
   std::string_view sharedUp = {}, sharedDown = {}, sharedGate = {};  ///< of Mixture::sharedDim
   std::string_view sharedRouter = {};                                ///< w of σ(w·x)
   std::string_view attentionNorm = {}, mlpNorm = {};                 ///< N₁ and N₂ of BlockOrder
@@ -66,7 +76,8 @@ struct Family {
 namespace families {
 extern const Family gpt2, gptNeo, gptJ, gptNeox, opt, llama, mistral, qwen2, qwen3, gemma, gemma2, gemma3Text,
     gemma3, phi, phi3, olmo2, starcoder2, granite, smollm3, stableLm, cohere, cohere2, glm, glm4, falcon,
-    bloom, mpt, mixtral, qwen2Moe, qwen3Moe, olmoe, bert, roberta, distilbert;
+    bloom, mpt, mixtral, qwen2Moe, qwen3Moe, olmoe, gptOss, deepSeek2, deepSeek3, bert, roberta, xlmRoberta,
+    distilbert, modernBert, electra;
 }
 
 std::span<const Family* const> familyTable();

@@ -47,6 +47,9 @@ void activateValues(Values x, Activation activation) {
       return geluByTanh({x.data(), static_cast<std::size_t>(x.size())});
     case Activation::silu:
       return silu({x.data(), static_cast<std::size_t>(x.size())});
+    case Activation::quickGelu:
+      x = x.unaryExpr([](float value) { return value / (1 + std::exp(-1.702f * value)); });
+      return;
     case Activation::relu:
       x = x.max(0);
       return;
@@ -81,11 +84,15 @@ void activate(Matrix& x, Activation activation) {
   });
 }
 
-void activateGated(Matrix& gate, Matrix& up, Activation activation) {
+void activateGated(Matrix& gate, Matrix& up, Activation activation, std::optional<float> limit) {
   forRows(up.rows(), up.cols(), [&](Index first, Index count) {
-    Values factors(gate.row(first).data(), count * gate.cols());
+    Values factors(gate.row(first).data(), count * gate.cols()), to(up.row(first).data(), count * up.cols());
+    if (limit) {
+      factors = factors.min(*limit);
+      to = to.max(-*limit).min(*limit) + 1;
+    }
     activateValues(factors, activation);
-    Values(up.row(first).data(), count * up.cols()) *= factors;
+    to *= factors;
   });
 }
 

@@ -14,7 +14,7 @@ void normHeads(Stack& heads, const NormWeights& weights, NormKind kind, double e
 
 /// act(x), in place.
 void activate(Matrix& x, Activation activation);
-/// up = act(gate) ⊙ up; the gate is used up.
-void activateGated(Matrix& gate, Matrix& up, Activation activation);
+/// up = act(gate) ⊙ up, with ModelConfig::gateLimit where there is one; the gate is used up.
+void activateGated(Matrix& gate, Matrix& up, Activation activation, std::optional<float> limit = {});
 
 }  // namespace headscope::attention

@@ -70,7 +70,8 @@ Result<Model> Model::openGguf(const std::filesystem::path& path) {
   // Such norms are kept with the 1 added.
   if (config->norm == NormKind::rmsPlusOne) config->norm = NormKind::rms;
   const TensorNaming naming = ggufNaming(
-      *config->family, ggufFamily(GgufMetadata(*source).architecture(), config->mixture.experts > 0)->paired);
+      *config->family, ggufFamily(GgufMetadata(*source).architecture(), config->mixture.experts > 0)->paired,
+      hasExpertsApart(*source));
   return of(Checkpoint(path, std::move(source->files), std::move(source->tensors)), std::move(*config),
             naming);
 }
@@ -95,6 +96,12 @@ Model Model::made(ModelConfig config, ModelWeights weights, std::shared_ptr<cons
   return model;
 }
 
+AttentionConfig Model::attention(Index layer) const {
+  AttentionConfig attention = config_.attention(layer);
+  attention.sinks = weights_.layers[asSize(layer)].sinks;
+  return attention;
+}
+
 std::string Model::whyNoGuesses() const {
   if (guesses()) return "";
   return weights_.headless.empty() ? "It has no language-model head." : weights_.headless;
@@ -106,7 +113,7 @@ std::string Model::whyNoText() const {
 }
 
 std::uint64_t Model::cacheBytesPerToken() const {
-  return saturatingProduct({2, config_.layerCount(), config_.kvHeads, config_.headDim, sizeof(float)});
+  return saturatingProduct({config_.layerCount(), config_.cachedNumbers(), sizeof(float)});
 }
 
 Status Model::checkTokens(std::span<const Index> ids, Index before) const {
@@ -123,7 +130,7 @@ Matrix Model::embed(std::span<const Index> text, Index first) const {
   const auto ids = text.subspan(static_cast<std::size_t>(first));
   const auto isPad = [&](Index id) { return config_.padToken == id; };
   Index position = first - std::count_if(text.begin(), text.begin() + first, isPad);
-  Matrix x(std::ssize(ids), config_.modelDim);
+  Matrix x(std::ssize(ids), config_.embeddingSize());
   for (Index i = 0; i < x.rows(); ++i) {
     const Index id = ids[static_cast<std::size_t>(i)];
     x.row(i) = config_.embeddingScale * weights_.embedding.row(id);
@@ -132,7 +139,8 @@ Matrix Model::embed(std::span<const Index> text, Index first) const {
       x.row(i) += weights_.positions.row(config_.firstPosition + (isPad(id) ? -1 : position));
     position += !isPad(id);
   }
-  return weights_.embeddingNorm ? normRows(x, *weights_.embeddingNorm, config_.norm, config_.epsilon) : x;
+  if (weights_.embeddingNorm) x = normRows(x, *weights_.embeddingNorm, config_.norm, config_.epsilon);
+  return weights_.embeddingMap ? weights_.embeddingMap->apply(x, {}) : x;
 }
 
 Matrix Model::finalNorm(const Matrix& stream) const {

@@ -28,13 +28,16 @@ class Model {
   const Checkpoint& checkpoint() const { return checkpoint_; }
   /// What the checkpoint calls its tensors; nothing of what was made in memory.
   const TensorNaming* naming() const { return naming_.get(); }
+  /// What a layer's attention is computed with, before a person changes anything.
+  AttentionConfig attention(Index layer) const;
   /// Whether it says anything about tokens: a checkpoint may lack the head for it.
   bool guesses() const { return weights_.head.has_value(); }
   /// Why it doesn't, in a sentence; empty where it does.
   std::string whyNoGuesses() const;
   /// Why it can't write a text on, in a sentence; empty where it can.
   std::string whyNoText() const;
-  /// Bytes of keys and values that one token adds to a session.
+  /// Bytes of keys and values, or of latents, that one token adds to a cache of all layers in single
+  /// precision. A session keeps what is made of a latent, every head's keys and values.
   std::uint64_t cacheBytesPerToken() const;
 
   /// An error unless every id is one of the vocabulary and a text of `before` more tokens may have these.

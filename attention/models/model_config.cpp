@@ -5,15 +5,10 @@
 #include "attention/formats/quote.h"
 #include "attention/models/config_fields.h"
 #include "attention/models/families.h"
+#include "attention/models/unknown_family.h"
 
 namespace headscope::attention {
 namespace {
-
-std::string familyNames() {
-  std::string names;
-  for (const Family* family : familyTable()) names += (names.empty() ? "" : ", ") + std::string(family->name);
-  return names;
-}
 
 /// "LlamaForCausalLM" is Llama's.
 bool isArchitecture(std::string_view text, std::string_view family) {
@@ -30,17 +25,14 @@ const Family* familyOf(const ConfigReader& json) {
     const std::string type = json.text("model_type", "");
     for (const Family* family : familyTable())
       if (family->name == type) return family;
-    json.fail(json.at("model_type") + " " + quotedText(type) + " is not one of " + familyNames());
+    json.fail(unknownFamily(json, type, "model_type"));
     return nullptr;
   }
   const std::vector<std::string> names = json.texts("architectures");
   for (const Family* family : familyTable())
     if (!names.empty() && isArchitecture(names[0], family->architecture)) return family;
-  if (names.empty())
-    json.refuse("model_type", "absent", "one of " + familyNames());
-  else
-    json.fail(json.at("architectures") + " begins with " + quotedText(names[0]) + ", expected a model of " +
-              familyNames());
+  json.fail(names.empty() ? unknownFamily(json, {}, "model_type")
+                          : unknownFamily(json, names[0], "architectures"));
   return nullptr;
 }
 
@@ -49,11 +41,13 @@ void refuseUnsupported(const ConfigReader& json) {
   if (json.has("quantization_config")) {
     const std::string method = json.object("quantization_config").text("quant_method", "an unnamed method");
     json.fail(json.at("quantization_config") + " says the weights are quantised by " + quotedText(method) +
-              ", expected a checkpoint with F32, F16, BF16 or F64 weights");
+              ", expected a checkpoint with F32, F16, BF16 or F64 weights" +
+              (method == "mxfp4" ? ", or the model's GGUF file, which keeps MXFP4 as it is" : ""));
   }
   if (json.flag("is_encoder_decoder", false))
     json.fail(json.at("is_encoder_decoder") +
-              " is true, expected an encoder or a decoder on its own, such as bert or llama");
+              " is true, expected an encoder or a decoder on its own, such as bert or llama. " +
+              std::string(kRecordInstead));
 }
 
 /// Experts under names that the family doesn't give them.
@@ -136,10 +130,23 @@ AttentionConfig ModelConfig::attention(Index layer) const {
   attention.heads = heads;
   attention.kvHeads = kvHeads;
   attention.headDim = headDim;
+  if (latent.rank > 0) {
+    attention.valueDim = latent.valueDim;
+    attention.latentDim = latent.rank;
+    attention.rotaryDim = latent.ropeDim;
+  }
   attention.scale = layers[static_cast<std::size_t>(layer)].scale;
   attention.alibi = alibi;
   attention.softcap = softcap;
   return attention;
+}
+
+Status ModelConfig::haveHeadsMaps() const {
+  if (latent.rank == 0) return success();
+  return Error{fmt::format(
+      "Keys and values of this model are made of a latent of {} numbers, with a norm between: its heads have "
+      "no W_K and W_V of their own.",
+      latent.rank)};
 }
 
 std::string ModelConfig::maskText(Index layer) const {

@@ -18,7 +18,8 @@ struct Family;  // families.h
 enum class NormKind { layer, rms, rmsPlusOne };
 
 /// gelu: x·Φ(x); geluTanh: its approximation by a hyperbolic tangent (Hendrycks & Gimpel 2016); silu: x·σ(x).
-enum class Activation { gelu, geluTanh, silu, relu };
+/// quickGelu: x·σ(1.702x), another one.
+enum class Activation { gelu, geluTanh, silu, relu, quickGelu };
 
 /// How a layer joins attention, MLP and their norms N to the residual stream x.
 enum class BlockOrder {
@@ -34,9 +35,29 @@ struct Mixture {
   Index experts = 0, used = 0;  ///< 0: the model has none
   Index innerDim = 0;           ///< of one expert
   bool sumsToOne = false;       ///< the shares of those used are divided by their sum
-  /// Of one more MLP that every token goes through, times σ(w·x); 0: there is none.
+  /// Of one more MLP that every token goes through, times σ(w·x) where its names have a router; 0: there is
+  /// none.
   Index sharedDim = 0;
+  bool biased = false;     ///< router and experts add biases
+  bool sigmoid = false;    ///< scores are σ(Wr·x) instead of the softmax
+  bool corrected = false;  ///< a number for each expert is added to scores to choose by, not to the shares
+  /// Experts lie in groups, and only those of the best groups can be chosen: by a group's best, or by the sum
+  /// of its `groupBest` best (DeepSeek-AI 2024, V2 and V3).
+  Index groups = 1, groupsUsed = 1, groupBest = 1;
+  float shareScale = 1;  ///< factor on the shares
   bool operator==(const Mixture&) const = default;
+};
+
+/// Multi-head latent attention (DeepSeek-AI 2024, V2): keys and values of all heads are made of one short
+/// vector a token, the latent, which is what a cache has to hold, beside a part of the key that carries the
+/// position and is the same for all heads.
+struct Latent {
+  Index rank = 0;       ///< of the latent; 0: the model has none
+  Index queryRank = 0;  ///< of the one that queries are made of; 0: they are made of the stream
+  Index ropeDim = 0;    ///< last dimensions of a head's query and key, which are rotated
+  Index valueDim = 0;   ///< of a head's value
+  double epsilon = 1e-6;
+  bool operator==(const Latent&) const = default;
 };
 
 /// What may differ from layer to layer.
@@ -56,12 +77,14 @@ struct ModelConfig {
   Index modelDim = 0, heads = 0, kvHeads = 0, headDim = 0, vocabulary = 0;
   Index innerDim = 0;  ///< of the MLP; 0: there is none
   Mixture mixture = {};
+  Latent latent = {};  ///< kvHeads is heads then, of keys and values as they are made of it
   /// Rows of the table of learned positions; 0 where there is none.
   Index positionRows = 0;
   Index firstPosition = 0;  ///< the row of the first token's position
   /// A token that takes no position: its row is the one before the first's. Nothing: all tokens take one.
   std::optional<Index> padToken = {};
   Index maxPositions = 0;  ///< tokens the model was made for
+  Index embeddingDim = 0;  ///< of the embeddings, which are mapped to modelDim; 0: modelDim, and no map
   Index tokenTypes = 0;    ///< rows of the table of token types, of which the first is added; 0 for none
 
   bool causal = true;
@@ -70,6 +93,9 @@ struct ModelConfig {
   double epsilon = 1e-5;
   Activation activation = Activation::gelu;
   bool gated = false;  ///< MLP = down(act(gate x) ⊙ up x) instead of down(act(up x))
+  /// The gate is at most this, what it gates within ± this, and 1 is added to the latter (gpt-oss).
+  std::optional<float> gateLimit = {};
+  bool sinks = false;  ///< each head has a sink (AttentionConfig::sinks)
   bool qkvBias = false, outputBias = false, mlpBias = false;
   bool qkNorm = false;           ///< each head's q and k are normed over headDim, before they are rotated
   bool alibi = false;            ///< slope·|i − j| is subtracted from scores (Press et al. 2022)
@@ -83,8 +109,10 @@ struct ModelConfig {
   std::vector<Rotation> rotations;
   std::vector<LayerKind> layers;
 
-  bool finalNorm = true;  ///< where the family has one
-  bool headBias = false;  ///< of the head's map to the vocabulary, where its names have no headBias
+  bool firstLayerNormed = true;  ///< the first layer has a norm before its attention, as the others have
+  bool headDenseBias = true;     ///< of a masked-token head
+  bool finalNorm = true;         ///< where the family has one
+  bool headBias = false;         ///< of the head's map to the vocabulary, where its names have no headBias
   /// Of a masked-token head; nothing: the layers'.
   std::optional<Activation> headActivation = {};
   bool tied = true;               ///< the embedding is the head where the file has no other
@@ -94,12 +122,22 @@ struct ModelConfig {
   std::vector<std::string> notes;  ///< what is left out or was decided, in a sentence each
 
   bool operator==(const ModelConfig&) const = default;
+  /// Of a head's value and output.
+  Index valueDim() const { return latent.rank > 0 ? latent.valueDim : headDim; }
+  /// Numbers that a token adds to the cache of a layer: keys and values, or the latent and its rotated part.
+  Index cachedNumbers() const {
+    return latent.rank > 0 ? latent.rank + latent.ropeDim : 2 * kvHeads * headDim;
+  }
+  Index embeddingSize() const { return embeddingDim > 0 ? embeddingDim : modelDim; }
   Index layerCount() const { return static_cast<Index>(layers.size()); }
   /// Whether it sees both ways though its family goes from left to right.
   bool isTwoSidedDecoder() const;
   /// Tokens a text may have; nothing where positions are rotated, which go on for ever.
   std::optional<Index> positionLimit() const;
-  /// What a layer's attention is computed with, before a person changes anything.
+  /// An error unless each head's queries, keys and values are linear in the stream's normed rows.
+  Status haveHeadsMaps() const;
+  /// What a layer's attention is computed with, but for its sinks (Model::attention), before a person changes
+  /// anything.
   AttentionConfig attention(Index layer) const;
   /// The layer's mask as people write it: "window(4096)", "causal", "full".
   std::string maskText(Index layer) const;

@@ -20,6 +20,13 @@ ModelShape shapeOf(const ModelConfig& config) {
   shape.heads = config.heads;
   shape.kvHeads = config.kvHeads;
   shape.headDim = config.headDim;
+  if (const Latent& latent = config.latent; latent.rank > 0) {
+    shape.latentDim = latent.rank;
+    shape.ropeDim = latent.ropeDim;
+    shape.queryLatent = latent.queryRank;
+    shape.headDim = config.headDim - latent.ropeDim;
+    shape.valueDim = latent.valueDim;
+  }
   shape.context = config.maxPositions;
   shape.decodes = config.causal;
   shape.innerDim = config.innerDim;

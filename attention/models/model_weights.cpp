@@ -64,13 +64,15 @@ class WeightsReader {
 
   Result<ModelWeights> read() {
     ModelWeights weights;
-    const Index d = config_.modelDim;
-    weights.embedding = finder_.rows(std::string(names_.embedding), config_.vocabulary, d);
+    const Index d = config_.modelDim, e = config_.embeddingSize();
+    weights.embedding = finder_.rows(std::string(names_.embedding), config_.vocabulary, e);
     if (config_.positionRows > 0)
-      weights.positions = finder_.rows(std::string(names_.positions), config_.positionRows, d);
+      weights.positions = finder_.rows(std::string(names_.positions), config_.positionRows, e);
     if (config_.tokenTypes > 0 && !names_.tokenTypes.empty())
-      weights.tokenTypes = finder_.rows(std::string(names_.tokenTypes), config_.tokenTypes, d);
-    if (!names_.embeddingNorm.empty()) weights.embeddingNorm = norm(names_.embeddingNorm, d);
+      weights.tokenTypes = finder_.rows(std::string(names_.tokenTypes), config_.tokenTypes, e);
+    if (!names_.embeddingNorm.empty()) weights.embeddingNorm = norm(names_.embeddingNorm, e);
+    if (config_.embeddingDim > 0)
+      weights.embeddingMap = finder_.linear(std::string(names_.embeddingMap), d, e, true, false);
     for (Index i = 0; i < config_.layerCount() && finder_.status(); ++i) weights.layers.push_back(layer(i));
     if (!names_.finalNorm.empty() && config_.finalNorm) weights.finalNorm = norm(names_.finalNorm, d);
     readHead(weights);
@@ -107,7 +109,10 @@ class WeightsReader {
   std::vector<MappedLinear> expertMaps(Index i, std::string_view name, Index out, Index in) {
     const Index experts = config_.mixture.experts;
     const std::size_t mark = name.find('E');
-    if (mark == name.npos) return finder_.linears(layerName(names_.layer, i, name), experts, out, in);
+    if (mark == name.npos) {
+      const std::string all = layerName(names_.layer, i, name);
+      return finder_.linears(all + ".weight", config_.mixture.biased ? all + ".bias" : "", experts, out, in);
+    }
     std::vector<MappedLinear> maps;
     for (Index e = 0; e < experts && finder_.status(); ++e) {
       std::string one(name);
@@ -117,22 +122,65 @@ class WeightsReader {
     return maps;
   }
 
+  std::vector<MlpWeights> experts(Index i) {
+    const Mixture& m = config_.mixture;
+    const Index d = config_.modelDim;
+    std::vector<MlpWeights> all;
+    if (!names_.expertGateUp.empty()) {
+      const auto maps = [&](std::string_view name, Index out, Index in) {
+        const std::string tensor = layerName(names_.layer, i, name);
+        return finder_.linears(tensor, m.biased ? tensor + "_bias" : "", m.experts, out, in, true);
+      };
+      auto gateUp = maps(names_.expertGateUp, 2 * m.innerDim, d);
+      auto down = maps(names_.expertDown, d, m.innerDim);
+      for (std::size_t e = 0; e < gateUp.size() && finder_.status(); ++e)
+        all.push_back({{}, std::move(down[e]), {}, std::move(gateUp[e])});
+      return all;
+    }
+    auto up = expertMaps(i, names_.expertUp, m.innerDim, d);
+    auto down = expertMaps(i, names_.expertDown, d, m.innerDim);
+    auto gate = expertMaps(i, names_.expertGate, m.innerDim, d);
+    for (std::size_t e = 0; e < up.size() && finder_.status(); ++e)
+      all.push_back({std::move(up[e]), std::move(down[e]), std::move(gate[e]), {}});
+    return all;
+  }
+
   MixtureWeights mixture(Index i) {
     const Mixture& m = config_.mixture;
     const Index d = config_.modelDim, shared = m.sharedDim;
     MixtureWeights weights;
-    weights.router = linear(i, names_.router, m.experts, d, false);
-    auto up = expertMaps(i, names_.expertUp, m.innerDim, d);
-    auto down = expertMaps(i, names_.expertDown, d, m.innerDim);
-    auto gate = expertMaps(i, names_.expertGate, m.innerDim, d);
-    if (!finder_.status()) return weights;
-    for (std::size_t e = 0; e < up.size(); ++e)
-      weights.experts.push_back({std::move(up[e]), std::move(down[e]), std::move(gate[e])});
+    weights.router = linear(i, names_.router, m.experts, d, m.biased);
+    if (m.corrected)
+      weights.correction = finder_.vector(layerName(names_.layer, i, names_.routerCorrection), m.experts);
+    weights.experts = experts(i);
     if (shared == 0) return weights;
     weights.shared = {linear(i, names_.sharedUp, shared, d, false),
                       linear(i, names_.sharedDown, d, shared, false),
-                      linear(i, names_.sharedGate, shared, d, false)};
-    weights.sharedRouter = finder_.row(layerName(names_.layer, i, names_.sharedRouter), d);
+                      linear(i, names_.sharedGate, shared, d, false),
+                      {}};
+    if (!names_.sharedRouter.empty())
+      weights.sharedRouter = finder_.row(layerName(names_.layer, i, names_.sharedRouter), d);
+    return weights;
+  }
+
+  LatentWeights latent(Index i, MappedLinear& q) {
+    LatentWeights weights;
+    const Latent& l = config_.latent;
+    const Index d = config_.modelDim, queries = config_.heads * config_.headDim;
+    const auto normOf = [&](std::string_view name, Index size) {
+      return finder_.norm(layerName(names_.layer, i, name), size, NormKind::rms);
+    };
+    if (l.queryRank > 0) {
+      weights.queryDown = linear(i, names_.queryDown, l.queryRank, d, config_.qkvBias);
+      weights.queryNorm = normOf(names_.queryDownNorm, l.queryRank);
+      q = linear(i, names_.queryUp, queries, l.queryRank, false);
+    } else {
+      q = linear(i, names_.q, queries, d, false);
+    }
+    weights.down = linear(i, names_.latentDown, l.rank + l.ropeDim, d, config_.qkvBias);
+    weights.norm = normOf(names_.latentNorm, l.rank);
+    weights.up =
+        linear(i, names_.latentUp, config_.heads * (config_.headDim - l.ropeDim + l.valueDim), l.rank, false);
     return weights;
   }
 
@@ -145,7 +193,9 @@ class WeightsReader {
     const auto normOf = [&](std::string_view name, Index size) {
       return name.empty() ? NormWeights() : norm(layerName(names_.layer, i, name), size);
     };
-    if (names_.qkv.empty()) {
+    if (config_.latent.rank > 0) {
+      layer.latent = latent(i, layer.q);
+    } else if (names_.qkv.empty()) {
       layer.q = linear(names_.q, config_.heads * dh, d, config_.qkvBias);
       layer.k = linear(names_.k, config_.kvHeads * dh, d, config_.qkvBias);
       layer.v = linear(names_.v, config_.kvHeads * dh, d, config_.qkvBias);
@@ -156,12 +206,16 @@ class WeightsReader {
       pair(layer.q);
       pair(layer.k);
     }
-    layer.o = linear(names_.o, d, config_.heads * dh, config_.outputBias);
+    layer.o = linear(names_.o, d, config_.heads * config_.valueDim(), config_.outputBias);
+    if (config_.sinks) {
+      const Vector sinks = finder_.vector(layerName(names_.layer, i, names_.sinks), config_.heads);
+      layer.sinks.assign(sinks.begin(), sinks.end());
+    }
     if (config_.layers[asSize(i)].mixture)
       layer.mixture = mixture(i);
     else
       layer.mlp = mlp(i);
-    layer.attentionNorm = normOf(names_.attentionNorm, d);
+    if (i > 0 || config_.firstLayerNormed) layer.attentionNorm = normOf(names_.attentionNorm, d);
     layer.mlpNorm = normOf(names_.mlpNorm, d);
     layer.afterAttentionNorm = normOf(names_.afterAttentionNorm, d);
     layer.afterMlpNorm = normOf(names_.afterMlpNorm, d);
@@ -208,12 +262,13 @@ class WeightsReader {
 
   /// The checkpoint's own map to the vocabulary, else the embedding, where either is the model's head.
   void readHead(ModelWeights& weights) {
-    const Index d = config_.modelDim;
     const std::string dense(names_.headDense), head(names_.head);
+    // A masked-token head leads back to the embeddings' width.
+    const Index d = config_.modelDim, e = dense.empty() ? d : config_.embeddingSize();
     weights.headless = headless();
     if (!weights.headless.empty()) return;
     if (headFinder_.has(head + ".weight")) {
-      weights.head = headFinder_.linear(head, config_.vocabulary, d, false, false);
+      weights.head = headFinder_.linear(head, config_.vocabulary, e, false, false);
       if (config_.tied && headFinder_.status() && finder_.status() &&
           differ(*weights.head, weights.embedding))
         weights.notes.push_back(
@@ -225,8 +280,9 @@ class WeightsReader {
     }
     if (config_.headBias) weights.head->bias = headFinder_.vector(head + ".bias", config_.vocabulary);
     if (dense.empty()) return;
-    weights.headTransform = HeadTransform{headFinder_.linear(dense, d, d, true, false),
-                                          headFinder_.norm(std::string(names_.headNorm), d, config_.norm)};
+    weights.headTransform =
+        HeadTransform{headFinder_.linear(dense, e, d, config_.headDenseBias, false),
+                      headFinder_.norm(std::string(names_.headNorm), e, config_.norm, config_.normBias)};
     weights.head->bias = headFinder_.vector(std::string(names_.headBias), config_.vocabulary);
   }
 
@@ -240,8 +296,11 @@ class WeightsReader {
 
 std::vector<const MappedLinear*> mapsOfToken(const LayerWeights& layer, Index used) {
   std::vector<const MappedLinear*> maps{&layer.q, &layer.k, &layer.v, &layer.o};
+  if (layer.latent)
+    for (const MappedLinear* map : {&layer.latent->queryDown, &layer.latent->down, &layer.latent->up})
+      maps.push_back(map);
   const auto add = [&](const MlpWeights& mlp) {
-    for (const MappedLinear* map : {&mlp.up, &mlp.down, &mlp.gate}) maps.push_back(map);
+    for (const MappedLinear* map : {&mlp.up, &mlp.down, &mlp.gate, &mlp.gateUp}) maps.push_back(map);
   };
   add(layer.mlp);
   if (!layer.mixture) return maps;

@@ -56,18 +56,31 @@ struct NormWeights {
 
 struct MlpWeights {
   MappedLinear up, down;
-  MappedLinear gate;  ///< of a gated MLP
+  MappedLinear gate;    ///< of a gated MLP
+  MappedLinear gateUp;  ///< instead of gate and up: outputs are theirs in turn
 };
 
 struct MixtureWeights {
   MappedLinear router;  ///< [experts, modelDim]
+  Vector correction;    ///< [experts], where the mixture is `corrected`
   std::vector<MlpWeights> experts;
   MlpWeights shared;
-  MappedLinear sharedRouter;  ///< [1, modelDim]
+  MappedLinear sharedRouter;  ///< [1, modelDim], or empty
+};
+
+/// Of Latent: what is on the way to queries, keys and values.
+struct LatentWeights {
+  MappedLinear queryDown;  ///< [queryRank, modelDim], or empty
+  NormWeights queryNorm;
+  MappedLinear down;  ///< [rank + ropeDim, modelDim]
+  NormWeights norm;   ///< of the latent
+  MappedLinear up;    ///< [heads · (headDim − ropeDim + valueDim), rank]
 };
 
 struct LayerWeights {
   MappedLinear q, k, v, o;
+  std::optional<LatentWeights> latent;  ///< then there are no k and v, and q may read the queries' latent
+  std::vector<float> sinks;             ///< [heads] or empty
   MlpWeights mlp;
   std::optional<MixtureWeights> mixture;  ///< instead of the MLP
   NormWeights attentionNorm, mlpNorm;
@@ -89,6 +102,7 @@ struct HeadTransform {
 struct ModelWeights {
   MappedRows embedding, positions, tokenTypes;  ///< the last two may have no rows
   std::optional<NormWeights> embeddingNorm, finalNorm;
+  std::optional<MappedLinear> embeddingMap;
   std::vector<LayerWeights> layers;
   std::optional<HeadTransform> headTransform;
   std::optional<MappedLinear> head;  ///< nothing: the checkpoint makes no guesses

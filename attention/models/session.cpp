@@ -242,6 +242,7 @@ Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const Pass
     const auto i = static_cast<std::size_t>(layer);
     auto attention = attentions.of(layer);
     if (!attention) return attention.error();
+    attention->config.sinks = model_->weights().layers[i].sinks;
     const bool asked = contains(request.layers, layer);
     const auto& rotation = config.layers[i].rotation;
     std::vector<KvCache> beside;
@@ -252,8 +253,8 @@ Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const Pass
                       layer,
                       model_->weights().layers[i],
                       *attention,
-                      rotation ? &tables[static_cast<std::size_t>(*rotation)] : nullptr,
-                      rotation && config.rotations[static_cast<std::size_t>(*rotation)].neighbours,
+                      rotation ? &tables[asSize(*rotation)] : nullptr,
+                      rotation ? &config.rotations[asSize(*rotation)] : nullptr,
                       asked && request.weights ? Keep::weights : Keep::output,
                       stop,
                       asked && request.between ? &extra.between : nullptr,

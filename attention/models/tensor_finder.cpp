@@ -63,13 +63,22 @@ MappedLinear TensorFinder::linear(const std::string& name, Index out, Index in, 
   return map;
 }
 
-std::vector<MappedLinear> TensorFinder::linears(const std::string& name, Index count, Index out, Index in) {
-  const TensorView* const tensor = get(name + ".weight", {asSize(count), asSize(out), asSize(in)});
-  if (!tensor) return {};
-  std::vector<MappedLinear> maps(asSize(count), MappedLinear{.out = out, .in = in, .row = in});
-  for (std::size_t i = 0; i < maps.size(); ++i)
+std::vector<MappedLinear> TensorFinder::linears(const std::string& tensor, const std::string& bias,
+                                                Index count, Index out, Index in, bool inFirst) {
+  const TensorView* const found =
+      get(tensor, {asSize(count), asSize(inFirst ? in : out), asSize(inFirst ? out : in)});
+  const TensorView* const biases = found && !bias.empty() ? get(bias, {asSize(count), asSize(out)}) : nullptr;
+  if (!found || error_) return {};
+  std::vector<MappedLinear> maps(asSize(count),
+                                 {.out = out, .in = in, .transposed = inFirst, .row = inFirst ? out : in});
+  for (std::size_t i = 0; i < maps.size(); ++i) {
     maps[i].pieces.push_back(
-        {tensor->data + i * kernels::weightBytes(*tensor->type, asSize(out * in)), *tensor->type});
+        {found->data + i * kernels::weightBytes(*found->type, asSize(out * in)), *found->type});
+    if (!biases) continue;
+    maps[i].bias.resize(out);
+    const Status status = biases->read(i * asSize(out), {maps[i].bias.data(), asSize(out)}, bias);
+    if (!status) fail(status.error().message);
+  }
   return maps;
 }
 

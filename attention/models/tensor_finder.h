@@ -22,8 +22,10 @@ class TensorFinder {
   bool has(const std::string& name) const;
   /// `name`.weight as [out, in], or [in, out] where `inFirst`, with a bias where there is to be one.
   MappedLinear linear(const std::string& name, Index out, Index in, bool bias, bool inFirst);
-  /// `name`.weight [count, out, in] as so many maps.
-  std::vector<MappedLinear> linears(const std::string& name, Index count, Index out, Index in);
+  /// The tensor of this very name, [count, out, in], or [count, in, out] where `inFirst`, as so many maps;
+  /// with biases [count, out] where `bias` names them.
+  std::vector<MappedLinear> linears(const std::string& tensor, const std::string& bias, Index count,
+                                    Index out, Index in, bool inFirst = false);
   /// `name`.weight as a map to one number: [1, in] or, as GGUF files have it, [in].
   MappedLinear row(const std::string& name, Index in);
   MappedRows rows(const std::string& name, Index rows, Index cols);

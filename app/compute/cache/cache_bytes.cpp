@@ -32,19 +32,24 @@ std::uint64_t bytesPerToken(const Scene& scene, const ShapeCase& shape) {
 
 CacheBytes bytesPerToken(const Scene& scene, const attention::AttentionConfig& config) {
   const auto bytes = [&](Index rows, Index size) { return storedBytes(scene.cost.cache, rows, size); };
-  const Index dim = config.headDim;
-  return {bytes(2 * config.kvHeads, dim), bytes(2 * config.heads, dim), bytes(2, dim),
-          bytes(1, latentDimOf(config)) + bytes(1, rotaryDimOf(config))};
+  const auto ofHeads = [&](Index heads) {
+    return bytes(heads, config.headDim) + bytes(heads, config.valueSize());
+  };
+  const std::uint64_t latent = bytes(1, latentDimOf(config)) + bytes(1, rotaryDimOf(config));
+  return {config.latentDim > 0 ? latent : ofHeads(config.kvHeads), ofHeads(config.heads), ofHeads(1), latent};
 }
 
 Index latentDimOf(const attention::AttentionConfig& config) {
-  return 4 * config.headDim;
+  return config.latentDim > 0 ? config.latentDim : 4 * config.headDim;
 }
 Index rotaryDimOf(const attention::AttentionConfig& config) {
-  return config.headDim / 2;
+  return config.latentDim > 0 ? config.rotaryDim : config.headDim / 2;
 }
 
 std::string shareText(const attention::AttentionConfig& config, const CacheBytes& bytes) {
+  if (config.latentDim > 0)
+    return fmt::format("MLA (a latent of {} + {}) is {} of MHA.", config.latentDim, config.rotaryDim,
+                       fractionText(bytes.own, bytes.mha));
   if (config.heads == 1) return "One head: nothing to share.";
   if (config.kvHeads == config.heads) return "MHA: one band per head.";
   return fmt::format("{} ({}) is {} of MHA.", kindName(config.heads, config.kvHeads),

@@ -18,7 +18,7 @@ struct CacheBytes {
 CacheBytes bytesPerToken(const Scene& scene, const attention::AttentionConfig& config);
 /// The same of one of the four shapes.
 std::uint64_t bytesPerToken(const Scene& scene, const ShapeCase& shape);
-/// Latent attention of this size, as DeepSeek has it: 4·headDim for keys and values, headDim/2 for positions.
+/// A layer's own latent, else one of this size, as DeepSeek has it: 4·headDim for keys and values, headDim/2 for positions.
 Index latentDimOf(const attention::AttentionConfig& config);
 Index rotaryDimOf(const attention::AttentionConfig& config);
 /// "GQA (2 kv heads) is ¼ of MHA."

@@ -9,6 +9,8 @@
 namespace headscope::app {
 
 double cacheBytes(const Snapshot& snapshot, Index kvHeads, Index tokens, Index bytesPerValue) {
+  if (snapshot.config.latentDim > 0 && kvHeads == snapshot.config.kvHeads)
+    return latentCacheBytes(snapshot, tokens, bytesPerValue);
   return static_cast<double>(attention::kvCacheBytes(kvHeads, snapshot.config.headDim, tokens, bytesPerValue,
                                                      static_cast<Index>(snapshot.sequences.size())));
 }
@@ -20,9 +22,12 @@ double latentCacheBytes(const Snapshot& snapshot, Index tokens, Index bytesPerVa
 }
 
 std::string cacheFormula(const Snapshot& snapshot, Index tokens, Index bytesPerValue) {
-  const Index kvHeads = snapshot.config.kvHeads;
-  std::string factors = fmt::format("2 · {} · {} · {} B", countedText(kvHeads, "kv head"),
-                                    snapshot.config.headDim, bytesPerValue);
+  const attention::AttentionConfig& config = snapshot.config;
+  const Index kvHeads = config.kvHeads;
+  std::string factors =
+      config.latentDim > 0
+          ? fmt::format("(latent {} + rotated {}) · {} B", config.latentDim, config.rotaryDim, bytesPerValue)
+          : fmt::format("2 · {} · {} · {} B", countedText(kvHeads, "kv head"), config.headDim, bytesPerValue);
   if (snapshot.sequences.size() > 1) factors += fmt::format(" · {} lines", snapshot.sequences.size());
   if (snapshot.setup.input.cross)
     return fmt::format("{}, filled once = {} · {}",

@@ -178,7 +178,8 @@ Result<EvictionStudy> studyEviction(const EvictionQuestion& question, const Reso
   for (std::size_t i = 0; i < 2 && !stop.stop_requested(); ++i) {
     EvictionCase& one = study.cases[i];
     one.rules = question.rules[i];
-    const attention::EvictionRun run = attention::runEviction(full, snapshot.config.kvHeads, one.rules, stop);
+    const attention::EvictionRun run =
+        attention::runEviction(full, snapshot.config.kvHeads, one.rules, stop, snapshot.config.sinks);
     if (stop.stop_requested()) break;
     for (Index query = 0; query < n; ++query) {
       one.massLost.push_back(static_cast<double>(run.massLost.col(query).mean()));

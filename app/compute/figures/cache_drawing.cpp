@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "app/compute/cache/cache_bytes.h"
+#include "app/compute/cache/cache_cost.h"
 #include "app/compute/cache/cache_picture.h"
 #include "app/compute/cache/cache_studies.h"
 #include "app/compute/cache/paging_study.h"
@@ -31,6 +32,11 @@ Index cachedTokens(const Scene& scene, const Snapshot& snapshot, Index tokens) {
 
 std::string bytesLine(const Scene& scene, const Snapshot& snapshot, Index tokens) {
   const attention::AttentionConfig& config = snapshot.config;
+  if (config.latentDim > 0)
+    return fmt::format("{} of a latent of {} + {} numbers = {}", tokenCountText(tokens), config.latentDim,
+                       config.rotaryDim,
+                       bytesText(latentCacheBytes(snapshot, tokens, scene.look.cacheBytes) /
+                                 static_cast<double>(snapshot.sequences.size())));
   const auto bytes = attention::kvCacheBytes(config.kvHeads, config.headDim, tokens, scene.look.cacheBytes);
   return fmt::format("2 (K and V) · {} · {} · {} · {} B = {}{}", countedText(config.kvHeads, "kv head"),
                      countedText(config.headDim, "dim"), tokenCountText(tokens), scene.look.cacheBytes,

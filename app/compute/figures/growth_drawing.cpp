@@ -95,9 +95,10 @@ void addStairs(Drawing& drawing, const DrawingColors& colors, const AttentionCon
         plan.x(plan.tokens) + 10, at, 11, color, Anchor::start, false, width > 1.5});
   };
   drawing.shapes.push_back(Line{plan.left, bottom, plan.x(plan.tokens), bottom, colors.line, 0.75});
-  if (config.kvHeads != config.heads) stairs("MHA", bytes.mha, colors.secondary, 1.2);
-  stairs(kindName(config.heads, config.kvHeads), bytes.own, colors.text, 2.4);
-  if (config.kvHeads != 1) stairs("MQA", bytes.mqa, colors.secondary, 1.2);
+  const bool latent = config.latentDim > 0;
+  if (latent || config.kvHeads != config.heads) stairs("MHA", bytes.mha, colors.secondary, 1.2);
+  stairs(latent ? "MLA" : kindName(config.heads, config.kvHeads), bytes.own, colors.text, 2.4);
+  if (latent || config.kvHeads != 1) stairs("MQA", bytes.mqa, colors.secondary, 1.2);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ std::pair<const char*, double> ComposedHead::strongest() const {
 
 Result<HeadCompositions> headCompositions(const CompositionQuestion& question, std::stop_token stop) {
   const attention::Model& model = *question.opened->model;
+  if (const attention::Status status = model.config().haveHeadsMaps(); !status) return status.error();
   const HeadCircuits own = headCircuits(model, question.layer, question.head);
   HeadCompositions all;
   for (Index layer = 0; layer < model.config().layerCount(); ++layer)
@@ -35,6 +36,7 @@ Result<HeadCompositions> headCompositions(const CompositionQuestion& question, s
 }
 
 Result<std::vector<ComposedPair>> allCompositions(const attention::Model& model, std::stop_token stop) {
+  if (const attention::Status status = model.config().haveHeadsMaps(); !status) return status.error();
   const Index layers = model.config().layerCount(), heads = model.config().heads;
   std::vector<HeadCircuits> maps;
   std::vector<ComposedPair> pairs;

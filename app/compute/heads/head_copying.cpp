@@ -8,6 +8,7 @@ namespace headscope::app {
 attention::Result<double> headCopying(const CopyingQuestion& question, std::stop_token stop) {
   const attention::Model& model = *question.opened->model;
   const attention::ModelConfig& config = model.config();
+  if (const attention::Status status = config.haveHeadsMaps(); !status) return status.error();
   const auto& weights = model.weights().layers[static_cast<std::size_t>(question.layer)];
   const Index size = config.headDim, kv = question.head * config.kvHeads / config.heads;
   const attention::Matrix v = attention::weightRows(weights.v, kv * size, size).transpose();

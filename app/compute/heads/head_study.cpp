@@ -73,7 +73,7 @@ Matrix plainWeights(const attention::AttentionConfig& config, const attention::A
     line *= factor;
     for (Index col = 0; col < scores.cols(); ++col)
       if (scores(row, col) == render::kMaskedCell) line[col] = render::kMaskedCell;
-    attention::softmaxRow(line.data(), line.size(), weights.row(row).data());
+    attention::softmaxRow(line.data(), line.size(), weights.row(row).data(), config.sinkOf(head));
   }
   return weights;
 }

@@ -12,7 +12,9 @@ namespace {
 /// The model's own numbers, and where the scene's act on its layer, those beside them.
 AttentionConfig modelConfigOf(const Setup& setup) {
   const ModelSetup& model = setup.model;
-  AttentionConfig config = setup.subject.opened->config().attention(setup.subject.layer);
+  const OpenModel& opened = *setup.subject.opened;
+  AttentionConfig config = opened.model ? opened.model->attention(setup.subject.layer)
+                                        : opened.config().attention(setup.subject.layer);
   config.gain *= model.sharpness;
   config.alibi |= model.position == PositionKind::alibi;
   if (model.position == PositionKind::t5)

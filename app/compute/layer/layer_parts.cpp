@@ -136,6 +136,8 @@ Result<std::shared_ptr<const LayerParts>> layerParts(const PartsQuestion& questi
   const auto at = static_cast<std::size_t>(question.sequence);
   if (at >= batch.lines.size()) return Error{"line " + std::to_string(at) + " is not in the text"};
   if (setup.subject.opened) {
+    const attention::Status maps = setup.subject.opened->config().haveHeadsMaps();
+    if (!maps) return maps.error();
     auto x = modelInput(setup, batch.lines[at], resources, stop);
     if (!x) return x.error();
     parts->x = *std::move(x);

@@ -9,7 +9,7 @@ using attention::Matrix;
 using attention::Stack;
 
 OutputMap outputMapOf(const LayerParts& layer) {
-  const Index dim = layer.config().headDim;
+  const Index dim = layer.config().valueSize();
   OutputMap map;
   if (const attention::Projections* made = layer.projections.get()) {
     map.columns = [made, dim](Index head) -> Matrix { return made->o.weight.middleCols(head * dim, dim); };

@@ -150,7 +150,7 @@ OtherMask computeOther(const AttentionConfig& config, const SequenceSnapshot& se
   }
   attention::attendHeads(config, mask, keys, values, other.attention, stop);
   if (stop.stop_requested()) return other;
-  if (config.dropout.probability > 0) other.undropped = attention::undroppedWeights(other.attention, stop);
+  if (config.dropout.probability > 0) other.undropped = attention::undroppedWeights(config, other.attention, stop);
   other.pictures = drawPictures(other.attention, other.probabilities(), stop);
   other.comparison = attention::compareMasks({sequence.probabilities(), sequence.attention.headOutput},
                                              {other.probabilities(), other.attention.headOutput});
@@ -203,7 +203,7 @@ SequenceSnapshot computeSequence(const Snapshot& snapshot, LineTokens line, cons
     sequence.attention = attendModel(config, *std::get<std::shared_ptr<const attention::LayerResult>>(source),
                                      setup, sequence.mask, stop);
   if (!stop.stop_requested() && config.dropout.probability > 0)
-    sequence.undropped = attention::undroppedWeights(sequence.attention, stop);
+    sequence.undropped = attention::undroppedWeights(config, sequence.attention, stop);
   if (!stop.stop_requested()) sequence.decode = checkDecode(snapshot, source, sequence, stop);
   if (!stop.stop_requested() && masks.other)
     sequence.other = computeOther(config, sequence, masks.other, stop);

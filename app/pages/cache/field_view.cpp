@@ -119,6 +119,7 @@ void paintLabels(const Scene& scene, const View& view, Canvas list, const CacheS
   const CacheBytes bytes = bytesPerToken(scene, page.snapshot->config);
   const std::uint64_t band =
       bytes.own * static_cast<std::uint64_t>(place.now) / static_cast<std::uint64_t>(place.kvHeads);
+  const bool latent = page.snapshot->config.latentDim > 0;
   float lastLabel = -1e9f, lastReads = -1e9f;
   for (Index g = 0; g < place.kvHeads; ++g) {
     const float readsMiddle = place.groupTop(g) + place.readsHeight() / 2;
@@ -153,7 +154,11 @@ void paintLabels(const Scene& scene, const View& view, Canvas list, const CacheS
         list, view.fonts->mono,
         ImVec2(right, place.group() == 1 && first && place.readsHeight() >= view.px(7) ? middle + view.px(6)
                                                                                        : middle),
-        theme.secondary, fourDigitBytes(band));
+        theme.secondary,
+        // Keys and values of all heads are made of one entry.
+        !latent ? fourDigitBytes(band)
+        : first ? "of a latent"
+                : "");
   }
 }
 

@@ -127,8 +127,9 @@ void paintStairs(const Scene& scene, CacheState& page, const FieldPlace& field, 
   axis(view, list, place, small);
   ownBars(view, list, place, static_cast<double>(bytes.own));
   const CacheSetup& cache = scene.cost.cache;
-  const bool isMha = config.kvHeads == config.heads, isMqa = config.kvHeads == 1;
-  std::vector<EndLabel> labels{{kindName(config.heads, config.kvHeads),
+  const bool latent = config.latentDim > 0;
+  const bool isMha = !latent && config.kvHeads == config.heads, isMqa = !latent && config.kvHeads == 1;
+  std::vector<EndLabel> labels{{latent ? "MLA" : kindName(config.heads, config.kvHeads),
                                 fourDigitBytes(static_cast<double>(bytes.own) * tokens),
                                 place.y(static_cast<double>(bytes.own) * tokens), true}};
   const auto line = [&](const char* name, std::uint64_t perToken, Dash dash, float thick) {
@@ -137,7 +138,7 @@ void paintStairs(const Scene& scene, CacheState& page, const FieldPlace& field, 
     labels.push_back({name, fourDigitBytes(all), place.y(all), false});
   };
   // With a head or two a latent of four head sizes is more than what it stands for.
-  if (cache.mlaStair && bytes.mla <= bytes.mha) line("MLA", bytes.mla, Dash::dotted, 1.6f);
+  if (cache.mlaStair && !latent && bytes.mla <= bytes.mha) line("MLA", bytes.mla, Dash::dotted, 1.6f);
   if (cache.mqaStair && !isMqa) line("MQA", bytes.mqa, Dash::dashed, 1.8f);
   if (cache.mhaStair && !isMha) line("MHA", bytes.mha, Dash::solid, 2.5f);
   endLabels(view, list, std::move(labels), labelRight, area.Max.y + view.px(6));

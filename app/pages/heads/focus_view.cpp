@@ -8,7 +8,9 @@
 #include "app/widgets/camera.h"
 #include "app/widgets/cells.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/sink_bars.h"
 #include "app/widgets/text/token_labels.h"
+#include "attention/core/receipt.h"
 
 namespace headscope::app {
 
@@ -25,7 +27,8 @@ float labelRoom(const View& view, const std::vector<attention::Token>& queries) 
 }
 
 /// The cells' area: square cells, centred, with room for title and labels.
-ImRect cellArea(const View& view, const ImRect& area, const SequenceSnapshot& sequence, bool besideReceipt) {
+ImRect cellArea(const View& view, const ImRect& area, const SequenceSnapshot& sequence, bool besideReceipt,
+                bool sinks) {
   const auto n = static_cast<float>(sequence.queries.size()), m = static_cast<float>(sequence.keys.size());
   const float guess = view.guessedRow.empty() ? 0 : kGuessRoom;
   const float labels =
@@ -33,7 +36,10 @@ ImRect cellArea(const View& view, const ImRect& area, const SequenceSnapshot& se
   const float left = labelRoom(view, sequence.queries), bottom = labels + view.px(guess), top = view.px(44);
   const float aspect = std::clamp(m / n, 0.2f, 5.0f);
   // At the right a lesson's mark stands where somebody presents, unless a receipt takes that room.
-  const float right = view.px(!view.present ? 24 : besideReceipt ? 12 : 44);
+  const float right = view.px(!view.present   ? 24
+                              : besideReceipt ? 12
+                                              : 44) +
+                      (sinks ? sinkBarsRoom(view) : 0);
   const float roomX = area.GetWidth() - left - right, roomY = area.GetHeight() - top - bottom;
   const float width = std::floor(std::max(view.px(60), std::min(roomX, roomY * aspect)));
   const float height = std::floor(width / aspect);
@@ -106,7 +112,7 @@ void focusView(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence,
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
   const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
   const Index head = std::min(scene.cursor.focus, snapshot.config.heads - 1);
-  const ImRect cells = cellArea(view, area, sequence, besideReceipt);
+  const ImRect cells = cellArea(view, area, sequence, besideReceipt, !snapshot.config.sinks.empty());
   ImGui::SetCursorScreenPos(cells.Min);
   compat::invisibleButton("focus", cells.GetSize());
   trackItem("focus");
@@ -142,6 +148,10 @@ void focusView(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence,
     paintLabelsBelowGuess(view, list, tile, labels);
   }
   paintCrosshair(view, list, tile, query, key, n, m);
+  if (!snapshot.config.sinks.empty())
+    paintSinkBars(view, list, tile, n, [&](Index row) {
+      return attention::sinkShare(snapshot.config, sequence.attention, head, row);
+    });
   if (!view.present)
     paintFitted(view, list, view.fonts->small, ImVec2(cells.Min.x, area.Max.y - view.px(8)),
                 area.Max.x - cells.Min.x, view.theme->faint, whatIsShown(page, tile, n, m));

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "app/compute/cache/cache_cost.h"
 #include "app/pages/heads/heads_state.h"
 #include "app/scene/text/number_text.h"
-#include "attention/cache/cost.h"
+#include "attention/core/receipt.h"
 
 namespace headscope::app {
 
@@ -16,7 +17,8 @@ std::string quoted(const std::vector<attention::Token>& tokens, Index i) {
   return "“" + tokens[static_cast<std::size_t>(i)].text + "”";
 }
 
-Caption ofCell(const SequenceSnapshot& sequence, const Cell& cell, const Theme& theme) {
+Caption ofCell(const Snapshot& snapshot, const SequenceSnapshot& sequence, const Cell& cell,
+               const Theme& theme) {
   const float score = sequence.attention.scores.at(cell.head, cell.query, cell.key);
   const CaptionPart query{quoted(sequence.queries, cell.query), theme.query},
       key{quoted(sequence.keys, cell.key), theme.key};
@@ -25,23 +27,28 @@ Caption ofCell(const SequenceSnapshot& sequence, const Cell& cell, const Theme& 
   if (score == -INFINITY)
     return {query, {" can't see ", theme.text}, key, {": the mask hides it.", theme.text}};
   const float weight = sequence.probabilities().at(cell.head, cell.query, cell.key);
+  const float rest = 1 - attention::sinkShare(snapshot.config, sequence.attention, cell.head, cell.query);
   const auto others = (sequence.attention.scores[cell.head].row(cell.query).array() != -INFINITY).count() - 1;
   Caption caption{query, {" takes " + weightText(weight) + " of its output from ", theme.text}, key};
   caption.push_back({others == 0   ? ", the only key it sees."
-                     : others == 1 ? fmt::format(". The other key gets {}.", weightText(1 - weight))
+                     : others == 1 ? fmt::format(". The other key gets {}.", weightText(rest - weight))
                                    : fmt::format(". The other {} keys share {}.", others,
-                                                 weightText(std::max(0.0f, 1 - weight))),
+                                                 weightText(std::max(0.0f, rest - weight))),
                      theme.text});
+  if (rest < 1)
+    caption.push_back({fmt::format(" The sink takes {}.", weightText(1 - rest)), theme.secondary});
   return caption;
 }
 
 /// The story of a row is its strongest key, also where the crosshair is on another one.
-Caption ofRow(const SequenceSnapshot& sequence, const Cell& cell, const Theme& theme) {
+Caption ofRow(const Snapshot& snapshot, const SequenceSnapshot& sequence, const Cell& cell,
+              const Theme& theme) {
   const auto row = sequence.probabilities()[cell.head].row(cell.query);
   Index strongest = 0;
   const float most = row.maxCoeff(&strongest);
-  if (strongest == cell.key || !(most > 0) || row(cell.key) == most) return ofCell(sequence, cell, theme);
-  Caption caption = ofCell(sequence, {cell.head, cell.query, strongest}, theme);
+  if (strongest == cell.key || !(most > 0) || row(cell.key) == most)
+    return ofCell(snapshot, sequence, cell, theme);
+  Caption caption = ofCell(snapshot, sequence, {cell.head, cell.query, strongest}, theme);
   if (sequence.attention.scores.at(cell.head, cell.query, cell.key) == -INFINITY) return caption;
   caption.push_back({" ", theme.text});
   caption.push_back({quoted(sequence.keys, cell.key), theme.key});
@@ -53,8 +60,9 @@ Caption ofStep(const Scene& scene, const Snapshot& snapshot, const SequenceSnaps
                const Theme& theme) {
   const attention::AttentionConfig& config = snapshot.config;
   const Index now = std::clamp<Index>(scene.cursor.step, 1, sequence.queryLength);
-  const auto bytes =
-      static_cast<double>(attention::kvCacheBytes(config.kvHeads, config.headDim, 1, scene.look.cacheBytes));
+  const auto bytes = cacheBytes(snapshot, config.kvHeads, 1, scene.look.cacheBytes) /
+                     static_cast<double>(snapshot.sequences.size());
+  const bool latent = config.latentDim > 0;
   const std::string where = config.kvHeads == 1   ? "the one kv head"
                             : config.kvHeads == 2 ? "both kv heads"
                                                   : fmt::format("all {} kv heads", config.kvHeads);
@@ -62,11 +70,14 @@ Caption ofStep(const Scene& scene, const Snapshot& snapshot, const SequenceSnaps
                              : now == 2 ? " The previous token is reused."
                                         : fmt::format(" The {} previous tokens are reused.", now - 1);
   return {{quoted(sequence.keys, now - 1), theme.query},
-          {" adds a ", theme.text},
-          {"key", theme.key},
-          {" and a ", theme.text},
-          {"value", theme.value},
-          {fmt::format(" to {}, {} in all.", where, bytesText(bytes)) + reused, theme.text},
+          {latent ? " adds a latent, of which all heads' " : " adds a ", theme.text},
+          {latent ? "keys" : "key", theme.key},
+          {latent ? " and " : " and a ", theme.text},
+          {latent ? "values" : "value", theme.value},
+          {(latent ? fmt::format(" are made, {}.", bytesText(bytes))
+                   : fmt::format(" to {}, {} in all.", where, bytesText(bytes))) +
+               reused,
+           theme.text},
           {fmt::format("{} of {}", now, sequence.queryLength), theme.secondary, true}};
 }
 
@@ -90,7 +101,7 @@ Caption headsCaption(const Scene& scene, const Snapshot& snapshot, const Sequenc
   const Theme& theme = *view.theme;
   const Cell cell = litCell(scene, snapshot, sequence, view);
   const bool points = view.hover.key >= 0;
-  if (scene.cursor.focus >= 0) return (points ? ofCell : ofRow)(sequence, cell, theme);
+  if (scene.cursor.focus >= 0) return (points ? ofCell : ofRow)(snapshot, sequence, cell, theme);
   if (scene.cursor.decoding) return ofStep(scene, snapshot, sequence, theme);
   return {{"Each row is a ", theme.text},   {"query", theme.query},
           {", each column a ", theme.text}, {"key", theme.key},

@@ -148,6 +148,16 @@ void terms(const Snapshot& snapshot, const ScoreReceipt& receipt, View& view) {
        "exp(" + (receipt.visible ? numberText(receipt.score) : std::string("−∞")) +
            (receipt.rowMax < 0 ? " + " : " − ") + numberText(std::abs(receipt.rowMax)) + ")",
        weightText(receipt.exponential), theme.text);
+  if (receipt.sink) {
+    term(view, fmt::format("sink, exp({} − {})", numberText(*receipt.sink), numberText(receipt.rowMax)),
+         "+ " + weightText(std::exp(*receipt.sink - receipt.rowMax)), theme.secondary);
+    trackItem("receipt.sink");
+    if (ImGui::IsItemHovered())
+      restingHelp(
+          view, "term.sink",
+          "A learned score of this head that belongs to no key. Its share of the softmax reads no value: "
+          "the weights of the keys sum to less than 1.");
+  }
   const float probability = receipt.exponential / receipt.rowSum;
   const float dropout = snapshot.config.dropout.probability;
   term(view, "÷ row sum " + numberText(receipt.rowSum), weightText(probability), theme.query, dropout == 0);
@@ -197,7 +207,8 @@ void weightLine(Scene& scene, const SequenceSnapshot& sequence, View& view, cons
 }
 
 /// The row's largest weights, and the others in one line.
-void largestWeights(Scene& scene, const SequenceSnapshot& sequence, View& view, const Cell& cell) {
+void largestWeights(Scene& scene, const attention::AttentionConfig& config, const SequenceSnapshot& sequence,
+                    View& view, const Cell& cell) {
   constexpr std::size_t kShown = 6;
   const attention::MatrixView weights = sequence.probabilities()[cell.head];
   const attention::MatrixView scores = sequence.attention.scores[cell.head];
@@ -222,6 +233,10 @@ void largestWeights(Scene& scene, const SequenceSnapshot& sequence, View& view, 
   }
   if (order.size() > shown)
     term(view, fmt::format("+ {} more", order.size() - shown), weightText(static_cast<float>(rest)),
+         view.theme->secondary);
+  if (!config.sinks.empty())
+    term(view, "+ sink, which reads nothing",
+         weightText(attention::sinkShare(config, sequence.attention, cell.head, cell.query)),
          view.theme->secondary);
 }
 
@@ -299,7 +314,7 @@ void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& seq
     restingHelp(
         view, "entropy",
         "Entropy −Σ w·ln w of the row: 0 if one key has all the weight, ln n if n keys share it equally.");
-  largestWeights(scene, sequence, view, cell);
+  largestWeights(scene, snapshot.config, sequence, view, cell);
   whatItDoes(scene.look, snapshot, sequence, view, cell.head);
 }
 

@@ -66,6 +66,8 @@ void compositionSection(Scene& scene, ModelState& page, float width) {
   track("model.composition", at, to);
   if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(at, to))
     restingHelp(view, "model.composition", kCompositionHelp);
+  if (const attention::Status maps = page.config->haveHeadsMaps(); !maps)
+    return hint(view, maps.error().message);
   const auto found = page.compositions.find({scene.cursor.model.layer, scene.cursor.cell.head});
   if (found == page.compositions.end()) return hint(view, "…");
   partners(scene, page, "composes.earlier", "reads", found->second.earlier, width);

@@ -12,6 +12,7 @@
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/sink_bars.h"
 #include "app/widgets/text/token_labels.h"
 
 namespace headscope::app {
@@ -65,6 +66,9 @@ float heatmap(Scene& scene, ModelState& page, ImVec2 at, float width, float heig
   const auto [left, bottom] = nameRoom(view, queries, keys);
   const float top = view.px(18);
   const auto n = static_cast<float>(page.queries()), m = static_cast<float>(page.tokens());
+  const LayerSummary& layer = *page.layer(scene.cursor.model.layer);
+  const bool sinks = page.config->sinks && layer.heads[attention::asSize(scene.cursor.cell.head)].differs < 0;
+  if (sinks) width -= sinkBarsRoom(view);
   float side = std::max(std::min((width - left) / m, (height - bottom - top) / n), 0.01f);
   if (side >= 8) side = std::floor(side);
   // Few rows over many keys are as high as can be pointed at, and the other way round.
@@ -83,7 +87,6 @@ float heatmap(Scene& scene, ModelState& page, ImVec2 at, float width, float heig
   const Index rows = page.queries(), cols = page.tokens();
   paintAxisTitles(view, list, cells, left, true);
   paintAxisLabels(view, list, tile, {&queries, &keys, cell.query, cell.key, left, bottom});
-  const LayerSummary& layer = *page.layer(scene.cursor.model.layer);
   if (!scene.cursor.model.firstOut) {
     Look look = scene.look;
     look.quantity = Quantity::weights;
@@ -93,6 +96,9 @@ float heatmap(Scene& scene, ModelState& page, ImVec2 at, float width, float heig
     });
   }
   paintCrosshair(view, list, tile, cell.query, cell.key, rows, cols);
+  if (sinks)
+    paintSinkBars(view, list, tile, rows,
+                  [&](Index row) { return std::max(0.0f, 1 - layer.weights[cell.head].row(row).sum()); });
   track("model.large", cells.Min, cells.Max);
   ImGui::SetCursorScreenPos(cells.Min);
   compat::invisibleButton("model.large", cells.GetSize());
@@ -125,7 +131,8 @@ void facts(const Scene& scene, ModelState& page, float x, float y) {
   number(fmt::format("{:.2f}", headShare(*page.study, layer, cell.head, cell.query)));
   word(" of the stream    copies ");
   const auto copying = page.copying.find({layer, cell.head});
-  number(copying == page.copying.end()
+  number(!page.config->haveHeadsMaps() ? "–"
+         : copying == page.copying.end()
              ? "…"
              : fmt::format("{}{:.2f}", copying->second < 0 ? "−" : "", std::abs(copying->second)));
   ImGui::SetCursorScreenPos(ImVec2(left, y - view.px(9)));

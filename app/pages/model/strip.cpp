@@ -272,10 +272,15 @@ void cacheFigures(const ModelState& page, const StripColumns& columns, float rig
       drawn == rows
           ? (config.kvHeads == 1 ? "one row per layer" : "one row per layer and kv head")
           : fmt::format("each row shows the strongest of {} layers and kv heads", (rows + drawn - 1) / drawn);
-  const std::string figures = fmt::format("{} · +{} per token = 2 · {} · {} · {} · 4 B",
-                                          bytesText(perToken * static_cast<double>(page.tokens())),
-                                          bytesText(perToken), countedText(config.layerCount(), "layer"),
-                                          countedText(config.kvHeads, "kv head"), config.headDim);
+  const std::string layers = countedText(config.layerCount(), "layer");
+  const std::string factors = config.latent.rank > 0
+                                  ? fmt::format("{} · (latent {} + rotated {}) · 4 B", layers,
+                                                config.latent.rank, config.latent.ropeDim)
+                                  : fmt::format("2 · {} · {} · {} · 4 B", layers,
+                                                countedText(config.kvHeads, "kv head"), config.headDim);
+  const std::string figures =
+      fmt::format("{} · +{} per token = {}", bytesText(perToken * static_cast<double>(page.tokens())),
+                  bytesText(perToken), factors);
   const float wide =
       paintText(list, view.fonts->small, ImVec2(right, y), view.theme->secondary, figures, Align::right);
   if (columns.left + textWidth(view.fonts->small, of) + view.px(20) < right - wide)

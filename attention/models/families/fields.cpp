@@ -64,6 +64,21 @@ void readLongRope(const ConfigReader& rope, std::optional<Index> said, const Mod
   rotation.amplitude = rope.positive("attention_factor", amplitude);
 }
 
+void readYarn(const ConfigReader& rope, std::optional<Index> said, double theta, const ModelConfig& config,
+              Rotation& rotation) {
+  if (!said && !rope.has("factor")) rope.refuse("factor", "absent", "a finite number above 0");
+  const double factor = stretchOf(rope, said, config.maxPositions);
+  const YarnScaling scaling{factor, rope.positive("beta_fast", 32), rope.positive("beta_slow", 1),
+                            static_cast<double>(said.value_or(std::max<Index>(config.maxPositions, 2))),
+                            rope.flag("truncate", true)};
+  rotation.frequencies = stretched(std::move(rotation.frequencies), theta, scaling);
+  const auto ofTurned = rope.optionalPositive("mscale"), ofAll = rope.optionalPositive("mscale_all_dim");
+  const double sharpness = ofTurned && ofAll
+                               ? yarnSharpness(factor, *ofTurned) / yarnSharpness(factor, *ofAll)
+                               : yarnSharpness(factor);
+  rotation.amplitude = rope.positive("attention_factor", sharpness);
+}
+
 }  // namespace
 
 Index evenShare(const ConfigReader& json, std::string_view whole, Index size, std::string_view parts,
@@ -102,6 +117,7 @@ Activation readActivation(const ConfigReader& json, std::string_view key, std::s
       {"gelu_new", Activation::geluTanh},
       {"gelu_pytorch_tanh", Activation::geluTanh},
       {"gelu_fast", Activation::geluTanh},
+      {"quick_gelu", Activation::quickGelu},
       {"silu", Activation::silu},
       {"swish", Activation::silu},
       {"relu", Activation::relu}};
@@ -143,8 +159,10 @@ Rotation rotationOf(const ConfigReader& json, const ConfigReader& rope, double t
     rotation.frequencies = stretched(std::move(rotation.frequencies), scaling);
   } else if (type == "longrope" || (phi && (type == "su" || type == "yarn"))) {
     readLongRope(rope, original, config, rotation);
+  } else if (type == "yarn") {
+    readYarn(rope, original, theta, config, rotation);
   } else if (type != "default") {
-    rope.refuse(key, quotedText(type), "one of default, linear, llama3, longrope");
+    rope.refuse(key, quotedText(type), "one of default, linear, llama3, longrope, yarn");
   }
   return rotation;
 }

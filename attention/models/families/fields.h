@@ -62,7 +62,7 @@ extern const ConfigFields kLlamaFields;
 /// `count` layers, each with scale 1/√headDim.
 void addLayers(ModelConfig& config, Index count);
 
-/// gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, silu, swish, relu; errors name what there is.
+/// gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, quick_gelu, silu, swish, relu; errors name what there is.
 Activation readActivation(const ConfigReader& json, std::string_view key, std::string_view standard);
 
 /// What rotates positions in both spellings, rope_scaling before rope_parameters, as transformers takes them,

@@ -38,4 +38,16 @@ constinit const Family families::roberta{
     .read = readRoberta,
 };
 
+// XLM-R (Conneau et al. 2020): RoBERTa on a vocabulary of a hundred languages.
+constinit const Family families::xlmRoberta{
+    .name = "xlm-roberta",
+    .architecture = "XLMRoberta",
+    .prefixes = kRobertaPrefixes,
+    .headPrefixes = kNoPrefix,
+    .names = withHead(kBertNames),
+    .encoder = true,
+    .fields = {.read = "pad_token_id", .base = &kBertFields},
+    .read = readRoberta,
+};
+
 }  // namespace headscope::attention

@@ -171,6 +171,15 @@ class GgufConfigWriter {
     return values;
   }
 
+  void readYarn(Json& scaling) {
+    if (const auto original = metadata_.integer("rope.scaling.original_context_length"))
+      scaling["original_max_position_embeddings"] = *original;
+    if (const auto fast = metadata_.number("rope.scaling.yarn_beta_fast")) scaling["beta_fast"] = *fast;
+    if (const auto slow = metadata_.number("rope.scaling.yarn_beta_slow")) scaling["beta_slow"] = *slow;
+    // As gpt-oss is published; its files don't say.
+    if (json_["model_type"] == "gpt_oss") scaling["truncate"] = false;
+  }
+
   /// What stretches rotations: a factor, or a table of them, which is Llama 3.1's or Phi 3's.
   void readScaling() {
     const auto type = std::string(metadata_.text("rope.scaling.type").value_or("none"));
@@ -195,6 +204,7 @@ class GgufConfigWriter {
     } else if (type != "none") {
       scaling["rope_type"] = type;
       if (const auto factor = metadata_.number("rope.scaling.factor")) scaling["factor"] = *factor;
+      if (type == "yarn") readYarn(scaling);
     } else if (const auto factor = metadata_.number("rope.scale_linear")) {
       scaling = {{"rope_type", "linear"}, {"factor", *factor}};
     }

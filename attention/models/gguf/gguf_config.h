@@ -26,7 +26,9 @@ const GgufFamily* ggufFamily(std::string_view architecture, bool mixture);
 /// between layers where it may not.
 Result<std::string> ggufConfig(const GgufSource& source);
 
-/// What GGUF files call the tensors of a family.
-TensorNaming ggufNaming(const Family& family, bool paired);
+/// What GGUF files call the tensors of a family. `expertsApart`: each expert's are tensors of their own, as
+/// in files of before April 2024.
+TensorNaming ggufNaming(const Family& family, bool paired, bool expertsApart);
+bool hasExpertsApart(const GgufSource& source);
 
 }  // namespace headscope::attention

@@ -7,7 +7,11 @@ constexpr std::string_view kWithoutPrefix[] = {""};
 
 }  // namespace
 
-TensorNaming ggufNaming(const Family& family, bool paired) {
+bool hasExpertsApart(const GgufSource& source) {
+  return source.tensors.contains("blk.0.ffn_down.0.weight");
+}
+
+TensorNaming ggufNaming(const Family& family, bool paired, bool expertsApart) {
   const TensorNames& own = family.names;
   const auto named = [](std::string_view here, std::string_view there) {
     return here.empty() ? std::string_view() : there;
@@ -26,14 +30,15 @@ TensorNaming ggufNaming(const Family& family, bool paired) {
       .qkv = named(own.qkv, "attn_qkv"),
       .fused = FusedRows::thirds,  // whatever the family has
       .o = "attn_output",
+      .sinks = named(own.sinks, "attn_sinks.weight"),
       .up = named(own.up, "ffn_up"),
       .down = named(own.down, "ffn_down"),
       .gate = named(own.gate, "ffn_gate"),
       .gateUp = named(own.gateUp, "ffn_up"),
       .router = named(own.router, "ffn_gate_inp"),
-      .expertUp = named(own.expertUp, "ffn_up_exps"),
-      .expertDown = named(own.expertDown, "ffn_down_exps"),
-      .expertGate = named(own.expertGate, "ffn_gate_exps"),
+      .expertUp = named(own.router, expertsApart ? "ffn_up.E" : "ffn_up_exps"),
+      .expertDown = named(own.router, expertsApart ? "ffn_down.E" : "ffn_down_exps"),
+      .expertGate = named(own.router, expertsApart ? "ffn_gate.E" : "ffn_gate_exps"),
       .sharedUp = named(own.sharedUp, "ffn_up_shexp"),
       .sharedDown = named(own.sharedDown, "ffn_down_shexp"),
       .sharedGate = named(own.sharedGate, "ffn_gate_shexp"),
@@ -41,7 +46,9 @@ TensorNaming ggufNaming(const Family& family, bool paired) {
       .attentionNorm = named(own.attentionNorm, after ? "attn_output_norm" : "attn_norm"),
       .mlpNorm = own.mlpNorm == own.attentionNorm
                      ? named(own.mlpNorm, "attn_norm")
-                     : named(own.mlpNorm, after ? "layer_output_norm" : "ffn_norm"),
+                     : named(own.mlpNorm, after               ? "layer_output_norm"
+                                          : own.sinks.empty() ? "ffn_norm"
+                                                              : "post_attention_norm"),
       .afterAttentionNorm = named(own.afterAttentionNorm, "post_attention_norm"),
       .afterMlpNorm = named(own.afterMlpNorm, "post_ffw_norm"),
       .qNorm = named(own.qNorm, "attn_q_norm"),

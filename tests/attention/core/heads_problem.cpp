@@ -81,6 +81,8 @@ AttentionConfig randomConfig(Random& random, const HeadsSizes& sizes) {
   c.alibi = chance(random, 0.25);
   if (chance(random, 0.25)) c.t5 = BucketBias{8, 16 + pick(random, 100), chance(random, 0.5), 1.5f, 3};
   if (chance(random, 0.25)) c.softcap = static_cast<float>(0.5 + 5 * random.uniform());
+  if (chance(random, 0.25))
+    for (Index head = 0; head < c.heads; ++head) c.sinks.push_back(3 * random.gaussian());
   return c;
 }
 
@@ -126,6 +128,7 @@ HeadsProblem randomHeads(const HeadsSizes& sizes, std::uint64_t seed) {
   say(c.alibi, "ALiBi");
   say(c.t5.has_value(), "T5");
   say(c.softcap.has_value(), "soft-cap");
+  say(!c.sinks.empty(), "sinks");
   say(!p.mask.additive.empty(), "additive mask");
   if (chance(random, 0.25)) {
     const bool keys = chance(random, 0.6);

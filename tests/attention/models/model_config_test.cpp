@@ -39,30 +39,52 @@ std::string configRefusal(const std::string& config) {
 TEST(ModelConfig, whatNoFamilyDoesIsNamedWithWhatWouldWork) {
   const std::string llama = goldenConfig("llama");
   EXPECT_EQ(
-      configRefusal(with(llama, "model_type", "\"mamba\"")),
-      "config.json: model_type \"mamba\" is not one of gpt2, llama, mistral, qwen2, qwen3, gemma, gemma2, "
-      "gemma3_text, gemma3, phi3, gpt_neox, opt, bert, roberta, distilbert, gpt_neo, gptj, phi, olmo2, "
-      "starcoder2, granite, smollm3, stablelm, cohere, mixtral, qwen2_moe, qwen3_moe, olmoe, "
-      "cohere2, glm, glm4, falcon, bloom, mpt");
-  EXPECT_EQ(
       configRefusal(with(llama, "quantization_config", "{\"quant_method\": \"gptq\", \"bits\": 4}")),
       "config.json: quantization_config says the weights are quantised by \"gptq\", expected a checkpoint "
       "with F32, F16, BF16 or F64 weights");
+  EXPECT_EQ(
+      configRefusal(with(llama, "quantization_config", "{\"quant_method\": \"mxfp4\"}")),
+      "config.json: quantization_config says the weights are quantised by \"mxfp4\", expected a checkpoint "
+      "with F32, F16, BF16 or F64 weights, or the model's GGUF file, which keeps MXFP4 as it is");
   EXPECT_EQ(configRefusal(with(llama, "num_local_experts", "8")),
             "config.json: num_local_experts says it is a mixture of experts, expected a model with one MLP a "
             "layer");
   EXPECT_EQ(configRefusal(with(llama, "is_encoder_decoder", "true")),
             "config.json: is_encoder_decoder is true, expected an encoder or a decoder on its own, such as "
-            "bert or llama");
-  EXPECT_EQ(
-      configRefusal(with(llama, "rope_scaling", "{\"rope_type\": \"yarn\", \"factor\": 4.0}")),
-      "config.json: rope_scaling.rope_type is \"yarn\", expected one of default, linear, llama3, longrope");
+            "bert or llama. Its attention can be recorded in Python and shown: see headscope python.");
+  EXPECT_EQ(configRefusal(with(llama, "rope_scaling", "{\"rope_type\": \"dynamic\", \"factor\": 4.0}")),
+            "config.json: rope_scaling.rope_type is \"dynamic\", expected one of default, linear, llama3, "
+            "longrope, yarn");
+  EXPECT_EQ(configRefusal(with(llama, "rope_scaling", "{\"rope_type\": \"yarn\"}")),
+            "config.json: rope_scaling.factor is absent, expected a finite number above 0");
   EXPECT_EQ(
       configRefusal(with(llama, "hidden_act", "\"mish\"")),
       "config.json: hidden_act is \"mish\", expected one of gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, "
-      "silu, swish, relu");
+      "quick_gelu, silu, swish, relu");
   EXPECT_EQ(configRefusal(with(goldenConfig("bert"), "position_embedding_type", "\"relative_key\"")),
             "config.json: position_embedding_type is \"relative_key\", expected \"absolute\"");
+}
+
+TEST(ModelConfig, anUnknownFamilyIsToldWithTheNearestAndHowToRecordIt) {
+  const std::string llama = goldenConfig("llama"), bert = goldenConfig("bert");
+  const std::string of = " is none of the " + std::to_string(familyTable().size()) +
+                         " families that Headscope computes.",
+                    record = " Its attention can be recorded in Python and shown: see headscope python.";
+  EXPECT_EQ(configRefusal(with(llama, "model_type", "\"qwen3_next\"")),
+            "config.json: model_type \"qwen3_next\"" + of + " The nearest by name is qwen3." + record);
+  EXPECT_EQ(configRefusal(R"({"model_type": "aquila", "hidden_size": 8, "rms_norm_eps": 1e-6, "rope_theta": 1,
+                              "num_attention_heads": 2, "mixes": 1})"),
+            "config.json: model_type \"aquila\"" + of +
+                " The nearest is llama, which knows 4 of the 5 fields of "
+                "its own." +
+                record);
+  EXPECT_EQ(configRefusal(R"({"model_type": "mamba", "state_size": 16, "conv_kernel": 4, "expand": 2})"),
+            "config.json: model_type \"mamba\"" + of + record);
+  EXPECT_EQ(configRefusal(R"({"architectures": ["MambaForCausalLM"]})"),
+            "config.json: architectures \"MambaForCausalLM\"" + of + record);
+  EXPECT_EQ(configRefusal("{}"), "config.json: model_type is absent, expected one of the " +
+                                     std::to_string(familyTable().size()) +
+                                     " families that Headscope computes." + record);
 }
 
 TEST(ModelConfig, aHeadSizeThatGptNeoxCannotHaveIsRefused) {
@@ -104,7 +126,7 @@ TEST(ModelConfig, whatIsNoConfigIsNamed) {
   EXPECT_EQ(configRefusal("[1]"), "config.json: is a list of 1, expected an object");
   EXPECT_EQ(configRefusal("{}").substr(0, 50), "config.json: model_type is absent, expected one of");
   EXPECT_EQ(configRefusal("{\"architectures\": [\"T5ForConditionalGeneration\"]}").substr(0, 70),
-            "config.json: architectures begins with \"T5ForConditionalGeneration\", e");
+            "config.json: architectures \"T5ForConditionalGeneration\" is none of the");
   EXPECT_EQ(configRefusal(std::string(200000, '[')), "config.json: lists and objects are more than 32 deep");
 }
 

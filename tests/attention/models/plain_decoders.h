@@ -23,6 +23,8 @@ PlainOutcome runLlamaLike(const LlamaLike& m, MadeUpTensors& t, const std::vecto
 std::vector<PlainModel> plainDecoders();
 /// GPT-Neo, GPT-J, Phi, OLMo 2, StarCoder2, Granite, SmolLM3, StableLM, Cohere.
 std::vector<PlainModel> plainFamilies();
+/// gpt-oss, DeepSeek V2 and V3.
+std::vector<PlainModel> plainSinksAndLatents();
 /// GPT-2, GPT-NeoX, OPT, BERT, RoBERTa, DistilBERT.
 std::vector<PlainModel> plainOthers();
 

@@ -41,6 +41,13 @@ Wide MadeUpTensors::matrix(const std::string& name, Index rows, Index cols, doub
               center);
 }
 
+Wide MadeUpTensors::cube(const std::string& name, Index count, Index rows, Index cols, double spread) {
+  return make(
+      name,
+      {static_cast<std::uint64_t>(count), static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(cols)},
+      count * rows, cols, spread, 0);
+}
+
 Wide MadeUpTensors::row(const std::string& name, Index size, double spread, double center) {
   return make(name, {static_cast<std::uint64_t>(size)}, 1, size, spread, center);
 }

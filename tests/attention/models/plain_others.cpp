@@ -126,6 +126,8 @@ struct Encoder {
   double epsilon = 1e-12;
   Index pad = -1;  ///< the token whose row is the one before the first position's
   double (*act)(double) = &gelu;
+  Index embedded = 14;  ///< of embeddings; where it isn't the width, `map` leads to that
+  std::string map = {};
 };
 
 /// The row of each token's position: padding has one of its own and takes none.
@@ -138,14 +140,16 @@ std::vector<Index> positionsOf(const Encoder& e, const std::vector<Index>& ids) 
 
 PlainOutcome runEncoder(const Encoder& e, MadeUpTensors& t, const std::vector<Index>& ids) {
   const std::string at = e.body + "embeddings.";
-  const Wide words = t.matrix(e.body + e.words + ".weight", 31, 14, 1);
+  const Index size = e.embedded;
+  const Wide words = t.matrix(e.body + e.words + ".weight", 31, size, 1);
   Wide x = pick(words, ids) +
-           pick(t.matrix(at + "position_embeddings.weight", e.positionRows, 14, 0.5), positionsOf(e, ids));
-  if (e.types > 0) x = plus(x, t.matrix(at + "token_type_embeddings.weight", e.types, 14, 0.5).topRows(1));
+           pick(t.matrix(at + "position_embeddings.weight", e.positionRows, size, 0.5), positionsOf(e, ids));
+  if (e.types > 0) x = plus(x, t.matrix(at + "token_type_embeddings.weight", e.types, size, 0.5).topRows(1));
   const auto norm = [&](const std::string& name, const Wide& y) {
     return normed(t, name, y, e.epsilon, e.weight, e.shift);
   };
   x = norm(at + "LayerNorm", x);
+  if (!e.map.empty()) x = linear(t, e.body + e.map, x, 14);
   PlainOutcome out{{x}, {}, {}};
   for (Index i = 0; i < 2; ++i) {
     const std::string name = e.body + e.layer + std::to_string(i) + ".";
@@ -158,10 +162,56 @@ PlainOutcome runEncoder(const Encoder& e, MadeUpTensors& t, const std::vector<In
     x = norm(name + e.norm2, x + t.touched("mlp", i, linear(t, name + e.down, inner, 14)));
     out.hidden.push_back(x);
   }
-  const Wide y = norm(e.headNorm, linear(t, e.dense, x, 14).unaryExpr(&gelu));
-  const Wide decoder = e.decoder.empty() ? words : t.weight(e.decoder, 31, 14);
+  if (e.dense.empty()) return out;
+  const Wide y = norm(e.headNorm, linear(t, e.dense, x, size).unaryExpr(&gelu));
+  const Wide decoder = e.decoder.empty() ? words : t.weight(e.decoder, 31, size);
   out.logits = plus(times(y, decoder), t.row(e.bias, 31, 0.3));
   return out;
+}
+
+/// ModernBERT (Warner et al. 2024), with layers 0 and 3 that see all and two tokens to both sides in others.
+PlainOutcome runModernBert(MadeUpTensors& t, const std::vector<Index>& ids) {
+  const auto norm = [&](const std::string& name, const Wide& y) {
+    return layerNorm(y, t.row(name + ".weight", y.cols(), 0.3, 1), Wide::Zero(1, y.cols()), 1e-5);
+  };
+  const auto map = [&](const std::string& name, const Wide& y, Index out) {
+    return times(y, t.weight(name, out, y.cols()));
+  };
+  const Wide words = t.matrix("model.embeddings.tok_embeddings.weight", 31, 16, 1);
+  Wide x = norm("model.embeddings.norm", pick(words, ids));
+  PlainOutcome out{{x}, {}, {}};
+  for (Index i = 0; i < 4; ++i) {
+    const std::string at = "model.layers." + std::to_string(i) + ".";
+    const bool all = i % 3 == 0;
+    const auto turns = frequencies(8, all ? 160000 : 10000);
+    const Wide qkv = map(at + "attn.Wqkv", i == 0 ? x : norm(at + "attn_norm", x), 48);
+    const PlainAttention how{2, 2, 1 / std::sqrt(8.0), false, all ? Index{0} : Index{3}};
+    const Wide y =
+        t.touched("heads", i,
+                  attend(how, rope(qkv.leftCols(16), 2, turns), rope(qkv.middleCols(16, 16), 2, turns),
+                         qkv.rightCols(16), out.attention.emplace_back()));
+    x += map(at + "attn.Wo", y, 16);
+    const Wide both = map(at + "mlp.Wi", norm(at + "mlp_norm", x), 22);
+    const Wide inner = both.leftCols(11).unaryExpr(&gelu).cwiseProduct(both.rightCols(11));
+    x += t.touched("mlp", i, map(at + "mlp.Wo", inner, 16));
+    out.hidden.push_back(x);
+  }
+  const Wide said = norm("head.norm", map("head.dense", norm("model.final_norm", x), 16).unaryExpr(&gelu));
+  out.logits = plus(times(said, words), t.row("decoder.bias", 31, 0.3));
+  return out;
+}
+
+PlainModel modernBert(bool newer) {
+  // Half of the window to each side.
+  const std::string sizes = R"({"model_type": "modernbert", "vocab_size": 31, "hidden_size": 16,
+    "intermediate_size": 11, "num_attention_heads": 2, "num_hidden_layers": 4, "local_attention": 4, )";
+  return {newer ? "modernbert_newer" : "modernbert",
+          sizes + (newer ? R"("layer_types": ["full_attention", "sliding_attention", "sliding_attention",
+    "full_attention"], "rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 160000.0},
+    "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}}})"
+                         : R"("global_rope_theta": 160000.0, "local_rope_theta": 10000.0,
+    "global_attn_every_n_layers": 3})"),
+          31, runModernBert};
 }
 
 PlainModel encoder(const std::string& name, const std::string& config, const Encoder& e) {
@@ -216,38 +266,58 @@ std::vector<PlainModel> plainOthers() {
                      .bias = "vocab_projector.bias",
                      .decoder = "vocab_projector"};
   distilbert.types = 0;
+  Encoder electra = bertNames();
+  electra.body = "electra.", electra.weight = ".weight", electra.shift = ".bias";
+  electra.embedded = 6, electra.map = "embeddings_project";
+  electra.dense = "generator_predictions.dense", electra.headNorm = "generator_predictions.LayerNorm";
+  electra.bias = "generator_lm_head.bias";
+  Encoder discriminator = electra;
+  discriminator.dense = "";
+  const std::string electraConfig = R"("model_type": "electra", )" + bertConfig + R"("embedding_size": 6,
+    "max_position_embeddings": 16, "type_vocab_size": 2})";
   // 7 stands twice in the text; the head's gelu isn't the layers' ReLU.
   Encoder padded = roberta;
   padded.firstPosition = 8, padded.positionRows = 23, padded.pad = 7;
   padded.act = [](double x) { return std::max(x, 0.0); };
-  return {gpt2(),
-          gptNeox(false),
-          gptNeox(true),
-          opt(true),
-          opt(false),
-          encoder("bert_old_names",
-                  R"({"architectures": ["BertForMaskedLM"], )" + bertConfig +
-                      R"("max_position_embeddings": 16, "type_vocab_size": 2})",
-                  bertNames()),
-          encoder("roberta",
-                  R"({"model_type": "roberta", )" + bertConfig +
-                      R"("max_position_embeddings": 18, "type_vocab_size": 1, "pad_token_id": 2,
+  return {
+      gpt2(),
+      gptNeox(false),
+      gptNeox(true),
+      opt(true),
+      opt(false),
+      encoder("bert_old_names",
+              R"({"architectures": ["BertForMaskedLM"], )" + bertConfig +
+                  R"("max_position_embeddings": 16, "type_vocab_size": 2})",
+              bertNames()),
+      encoder("roberta",
+              R"({"model_type": "roberta", )" + bertConfig +
+                  R"("max_position_embeddings": 18, "type_vocab_size": 1, "pad_token_id": 2,
                          "layer_norm_eps": 1e-5})",
-                  roberta),
-          encoder("roberta_padded",
-                  R"({"model_type": "roberta", "hidden_size": 14, "num_attention_heads": 2,
+              roberta),
+      encoder("xlm_roberta",
+              R"({"model_type": "xlm-roberta", )" + bertConfig +
+                  R"("max_position_embeddings": 18, "type_vocab_size": 1, "pad_token_id": 2,
+                         "layer_norm_eps": 1e-5})",
+              roberta),
+      encoder("electra_generator", R"({"architectures": ["ElectraForMaskedLM"], )" + electraConfig, electra),
+      encoder("electra_discriminator", R"({"architectures": ["ElectraForPreTraining"], )" + electraConfig,
+              discriminator),
+      modernBert(false),
+      modernBert(true),
+      encoder("roberta_padded",
+              R"({"model_type": "roberta", "hidden_size": 14, "num_attention_heads": 2,
                       "num_hidden_layers": 2, "intermediate_size": 19, "vocab_size": 31, "hidden_act": "relu",
                       "max_position_embeddings": 23, "type_vocab_size": 1, "pad_token_id": 7,
                       "layer_norm_eps": 1e-5})",
-                  padded),
-          encoder("distilbert", R"({"model_type": "distilbert", "dim": 14, "n_heads": 2, "n_layers": 2,
+              padded),
+      encoder("distilbert", R"({"model_type": "distilbert", "dim": 14, "n_heads": 2, "n_layers": 2,
             "hidden_dim": 19, "vocab_size": 31, "max_position_embeddings": 16, "activation": "gelu"})",
-                  distilbert)};
+              distilbert)};
 }
 
 std::vector<PlainModel> plainModels() {
   std::vector<PlainModel> models = plainDecoders();
-  for (std::vector<PlainModel> more : {plainOthers(), plainFamilies()})
+  for (std::vector<PlainModel> more : {plainOthers(), plainFamilies(), plainSinksAndLatents()})
     std::move(more.begin(), more.end(), std::back_inserter(models));
   return models;
 }

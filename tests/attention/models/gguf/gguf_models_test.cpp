@@ -120,27 +120,34 @@ TEST_P(GgufFamilies, tokensAreThoseOfTheTokenizerFile) {
 
 class GgufPlain : public testing::TestWithParam<std::string> {};
 
-/// Families of which there is no golden checkpoint, made up.
+/// Families of which there is no golden checkpoint, made up. After a "/" what write_gguf.py is asked for.
 TEST_P(GgufPlain, passesAreThoseOfTheSafetensors) {
   const std::string python = pythonWithNumpy();
   if (python.empty()) GTEST_SKIP() << "NumPy isn't installed (apt-get install python3-numpy)";
   const std::vector<Index> ids{3, 30, 0, 7, 7, 19, 4, 28, 3, 11, 5};
   const std::vector<PlainModel> models = plainModels();
-  const auto model = std::ranges::find(models, GetParam(), &PlainModel::name);
+  const auto slash = GetParam().find('/');
+  const std::string what = slash == std::string::npos ? "model" : GetParam().substr(slash + 1);
+  const auto model = std::ranges::find(models, GetParam().substr(0, slash), &PlainModel::name);
   MadeUpTensors tensors(DType::F32, 5);
   (void)model->run(tensors, ids);
   const MadeUpCheckpoint made(model->config, tensors.file());
   fs::copy_file(goldenModel("llama") / "tokenizer.json", made / "tokenizer.json");
   const headscope::test::TemporaryFolder folder;
-  ASSERT_TRUE(writeGguf(python, "model '" + made.path().string() + "' '" + folder.path().string() + "' F32"));
+  ASSERT_TRUE(
+      writeGguf(python, what + " '" + made.path().string() + "' '" + folder.path().string() + "' F32"));
   expectSamePasses(openModel(folder / "plain"), openModel(folder / "model.gguf"), true, ids);
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, GgufPlain,
-                         testing::Values("mixtral", "qwen2_moe", "qwen3_moe", "olmoe", "olmo2", "granite",
-                                         "smollm3", "glm4", "phi", "stablelm", "starcoder2", "cohere",
-                                         "cohere2", "falcon", "bloom", "mpt"),
-                         [](const auto& info) { return info.param; });
+                         testing::Values("mixtral", "mixtral/apart", "gpt_oss", "qwen2_moe", "qwen3_moe",
+                                         "olmoe", "olmo2", "granite", "smollm3", "glm4", "phi", "stablelm",
+                                         "starcoder2", "cohere", "cohere2", "falcon", "bloom", "mpt"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::ranges::replace(name, '/', '_');
+                           return name;
+                         });
 
 INSTANTIATE_TEST_SUITE_P(Families, GgufFamilies, testing::ValuesIn(kGoldenFamilies),
                          [](const auto& info) { return info.param; });

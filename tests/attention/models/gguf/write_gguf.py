@@ -141,6 +141,8 @@ NAMES = {
     "glm4": dict(LLAMA, **{"post_self_attn_layernorm": "post_attention_norm", "post_mlp_layernorm": "post_ffw_norm"}),
     "starcoder2": dict(LLAMA, **{"mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down"}),
     "phi": dict(LLAMA, **{"self_attn.dense": "attn_output", "mlp.fc1": "ffn_up", "mlp.fc2": "ffn_down"}),
+    "gpt_oss": dict(LLAMA, **{"post_attention_layernorm": "post_attention_norm", "mlp.router": "ffn_gate_inp",
+                              "self_attn": "attn_sinks"}),
     "falcon": BLOOM,
     "bloom": BLOOM,
     "mpt": {"norm_1": "attn_norm", "attn.Wqkv": "attn_qkv", "attn.out_proj": "attn_output", "norm_2": "ffn_norm",
@@ -155,12 +157,12 @@ OUTSIDE = {
     "word_embeddings_layernorm": "token_embd_norm", "norm_f": "output_norm", "final_layernorm": "output_norm",
 }
 ARCHITECTURES = {"mistral": "llama", "gpt_neox": "gptneox", "mixtral": "llama", "qwen2_moe": "qwen2moe",
-                 "qwen3_moe": "qwen3moe", "phi": "phi2", "cohere": "command-r"}
+                 "qwen3_moe": "qwen3moe", "gpt_oss": "gpt-oss", "phi": "phi2", "cohere": "command-r"}
 PAIRED = ("llama", "mistral", "mixtral", "granite", "smollm3")
 HEAD_BY_HEAD = ("gpt_neox", "bloom")
 # What the families' configuration classes take where a config.json doesn't say.
 STANDARD = {
-    "mixtral": {"rms_norm_eps": 1e-5, "rope_theta": 1e6}, "qwen2_moe": {"rms_norm_eps": 1e-6},
+    "gpt_oss": {"rms_norm_eps": 1e-5}, "mixtral": {"rms_norm_eps": 1e-5, "rope_theta": 1e6}, "qwen2_moe": {"rms_norm_eps": 1e-6},
     "qwen3_moe": {"rms_norm_eps": 1e-6}, "olmoe": {"rms_norm_eps": 1e-5}, "olmo2": {"rms_norm_eps": 1e-5},
     "granite": {"rms_norm_eps": 1e-6}, "smollm3": {"rms_norm_eps": 1e-6, "rope_theta": 2e6},
     "glm4": {"rms_norm_eps": 1.5625e-7}, "phi": {"layer_norm_eps": 1e-5}, "stablelm": {"layer_norm_eps": 1e-5},
@@ -177,6 +179,11 @@ def gguf_name(name, family):
     for prefix in PREFIXES:
         name = name.removeprefix(prefix)
     stem, _, ending = name.rpartition(".")
+    apart = re.fullmatch(r"layers\.(\d+)\.block_sparse_moe\.experts\.(\d+)\.(w[123])", stem)
+    if apart:
+        return f"blk.{apart[1]}.ffn_{dict(w1='gate', w2='down', w3='up')[apart[3]]}.{apart[2]}.weight"
+    if ending == "sinks":
+        ending = "weight"
     parts = stem.split(".")
     if stem in OUTSIDE:
         return OUTSIDE[stem] + "." + ending
@@ -292,7 +299,11 @@ def sizes(config, family, architecture):
         value = config.get(name, config.get("rope_parameters", {}).get(name))
         if value is not None:
             keys.append((f"{architecture}.{key}", "f32", value))
-    if family in ("gemma2", "phi3", "cohere2") and config.get("sliding_window"):
+    if family == "gpt_oss":
+        scaling = config["rope_scaling"]
+        keys += [("gpt-oss.rope.scaling.type", "text", "yarn"), ("gpt-oss.rope.scaling.factor", "f32", scaling["factor"]),
+                 ("gpt-oss.rope.scaling.original_context_length", "u32", scaling["original_max_position_embeddings"])]
+    if family in ("gemma2", "phi3", "cohere2", "gpt_oss") and config.get("sliding_window"):
         keys.append((f"{architecture}.attention.sliding_window", "u32", config["sliding_window"]))
     if family == "gpt_neox":
         size = config["hidden_size"] // config["num_attention_heads"]
@@ -368,16 +379,40 @@ def together(checkpoint):
     return rest, {name: np.stack([stack[i] for i in range(len(stack))]) for name, stack in stacks.items()}
 
 
+def gpt_oss_experts(checkpoint):
+    """Maps from Hugging Face's order, [in, out] with gate and up in turn, to one tensor for each."""
+    rest, experts = {}, {}
+    for name, values in checkpoint.items():
+        stem, _, last = name.rpartition(".experts.")
+        if not stem:
+            rest[name] = values
+        elif last == "gate_up_proj":
+            experts[stem + ".experts.gate_proj.weight"] = values[:, :, 0::2].transpose(0, 2, 1)
+            experts[stem + ".experts.up_proj.weight"] = values[:, :, 1::2].transpose(0, 2, 1)
+        elif last == "gate_up_proj_bias":
+            experts[stem + ".experts.gate_proj.bias"] = values[:, 0::2]
+            experts[stem + ".experts.up_proj.bias"] = values[:, 1::2]
+        elif last == "down_proj":
+            experts[stem + ".experts.down_proj.weight"] = values.transpose(0, 2, 1)
+        else:
+            experts[stem + ".experts.down_proj.bias"] = values
+    return rest, {name: np.ascontiguousarray(values) for name, values in experts.items()}
+
+
 def in_parts(tensors, parts):
     names = list(tensors)
     return [{name: tensors[name] for name in names[i::parts]} for i in range(parts)]
 
 
-def write_model(checkpoint, config, tokenizer_path, out, kind, parts=1):
+def write_model(checkpoint, config, tokenizer_path, out, kind, parts=1, apart=False):
     family = config["model_type"]
     architecture = ARCHITECTURES.get(family, family)
     kept, plain = {}, {}
-    checkpoint, experts = together(checkpoint)
+    if family == "gpt_oss":  # whose tests have numbers of F32 alone
+        plain.update(checkpoint)
+        checkpoint, experts = gpt_oss_experts(checkpoint)
+    else:
+        checkpoint, experts = (checkpoint, {}) if apart else together(checkpoint)
     for name, values in dict(checkpoint, **experts).items():
         target = gguf_name(name, family)
         if target is None or values.dtype == np.uint8:
@@ -388,12 +423,14 @@ def write_model(checkpoint, config, tokenizer_path, out, kind, parts=1):
         own = kind if values.ndim > 1 and numbers.shape[-1] % block == 0 else "F32"
         stored, found = quantised(numbers, own)
         kept[target] = (numbers.shape, type_number(own), stored)
+        if family == "gpt_oss":
+            continue
         if name in experts:
             for i, one in enumerate(found):
                 plain[name.replace(".experts.", f".experts.{i}.")] = np.ascontiguousarray(one)
             continue
         plain[name] = np.ascontiguousarray(unchanged(target, found, family, config))
-    if "rope_scaling" in config and config["rope_scaling"]:
+    if family == "llama" and config.get("rope_scaling"):
         factors = llama3_factors(config)
         kept["rope_freqs.weight"] = (factors.shape, 0, factors.tobytes())
     metadata = sizes(config, family, architecture) + tokenizer(tokenizer_path, family)
@@ -472,7 +509,8 @@ def main(what, source, *rest):
     checkpoint = read_checkpoint(source)
     if what == "wide":
         config, checkpoint = made_up(config)
-    write_model(checkpoint, config, os.path.join(source, "tokenizer.json"), out, kind, int(parts[0]) if parts else 1)
+    write_model(checkpoint, config, os.path.join(source, "tokenizer.json"), out, kind, int(parts[0]) if parts else 1,
+                apart=what == "apart")
 
 
 main(*sys.argv[1:])

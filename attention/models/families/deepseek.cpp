@@ -1,0 +1,171 @@
+#include <algorithm>
+#include <cmath>
+
+#include "attention/formats/quote.h"
+#include "attention/models/families/fields.h"
+
+// DeepSeek V2 and V3 (DeepSeek-AI 2024): keys and values of all heads are made of one short vector a token
+// (multi-head latent attention), and all layers but the first ones are a mixture with experts that every
+// token goes through.
+
+namespace headscope::attention {
+namespace {
+
+constexpr TensorNames kDeepSeekNames = [] {
+  TensorNames names = families::withExperts(families::kLlamaNames);
+  names.k = names.v = {};
+  names.queryDown = "self_attn.q_a_proj";
+  names.queryDownNorm = "self_attn.q_a_layernorm";
+  names.queryUp = "self_attn.q_b_proj";
+  names.latentDown = "self_attn.kv_a_proj_with_mqa";
+  names.latentNorm = "self_attn.kv_a_layernorm";
+  names.latentUp = "self_attn.kv_b_proj";
+  names.routerCorrection = "mlp.gate.e_score_correction_bias";
+  names.sharedUp = "mlp.shared_experts.up_proj";
+  names.sharedDown = "mlp.shared_experts.down_proj";
+  names.sharedGate = "mlp.shared_experts.gate_proj";
+  return names;
+}();
+
+/// The rotated part's dimensions are told by qk_rope_head_dim, and scores are sharpened once more where YaRN
+/// says mscale_all_dim: returns by what, twice a factor.
+double readRotatedPart(const ConfigReader& json, bool neighbours, ModelConfig& config) {
+  const Index whole = config.headDim;
+  config.headDim = config.latent.ropeDim;
+  families::readRotation(json, {}, config);
+  config.headDim = whole;
+  config.rotations[0].first = whole - config.latent.ropeDim;
+  config.rotations[0].neighbours = neighbours;
+
+  const char* const key = json.object("rope_scaling").names().empty() ? "rope_parameters" : "rope_scaling";
+  const ConfigReader rope = json.object(key);
+  const double sharpness =
+      rope.has("mscale_all_dim") && rope.text(rope.has("rope_type") ? "rope_type" : "type", "") == "yarn"
+          ? yarnSharpness(rope.positive("factor"), rope.positive("mscale_all_dim"))
+          : 1;
+  for (LayerKind& layer : config.layers)
+    layer.scale = static_cast<float>(sharpness * sharpness / std::sqrt(static_cast<double>(whole)));
+  return sharpness;
+}
+
+void readLatent(const ConfigReader& json, ModelConfig& config) {
+  Latent& latent = config.latent;
+  latent.rank = json.size("kv_lora_rank", 512);
+  if (!json.isNull("q_lora_rank")) latent.queryRank = json.size("q_lora_rank", 1536);
+  latent.ropeDim = json.size("qk_rope_head_dim", 64);
+  latent.valueDim = json.size("v_head_dim", 128);
+  config.headDim = json.size("qk_nope_head_dim", 128) + latent.ropeDim;
+  config.kvHeads = config.heads;
+  if (latent.valueDim > config.headDim)
+    json.refuse("v_head_dim", std::to_string(latent.valueDim),
+                "at most qk_nope_head_dim + qk_rope_head_dim, " + std::to_string(config.headDim));
+  config.qkvBias = config.outputBias = json.flag("attention_bias", false);
+}
+
+/// What stands where a file doesn't say, as the configuration classes have it.
+struct MixtureDefaults {
+  Index experts, used, innerDim, shared, groups, groupsUsed, dense;
+  double shareScale;
+};
+
+void readGroups(const ConfigReader& json, const MixtureDefaults& defaults, Index groupBest, bool grouped,
+                Mixture& mixture) {
+  const Index groups = json.size("n_group", std::min(defaults.groups, mixture.experts), 1, mixture.experts),
+              used = json.size("topk_group", std::min(defaults.groupsUsed, groups), 1, groups);
+  if (!grouped) return;
+  mixture.groups = groups;
+  mixture.groupsUsed = used;
+  mixture.groupBest = groupBest;
+  const Index size = mixture.experts / groups;
+  if (mixture.experts % groups != 0 || size < groupBest)
+    json.refuse("n_group", std::to_string(groups),
+                "a divisor of n_routed_experts (" + std::to_string(mixture.experts) + ") that leaves " +
+                    std::to_string(groupBest) + " or more a group");
+  else if (mixture.used > used * size)
+    json.refuse("num_experts_per_tok", std::to_string(mixture.used),
+                "at most the " + std::to_string(used * size) + " of topk_group groups");
+}
+
+/// Which layers are mixtures, and of how many experts.
+void readDeepSeekMixture(const ConfigReader& json, const MixtureDefaults& defaults, ModelConfig& config) {
+  families::readMixture(json,
+                        {.experts = "n_routed_experts",
+                         .count = defaults.experts,
+                         .used = defaults.used,
+                         .standardDim = defaults.innerDim},
+                        config);
+  Mixture& mixture = config.mixture;
+  mixture.sharedDim = json.size("n_shared_experts", defaults.shared, 0) * mixture.innerDim;
+  mixture.shareScale = static_cast<float>(json.positive("routed_scaling_factor", defaults.shareScale));
+  const Index dense = json.size("first_k_dense_replace", defaults.dense, 0, kMaxLayers),
+              step = json.size("moe_layer_freq", 1, 1, kMaxLayers);
+  for (Index i = 0; i < config.layerCount(); ++i)
+    config.layers[asSize(i)].mixture = i >= dense && i % step == 0;
+}
+
+void readDeepSeek2(const ConfigReader& json, ModelConfig& config) {
+  // A head's size is read below.
+  families::readLlamaSizes(json, config, {.positions = 2048, .headDim = 1});
+  readLatent(json, config);
+  if (readRotatedPart(json, true, config) != 1)
+    config.notes.emplace_back(
+        "Scores are scaled by mscale_all_dim, as in DeepSeek's own code; transformers leaves that out.");
+  const std::string method = json.text("topk_method", "greedy");
+  if (method != "greedy" && method != "group_limited_greedy")
+    json.refuse("topk_method", quotedText(method), "greedy or group_limited_greedy");
+  constexpr MixtureDefaults kDefaults{64, 6, 1407, 2, 1, 1, 0, 1};
+  readDeepSeekMixture(json, kDefaults, config);
+  readGroups(json, kDefaults, 1, method != "greedy", config.mixture);
+}
+
+void readDeepSeek3(const ConfigReader& json, ModelConfig& config) {
+  families::readLlamaSizes(json, config, {.positions = 4096, .headDim = 1});
+  readLatent(json, config);
+  readRotatedPart(json, json.flag("rope_interleave", true), config);
+  constexpr MixtureDefaults kDefaults{256, 8, 2048, 1, 8, 4, 3, 2.5};
+  readDeepSeekMixture(json, kDefaults, config);
+  readGroups(json, kDefaults, 2, true, config.mixture);
+  config.mixture.sigmoid = config.mixture.corrected = true;
+  config.mixture.sumsToOne = json.flag("norm_topk_prob", true);
+}
+
+constexpr ConfigFields kDeepSeekFields{
+    .read =
+        "kv_lora_rank q_lora_rank qk_rope_head_dim qk_nope_head_dim v_head_dim attention_bias "
+        "n_routed_experts n_shared_experts num_experts_per_tok moe_intermediate_size n_group topk_group "
+        "routed_scaling_factor first_k_dense_replace moe_layer_freq",
+    // More layers behind the last guess further tokens, for training and speculation.
+    .ignored = "qk_head_dim num_nextn_predict_layers ep_size aux_loss_alpha seq_aux",
+    .fixed = "num_key_value_heads=@num_attention_heads head_dim=@qk_rope_head_dim mlp_bias=false",
+    .base = &families::kLlamaFields,
+};
+
+}  // namespace
+
+constinit const Family families::deepSeek2{
+    .name = "deepseek_v2",
+    .architecture = "DeepseekV2",
+    .prefixes = kLlamaPrefixes,
+    .headPrefixes = kNoPrefix,
+    .names = kDeepSeekNames,
+    .tied = false,
+    .fields = {.read = "topk_method",
+               .fixed = R"(norm_topk_prob=false scoring_func="softmax")",
+               .base = &kDeepSeekFields},
+    .read = readDeepSeek2,
+};
+
+constinit const Family families::deepSeek3{
+    .name = "deepseek_v3",
+    .architecture = "DeepseekV3",
+    .prefixes = kLlamaPrefixes,
+    .headPrefixes = kNoPrefix,
+    .names = kDeepSeekNames,
+    .tied = false,
+    .fields = {.read = "rope_interleave norm_topk_prob",
+               .fixed = R"(scoring_func="sigmoid" topk_method="noaux_tc")",
+               .base = &kDeepSeekFields},
+    .read = readDeepSeek3,
+};
+
+}  // namespace headscope::attention

@@ -1,0 +1,103 @@
+// Heads with a sink, and a model whose cache holds a latent, on the pages that show them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "app/pages/model/model_page.h"
+#include "app/scene/text/number_text.h"
+#include "attention/core/receipt.h"
+#include "tests/attention/models/made_up_checkpoint.h"
+#include "tests/attention/models/tokenizer_json.h"
+#include "tests/support/page_check.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+namespace made = attention::test;
+
+bool showsText(const std::string& text) {
+  return std::ranges::any_of(app::uiState().texts,
+                             [&](const auto& line) { return line.text.find(text) != std::string::npos; });
+}
+
+/// A family's made-up model, opened, with five tokens.
+class OpenedFamily {
+ public:
+  explicit OpenedFamily(const std::string& name) : folder_(folderOf(name)) {
+    putFile(folder_ / "tokenizer.json", made::bytePairJson({"a", "b", "c", "d"}).dump());
+    ui.resize(1920, 1080);
+    ui.drop({folder_.path().string()});
+    ui.draw();
+    if (!ui.scene().setup.subject.opened) throw std::runtime_error(ui.view().messages.error);
+    ui.replaceText("text", "abcad");
+    ui.draw();
+    app::uiState().watches = true;
+  }
+
+  void expectNoFlaws() {
+    ui.park();
+    EXPECT_THAT(flaws(ui), testing::IsEmpty());
+  }
+
+  UiDriver ui;
+
+ private:
+  static made::MadeUpCheckpoint folderOf(const std::string& name) {
+    const std::vector<made::PlainModel> models = made::plainModels();
+    const auto model = std::ranges::find(models, name, &made::PlainModel::name);
+    made::MadeUpTensors tensors(attention::DType::F32, 5);
+    (void)model->run(tensors, {1, 2, 3});
+    return made::MadeUpCheckpoint(model->config, tensors.file());
+  }
+
+  made::MadeUpCheckpoint folder_;
+};
+
+TEST(ModelSinks, TheirShareIsShownBesideTheHeadAndInItsReceipt) {
+  OpenedFamily model("gpt_oss");
+  UiDriver& ui = model.ui;
+  EXPECT_TRUE(ui.has("sink"));
+  model.expectNoFlaws();
+  ui.click("page.heads");
+  ui.session().scene().cursor.focus = 2;
+  ui.session().scene().cursor.cell = {2, 4, 3};
+  ui.draw();
+  const attention::AttentionResult& result = ui.sequence().attention;
+  const float share = attention::sinkShare(ui.snapshot().config, result, 2, 4);
+  EXPECT_NEAR(share + result.weights[2].row(4).sum(), 1, 1e-5);
+  EXPECT_GT(share, 0);
+  EXPECT_TRUE(ui.has("sink"));
+  EXPECT_TRUE(ui.has("receipt.sink"));
+  EXPECT_TRUE(showsText("+ sink, which reads nothing"));
+  EXPECT_TRUE(showsText(app::weightText(share)));
+  model.expectNoFlaws();
+}
+
+TEST(ModelLatents, TheCacheCountsTheLatent) {
+  OpenedFamily model("deepseek_v3");
+  UiDriver& ui = model.ui;
+  // 3 layers of a latent of 8 and 4 rotated numbers, 4 bytes each.
+  EXPECT_EQ(ui.scene().setup.subject.opened->model->cacheBytesPerToken(), 3u * 12 * 4);
+  EXPECT_TRUE(showsText("3 layers · (latent 8 + rotated 4) · 4 B"));
+  model.expectNoFlaws();
+  ui.click("page.heads");
+  ui.draw();
+  EXPECT_TRUE(showsText("(latent 8 + rotated 4)"));
+  EXPECT_TRUE(showsText("MLA (a latent of 8 + 4)"));
+  EXPECT_EQ(ui.sequence().attention.v.cols(), 5);
+  EXPECT_EQ(ui.sequence().attention.headOutput.cols(), 5);
+  model.expectNoFlaws();
+  ui.click("page.cache");
+  ui.draw();
+  EXPECT_TRUE(showsText("MLA (a latent of 8 + 4)"));
+  model.expectNoFlaws();
+  ui.click("page.lab");
+  ui.draw();
+  EXPECT_TRUE(showsText("no W_K and W_V of their own"));
+}
+
+}  // namespace
+}  // namespace headscope::test
