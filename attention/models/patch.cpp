@@ -74,6 +74,7 @@ Index headsOf(const ModelConfig& config, Piece piece) {
 /// Numbers that a row of a piece has; a pattern's are as many as the run has tokens.
 Index widthOf(const ModelConfig& config, Piece piece, Index tokens) {
   if (piece == Piece::stream || piece == Piece::mlp) return config.modelDim;
+  if (piece == Piece::values || piece == Piece::head) return config.valueDim();
   return piece == Piece::pattern ? tokens : config.headDim;
 }
 

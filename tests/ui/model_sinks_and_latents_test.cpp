@@ -28,13 +28,13 @@ class OpenedFamily {
  public:
   explicit OpenedFamily(const std::string& name) : folder_(folderOf(name)) {
     putFile(folder_ / "tokenizer.json", made::bytePairJson({"a", "b", "c", "d"}).dump());
+    app::uiState().watches = true;
     ui.resize(1920, 1080);
     ui.drop({folder_.path().string()});
     ui.draw();
     if (!ui.scene().setup.subject.opened) throw std::runtime_error(ui.view().messages.error);
     ui.replaceText("text", "abcad");
     ui.draw();
-    app::uiState().watches = true;
   }
 
   void expectNoFlaws() {
@@ -82,9 +82,11 @@ TEST(ModelLatents, TheCacheCountsTheLatent) {
   // 3 layers of a latent of 8 and 4 rotated numbers, 4 bytes each.
   EXPECT_EQ(ui.scene().setup.subject.opened->model->cacheBytesPerToken(), 3u * 12 * 4);
   EXPECT_TRUE(showsText("3 layers · (latent 8 + rotated 4) · 4 B"));
+  EXPECT_TRUE(showsText("8 + 4"));
   model.expectNoFlaws();
   ui.click("page.heads");
   ui.draw();
+  EXPECT_TRUE(showsText("MLA, 3 heads"));
   EXPECT_TRUE(showsText("(latent 8 + rotated 4)"));
   EXPECT_TRUE(showsText("MLA (a latent of 8 + 4)"));
   EXPECT_EQ(ui.sequence().attention.v.cols(), 5);

@@ -20,6 +20,8 @@ std::string layerShape(const Scene& scene, bool causal) {
                          : isStack(scene.setup) ? fmt::format("layer {} of {} · ", shownLayer(scene.setup),
                                                               layerCount(scene.setup))
                                                 : "";
+  if (subject.opened && subject.opened->config().latent.rank > 0)
+    return of + fmt::format("MLA, {} heads · d {}", model.heads, model.modelDim) + (causal ? " · causal" : "");
   std::string text = of + fmt::format("{} {}/{} · d {}", kNames[static_cast<std::size_t>(kindOf(model))],
                                       model.heads, model.kvHeads, model.modelDim);
   if (scene.setup.input.cross)

@@ -105,7 +105,9 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
   const auto limit = config.positionLimit();
   factLines(view, {{"Layers", countText(attention::asSize(config.layerCount()))},
                    {"Heads", countText(attention::asSize(config.heads))},
-                   {"KV heads", countText(attention::asSize(config.kvHeads))},
+                   config.latent.rank > 0
+                       ? Fact{"Latent", fmt::format("{} + {}", config.latent.rank, config.latent.ropeDim)}
+                       : Fact{"KV heads", countText(attention::asSize(config.kvHeads))},
                    {"Head dim", countText(attention::asSize(config.headDim))},
                    {"Width", countText(attention::asSize(config.modelDim))},
                    {"Positions", limit ? countText(attention::asSize(*limit))
