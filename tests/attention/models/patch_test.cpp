@@ -55,7 +55,7 @@ TEST_P(PlainPatches, headsAndMlpsOfAnotherTextEqualTheEquations) {
   (void)GetParam().run(tensors, a);
   const MadeUpCheckpoint folder(GetParam().config, tensors.file());
   const auto model = openModel(folder.path());
-  const Index headDim = model->config().headDim;
+  const Index headDim = model->config().valueDim();
   // Head 1 of the first layer from the third token on, head 0 of the last layer, and the first layer's MLP
   // for two tokens.
   const Index last = model->config().layerCount() - 1;
