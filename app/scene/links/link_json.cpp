@@ -135,6 +135,7 @@ Result<std::string> linkTo(const Scene& scene, const std::string& base) {
   const Scene opening = openingScene();
   Json patch = patchJson(opening, scene, {});
   if (scene.cursor.page != opening.cursor.page) patch[kPage] = scene.cursor.page;
+  if (scene.cursor.view != opening.cursor.view) patch["cursor.view"] = scene.cursor.view;
   const std::string text = patch.dump(-1, ' ', false, Json::error_handler_t::replace);
   const std::string packed = packText(text, kLinkVersion);
   if (std::max(text.size(), packed.size()) > kMaxLinkBytes)
