@@ -175,6 +175,11 @@ TEST(Link, namesNoFiles) {
   }
   const std::string masked = R"({"mask.layers": [{"pattern": "file", "path": "/etc/passwd"}]})";
   EXPECT_THAT(refused(packed(masked)), StartsWith("the link"));
+  Scene shown = openingScene();
+  shown.map.file = path;
+  Scene talk = openingScene();
+  talk.talk.edit().views.push_back({.scene = std::make_shared<const Scene>(shown)});
+  EXPECT_THAT(linkTo(talk).error().message, HasSubstr(path)) << "a view of a talk";
   Scene scene = openingScene();
   scene.setup.weights.source = WeightSource::file;
   scene.setup.weights.file = path;
