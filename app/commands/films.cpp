@@ -127,6 +127,7 @@ attention::Status beginFilm(Film& film, FilmKind kind, HeadlessApp& headless) {
   headless.draw(0);
   if (const auto error = session.error()) return Error{*error};
   if (!session.view().messages.error.empty()) return Error{session.view().messages.error};
+  session.view().messages.clear();  // that the file was opened is no part of the film
   if (kind == FilmKind::decode) {
     if (!session.scene().cursor.decoding)
       return Error{"this scene can't be decoded step by step: expected causal self-attention"};

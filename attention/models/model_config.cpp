@@ -5,7 +5,6 @@
 #include "attention/formats/quote.h"
 #include "attention/models/config_fields.h"
 #include "attention/models/families.h"
-#include "attention/models/unknown_family.h"
 
 namespace headscope::attention {
 namespace {

@@ -178,7 +178,7 @@ TEST(Link, namesNoFiles) {
   Scene shown = openingScene();
   shown.map.file = path;
   Scene talk = openingScene();
-  talk.talk.edit().views.push_back({.scene = std::make_shared<const Scene>(shown)});
+  talk.talk.edit().views.emplace_back().scene = std::make_shared<const Scene>(shown);
   EXPECT_THAT(linkTo(talk).error().message, HasSubstr(path)) << "a view of a talk";
   Scene scene = openingScene();
   scene.setup.weights.source = WeightSource::file;
