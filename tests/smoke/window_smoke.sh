@@ -271,6 +271,11 @@ typeSomething() {
 keepUnsavedWork() {
   local code=0
   (($(kept) == 0)) || fail "after Leave something is kept for the next start"
+  local preferences=$work/config/headscope/preferences.json
+  grep -q '"width": *1200' "$preferences" && grep -q '"height": *720' "$preferences" ||
+    fail "the window's size isn't kept for the next start"
+  step "the window's size is kept for the next start"
+  rm -- "$preferences"  # what follows is done in a window of the usual size
   startProgram
   typeSomething
   kill -TERM "$program"
