@@ -33,7 +33,7 @@ for command in $commands; do
 done
 completed=$(bash -c 'source moved/share/bash-completion/completions/headscope
   COMP_WORDS=(headscope render --page m) COMP_CWORD=3; _headscope; echo "${COMPREPLY[*]}"
-  COMP_WORDS=(headscope re) COMP_CWORD=1; _headscope; echo "${COMPREPLY[*]}"
+  COMP_WORDS=(headscope rend) COMP_CWORD=1; _headscope; echo "${COMPREPLY[*]}"
   COMP_WORDS=(headscope link --ba) COMP_CWORD=2; _headscope; echo "${COMPREPLY[*]}"')
 [[ $completed == $'mask map model\nrender\n--base' ]] || fail "bash completed: $completed"
 
