@@ -1,9 +1,12 @@
 #include "render/picture.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "render/gl_objects.h"
 
@@ -64,14 +67,51 @@ Picture::Bound::~Bound() {
 }
 
 void Picture::copyBound(int width, int height) {
+  if (width != width_ || height != height_) return shrinkBound(width, height);
   GLint before = 0;
   glGetIntegerv(GL_FRAMEBUFFER_BINDING, &before);
   glDisable(GL_SCISSOR_TEST);
   glBindFramebuffer(GL_DRAW_FRAMEBUFFER, objects_->framebuffer.id());
-  const bool same = width == width_ && height == height_;
-  glBlitFramebuffer(0, 0, width, height, 0, 0, width_, height_, GL_COLOR_BUFFER_BIT,
-                    same ? GL_NEAREST : GL_LINEAR);
+  glBlitFramebuffer(0, 0, width, height, 0, 0, width_, height_, GL_COLOR_BUFFER_BIT, GL_NEAREST);
   glBindFramebuffer(GL_FRAMEBUFFER, static_cast<GLuint>(before));
+}
+
+/// On the processor: Mesa's rasteriser ends the program where it blits with a filter on 512-bit vectors.
+void Picture::shrinkBound(int width, int height) {
+  constexpr std::size_t kChannels = 4;
+  std::vector<std::uint8_t> from(kChannels * static_cast<std::size_t>(width) *
+                                 static_cast<std::size_t>(height));
+  glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+  glPixelStorei(GL_PACK_ALIGNMENT, 4);
+  glPixelStorei(GL_PACK_ROW_LENGTH, 0);
+  glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, from.data());
+  std::vector<std::uint8_t> to;
+  to.reserve(kChannels * static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_));
+  const auto part = [](int at, int of, int whole) { return static_cast<int>(std::int64_t{at} * whole / of); };
+  for (int y = 0; y < height_; ++y) {
+    const int top = part(y, height_, height), bottom = std::max(part(y + 1, height_, height), top + 1);
+    for (int x = 0; x < width_; ++x) {
+      const int left = part(x, width_, width), right = std::max(part(x + 1, width_, width), left + 1);
+      for (std::size_t channel = 0; channel < kChannels; ++channel) {
+        int sum = 0;
+        for (int row = top; row < bottom; ++row)
+          for (int column = left; column < right; ++column)
+            sum += from[kChannels * (static_cast<std::size_t>(row) * static_cast<std::size_t>(width) +
+                                     static_cast<std::size_t>(column)) +
+                        channel];
+        const int count = (bottom - top) * (right - left);
+        to.push_back(static_cast<std::uint8_t>((sum + count / 2) / count));
+      }
+    }
+  }
+  GLint texture = 0;
+  glGetIntegerv(GL_TEXTURE_BINDING_2D, &texture);
+  glBindTexture(GL_TEXTURE_2D, objects_->color.id());
+  glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+  glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+  glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+  glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, to.data());
+  glBindTexture(GL_TEXTURE_2D, static_cast<GLuint>(texture));
 }
 
 Image Picture::read() const {

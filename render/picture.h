@@ -42,6 +42,9 @@ class Picture {
   Image read() const;
 
  private:
+  /// Each pixel is the mean of those that it takes the place of.
+  void shrinkBound(int width, int height);
+
   int width_ = 0, height_ = 0;
   struct Objects;
   std::unique_ptr<Objects> objects_;
