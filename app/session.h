@@ -141,6 +141,10 @@ class Session {
     return staged ? staged : document_;
   }
   Document& undoes(bool redo) const;
+  /// What undo acts on, to be held.
+  std::shared_ptr<Document> undoable() const {
+    return &undoes(false) == document_.get() ? document_ : working();
+  }
   /// What saving saves.
   std::shared_ptr<Document> saved() const { return shown().stagesViews() ? document_ : working(); }
   /// The page that the shown one has on its stage; null without one.
@@ -163,16 +167,18 @@ class Session {
   StageState stage_;
   ViewFade fade_;
   Exports exports_;
-  int stageWidth_ = 0, stageHeight_ = 0;  ///< of the window, when the picture was frozen
+  int stageWidth_ = 0, stageHeight_ = 0;  ///< of the window, in the last frame
   std::vector<std::string> offered_;      ///< actions in the menu that a right click opened
   bool layerShown_ = false;               ///< the page that is shown asks for the layer
   double drawSeconds_ = 0;
   enum class Leaving { no, whenWritten, now } leaving_ = Leaving::no;
-  bool discards_ = false;                              ///< the person gave up what is unsaved
-  std::shared_ptr<RecoveryStore> recovery_;            ///< null: nothing is kept
-  std::vector<std::shared_ptr<Recovery>> recoveries_;  ///< not answered yet, newest first
-  std::string recoveryProblem_;                        ///< that was said
-  bool offersRecovery_ = false;                        ///< as soon as no other question is open
+  bool discards_ = false;  ///< the person gave up what is unsaved
+  struct Recovering {
+    std::shared_ptr<RecoveryStore> store;            ///< null: nothing is kept
+    std::vector<std::shared_ptr<Recovery>> waiting;  ///< not answered yet, newest first
+    std::string problem;                             ///< that was said
+    bool offers = false;                             ///< as soon as no other question is open
+  } recovery_;
 };
 
 }  // namespace headscope::app

@@ -103,9 +103,9 @@ bool Session::wantsToQuit() const {
 
 bool Session::stop() {
   using namespace std::chrono_literals;
-  if (recovery_) {
+  if (recovery_.store) {
     noteUnsaved();
-    (void)recovery_->write();
+    (void)recovery_.store->write();
   }
   services_.workers.stop();
   services_.files.stop();
@@ -113,38 +113,39 @@ bool Session::stop() {
 }
 
 void Session::recoverWith(std::shared_ptr<RecoveryStore> store) {
-  recovery_ = std::move(store);
+  recovery_.store = std::move(store);
   using Found = std::vector<std::shared_ptr<Recovery>>;
   services_.files.read<Found>(
-      recovery_->folder(), [store = recovery_]() -> attention::Result<Found> { return store->abandoned(); },
+      recovery_.store->folder(),
+      [store = recovery_.store]() -> attention::Result<Found> { return store->abandoned(); },
       [this](attention::Result<Found> found) {
         if (!found) return;
-        recoveries_ = *std::move(found);
-        offersRecovery_ = !recoveries_.empty();
+        recovery_.waiting = *std::move(found);
+        recovery_.offers = !recovery_.waiting.empty();
       });
 }
 
 /// After every frame: what is kept for the next start, however this window ends.
 void Session::noteUnsaved() {
-  if (!recovery_) return;
-  const std::string problem = recovery_->problem();
-  if (problem != std::exchange(recoveryProblem_, problem) && !problem.empty())
+  if (!recovery_.store) return;
+  const std::string problem = recovery_.store->problem();
+  if (problem != std::exchange(recovery_.problem, problem) && !problem.empty())
     services_.view.messages.fail("Unsaved work can't be kept for the next start: " + problem);
   std::vector<KeptScene> kept;
   if (!discards_)
     for (const UnsavedScene& each : unsaved()) kept.push_back({each.file->path, each.scene});
-  recovery_->note(std::move(kept));
-  if (recovery_->outdated())
-    services_.files.keep(recovery_->folder(), [store = recovery_] { return store->write(); });
+  recovery_.store->note(std::move(kept));
+  if (recovery_.store->outdated())
+    services_.files.keep(recovery_.store->folder(), [store = recovery_.store] { return store->write(); });
 }
 
 /// The newest that is not answered yet, once no other question is open.
 void Session::offerRecovery() {
   View& view = services_.view;
-  if (!offersRecovery_ || view.dialog) return;
-  offersRecovery_ = false;
-  if (recoveries_.empty()) return view.say("There is no unsaved work to restore.");
-  const std::shared_ptr<Recovery> recovery = recoveries_.front();
+  if (!recovery_.offers || view.dialog) return;
+  recovery_.offers = false;
+  if (recovery_.waiting.empty()) return view.say("There is no unsaved work to restore.");
+  const std::shared_ptr<Recovery> recovery = recovery_.waiting.front();
   const auto past =
       std::chrono::duration_cast<std::chrono::seconds>(RecoveryStore::Clock::now() - recovery->at);
   RecoveryQuestion::Offer offer{localTime(recovery->at), duration(past), {}, recovery->problem};
@@ -153,8 +154,8 @@ void Session::offerRecovery() {
         {Document::sceneName(entry.path), std::string(rows_[rowOf(entry.page)].info.name), entry.words});
   const auto answered = [this] {
     services_.view.dialog.reset();
-    recoveries_.erase(recoveries_.begin());
-    offersRecovery_ = !recoveries_.empty();
+    recovery_.waiting.erase(recovery_.waiting.begin());
+    recovery_.offers = !recovery_.waiting.empty();
   };
   view.dialog = std::make_shared<RecoveryQuestion>(
       std::move(offer),
@@ -193,7 +194,7 @@ void Session::restore(const std::shared_ptr<Recovery>& recovery) {
         for (std::size_t i = 0; i < scenes->size(); ++i)
           openScene(std::move((*scenes)[i]), {recovery->entries[i].path, std::nullopt});
         noteUnsaved();
-        recovery_->adopt(recovery);
+        recovery_.store->adopt(recovery);
         services_.view.say("Restored. It is unsaved until you save it.");
       });
 }

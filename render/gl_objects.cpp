@@ -89,6 +89,16 @@ Program makeProgram(const std::string& name, const std::string& vertexSource,
   return program;
 }
 
+std::vector<std::uint8_t> readPixels(int width, int height) {
+  std::vector<std::uint8_t> pixels(std::size_t{4} * static_cast<std::size_t>(width) *
+                                   static_cast<std::size_t>(height));
+  glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+  glPixelStorei(GL_PACK_ALIGNMENT, 4);
+  glPixelStorei(GL_PACK_ROW_LENGTH, 0);
+  glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, pixels.data());
+  return pixels;
+}
+
 void clearErrors() {
   // A lost context reports an error for ever, so the loop has an end of its own.
   for (int i = 0; i < 64 && glGetError() != GL_NO_ERROR; ++i) {

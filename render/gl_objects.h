@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <iterator>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "render/gl.h"
 
@@ -71,6 +73,10 @@ Renderbuffer makeRenderbuffer();
 /// Throws std::runtime_error with the compiler's or linker's log.
 Program makeProgram(const std::string& name, const std::string& vertexSource,
                     const std::string& fragmentSource, const std::string& defines = {});
+
+/// Pixels of the framebuffer that is bound for reading, width × height from its lower left corner, RGBA, the
+/// lowest row first.
+std::vector<std::uint8_t> readPixels(int width, int height);
 
 /// Forgets errors that earlier calls left behind, so that the next glGetError speaks of our own.
 void clearErrors();

@@ -1,7 +1,6 @@
 #include "render/headless.h"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -79,24 +78,11 @@ void HeadlessContext::finish() {
 Image HeadlessContext::read() const {
   const State& state = *state_;
   state.context.makeCurrent();
-  Image image;
-  image.width = state.width;
-  image.height = state.height;
-  const std::size_t stride = std::size_t{4} * static_cast<std::size_t>(state.width);
-  std::vector<std::uint8_t> bottomFirst(stride * static_cast<std::size_t>(state.height));
   GLint previous = 0;
   glGetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &previous);
   glBindFramebuffer(GL_READ_FRAMEBUFFER, state.framebuffer.id());
-  glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-  glPixelStorei(GL_PACK_ALIGNMENT, 4);
-  glPixelStorei(GL_PACK_ROW_LENGTH, 0);
-  glReadPixels(0, 0, state.width, state.height, GL_RGBA, GL_UNSIGNED_BYTE, bottomFirst.data());
+  Image image = imageFromBottom(state.width, state.height, readPixels(state.width, state.height));
   glBindFramebuffer(GL_READ_FRAMEBUFFER, static_cast<GLuint>(previous));
-  image.rgba.resize(bottomFirst.size());
-  for (std::size_t y = 0; y < static_cast<std::size_t>(state.height); ++y) {
-    const std::size_t from = static_cast<std::size_t>(state.height) - 1 - y;
-    std::memcpy(image.rgba.data() + y * stride, bottomFirst.data() + from * stride, stride);
-  }
   return image;
 }
 

@@ -27,6 +27,17 @@ struct PngReader {
 
 }  // namespace
 
+Image imageFromBottom(int width, int height, std::span<const std::uint8_t> rgba) {
+  Image image{width, height, {}};
+  image.rgba.reserve(rgba.size());
+  const std::size_t stride = std::size_t{4} * static_cast<std::size_t>(width);
+  for (std::size_t y = static_cast<std::size_t>(height); y-- > 0;) {
+    const auto row = rgba.subspan(y * stride, stride);
+    image.rgba.insert(image.rgba.end(), row.begin(), row.end());
+  }
+  return image;
+}
+
 std::vector<std::uint8_t> encodePng(const Image& image) {
   if (image.width <= 0 || image.height <= 0 ||
       image.rgba.size() != std::size_t{4} * static_cast<std::size_t>(image.width) * image.height) {

@@ -12,6 +12,9 @@ struct Image {
   std::vector<std::uint8_t> rgba;  ///< [height, width, 4]
 };
 
+/// Of pixels [height, width, 4] whose first row is the lowest, as OpenGL has them.
+Image imageFromBottom(int width, int height, std::span<const std::uint8_t> rgba);
+
 /// Throws std::runtime_error if libpng fails.
 std::vector<std::uint8_t> encodePng(const Image& image);
 /// Throws std::runtime_error on bytes that are not a PNG.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -79,12 +78,7 @@ void Picture::copyBound(int width, int height) {
 /// On the processor: Mesa's rasteriser ends the program where it blits with a filter on 512-bit vectors.
 void Picture::shrinkBound(int width, int height) {
   constexpr std::size_t kChannels = 4;
-  std::vector<std::uint8_t> from(kChannels * static_cast<std::size_t>(width) *
-                                 static_cast<std::size_t>(height));
-  glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-  glPixelStorei(GL_PACK_ALIGNMENT, 4);
-  glPixelStorei(GL_PACK_ROW_LENGTH, 0);
-  glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, from.data());
+  const std::vector<std::uint8_t> from = readPixels(width, height);
   std::vector<std::uint8_t> to;
   to.reserve(kChannels * static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_));
   const auto part = [](int at, int of, int whole) { return static_cast<int>(std::int64_t{at} * whole / of); };
@@ -115,21 +109,8 @@ void Picture::shrinkBound(int width, int height) {
 }
 
 Image Picture::read() const {
-  Image image;
-  image.width = width_;
-  image.height = height_;
-  const std::size_t stride = std::size_t{4} * static_cast<std::size_t>(width_);
-  const auto rows = static_cast<std::size_t>(height_);
-  std::vector<std::uint8_t> bottomFirst(stride * rows);
   const Bound bound(*this);
-  glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-  glPixelStorei(GL_PACK_ALIGNMENT, 4);
-  glPixelStorei(GL_PACK_ROW_LENGTH, 0);
-  glReadPixels(0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, bottomFirst.data());
-  image.rgba.resize(bottomFirst.size());
-  for (std::size_t y = 0; y < rows; ++y)
-    std::memcpy(image.rgba.data() + y * stride, bottomFirst.data() + (rows - 1 - y) * stride, stride);
-  return image;
+  return imageFromBottom(width_, height_, readPixels(width_, height_));
 }
 
 }  // namespace headscope::render

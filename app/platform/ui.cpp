@@ -28,7 +28,7 @@ Ui::Ui() : context_(ImGui::CreateContext()) {
 Ui::~Ui() {
   ImGuiContext* const other = ImGui::GetCurrentContext() == context_ ? nullptr : ImGui::GetCurrentContext();
   makeCurrent();
-  magnifier_.reset();
+  magnified_.painter.reset();
   ImGui_ImplOpenGL3_Shutdown();
   ImGui::DestroyContext(context_);
   ImGui::SetCurrentContext(other);
@@ -121,11 +121,11 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
   if (frozen_) return;
   render::clearViewport(width, height, clear);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
-  if (!(magnified_ > 1)) return;
-  if (!magnifier_)
-    magnifier_ = std::make_unique<render::Magnifier>(readAssetText("shaders/heatmap.vert"),
-                                                     readAssetText("shaders/magnify.frag"));
-  magnifier_->draw(width, height, magnifiedAbout_.x, magnifiedAbout_.y, magnified_);
+  if (!(magnified_.factor > 1)) return;
+  if (!magnified_.painter)
+    magnified_.painter = std::make_unique<render::Magnifier>(readAssetText("shaders/heatmap.vert"),
+                                                             readAssetText("shaders/magnify.frag"));
+  magnified_.painter->draw(width, height, magnified_.about.x, magnified_.about.y, magnified_.factor);
 }
 
 }  // namespace headscope::app

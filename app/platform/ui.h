@@ -49,8 +49,8 @@ class Ui {
   bool pointerHidden() const { return pointerHidden_; }
   /// What is drawn is enlarged by `factor` about that place from now on; 1 = it isn't.
   void magnify(ImVec2 about, float factor) {
-    magnifiedAbout_ = about;
-    magnified_ = factor;
+    magnified_.about = about;
+    magnified_.factor = factor;
   }
   /// While frozen, frames are run as always but not drawn: the framebuffer keeps its picture.
   void freeze(bool frozen) { frozen_ = frozen; }
@@ -77,9 +77,11 @@ class Ui {
   ImVec2 pointer_{-FLT_MAX, -FLT_MAX};  ///< where the mouse is, hidden or not
   bool pointerHidden_ = false;
   bool wasFocused_ = false;  ///< a control had the keyboard, and with it the pointer
-  ImVec2 magnifiedAbout_;
-  float magnified_ = 1;
-  std::unique_ptr<render::Magnifier> magnifier_;  ///< once anything is enlarged
+  struct Magnified {
+    ImVec2 about;
+    float factor = 1;
+    std::unique_ptr<render::Magnifier> painter;  ///< once anything is enlarged
+  } magnified_;
   bool frozen_ = false;
 };
 

@@ -6,6 +6,7 @@
 
 #include "app/scene/fields.h"
 #include "app/scene/text/number_text.h"
+#include "attention/core/noun.h"
 #include "attention/masks/expression.h"
 
 namespace headscope::app {
@@ -108,6 +109,11 @@ std::vector<ChangedField> changesBetween(const Scene& before, const Scene& now) 
 
 std::string changeName(const Scene& before, const Scene& now) {
   constexpr std::size_t kNamed = 2;
+  // A talk is no field, for its views are scenes.
+  if (const auto views = std::ssize(before.talk->views), viewsNow = std::ssize(now.talk->views);
+      views != viewsNow)
+    return fmt::format("Talk {} → {}", attention::counted(views, "view"), viewsNow);
+  if (before.talk != now.talk) return "Edit the talk";
   const std::vector<ChangedField> changes = changesBetween(before, now);
   // Tables, paintings and kept patches have no value that fits into a line.
   if (changes.empty()) return "Edit";

@@ -47,7 +47,7 @@ class RecordDialog : public Dialog {
               : scene.cursor.page == "lab"           ? 2
                                                      : 0;
     bool asks = false;
-    if (beginDialog(view, "record", "Record a film", 460, 250)) {
+    if (beginDialog(view, "record", "Record a film", 460, 300)) {
       std::vector<Choice> films = choicesFrom(kFilmLabels);
       if (exports_.lesson_().empty()) films[3].disabledReason = "Open a lesson to record it";
       if (exports_.own().talk->views.empty()) films[4].disabledReason = "Add views to a talk to record it";

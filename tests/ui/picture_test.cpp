@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "app/platform/ui_state.h"
 #include "render/image.h"
 #include "test_paths.h"
 #include "tests/support/temporary_folder.h"
@@ -88,9 +89,14 @@ TEST_F(Pictures, AFilmIsRecordedBesideTheWindow) {
   ui.session().exports().program = HEADSCOPE_BINARY;
   ui.session().scene().setup.input.text = "a b";
   ui.draw();
+  app::uiState().watches = true;
   ui.view().request("film.record");
   ui.draw();
+  ui.draw();
   ASSERT_EQ(ui.dialog(), "record");
+  for (const char* control : {"record.file", "record.cancel"})
+    EXPECT_TRUE(app::uiState().clips.at(control).seen.Contains(app::uiState().tracks.at(control)))
+        << control << " is cut off";
   ui.click("record.kind.PNG frames");
   ui.click("record.file");
   ui.draw();

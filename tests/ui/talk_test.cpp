@@ -180,6 +180,11 @@ TEST_F(Talk, IsOrderedDuplicatedAndDeletedByKeysAndUndone) {
   ui.chord(kCtrlShift, Key::z);
   ui.draw();
   EXPECT_THAT(names(), ElementsAre("Heads", "Cost"));
+  press(static_cast<Key>('H'), kCtrl);
+  EXPECT_TRUE(ui.has("history.3")) << "the talk's steps are those that undo acts on";
+  ui.click("history.0");
+  press(Key::escape);
+  EXPECT_TRUE(own().talk->views.empty());
 }
 
 TEST_F(Talk, TheLastViewCanBeDeletedAndTheScreenSaysSo) {

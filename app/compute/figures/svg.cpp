@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 #include <set>
-#include <span>
 
+#include "attention/formats/base64.h"
 #include "attention/text/unicode.h"
 #include "render/image.h"
 
@@ -61,21 +61,6 @@ std::string escaped(const std::string& text) {
       default:
         attention::appendUtf8(allowed ? next.value : U'\uFFFD', out);
     }
-  }
-  return out;
-}
-
-std::string base64(std::span<const std::uint8_t> bytes) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const auto byte = [&](std::size_t i) -> std::uint32_t {
-      return at + i < bytes.size() ? bytes[at + i] : 0;
-    };
-    const std::uint32_t three = byte(0) << 16 | byte(1) << 8 | byte(2);
-    for (std::size_t i = 0; i < 4; ++i)
-      out += at + i <= bytes.size() ? kDigits[three >> (18 - 6 * i) & 63] : '=';
   }
   return out;
 }
@@ -259,7 +244,8 @@ class SvgWriter {
         "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
         "image-rendering=\"optimizeSpeed\" xlink:href=\"data:image/png;base64,{}\"/>\n",
         number(cells.frame.x), number(cells.frame.y), number(cells.frame.width), number(cells.frame.height),
-        base64(render::encodePng(imageOf(values, cells.style, repeat))));
+        attention::toBase64(render::encodePng(imageOf(values, cells.style, repeat)),
+                            attention::Base64::standard));
     const double row = cells.frame.height / static_cast<double>(values.rows());
     for (Index i = 0; i < values.rows(); ++i)
       if (values(i, 0) == render::kDeadCell) {

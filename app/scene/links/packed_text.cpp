@@ -4,9 +4,13 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cstdint>
 #include <new>
+#include <optional>
 #include <vector>
 
+#include "attention/formats/base64.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::app {
@@ -15,39 +19,6 @@ using attention::Error;
 using attention::Result;
 
 namespace {
-
-constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-std::string toBase64(std::string_view bytes) {
-  std::string out;
-  std::uint32_t bits = 0;
-  int held = 0;
-  for (const char byte : bytes) {
-    bits = bits << 8 | static_cast<std::uint8_t>(byte);
-    for (held += 8; held >= 6; held -= 6) out += kDigits[bits >> (held - 6) & 63];
-  }
-  if (held > 0) out += kDigits[bits << (6 - held) & 63];
-  return out;
-}
-
-/// What is left over of the last digit is no byte, and is passed over.
-Result<std::string> fromBase64(std::string_view text) {
-  std::string out;
-  std::uint32_t bits = 0;
-  int held = 0;
-  for (const char digit : text) {
-    const std::size_t value = kDigits.find(digit);
-    if (value == std::string_view::npos)
-      return Error{fmt::format("has the character {}, expected letters, digits, - and _",
-                               attention::quotedText(std::string_view(&digit, 1)))};
-    bits = bits << 6 | static_cast<std::uint32_t>(value);
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    out += static_cast<char>(bits >> held & 255);
-  }
-  return out;
-}
 
 /// A zlib stream that is read to its end.
 class Inflater {
@@ -96,14 +67,21 @@ std::string packText(std::string_view text, int version) {
                              Z_BEST_COMPRESSION);
   if (code != Z_OK) throw std::bad_alloc();  // the only way to fail, with a buffer of that size
   bytes.resize(size + 1);
-  return toBase64(bytes);
+  return attention::toBase64({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
+                             attention::Base64::url);
 }
 
 Result<std::string> unpackText(std::string_view packed, int version, std::size_t maxBytes) {
   if (packed.size() > maxBytes)
     return Error{fmt::format("has {} characters, expected no more than {}", packed.size(), maxBytes)};
-  const Result<std::string> bytes = fromBase64(packed);
-  if (!bytes) return bytes.error();
+  const std::optional<std::string> bytes = attention::fromBase64(packed, attention::Base64::url);
+  if (!bytes) {
+    const auto other = std::find_if_not(packed.begin(), packed.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '-' || c == '_';
+    });
+    return Error{fmt::format("has the character {}, expected letters, digits, - and _",
+                             attention::quotedText(packed.substr(other - packed.begin(), 1)))};
+  }
   if (bytes->empty()) return Error{"is cut off"};
   const int found = static_cast<std::uint8_t>(bytes->front());
   if (found > version)

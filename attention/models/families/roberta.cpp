@@ -25,29 +25,28 @@ void readRoberta(const ConfigReader& json, ModelConfig& config) {
   config.headActivation = Activation::gelu;
 }
 
-}  // namespace
-
-constinit const Family families::roberta{
+constexpr Family kRoberta{
     .name = "roberta",
     .architecture = "Roberta",
     .prefixes = kRobertaPrefixes,
-    .headPrefixes = kNoPrefix,
-    .names = withHead(kBertNames),
+    .headPrefixes = families::kNoPrefix,
+    .names = withHead(families::kBertNames),
     .encoder = true,
-    .fields = {.read = "pad_token_id", .base = &kBertFields},
+    .fields = {.read = "pad_token_id", .base = &families::kBertFields},
     .read = readRoberta,
 };
 
+constexpr Family named(Family family, std::string_view name, std::string_view architecture) {
+  family.name = name;
+  family.architecture = architecture;
+  return family;
+}
+
+}  // namespace
+
+constinit const Family families::roberta = kRoberta;
+
 // XLM-R (Conneau et al. 2020): RoBERTa on a vocabulary of a hundred languages.
-constinit const Family families::xlmRoberta{
-    .name = "xlm-roberta",
-    .architecture = "XLMRoberta",
-    .prefixes = kRobertaPrefixes,
-    .headPrefixes = kNoPrefix,
-    .names = withHead(kBertNames),
-    .encoder = true,
-    .fields = {.read = "pad_token_id", .base = &kBertFields},
-    .read = readRoberta,
-};
+constinit const Family families::xlmRoberta = named(kRoberta, "xlm-roberta", "XLMRoberta");
 
 }  // namespace headscope::attention

@@ -6,31 +6,11 @@
 #include <cstring>
 
 #include "attention/core/stopped.h"
+#include "attention/formats/base64.h"
 #include "attention/models/tokenizer/characters.h"
 
 namespace headscope::attention {
 namespace {
-
-/// Nothing where there is a character that isn't one of base64's, or their number is not a multiple of 4.
-std::optional<std::string> fromBase64(std::string_view text) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  if (text.size() % 4 != 0) return std::nullopt;
-  std::size_t padding = 0;
-  while (padding < 2 && text.size() > padding && text[text.size() - 1 - padding] == '=') ++padding;
-  std::string bytes;
-  bytes.reserve(text.size() / 4 * 3);
-  std::uint32_t bits = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto digit = i < text.size() - padding ? kDigits.find(text[i]) : 0;
-    if (digit == kDigits.npos) return std::nullopt;
-    bits = bits << 6 | static_cast<std::uint32_t>(digit);
-    if (i % 4 != 3) continue;
-    for (int shift = 16; shift >= 0; shift -= 8) bytes += static_cast<char>(bits >> shift & 0xFF);
-    bits = 0;
-  }
-  bytes.resize(bytes.size() - padding);
-  return bytes;
-}
 
 // A unit of the trie: whether a value follows, the value, the byte that leads here, and how far its children
 // are.
@@ -50,7 +30,7 @@ constexpr std::uint32_t offsetOf(std::uint32_t unit) {
 }  // namespace
 
 Result<CharacterMap> CharacterMap::read(std::string_view base64) {
-  const auto bytes = fromBase64(base64);
+  const auto bytes = fromBase64(base64, Base64::standard);
   if (!bytes) return Error{"is no base64"};
   std::uint32_t size = 0;
   if (bytes->size() < sizeof size)
