@@ -148,9 +148,7 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   const Layout layout = windowLayout(width, height);
   if (!layout.presents) topBar(view, layout, window, actions_, rows_, shownAt());
   drawPages(page, stage, layout);
-  if (offersLesson())
-    lessonOffer(view,
-                ImRect(0, layout.status.Min.y - view.px(kLessonOfferHeight), width, layout.status.Min.y));
+  drawOffer(layout, width);
   if (layout.presents)
     captionLine(view, layout,
                 !view.preferences.captions    ? std::vector<CaptionPart>()
@@ -225,21 +223,14 @@ PageStatus Session::status() const {
 }
 
 /// Where the window's parts are, with room at the sides for what the page has there.
-Layout Session::windowLayout(float width, float height) const {
+Layout Session::windowLayout(float width, float height) {
   const Page& page = shown();
   if (onStage()) return layoutFor(services_.view, width, height, false, false);
   const bool hasSide = !rows_[shownAt()].info.side.empty() && page.showsSide(scene());
-  const float offer = offersLesson() ? services_.view.px(kLessonOfferHeight) : 0;
+  const float offer = offersLesson() || offersRecent() ? services_.view.px(kOfferHeight) : 0;
   Layout layout = layoutFor(services_.view, width, height - offer, hasSide, page.showsStrip(scene()));
   layout.status.Translate(ImVec2(0, offer));
   return layout;
-}
-
-/// To who starts for the first time, and has not begun with something else.
-bool Session::offersLesson() const {
-  const View& view = services_.view;
-  return view.showTimings && !view.present && !view.preferences.lessonOffered &&
-         scene().cursor.page == "heads" && document_->path().empty() && !onStage();
 }
 
 void Session::drawPages(Page& page, Page* stage, const Layout& layout) {

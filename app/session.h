@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/pages/pages.h"
+#include "app/platform/recent_files.h"
 #include "app/platform/ui.h"
 #include "app/scene/document.h"
 #include "app/scene/recovery_store.h"
@@ -16,6 +17,9 @@
 #include "app/widgets/heatmap_layer.h"
 
 namespace headscope::app {
+
+/// What a scene's file is called among those that were opened before.
+RecentKind recentKind(const Scene& scene);
 
 /// One open window's worth of state: the document, the pages and the one that is shown. Runs one frame at a
 /// time. Everything but the workers is on the calling thread.
@@ -39,10 +43,10 @@ class Session {
   void openLink(std::string link, const Outcome& outcome);
   /// Begins with that scene in place of the opening one, before the first frame.
   void begin(Scene scene) { *document_ = Document(std::move(scene)); }
-  /// Puts it at the front of the models that were opened.
-  void rememberModel(const std::string& model);
-  /// The same for a file with a scene.
-  void rememberScene(const std::filesystem::path& path);
+  /// Puts it at the front of what was opened.
+  void remember(const RecentFile& file);
+  /// Until something is opened or changed, what was opened before is below the page.
+  void offerRecent();
   /// Blocks until the picture shows the scene; whether that was still to come. For headless rendering and
   /// tests. Throws std::runtime_error where answers go on without end.
   bool settle();
@@ -97,8 +101,12 @@ class Session {
   void makeRoom();
   void drawFrame(const FrameInput& input, float width, float height);
   PageStatus status() const;
-  Layout windowLayout(float width, float height) const;
+  Layout windowLayout(float width, float height);
   bool offersLesson() const;
+  void readRecent(const std::function<void(std::vector<RecentFile>)>& take);
+  void openRecent(const RecentFile& file, const Outcome& outcome);
+  bool offersRecent();
+  void drawOffer(const Layout& layout, float width);
   void drawPages(Page& page, Page* stage, const Layout& layout);
   void handleInput(const FrameInput& input);
   bool takenByControl(const InputEvent& event);
@@ -167,6 +175,7 @@ class Session {
   StageState stage_;
   ViewFade fade_;
   Exports exports_;
+  std::vector<RecentFile> recent_;        ///< that is offered; empty: nothing is, any more
   int stageWidth_ = 0, stageHeight_ = 0;  ///< of the window, in the last frame
   std::vector<std::string> offered_;      ///< actions in the menu that a right click opened
   bool layerShown_ = false;               ///< the page that is shown asks for the layer

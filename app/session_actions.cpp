@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "app/platform/recent_models.h"
 #include "app/scene/lessons/lesson_file.h"
 #include "app/scene/scene_json.h"
 #include "app/session.h"
@@ -59,28 +58,6 @@ void Session::openFile(const std::filesystem::path& path, const Outcome& outcome
       });
 }
 
-void Session::rememberModel(const std::string& model) {
-  services_.files.write(
-      model,
-      [model] {
-        app::rememberModel(model);
-        return attention::success();
-      },
-      [](const attention::Status&) {});
-}
-
-void Session::rememberScene(const std::filesystem::path& path) {
-  services_.files.write(
-      path,
-      [path] {
-        std::error_code ignored;
-        const std::filesystem::path whole = std::filesystem::absolute(path, ignored);
-        app::rememberScene((whole.empty() ? path : whole).string());
-        return attention::success();
-      },
-      [](const attention::Status&) {});
-}
-
 void Session::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   const std::filesystem::path& path = file.path;
   // A model's configuration is no scene.
@@ -119,8 +96,8 @@ void Session::openJson(const NamedFile& file, const Asker& asker, const Outcome&
           return outcome.fail(name + ": " + page.error().message);
         const bool behind = onStage() && !shown().stagesViews() && !asker.inFront();
         const bool inTalk = (*scene)->talk->views.empty() && !document_->scene().talk->views.empty();
+        remember({recentKind(**scene), file.path});
         behind ? openBehind(**std::move(scene), file.path) : setScene(**std::move(scene), file.path);
-        rememberScene(file.path);
         outcome.done("Opened " + name + (behind ? ", after the lesson" : inTalk ? " inside the talk" : ""));
       });
 }
@@ -140,7 +117,7 @@ void Session::save(const UnsavedScene& unsaved, const std::filesystem::path& pat
         outcome.tell("Saved " + path.filename().string() +
                      (left ? ". The changes on the stage are not kept in their view." : ""));
         done();
-        rememberScene(path);  // last: who leaves now doesn't wait for the list
+        remember({recentKind(*unsaved.scene), path});  // last: who leaves now doesn't wait for the list
       });
 }
 
@@ -175,16 +152,15 @@ std::vector<Action> Session::documentActions() {
          question.chosen = [this](Scene&, const auto& path, const Outcome& outcome) {
            openFile(path, outcome);
          };
-         question.recent = std::make_shared<std::vector<std::string>>();
-         services_.files.read<std::vector<std::string>>(
-             "recent_scenes.json", [] { return loadRecentScenes(); },
-             [recent = question.recent](attention::Result<std::vector<std::string>> found) {
-               if (found) *recent = *std::move(found);
-             });
+         question.recent = std::make_shared<std::vector<RecentFile>>();
+         question.recentChosen = [this](const RecentFile& file, const Outcome& outcome) {
+           openRecent(file, outcome);
+         };
+         readRecent([recent = question.recent](auto files) { *recent = std::move(files); });
          ask(std::move(question));
        },
        "",
-       "load import file"},
+       "load import file recent talk model"},
       {"scene.save",
        "Save scene",
        "Scene",

@@ -149,11 +149,13 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
   session.recoverWith(recovery);
   recovery->writeAside(kWrittenAfter);
   if (ownScene) session.setScene(scene, path);
-  if (!path.empty()) session.rememberScene(path);
   // A model is no file that the scene could be saved to.
-  if (const std::string& model = scene.setup.subject.model;
-      path.empty() && !model.empty() && model != kLearned)
-    session.rememberModel(model);
+  const std::string& model = scene.setup.subject.model;
+  if (!path.empty())
+    session.remember({recentKind(scene), path});
+  else if (!model.empty() && model != kLearned)
+    session.remember({RecentKind::model, model});
+  if (!ownScene && lesson.empty()) session.offerRecent();
   if (!lesson.empty()) session.openFile(lesson, Outcome(session.view()));
   if (!problem.empty()) session.view().messages.fail(problem);
   runLoop(window, session, ui.input(), ending);

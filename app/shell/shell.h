@@ -1,11 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "app/pages/common/page.h"
+#include "app/platform/recent_files.h"
 #include "app/shell/stage_state.h"
 #include "app/widgets/dialog.h"
 
@@ -64,12 +66,15 @@ class SentenceBox : public Dialog {
 
 /// What can be done with what was clicked at: view.menu opens it beside the pointer, and a click acts.
 void contextMenu(View& view, const ActionTable& actions, std::vector<std::string>& offered);
-/// Units that the offer of the first lesson is high.
-inline constexpr float kLessonOfferHeight = 48;
+/// Units that an offer below the page is high.
+inline constexpr float kOfferHeight = 48;
 /// Around the control that has the keyboard, which it brings into sight.
 void focusRing(View& view);
 /// Once, below the living opening scene: eight heads read one sentence, and a lesson says how.
 void lessonOffer(View& view, const ImRect& area);
+/// There, too: what was opened before, as much as there is room for. What was clicked: one of `files`, or
+/// files.size() for none of them.
+std::optional<std::size_t> recentOffer(View& view, const ImRect& area, std::span<const RecentFile> files);
 /// What was just done, beside where it was asked for, for kToldSeconds or until something else is asked for.
 void toldNote(View& view);
 /// Every choice and switch of the document as an action, so that the list of actions knows them too.

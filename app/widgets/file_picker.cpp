@@ -7,6 +7,7 @@
 
 #include "app/platform/track.h"
 #include "app/scene/field.h"
+#include "app/scene/models/downloads.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
@@ -21,6 +22,8 @@ using attention::shownPath;
 namespace {
 /// Folders that answer sooner are not worth a word.
 constexpr double kLongSeconds = 0.5;
+/// Of what was opened before, so that the folder's own is in sight.
+constexpr std::size_t kRecentRows = 6;
 
 std::string readingText(const FolderReads::Look& look) {
   const std::string text = "Reading " + shownPath(look.question().path) + " …";
@@ -34,6 +37,11 @@ std::string fittedPath(const View& view, std::string shown, float width) {
   return shown;
 }
 }  // namespace
+
+std::string recentName(const RecentFile& file) {
+  const fs::path path = file.path;
+  return shownPath(file.kind == RecentKind::model ? fs::path(downloadedName(path)) : path.filename());
+}
 
 FilePicker::FilePicker(FileQuestion question, FolderReads& folders)
     : question_(std::move(question)), folders_(folders), typed_(question_.proposal), folder_(folders.last) {
@@ -133,30 +141,36 @@ bool FilePicker::row(const View& view, const FolderEntry& entry) const {
   return clicked;
 }
 
-/// Those of before above the folder's own.
-void FilePicker::recentRows(const View& view) {
+/// Those of before above the folder's own: what each is, its name, and where it is.
+void FilePicker::recentRows(View& view) {
   if (!question_.recent || question_.recent->empty()) return;
   sectionTitle(view, "RECENT");
-  for (std::size_t i = 0; i < question_.recent->size(); ++i) {
-    const fs::path path = (*question_.recent)[i];
-    const std::string name = shownPath(path.filename());
-    const float width = ImGui::GetContentRegionAvail().x, height = view.px(26);
+  std::optional<std::size_t> chosen;
+  for (std::size_t i = 0; i < std::min(question_.recent->size(), kRecentRows); ++i) {
+    const RecentFile& file = (*question_.recent)[i];
+    const std::string name = recentName(file);
+    const float width = ImGui::GetContentRegionAvail().x, height = view.px(26), kind = view.px(62);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::PushID(static_cast<int>(i));
-    const bool clicked = compat::invisibleButton("recent", ImVec2(width, height));
+    if (compat::invisibleButton("recent", ImVec2(width, height))) chosen = i;
     ImGui::PopID();
     trackItem("recent." + std::to_string(i));
     const Canvas list = *ImGui::GetWindowDrawList();
     if (ImGui::IsItemHovered())
       list.AddRectFilled(at, ImVec2(at.x + width, at.y + height), view.theme->raised, view.px(4));
     const float y = at.y + height / 2, named = std::min(textWidth(view.fonts->text, name) + 1, width / 2);
-    paintFitted(view, list, view.fonts->text, ImVec2(at.x + view.px(8), y), named, view.theme->text, name);
-    const float from = at.x + view.px(18) + named, room = at.x + width - view.px(8) - from;
+    paintText(list, view.fonts->small, ImVec2(at.x + view.px(8), y), view.theme->secondary,
+              recentWord(file.kind));
+    paintFitted(view, list, view.fonts->text, ImVec2(at.x + kind, y), named, view.theme->text, name);
+    const float from = at.x + kind + named + view.px(10), room = at.x + width - view.px(8) - from;
     paintText(list, view.fonts->small, ImVec2(from, y), view.theme->secondary,
-              fittedPath(view, shownPath(path.parent_path()), room));
-    if (clicked) look(path, Wish::choose);
+              fittedPath(view, shownPath(fs::path(file.path).parent_path()), room));
   }
   gap(view, 6);
+  if (!chosen || outcome_) return;
+  view.messages.clear();
+  outcome_ = std::make_shared<Outcome::Answer>();
+  question_.recentChosen((*question_.recent)[*chosen], Outcome(view, outcome_));
 }
 
 /// Where the dialog is, or what it waits for; room is kept for the button that ends the waiting.
@@ -246,7 +260,7 @@ void FilePicker::answerLine(View& view, bool opening) {
 void FilePicker::draw(Scene& scene, View& view, bool opening) {
   takeLook(scene, view);
   takeOutcome(view);
-  if (beginDialog(view, "files", question_.title, 640, 500)) {
+  if (beginDialog(view, "files", question_.title, 640, question_.recent ? 600 : 500)) {
     top(view);
     gap(view, 4);
     list(view);

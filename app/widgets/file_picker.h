@@ -7,10 +7,14 @@
 #include <vector>
 
 #include "app/compute/jobs/folder_reads.h"
+#include "app/platform/recent_files.h"
 #include "app/widgets/dialog.h"
 #include "app/widgets/outcome.h"
 
 namespace headscope::app {
+
+/// What a person calls it: the file's name, or the model's.
+std::string recentName(const RecentFile& file);
 
 /// Asks for a file: folders and files with the given endings, and a line for the path.
 struct FileQuestion {
@@ -22,9 +26,10 @@ struct FileQuestion {
   std::function<void(Scene&, const std::filesystem::path&, const Outcome&)> chosen;
   /// A folder that holds a file of this name is given in its place; "" = none is.
   std::string folderFile = "";
-  /// Files that were opened or saved before, the newest first; they may be known later than the dialog is
-  /// shown.
-  std::shared_ptr<std::vector<std::string>> recent = nullptr;
+  /// What was opened or saved before, the newest first, and what a click on it does; they may be known later
+  /// than the dialog is shown.
+  std::shared_ptr<std::vector<RecentFile>> recent = nullptr;
+  std::function<void(const RecentFile&, const Outcome&)> recentChosen = nullptr;
   bool saves() const { return !proposal.empty(); }
 };
 
@@ -58,7 +63,7 @@ class FilePicker : public Dialog {
   void top(View& view);
   void list(View& view);
   bool row(const View& view, const FolderEntry& entry) const;
-  void recentRows(const View& view);
+  void recentRows(View& view);
   void answerLine(View& view, bool opening);
   void belowTheLine(const View& view) const;
 

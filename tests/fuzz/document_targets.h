@@ -10,7 +10,7 @@
 
 #include "app/compute/cost/cost_catalogue.h"
 #include "app/platform/preferences.h"
-#include "app/platform/recent_models.h"
+#include "app/platform/recent_files.h"
 #include "app/scene/lessons/lesson.h"
 #include "app/scene/lessons/lesson_progress.h"
 #include "app/scene/links/link.h"
@@ -93,8 +93,8 @@ inline void fuzzCatalogue(std::span<const std::uint8_t> bytes) {
 inline void fuzzSettings(std::span<const std::uint8_t> bytes) {
   using namespace app;
   const std::string_view text = textOf(bytes);
-  const auto models = parseRecentModels(text);
-  holdDocument(models.size() <= kRecentModels && parseRecentModels(formatRecentModels(models)) == models);
+  const auto recent = parseRecent(text);
+  holdDocument(recent.size() <= 3 * kRecentOfAKind && parseRecent(formatRecent(recent)) == recent);
   const Preferences preferences = parsePreferences(text);
   holdDocument(preferences.textSize >= 0.8F && preferences.textSize <= 2.5F &&
                parsePreferences(formatPreferences(preferences)) == preferences);

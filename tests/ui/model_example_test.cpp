@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "app/pages/model/model_page.h"
-#include "app/platform/recent_models.h"
+#include "app/platform/recent_files.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 class ExampleModel : public testing::Test {
  protected:
   ExampleModel() {
-    app::saveRecentModels({});
+    app::saveRecent({});
     ui.key(static_cast<Key>('6'));
     ui.draw();
     own = ui.scene().setup;

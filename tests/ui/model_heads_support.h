@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/pages/model/model_page.h"
-#include "app/platform/recent_models.h"
+#include "app/platform/recent_files.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -20,7 +20,7 @@ using attention::Index;
 
 class ModelHeads : public testing::Test {
  protected:
-  ModelHeads() { app::saveRecentModels({}); }  // of the tests before
+  ModelHeads() { app::saveRecent({}); }  // of the tests before
   const app::ModelState& page() { return ui.session().page<app::ModelPage>().state(); }
   void open(const std::filesystem::path& path) {
     ui.key(static_cast<app::Key>('6'));

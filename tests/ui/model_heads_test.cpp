@@ -9,7 +9,7 @@
 
 #include "app/pages/model/model_page.h"
 #include "app/pages/model/overview_parts.h"
-#include "app/platform/recent_models.h"
+#include "app/platform/recent_files.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/compare_image.h"
 #include "tests/support/page_check.h"
@@ -200,7 +200,7 @@ TEST_F(ModelHeads, ModelsThatWereOpenedBeforeAreListedAndOneThatIsGoneSaysSo) {
   ui.click("forget.0");
   ui.draw();
   EXPECT_EQ(page().opening.recent.size(), 1u);
-  EXPECT_EQ(app::loadRecentModels().size(), 1u);
+  EXPECT_EQ(app::loadRecent().size(), 1u);
 }
 
 TEST_F(ModelHeads, TheSideSaysHowMuchOfTheFileWasRead) {

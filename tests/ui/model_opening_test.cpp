@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "app/pages/model/model_page.h"
-#include "app/platform/recent_models.h"
+#include "app/platform/recent_files.h"
 #include "app/scene/scene_json.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/temporary_folder.h"
@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 class ModelOpening : public testing::Test {
  protected:
-  ModelOpening() { app::saveRecentModels({}); }  // of the tests before
+  ModelOpening() { app::saveRecent({}); }  // of the tests before
   void open(const std::string& family) {
     ui.drop({goldenModel(family).string()});
     ui.draw();

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "app/pages/model/model_page.h"
-#include "app/platform/recent_models.h"
+#include "app/platform/recent_files.h"
 #include "app/scene/scene_json.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/compare_image.h"
@@ -24,7 +24,7 @@ constexpr app::Mods kShift{.shift = true};
 
 class ModelPages : public testing::Test {
  protected:
-  ModelPages() { app::saveRecentModels({}); }  // of the tests before
+  ModelPages() { app::saveRecent({}); }  // of the tests before
   const app::ModelState& page() { return ui.session().page<app::ModelPage>().state(); }
   void open(const std::string& family) {
     ui.drop({goldenModel(family).string()});

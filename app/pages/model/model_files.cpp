@@ -7,7 +7,7 @@
 #include "app/compute/model/text_study.h"
 #include "app/pages/common/unknown_words.h"
 #include "app/pages/model/model_page.h"
-#include "app/platform/recent_models.h"
+#include "app/platform/recent_files.h"
 #include "app/scene/models/downloads.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
@@ -77,7 +77,7 @@ void ModelPage::lookForRecent() {
       []() -> attention::Result<Found> {
         Found found;
         std::error_code ignored;
-        for (const std::string& path : loadRecentModels())
+        for (const std::string& path : loadRecent(RecentKind::model))
           found.push_back(
               {path, downloadedName(path), std::filesystem::exists(recordedFile(path).path, ignored)});
         return found;
@@ -93,13 +93,7 @@ void ModelPage::changeRecent(const std::string& path, bool opened) {
   services_.files.write(
       path,
       [path, opened] {
-        if (opened) {
-          rememberModel(path);
-        } else {
-          std::vector<std::string> models = loadRecentModels();
-          std::erase(models, path);
-          saveRecentModels(models);
-        }
+        opened ? rememberRecent({RecentKind::model, path}) : forgetRecent(path);
         return attention::success();
       },
       [](const attention::Status&) {});

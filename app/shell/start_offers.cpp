@@ -1,0 +1,77 @@
+// What is offered below the opening scene, while nothing is open yet.
+
+#include "app/platform/track.h"
+#include "app/shell/shell.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/file_picker.h"
+#include "app/widgets/paint.h"
+#include "attention/formats/quote.h"
+
+namespace headscope::app {
+
+namespace {
+
+constexpr float kMargin = 26, kBetween = 14;
+
+/// A band that is set apart from the page above it.
+bool beginOffer(const View& view, const char* name, const ImRect& area) {
+  if (!beginPanel(view, name, area, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) return false;
+  Canvas list = *ImGui::GetWindowDrawList();
+  list.AddRectFilled(area.Min, area.Max, view.theme->raised);
+  list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), view.theme->line);
+  return true;
+}
+
+float buttonWidth(const View& view, const std::string& label) {
+  return textWidth(view.fonts->text, label) + view.px(24);
+}
+
+}  // namespace
+
+void lessonOffer(View& view, const ImRect& area) {
+  if (beginOffer(view, "lesson.offer", area)) {
+    const float y = area.GetCenter().y, x = area.Min.x + view.px(kMargin);
+    const char *start = "Start  ▶", *decline = "Not now";
+    const float buttons =
+        textWidth(view.fonts->text, start) + textWidth(view.fonts->text, decline) + view.px(80);
+    paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->title, ImVec2(x, y),
+                area.GetWidth() - buttons - view.px(70), view.theme->text,
+                "See how eight heads read one sentence, in six minutes.");
+    ImGui::SetCursorScreenPos(ImVec2(area.Max.x - buttons - view.px(10), y - view.px(14)));
+    if (button(view, "offer.start", start)) view.request("lesson.begin");
+    ImGui::SameLine(0, view.px(kBetween));
+    if (button(view, "offer.decline", decline, "", true)) view.request("lesson.decline");
+  }
+  endPanel();
+}
+
+std::optional<std::size_t> recentOffer(View& view, const ImRect& area, std::span<const RecentFile> files) {
+  std::optional<std::size_t> clicked;
+  if (beginOffer(view, "recent.offer", area)) {
+    const Canvas list = *ImGui::GetWindowDrawList();
+    const float y = area.GetCenter().y, between = view.px(kBetween);
+    const std::string all = "Open…", decline = "Not now";
+    const float end =
+        area.Max.x - view.px(kMargin) - buttonWidth(view, all) - between - buttonWidth(view, decline);
+    float x = area.Min.x + view.px(kMargin);
+    x += paintText(list, view.fonts->title, ImVec2(x, y), view.theme->text, "Open again") + view.px(22);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      const std::string kind = recentWord(files[i].kind), name = recentName(files[i]);
+      const float word = textWidth(view.fonts->small, kind) + view.px(8), wide = buttonWidth(view, name);
+      if (x + word + wide + between > end) break;
+      paintText(list, view.fonts->small, ImVec2(x, y), view.theme->secondary, kind);
+      ImGui::SetCursorScreenPos(ImVec2(x + word, y - view.px(14)));
+      if (button(view, "offer.recent." + std::to_string(i), name)) clicked = i;
+      if (ImGui::IsItemHovered()) tooltip(view, attention::shownPath(files[i].path));
+      x += word + wide + between;
+    }
+    ImGui::SetCursorScreenPos(ImVec2(end, y - view.px(14)));
+    if (button(view, "offer.open", all)) view.request("scene.open");
+    ImGui::SameLine(0, between);
+    if (button(view, "offer.recent.decline", decline, "", true)) clicked = files.size();
+  }
+  endPanel();
+  return clicked;
+}
+
+}  // namespace headscope::app
