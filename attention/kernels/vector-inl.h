@@ -7,6 +7,7 @@
 #endif
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 
 #include "hwy/highway.h"
@@ -90,34 +91,54 @@ HWY_INLINE void productRows(size_t rows, size_t depth, const float* a, size_t aR
   if (rows == 1) product<1>(depth, a, aRow, aStep, b, bStep, c, cRow, accumulate);
 }
 
+#if HWY_TARGET != HWY_SCALAR
+/// Numbers src[0 … 3] of every fourth row, each in a block of 128 bits.
+template <class D>
+HWY_INLINE hn::Vec<D> loadBlocks(D d, const float* src, size_t srcRow) {
+  if constexpr (hn::MaxLanes(D()) <= 4) {
+    return hn::LoadU(d, src);
+  } else {
+    const hn::Half<D> half;
+    return hn::Combine(d, loadBlocks(half, src + hn::MaxLanes(half) * srcRow, srcRow),
+                       loadBlocks(half, src, srcRow));
+  }
+}
+
+/// As many rows of src as D has numbers, over `depth` columns, transposed: dst[k·panel + row].
+template <class D>
+HWY_INLINE void packRows(D d, const float* HWY_RESTRICT src, size_t srcRow, size_t panel, size_t depth,
+                         float* HWY_RESTRICT dst) {
+  const hn::Repartition<std::uint64_t, D> pairs;
+  const auto store = [&](auto low, auto high, float* to) HWY_ATTR {
+    const auto a = hn::BitCast(pairs, low), b = hn::BitCast(pairs, high);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, a, b)), d, to);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, a, b)), d, to + panel);
+  };
+  size_t k = 0;
+  for (; k + 4 <= depth; k += 4, dst += 4 * panel) {
+    const float* const from = src + k;
+    const auto a = loadBlocks(d, from, srcRow), b = loadBlocks(d, from + srcRow, srcRow);
+    const auto c = loadBlocks(d, from + 2 * srcRow, srcRow), e = loadBlocks(d, from + 3 * srcRow, srcRow);
+    store(hn::InterleaveLower(d, a, b), hn::InterleaveLower(d, c, e), dst);
+    store(hn::InterleaveUpper(d, a, b), hn::InterleaveUpper(d, c, e), dst + 2 * panel);
+  }
+  for (; k < depth; ++k, dst += panel)
+    for (size_t row = 0; row < hn::MaxLanes(D()); ++row) dst[row] = src[row * srcRow + k];
+}
+#endif
+
 /// `rows` rows of src over `depth` columns, transposed: dst[k·panel + row]; rows up to `panel` are zero.
 HWY_INLINE void packPanel(const float* HWY_RESTRICT src, size_t srcRow, size_t rows, size_t panel,
                           size_t depth, float* HWY_RESTRICT dst) {
   size_t row = 0;
-#if HWY_TARGET != HWY_SCALAR  // four at a time, where a vector has as many
-  const hn::FixedTag<float, 4> d;
-  for (; row + 4 <= rows; row += 4) {
-    const float* const p0 = src + row * srcRow;
-    const float *const p1 = p0 + srcRow, *const p2 = p1 + srcRow, *const p3 = p2 + srcRow;
-    float* out = dst + row;
-    size_t k = 0;
-    for (; k + 4 <= depth; k += 4, out += 4 * panel) {
-      const auto a = hn::LoadU(d, p0 + k), b = hn::LoadU(d, p1 + k);
-      const auto c = hn::LoadU(d, p2 + k), e = hn::LoadU(d, p3 + k);
-      const auto ab = hn::InterleaveLower(d, a, b), ce = hn::InterleaveLower(d, c, e);
-      hn::StoreU(hn::ConcatLowerLower(d, ce, ab), d, out);
-      hn::StoreU(hn::ConcatUpperUpper(d, ce, ab), d, out + panel);
-      const auto abUpper = hn::InterleaveUpper(d, a, b), ceUpper = hn::InterleaveUpper(d, c, e);
-      hn::StoreU(hn::ConcatLowerLower(d, ceUpper, abUpper), d, out + 2 * panel);
-      hn::StoreU(hn::ConcatUpperUpper(d, ceUpper, abUpper), d, out + 3 * panel);
-    }
-    for (; k < depth; ++k, out += panel) {
-      out[0] = p0[k];
-      out[1] = p1[k];
-      out[2] = p2[k];
-      out[3] = p3[k];
-    }
-  }
+#if HWY_TARGET != HWY_SCALAR
+#if !HWY_HAVE_SCALABLE  // whole vectors, where their size is known
+  constexpr size_t kWide = hn::MaxLanes(Lane());
+  for (; row + kWide <= rows; row += kWide)
+    packRows(Lane(), src + row * srcRow, srcRow, panel, depth, dst + row);
+#endif
+  const hn::FixedTag<float, 4> four;
+  for (; row + 4 <= rows; row += 4) packRows(four, src + row * srcRow, srcRow, panel, depth, dst + row);
 #endif
   for (; row < panel; ++row)
     for (size_t k = 0; k < depth; ++k) dst[k * panel + row] = row < rows ? src[row * srcRow + k] : 0.0f;
