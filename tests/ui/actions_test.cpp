@@ -1,8 +1,10 @@
 // Every action where it can be asked for: an action may take away what it acts on.
 
 #include <cstdlib>
+#include <functional>
 #include <set>
 
+#include "app/pages/pages.h"
 #include "tests/ui/lessons_support.h"
 
 namespace headscope::test {
@@ -21,44 +23,77 @@ class Stages : public SmallLessons {
     ui.frames(1);
     ASSERT_TRUE(page().lesson && page().stage) << lesson << " " << step;
   }
-};
 
-/// On every page that a lesson has on its stage; HEADSCOPE_ALL_VIEWS=1 for every step, before its question
-/// and after it.
-TEST_F(Stages, EveryActionCanBeAskedForInEveryLesson) {
-  std::vector<std::string> actions;
-  for (const app::Action& action : ui.session().actions().all())
-    if (action.id != "quit") actions.push_back(action.id);
-  ASSERT_GE(actions.size(), 100u);
-  const auto library = page().library;
-  ASSERT_GE(library->lessons.size(), 10u);
-  const app::Preferences preferences = ui.view().preferences;
-  const auto askForAll = [&](const app::Lesson& lesson, std::size_t step, bool answered) {
+  /// Each action of the program but "quit", after `show`; `presented` or in the window.
+  void askForAll(const std::function<void()>& show, bool presented) {
+    const app::Preferences preferences = ui.view().preferences;
+    std::vector<std::string> actions;
+    for (const app::Action& action : ui.session().actions().all())
+      if (action.id != "quit") actions.push_back(action.id);
+    ASSERT_GE(actions.size(), 100u);
     for (const std::string& action : actions) {
-      SCOPED_TRACE(lesson.id + ", step " + std::to_string(step) + (answered ? ", answered: " : ": ") +
-                   action);
-      ASSERT_NO_FATAL_FAILURE(show(lesson.id, static_cast<app::Index>(step), answered));
+      SCOPED_TRACE(action);
+      ui.view().present = presented;
+      ASSERT_NO_FATAL_FAILURE(show());
       ui.view().request(action);
       ui.frames(2);  // some act in the next one
       ui.view().dialog.reset();
       ui.view().present = ui.view().fullScreen = false;
       ui.view().preferences = preferences;
     }
-  };
+    ui.draw();
+    EXPECT_FALSE(ui.session().wantsToQuit());
+  }
+};
+
+/// On every page that a lesson has on its stage; HEADSCOPE_ALL_VIEWS=1 for every step, before its question
+/// and after it.
+TEST_F(Stages, EveryActionCanBeAskedForInEveryLesson) {
+  const auto library = page().library;
+  ASSERT_GE(library->lessons.size(), 10u);
   const bool everyStep = std::getenv("HEADSCOPE_ALL_VIEWS");
   for (const app::LessonEntry& entry : library->lessons) {
     std::set<std::string> shown;
     const auto& steps = entry.lesson->steps;
     for (std::size_t step = 0; step < steps.size(); ++step) {
       if (!shown.insert(steps[step].scene.cursor.page).second && !everyStep) continue;
-      ASSERT_NO_FATAL_FAILURE(askForAll(*entry.lesson, step, false));
-      if (everyStep && steps[step].question) {
-        ASSERT_NO_FATAL_FAILURE(askForAll(*entry.lesson, step, true));
+      for (const bool answered : {false, true}) {
+        if (answered && !(everyStep && steps[step].question)) continue;
+        SCOPED_TRACE(entry.lesson->id + ", step " + std::to_string(step) + (answered ? ", answered" : ""));
+        ASSERT_NO_FATAL_FAILURE(
+            askForAll([&] { show(entry.lesson->id, static_cast<app::Index>(step), answered); }, false));
       }
     }
   }
-  ui.draw();
-  EXPECT_FALSE(ui.session().wantsToQuit());
+}
+
+/// A view of every page that a talk can show, among others, in the window and presented.
+TEST_F(Stages, EveryActionCanBeAskedForInATalk) {
+  std::vector<std::string> pages;
+  for (const app::PageRow& row : app::pageTable())
+    if (row.info.key != "talk" && row.info.key != "lessons") pages.emplace_back(row.info.key);
+  // New views each time: those that the stage has changed would be shown as they were left.
+  const auto talk = [&](std::size_t at) {
+    app::Scene scene = app::openingScene(), view = app::openingScene();
+    for (std::size_t i = 0; i < pages.size(); ++i) {
+      view.cursor.page = pages[i];
+      app::addView(scene, {pages[i], "notes", app::viewScene(view)}, static_cast<int>(i) - 1);
+    }
+    scene.cursor.page = "talk";
+    scene.cursor.view = static_cast<app::Index>(at);
+    return scene;
+  };
+  for (std::size_t view = 0; view < pages.size(); ++view)
+    for (const bool presented : {false, true}) {
+      SCOPED_TRACE(pages[view] + (presented ? ", presented" : ""));
+      const auto show = [&] {
+        ui.draw();  // a link that was pasted arrives late
+        ui.session().setScene(talk(view));
+        ui.frames(1);
+        ASSERT_EQ(ui.scene().cursor.page, pages[view]);
+      };
+      ASSERT_NO_FATAL_FAILURE(askForAll(show, presented));
+    }
 }
 
 TEST_F(Stages, ResetInALessonLeavesItAndUndoBringsOnesOwnBack) {
