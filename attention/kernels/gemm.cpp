@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -117,27 +118,14 @@ HWY_INLINE void addRows(const Number* w, size_t row, const float* x, size_t in, 
   }
 }
 
-/// Numbers of a row of blocks that are unpacked before they are multiplied: they stay in the first cache.
-inline constexpr size_t kUnpacked = 1024;
-
-/// Σ w·x over `count` steps of weights in blocks.
-float dotBlocks(WeightType type, const unsigned char* w, const float* x, size_t count) {
-  HWY_ALIGN float numbers[kUnpacked];
-  const WeightBlock block = weightBlock(type);
-  float sum = 0;
-  for (size_t k = 0; k < count; k += kUnpacked) {
-    const size_t some = std::min(kUnpacked, count - k);
-    unpackBlocks(type, block, w + k / block.numbers * block.bytes, some / block.numbers, numbers);
-    sum += dot(numbers, x + k, some);
-  }
-  return sum;
-}
-
 /// Outputs of one input row: weights are read once and nothing is packed. Of a transposed map the steps from
-/// `step` on.
-void mapRow(const float* x, const WeightColumns& weight, size_t step, size_t in, size_t count, float* y) {
+/// `step` on. xSums: of each kSummed of x; for weights in blocks alone.
+void mapRow(const float* x, const float* xSums, const WeightColumns& weight, size_t step, size_t in,
+            size_t count, float* y) {
   if (!isPlain(weight.type)) {
-    for (size_t o = 0; o < count; ++o) y[o] = dotBlocks(weight.type, weight.output(o), x, in);
+    const size_t blocks = in / weightBlock(weight.type).numbers;
+    for (size_t o = 0; o < count; ++o)
+      y[o] = readBlocks<BlockProducts>(weight.type, weight.output(o), blocks, x, xSums);
     return;
   }
   withNumbers(weight.type, [&](const auto* number) HWY_ATTR {
@@ -307,6 +295,9 @@ bool applyToRow(Pool& pool, std::size_t in, const Columns<const float>& x, std::
     const float* const group = x.data + column / x.width * x.groupStride;
     row.insert(row.end(), group, group + std::min(x.width, in - column));
   }
+  if (std::any_of(maps.begin(), maps.end(), [](const LinearMap& map) { return !isPlain(map.type); }))
+    for (std::size_t k = 0; k < in; k += kSummed)
+      row.push_back(std::accumulate(row.begin() + k, row.begin() + std::min(k + kSummed, in), 0.0f));
   static thread_local Buffer keptSums;
   Buffer sums = std::move(keptSums);
   const std::vector<RowTask> tasks = rowTasks(in, maps, sums);
@@ -315,7 +306,8 @@ bool applyToRow(Pool& pool, std::size_t in, const Columns<const float>& x, std::
     float own[kGemmColumns];
     float* const to = task.partial ? task.partial : own;
     HWY_DYNAMIC_DISPATCH(mapRow)
-    (row.data() + task.step, weightsOf(task.outputs, in), task.step, task.steps, task.outputs.columns, to);
+    (row.data() + task.step, row.data() + in, weightsOf(task.outputs, in), task.step, task.steps,
+     task.outputs.columns, to);
     if (!task.partial) finishRow(task.outputs, own);
   });
   for (std::size_t i = 0; done && i < tasks.size(); ++i) addPartials(tasks, i);

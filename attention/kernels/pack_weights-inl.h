@@ -60,7 +60,10 @@ HWY_INLINE void outputNumbers(const WeightColumns& weight, size_t column, size_t
                               float* to) {
   const WeightBlock block = weightBlock(weight.type);
   const unsigned char* const from = weight.output(column) + step / block.numbers * block.bytes;
-  if (!isPlain(weight.type)) return unpackBlocks(weight.type, block, from, depth / block.numbers, to);
+  if (!isPlain(weight.type)) {
+    readBlocks<UnpackedNumbers>(weight.type, from, depth / block.numbers, to);
+    return;
+  }
   withNumbers(weight.type, [&](const auto* number) HWY_ATTR {
     copyNumbers(reinterpret_cast<decltype(number)>(from), depth, to);
   });

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "attention/kernels/gemm_block.h"
 #include "attention/kernels/vector-inl.h"
 #include "attention/kernels/weight_type.h"
 
@@ -22,9 +23,6 @@ HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
 using Byte = std::uint8_t;
-
-/// At most 16 lanes, which divide every group.
-using GroupLane = hn::CappedTag<float, 16>;
 
 /// A half at any byte.
 HWY_INLINE float halfAt(const Byte* p) {
@@ -39,100 +37,224 @@ HWY_INLINE float halfAt(const Byte* p) {
   return std::bit_cast<float>(bits | sign);
 }
 
-/// y = scale·q + offset for `count` whole numbers, a multiple of 16.
+/// At most 16 lanes, which divide every group.
+using GroupLane = hn::CappedTag<float, 16>;
+
+/// Whole numbers of 8 bits as floats.
 template <typename Whole>
-HWY_INLINE void scaleWhole(const Whole* q, size_t count, float scale, float offset, float* y) {
-  const GroupLane d;
-  const hn::RebindToSigned<GroupLane> whole;
+HWY_INLINE hn::Vec<GroupLane> wholeNumbers(const Whole* q) {
   const hn::Rebind<Whole, GroupLane> narrow;
-  const auto factor = hn::Set(d, scale), added = hn::Set(d, offset);
-  for (size_t i = 0; i < count; i += hn::Lanes(d))
-    hn::StoreU(hn::MulAdd(factor, hn::ConvertTo(d, hn::PromoteTo(whole, hn::LoadU(narrow, q + i))), added), d,
-               y + i);
+  return hn::ConvertTo(GroupLane(), hn::PromoteTo(hn::RebindToSigned<GroupLane>(), hn::LoadU(narrow, q)));
 }
 
+/// Writes the numbers scale·q + offset that are read from blocks.
+struct UnpackedNumbers {
+  float* y;
+
+  /// `count`: a multiple of 16.
+  template <typename Whole>
+  HWY_INLINE void take(const Whole* q, size_t count, float scale, float offset = 0) {
+    const GroupLane d;
+    const auto factor = hn::Set(d, scale), added = hn::Set(d, offset);
+    for (size_t i = 0; i < count; i += hn::Lanes(d))
+      hn::StoreU(hn::MulAdd(factor, wholeNumbers(q + i), added), d, y + i);
+    y += count;
+  }
+  HWY_INLINE float sum() const { return 0; }
+};
+
+/// Adds up their products with x, without writing them: Σ (scale·q + offset)·x = scale·Σ q·x + offset·Σ x.
+struct BlockProducts {
+  const float* x;
+  const float* xSums;  ///< of each kSummed of x
+  hn::Vec<GroupLane> sums = hn::Zero(GroupLane());
+  float offsets = 0;
+
+  template <typename Whole>
+  HWY_INLINE void take(const Whole* q, size_t count, float scale) {
+    const GroupLane d;
+    auto products = hn::Mul(wholeNumbers(q), hn::LoadU(d, x));
+    for (size_t i = hn::Lanes(d); i < count; i += hn::Lanes(d))
+      products = hn::MulAdd(wholeNumbers(q + i), hn::LoadU(d, x + i), products);
+    sums = hn::MulAdd(hn::Set(d, scale), products, sums);
+    x += count;
+  }
+  template <typename Whole>
+  HWY_INLINE void take(const Whole* q, size_t count, float scale, float offset) {
+    take(q, count, scale);
+    float inputs = 0;
+    for (size_t i = 0; i < count / kSummed; ++i) inputs += *xSums++;
+    offsets += offset * inputs;
+  }
+  HWY_INLINE float sum() const { return hn::GetLane(hn::SumOfLanes(GroupLane(), sums)) + offsets; }
+};
+
+#if HWY_TARGET == HWY_SCALAR
+/// 32 bytes that are worked on together.
+struct Bytes {
+  Byte at[32];
+};
+template <typename Each>
+HWY_INLINE Bytes eachByte(const Each& each) {
+  Bytes bytes;
+  for (size_t i = 0; i < 32; ++i) bytes.at[i] = static_cast<Byte>(each(i));
+  return bytes;
+}
+HWY_INLINE Bytes bitsOf(const Byte* from, size_t shift, Byte mask) {
+  return eachByte([&](size_t i) { return from[i] >> shift & mask; });
+}
+HWY_INLINE Bytes nibbles(const Byte* packed) {
+  return eachByte([&](size_t i) { return i < 16 ? packed[i] & 15 : packed[i - 16] >> 4; });
+}
+HWY_INLINE Bytes withBitOfEach(const Bytes& q, const Byte* from, size_t bit, Byte value) {
+  return eachByte([&](size_t i) { return q.at[i] | (from[i] >> bit & 1) * value; });
+}
+HWY_INLINE Bytes withBits(const Bytes& q, const Byte* bits, Byte value) {
+  return eachByte([&](size_t i) { return q.at[i] | (bits[i / 8] >> i % 8 & 1) * value; });
+}
+HWY_INLINE Bytes joined(const Bytes& q, const Bytes& high) {
+  return eachByte([&](size_t i) { return q.at[i] | high.at[i] << 4; });
+}
+HWY_INLINE Bytes less(const Bytes& q, Byte some) {
+  return eachByte([&](size_t i) { return q.at[i] - some; });
+}
+HWY_INLINE Bytes lookedUp(const Bytes& q, const std::int8_t (&table)[16]) {
+  return eachByte([&](size_t i) { return table[q.at[i]]; });
+}
+HWY_INLINE void storeBytes(const Bytes& q, Byte* to) {
+  std::memcpy(to, q.at, sizeof q.at);
+}
+#else
+using ByteLane = hn::FixedTag<Byte, 16>;
+using ByteLanes = hn::Vec<ByteLane>;
+/// 32 bytes that are worked on together.
+struct Bytes {
+  ByteLanes low, high;
+};
+/// (byte >> shift) & mask, where the mask has no bits that come from the byte's neighbour.
+HWY_INLINE ByteLanes shifted(ByteLanes bytes, size_t shift, Byte mask) {
+  const hn::Repartition<std::uint16_t, ByteLane> pairs;
+  const auto moved = hn::ShiftRightSame(hn::BitCast(pairs, bytes), static_cast<int>(shift));
+  return hn::And(hn::BitCast(ByteLane(), moved), hn::Set(ByteLane(), mask));
+}
+HWY_INLINE Bytes bitsOf(const Byte* from, size_t shift, Byte mask) {
+  const ByteLane d;
+  return {shifted(hn::LoadU(d, from), shift, mask), shifted(hn::LoadU(d, from + 16), shift, mask)};
+}
 /// 16 bytes' nibbles, the low ones first.
-HWY_INLINE void nibbles(const Byte* packed, Byte* q) {
-  for (size_t i = 0; i < 16; ++i) {
-    q[i] = packed[i] & 15;
-    q[i + 16] = packed[i] >> 4;
-  }
+HWY_INLINE Bytes nibbles(const Byte* packed) {
+  const ByteLanes bytes = hn::LoadU(ByteLane(), packed);
+  return {hn::And(bytes, hn::Set(ByteLane(), 15)), shifted(bytes, 4, 15)};
+}
+/// `value` where the byte has a bit of `bits`.
+HWY_INLINE ByteLanes where(ByteLanes bytes, ByteLanes bits, Byte value) {
+  const ByteLane d;
+  return hn::And(hn::VecFromMask(d, hn::TestBit(bytes, bits)), hn::Set(d, value));
+}
+/// Adds `value` to those whose byte of 32 has the bit.
+HWY_INLINE Bytes withBitOfEach(Bytes q, const Byte* from, size_t bit, Byte value) {
+  const ByteLane d;
+  const ByteLanes bits = hn::Set(d, static_cast<Byte>(1 << bit));
+  return {hn::Or(q.low, where(hn::LoadU(d, from), bits, value)),
+          hn::Or(q.high, where(hn::LoadU(d, from + 16), bits, value))};
+}
+/// Adds `value` to those whose bit of 32 is set.
+HWY_INLINE Bytes withBits(Bytes q, const Byte* bits, Byte value) {
+  const ByteLane d;
+  HWY_ALIGN static constexpr Byte kBit[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+  HWY_ALIGN static constexpr Byte kByte[16] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+  std::uint32_t all;
+  std::memcpy(&all, bits, sizeof all);
+  const ByteLanes four = hn::BitCast(d, hn::Set(hn::Repartition<std::uint32_t, ByteLane>(), all));
+  const ByteLanes at = hn::Load(d, kByte), bit = hn::Load(d, kBit);
+  return {hn::Or(q.low, where(hn::TableLookupBytes(four, at), bit, value)),
+          hn::Or(q.high, where(hn::TableLookupBytes(four, hn::Add(at, hn::Set(d, 2))), bit, value))};
+}
+HWY_INLINE ByteLanes aboveNibble(ByteLanes q, ByteLanes high) {
+  const hn::Repartition<std::uint16_t, ByteLane> pairs;
+  return hn::Or(q, hn::BitCast(ByteLane(), hn::ShiftLeft<4>(hn::BitCast(pairs, high))));
+}
+/// Low nibbles with the nibbles above them.
+HWY_INLINE Bytes joined(Bytes q, Bytes high) {
+  return {aboveNibble(q.low, high.low), aboveNibble(q.high, high.high)};
+}
+HWY_INLINE Bytes less(Bytes q, Byte some) {
+  const ByteLanes taken = hn::Set(ByteLane(), some);
+  return {hn::Sub(q.low, taken), hn::Sub(q.high, taken)};
+}
+/// The numbers that four bits stand for.
+HWY_INLINE Bytes lookedUp(Bytes q, const std::int8_t (&table)[16]) {
+  const auto numbers = hn::LoadU(ByteLane(), reinterpret_cast<const Byte*>(table));
+  return {hn::TableLookupBytes(numbers, q.low), hn::TableLookupBytes(numbers, q.high)};
+}
+HWY_INLINE void storeBytes(Bytes q, Byte* to) {
+  hn::StoreU(q.low, ByteLane(), to);
+  hn::StoreU(q.high, ByteLane(), to + 16);
+}
+#endif
+
+/// Their numbers in one or two groups: 0 … 255, or −128 … 127.
+template <typename Whole>
+struct Codes {
+  Whole q[32];
+  HWY_INLINE explicit Codes(Bytes bytes) { storeBytes(bytes, reinterpret_cast<Byte*>(q)); }
+};
+using Unsigned = Codes<Byte>;
+using Signed = Codes<std::int8_t>;
+
+template <typename Sink>
+HWY_INLINE void readQ8_0(const Byte* b, Sink& to) {
+  to.take(reinterpret_cast<const std::int8_t*>(b + 2), 32, halfAt(b));
 }
 
-/// The same with a fifth bit each, from 32 bits.
-HWY_INLINE void fiveBits(const Byte* packed, const Byte* high, Byte* q) {
-  nibbles(packed, q);
-  for (size_t i = 0; i < 32; ++i) q[i] = static_cast<Byte>(q[i] | (high[i / 8] >> i % 8 & 1) << 4);
+template <typename Sink>
+HWY_INLINE void readQ4_0(const Byte* b, Sink& to) {
+  to.take(Signed(less(nibbles(b + 2), 8)).q, 32, halfAt(b));
 }
 
-/// 16 numbers that four bits stand for.
-template <typename Number>
-HWY_INLINE void lookUp(const Byte* packed, const Number (&table)[16], Number* q) {
-  for (size_t i = 0; i < 16; ++i) {
-    q[i] = table[packed[i] & 15];
-    q[i + 16] = table[packed[i] >> 4];
-  }
+template <typename Sink>
+HWY_INLINE void readQ4_1(const Byte* b, Sink& to) {
+  to.take(Unsigned(nibbles(b + 4)).q, 32, halfAt(b), halfAt(b + 2));
 }
 
-inline void unpackQ8_0(const Byte* b, float* y) {
-  scaleWhole(reinterpret_cast<const std::int8_t*>(b + 2), 32, halfAt(b), 0, y);
+/// A fifth bit of each number in 32 bits, then nibbles.
+template <typename Sink>
+HWY_INLINE void readQ5_0(const Byte* b, Sink& to) {
+  to.take(Signed(less(withBits(nibbles(b + 6), b + 2, 16), 16)).q, 32, halfAt(b));
 }
 
-inline void unpackQ4_0(const Byte* b, float* y) {
-  Byte q[32];
-  nibbles(b + 2, q);
-  const float d = halfAt(b);
-  scaleWhole(q, 32, d, -8 * d, y);
-}
-
-inline void unpackQ4_1(const Byte* b, float* y) {
-  Byte q[32];
-  nibbles(b + 4, q);
-  scaleWhole(q, 32, halfAt(b), halfAt(b + 2), y);
-}
-
-inline void unpackQ5_0(const Byte* b, float* y) {
-  Byte q[32];
-  fiveBits(b + 6, b + 2, q);
-  const float d = halfAt(b);
-  scaleWhole(q, 32, d, -16 * d, y);
-}
-
-inline void unpackQ5_1(const Byte* b, float* y) {
-  Byte q[32];
-  fiveBits(b + 8, b + 4, q);
-  scaleWhole(q, 32, halfAt(b), halfAt(b + 2), y);
+template <typename Sink>
+HWY_INLINE void readQ5_1(const Byte* b, Sink& to) {
+  to.take(Unsigned(withBits(nibbles(b + 8), b + 4, 16)).q, 32, halfAt(b), halfAt(b + 2));
 }
 
 /// Scales of 16 numbers (a byte: four bits for d, four for m), 2-bit numbers, d, m.
-inline void unpackQ2_K(const Byte* b, float* y) {
+template <typename Sink>
+HWY_INLINE void readQ2_K(const Byte* b, Sink& to) {
   const Byte *const scales = b, *const packed = b + 16;
   const float d = halfAt(b + 80), m = halfAt(b + 82);
-  Byte q[32];
-  for (size_t group = 0; group < 8; ++group, y += 32) {
-    const Byte* const from = packed + group / 4 * 32;
-    for (size_t i = 0; i < 32; ++i) q[i] = from[i] >> group % 4 * 2 & 3;
+  for (size_t group = 0; group < 8; ++group) {
+    const Unsigned codes(bitsOf(packed + group / 4 * 32, group % 4 * 2, 3));
     for (size_t half = 0; half < 2; ++half) {
       const Byte scale = scales[2 * group + half];
-      scaleWhole(q + 16 * half, 16, d * static_cast<float>(scale & 15), -m * static_cast<float>(scale >> 4),
-                 y + 16 * half);
+      to.take(codes.q + 16 * half, 16, d * static_cast<float>(scale & 15),
+              -m * static_cast<float>(scale >> 4));
     }
   }
 }
 
 /// A third bit of each number (0 takes 4 off), 2-bit numbers, 6-bit scales of 16 numbers (less 32), d.
-inline void unpackQ3_K(const Byte* b, float* y) {
+template <typename Sink>
+HWY_INLINE void readQ3_K(const Byte* b, Sink& to) {
   const Byte *const high = b, *const packed = b + 32, *const scales = b + 96;
   const float d = halfAt(b + 108);
-  std::int8_t q[32];
-  for (size_t group = 0; group < 8; ++group, y += 32) {
-    const Byte* const from = packed + group / 4 * 32;
-    for (size_t i = 0; i < 32; ++i)
-      q[i] = static_cast<std::int8_t>((from[i] >> group % 4 * 2 & 3) + 4 * (high[i] >> group & 1) - 4);
+  for (size_t group = 0; group < 8; ++group) {
+    const Bytes low = bitsOf(packed + group / 4 * 32, group % 4 * 2, 3);
+    const Signed codes(less(withBitOfEach(low, high, group, 4), 4));
     for (size_t half = 0; half < 2; ++half) {
       const size_t j = 2 * group + half;
-      const int low = scales[j % 8] >> j / 8 * 4 & 15, top = scales[8 + j % 4] >> j / 4 * 2 & 3;
-      scaleWhole(q + 16 * half, 16, d * static_cast<float>((low | top << 4) - 32), 0, y + 16 * half);
+      const int bits = scales[j % 8] >> j / 8 * 4 & 15, top = scales[8 + j % 4] >> j / 4 * 2 & 3;
+      to.take(codes.q + 16 * half, 16, d * static_cast<float>((bits | top << 4) - 32));
     }
   }
 }
@@ -153,48 +275,37 @@ HWY_INLINE GroupScales groupScales(const Byte* s, float d, float m) {
 }
 
 /// d, m, scales, 4-bit numbers: of each 32 bytes the low nibbles, then the high ones.
-inline void unpackQ4_K(const Byte* b, float* y) {
+template <typename Sink>
+HWY_INLINE void readQ4_K(const Byte* b, Sink& to) {
   const GroupScales scales = groupScales(b + 4, halfAt(b), halfAt(b + 2));
-  Byte q[32];
-  for (size_t group = 0; group < 8; ++group, y += 32) {
-    const Byte* const from = b + 16 + group / 2 * 32;
-    if (group % 2 == 0)
-      for (size_t i = 0; i < 32; ++i) q[i] = from[i] & 15;
-    else
-      for (size_t i = 0; i < 32; ++i) q[i] = from[i] >> 4;
-    scaleWhole(q, 32, scales.d[group], scales.m[group], y);
-  }
+  for (size_t group = 0; group < 8; ++group)
+    to.take(Unsigned(bitsOf(b + 16 + group / 2 * 32, group % 2 * 4, 15)).q, 32, scales.d[group],
+            scales.m[group]);
 }
 
 /// The same with a fifth bit of each number between scales and nibbles: group g's are bit g of 32 bytes.
-inline void unpackQ5_K(const Byte* b, float* y) {
+template <typename Sink>
+HWY_INLINE void readQ5_K(const Byte* b, Sink& to) {
   const GroupScales scales = groupScales(b + 4, halfAt(b), halfAt(b + 2));
-  const Byte* const high = b + 16;
-  Byte q[32];
-  for (size_t group = 0; group < 8; ++group, y += 32) {
-    const Byte* const from = b + 48 + group / 2 * 32;
-    const size_t shift = group % 2 * 4;
-    for (size_t i = 0; i < 32; ++i)
-      q[i] = static_cast<Byte>((from[i] >> shift & 15) | (high[i] >> group & 1) << 4);
-    scaleWhole(q, 32, scales.d[group], scales.m[group], y);
+  for (size_t group = 0; group < 8; ++group) {
+    const Bytes low = bitsOf(b + 48 + group / 2 * 32, group % 2 * 4, 15);
+    to.take(Unsigned(withBitOfEach(low, b + 16, group, 16)).q, 32, scales.d[group], scales.m[group]);
   }
 }
 
 /// Low nibbles, upper 2 bits, signed scales of 16 numbers, d; 32 is taken off each number. Half a block has
 /// 64 bytes of nibbles and 32 of upper bits.
-inline void unpackQ6_K(const Byte* b, float* y) {
+template <typename Sink>
+HWY_INLINE void readQ6_K(const Byte* b, Sink& to) {
   const float d = halfAt(b + 208);
-  std::int8_t q[32];
-  for (size_t group = 0; group < 8; ++group, y += 32) {
+  for (size_t group = 0; group < 8; ++group) {
     const size_t part = group / 4, quarter = group % 4;
-    const Byte* const low = b + 64 * part + quarter % 2 * 32;
-    const Byte* const high = b + 128 + 32 * part;
+    const Bytes low = bitsOf(b + 64 * part + quarter % 2 * 32, quarter / 2 * 4, 15);
+    const Bytes high = bitsOf(b + 128 + 32 * part, 2 * quarter, 3);
     const auto* const scales = reinterpret_cast<const std::int8_t*>(b + 192) + 2 * group;
-    const size_t shift = quarter / 2 * 4;
-    for (size_t i = 0; i < 32; ++i)
-      q[i] = static_cast<std::int8_t>(((low[i] >> shift & 15) | (high[i] >> 2 * quarter & 3) << 4) - 32);
-    scaleWhole(q, 16, d * static_cast<float>(scales[0]), 0, y);
-    scaleWhole(q + 16, 16, d * static_cast<float>(scales[1]), 0, y + 16);
+    const Signed codes(less(joined(low, high), 32));
+    to.take(codes.q, 16, d * static_cast<float>(scales[0]));
+    to.take(codes.q + 16, 16, d * static_cast<float>(scales[1]));
   }
 }
 
@@ -202,21 +313,20 @@ inline void unpackQ6_K(const Byte* b, float* y) {
 inline constexpr std::int8_t kUneven[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                             1,    13,   25,  38,  53,  69,  89,  113};
 
-inline void unpackIQ4_NL(const Byte* b, float* y) {
-  std::int8_t q[32];
-  lookUp(b + 2, kUneven, q);
-  scaleWhole(q, 32, halfAt(b), 0, y);
+template <typename Sink>
+HWY_INLINE void readIQ4_NL(const Byte* b, Sink& to) {
+  to.take(Signed(lookedUp(nibbles(b + 2), kUneven)).q, 32, halfAt(b));
 }
 
 /// d, the upper 2 bits of 8 scales, their lower 4 bits, nibbles; 32 is taken off each scale.
-inline void unpackIQ4_XS(const Byte* b, float* y) {
+template <typename Sink>
+HWY_INLINE void readIQ4_XS(const Byte* b, Sink& to) {
   const float d = halfAt(b);
   const int high = b[2] | b[3] << 8;
-  std::int8_t q[32];
-  for (size_t group = 0; group < 8; ++group, y += 32) {
+  for (size_t group = 0; group < 8; ++group) {
     const int scale = (b[4 + group / 2] >> group % 2 * 4 & 15) | (high >> 2 * group & 3) << 4;
-    lookUp(b + 8 + 16 * group, kUneven, q);
-    scaleWhole(q, 32, d * static_cast<float>(scale - 32), 0, y);
+    const Signed codes(lookedUp(nibbles(b + 8 + 16 * group), kUneven));
+    to.take(codes.q, 32, d * static_cast<float>(scale - 32));
   }
 }
 
@@ -224,58 +334,60 @@ inline void unpackIQ4_XS(const Byte* b, float* y) {
 inline constexpr std::int8_t kTwiceE2M1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
 /// OCP's MX format of 4 bits: a byte e, 2^(e − 127), then nibbles; 255 is NaN.
-inline void unpackMXFP4(const Byte* b, float* y) {
-  std::int8_t q[32];
-  lookUp(b + 1, kTwiceE2M1, q);
+template <typename Sink>
+HWY_INLINE void readMXFP4(const Byte* b, Sink& to) {
   // Half of 2^(e − 127), whose smallest ones are subnormal.
   const std::uint32_t e = b[0];
   const std::uint32_t bits = e == 255 ? 0x7fc00000u : e >= 2 ? (e - 1) << 23 : 0x00200000u << e;
-  scaleWhole(q, 32, std::bit_cast<float>(bits), 0, y);
+  to.take(Signed(lookedUp(nibbles(b + 1), kTwiceE2M1)).q, 32, std::bit_cast<float>(bits));
 }
 
-/// Calls use with the function that unpacks one block.
-template <typename Use>
-HWY_INLINE void withUnpacking(WeightType type, const Use& use) {
+/// A sink of its own, made of `arguments`, whose sums stay in registers.
+template <auto kRead, typename Sink, typename... Arguments>
+float eachBlock(const Byte* from, size_t bytes, size_t blocks, Arguments... arguments) {
+  Sink sink{arguments...};
+  for (size_t i = 0; i < blocks; ++i) kRead(from + i * bytes, sink);
+  return sink.sum();
+}
+
+/// A sink takes the numbers of `blocks` blocks in their order; its sum.
+template <typename Sink, typename... Arguments>
+float readBlocks(WeightType type, const Byte* from, size_t blocks, Arguments... arguments) {
+  const size_t bytes = weightBlock(type).bytes;
   switch (type) {
     case WeightType::q8_0:
-      return use(unpackQ8_0);
+      return eachBlock<readQ8_0<Sink>, Sink>(from, bytes, blocks, arguments...);
     case WeightType::q4_0:
-      return use(unpackQ4_0);
+      return eachBlock<readQ4_0<Sink>, Sink>(from, bytes, blocks, arguments...);
     case WeightType::q4_1:
-      return use(unpackQ4_1);
+      return eachBlock<readQ4_1<Sink>, Sink>(from, bytes, blocks, arguments...);
     case WeightType::q5_0:
-      return use(unpackQ5_0);
+      return eachBlock<readQ5_0<Sink>, Sink>(from, bytes, blocks, arguments...);
     case WeightType::q5_1:
-      return use(unpackQ5_1);
+      return eachBlock<readQ5_1<Sink>, Sink>(from, bytes, blocks, arguments...);
     case WeightType::q2_k:
-      return use(unpackQ2_K);
+      return eachBlock<readQ2_K<Sink>, Sink>(from, bytes, blocks, arguments...);
     case WeightType::q3_k:
-      return use(unpackQ3_K);
+      return eachBlock<readQ3_K<Sink>, Sink>(from, bytes, blocks, arguments...);
     case WeightType::q4_k:
-      return use(unpackQ4_K);
+      return eachBlock<readQ4_K<Sink>, Sink>(from, bytes, blocks, arguments...);
     case WeightType::q5_k:
-      return use(unpackQ5_K);
+      return eachBlock<readQ5_K<Sink>, Sink>(from, bytes, blocks, arguments...);
     case WeightType::q6_k:
-      return use(unpackQ6_K);
+      return eachBlock<readQ6_K<Sink>, Sink>(from, bytes, blocks, arguments...);
     case WeightType::iq4_nl:
-      return use(unpackIQ4_NL);
+      return eachBlock<readIQ4_NL<Sink>, Sink>(from, bytes, blocks, arguments...);
     case WeightType::iq4_xs:
-      return use(unpackIQ4_XS);
+      return eachBlock<readIQ4_XS<Sink>, Sink>(from, bytes, blocks, arguments...);
     case WeightType::mxfp4:
-      return use(unpackMXFP4);
+      return eachBlock<readMXFP4<Sink>, Sink>(from, bytes, blocks, arguments...);
     case WeightType::f32:
     case WeightType::f16:
     case WeightType::bf16:
     case WeightType::f64:
-      return;
+      break;
   }
-}
-
-/// `blocks` blocks of `numbers` numbers in `bytes` bytes each.
-inline void unpackBlocks(WeightType type, WeightBlock block, const Byte* from, size_t blocks, float* to) {
-  withUnpacking(type, [&](auto unpack) HWY_ATTR {
-    for (size_t i = 0; i < blocks; ++i) unpack(from + i * block.bytes, to + i * block.numbers);
-  });
+  return 0;
 }
 
 }  // namespace headscope::attention::kernels::HWY_NAMESPACE

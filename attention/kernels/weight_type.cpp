@@ -20,10 +20,9 @@ void unpack(WeightType type, const void* from, size_t count, float* to) {
       return copyNumbers(static_cast<const hwy::bfloat16_t*>(from), count, to);
     case WeightType::f64:
       return copyNumbers(static_cast<const double*>(from), count, to);
-    default: {
-      const WeightBlock block = weightBlock(type);
-      unpackBlocks(type, block, static_cast<const Byte*>(from), count / block.numbers, to);
-    }
+    default:
+      readBlocks<UnpackedNumbers>(type, static_cast<const Byte*>(from), count / weightBlock(type).numbers,
+                                  to);
   }
 }
 
