@@ -49,6 +49,28 @@ TEST_F(ExampleModel, IsShownAtOnceAndChangesNothing) {
   EXPECT_EQ(ui.snapshot().config.heads, 8) << "other pages have the layer made here";
 }
 
+TEST_F(ExampleModel, ALongTextPresentedShowsItsBeginningAndTheTokenThatThePageIsAbout) {
+  ui.view().request("model.learned");
+  ui.draw();
+  std::string text = "The old man";
+  for (int i = 0; i < 40; ++i) text += " saw the other dog and";
+  ui.session().scene().setup.input.text = text;
+  ui.view().present = true;
+  const auto shows = [&](Index token) {
+    ui.session().scene().cursor.cell.query = token;
+    ui.draw();
+    return ui.has("strip.0") && ui.has("strip.1") && ui.has("strip." + std::to_string(token));
+  };
+  ui.draw();
+  const Index last = page().tokens() - 1;
+  ASSERT_GT(last, 100);
+  EXPECT_TRUE(shows(last / 2));
+  EXPECT_FALSE(ui.has("strip.20"));
+  EXPECT_FALSE(ui.has("strip." + std::to_string(last)));
+  EXPECT_TRUE(shows(last));
+  EXPECT_TRUE(shows(0));
+}
+
 TEST_F(ExampleModel, IsTheScenesOnceSomethingOfItIsChanged) {
   const std::pair<const char*, void (*)(UiDriver&)> kChanges[] = {
       {"a head", [](UiDriver& ui) { ui.key(Key::x); }},

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/pages/model/strip_columns.h"
 #include "app/pages/model/strip_parts.h"
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
@@ -88,38 +89,6 @@ void transport(const Scene& scene, ModelState& page, const ImRect& area) {
   paintText(list, view.fonts->mono, ImVec2(area.Max.x, middle), view.theme->text, number, Align::right);
   paintText(list, view.fonts->small, ImVec2(area.Max.x - wide - view.px(6), middle), view.theme->faint,
             "tokens/s", Align::right);
-}
-
-/// Which tokens have columns, and where.
-struct StripColumns {
-  float left, width;
-  Index first, count, slots;
-  ImFont* font;
-  float at(Index token) const { return left + width * static_cast<float>(token - first); }
-};
-
-StripColumns columnsFor(ModelState& page, const ImRect& area) {
-  const View& view = page.view;
-  const float labels = view.px(view.present ? 0 : 86);
-  StripColumns columns{area.Min.x + labels, 0, 0, 0, 0, view.fonts->mono};
-  const float room = area.GetWidth() - labels;
-  float widest = view.px(40);
-  for (const auto& token : page.study->text.tokens)
-    widest = std::max(widest, textWidth(view.fonts->mono, token.text) + view.px(10));
-  columns.width = std::floor(std::min(widest, view.px(74)));
-  // Presented, the whole text is in sight where its words can be read.
-  if (view.present) {
-    columns.width = std::floor(
-        std::clamp(room / static_cast<float>(page.tokens()), std::min(widest, view.px(36)), widest));
-    if (columns.width < widest - view.px(4)) columns.font = view.fonts->monoSmall;
-  }
-  const Index slots = std::max<Index>(1, static_cast<Index>(room / columns.width));
-  const Index n = page.tokens(), spare = view.present ? 0 : std::min<Index>(2, slots - 1);
-  const Index newest = std::max<Index>(0, n + spare - slots);
-  columns.first = page.stripFrom < 0 ? newest : std::min(page.stripFrom, newest);
-  columns.count = std::min(slots, n - columns.first);
-  columns.slots = slots;
-  return columns;
 }
 
 const std::vector<Foreseen>* foreseen(const ModelState& page) {
@@ -295,13 +264,13 @@ void pointAtColumns(Scene& scene, ModelState& page, const StripColumns& columns,
   compat::invisibleButton("model.strip", ImVec2(std::max(1.0f, area.Max.x - columns.left), area.GetHeight()));
   noteTabStopKind(TabStopKind::picture, {columns.width, area.GetHeight()});
   trackItem("model.strip");
-  for (Index i = 0; i < columns.count; ++i) {
-    const float x = columns.at(columns.first + i);
-    track(fmt::format("strip.{}", columns.first + i), ImVec2(x, area.Min.y),
+  columns.each([&](Index token) {
+    const float x = columns.at(token);
+    track(fmt::format("strip.{}", token), ImVec2(x, area.Min.y),
           ImVec2(x + columns.width - view.px(4), area.Max.y));
-    const ImRect word = wordOf(view, columns, columns.first + i, area);
-    track(fmt::format("strip.word.{}", columns.first + i), word.Min, word.Max);
-  }
+    const ImRect word = wordOf(view, columns, token, area);
+    track(fmt::format("strip.word.{}", token), word.Min, word.Max);
+  });
   if (!ImGui::IsItemHovered()) return;
   const Index n = page.tokens();
   const Index newest = std::max<Index>(0, n + std::min<Index>(2, columns.slots - 1) - columns.slots);
@@ -309,9 +278,8 @@ void pointAtColumns(Scene& scene, ModelState& page, const StripColumns& columns,
     page.stripFrom = std::clamp<Index>(columns.first - static_cast<Index>(wheel > 0 ? 3 : -3), 0, newest);
     if (page.stripFrom == newest) page.stripFrom = -1;
   }
-  const Index token =
-      columns.first + static_cast<Index>((ImGui::GetIO().MousePos.x - columns.left) / columns.width);
-  if (token < 0 || token >= n) return;
+  const Index token = columns.tokenAt(ImGui::GetIO().MousePos.x);
+  if (token < 0) return;
   const bool other = !page.study->otherQueries.empty();
   (other ? view.nextHover.key : view.nextHover.query) = token;
   const bool onWord = token >= page.study->text.typed && page.config->causal &&
@@ -361,13 +329,14 @@ void stripPanel(Scene& scene, ModelState& page, const ImRect& area, bool folded)
     }
     if (page.ready()) {
       ImRect rows(inner.Min.x, inner.Min.y + bar, inner.Max.x, inner.Max.y);
-      const StripColumns columns = columnsFor(page, rows);
+      const StripColumns columns = columnsFor(scene, page, rows);
       const Index edited = page.edit.token;
       if (edited >= page.tokens()) page.edit = {};
-      const bool editing = edited >= columns.first && edited < columns.first + columns.count;
+      const bool editing = edited >= 0 && columns.has(edited);
       if (editing) tokenEditBox(page, wordOf(view, columns, edited, rows));  // first: it is on top
       pointAtColumns(scene, page, columns, rows);
-      for (Index i = 0; i < columns.count; ++i) column(scene, page, columns, columns.first + i, rows, folded);
+      columns.each([&](Index token) { column(scene, page, columns, token, rows, folded); });
+      paintEllipses(view, columns, rows.Min.y + view.px(12));
       if (!recorded && !view.present) rowNames(page, rows, folded);
       if (!folded && !recorded) {
         const float top = rows.Min.y + view.px(12 + 18 + 44 + 42);

@@ -176,8 +176,7 @@ class PrecisionTab : public HeadLabTab {
     const Index heads = std::ssize(study_->formats[0].heads);
     const float below = view.px(page_.presents ? 8 : 100);  // for the words
     const float least = view.px(26), room = area.Max.y - below - y - 2 * least;
-    const float line =
-        page_.presents ? least : std::clamp(room / static_cast<float>(heads), least, view.px(44));
+    const float line = std::clamp(room / static_cast<float>(heads), least, view.px(44));
     const Index lit =
         std::clamp<Index>(view.hover.head >= 0 ? view.hover.head : scene.cursor.cell.head, 0, heads - 1);
     const Index count = std::clamp<Index>(static_cast<Index>(room / line), 0, heads);

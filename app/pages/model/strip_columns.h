@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cmath>
+
+#include "app/pages/model/model_state.h"
+
+namespace headscope::app {
+
+/// Which tokens have columns, and where: `count` from `first` on. Of a long text that is presented, its
+/// beginning comes before them, and an ellipsis stands for what is left out.
+struct StripColumns {
+  float left, width;
+  Index first, count, slots;
+  ImFont* font;
+  Index lead = 0;       ///< tokens of the beginning, before a slot with an ellipsis
+  bool goesOn = false;  ///< the last slot has an ellipsis
+
+  float slot(Index number) const { return left + width * static_cast<float>(number); }
+  float at(Index token) const {
+    return slot(token < lead ? token : token - first + (lead > 0 ? lead + 1 : 0));
+  }
+  bool has(Index token) const { return token < lead || (token >= first && token < first + count); }
+  /// −1 where none is.
+  Index tokenAt(float x) const {
+    const auto number = static_cast<Index>(std::floor((x - left) / width));
+    for (const Index token : {number, number + first - (lead > 0 ? lead + 1 : 0)})
+      if (token >= 0 && has(token) && x >= at(token) && x < at(token) + width) return token;
+    return -1;
+  }
+  template <typename Each>
+  void each(const Each& each) const {
+    for (Index token = 0; token < lead; ++token) each(token);
+    for (Index token = first; token < first + count; ++token) each(token);
+  }
+};
+
+/// Of the strip in that area.
+StripColumns columnsFor(const Scene& scene, const ModelState& page, const ImRect& area);
+/// In the slots where tokens are left out.
+void paintEllipses(const View& view, const StripColumns& columns, float y);
+
+}  // namespace headscope::app
