@@ -162,8 +162,10 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   toldNote(view);
   if (!layout.presents || page.travels()) fade_.stop();
   fade_.draw(view, !services_.workers.busy());
+  stagePen(view, scene(), stage_);
   if (layout.presents) stageOverlay(scene(), view, stage_, layout, actions_);
-  if (layout.presents && stage_.notes) notesOverlay(view, page.notes(document_->scene()), layout);
+  if (layout.presents && stage_.notes)
+    stageNotes(view, page.notes(document_->scene()), ImRect(0, layout.status.Max.y, width, height));
   focusRing(view);
   if (ui_.pointerHidden() || (layout.presents && stage_.laser)) ImGui::SetMouseCursor(ImGuiMouseCursor_None);
   fitAdditive(before.setup.input, scene().setup);
@@ -187,8 +189,12 @@ Document& Session::undoes(bool redo) const {
 /// What was asked for in the frame, when it is drawn: actions may take away what its pictures are made of.
 void Session::act(Page* page, Page* stage) {
   for (const std::string& id : std::exchange(services_.view.requests, {})) {
-    const bool fades = services_.view.present && !services_.view.preferences.reducedMotion && !stage_.frozen;
-    if (fades && ViewFade::walks(id)) fade_.begin(stageWidth_, stageHeight_, services_.view.time);
+    View& view = services_.view;
+    const bool fades = view.present && !view.preferences.reducedMotion && !stage_.frozen;
+    if (ViewFade::walks(id)) {
+      view.walk();
+      if (fades) fade_.begin(stageWidth_, stageHeight_, view.time, view.walkSeconds);
+    }
     perform(id);
   }
   for (Page* left : {page, stage})
@@ -225,6 +231,8 @@ PageStatus Session::status() const {
 /// Where the window's parts are, with room at the sides for what the page has there.
 Layout Session::windowLayout(float width, float height) {
   const Page& page = shown();
+  if (services_.view.present && stage_.notes)
+    height -= notesHeight(services_.view, page.notes(document_->scene()), width, height);
   if (onStage()) return layoutFor(services_.view, width, height, false, false);
   const bool hasSide = !rows_[shownAt()].info.side.empty() && page.showsSide(scene());
   const float offer = offersLesson() || offersRecent() ? services_.view.px(kOfferHeight) : 0;

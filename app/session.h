@@ -12,6 +12,7 @@
 #include "app/scene/document.h"
 #include "app/scene/recovery_store.h"
 #include "app/shell/exports.h"
+#include "app/shell/shell.h"
 #include "app/shell/stage_state.h"
 #include "app/shell/view_fade.h"
 #include "app/widgets/heatmap_layer.h"
@@ -140,6 +141,8 @@ class Session {
   void noteUnsaved();
   void offerRecovery();
   void restore(const std::shared_ptr<Recovery>& recovery);
+  void previewRecovery(const std::shared_ptr<Recovery>& recovery,
+                       const std::shared_ptr<RecoveryPreview>& preview);
   std::size_t rowOf(const std::string& page) const;
   std::size_t shownAt() const { return rowOf(document_->scene().cursor.page); }
   Page& shown() const { return *pages_[shownAt()]; }

@@ -33,6 +33,18 @@ std::string localTime(std::chrono::system_clock::time_point at) {
          std::string(text, std::strftime(text, sizeof text, " %B %Y, %H:%M", &parts));
 }
 
+attention::Result<std::vector<Scene>> recoveredScenes(const Recovery& recovery, std::span<const PageRow> rows,
+                                                      const std::stop_token& stop) {
+  std::vector<Scene> scenes;
+  for (const Recovery::Entry& entry : recovery.entries) {
+    attention::Result<Scene> scene = recoveredScene(entry, stop);
+    if (!scene) return scene.error();
+    if (const auto page = checkPage(*scene, rows); !page) return page.error();
+    scenes.push_back(*std::move(scene));
+  }
+  return scenes;
+}
+
 }  // namespace
 
 std::vector<UnsavedScene> Session::unsaved() const {
@@ -152,7 +164,17 @@ void Session::offerRecovery() {
   for (const Recovery::Entry& entry : recovery->entries)
     offer.scenes.push_back(
         {Document::sceneName(entry.path), std::string(rows_[rowOf(entry.page)].info.name), entry.words});
-  const auto answered = [this] {
+  const auto previewed = [this, recovery] {
+    services_.files.keep(recovery->claim.file, [recovery] {
+      RecoveryStore::endPreview(*recovery);
+      return attention::success();
+    });
+  };
+  offer.preview = std::make_shared<RecoveryPreview>();
+  offer.previewed = previewed;
+  previewRecovery(recovery, offer.preview);
+  const auto answered = [this, previewed] {
+    previewed();
     services_.view.dialog.reset();
     recovery_.waiting.erase(recovery_.waiting.begin());
     recovery_.offers = !recovery_.waiting.empty();
@@ -173,20 +195,33 @@ void Session::offerRecovery() {
   view.redraw();
 }
 
+/// Reads its scenes for the pictures of what would come back.
+void Session::previewRecovery(const std::shared_ptr<Recovery>& recovery,
+                              const std::shared_ptr<RecoveryPreview>& preview) {
+  services_.files.read<std::vector<Scene>>(
+      recovery->claim.file,
+      [recovery, rows = rows_,
+       stop = services_.files.stopToken()]() -> attention::Result<std::vector<Scene>> {
+        if (!RecoveryStore::beginPreview(*recovery))
+          return attention::Error{"the last attempt to draw it didn't end"};
+        return recoveredScenes(*recovery, rows, stop);
+      },
+      [this, preview](attention::Result<std::vector<Scene>> scenes) {
+        preview->refused = !scenes.ok();
+        if (scenes)
+          for (Scene& scene : *scenes)
+            preview->scenes.push_back(std::make_shared<const Scene>(std::move(scene)));
+        services_.view.redraw();
+      });
+}
+
 /// Its scenes one after the other, each a step that can be undone, and none of them saved yet.
 void Session::restore(const std::shared_ptr<Recovery>& recovery) {
   using Scenes = std::vector<Scene>;
   services_.files.read<Scenes>(
       recovery->claim.file,
-      [recovery, rows = rows_, stop = services_.files.stopToken()]() -> attention::Result<Scenes> {
-        Scenes scenes;
-        for (const Recovery::Entry& entry : recovery->entries) {
-          attention::Result<Scene> scene = recoveredScene(entry, stop);
-          if (!scene) return scene.error();
-          if (const auto page = checkPage(*scene, rows); !page) return page.error();
-          scenes.push_back(*std::move(scene));
-        }
-        return scenes;
+      [recovery, rows = rows_, stop = services_.files.stopToken()] {
+        return recoveredScenes(*recovery, rows, stop);
       },
       [this, recovery](attention::Result<Scenes> scenes) {
         // The file stays: the next start offers it again.

@@ -49,7 +49,7 @@ void LecturerWindow::open(Session& session) {
   first_.makeCurrent();
   if (!opened_) return;
   session.view().present = true;
-  screens_ = 0;
+  screens_ = 0;  // to be looked at
 }
 
 void LecturerWindow::close(Session& session) {
@@ -67,6 +67,11 @@ void LecturerWindow::close(Session& session) {
 void LecturerWindow::watchScreens(Session& session) {
   if (std::exchange(screens_, screenCount()) == screenCount()) return;
   const std::vector<DesktopBox> screens = desktopScreens();
+  // A window that has a whole screen is put on another by what made it so.
+  if (!opened_) {
+    if (!session.view().fullScreen) first_.moveTo(keptInSight(screens, first_.box()));
+    return;
+  }
   const ScreenRoles roles = screenRoles(screens, first_.box());
   View& view = session.view();
   if (roles.lecturer >= 0) {
@@ -122,8 +127,8 @@ void LecturerWindow::frame(Session& session, double now) {
   if (opened_ && opened_->window.shouldClose()) session.stage().lecturer = false;
   if (session.stage().lecturer && !opened_) open(session);
   if (!session.stage().lecturer && opened_) close(session);
-  if (!opened_) return;
   watchScreens(session);
+  if (!opened_) return;
   const int hallWidth = first_.width(), hallHeight = first_.height();
   if (hallWidth > 0 && hallHeight > 0 && !session.stage().frozen) {
     if (hall_.width() != hallWidth || hall_.height() != hallHeight)

@@ -1,5 +1,6 @@
 #include "app/session_pictures.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <set>
@@ -45,6 +46,10 @@ ScenePainter::~ScenePainter() = default;
 void ScenePainter::begin(const View& view, std::shared_ptr<const Scene> scene) {
   Painting& painting = *painting_;
   Scene shown = *scene;
+  const auto& views = scene->talk->views;
+  if (shown.cursor.page == "talk" && !views.empty())
+    shown = *views[static_cast<std::size_t>(std::clamp<Index>(shown.cursor.view, 0, std::ssize(views) - 1))]
+                 .scene;
   if (shown.cursor.page == "talk" || shown.cursor.page == "lessons") shown.cursor.page = "heads";
   painting.session.view().preferences.light = view.preferences.light;
   painting.session.setScene(std::move(shown));

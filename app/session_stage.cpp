@@ -27,7 +27,6 @@ void Session::prepareStage(int width, int height) {
   if (!view.present) {
     stage.blank = stage.frozen = stage.laser = stage.spotlight = stage.magnifies = stage.pen = stage.notes =
         false;
-    stage.strokes.clear();
   }
   if (!view.present) stage.since = view.time;
   const bool points = stage.laser || stage.spotlight || stage.magnifies || stage.pen;
@@ -123,7 +122,7 @@ std::vector<Action> Session::stageActions() {
        {Key::backspace, {}},
        false,
        false,
-       [this](Scene&) { stage_.strokes.clear(); },
+       [](Scene& scene) { erasePen(scene); },
        "",
        "clear drawing"},
   };

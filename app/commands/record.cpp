@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "app/commands/commands.h"
 #include "app/commands/films.h"
@@ -55,12 +56,14 @@ attention::Status recordFilm(const Film& film, double seconds, int framesPerSeco
   double waited = 0;  // since what is shown was drawn
   for (Index frame = 0, step = 0; frame < frames; ++frame) {
     bool changed = frame == 0;
+    if (frame > 0) waited += frameSeconds;
     while (goesOn && step < frame * steps / frames) {
+      // The step begins now, and not when something was drawn last.
+      if (waited > 0) headless.frame(std::exchange(waited, 0));
       goesOn = film.next(headless);
       changed = changed || goesOn;
       ++step;
     }
-    if (frame > 0) waited += frameSeconds;
     if (changed || headless.session().nextFrameIn() <= waited) {
       // What moves asks for more from frame to frame.
       headless.session().settle();

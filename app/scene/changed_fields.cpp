@@ -37,6 +37,7 @@ struct ValueText {
   std::string operator()(const SharedText& value) const {
     return value->empty() ? "none" : shortened(*value);
   }
+  std::string operator()(const SharedStrokes& strokes) const { return countText(strokes->size()); }
   std::string operator()(const attention::MaskLayers& layers) const {
     return layers.empty() ? "everything visible" : attention::maskText(layers);
   }

@@ -27,14 +27,12 @@ struct EnumMember {
 };
 
 using Paintings = std::map<std::string, SharedValue<attention::CellTable>>;
-using Access =
-    std::variant<Member<bool>, Member<Index>, Member<std::uint64_t>, Member<float>, Member<double>,
-                 EnumMember, Member<std::string>, Member<SharedText>, Member<SharedTable>,
-                 Member<SharedLayers>, Member<Paintings>, Member<SharedMarks>,
-                 Member<std::vector<attention::PlantedHead>>,
-                 Member<std::vector<std::vector<attention::PlantedHead>>>, Member<std::vector<SwitchedHead>>,
-                 Member<std::vector<KeptPatch>>, Member<std::vector<attention::TokenTie>>,
-                 Member<std::vector<Index>>>;
+using Access = std::variant<
+    Member<bool>, Member<Index>, Member<std::uint64_t>, Member<float>, Member<double>, EnumMember,
+    Member<std::string>, Member<SharedText>, Member<SharedTable>, Member<SharedLayers>, Member<Paintings>,
+    Member<SharedMarks>, Member<SharedStrokes>, Member<std::vector<attention::PlantedHead>>,
+    Member<std::vector<std::vector<attention::PlantedHead>>>, Member<std::vector<SwitchedHead>>,
+    Member<std::vector<KeptPatch>>, Member<std::vector<attention::TokenTie>>, Member<std::vector<Index>>>;
 
 template <auto... Steps>
 const auto& memberOf(const Scene& scene) {

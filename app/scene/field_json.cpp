@@ -7,6 +7,7 @@
 
 #include "app/scene/enum_names.h"
 #include "app/scene/mask_json.h"
+#include "app/scene/pen_json.h"
 #include "app/scene/table_json.h"
 
 namespace headscope::app {

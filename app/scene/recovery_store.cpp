@@ -53,9 +53,15 @@ std::unique_ptr<RecoveryClaim> claimNew(const std::filesystem::path& folder) {
   return nullptr;
 }
 
+/// Is there while the scenes of that file are opened and drawn to show them.
+std::filesystem::path previewOf(const std::filesystem::path& file) {
+  return file.string() + ".preview";
+}
+
 /// The file goes before its lock, so that nobody finds the one without the other.
 void removeClaimed(const RecoveryClaim& claimed) {
   std::error_code ignored;
+  std::filesystem::remove(previewOf(claimed.file), ignored);
   std::filesystem::remove(claimed.file, ignored);
   std::filesystem::remove(lockOf(claimed.file), ignored);
 }
@@ -253,6 +259,16 @@ std::vector<std::shared_ptr<Recovery>> RecoveryStore::abandoned() const {
 void RecoveryStore::adopt(std::shared_ptr<Recovery> recovery) {
   const std::lock_guard lock(mutex_);
   adopted_.push_back(std::move(recovery));
+}
+
+bool RecoveryStore::beginPreview(const Recovery& recovery) {
+  const std::filesystem::path mark = previewOf(recovery.claim.file);
+  return !attention::isThere(mark) && attention::writeFile(mark, std::string()).ok();
+}
+
+void RecoveryStore::endPreview(const Recovery& recovery) {
+  std::error_code ignored;
+  std::filesystem::remove(previewOf(recovery.claim.file), ignored);
 }
 
 void RecoveryStore::discard(const Recovery& recovery) {

@@ -79,6 +79,10 @@ class RecoveryStore {
   void adopt(std::shared_ptr<Recovery> recovery);
   /// Removes its file.
   static void discard(const Recovery& recovery);
+  /// Before its scenes are opened and drawn to show them: whether they may be. They may not where the last
+  /// attempt didn't come to its end, for it may have ended the program.
+  static bool beginPreview(const Recovery& recovery);
+  static void endPreview(const Recovery& recovery);
 
  private:
   attention::Status writeNoted(Clock::time_point now);

@@ -8,6 +8,7 @@
 #include "app/scene/cost_setup.h"
 #include "app/scene/head_lab_cursor.h"
 #include "app/scene/limits.h"
+#include "app/scene/pen.h"
 #include "app/scene/shared_layers.h"
 #include "app/scene/shared_text.h"
 #include "app/scene/shared_value.h"
@@ -113,6 +114,7 @@ struct Look {
   RangeMode range = RangeMode::unit;
   float labelThreshold = 0.3f;  ///< a head is named from this score above even attention on
   Index cacheBytes = 2;         ///< bytes a cached value takes in the cost figures: 4, 2 or 1
+  SharedStrokes strokes;        ///< what the pen drew over the pages
   bool operator==(const Look&) const = default;
 };
 

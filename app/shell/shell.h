@@ -37,16 +37,21 @@ void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart
 /// that was pressed, the laser and the spotlight, and the dark.
 void stageOverlay(const Scene& scene, View& view, StageState& stage, const Layout& layout,
                   const ActionTable& actions);
-/// What the pen drew, on the pictures and words that it belongs to, and while it is on what it draws.
-void stagePen(const View& view, StageState& stage);
+/// What the pen drew on the page, on the pictures and words that it belongs to, and while it is on what it
+/// draws.
+void stagePen(View& view, Scene& scene, StageState& stage);
+/// Whether the pen drew anything on the scene's page, and the scene without that.
+bool hasPen(const Scene& scene);
+void erasePen(Scene& scene);
 /// A key, and what it does or how what it switches is: "C", "Causal on".
 struct KeyWord {
   std::string key, word;
 };
 /// What the bar has, for who sees it elsewhere.
 std::vector<KeyWord> stageWords(const Scene& scene, const StageState& stage, const ActionTable& actions);
-/// The lecturer's notes over the page that is presented, where there is one screen for all.
-void notesOverlay(const View& view, const std::string& notes, const Layout& layout);
+/// Pixels that the lecturer's notes take below a page that is presented, where there is one screen for all.
+float notesHeight(const View& view, const std::string& notes, float width, float height);
+void stageNotes(const View& view, const std::string& notes, const ImRect& area);
 /// Whether the action is on that bar, whose keys are shown when they are pressed.
 bool isOnStageBar(const std::string& action);
 /// Whether its key acts while presenting alone: a letter that is typed elsewhere replaces no text.
@@ -167,6 +172,12 @@ class LeaveQuestion : public Dialog {
   const std::function<void()> leave_;
 };
 
+/// The scenes that can be had back, as they come, for their pictures.
+struct RecoveryPreview {
+  std::vector<std::shared_ptr<const Scene>> scenes;
+  bool refused = false;  ///< there will be no pictures
+};
+
 /// A window ended without saving: what it kept can be had back.
 class RecoveryQuestion : public Dialog {
  public:
@@ -177,6 +188,8 @@ class RecoveryQuestion : public Dialog {
     std::string when, ago;             ///< "24 November 2026, 02:46", "3 minutes"
     std::vector<OfferedScene> scenes;  ///< what was worked on comes last
     std::string problem;               ///< why they can't be read; "" = they can
+    std::shared_ptr<RecoveryPreview> preview = {};
+    std::function<void()> previewed = {};  ///< called once all pictures are there
   };
   RecoveryQuestion(Offer offer, std::function<void()> restore, std::function<void()> discard)
       : offer_(std::move(offer)), restore_(std::move(restore)), discard_(std::move(discard)) {}
@@ -186,6 +199,7 @@ class RecoveryQuestion : public Dialog {
  private:
   const Offer offer_;
   const std::function<void()> restore_, discard_;
+  bool previewed_ = false;
 };
 
 }  // namespace headscope::app

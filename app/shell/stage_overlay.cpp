@@ -64,22 +64,24 @@ std::string stateWords(const StageKey& key, const Scene& scene, const StageState
 }
 
 /// Those whose key acts on the page that is shown.
-std::vector<const StageKey*> keysHere(const Scene& scene, const StageState& stage,
-                                      const ActionTable& actions) {
+std::vector<const StageKey*> keysHere(const Scene& scene, const ActionTable& actions) {
   std::vector<const StageKey*> here;
   for (const StageKey& key : kStageKeys) {
     const Action& action = actions.find(key.action);
-    if (action.id == "stage.erase" && stage.strokes.empty()) continue;
+    if (action.id == "stage.erase" && !hasPen(scene)) continue;
     if (actions.pressed(action.shortcut, scene.cursor.page, false, false) == &action) here.push_back(&key);
   }
   return here;
 }
 
-/// A key and its word, on a pill whose middle is at `center`; half the width where `center` is.
-void keyPill(const View& view, Canvas list, ImVec2 center, const std::string& key, const std::string& word) {
+/// A key and its word, on a pill at the end of the caption's line, where it covers no picture.
+void keyPill(const View& view, Canvas list, const ImRect& line, const std::string& key,
+             const std::string& word) {
   ImFont* font = view.fonts->title;
-  const float letter = textWidth(font, key), pad = view.px(14), gap = view.px(10), high = view.px(17);
+  const float letter = textWidth(font, key), pad = view.px(14), gap = view.px(10);
+  const float high = std::min(view.px(17), line.GetHeight() / 2 - 1);
   const float half = (letter + gap + textWidth(font, word)) / 2 + pad;
+  const ImVec2 center(line.Max.x - view.px(14) - half, line.GetCenter().y);
   const ImVec2 from(center.x - half, center.y - high), to(center.x + half, center.y + high);
   list.AddRectFilled(from, to, view.theme->text, view.px(8));
   paintText(list, font, ImVec2(from.x + pad, center.y), view.theme->background, key);
@@ -87,10 +89,10 @@ void keyPill(const View& view, Canvas list, ImVec2 center, const std::string& ke
   track("stage.key", from, to);
 }
 
-/// Buttons in a row above the caption, while the mouse is there.
+/// Buttons in a row in the caption's place, while the mouse is there: they cover no picture.
 void bar(const Scene& scene, View& view, const StageState& stage, const Layout& layout,
          const ActionTable& actions) {
-  const std::vector<const StageKey*> keys = keysHere(scene, stage, actions);
+  const std::vector<const StageKey*> keys = keysHere(scene, actions);
   ImFont* font = view.fonts->small;
   const float pad = view.px(6), space = view.px(5), high = view.px(26);
   float wide = pad;
@@ -102,11 +104,12 @@ void bar(const Scene& scene, View& view, const StageState& stage, const Layout& 
     wide += widths.back();
   }
   const float left = std::round(layout.status.GetCenter().x - (wide + pad) / 2),
-              top = layout.status.Min.y - high - view.px(8);
+              top = std::round(layout.status.GetCenter().y - high / 2);
   const ImRect area(left, top, left + wide + pad, top + high);
-  if (beginPanel(view, "stage.bar", area, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
+  if (beginPanel(view, "stage.bar", layout.status, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     ImGui::BringWindowToDisplayFront(ImGui::GetCurrentWindow());
     Canvas list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(layout.status.Min, layout.status.Max, view.theme->background);
     list.AddRectFilled(area.Min, area.Max, view.theme->raised, view.px(7));
     float x = area.Min.x + pad;
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -164,7 +167,7 @@ bool inWindow(ImVec2 at) {
 
 std::vector<KeyWord> stageWords(const Scene& scene, const StageState& stage, const ActionTable& actions) {
   std::vector<KeyWord> words;
-  for (const StageKey* key : keysHere(scene, stage, actions))
+  for (const StageKey* key : keysHere(scene, actions))
     words.push_back({shortcutText(actions.find(key->action).shortcut), stateWords(*key, scene, stage)});
   return words;
 }
@@ -183,7 +186,6 @@ void stageOverlay(const Scene& scene, View& view, StageState& stage, const Layou
   const ImVec2 at = ImGui::GetIO().MousePos, screen = ImGui::GetIO().DisplaySize;
   Canvas list = *ImGui::GetForegroundDrawList();
   const bool near = inWindow(at) && at.y > screen.y * 0.8f && view.time - stage.movedAt < kPointerRests;
-  stagePen(view, stage);
   if (near && !view.dialog) bar(scene, view, stage, layout, actions);
   if (stage.spotlight && inWindow(at)) spotlight(view, list, at);
   if (stage.laser && inWindow(at)) laser(view, stage, list, at);
@@ -191,8 +193,8 @@ void stageOverlay(const Scene& scene, View& view, StageState& stage, const Layou
     const auto key = std::find_if(kStageKeys.begin(), kStageKeys.end(),
                                   [&](const StageKey& each) { return each.action == stage.key; });
     if (key != kStageKeys.end())
-      keyPill(view, list, ImVec2(screen.x / 2, layout.status.Min.y - view.px(30)),
-              shortcutText(actions.find(key->action).shortcut), stateWords(*key, scene, stage));
+      keyPill(view, list, layout.status, shortcutText(actions.find(key->action).shortcut),
+              stateWords(*key, scene, stage));
   }
   if (!stage.blank) return;
   list.AddRectFilled(ImVec2(0, 0), screen, 0xFF000000);

@@ -10,8 +10,6 @@ namespace headscope::app {
 
 namespace {
 
-using Stroke = StageState::Stroke;
-
 ImRect window() {
   return {ImVec2(0, 0), ImGui::GetIO().DisplaySize};
 }
@@ -30,38 +28,55 @@ std::string thingAt(ImVec2 at) {
 }
 
 /// Where what it belongs to is now; nothing where that isn't on screen.
-std::optional<ImRect> placeOf(const Stroke& stroke) {
+std::optional<ImRect> placeOf(const PenStroke& stroke) {
   return stroke.on.empty() ? std::optional(window()) : tracked(stroke.on);
 }
 
-void drawOn(StageState& stage, float step) {
+/// As a file keeps it.
+PenPoint kept(ImVec2 at) {
+  const auto whole = [](float value) {
+    const float within = std::clamp(value, -kFarthestPoint, kFarthestPoint);
+    return static_cast<float>(std::round(static_cast<double>(within) * 1e4) / 1e4);
+  };
+  return {whole(at.x), whole(at.y)};
+}
+
+/// Each line is a step of the history.
+void drawOn(View& view, Scene& scene, StageState& stage, float step) {
+  SharedStrokes& strokes = scene.look.strokes;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  if (ImGui::IsItemActivated()) {
-    stage.strokes.push_back({thingAt(mouse), {}, ImGui::GetIO().KeyShift});
+  if (ImGui::IsItemActivated() && strokes->size() >= kMaxStrokes)
+    view.messages.fail("The pen has drawn 500 lines, the most that a scene keeps: erase some.");
+  else if (ImGui::IsItemActivated()) {
+    strokes.edit().push_back({scene.cursor.page, thingAt(mouse), ImGui::GetIO().KeyShift, {}});
     stage.drawing = true;
   }
   if (!ImGui::IsItemActive()) stage.drawing = false;
-  if (!stage.drawing || stage.strokes.empty()) return;
-  Stroke& stroke = stage.strokes.back();
-  const std::optional<ImRect> place = placeOf(stroke);
+  if (!stage.drawing || strokes->empty()) return;
+  view.controls.continuousEdit = "stage.stroke." + std::to_string(strokes->size());
+  const PenStroke& last = strokes->back();
+  const std::optional<ImRect> place = placeOf(last);
   if (!place) return;
   const ImVec2 size = place->GetSize();
-  const ImVec2 at((mouse.x - place->Min.x) / size.x, (mouse.y - place->Min.y) / size.y);
-  std::vector<ImVec2>& points = stroke.points;
-  if (stroke.arrow && points.size() > 1)
+  const PenPoint at = kept(ImVec2((mouse.x - place->Min.x) / size.x, (mouse.y - place->Min.y) / size.y));
+  const bool first = last.points.empty(), pulls = last.arrow && last.points.size() > 1;
+  if (!first && std::hypot((at.x - last.points.back().x) * size.x, (at.y - last.points.back().y) * size.y) <
+                    (pulls ? 0.5f : step))
+    return;
+  std::vector<PenPoint>& points = strokes.edit().back().points;
+  if (pulls || points.size() >= kMaxStrokePoints)
     points.back() = at;
-  else if (points.empty() ||
-           std::hypot((at.x - points.back().x) * size.x, (at.y - points.back().y) * size.y) >= step)
+  else
     points.push_back(at);
 }
 
 /// On two tones, so that it shows on every colormap.
-void paintStroke(const View& view, Canvas list, const Stroke& stroke, const std::string& name) {
+void paintStroke(const View& view, Canvas list, const PenStroke& stroke, const std::string& name) {
   const std::optional<ImRect> place = placeOf(stroke);
   if (!place || stroke.points.empty()) return;
   std::vector<ImVec2> points;
   ImRect bounds(FLT_MAX, FLT_MAX, -FLT_MAX, -FLT_MAX);
-  for (const ImVec2 point : stroke.points) {
+  for (const PenPoint point : stroke.points) {
     points.emplace_back(place->Min.x + point.x * place->GetWidth(),
                         place->Min.y + point.y * place->GetHeight());
     bounds.Add(points.back());
@@ -87,19 +102,32 @@ void paintStroke(const View& view, Canvas list, const Stroke& stroke, const std:
 
 }  // namespace
 
-void stagePen(const View& view, StageState& stage) {
-  if (!stage.pen && stage.strokes.empty()) return;
+bool hasPen(const Scene& scene) {
+  return std::ranges::count(*scene.look.strokes, scene.cursor.page, &PenStroke::page) > 0;
+}
+
+void erasePen(Scene& scene) {
+  if (!hasPen(scene)) return;
+  std::erase_if(scene.look.strokes.edit(),
+                [&](const PenStroke& stroke) { return stroke.page == scene.cursor.page; });
+}
+
+void stagePen(View& view, Scene& scene, StageState& stage) {
+  const bool draws = stage.pen && view.present;
+  if (!draws && !hasPen(scene)) return;
   const ImRect all = window();
-  const ImGuiWindowFlags untouched = stage.pen ? 0 : ImGuiWindowFlags_NoInputs;
+  const ImGuiWindowFlags untouched = draws ? 0 : ImGuiWindowFlags_NoInputs;
   if (beginPanel(view, "stage.paper", all, 0, 0, ImGuiWindowFlags_NoScrollWithMouse | untouched)) {
-    ImGui::BringWindowToDisplayFront(ImGui::GetCurrentWindow());
-    if (stage.pen) {
+    if (view.present) ImGui::BringWindowToDisplayFront(ImGui::GetCurrentWindow());
+    if (draws) {
       ImGui::SetCursorScreenPos(all.Min);
       compat::invisibleButton("stage.paper", all.GetSize());
-      drawOn(stage, view.px(2));
+      drawOn(view, scene, stage, view.px(2));
     }
-    for (std::size_t i = 0; i < stage.strokes.size(); ++i)
-      paintStroke(view, *ImGui::GetWindowDrawList(), stage.strokes[i], "stage.stroke." + std::to_string(i));
+    const auto& strokes = *scene.look.strokes;
+    for (std::size_t i = 0; i < strokes.size(); ++i)
+      if (strokes[i].page == scene.cursor.page)
+        paintStroke(view, *ImGui::GetWindowDrawList(), strokes[i], "stage.stroke." + std::to_string(i));
   }
   endPanel();
 }

@@ -31,14 +31,7 @@ struct StageState {
   };
   std::vector<Spot> trail;  ///< where the laser was, the oldest first
   bool pen = false;         ///< the mouse draws
-  /// A line of the pen. It belongs to the picture or the word that it began on, and moves with it.
-  struct Stroke {
-    std::string on;              ///< as it is tracked (see platform/track.h); "": the window
-    std::vector<ImVec2> points;  ///< across that, 0 to 1, or beyond
-    bool arrow = false;          ///< straight, from the first point to the last
-  };
-  std::vector<Stroke> strokes;
-  bool drawing = false;     ///< the last of them is being drawn
+  bool drawing = false;     ///< a line of the pen is being drawn, the scene's last
   std::size_t example = 0;  ///< the example text that comes next
 };
 

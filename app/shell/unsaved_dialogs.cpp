@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "app/platform/track.h"
 #include "app/shell/shell.h"
@@ -13,22 +15,22 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float kRowHeight = 32, kRowsShown = 6;
+constexpr float kRowHeight = 32, kPictureRowHeight = 112, kRowsHeight = 2 * kPictureRowHeight;
 
 /// High enough for so many rows, up to those that are shown without scrolling; `rest` is all else, in units.
-float questionHeight(std::size_t rows, float rest) {
-  return rest + kRowHeight * std::min(static_cast<float>(rows), kRowsShown);
+float questionHeight(std::size_t rows, float rest, float rowHeight = kRowHeight) {
+  return rest + std::min(rowHeight * static_cast<float>(rows), kRowsHeight);
 }
 
 /// Rows below each other: what doesn't fit scrolls.
 template <typename Row>
-void questionRows(const View& view, std::size_t count, const Row& row) {
-  const float height = view.px(questionHeight(count, 0));
+void questionRows(const View& view, std::size_t count, const Row& row, float rowHeight = kRowHeight) {
+  const float height = view.px(questionHeight(count, 0, rowHeight));
   if (ImGui::BeginChild("rows", ImVec2(0, height), false, ImGuiWindowFlags_NoBackground))
     for (std::size_t i = 0; i < count; ++i) {
       const ImVec2 at = ImGui::GetCursorScreenPos();
       row(i, at, ImGui::GetContentRegionAvail().x);
-      ImGui::SetCursorScreenPos(ImVec2(at.x, at.y + view.px(kRowHeight)));
+      ImGui::SetCursorScreenPos(ImVec2(at.x, at.y + view.px(rowHeight)));
       ImGui::Dummy(ImVec2(1, 0));
     }
   compat::endChild();
@@ -64,20 +66,37 @@ void LeaveQuestion::draw(Scene&, View& view, bool) {
 
 namespace {
 
-/// Name, page and what the heads read: enough to know the scene again.
-void recoveryLine(const View& view, const RecoveryQuestion::OfferedScene& scene, ImVec2 at, float width) {
+/// What the scene looks like; whether that is settled.
+bool recoveryPicture(View& view, const RecoveryPreview& preview, std::size_t i, const ImRect& area) {
   const Canvas list = *ImGui::GetWindowDrawList();
-  const float y = at.y + view.px(14), between = view.px(10);
-  float x = at.x;
-  const auto part = [&](ImFont* font, std::uint32_t color, const std::string& text) {
-    const float wide = std::min(textWidth(font, text) + 1, at.x + width - x);
-    paintFitted(view, list, font, ImVec2(x, y), wide, color, text);
-    x += wide + between;
+  list.AddRectFilled(area.Min, area.Max, view.theme->raised, view.px(4));
+  const auto texture = i < preview.scenes.size() ? view.pictures.of(preview.scenes[i]) : std::nullopt;
+  if (texture)
+    list.AddImage(compat::textureId(*texture), area.Min, area.Max, ImVec2(0, 1), ImVec2(1, 0));
+  else
+    paintText(list, view.fonts->small, area.GetCenter(), view.theme->secondary,
+              preview.refused ? "No picture" : "Drawing…", Align::center);
+  track("recovery.picture." + std::to_string(i), area.Min, area.Max);
+  return texture || preview.refused;
+}
+
+/// Picture, name, page and what the heads read: enough to know the scene again. Whether the picture is there.
+bool recoveryLine(View& view, const RecoveryQuestion::Offer& offer, std::size_t i, ImVec2 at, float width) {
+  const RecoveryQuestion::OfferedScene& scene = offer.scenes[i];
+  const float high = view.px(kPictureRowHeight - 12), wide = std::round(high * 16 / 9);
+  const bool settled = recoveryPicture(view, *offer.preview, i, ImRect(at, ImVec2(at.x + wide, at.y + high)));
+  const Canvas list = *ImGui::GetWindowDrawList();
+  const float x = at.x + wide + view.px(16), room = at.x + width - x;
+  float y = at.y + high / 2 - view.px(24);
+  const auto line = [&](ImFont* font, std::uint32_t color, const std::string& text) {
+    paintFitted(view, list, font, ImVec2(x, y), room, color, text);
+    y += view.px(24);
   };
-  part(view.fonts->bold, view.theme->text, scene.name);
-  part(view.fonts->text, view.theme->secondary, scene.page);
-  if (!scene.words.empty() && at.x + width - x > view.px(60))
-    part(view.fonts->text, view.theme->secondary, "“" + scene.words.substr(0, scene.words.find('\n')) + "”");
+  line(view.fonts->bold, view.theme->text, scene.name);
+  line(view.fonts->text, view.theme->secondary, scene.page);
+  if (!scene.words.empty())
+    line(view.fonts->text, view.theme->secondary, "“" + scene.words.substr(0, scene.words.find('\n')) + "”");
+  return settled;
 }
 
 }  // namespace
@@ -86,15 +105,20 @@ void RecoveryQuestion::draw(Scene&, View& view, bool) {
   const std::shared_ptr<Dialog> self = view.dialog;
   std::function<void()> answer;
   const bool readable = offer_.problem.empty();
-  const float height = readable ? questionHeight(offer_.scenes.size(), 148) : 200;
+  const float height = readable ? questionHeight(offer_.scenes.size(), 148, kPictureRowHeight) : 200;
   if (beginDialog(view, "recovery", "Restore unsaved work?", 640, height)) {
     if (readable) {
       hint(view,
            "Headscope closed without saving. This was kept " + offer_.ago + " ago, on " + offer_.when + ":");
       gap(view, 4);
-      questionRows(view, offer_.scenes.size(), [&](std::size_t i, ImVec2 at, float width) {
-        recoveryLine(view, offer_.scenes[i], at, width);
-      });
+      bool settled = true;
+      questionRows(
+          view, offer_.scenes.size(),
+          [&](std::size_t i, ImVec2 at, float width) {
+            settled = recoveryLine(view, offer_, i, at, width) && settled;
+          },
+          kPictureRowHeight);
+      if (settled && !std::exchange(previewed_, true)) offer_.previewed();
     } else {
       hint(view,
            "Headscope closed without saving, and the recovery file can't be read: " + offer_.problem + ".");
@@ -106,7 +130,10 @@ void RecoveryQuestion::draw(Scene&, View& view, bool) {
     }
     if (button(view, "recovery.discard", "Discard")) answer = discard_;
     ImGui::SameLine(0, view.px(8));
-    if (button(view, "recovery.later", "Not now")) view.dialog.reset();
+    if (button(view, "recovery.later", "Not now")) {
+      if (offer_.previewed) offer_.previewed();
+      view.dialog.reset();
+    }
   }
   endDialog();
   if (answer) answer();

@@ -11,19 +11,21 @@ bool ViewFade::walks(const std::string& action) {
   return std::find(kWalks.begin(), kWalks.end(), action) != kWalks.end();
 }
 
-void ViewFade::begin(int width, int height, double now) {
+void ViewFade::begin(int width, int height, double now, double seconds) {
+  if (seconds < kLeastSeconds) return stop();
   if (picture_.width() != width || picture_.height() != height) picture_ = render::Picture(width, height);
   picture_.copyBound(width, height);
   beganAt_ = now;
+  seconds_ = seconds;
   readyAt_ = -1;
 }
 
 void ViewFade::draw(View& view, bool ready) {
   if (!active()) return;
-  // The first frame still shows what was asked for before the views were changed.
+  // The first frames still show what was asked for before the views were changed.
   const double waited = view.time - beganAt_;
   if (readyAt_ < 0 && ((ready && waited > 0.05) || waited > kMostWaiting)) readyAt_ = view.time;
-  const double gone = readyAt_ < 0 ? 0 : (view.time - readyAt_) / kSeconds;
+  const double gone = readyAt_ < 0 ? 0 : (view.time - readyAt_) / seconds_;
   if (gone >= 1) return stop();
   const auto t = static_cast<float>(gone);
   const float left = 1 - t * t * (3 - 2 * t);

@@ -11,13 +11,13 @@ namespace headscope::app {
 /// fades over it. What both show stays where it is; no number between theirs is shown.
 class ViewFade {
  public:
-  static constexpr double kSeconds = 0.5;      ///< of fading
-  static constexpr double kMostWaiting = 0.6;  ///< seconds until it fades over what isn't there yet
+  static constexpr double kLeastSeconds = 0.1;  ///< of fading: what would be shorter is a cut
+  static constexpr double kMostWaiting = 0.6;   ///< seconds until it fades over what isn't there yet
 
   /// Whether that action goes from one view to another.
   static bool walks(const std::string& action);
-  /// Keeps the bound framebuffer's picture of width × height pixels.
-  void begin(int width, int height, double now);
+  /// Keeps the bound framebuffer's picture of width × height pixels, to fade for `seconds`.
+  void begin(int width, int height, double now, double seconds);
   void stop() { picture_ = {}; }
   bool active() const { return !picture_.empty(); }
   /// Over everything that is drawn. `ready` is whether the next view is computed.
@@ -25,7 +25,7 @@ class ViewFade {
 
  private:
   render::Picture picture_;
-  double beganAt_ = 0, readyAt_ = -1;
+  double beganAt_ = 0, readyAt_ = -1, seconds_ = 0;
 };
 
 }  // namespace headscope::app

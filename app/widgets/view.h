@@ -104,6 +104,9 @@ struct Told {
   double since = -kToldSeconds;
 };
 
+/// Seconds from one view of a talk to the next, at most.
+inline constexpr double kWalkSeconds = 0.5;
+
 /// Small pictures of scenes as the hall sees them, which are painted off screen between frames.
 struct ScenePictures {
   /// The texture, whose first row is the lowest; nothing until it is painted, which is asked for by this.
@@ -122,7 +125,8 @@ struct View {
   const Fonts* fonts = nullptr;
   float unit = 1;  ///< pixels per layout unit: monitor scale × text size
   FrameInput input;
-  double time = 0;  ///< seconds since start
+  double time = 0;                                  ///< seconds since start
+  double walkedAt = 0, walkSeconds = kWalkSeconds;  ///< when walk() was called, and what it found
   Preferences preferences;
   HeatmapLayer* heatmaps = nullptr;
 
@@ -153,6 +157,13 @@ struct View {
   int framesToDraw = 3;     ///< at least so many more, without input: ImGui settles, pictures follow sizes
 
   float px(float units) const { return units * unit; }
+  /// Before going to another view of a talk: who goes on sooner than that takes sees each view still, for
+  /// half of the time.
+  void walk() {
+    const double half = (time - walkedAt) / 2;
+    walkSeconds = half < kWalkSeconds ? half : kWalkSeconds;
+    walkedAt = time;
+  }
   void request(std::string action) { requests.push_back(std::move(action)); }
   void say(std::string text) { messages.say(std::move(text), time); }
   /// Says it in the status line, and beside the place where it was asked for: pressedAt at that time.

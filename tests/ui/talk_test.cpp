@@ -5,13 +5,11 @@
 #include <gtest/gtest.h>
 
 #include "app/pages/lessons/lessons_page.h"
-#include "app/pages/talk/talk_page.h"
-#include "app/platform/ui_state.h"
 #include "app/scene/scene_json.h"
 #include "app/session_pictures.h"
 #include "tests/support/page_check.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/ui_driver.h"
+#include "tests/ui/talk_support.h"
 
 namespace headscope::test {
 namespace {
@@ -23,50 +21,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr auto kKeep = static_cast<Key>('K');
-
-class Talk : public testing::Test {
- protected:
-  Talk() { ui.draw(); }
-
-  const Scene& own() { return ui.session().document().scene(); }
-  const app::TalkState& state() { return ui.session().page<app::TalkPage>().state(); }
-  void go(const std::string& page) {
-    ui.view().request("page." + page);
-    ui.draw();
-  }
-  void add() {
-    ui.chord(kCtrlShift, Key::a);
-    ui.draw();
-  }
-  void press(Key key, app::Mods mods = {}) {
-    ui.key(key, mods);
-    ui.draw();
-  }
-  std::vector<std::string> names() {
-    std::vector<std::string> all;
-    for (const app::TalkView& view : own().talk->views) all.push_back(view.name);
-    return all;
-  }
-  /// Views of Heads, Cache and Cost, with another number of kv heads each.
-  void threeViews() {
-    for (const auto& [page, kvHeads] : {std::pair("heads", 8), std::pair("cache", 2), std::pair("cost", 1)}) {
-      go(page);
-      ui.session().scene().setup.model.kvHeads = kvHeads;
-      ui.draw();
-      add();
-    }
-    go("talk");
-    press(Key::home);
-  }
-  std::string shownPage() { return ui.scene().cursor.page; }
-  bool says(const std::string& text) {
-    for (const app::DrawnText& drawn : app::uiState().texts)
-      if (drawn.text.find(text) != std::string::npos) return true;
-    return false;
-  }
-
-  UiDriver ui{1280, 720};
-};
 
 TEST_F(Talk, WithoutViewsSaysHowTheyComeIntoIt) {
   app::uiState().watches = true;
@@ -106,29 +60,6 @@ TEST_F(Talk, WhatIsPointedAtStaysLitInTheView) {
   EXPECT_EQ(cell.query, 11);
   EXPECT_EQ(cell.key, 0);
   EXPECT_NE(own().cursor.cell, cell) << "only the view keeps it";
-}
-
-TEST_F(Talk, IsWalkedWhilePresentedWithNothingButTheView) {
-  threeViews();
-  app::uiState().watches = true;
-  ui.key(Key::p);
-  ui.draw();
-  EXPECT_TRUE(ui.view().present);
-  EXPECT_FALSE(ui.has("talk.view.0"));
-  EXPECT_FALSE(ui.has("talk.notes"));
-  EXPECT_TRUE(ui.has("head.0")) << "the heads of the first view";
-  press(Key::pageDown);
-  EXPECT_EQ(shownPage(), "cache");
-  press(Key::space);
-  EXPECT_EQ(shownPage(), "cost") << "Cost has no use for Space";
-  press(Key::pageUp);
-  EXPECT_EQ(shownPage(), "cache");
-  press(Key::period);
-  EXPECT_TRUE(ui.session().stage().blank) << "a clicker's dark screen";
-  press(Key::escape);
-  press(Key::escape);
-  EXPECT_FALSE(ui.view().present);
-  EXPECT_TRUE(ui.has("talk.view.0"));
 }
 
 TEST_F(Talk, PutsBackWhatWasChangedOnTheStageAndUndoBringsItBack) {
@@ -228,17 +159,6 @@ TEST_F(Talk, NamesAndNotesAreTypedBesideTheStrip) {
   ui.chord(kCtrl, Key::z);
   ui.draw();
   EXPECT_EQ(own().talk->views[0].notes, "") << "typing is undone like everything";
-}
-
-TEST_F(Talk, NotesLieOverThePageWhereThereIsOneScreen) {
-  threeViews();
-  ui.replaceText("talk.notes", "Ask the hall");
-  ui.clickAway();
-  ui.key(Key::p);
-  press(Key::n);
-  EXPECT_TRUE(ui.has("stage.notes.text"));
-  press(Key::n);
-  EXPECT_FALSE(ui.has("stage.notes.text"));
 }
 
 TEST_F(Talk, IsSavedByCtrlSAndOpenedAgainByDropping) {
@@ -354,30 +274,16 @@ TEST_F(Talk, PicturesOfViewsArePaintedBetweenFrames) {
   EXPECT_EQ(ui.view().pictures.painted.size(), shown - 1) << "the picture goes with its view";
 }
 
-TEST_F(Talk, ViewsFadeIntoEachOtherAndAreCutWithReducedMotion) {
-  threeViews();
-  ui.view().present = true;
+TEST_F(Talk, ViewsThatDontFitHaveAScrollBar) {
+  for (int i = 0; i < 3; ++i) add();
+  go("talk");
+  EXPECT_FALSE(ui.has("talk.scroll"));
+  for (int i = 0; i < 9; ++i) add();
+  press(Key::home);
+  EXPECT_FALSE(ui.visible("talk.view.11"));
+  ui.clickAt("talk.scroll", 0.99f, 0.5f);
   ui.draw();
-  ui.park();
-  const render::Image first = ui.screenshot();
-  ui.view().preferences.reducedMotion = false;
-  ui.key(Key::pageDown);
-  ui.app().finish();
-  const render::Image held = ui.app().image();
-  EXPECT_LT(pixelsApart(first, held, std::nullopt, 8), first.width * first.height / 50)
-      << "the view before stays until the next is computed";
-  for (int i = 0; i < 12; ++i) {
-    ui.frames(1);
-    EXPECT_EQ(ui.session().nextFrameIn(), 0) << "a fade goes on without input";
-  }
-  ui.wait(2);
-  ui.draw();
-  const render::Image second = ui.screenshot();
-  EXPECT_GT(pixelsApart(first, second, std::nullopt, 8), first.width * first.height / 20);
-  ui.view().preferences.reducedMotion = true;
-  ui.key(Key::pageUp);
-  ui.draw();
-  EXPECT_EQ(pixelsApart(first, ui.screenshot()), 0) << "cut";
+  EXPECT_TRUE(ui.visible("talk.view.11"));
 }
 
 TEST_F(Talk, PageHasNoFlawsWithManyViewsAndLongNames) {

@@ -5,6 +5,7 @@
 #include "app/platform/ui_state.h"
 #include "app/scene/recovery_store.h"
 #include "app/scene/scene_json.h"
+#include "app/session_pictures.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/ui/lessons_support.h"
 
@@ -248,6 +249,35 @@ TEST_F(Unsaved, WhatWasSavedIsOpenedAgainFromTheRecentScenes) {
   ui().draw();
   EXPECT_EQ(ui().dialog(), "");
   EXPECT_EQ(own().setup.input.text, "the older");
+}
+
+TEST_F(Unsaved, TheOfferShowsWhatWouldComeBackUnlessShowingItEndedTheProgram) {
+  edit("drawn");
+  end();
+  start();
+  const auto settles = [&] {
+    app::ScenePainter painter([] {});
+    for (int i = 0; i < 3000 && ui().view().pictures.wanted(); ++i) {
+      painter.step(ui().view(), own());
+      ui().frames(1);
+    }
+    ui().draw();
+    return ui().view().pictures.painted.size();
+  };
+  ASSERT_EQ(ui().dialog(), "recovery");
+  ASSERT_TRUE(ui().has("recovery.picture.0"));
+  EXPECT_NE(ui().view().pictures.wanted(), nullptr);
+  start();  // while its picture was drawn
+  ASSERT_EQ(ui().dialog(), "recovery");
+  EXPECT_EQ(ui().view().pictures.wanted(), nullptr) << "it isn't drawn again";
+  app::uiState().watches = true;
+  ui().draw();
+  EXPECT_THAT(app::uiState().texts, testing::Contains(testing::Field(&app::DrawnText::text, "No picture")));
+  ui().click("recovery.later");
+  start();
+  EXPECT_EQ(settles(), 1u) << "an answer was given";
+  start();
+  EXPECT_EQ(settles(), 1u) << "the picture was drawn to its end";
 }
 
 TEST_F(Unsaved, CanBeDiscardedOrLeftForTheNextStart) {

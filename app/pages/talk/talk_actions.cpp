@@ -40,6 +40,15 @@ void TalkPage::addShown(const Scene& shown) {
   view.tell(fmt::format("Added as view {} of the talk.", at + 1), view.pressedAt);
 }
 
+void TalkPage::present() {
+  View& view = services_.view;
+  Scene& own = services_.own()->scene();
+  if (own.talk->views.empty()) return view.say("The talk has no views yet. Ctrl+Shift+A adds what is shown.");
+  own.cursor.page = "talk";
+  own.cursor.view = 0;
+  view.present = true;
+}
+
 std::vector<Action> TalkPage::actions() {
   const auto moves = [this](TalkMove move) { return [this, move](Scene&) { page_.move = move; }; };
   constexpr Mods kCtrl{.ctrl = true}, kCtrlShift{.ctrl = true, .shift = true};
@@ -69,6 +78,15 @@ std::vector<Action> TalkPage::actions() {
       here("talk.duplicate", "Duplicate the view", {static_cast<Key>('D'), kCtrl}, TalkMove::duplicate,
            "copy slide"),
       here("talk.remove", "Delete the view", {Key::del, {}}, TalkMove::remove, "slide"),
+      {"talk.present",
+       "Present the talk from its first view",
+       "Present",
+       {Key::p, {.shift = true}},
+       false,
+       false,
+       [this](Scene&) { present(); },
+       "",
+       "start slides beginning lecture"},
       {"talk.keep",
        "Keep in this view what you changed",
        "Talk",

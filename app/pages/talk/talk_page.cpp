@@ -82,7 +82,7 @@ void TalkPage::place(Scene& own) {
   if (written.cursor.page == "lessons" || written.cursor.page == "talk") written.cursor.page = "heads";
   const auto left = left_.extract(placed_);
   page_.stage.put(std::move(written), left.empty() ? nullptr : left.mapped());
-  if (before) travel_.begin(*before, page_.stage.written(), services_.view.time);
+  if (before) travel_.begin(*before, page_.stage.written(), services_.view.time, services_.view.walkSeconds);
   services_.view.controls = {};
   services_.view.redraw();
 }

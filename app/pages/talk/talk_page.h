@@ -38,6 +38,7 @@ class TalkPage : public Page {
   void place(Scene& own);
   void clearStage();
   void addShown(const Scene& shown);
+  void present();
   std::string placeText() const;
 
   PageServices& services_;

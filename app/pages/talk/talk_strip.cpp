@@ -43,14 +43,34 @@ int placeAt(float x, float first, float step, int count) {
   return std::clamp(static_cast<int>(std::round((x - first) / step)), 0, count);
 }
 
+/// Below views that are wider than their room: how much of them is in sight. A drag or a click brings the
+/// rest.
+void scrollBar(const View& view, Canvas list, const ImRect& area, float whole) {
+  const float high = view.px(5), pad = view.px(12), width = area.GetWidth() - 2 * pad;
+  const ImVec2 from(area.Min.x + pad, area.Max.y - high - view.px(3));
+  ImGui::SetCursorScreenPos(ImVec2(from.x, from.y - view.px(2)));
+  compat::invisibleButton("talk.scroll", ImVec2(width, high + view.px(4)));
+  trackItem("talk.scroll");
+  const float share = area.GetWidth() / whole, most = std::max(1.0f, whole - area.GetWidth());
+  const float thumb = std::max(width * share, view.px(24));
+  if (ImGui::IsItemActive())
+    ImGui::SetScrollX(
+        std::clamp((ImGui::GetIO().MousePos.x - from.x - thumb / 2) / (width - thumb), 0.0f, 1.0f) * most);
+  const bool lit = ImGui::IsItemHovered() || ImGui::IsItemActive();
+  const float left = from.x + (width - thumb) * std::min(ImGui::GetScrollX() / most, 1.0f);
+  list.AddRectFilled(from, ImVec2(from.x + width, from.y + high), view.theme->raised, high / 2);
+  list.AddRectFilled(ImVec2(left, from.y), ImVec2(left + thumb, from.y + high),
+                     lit ? view.theme->text : view.theme->secondary, high / 2);
+}
+
 /// Side by side; a click shows, a drag moves, a right click offers what can be done.
 void row(TalkState& page, Scene& own, const ImRect& area) {
   View& view = page.view;
   if (!beginPanel(view, "talk.strip", area, 0, 0, ImGuiWindowFlags_HorizontalScrollbar)) return endPanel();
   Canvas list = *ImGui::GetWindowDrawList();
   const auto& views = own.talk->views;
-  const float pad = view.px(12), label = view.px(24);
-  const float high = area.GetHeight() - pad - label - view.px(8), wide = std::round(high * 16 / 9);
+  const float pad = view.px(12), label = view.px(22);
+  const float high = area.GetHeight() - pad - label - view.px(14), wide = std::round(high * 16 / 9);
   const float step = wide + view.px(kGap), first = area.Min.x + pad - ImGui::GetScrollX();
   if (std::exchange(page.shows, false)) {
     const float at = pad + step * static_cast<float>(page.at);
@@ -62,7 +82,7 @@ void row(TalkState& page, Scene& own, const ImRect& area) {
   bool dragging = false;
   for (int i = 0; i < page.count; ++i) {
     const ImVec2 from(first + step * static_cast<float>(i), area.Min.y + pad);
-    const ImRect box(from, ImVec2(from.x + wide, area.Max.y - view.px(6)));
+    const ImRect box(from, ImVec2(from.x + wide, area.Max.y - view.px(12)));
     ImGui::SetCursorScreenPos(box.Min);
     const std::string name = fmt::format("talk.view.{}", i);
     compat::invisibleButton(name.c_str(), box.GetSize());
@@ -78,6 +98,12 @@ void row(TalkState& page, Scene& own, const ImRect& area) {
     }
     thumbnail(page, list, views[static_cast<std::size_t>(i)], i, box, high);
   }
+  // As much room after the last as before the first.
+  ImGui::SetCursorScreenPos(
+      ImVec2(first + step * static_cast<float>(page.count) - view.px(kGap) + pad - 1, area.Min.y));
+  ImGui::Dummy(ImVec2(1, 1));
+  const float whole = step * static_cast<float>(page.count) - view.px(kGap) + 2 * pad;
+  if (whole > area.GetWidth()) scrollBar(view, list, area, whole);
   if (page.dragged >= 0 && dragging) {
     const int place = placeAt(ImGui::GetIO().MousePos.x, first - view.px(kGap) / 2, step, page.count);
     const float x = first + step * static_cast<float>(place) - view.px(kGap) / 2;

@@ -32,9 +32,10 @@ void put(const Field& field, Scene& scene, double value) {
 
 }  // namespace
 
-bool ViewTravel::begin(const Scene& from, const Scene& to, double now) {
+bool ViewTravel::begin(const Scene& from, const Scene& to, double now, double seconds) {
   ways_.clear();
   beganAt_ = now;
+  seconds_ = std::max(seconds, 1e-3);
   Scene rest = from;
   std::vector<Way> ways;
   for (const Field& field : allFields()) {
@@ -51,7 +52,7 @@ bool ViewTravel::begin(const Scene& from, const Scene& to, double now) {
 }
 
 void ViewTravel::advance(Scene& scene, double now) {
-  const double share = std::clamp((now - beganAt_) / kSeconds, 0.0, 1.0), t = share * share * (3 - 2 * share);
+  const double share = std::clamp((now - beganAt_) / seconds_, 0.0, 1.0), t = share * share * (3 - 2 * share);
   for (Way& way : ways_) {
     const double is = *travelling(*way.field, scene);
     if (std::abs(is - way.last) > 1e-5 * std::max(1.0, std::abs(way.last))) continue;

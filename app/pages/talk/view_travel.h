@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "app/scene/field.h"
+#include "app/widgets/view.h"
 
 namespace headscope::app {
 
@@ -11,16 +12,14 @@ namespace headscope::app {
 /// have set, and what is shown of it is computed; where views differ in anything else, nothing travels.
 class ViewTravel {
  public:
-  static constexpr double kSeconds = 0.5;
-
-  /// Begins at `now` seconds, from `from` to `to`, which is what advance() is first given; whether there is
-  /// anything on the way.
-  bool begin(const Scene& from, const Scene& to, double now);
+  /// Begins at `now` and takes `seconds`, from `from` to `to`, which is what advance() is first given;
+  /// whether there is anything on the way.
+  bool begin(const Scene& from, const Scene& to, double now, double seconds = kWalkSeconds);
   bool active() const { return !ways_.empty(); }
   /// Puts the numbers of `scene` where they are at `now`; those that the person moved meanwhile stay.
   void advance(Scene& scene, double now);
   /// Puts them where they are going.
-  void finish(Scene& scene) { advance(scene, beganAt_ + 2 * kSeconds); }
+  void finish(Scene& scene) { advance(scene, beganAt_ + 2 * seconds_); }
 
  private:
   struct Way {
@@ -29,7 +28,7 @@ class ViewTravel {
     double last;  ///< as it was put into the scene
   };
   std::vector<Way> ways_;
-  double beganAt_ = 0;
+  double beganAt_ = 0, seconds_ = kWalkSeconds;
 };
 
 }  // namespace headscope::app

@@ -167,6 +167,27 @@ TEST_F(Handout, ATalkHasAPageAndAFilmAPartForEachView) {
   EXPECT_NE(fileBytes(frames[9]), fileBytes(frames[19]));
 }
 
+TEST_F(Handout, AFastWalkThroughATalkReachesEachViewInTheFilm) {
+  std::string views;
+  for (int i = 0; i < 5; ++i)
+    views += std::string(i == 0 ? "" : ",") + R"({"page": "heads", "scene": {"model.kv_heads": )" +
+             std::to_string(1 << (i % 4)) + "}}";
+  putFile(folder_ / "fast.json", R"({"format": "headscope scene", "version": 2, "talk": [)" + views + "]}");
+  const auto film = [&](const std::string& seconds, const std::string& to) {
+    const Outcome outcome = record(
+        {path("fast.json"), "--what", "talk", "--size", "640x360", "--fps", "20", "--seconds", seconds}, to);
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
+    return framesIn(to);
+  };
+  const auto slow = film("10", "slow"), fast = film("2", "fast");
+  ASSERT_EQ(slow.size(), 200u);
+  ASSERT_EQ(fast.size(), 40u);
+  for (int view = 0; view < 5; ++view)
+    EXPECT_EQ(fileBytes(fast[static_cast<std::size_t>(view * 8 + 7)]),
+              fileBytes(slow[static_cast<std::size_t>(view * 40 + 39)]))
+        << "view " << view << " is whole before the next comes";
+}
+
 TEST_F(Handout, RefusesWhatIsNoPdfAndWhatCantBeRead) {
   EXPECT_EQ(runHeadscope({"handout", kLesson, "-o", path("lesson.png")}).exitCode, 2);
   EXPECT_EQ(runHeadscope({"handout", path("none.json"), "-o", path("a.pdf")}).exitCode, 1);

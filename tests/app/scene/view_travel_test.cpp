@@ -20,7 +20,7 @@ TEST(ViewTravel, NumbersMoveFromOneViewToTheNextThroughLegalScenes) {
   float softcap = -1;
   Index step = 0;
   for (int i = 0; i <= 10; ++i) {
-    travel.advance(scene, 10 + ViewTravel::kSeconds * i / 10);
+    travel.advance(scene, 10 + kWalkSeconds * i / 10);
     EXPECT_TRUE(validate(scene).ok());
     EXPECT_GE(scene.setup.model.softcap, softcap);
     EXPECT_GE(scene.cursor.step, step);
@@ -46,7 +46,7 @@ TEST(ViewTravel, TheMapZoomsByTheSameFactorInTheSameTime) {
   ViewTravel travel;
   ASSERT_TRUE(travel.begin(from, to, 0));
   Scene scene = to;
-  travel.advance(scene, ViewTravel::kSeconds / 2);
+  travel.advance(scene, kWalkSeconds / 2);
   EXPECT_NEAR(scene.cursor.map.cellsPerPixel, 0.1, 1e-6);
   EXPECT_NEAR(scene.cursor.map.row, 500, 1e-6);
   travel.finish(scene);

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "app/scene/shared_value.h"
+
+namespace headscope::app {
+
+struct PenPoint {
+  float x = 0, y = 0;
+  bool operator==(const PenPoint&) const = default;
+};
+
+/// A line of the pen. It belongs to the picture or the word that it began on, and moves with it.
+struct PenStroke {
+  std::string page;    ///< that it was drawn on, by its key
+  std::string on;      ///< what it belongs to, as it is tracked (see platform/track.h); "": the window
+  bool arrow = false;  ///< straight, from the first point to the last
+  std::vector<PenPoint> points;  ///< across what it belongs to, 0 to 1, or beyond
+  bool operator==(const PenStroke&) const = default;
+};
+using SharedStrokes = SharedValue<std::vector<PenStroke>>;
+
+inline constexpr std::size_t kMaxStrokes = 500, kMaxStrokePoints = 2000, kMaxStrokeName = 200;
+/// Points are no farther out than this, and as fine as this.
+inline constexpr float kFarthestPoint = 10000, kPointGrain = 1e-4f;
+
+}  // namespace headscope::app

@@ -1,0 +1,71 @@
+#include "app/scene/pen_json.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+namespace headscope::app {
+
+namespace {
+
+/// A coordinate as JSON: few digits, which are read as the same float.
+double coordinate(float value) {
+  return std::round(static_cast<double>(value) / static_cast<double>(kPointGrain)) / 1e4;
+}
+
+void readPoints(ObjectReader& reader, PenStroke& stroke) {
+  const auto list = reader.list("points");
+  if (!list) return;
+  if (list->size() % 2 != 0 || list->size() > 2 * kMaxStrokePoints)
+    return reader.note(fmt::format("{} has {} numbers, expected pairs, {} at most", reader.at("points"),
+                                   list->size(), kMaxStrokePoints));
+  std::vector<float> numbers;
+  for (const JsonText& entry : *list) {
+    const auto value = entry.number();
+    if (!value || !(std::abs(*value) <= static_cast<double>(kFarthestPoint)))
+      return reader.note(fmt::format("{} has {}, expected a number from -{} to {}", reader.at("points"),
+                                     entry.shown(), kFarthestPoint, kFarthestPoint));
+    numbers.push_back(static_cast<float>(coordinate(static_cast<float>(*value))));
+  }
+  for (std::size_t i = 0; i < numbers.size(); i += 2) stroke.points.push_back({numbers[i], numbers[i + 1]});
+}
+
+}  // namespace
+
+Json valueJson(const SharedStrokes& strokes) {
+  Json list = Json::array();
+  for (const PenStroke& stroke : *strokes) {
+    Json points = Json::array();
+    for (const PenPoint& point : stroke.points) {
+      points.push_back(coordinate(point.x));
+      points.push_back(coordinate(point.y));
+    }
+    list.push_back(
+        {{"page", stroke.page}, {"on", stroke.on}, {"arrow", stroke.arrow}, {"points", std::move(points)}});
+  }
+  return list;
+}
+
+void readValue(ObjectReader& reader, const char* key, SharedStrokes& strokes) {
+  const auto list = reader.list(key);
+  if (!list) return;
+  if (list->size() > kMaxStrokes)
+    return reader.note(
+        fmt::format("{} has {} lines, expected at most {}", reader.at(key), list->size(), kMaxStrokes));
+  std::vector<PenStroke> read;
+  for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
+    ObjectReader entry((*list)[i], reader.at(key + fmt::format("[{}]", i)), reader.error());
+    PenStroke stroke;
+    entry.read("page", stroke.page);
+    entry.read("on", stroke.on);
+    entry.read("arrow", stroke.arrow);
+    readPoints(entry, stroke);
+    if (stroke.page.size() > kMaxStrokeName || stroke.on.size() > kMaxStrokeName)
+      entry.note(entry.at("on") + fmt::format(" and page have at most {} bytes", kMaxStrokeName));
+    entry.finish();
+    read.push_back(std::move(stroke));
+  }
+  if (read != *strokes) strokes = std::move(read);
+}
+
+}  // namespace headscope::app

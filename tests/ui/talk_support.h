@@ -1,0 +1,60 @@
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/pages/talk/talk_page.h"
+#include "app/platform/ui_state.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+
+class Talk : public testing::Test {
+ protected:
+  Talk() { ui.draw(); }
+
+  const app::Scene& own() { return ui.session().document().scene(); }
+  const app::TalkState& state() { return ui.session().page<app::TalkPage>().state(); }
+  void go(const std::string& page) {
+    ui.view().request("page." + page);
+    ui.draw();
+  }
+  void add() {
+    ui.chord(kCtrlShift, app::Key::a);
+    ui.draw();
+  }
+  void press(app::Key key, app::Mods mods = {}) {
+    ui.key(key, mods);
+    ui.draw();
+  }
+  std::vector<std::string> names() {
+    std::vector<std::string> all;
+    for (const app::TalkView& view : own().talk->views) all.push_back(view.name);
+    return all;
+  }
+  /// Views of Heads, Cache and Cost, with another number of kv heads each.
+  void threeViews() {
+    for (const auto& [page, kvHeads] : {std::pair("heads", 8), std::pair("cache", 2), std::pair("cost", 1)}) {
+      go(page);
+      ui.session().scene().setup.model.kvHeads = kvHeads;
+      ui.draw();
+      add();
+    }
+    go("talk");
+    press(app::Key::home);
+  }
+  std::string shownPage() { return ui.scene().cursor.page; }
+  bool says(const std::string& text) {
+    for (const app::DrawnText& drawn : app::uiState().texts)
+      if (drawn.text.find(text) != std::string::npos) return true;
+    return false;
+  }
+
+  UiDriver ui{1280, 720};
+};
+
+}  // namespace headscope::test
