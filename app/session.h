@@ -10,6 +10,7 @@
 #include "app/platform/recent_files.h"
 #include "app/platform/ui.h"
 #include "app/scene/document.h"
+#include "app/scene/links/link.h"
 #include "app/scene/recovery_store.h"
 #include "app/shell/exports.h"
 #include "app/shell/shell.h"
@@ -32,6 +33,9 @@ class Session {
 
   /// Draws one frame of width × height pixels at `scale` (the monitor's), `elapsed` seconds after the last.
   void frame(int width, int height, float scale, double elapsed);
+  /// Where there are no threads, does a piece of what is to be computed or read; whether there was any. After
+  /// a frame, so that what is on screen is asked for first.
+  bool work() { return services_.files.work() || services_.workers.work(); }
   /// Seconds until something has to be drawn again without input; 0 = at once, infinity = never.
   double nextFrameIn() const;
 
@@ -42,6 +46,10 @@ class Session {
   /// Opens a link, as somebody pasted or was given it: a scene as a step that can be undone, a lesson beside
   /// the window's own scene.
   void openLink(std::string link, const Outcome& outcome);
+  /// What "Copy link" puts in front of the "#".
+  void setLinkAddress(std::string address) { linkAddress_ = std::move(address); }
+  /// The link to what is worked on, as "Copy link" copies it.
+  attention::Result<std::string> link() const;
   /// Begins with that scene in place of the opening one, before the first frame.
   void begin(Scene scene) { *document_ = Document(std::move(scene)); }
   /// Puts it at the front of what was opened.
@@ -183,6 +191,7 @@ class Session {
   std::vector<std::string> offered_;      ///< actions in the menu that a right click opened
   bool layerShown_ = false;               ///< the page that is shown asks for the layer
   double drawSeconds_ = 0;
+  std::string linkAddress_ = kLinkAddress;
   enum class Leaving { no, whenWritten, now } leaving_ = Leaving::no;
   bool discards_ = false;  ///< the person gave up what is unsaved
   struct Recovering {

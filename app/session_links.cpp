@@ -1,15 +1,18 @@
 // The part of Session that makes links of the scene, and opens them.
 
-#include "app/scene/links/link.h"
 #include "app/session.h"
 
 namespace headscope::app {
+
+attention::Result<std::string> Session::link() const {
+  return linkTo(document_->scene(), linkAddress_);
+}
 
 /// To the clipboard. One that other programs may cut is copied all the same, and a file is offered.
 void Session::copyLink() {
   View& view = services_.view;
   const Scene& own = document_->scene();
-  const auto link = linkTo(own);
+  const auto link = this->link();
   if (!link) return view.messages.fail(link.error().message);
   ImGui::SetClipboardText(link->c_str());
   if (showsLesson(own)) {

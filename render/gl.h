@@ -1,4 +1,21 @@
 #pragma once
 
 // The one place that includes OpenGL; everything else in render/ goes through this header.
+#ifdef __EMSCRIPTEN__
+#include <GLES3/gl3.h>
+#else
 #include <epoxy/gl.h>
+#endif
+
+namespace headscope::render {
+
+/// Whether the context is of OpenGL; else it is of OpenGL ES 3, whose shaders begin otherwise.
+inline bool isDesktopGl() {
+#ifdef __EMSCRIPTEN__
+  return false;
+#else
+  return epoxy_is_desktop_gl();
+#endif
+}
+
+}  // namespace headscope::render

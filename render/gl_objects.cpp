@@ -7,7 +7,7 @@ namespace headscope::render {
 namespace {
 
 std::string_view versionLines() {
-  if (epoxy_is_desktop_gl()) return "#version 330 core\n";
+  if (isDesktopGl()) return "#version 330 core\n";
   return "#version 300 es\n"
          "precision highp float;\n"
          "precision highp int;\n"

@@ -114,14 +114,22 @@ void HeatmapTextures::upload(int layer, const float* values) {
 std::vector<float> HeatmapTextures::read() const {
   std::vector<float> values(bytes() / sizeof(float));
   if (values.empty()) return values;
-  const BoundForEdit bound(state_->texture.id());
+  GLint before = 0;
+  glGetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &before);
   glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
   glPixelStorei(GL_PACK_ALIGNMENT, 4);
-  for (const GLenum layout : {GL_PACK_ROW_LENGTH, GL_PACK_IMAGE_HEIGHT, GL_PACK_SKIP_PIXELS,
-                              GL_PACK_SKIP_ROWS, GL_PACK_SKIP_IMAGES}) {
+  for (const GLenum layout : {GL_PACK_ROW_LENGTH, GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_ROWS})
     glPixelStorei(layout, 0);
+  // Layer by layer, as OpenGL ES reads textures through framebuffers alone.
+  const Framebuffer framebuffer = makeFramebuffer();
+  glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer.id());
+  const auto cells = values.size() / static_cast<std::size_t>(layers());
+  for (int layer = 0; layer < layers(); ++layer) {
+    glFramebufferTextureLayer(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, state_->texture.id(), 0, layer);
+    glReadPixels(0, 0, cols(), rows(), GL_RED, GL_FLOAT,
+                 values.data() + cells * static_cast<std::size_t>(layer));
   }
-  glGetTexImage(GL_TEXTURE_2D_ARRAY, 0, GL_RED, GL_FLOAT, values.data());
+  glBindFramebuffer(GL_READ_FRAMEBUFFER, static_cast<GLuint>(before));
   return values;
 }
 

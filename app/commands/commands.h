@@ -23,10 +23,14 @@ void addTokenizeCommand(CLI::App& app, int& exitCode);
 void addCostCommand(CLI::App& app, int& exitCode);
 void addLessonCommand(CLI::App& app, int& exitCode);
 void addLinkCommand(CLI::App& app, int& exitCode);
+void addExportHtmlCommand(CLI::App& app, int& exitCode);
 void addHandoutCommand(CLI::App& app, int& exitCode);
 void addRecordCommand(CLI::App& app, int& exitCode);
 void addPythonCommand(CLI::App& app, int& exitCode);
 void addHelpCommand(CLI::App& app, int& exitCode);
+
+/// Whether a path ends like a file that holds recorded attention, or that people take for such a file.
+bool endsAsRecorded(const std::string& path);
 
 /// The scene of a file or a link, or the opening scene where `path` is empty.
 attention::Result<Scene> sceneOrOpening(const std::string& path);

@@ -61,6 +61,7 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
   addCostCommand(app, exitCode);
   addLessonCommand(app, exitCode);
   addLinkCommand(app, exitCode);
+  addExportHtmlCommand(app, exitCode);
   addHandoutCommand(app, exitCode);
   addRecordCommand(app, exitCode);
   addPythonCommand(app, exitCode);

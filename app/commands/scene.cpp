@@ -18,16 +18,11 @@
 
 namespace headscope::app {
 
-namespace {
-
-/// Endings of files that hold recorded attention, and of those that people take for such a file.
 bool endsAsRecorded(const std::string& path) {
   const std::string ending = recordedFile(path).path.extension().string();
   constexpr std::string_view kEndings[] = {".npz", ".npy", ".safetensors", ".pt", ".pth"};
   return std::find(std::begin(kEndings), std::end(kEndings), ending) != std::end(kEndings);
 }
-
-}  // namespace
 
 std::filesystem::path lessonOr(const std::string& path) {
   std::error_code ignored;

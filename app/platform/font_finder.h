@@ -1,26 +1,17 @@
 #pragma once
 
-#include <compare>
 #include <condition_variable>
-#include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "app/platform/typeface.h"
+#include "app/platform/font_lookup.h"
 
 namespace headscope::app {
-
-/// A font that is looked for: the one that has most of a script, or one that has a character.
-struct FontWish {
-  hb_script_t script = HB_SCRIPT_INVALID;
-  std::uint32_t code = 0;  ///< 0 = the whole script
-  bool colored = false;    ///< one in colour first
-  auto operator<=>(const FontWish&) const = default;
-};
 
 /// The answer: the bytes are null where no installed font has it.
 struct FoundFont {
@@ -30,8 +21,8 @@ struct FoundFont {
   FontBytes bytes;
 };
 
-/// Finds fonts through fontconfig and reads their files, on a thread of its own that starts with the first
-/// wish.
+/// Finds fonts and reads their files, on a thread of its own that starts with the first wish; where there are
+/// no threads, when it is asked.
 class FontFinder {
  public:
   FontFinder() = default;
@@ -49,6 +40,7 @@ class FontFinder {
 
  private:
   void serve(std::stop_token quit);
+  FoundFont answer(const FontLookup& fonts, const FontWish& wish);
 
   std::function<void()> wake_ = [] {};
   std::mutex mutex_;  ///< guards everything below but the thread
@@ -56,7 +48,8 @@ class FontFinder {
   std::deque<FontWish> waiting_;
   std::vector<FoundFont> answers_;
   bool busy_ = false;
-  std::jthread thread_;  // last: it ends before what it touches goes
+  std::map<std::string, FontBytes> read_;  ///< of who answers; one file answers many wishes
+  std::jthread thread_;                    // last: it ends before what it touches goes
 };
 
 }  // namespace headscope::app

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "app/platform/assets.h"
-#include "app/platform/font_match.h"
+#include "app/platform/font_lookup.h"
 #include "app/platform/imgui_compat.h"
 #include "app/platform/utf8.h"
+#include "attention/core/threads.h"
 #include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
@@ -22,48 +23,6 @@ constexpr const char* kSymbols =
     "λᵀ√·Σ→←↑↓−×÷≤≥≠≈±∘∞₀₁₂₃₄₅₆₇₈₉₊₋ₖ⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁱʲ⌊⌋…–—‘’“”␣Δ‖∈▁▶⏸◀•‹›✓⌘↵αβθ∧∨¬⅓⅔⅕⅙⅚⅛⅜⅝⅞"
     "γδεμπσωᴴ′⊙⋯⌈⌉✗ⁿⱼ�";
 // clang-format on
-
-/// A font's file and the characters that it has.
-struct FontFace {
-  std::string file;  ///< empty where there is none
-  CharacterSet characters;
-
-  bool has(unsigned code) const { return characters && FcCharSetHasChar(characters.get(), code); }
-};
-
-FontFace findFont(FcPattern* wanted) {
-  FcConfigSubstitute(nullptr, wanted, FcMatchPattern);
-  FcDefaultSubstitute(wanted);
-  FcResult result;
-  const FontPattern match(FcFontMatch(nullptr, wanted, &result));
-  FcChar8* file = nullptr;
-  if (!match || FcPatternGetString(match.get(), FC_FILE, 0, &file) != FcResultMatch) return {};
-  FcCharSet* characters = nullptr;
-  FcPatternGetCharSet(match.get(), FC_CHARSET, 0, &characters);
-  return {reinterpret_cast<const char*>(file),
-          CharacterSet(characters ? FcCharSetCopy(characters) : nullptr)};
-}
-
-/// The font fontconfig picks for the first installed of the families.
-FontFace fontOf(const char* family, const char* fallback, int weight) {
-  const FontPattern wanted(FcPatternCreate());
-  FcPatternAddString(wanted.get(), FC_FAMILY, reinterpret_cast<const FcChar8*>(family));
-  FcPatternAddString(wanted.get(), FC_FAMILY, reinterpret_cast<const FcChar8*>(fallback));
-  FcPatternAddInteger(wanted.get(), FC_WEIGHT, weight);
-  FcPatternAddInteger(wanted.get(), FC_SLANT, FC_SLANT_ROMAN);
-  FcPatternAddBool(wanted.get(), FC_SCALABLE, FcTrue);
-  return findFont(wanted.get());
-}
-
-std::string fontWith(unsigned character) {
-  const CharacterSet set(FcCharSetCreate());
-  FcCharSetAddChar(set.get(), character);
-  const FontPattern wanted(FcPatternCreate());
-  FcPatternAddCharSet(wanted.get(), FC_CHARSET, set.get());
-  FcPatternAddBool(wanted.get(), FC_SCALABLE, FcTrue);
-  FcPatternAddBool(wanted.get(), FC_COLOR, FcFalse);
-  return findFont(wanted.get()).file;
-}
 
 const ImWchar* latinRanges() {
   static const ImWchar ranges[] = {0x20, 0x7E, 0xA0, 0x17F, 0};
@@ -85,15 +44,15 @@ struct FontBook::Files {
 std::shared_ptr<const FontBook::Files> FontBook::Files::find() {
   const auto found = std::make_shared<Files>();
   // Fonts that came with the program; a folder that isn't there has none.
-  const std::string own = (assetFolder() / "fonts").string();
-  FcConfigAppFontAddDir(nullptr, reinterpret_cast<const FcChar8*>(own.c_str()));
-  const FontFace words = fontOf("Inter", "DejaVu Sans", FC_WEIGHT_REGULAR);
-  const FontFace boldWords = fontOf("Inter", "DejaVu Sans", FC_WEIGHT_DEMIBOLD);
-  const FontFace tokens = fontOf("JetBrains Mono", "DejaVu Sans Mono", FC_WEIGHT_REGULAR);
+  FontLookup lookup;
+  lookup.addFolder((assetFolder() / "fonts").string());
+  const FontFace words = lookup.face("Inter", "DejaVu Sans", FontWeight::regular);
+  const FontFace boldWords = lookup.face("Inter", "DejaVu Sans", FontWeight::semibold);
+  const FontFace tokens = lookup.face("JetBrains Mono", "DejaVu Sans Mono", FontWeight::regular);
   eachCodepoint(kSymbols, [&](std::uint32_t code, std::string_view) {
     found->symbols.push_back(static_cast<ImWchar>(code));
     if (words.has(code) && boldWords.has(code) && tokens.has(code)) return;
-    if (const std::string file = fontWith(code); !file.empty())
+    if (const std::string file = lookup.fileWith(code); !file.empty())
       found->fallbacks[file].push_back(static_cast<ImWchar>(code));
   });
   std::set<std::string> paths{words.file, boldWords.file, tokens.file};
@@ -180,7 +139,9 @@ class AtlasBuilder {
 
 }  // namespace
 
-FontBook::FontBook() : finding_(std::async(std::launch::async, Files::find)) {}
+FontBook::FontBook()
+    : finding_(std::async(attention::kHasThreads ? std::launch::async : std::launch::deferred, Files::find)) {
+}
 
 FontBook::~FontBook() = default;
 

@@ -5,6 +5,7 @@
 
 #include "app/platform/assets.h"
 #include "app/platform/imgui_compat.h"
+#include "render/gl.h"
 #include "render/magnify.h"
 #include "render/viewport.h"
 
@@ -18,7 +19,7 @@ Ui::Ui() : context_(ImGui::CreateContext()) {
   io.LogFilename = nullptr;
   io.ConfigInputTextCursorBlink = false;  // a blinking cursor would keep the loop drawing
   compat::setUpKeys(io);
-  if (!ImGui_ImplOpenGL3_Init("#version 330")) {
+  if (!ImGui_ImplOpenGL3_Init(render::isDesktopGl() ? "#version 330" : "#version 300 es")) {
     ImGui::DestroyContext(context_);
     throw std::runtime_error(
         "Dear ImGui could not load the OpenGL functions it needs (libGL is missing or too old)");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/platform/outside_files.h"
 #include "app/platform/track.h"
 #include "app/scene/field.h"
 #include "app/scene/models/downloads.h"
@@ -48,6 +49,7 @@ FilePicker::FilePicker(FileQuestion question, FolderReads& folders)
   std::error_code ignored;
   if (folder_.empty()) folder_ = fs::current_path(ignored);
   look(folder_, Wish::enter);
+  if (!question_.saves() && hasOutsideFiles()) askForOutsideFiles(question_.endings);
 }
 
 /// The newest wish counts: what was being looked at is given up.
@@ -252,12 +254,18 @@ void FilePicker::answerLine(View& view, bool opening) {
   const bool pressed = button(view, "files.ok", word, reason);
   ImGui::SameLine(0, view.px(8));
   // A file that is under way goes on when the dialog is closed, and the status line says what came of it.
+  if (!question_.saves() && hasOutsideFiles()) {
+    if (button(view, "files.outside", "From this computer…")) askForOutsideFiles(question_.endings);
+    ImGui::SameLine(0, view.px(8));
+  }
   if (button(view, "files.cancel", outcome_ ? "Close" : "Cancel")) view.dialog.reset();
   if ((pressed || entered) && reason.empty())
     look(folder_ / (typed_.empty() ? question_.folderFile : typed_), Wish::choose);
 }
 
 void FilePicker::draw(Scene& scene, View& view, bool opening) {
+  if (const fs::path given = takeOutsideFile(); !given.empty() && !question_.saves())
+    look(given, Wish::choose);
   takeLook(scene, view);
   takeOutcome(view);
   if (beginDialog(view, "files", question_.title, 640, question_.recent ? 600 : 500)) {

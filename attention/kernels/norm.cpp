@@ -11,6 +11,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
+#if HWY_HAVE_FLOAT64
+
 using Wide = hn::ScalableTag<double>;
 using WideLanes = hn::Vec<Wide>;
 using Narrow = hn::Rebind<float, Wide>;  ///< as many floats as doubles
@@ -65,6 +67,26 @@ void normalizeRow(const float* x, size_t count, const float* weight, const float
         y[i] = normed * weight[i] + (bias ? bias[i] : 0);
       });
 }
+
+#else  // no vectors of doubles: Highway 1.0 in WebAssembly
+
+void normalizeRow(const float* x, size_t count, const float* weight, const float* bias, double epsilon,
+                  bool centred, float* y) {
+  const auto size = static_cast<double>(count);
+  double mean = 0, squares = 0;
+  for (size_t i = 0; centred && i < count; ++i) mean += static_cast<double>(x[i]) / size;
+  for (size_t i = 0; i < count; ++i) {
+    const double value = static_cast<double>(x[i]) - mean;
+    squares += value * value;
+  }
+  const double factor = 1 / std::sqrt(squares / size + epsilon);
+  for (size_t i = 0; i < count; ++i) {
+    const auto normed = static_cast<float>((static_cast<double>(x[i]) - mean) * factor);
+    y[i] = normed * weight[i] + (bias ? bias[i] : 0);
+  }
+}
+
+#endif
 
 }  // namespace headscope::attention::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

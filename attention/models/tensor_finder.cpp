@@ -55,7 +55,8 @@ const TensorView* TensorFinder::get(const std::string& name, const std::vector<s
 
 MappedLinear TensorFinder::linear(const std::string& name, Index out, Index in, bool bias, bool inFirst) {
   MappedLinear map{.out = out, .in = in, .transposed = inFirst, .row = inFirst ? out : in};
-  const auto shape = inFirst ? std::vector{asSize(in), asSize(out)} : std::vector{asSize(out), asSize(in)};
+  using Sizes = std::vector<std::uint64_t>;
+  const Sizes shape = inFirst ? Sizes{asSize(in), asSize(out)} : Sizes{asSize(out), asSize(in)};
   const TensorView* const tensor = get(name + ".weight", shape);
   if (!tensor) return {};
   map.pieces.push_back({tensor->data, *tensor->type});

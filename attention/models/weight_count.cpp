@@ -89,7 +89,7 @@ Result<WeightCount> countTensors(std::string_view text, double bits, const std::
   WeightCount count;
   for (const auto& [tensor, entry] : parsed->items()) {
     if (tensor == "__metadata__") continue;
-    const auto at = [&](const char* key) {
+    const auto at = [&entry = entry](const char* key) {
       return entry.is_object() && entry.contains(key) && entry[key].is_array();
     };
     const std::string where = name + ": tensor " + quotedText(tensor);

@@ -5,12 +5,14 @@
 
 namespace headscope::app {
 
-FileQueue::FileQueue(std::function<void()> wake) : wake_(std::move(wake)) {
-  threads_.emplace_back([this](std::stop_token quit) { serve(quit); });
+FileQueue::FileQueue(std::function<void()> wake, bool threads) : wake_(std::move(wake)) {
+  if (threads) threads_.emplace_back([this](std::stop_token quit) { serve(quit); });
 }
 
 FileQueue::~FileQueue() {
   stop();
+  while (work()) {
+  }
 }
 
 void FileQueue::push(Job job) {
@@ -55,6 +57,8 @@ bool FileQueue::writesPending() const {
 }
 
 void FileQueue::finish() {
+  while (work()) {
+  }
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return idle(); });
 }
@@ -65,11 +69,14 @@ void FileQueue::stop() {
   stopReads_.request_stop();
   std::erase_if(waiting_, [](const Job& job) { return !job.writes; });
   // A read of a slow disk may not come back for long, and what is to be written can't wait for it.
-  if (reading_ > 0 && !waiting_.empty()) threads_.emplace_back([this](std::stop_token quit) { serve(quit); });
+  if (reading_ > 0 && !waiting_.empty() && !threads_.empty())
+    threads_.emplace_back([this](std::stop_token quit) { serve(quit); });
   changed_.notify_all();
 }
 
 bool FileQueue::stopped(std::chrono::milliseconds within) {
+  while (work()) {
+  }
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, within, [this] { return idle(); });
 }
@@ -79,20 +86,33 @@ void FileQueue::serve(std::stop_token quit) {
   while (true) {
     changed_.wait(lock, quit, [this] { return !waiting_.empty(); });
     if (waiting_.empty()) return;
-    const Job job = std::move(waiting_.front());
-    waiting_.pop_front();
-    int& underWay = job.writes ? writing_ : reading_;
-    ++underWay;
-    lock.unlock();
-    Answer answer = job.run();
-    lock.lock();
-    answers_.push_back(std::move(answer));
-    lock.unlock();
-    wake_();
-    lock.lock();
-    --underWay;
-    changed_.notify_all();
+    runNext(lock);
   }
+}
+
+/// The lock is let go meanwhile.
+void FileQueue::runNext(std::unique_lock<std::mutex>& lock) {
+  const Job job = std::move(waiting_.front());
+  waiting_.pop_front();
+  int& underWay = job.writes ? writing_ : reading_;
+  ++underWay;
+  lock.unlock();
+  Answer answer = job.run();
+  lock.lock();
+  answers_.push_back(std::move(answer));
+  lock.unlock();
+  wake_();
+  lock.lock();
+  --underWay;
+  changed_.notify_all();
+}
+
+bool FileQueue::work() {
+  if (!threads_.empty()) return false;
+  std::unique_lock lock(mutex_);
+  if (waiting_.empty()) return false;
+  runNext(lock);
+  return true;
 }
 
 }  // namespace headscope::app

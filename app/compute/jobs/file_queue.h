@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/compute/jobs/caught_error.h"
+#include "attention/core/threads.h"
 #include "attention/formats/files/regular_file.h"
 
 namespace headscope::app {
@@ -21,7 +22,8 @@ namespace headscope::app {
 class FileQueue {
  public:
   /// `wake` is called on the queue's thread after each answer.
-  explicit FileQueue(std::function<void()> wake);
+  /// Without `threads`, work() does the jobs.
+  explicit FileQueue(std::function<void()> wake, bool threads = attention::kHasThreads);
   /// Finishes what is written and waits for what is being read.
   ~FileQueue();
 
@@ -47,6 +49,8 @@ class FileQueue {
   /// Requested by stop(): for reads that take long.
   std::stop_token stopToken() const { return stopReads_.get_token(); }
 
+  /// Where there are no threads, does the next job on the calling thread; whether there was one.
+  bool work();
   /// Whether anything waits, is under way or can be taken.
   bool busy() const;
   /// Whether something that is to be written is not yet.
@@ -85,6 +89,7 @@ class FileQueue {
   }
   void push(Job job);
   void serve(std::stop_token quit);
+  void runNext(std::unique_lock<std::mutex>& lock);
   bool idle() const { return waiting_.empty() && reading_ + writing_ == 0; }
 
   const std::function<void()> wake_;

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "attention/core/threads.h"
 #include "attention/formats/files/regular_file.h"
 
 namespace headscope::app {
@@ -121,8 +122,14 @@ std::unique_ptr<FolderReads::Look> FolderReads::look(PathQuestion question) {
     shared->changed.notify_all();
     if (shared->wake) shared->wake();
   };
-  const std::lock_guard lock(shared_->mutex);
+  std::unique_lock lock(shared_->mutex);
   ++shared_->awaited;
+  if (!attention::kHasThreads) {
+    ++shared_->threads;
+    lock.unlock();
+    work();
+    return look;
+  }
   try {
     if (shared_->threads >= kMaxThreads)
       throw std::runtime_error(std::to_string(kMaxThreads) +

@@ -7,8 +7,9 @@
 
 namespace headscope::app {
 
-Workers::Workers(std::function<void()> wake, std::function<void()> releaseIdle)
+Workers::Workers(std::function<void()> wake, std::function<void()> releaseIdle, bool threads)
     : wake_(std::move(wake)), releaseIdle_(std::move(releaseIdle)) {
+  if (!threads) return;
   for (const Lane lane : {Lane::front, Lane::back})
     threads_.emplace_back([this, lane](std::stop_token quit) { serve(lane, quit); });
   threads_.emplace_back([this](std::stop_token quit) { watch(quit); });
@@ -24,6 +25,8 @@ bool Workers::idle() const {
 }
 
 void Workers::finish() {
+  while (work()) {
+  }
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return idle(); });
 }
@@ -44,6 +47,9 @@ void Workers::stop() {
 }
 
 bool Workers::finished(std::chrono::milliseconds within) {
+  const auto end = Clock::now() + within;
+  while (Clock::now() < end && work()) {
+  }
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, within, [this] { return idle(); });
 }
@@ -63,22 +69,39 @@ void Workers::serve(Lane lane, std::stop_token quit) {
   while (true) {
     Job* job = nullptr;
     if (!changed_.wait(lock, quit, [&] { return (job = next(lane)) != nullptr; })) return;
-    job->waiting_.reset();
-    job->running_ = true;
-    job->stop_ = {};
-    const std::stop_token stop = job->stop_.get_token();
-    lock.unlock();
-    {
-      std::optional<attention::ForegroundWork> foreground;
-      if (lane == Lane::front) foreground.emplace();
-      job->work_(stop);
-    }
-    wake_();
-    lock.lock();
-    job->running_ = false;
-    if (idle()) idleSince_ = Clock::now();
-    noteChange();
+    runNext(*job, lane, lock);
   }
+}
+
+/// The lock is let go meanwhile.
+void Workers::runNext(Job& job, Lane lane, std::unique_lock<std::mutex>& lock) {
+  job.waiting_.reset();
+  job.running_ = true;
+  job.stop_ = {};
+  const std::stop_token stop = job.stop_.get_token();
+  lock.unlock();
+  {
+    std::optional<attention::ForegroundWork> foreground;
+    if (lane == Lane::front) foreground.emplace();
+    job.work_(stop);
+  }
+  wake_();
+  lock.lock();
+  job.running_ = false;
+  if (idle()) idleSince_ = Clock::now();
+  noteChange();
+}
+
+bool Workers::work() {
+  if (!threads_.empty()) return false;
+  std::unique_lock lock(mutex_);
+  for (const Lane lane : {Lane::front, Lane::back})
+    if (Job* const job = next(lane)) {
+      runNext(*job, lane, lock);
+      return true;
+    }
+  releaseWhenIdle(lock);
+  return false;
 }
 
 std::optional<Workers::Clock::time_point> Workers::endPatience() {

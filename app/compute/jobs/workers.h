@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "attention/core/threads.h"
+
 namespace headscope::app {
 
 /// Which thread works: the front one for what is looked at, the back one for tiles, previews and studies.
@@ -25,12 +27,17 @@ class Workers {
 
   /// `wake` is called on a lane after each piece of work, `releaseIdle` on the clock's thread when nothing
   /// has been asked for in kUntilIdle, once after each work. Both must be safe to call from there.
-  explicit Workers(std::function<void()> wake, std::function<void()> releaseIdle = {});
+  /// Without `threads`, work() does the work.
+  explicit Workers(std::function<void()> wake, std::function<void()> releaseIdle = {},
+                   bool threads = attention::kHasThreads);
   /// Stops what runs and waits for its end.
   ~Workers();
 
   /// Blocks until nothing waits or runs on any lane. For tests and headless rendering, never for the window.
   void finish();
+  /// Where there are no threads, does what is next, of the front lane first, on the calling thread; whether
+  /// there was anything.
+  bool work();
   /// Whether anything waits or runs on any lane.
   bool busy();
   /// For quitting: drops what waits, stops what runs and takes nothing more.
@@ -44,6 +51,7 @@ class Workers {
   using Clock = std::chrono::steady_clock;
 
   void serve(Lane lane, std::stop_token quit);
+  void runNext(Job& job, Lane lane, std::unique_lock<std::mutex>& lock);
   void watch(std::stop_token quit);
   Job* next(Lane lane) const;
   bool idle() const;

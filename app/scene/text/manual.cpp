@@ -16,10 +16,10 @@ using attention::Result;
 namespace {
 
 /// In reading order: the pages, what Headscope reads and writes, and what goes beyond.
-constexpr std::array<std::string_view, 20> kChapters{
-    "heads",   "mask",     "map",      "cache", "cost",   "model",      "lab",
-    "lessons", "present",  "talk",     "files", "masks",  "figures",    "commands",
-    "keys",    "settings", "glossary", "speed", "scenes", "development"};
+constexpr std::array<std::string_view, 21> kChapters{
+    "heads",   "mask",     "map",     "cache",    "cost",  "model",   "lab",
+    "lessons", "present",  "talk",    "files",    "masks", "figures", "commands",
+    "keys",    "settings", "browser", "glossary", "speed", "scenes",  "development"};
 
 bool sameWord(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),

@@ -144,9 +144,9 @@ Result<MaskValues> parseTensorMask(std::span<const std::uint8_t> bytes) {
   const auto size = safetensorsHeaderSize(bytes, bytes.size(), "");
   if (!size) return withoutName(size.error());
   const std::uint64_t dataBegin = kHeaderLengthBytes + *size;
-  const auto header =
-      parseSafetensorsHeader({reinterpret_cast<const char*>(bytes.data()) + kHeaderLengthBytes, *size},
-                             bytes.size() - dataBegin, "");
+  const auto header = parseSafetensorsHeader(
+      {reinterpret_cast<const char*>(bytes.data()) + kHeaderLengthBytes, static_cast<std::size_t>(*size)},
+      bytes.size() - dataBegin, "");
   if (!header) return withoutName(header.error());
   return findTensorMask(*header, dataBegin);
 }

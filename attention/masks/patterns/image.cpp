@@ -40,7 +40,7 @@ constexpr LookupTable kImage{
              ", 1):\n    @[begin:end] = number\n";
     },
     .value =
-        [](const Rule& rule, const RowPlace&, Index position, Index) {
+        [](const Rule& rule, const RowPlace&, Index position, Index) -> Index {
           const auto& images = rule.lists->spans;
           const auto image = imageAt(images, position);
           return image != images.end() && image->begin <= position ? image - images.begin() + 1 : 0;
@@ -59,7 +59,7 @@ constinit const Pattern patterns::image{
              .example = "image([3-9, 14-20])",
              .parameters = kSpans},
     .visible =
-        [](const Number& i, const Number& j) {
+        [](const Number& i, const Number& j) -> Truth {
           return (j <= i) | called("{i}, {j} in the same image[ of {spans}]",
                                    (at(kImage, i) != 0) & (at(kImage, i) == at(kImage, j)));
         },

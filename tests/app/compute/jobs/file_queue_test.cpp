@@ -204,5 +204,34 @@ TEST(FileQueue, FinishesItsWritesWhenItGoes) {
   EXPECT_EQ(written, 5);
 }
 
+TEST(FileQueue, WithoutThreadsDoesAJobWhenAskedTo) {
+  std::vector<std::string> heard;
+  int writes = 0;
+  {
+    FileQueue queue([] {}, false);
+    EXPECT_FALSE(queue.work());
+    readNumber(
+        queue, "a", [] { return Result<int>(1); }, heard);
+    readNumber(
+        queue, "b", [] { return Result<int>(2); }, heard);
+    EXPECT_FALSE(queue.take());
+    EXPECT_TRUE(queue.work());
+    EXPECT_TRUE(queue.take());
+    EXPECT_EQ(heard, (std::vector<std::string>{"1"}));
+    EXPECT_TRUE(queue.busy());
+    queue.finish();
+    EXPECT_TRUE(queue.take());
+    EXPECT_EQ(heard, (std::vector<std::string>{"1", "2"}));
+    queue.write(
+        "c",
+        [&writes] {
+          ++writes;
+          return attention::success();
+        },
+        [](attention::Status) {});
+  }
+  EXPECT_EQ(writes, 1) << "a write that waited was dropped";
+}
+
 }  // namespace
 }  // namespace headscope::test

@@ -178,5 +178,32 @@ TEST(Workers, ReleaseWhenNothingWasAskedForOnceAfterEachWork) {
   EXPECT_EQ(released, 1);
 }
 
+TEST(Workers, WithoutThreadsDoOnePieceAtATimeTheFrontLanesFirst) {
+  Workers workers([] {}, {}, false);
+  std::vector<int> done;
+  Workers::Job back(workers, [&](std::stop_token) { done.push_back(1); });
+  Workers::Job front(workers, [&](std::stop_token) {
+    done.push_back(2);
+    if (done.size() < 3) front.start(Lane::front);
+  });
+  EXPECT_FALSE(workers.work());
+  back.start(Lane::back);
+  front.start(Lane::front);
+  EXPECT_TRUE(done.empty());
+  EXPECT_TRUE(workers.work());
+  EXPECT_EQ(done, (std::vector<int>{2}));
+  workers.finish();
+  EXPECT_EQ(done, (std::vector<int>{2, 2, 1}));
+  EXPECT_FALSE(workers.work());
+  front.start(Lane::front);
+  workers.stop();
+  EXPECT_FALSE(workers.busy());
+}
+
+TEST(Workers, WithThreadsLeaveNoWorkToTheCaller) {
+  Workers workers([] {});
+  EXPECT_FALSE(workers.work());
+}
+
 }  // namespace
 }  // namespace headscope::test

@@ -1,0 +1,110 @@
+#include "app/platform/font_lookup.h"
+
+#include <fontconfig/fontconfig.h>
+
+namespace headscope::app {
+
+namespace {
+
+// What fontconfig hands out, given back by itself.
+struct FontMatchDeleter {
+  void operator()(FcPattern* p) const { FcPatternDestroy(p); }
+  void operator()(FcCharSet* p) const { FcCharSetDestroy(p); }
+};
+using FontPattern = std::unique_ptr<FcPattern, FontMatchDeleter>;
+using CharacterSet = std::unique_ptr<FcCharSet, FontMatchDeleter>;
+
+FontPattern matchOf(FcPattern* wanted) {
+  FcConfigSubstitute(nullptr, wanted, FcMatchPattern);
+  FcDefaultSubstitute(wanted);
+  FcResult result;
+  return FontPattern(FcFontMatch(nullptr, wanted, &result));
+}
+
+std::string fileOf(FcPattern* match) {
+  FcChar8* file = nullptr;
+  if (!match || FcPatternGetString(match, FC_FILE, 0, &file) != FcResultMatch) return "";
+  return reinterpret_cast<const char*>(file);
+}
+
+FcCharSet* charactersOf(FcPattern* match) {
+  FcCharSet* characters = nullptr;
+  return match && FcPatternGetCharSet(match, FC_CHARSET, 0, &characters) == FcResultMatch ? characters
+                                                                                          : nullptr;
+}
+
+/// The characters that have to be in the font, so that of two the one with more of them is taken.
+CharacterSet wishedCharacters(const FontWish& wish) {
+  CharacterSet set(FcCharSetCreate());
+  if (wish.code != 0) {
+    FcCharSetAddChar(set.get(), wish.code);
+    return set;
+  }
+  constexpr std::uint32_t kLastAssigned = 0x3FFFF;  // but for tags and private use, which are of no script
+  hb_unicode_funcs_t* const unicode = hb_unicode_funcs_get_default();
+  for (std::uint32_t code = 0; code <= kLastAssigned; ++code)
+    if (hb_unicode_script(unicode, code) == wish.script) FcCharSetAddChar(set.get(), code);
+  return set;
+}
+
+FontPlace matchFont(const FontWish& wish, FcBool colored) {
+  const CharacterSet characters = wishedCharacters(wish);
+  const FontPattern pattern(FcPatternCreate());
+  FcPatternAddCharSet(pattern.get(), FC_CHARSET, characters.get());
+  FcPatternAddBool(pattern.get(), FC_COLOR, colored);
+  if (!colored) FcPatternAddBool(pattern.get(), FC_SCALABLE, FcTrue);
+  FcPatternAddInteger(pattern.get(), FC_WEIGHT, FC_WEIGHT_REGULAR);
+  FcPatternAddInteger(pattern.get(), FC_SLANT, FC_SLANT_ROMAN);
+  const FontPattern match = matchOf(pattern.get());
+  FcCharSet* const has = charactersOf(match.get());
+  if (!has || FcCharSetIntersectCount(has, characters.get()) == 0) return {};
+  FontPlace found{fileOf(match.get()), 0};
+  if (!found.path.empty()) FcPatternGetInteger(match.get(), FC_INDEX, 0, &found.index);
+  return found;
+}
+
+}  // namespace
+
+struct FontLookup::State {};
+
+FontLookup::FontLookup() = default;
+FontLookup::~FontLookup() = default;
+
+void FontLookup::addFolder(const std::string& folder) {
+  FcConfigAppFontAddDir(nullptr, reinterpret_cast<const FcChar8*>(folder.c_str()));
+}
+
+FontFace FontLookup::face(const char* family, const char* fallback, FontWeight weight) const {
+  const FontPattern wanted(FcPatternCreate());
+  FcPatternAddString(wanted.get(), FC_FAMILY, reinterpret_cast<const FcChar8*>(family));
+  FcPatternAddString(wanted.get(), FC_FAMILY, reinterpret_cast<const FcChar8*>(fallback));
+  FcPatternAddInteger(wanted.get(), FC_WEIGHT,
+                      weight == FontWeight::regular ? FC_WEIGHT_REGULAR : FC_WEIGHT_DEMIBOLD);
+  FcPatternAddInteger(wanted.get(), FC_SLANT, FC_SLANT_ROMAN);
+  FcPatternAddBool(wanted.get(), FC_SCALABLE, FcTrue);
+  const FontPattern match = matchOf(wanted.get());
+  FcCharSet* const characters = charactersOf(match.get());
+  const std::shared_ptr<FcCharSet> set(characters ? FcCharSetCopy(characters) : nullptr, [](FcCharSet* own) {
+    if (own) FcCharSetDestroy(own);
+  });
+  return {fileOf(match.get()),
+          [set](std::uint32_t code) { return set && FcCharSetHasChar(set.get(), code); }};
+}
+
+std::string FontLookup::fileWith(std::uint32_t code) const {
+  const CharacterSet set(FcCharSetCreate());
+  FcCharSetAddChar(set.get(), code);
+  const FontPattern wanted(FcPatternCreate());
+  FcPatternAddCharSet(wanted.get(), FC_CHARSET, set.get());
+  FcPatternAddBool(wanted.get(), FC_SCALABLE, FcTrue);
+  FcPatternAddBool(wanted.get(), FC_COLOR, FcFalse);
+  return fileOf(matchOf(wanted.get()).get());
+}
+
+FontPlace FontLookup::find(const FontWish& wish) const {
+  if (wish.colored)
+    if (FontPlace found = matchFont(wish, FcTrue); !found.path.empty()) return found;
+  return matchFont(wish, FcFalse);
+}
+
+}  // namespace headscope::app

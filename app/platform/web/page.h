@@ -1,0 +1,31 @@
+#pragma once
+
+// What the page around the program does for it; app/web/page_library.js has it. Texts are UTF-8.
+
+extern "C" {
+/// What the page hands back with each call.
+void headscopePageBegun(void* program);
+/// To the system's clipboard.
+void headscopePageCopy(const char* text);
+/// "text", "none" or "default".
+void headscopePageCursor(const char* shape);
+void headscopePageFullScreen(int full);
+/// The part of the page's address from "#" on, without an entry in the browser's history.
+void headscopePageAddress(const char* fragment);
+/// Whether closing the page asks back.
+void headscopePageUnsaved(int unsaved);
+/// Keeps the files of the settings and of unsaved work in the browser's storage.
+void headscopePageKeep();
+/// Offers each file below the folder for files that was written by the program as a download.
+void headscopePageDownloads();
+/// Opens the browser's own dialog for files with those endings, ".json,.csv".
+void headscopePageAskForFiles(const char* endings);
+/// The path of the first file that was chosen in it since the last call, to be freed; null where none was.
+char* headscopePageTakeFile();
+/// Shows the keyboard of a screen that is touched, or hides it.
+void headscopePageTyping(int types);
+/// The first frame is drawn: `milliseconds` it took. Later ones as well, for tests.
+void headscopePageFrame(double milliseconds, double nextIn);
+/// The program can't begin or go on: says why in place of it.
+void headscopePageFailed(const char* why);
+}

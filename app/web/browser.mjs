@@ -1,0 +1,102 @@
+// A headless Chromium that a test or a picture steers, through its own protocol and nothing else.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export const sleep = milliseconds => new Promise(done => setTimeout(done, milliseconds));
+
+export class Browser {
+  // Draws in software, so that it does the same everywhere.
+  static async start({ width = 1600, height = 960, scale = 1 } = {}) {
+    const browser = new Browser();
+    browser.profile = mkdtempSync(join(tmpdir(), 'headscope-browser-'));
+    browser.process = spawn('chromium', ['--headless=new', '--no-sandbox', '--no-first-run', '--disable-background-networking',
+      '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--remote-debugging-pipe', '--mute-audio',
+      `--window-size=${width},${height}`, `--force-device-scale-factor=${scale}`, `--user-data-dir=${browser.profile}`, 'about:blank'],
+    { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
+    browser.listen(browser.process.stdio[4]);
+    const { targetInfos } = await browser.send('Target.getTargets');
+    const target = targetInfos.find(one => one.type === 'page');
+    ({ sessionId: browser.session } = await browser.send('Target.attachToTarget', { targetId: target.targetId, flatten: true }));
+    for (const domain of ['Page', 'Runtime', 'Network', 'Log']) await browser.send(domain + '.enable');
+    await browser.send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: scale, mobile: false });
+    return browser;
+  }
+  constructor() {
+    this.waiting = new Map();
+    this.requests = [];  // addresses that were asked for
+    this.problems = [];  // what the page threw, and what its policy refused
+    this.dialogs = 0;    // questions before the page was left
+    this.downloads = [];
+    this.next = 0;
+  }
+  listen(stream) {
+    let text = '';
+    stream.on('data', data => {
+      text += data;
+      for (let end; (end = text.indexOf('\0')) >= 0; text = text.slice(end + 1)) this.hear(JSON.parse(text.slice(0, end)));
+    });
+  }
+  hear(message) {
+    if (message.id) {
+      const { done, failed } = this.waiting.get(message.id);
+      this.waiting.delete(message.id);
+      message.error ? failed(new Error(message.error.message)) : done(message.result);
+      return;
+    }
+    const { method, params } = message;
+    if (method === 'Network.requestWillBeSent') this.requests.push(params.request.url);
+    if (method === 'Runtime.exceptionThrown') this.problems.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
+    if (method === 'Log.entryAdded' && params.entry.level === 'error') this.problems.push(params.entry.text);
+    if (method === 'Page.downloadWillBegin' || method === 'Browser.downloadWillBegin') this.downloads.push(params.suggestedFilename);
+    if (method === 'Page.javascriptDialogOpening') {
+      this.dialogs += 1;
+      this.send('Page.handleJavaScriptDialog', { accept: true });
+    }
+  }
+  send(method, params = {}) {
+    const id = ++this.next;
+    const promise = new Promise((done, failed) => this.waiting.set(id, { done, failed }));
+    const target = this.session && !method.startsWith('Target.') && !method.startsWith('Browser.') ? { sessionId: this.session } : {};
+    this.process.stdio[3].write(JSON.stringify({ id, method, params, ...target }) + '\0');
+    return promise;
+  }
+  async evaluate(expression) {
+    const answer = await this.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
+    if (answer.exceptionDetails) throw new Error(answer.exceptionDetails.exception?.description ?? answer.exceptionDetails.text);
+    return answer.result.value;
+  }
+  async until(expression, what, seconds = 120) {
+    for (const end = Date.now() + 1000 * seconds; Date.now() < end; await sleep(50))
+      if (await this.evaluate(expression)) return;
+    throw new Error(`waited ${seconds} s in vain: ${what}`);
+  }
+  // Opens the page and waits until it shows what it has to show.
+  async open(address) {
+    await this.send('Page.navigate', { url: 'about:blank' });
+    await this.send('Page.navigate', { url: address });
+    await this.settled();
+  }
+  async settled() {
+    await this.until("document.readyState === 'complete' && Module.page && (Module.page.problem || Module.page.firstFrame > 0)", 'the first frame');
+    const problem = await this.evaluate('Module.page.problem');
+    if (problem) throw new Error('the page says: ' + problem);
+    await this.until('Module.page.nextIn > 0.02', 'the picture settles');
+  }
+  async picture() {
+    return Buffer.from((await this.send('Page.captureScreenshot', { format: 'png' })).data, 'base64');
+  }
+  async key(key, { code = '', modifiers = 0, text } = {}) {
+    await this.send('Input.dispatchKeyEvent', { type: 'keyDown', key, code, modifiers, text });
+    await this.send('Input.dispatchKeyEvent', { type: 'keyUp', key, code, modifiers });
+  }
+  async mouse(type, x, y, button = 'none') {
+    await this.send('Input.dispatchMouseEvent', { type, x, y, button, buttons: button === 'left' && type !== 'mouseReleased' ? 1 : 0, clickCount: button === 'none' ? 0 : 1 });
+  }
+  async close() {
+    await this.send('Browser.close').catch(() => {});
+    await new Promise(done => (this.process.exitCode === null ? this.process.once('exit', done) : done()));
+    rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 });
+  }
+}

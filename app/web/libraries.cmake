@@ -1,0 +1,145 @@
+# The libraries of the browser's build: built from Debian's source packages, which app/web/build has unpacked, and
+# known by the names that find_package and pkg_check_modules give them on the desktop.
+set(HEADSCOPE_WEB_SOURCES "" CACHE PATH "The folder that app/web/build unpacked the libraries into")
+set(from ${HEADSCOPE_WEB_SOURCES})
+set(made ${CMAKE_BINARY_DIR}/libraries)
+enable_language(C)
+
+set(web_flags -fwasm-exceptions -sSUPPORT_LONGJMP=wasm -msimd128)
+add_compile_options(${web_flags})
+add_link_options(${web_flags})
+# What the system does for the desktop, and what app/platform/web and app/web do instead.
+set(HEADSCOPE_LEFT_OUT "/app/platform/(window|desktop|quit_signals|address_space|exit_watch|font_finder|child_program|frame_sink|font_lookup|outside_files)\\.cpp|/render/(egl_context|headless)\\.cpp|/app/(headless|session_lecturer)\\.cpp|/figures/raster\\.cpp")
+
+# web_library(NAME [SOURCES ...] [INCLUDE ...] [DEFINE ...] [OWN ...]): OWN is for the library's own sources alone.
+function(web_library name)
+  cmake_parse_arguments(L "" "" "SOURCES;INCLUDE;DEFINE;OWN;OWN_INCLUDE" ${ARGN})
+  set(kind INTERFACE)
+  add_library(web_${name} ${kind})
+  if(L_SOURCES)
+    add_library(web_${name}_objects STATIC ${L_SOURCES})
+    set_target_properties(web_${name}_objects PROPERTIES UNITY_BUILD OFF)
+    target_compile_options(web_${name}_objects PRIVATE -O2 -w)
+    target_compile_definitions(web_${name}_objects PRIVATE ${L_DEFINE} ${L_OWN})
+    target_include_directories(web_${name}_objects PRIVATE ${L_OWN_INCLUDE} ${L_INCLUDE})
+    target_link_libraries(web_${name} INTERFACE web_${name}_objects)
+  endif()
+  target_include_directories(web_${name} SYSTEM INTERFACE ${L_INCLUDE})
+  target_compile_definitions(web_${name} INTERFACE ${L_DEFINE})
+endfunction()
+
+file(GLOB sources ${from}/zlib/*.c)
+list(FILTER sources EXCLUDE REGEX "/gz[a-z]+\\.c$")
+web_library(z SOURCES ${sources} INCLUDE ${from}/zlib)
+
+configure_file(${from}/libpng1.6/scripts/pnglibconf.h.prebuilt ${made}/png/pnglibconf.h COPYONLY)
+file(GLOB sources ${from}/libpng1.6/png*.c)
+list(FILTER sources EXCLUDE REGEX "pngtest")
+web_library(png SOURCES ${sources} INCLUDE ${from}/libpng1.6 ${made}/png ${from}/zlib)
+target_link_libraries(web_png INTERFACE web_z)
+add_library(PNG::PNG ALIAS web_png)
+
+set(sources base/ftsystem.c base/ftinit.c base/ftdebug.c base/ftbase.c base/ftbbox.c base/ftglyph.c base/ftbitmap.c
+  base/ftsynth.c base/ftstroke.c base/ftmm.c autofit/autofit.c cff/cff.c psaux/psaux.c pshinter/pshinter.c
+  psnames/psnames.c smooth/smooth.c sfnt/sfnt.c truetype/truetype.c)
+list(TRANSFORM sources PREPEND ${from}/freetype/src/)
+file(CONFIGURE OUTPUT ${made}/freetype/modules.h CONTENT "FT_USE_MODULE( FT_Module_Class, autofit_module_class )
+FT_USE_MODULE( FT_Driver_ClassRec, tt_driver_class )
+FT_USE_MODULE( FT_Driver_ClassRec, cff_driver_class )
+FT_USE_MODULE( FT_Module_Class, psaux_module_class )
+FT_USE_MODULE( FT_Module_Class, psnames_module_class )
+FT_USE_MODULE( FT_Module_Class, pshinter_module_class )
+FT_USE_MODULE( FT_Module_Class, sfnt_module_class )
+FT_USE_MODULE( FT_Renderer_Class, ft_smooth_renderer_class )
+")
+web_library(freetype SOURCES ${sources} INCLUDE ${from}/freetype/include OWN_INCLUDE ${made}/freetype
+  OWN FT2_BUILD_LIBRARY FT_CONFIG_MODULES_H=<modules.h>)
+add_library(Freetype::Freetype ALIAS web_freetype)
+
+web_library(harfbuzz SOURCES ${from}/harfbuzz/src/harfbuzz.cc INCLUDE ${from}/harfbuzz/src OWN HB_TINY=0 HB_NO_MT)
+add_library(PkgConfig::harfbuzz ALIAS web_harfbuzz)
+
+file(GLOB sources ${from}/fribidi/lib/fribidi*.c)
+file(CONFIGURE OUTPUT ${made}/fribidi/config.h CONTENT "#define HAVE_STDLIB_H 1\n#define HAVE_STRING_H 1\n#define HAVE_STRINGIZE 1\n")
+file(CONFIGURE OUTPUT ${made}/fribidi/fribidi-config.h CONTENT "#pragma once
+#define FRIBIDI \"fribidi\"
+#define FRIBIDI_NAME \"GNU FriBidi\"
+#define FRIBIDI_VERSION \"1.0.8\"
+#define FRIBIDI_MAJOR_VERSION 1
+#define FRIBIDI_MINOR_VERSION 0
+#define FRIBIDI_MICRO_VERSION 8
+#define FRIBIDI_INTERFACE_VERSION 4
+#define FRIBIDI_INTERFACE_VERSION_STRING \"4\"
+#define FRIBIDI_BUGREPORT \"\"
+#define FRIBIDI_SIZEOF_INT 4
+")
+web_library(fribidi SOURCES ${sources} INCLUDE ${from}/fribidi/lib ${made}/fribidi OWN HAVE_CONFIG_H FRIBIDI_BUILD
+  DEFINE FRIBIDI_LIB_STATIC DONT_HAVE_FRIBIDI_UNICODE_VERSION=0)
+add_library(PkgConfig::fribidi ALIAS web_fribidi)
+
+web_library(md4c SOURCES ${from}/md4c/src/md4c.c INCLUDE ${from}/md4c/src OWN MD4C_USE_UTF8)
+add_library(PkgConfig::md4c ALIAS web_md4c)
+
+web_library(utf8proc SOURCES ${from}/utf8proc/utf8proc.c INCLUDE ${from}/utf8proc DEFINE UTF8PROC_STATIC)
+add_library(PkgConfig::utf8proc ALIAS web_utf8proc)
+
+set(pcre2 ${from}/pcre2/src)
+configure_file(${pcre2}/pcre2.h.generic ${made}/pcre2/pcre2.h COPYONLY)
+configure_file(${pcre2}/config.h.generic ${made}/pcre2/config.h COPYONLY)
+configure_file(${pcre2}/pcre2_chartables.c.dist ${made}/pcre2/pcre2_chartables.c COPYONLY)
+set(sources auto_possess compile config context convert dfa_match error extuni find_bracket jit_compile maketables
+  match match_data newline ord2utf pattern_info script_run serialize string_utils study substitute substring tables ucd
+  valid_utf xclass)
+list(TRANSFORM sources PREPEND ${pcre2}/pcre2_)
+list(TRANSFORM sources APPEND .c)
+web_library(pcre2 SOURCES ${sources} ${made}/pcre2/pcre2_chartables.c INCLUDE ${made}/pcre2 OWN_INCLUDE ${pcre2}
+  OWN HAVE_CONFIG_H SUPPORT_UNICODE SUPPORT_PCRE2_8 DEFINE PCRE2_CODE_UNIT_WIDTH=8 PCRE2_STATIC)
+add_library(PkgConfig::pcre2 ALIAS web_pcre2)
+
+# libzip's own build finds out much about the system; it can't run what would tell it the sizes of types.
+set(ZLIB_LIBRARY ${CMAKE_BINARY_DIR}/libweb_z_objects.a CACHE STRING "" FORCE)
+set(ZLIB_INCLUDE_DIR ${from}/zlib CACHE PATH "" FORCE)
+foreach(off ENABLE_COMMONCRYPTO ENABLE_GNUTLS ENABLE_MBEDTLS ENABLE_OPENSSL ENABLE_WINDOWS_CRYPTO ENABLE_BZIP2
+    ENABLE_LZMA BUILD_TOOLS BUILD_REGRESS BUILD_EXAMPLES BUILD_DOC BUILD_SHARED_LIBS)
+  set(${off} OFF CACHE BOOL "" FORCE)
+endforeach()
+foreach(size OFF_T=8 SIZE_T=4)
+  string(REPLACE "=" ";" size ${size})
+  list(GET size 0 name)
+  list(GET size 1 bytes)
+  set(SIZEOF_${name} ${bytes} CACHE INTERNAL "")
+  set(HAVE_SIZEOF_${name} TRUE CACHE INTERNAL "")
+endforeach()
+set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)
+set(CMAKE_UNITY_BUILD OFF)
+add_subdirectory(${from}/libzip ${made}/libzip EXCLUDE_FROM_ALL)
+target_compile_options(zip PRIVATE -w -O2)
+target_include_directories(zip PRIVATE ${from}/zlib)
+web_library(zip INCLUDE ${from}/libzip/lib ${made}/libzip)
+target_link_libraries(web_zip INTERFACE zip web_z)
+add_library(PkgConfig::zip ALIAS web_zip)
+add_library(ZLIB::ZLIB ALIAS web_z)  # after libzip, which would export it
+
+set(hwy ${from}/highway/hwy)
+web_library(hwy SOURCES ${hwy}/targets.cc ${hwy}/aligned_allocator.cc ${hwy}/per_target.cc INCLUDE ${from}/highway)
+add_library(PkgConfig::hwy ALIAS web_hwy)
+
+web_library(fmt SOURCES ${from}/fmtlib/src/format.cc ${from}/fmtlib/src/os.cc INCLUDE ${from}/fmtlib/include)
+add_library(fmt::fmt ALIAS web_fmt)
+
+# Sizes of tensors in a file may need more than the 32 bits of a pointer.
+web_library(eigen INCLUDE ${from}/eigen3 DEFINE "EIGEN_DEFAULT_DENSE_INDEX_TYPE=long long")
+add_library(Eigen3::Eigen ALIAS web_eigen)
+web_library(json INCLUDE ${from}/nlohmann-json3/single_include)
+add_library(nlohmann_json::nlohmann_json ALIAS web_json)
+set(HEADSCOPE_IMGUI_SOURCE ${from}/imgui)
+add_compile_definitions(IMGUI_IMPL_OPENGL_ES3)
+
+# What Emscripten's old standard library lacks, before its own headers.
+web_library(standard)
+target_include_directories(web_standard SYSTEM BEFORE INTERFACE ${CMAKE_SOURCE_DIR}/app/platform/web/std)
+
+# What a browser has of its own, or does without.
+foreach(name PkgConfig::epoxy PkgConfig::egl PkgConfig::glfw Threads::Threads)
+  add_library(${name} INTERFACE IMPORTED GLOBAL)
+endforeach()

@@ -1,0 +1,228 @@
+// The program in a browser's page: the browser asks for each frame, and between two of them a piece of work
+// is done.
+
+#include <emscripten.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "app/compute/figures/svg.h"
+#include "app/compute/jobs/memory_budget.h"
+#include "app/platform/configuration.h"
+#include "app/platform/preferences.h"
+#include "app/platform/ui.h"
+#include "app/platform/utf8.h"
+#include "app/platform/web/page.h"
+#include "app/platform/window.h"
+#include "app/scene/scene_json.h"
+#include "app/session.h"
+#include "attention/formats/files/file_io.h"
+
+namespace headscope::app {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Of 2 GiB that a page has at most.
+constexpr std::uint64_t kMemory = std::uint64_t{768} << 20;
+/// How long the scene rests before the address names it: browsers limit how often that may change.
+constexpr double kSettledSeconds = 0.5;
+constexpr double kKeptAfterSeconds = 2;
+
+double secondsSince(Clock::time_point time) {
+  return std::chrono::duration<double>(Clock::now() - time).count();
+}
+
+class Page {
+ public:
+  Page() : session_(ui_, Limits{kMemory}, [] {}) {
+    window_.sendEventsTo(ui_.input());
+    session_.view().preferences = loadPreferences();
+    const std::filesystem::path state = stateFolder();
+    recovery_ = std::make_shared<RecoveryStore>(state.empty() ? state : state / "recovery");
+    session_.recoverWith(recovery_);
+    shown_ = session_.document().scene();  // which is not worth an address of its own
+  }
+
+  Session& session() { return session_; }
+  InputQueue& input() { return ui_.input(); }
+
+  void frame() {
+    const bool worked = session_.work();
+    if (worked) {
+      headscopePageDownloads();
+      headscopePageKeep();
+    }
+    const auto now = Clock::now();
+    if (!window_.takeRefresh() && !worked && now < due_) return;
+    if (window_.width() == 0 || window_.height() == 0) return;
+    const double elapsed = std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+    session_.frame(window_.width(), window_.height(), window_.scale(), elapsed);
+    window_.present();
+    window_.setFullScreen(session_.view().fullScreen);
+    if (session_.title() != title_) window_.setTitle(title_ = session_.title());
+    follow();
+    const double next = session_.nextFrameIn();
+    constexpr double kMost = 0.5;  // so that the address and what is kept follow
+    due_ = now + std::chrono::microseconds(static_cast<std::int64_t>(std::min(next, kMost) * 1e6));
+    headscopePageFrame(secondsSince(now) * 1000, session_.busy() ? 0 : next);
+  }
+
+  void open(std::string link) { session_.openLink(std::move(link), Outcome(session_.view())); }
+  void clipboard(const char* text) { ImGui::SetClipboardText(text); }
+  void picture(const std::string& path) {
+    session_.view().redraw();
+    session_.takePicture([path, this](const Drawing& drawing) {
+      if (const auto written = attention::writeFile(path, svgText(drawing)); !written)
+        say(written.error().message);
+    });
+  }
+  void say(const std::string& why) { session_.view().messages.fail(why); }
+
+ private:
+  /// Brings the page's address and the browser's storage in line with the scene once it rests.
+  void follow() {
+    const Scene& scene = session_.document().scene();
+    if (!(scene == seen_)) {
+      seen_ = scene;
+      changed_ = Clock::now();
+    }
+    const double rested = secondsSince(changed_);
+    if (rested > kSettledSeconds && !(shown_ == scene)) {
+      shown_ = scene;
+      const auto link = session_.link();
+      headscopePageAddress(link.ok() && link->size() <= 4 * kLongLink ? link->substr(link->find('#')).c_str()
+                                                                      : "");
+      headscopePageUnsaved(!session_.unsaved().empty());
+    }
+    if (rested > kKeptAfterSeconds && recovery_->outdated()) keep();
+    if (rested > kKeptAfterSeconds && !(kept_ == scene)) {
+      kept_ = scene;
+      keep();
+    }
+  }
+  void keep() {
+    (void)recovery_->write();
+    headscopePageKeep();
+  }
+
+  Window window_{"Headscope", 0, 0};
+  Ui ui_;
+  Session session_;
+  std::shared_ptr<RecoveryStore> recovery_;
+  std::string title_;
+  Scene seen_, shown_, kept_;
+  Clock::time_point last_ = Clock::now(), due_ = last_, changed_ = last_;
+};
+
+/// An exception ends the page with a sentence; unsaved work has been kept.
+template <typename Act>
+void guarded(void* page, Act act) {
+  try {
+    act(*static_cast<Page*>(page));
+  } catch (const std::exception& error) {
+    emscripten_cancel_main_loop();
+    headscopePageFailed(error.what());
+  }
+}
+
+void frame(void* page) {
+  guarded(page, [](Page& own) { own.frame(); });
+}
+
+}  // namespace
+}  // namespace headscope::app
+
+// What the page's own script calls (app/web/page.js), with the page that main() told it.
+extern "C" {
+EMSCRIPTEN_KEEPALIVE void headscopePaste(void* page, const char* text);
+EMSCRIPTEN_KEEPALIVE void headscopeType(void* page, const char* text);
+EMSCRIPTEN_KEEPALIVE void headscopeDrop(void* page, const char* path);
+EMSCRIPTEN_KEEPALIVE void headscopeOpenLink(void* page, const char* link);
+EMSCRIPTEN_KEEPALIVE void headscopeSay(void* page, const char* text);
+EMSCRIPTEN_KEEPALIVE void headscopeLinkAddress(void* page, const char* address);
+EMSCRIPTEN_KEEPALIVE void headscopePicture(void* page, const char* path);
+EMSCRIPTEN_KEEPALIVE void headscopeEmbed(void* page, const char* none);
+}
+
+using headscope::app::guarded;
+using headscope::app::InputEvent;
+using headscope::app::Page;
+
+/// As if the system's clipboard held the text and Ctrl+V were pressed.
+void headscopePaste(void* page, const char* text) {
+  guarded(page, [text](Page& own) {
+    own.clipboard(text);
+    for (const bool down : {true, false}) {
+      InputEvent event;
+      event.kind = InputEvent::Kind::key;
+      event.key = headscope::app::Key::v;
+      event.down = down;
+      event.mods.ctrl = true;
+      own.input().push(event);
+    }
+  });
+}
+
+/// What an input method or a keyboard on the screen wrote.
+void headscopeType(void* page, const char* text) {
+  guarded(page, [text](Page& own) {
+    headscope::app::eachCodepoint(text, [&own](std::uint32_t code, std::string_view) {
+      InputEvent event;
+      event.kind = InputEvent::Kind::text;
+      event.codepoint = code;
+      own.input().push(event);
+    });
+  });
+}
+
+void headscopeDrop(void* page, const char* path) {
+  guarded(page, [path](Page& own) {
+    InputEvent event;
+    event.kind = InputEvent::Kind::drop;
+    event.paths.emplace_back(path);
+    own.input().push(event);
+  });
+}
+
+void headscopeOpenLink(void* page, const char* link) {
+  guarded(page, [link](Page& own) { own.open(link); });
+}
+
+void headscopeSay(void* page, const char* text) {
+  guarded(page, [text](Page& own) { own.say(text); });
+}
+
+void headscopeLinkAddress(void* page, const char* address) {
+  guarded(page, [address](Page& own) { own.session().setLinkAddress(address); });
+}
+
+/// The page as it is shown next, as an SVG file.
+void headscopePicture(void* page, const char* path) {
+  guarded(page, [path](Page& own) { own.picture(path); });
+}
+
+/// In a frame of another page: one page without tools.
+void headscopeEmbed(void* page, const char*) {
+  guarded(page, [](Page& own) { own.session().view().present = true; });
+}
+
+int main() {
+  try {
+    // For as long as the browser shows the page.
+    Page* const page = std::make_unique<Page>().release();
+    headscopePageBegun(page);
+    emscripten_set_main_loop_arg(headscope::app::frame, page, 0, false);
+    return 0;
+  } catch (const std::exception& error) {
+    headscopePageFailed(error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,47 @@
+// Packs the program, its files and the page into one HTML.
+//   node pack.mjs --page page.html --program FOLDER/headscope --output FILE.html [--files FOLDER=/PATH] [--file FILE=/PATH]
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
+
+// Of the assets, what the program doesn't read.
+const kLeftOut = new Set(['__pycache__', 'screenshots', 'icon', 'trainer', 'train.py']);
+
+const options = { files: [], file: [] };
+for (let i = 2; i < process.argv.length; i += 2) {
+  const name = process.argv[i].slice(2);
+  if (name in { files: 0, file: 0 }) options[name].push(process.argv[i + 1].split('='));
+  else options[name] = process.argv[i + 1];
+}
+
+function filesBelow(folder, path) {
+  return readdirSync(folder).sort().filter(name => !kLeftOut.has(name)).flatMap(name => {
+    const file = join(folder, name);
+    return statSync(file).isDirectory() ? filesBelow(file, path + '/' + name) : [[file, path + '/' + name]];
+  });
+}
+
+// The size of the index (32 bits, little-endian), the index as JSON, the files' bytes one after the other.
+function archive(files) {
+  const parts = files.map(([file]) => readFileSync(file));
+  let at = 0;
+  const index = files.map(([, path], i) => ({ path, at: (at += parts[i].length) - parts[i].length, size: parts[i].length }));
+  const text = Buffer.from(JSON.stringify(index)), size = Buffer.alloc(4);
+  size.writeUInt32LE(text.length);
+  return Buffer.concat([size, text, ...parts]);
+}
+
+const packed = bytes => deflateRawSync(bytes, { level: 9 }).toString('base64');
+const page = readFileSync(options.page, 'utf8');
+const program = readFileSync(options.program + '.js', 'utf8');
+const own = readFileSync(join(dirname(options.page), 'page.js'), 'utf8');
+const script = `${program}\n${own}`.replaceAll('</script', '<\\/script');
+const files = [...options.files.flatMap(([folder, path]) => filesBelow(folder, path)), ...options.file];
+const parts = {
+  HASH: `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  PROGRAM: packed(readFileSync(options.program + '.wasm')),
+  FILES: packed(archive(files)),
+  SCRIPT: script,
+};
+writeFileSync(options.output, page.replace(/{{([A-Z]+)}}/g, (_, name) => parts[name]));

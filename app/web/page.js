@@ -1,0 +1,274 @@
+// The page around the program: unpacks it, hands over what comes from the browser, and does what it asks for.
+// Everything that comes from a link, a file or the clipboard goes to the program as text or bytes, never into the page.
+'use strict';
+const headscopeBegan = performance.now();
+
+class HeadscopePage {
+  constructor() {
+    this.say = document.getElementById('say');
+    this.typed = document.getElementById('typed');
+    this.unsaved = false;
+    this.frames = [];        // milliseconds, of the last thousand
+    this.firstFrame = 0;     // milliseconds since the script began
+    this.nextIn = 0;
+    this.own = new Map();    // files that came from outside, and what was offered: path to time and size
+    this.kept = new Map();   // what the browser's storage holds
+    this.fragment = '';
+    this.chosen = '';        // in the browser's dialog for files
+    this.held = new Set();   // unsaved work of other tabs
+  }
+
+  // Texts and files.
+
+  bytesOf(id) {
+    const text = atob(document.getElementById(id).textContent), bytes = new Uint8Array(text.length);
+    for (let i = 0; i < bytes.length; ++i) bytes[i] = text.charCodeAt(i);
+    return bytes;
+  }
+  async unpacked(id) {
+    const stream = new Blob([this.bytesOf(id)]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+    const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+    document.getElementById(id).remove();
+    return bytes;
+  }
+  call(name, text = '') { Module.ccall(name, null, ['number', 'string'], [this.program, text]); }
+
+  writeFiles(bytes) {
+    const size = new DataView(bytes.buffer).getUint32(0, true), begin = 4 + size;
+    for (const file of JSON.parse(new TextDecoder().decode(bytes.subarray(4, begin)))) {
+      const folder = file.path.slice(0, file.path.lastIndexOf('/'));
+      FS.createPath('/', folder.slice(1), true, true);
+      FS.writeFile(file.path, bytes.subarray(begin + file.at, begin + file.at + file.size), { canOwn: false });
+    }
+  }
+
+  // What the program asks for.
+
+  copy(text) {
+    const byHand = () => {
+      this.typed.value = text;
+      this.typed.select();
+      document.execCommand('copy');
+      this.typed.value = '';
+      Module.canvas.focus();
+    };
+    if (navigator.clipboard) navigator.clipboard.writeText(text).catch(byHand);
+    else byHand();
+  }
+  fullScreen(full) {
+    const done = full ? document.documentElement.requestFullscreen?.() : document.fullscreenElement && document.exitFullscreen();
+    done?.catch?.(() => {});
+  }
+  address(fragment) {
+    if (fragment === this.fragment) return;
+    this.fragment = fragment;
+    try { history.replaceState(null, '', fragment || location.pathname + location.search); } catch { /* a page in a frame may not */ }
+  }
+  typing(types) {
+    if (types) this.typed.focus({ preventScroll: true });
+    else Module.canvas.focus({ preventScroll: true });
+  }
+  frame(milliseconds, nextIn) {
+    if (!this.firstFrame) {
+      this.firstFrame = performance.now() - headscopeBegan;
+      this.say.remove();
+    }
+    this.frames.push(milliseconds);
+    if (this.frames.length > 1000) this.frames.shift();
+    this.nextIn = nextIn;
+  }
+  failed(why) {
+    document.body.append(this.say);
+    this.say.textContent = 'Headscope: ' + why;
+    this.problem = why;
+  }
+
+  // Files that the program wrote are offered as downloads.
+
+  * walk(folder, hidden) {
+    let names;
+    try { names = FS.readdir(folder); } catch { return; }
+    for (const name of names) {
+      if (name === '.' || name === '..' || (!hidden && name[0] === '.')) continue;
+      const path = folder + '/' + name, at = FS.lstat(path);
+      if (FS.isDir(at.mode)) yield* this.walk(path, hidden);
+      else yield [path, at.mtime.getTime() + ':' + at.size];
+    }
+  }
+  downloads() {
+    for (const [path, state] of this.walk('/files', false)) {
+      if (this.own.get(path) === state) continue;
+      this.own.set(path, state);
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(new Blob([FS.readFile(path)], { type: 'application/octet-stream' }));
+      link.download = path.slice(path.lastIndexOf('/') + 1);
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+    }
+  }
+
+  // Settings and unsaved work: hidden files, which the browser's storage holds as text.
+
+  keep() {
+    const seen = new Set();
+    for (const folder of ['/files/.config', '/files/.local'])
+      for (const [path, state] of this.walk(folder, true)) {
+        seen.add(path);
+        if (this.kept.get(path) === state) continue;
+        this.kept.set(path, state);
+        this.hold(path);
+        try { localStorage.setItem('headscope:' + path, FS.readFile(path, { encoding: 'utf8' })); } catch { /* no storage, or full */ }
+      }
+    for (const path of this.kept.keys())
+      if (!seen.has(path)) {
+        this.kept.delete(path);
+        try { localStorage.removeItem('headscope:' + path); } catch { /* no storage */ }
+      }
+  }
+  hold(path) {  // so that another tab doesn't offer it
+    if (!path.includes('/recovery/') || this.held.has(path)) return;
+    this.held.add(path);
+    navigator.locks?.request('headscope:' + path, () => new Promise(() => {}));
+  }
+  async restore() {
+    const locks = await navigator.locks?.query().catch(() => null);
+    const held = new Set((locks?.held ?? []).map(lock => lock.name));
+    try {
+      for (let i = 0; i < localStorage.length; ++i) {
+        const key = localStorage.key(i), path = key.slice('headscope:'.length);
+        if (!key.startsWith('headscope:/files/.') || held.has(key)) continue;
+        FS.createPath('/', path.slice(1, path.lastIndexOf('/')), true, true);
+        FS.writeFile(path, localStorage.getItem(key));
+        this.kept.set(path, 'restored');
+      }
+    } catch { /* no storage */ }
+  }
+
+  // Files from outside.
+
+  askForFiles(endings) {
+    const input = document.createElement('input');
+    input.type = 'file';
+    input.multiple = true;
+    input.accept = endings;
+    input.onchange = async () => {
+      const files = [...input.files];
+      if (await this.take(files.map(file => [file.name, file]))) this.chosen = '/files/' + files[0].name;
+    };
+    input.click();
+  }
+  async entries(entry, path, found) {
+    if (entry.isFile) {
+      found.push([path + entry.name, await new Promise((done, failed) => entry.file(done, failed))]);
+      return;
+    }
+    const reader = entry.createReader();
+    for (let some; (some = await new Promise((done, failed) => reader.readEntries(done, failed))).length;)
+      for (const one of some) await this.entries(one, path + entry.name + '/', found);
+  }
+  async drop(event) {
+    event.preventDefault();
+    const entries = [...event.dataTransfer.items].filter(item => item.kind === 'file').map(item => item.webkitGetAsEntry());
+    const found = [];
+    try {
+      for (const entry of entries) await this.entries(entry, '', found);
+      if (await this.take(found)) for (const entry of entries) this.call('headscopeDrop', '/files/' + entry.name);
+    } catch (error) {
+      this.call('headscopeSay', 'What was dropped can’t be read: ' + error.message);
+    }
+  }
+  // The program's memory holds what it opens: it is asked for before anything is read.
+  async take(files) {
+    const most = 768 * 2 ** 20, bytes = files.reduce((sum, [, file]) => sum + file.size, 0);
+    if (bytes > most) {
+      const mib = Math.ceil(bytes / 2 ** 20).toLocaleString('en');
+      this.call('headscopeSay', `In a browser Headscope opens files up to 768 MiB, and these have ${mib} MiB. The installed program opens them.`);
+      return false;
+    }
+    for (const [name, file] of files) {
+      const path = '/files/' + name;
+      FS.createPath('/', path.slice(1, path.lastIndexOf('/')), true, true);
+      FS.writeFile(path, new Uint8Array(await file.arrayBuffer()));
+      const at = FS.lstat(path);
+      this.own.set(path, at.mtime.getTime() + ':' + at.size);
+    }
+    return files.length > 0;
+  }
+
+  // Events.
+
+  listen() {
+    const canvas = Module.canvas;
+    canvas.addEventListener('contextmenu', event => event.preventDefault());
+    canvas.addEventListener('mousedown', () => canvas.focus());
+    addEventListener('paste', event => this.call('headscopePaste', event.clipboardData.getData('text')));
+    this.typed.addEventListener('compositionend', event => {
+      this.call('headscopeType', event.data);
+      this.typed.value = '';
+    });
+    this.typed.addEventListener('input', event => {  // of a keyboard on the screen
+      if (event.isComposing) return;
+      if (event.inputType === 'insertText' && event.data) this.call('headscopeType', event.data);
+      this.typed.value = '';
+    });
+    addEventListener('dragover', event => event.preventDefault());
+    addEventListener('drop', event => this.drop(event));
+    addEventListener('hashchange', () => {
+      if (location.hash === this.fragment) return;
+      this.fragment = location.hash;
+      if (location.hash.length > 1) this.call('headscopeOpenLink', location.hash);
+    });
+    addEventListener('beforeunload', event => {
+      this.keep();
+      if (this.unsaved) event.preventDefault();
+    });
+  }
+
+  begun() {
+    this.listen();
+    this.call('headscopeLinkAddress', location.href.split('#')[0]);
+    const given = document.getElementById('given');
+    if (given) {
+      const path = '/files/' + given.dataset.name;
+      FS.writeFile(path, this.bytesOf('given'));
+      const at = FS.lstat(path);
+      this.own.set(path, at.mtime.getTime() + ':' + at.size);
+      this.call('headscopeDrop', path);
+    }
+    this.fragment = location.hash;
+    if (location.hash.length > 1) this.call('headscopeOpenLink', location.hash);
+    if (new URLSearchParams(location.search).has('embed')) this.call('headscopeEmbed');
+    Module.canvas.focus();
+  }
+
+  missing() {
+    if (typeof WebAssembly !== 'object') return 'WebAssembly, which Headscope runs as';
+    if (typeof DecompressionStream !== 'function') return 'DecompressionStream, which Headscope is unpacked with';
+    if (!document.createElement('canvas').getContext('webgl2')) return 'WebGL 2, which Headscope draws with';
+    // A vector of four numbers, whose sum is taken.
+    const simd = [0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11];
+    if (!WebAssembly.validate(new Uint8Array(simd))) return 'WebAssembly with vectors (SIMD), which Headscope computes with';
+    return '';
+  }
+}
+
+const Module = { canvas: document.getElementById('canvas'), page: new HeadscopePage(), noInitialRun: true };
+let FS;
+
+async function begin(page) {
+  const missing = page.missing();
+  if (missing) throw new Error(`this browser has no ${missing}. A current Firefox, Chrome, Edge or Safari has it.`);
+  const [program, files] = await Promise.all([page.unpacked('program'), page.unpacked('files')]);
+  Module.wasmBinary = program;
+  Module.onAbort = why => page.failed('the program ended: ' + why);
+  Module.preRun = [() => Object.assign(Module.ENV, { HEADSCOPE_ASSETS: '/headscope', HOME: '/files' })];
+  await headscopeProgram(Module);
+  FS = Module.FS;
+  page.writeFiles(files);
+  FS.mkdir('/files');
+  FS.chdir('/files');
+  await page.restore();
+  Module.callMain([]);
+  if (!page.problem) page.begun();
+}
+begin(Module.page).catch(error => Module.page.failed(error.message));

@@ -1,0 +1,24 @@
+// What app/platform/web/page.h declares: each call goes on to the page's own script (page.js).
+mergeInto(LibraryManager.library, {
+  headscopePageBegun: function (program) { Module.page.program = program; },
+  headscopePageCopy: function (text) { Module.page.copy(UTF8ToString(text)); },
+  headscopePageCursor: function (shape) { Module.canvas.style.cursor = UTF8ToString(shape); },
+  headscopePageFullScreen: function (full) { Module.page.fullScreen(full); },
+  headscopePageAddress: function (fragment) { Module.page.address(UTF8ToString(fragment)); },
+  headscopePageUnsaved: function (unsaved) { Module.page.unsaved = unsaved !== 0; },
+  headscopePageKeep: function () { Module.page.keep(); },
+  headscopePageDownloads: function () { Module.page.downloads(); },
+  headscopePageAskForFiles: function (endings) { Module.page.askForFiles(UTF8ToString(endings)); },
+  headscopePageTakeFile__deps: ['malloc'],
+  headscopePageTakeFile: function () {
+    var path = Module.page.chosen;
+    Module.page.chosen = '';
+    if (!path) return 0;
+    var bytes = lengthBytesUTF8(path) + 1, at = _malloc(bytes);
+    stringToUTF8(path, at, bytes);
+    return at;
+  },
+  headscopePageTyping: function (types) { Module.page.typing(types !== 0); },
+  headscopePageFrame: function (milliseconds, nextIn) { Module.page.frame(milliseconds, nextIn); },
+  headscopePageFailed: function (why) { Module.page.failed(UTF8ToString(why)); },
+});
