@@ -9,7 +9,7 @@ set(web_flags -fwasm-exceptions -sSUPPORT_LONGJMP=wasm -msimd128)
 add_compile_options(${web_flags})
 add_link_options(${web_flags})
 # What the system does for the desktop, and what app/platform/web and app/web do instead.
-set(HEADSCOPE_LEFT_OUT "/app/platform/(window|desktop|quit_signals|address_space|exit_watch|font_finder|child_program|frame_sink|font_lookup|outside_files)\\.cpp|/render/(egl_context|headless)\\.cpp|/app/(headless|session_lecturer)\\.cpp|/figures/raster\\.cpp")
+set(HEADSCOPE_LEFT_OUT "/app/platform/(window|desktop|quit_signals|address_space|exit_watch|child_program|frame_sink|font_lookup|outside_files)\\.cpp|/render/(egl_context|headless)\\.cpp|/app/(headless|session_lecturer)\\.cpp|/figures/raster\\.cpp")
 
 # web_library(NAME [SOURCES ...] [INCLUDE ...] [DEFINE ...] [OWN ...]): OWN is for the library's own sources alone.
 function(web_library name)
@@ -41,7 +41,7 @@ add_library(PNG::PNG ALIAS web_png)
 
 set(sources base/ftsystem.c base/ftinit.c base/ftdebug.c base/ftbase.c base/ftbbox.c base/ftglyph.c base/ftbitmap.c
   base/ftsynth.c base/ftstroke.c base/ftmm.c autofit/autofit.c cff/cff.c psaux/psaux.c pshinter/pshinter.c
-  psnames/psnames.c smooth/smooth.c sfnt/sfnt.c truetype/truetype.c)
+  psnames/psnames.c smooth/smooth.c sfnt/sfnt.c truetype/truetype.c gzip/ftgzip.c)
 list(TRANSFORM sources PREPEND ${from}/freetype/src/)
 file(CONFIGURE OUTPUT ${made}/freetype/modules.h CONTENT "FT_USE_MODULE( FT_Module_Class, autofit_module_class )
 FT_USE_MODULE( FT_Driver_ClassRec, tt_driver_class )
@@ -52,11 +52,12 @@ FT_USE_MODULE( FT_Module_Class, pshinter_module_class )
 FT_USE_MODULE( FT_Module_Class, sfnt_module_class )
 FT_USE_MODULE( FT_Renderer_Class, ft_smooth_renderer_class )
 ")
-web_library(freetype SOURCES ${sources} INCLUDE ${from}/freetype/include OWN_INCLUDE ${made}/freetype
-  OWN FT2_BUILD_LIBRARY FT_CONFIG_MODULES_H=<modules.h>)
+web_library(freetype SOURCES ${sources} INCLUDE ${from}/freetype/include OWN_INCLUDE ${made}/freetype ${from}/zlib
+  OWN FT2_BUILD_LIBRARY FT_CONFIG_OPTION_SYSTEM_ZLIB FT_CONFIG_MODULES_H=<modules.h>)
+target_link_libraries(web_freetype INTERFACE web_z)
 add_library(Freetype::Freetype ALIAS web_freetype)
 
-web_library(harfbuzz SOURCES ${from}/harfbuzz/src/harfbuzz.cc INCLUDE ${from}/harfbuzz/src OWN HB_TINY=0 HB_NO_MT)
+web_library(harfbuzz SOURCES ${from}/harfbuzz/src/harfbuzz.cc INCLUDE ${from}/harfbuzz/src OWN HB_NO_MT)
 add_library(PkgConfig::harfbuzz ALIAS web_harfbuzz)
 
 file(GLOB sources ${from}/fribidi/lib/fribidi*.c)

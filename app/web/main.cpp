@@ -39,11 +39,12 @@ double secondsSince(Clock::time_point time) {
   return std::chrono::duration<double>(Clock::now() - time).count();
 }
 
-class Page {
+class BrowserPage {
  public:
-  Page() : session_(ui_, Limits{kMemory}, [] {}) {
+  BrowserPage() : session_(ui_, Limits{kMemory}, [] {}) {
     window_.sendEventsTo(ui_.input());
     session_.view().preferences = loadPreferences();
+    if (!attention::isThere(preferencesPath())) session_.view().preferences.light = headscopePageLight() != 0;
     const std::filesystem::path state = stateFolder();
     recovery_ = std::make_shared<RecoveryStore>(state.empty() ? state : state / "recovery");
     session_.recoverWith(recovery_);
@@ -54,7 +55,7 @@ class Page {
   InputQueue& input() { return ui_.input(); }
 
   void frame() {
-    const bool worked = session_.work();
+    const bool worked = work();
     if (worked) {
       headscopePageDownloads();
       headscopePageKeep();
@@ -87,6 +88,14 @@ class Page {
   void say(const std::string& why) { session_.view().messages.fail(why); }
 
  private:
+  /// What fits between two frames, and of what takes longer one piece; whether there was any.
+  bool work() {
+    constexpr double kSlice = 0.008;
+    const auto start = Clock::now();
+    bool any = false;
+    while (secondsSince(start) < kSlice && session_.work()) any = true;
+    return any;
+  }
   /// Brings the page's address and the browser's storage in line with the scene once it rests.
   void follow() {
     const Scene& scene = session_.document().scene();
@@ -126,7 +135,7 @@ class Page {
 template <typename Act>
 void guarded(void* page, Act act) {
   try {
-    act(*static_cast<Page*>(page));
+    act(*static_cast<BrowserPage*>(page));
   } catch (const std::exception& error) {
     emscripten_cancel_main_loop();
     headscopePageFailed(error.what());
@@ -134,7 +143,7 @@ void guarded(void* page, Act act) {
 }
 
 void frame(void* page) {
-  guarded(page, [](Page& own) { own.frame(); });
+  guarded(page, [](BrowserPage& own) { own.frame(); });
 }
 
 }  // namespace
@@ -152,13 +161,13 @@ EMSCRIPTEN_KEEPALIVE void headscopePicture(void* page, const char* path);
 EMSCRIPTEN_KEEPALIVE void headscopeEmbed(void* page, const char* none);
 }
 
+using headscope::app::BrowserPage;
 using headscope::app::guarded;
 using headscope::app::InputEvent;
-using headscope::app::Page;
 
 /// As if the system's clipboard held the text and Ctrl+V were pressed.
 void headscopePaste(void* page, const char* text) {
-  guarded(page, [text](Page& own) {
+  guarded(page, [text](BrowserPage& own) {
     own.clipboard(text);
     for (const bool down : {true, false}) {
       InputEvent event;
@@ -173,7 +182,7 @@ void headscopePaste(void* page, const char* text) {
 
 /// What an input method or a keyboard on the screen wrote.
 void headscopeType(void* page, const char* text) {
-  guarded(page, [text](Page& own) {
+  guarded(page, [text](BrowserPage& own) {
     headscope::app::eachCodepoint(text, [&own](std::uint32_t code, std::string_view) {
       InputEvent event;
       event.kind = InputEvent::Kind::text;
@@ -184,7 +193,7 @@ void headscopeType(void* page, const char* text) {
 }
 
 void headscopeDrop(void* page, const char* path) {
-  guarded(page, [path](Page& own) {
+  guarded(page, [path](BrowserPage& own) {
     InputEvent event;
     event.kind = InputEvent::Kind::drop;
     event.paths.emplace_back(path);
@@ -193,31 +202,31 @@ void headscopeDrop(void* page, const char* path) {
 }
 
 void headscopeOpenLink(void* page, const char* link) {
-  guarded(page, [link](Page& own) { own.open(link); });
+  guarded(page, [link](BrowserPage& own) { own.open(link); });
 }
 
 void headscopeSay(void* page, const char* text) {
-  guarded(page, [text](Page& own) { own.say(text); });
+  guarded(page, [text](BrowserPage& own) { own.say(text); });
 }
 
 void headscopeLinkAddress(void* page, const char* address) {
-  guarded(page, [address](Page& own) { own.session().setLinkAddress(address); });
+  guarded(page, [address](BrowserPage& own) { own.session().setLinkAddress(address); });
 }
 
 /// The page as it is shown next, as an SVG file.
 void headscopePicture(void* page, const char* path) {
-  guarded(page, [path](Page& own) { own.picture(path); });
+  guarded(page, [path](BrowserPage& own) { own.picture(path); });
 }
 
 /// In a frame of another page: one page without tools.
 void headscopeEmbed(void* page, const char*) {
-  guarded(page, [](Page& own) { own.session().view().present = true; });
+  guarded(page, [](BrowserPage& own) { own.session().view().present = true; });
 }
 
 int main() {
   try {
     // For as long as the browser shows the page.
-    Page* const page = std::make_unique<Page>().release();
+    BrowserPage* const page = std::make_unique<BrowserPage>().release();
     headscopePageBegun(page);
     emscripten_set_main_loop_arg(headscope::app::frame, page, 0, false);
     return 0;

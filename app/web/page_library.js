@@ -3,6 +3,7 @@ mergeInto(LibraryManager.library, {
   headscopePageBegun: function (program) { Module.page.program = program; },
   headscopePageCopy: function (text) { Module.page.copy(UTF8ToString(text)); },
   headscopePageCursor: function (shape) { Module.canvas.style.cursor = UTF8ToString(shape); },
+  headscopePageLight: function () { return matchMedia('(prefers-color-scheme: light)').matches; },
   headscopePageFullScreen: function (full) { Module.page.fullScreen(full); },
   headscopePageAddress: function (fragment) { Module.page.address(UTF8ToString(fragment)); },
   headscopePageUnsaved: function (unsaved) { Module.page.unsaved = unsaved !== 0; },

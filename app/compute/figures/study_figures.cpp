@@ -117,7 +117,8 @@ Drawing scatterDrawing(const ScatterFigure& figure, double width, double height,
   drawing.height = height;
   drawing.background = colors.background;
   addStudyHeader(drawing, colors, figure.title, figure.note);
-  const auto [x, y] = scatterAxes(figure, width, height);
+  const auto axes = scatterAxes(figure, width, height);
+  const ScatterAxis &x = axes.first, &y = axes.second;
   const auto line = [&](double x0, double y0, double x1, double y1) {
     drawing.shapes.push_back(Line{x0, y0, x1, y1, colors.line, 1});
   };
@@ -136,7 +137,9 @@ Drawing scatterDrawing(const ScatterFigure& figure, double width, double height,
     if (axis.low < 0) mark(axis, axis.low, across);
     // Not over that of an end.
     const double needed = across ? 44 : 16;
-    const auto far = [&](double value) { return std::abs(axis.at(0) - axis.at(value)) >= needed; };
+    const auto far = [&, &axis = axis](double value) {
+      return std::abs(axis.at(0) - axis.at(value)) >= needed;
+    };
     if (far(axis.high) && (axis.low == 0 || far(axis.low))) mark(axis, 0, across);
   }
   drawing.shapes.push_back(

@@ -10,6 +10,8 @@ void headscopePageCopy(const char* text);
 /// "text", "none" or "default".
 void headscopePageCursor(const char* shape);
 void headscopePageFullScreen(int full);
+/// Whether the system prefers light colours.
+int headscopePageLight();
 /// The part of the page's address from "#" on, without an entry in the browser's history.
 void headscopePageAddress(const char* fragment);
 /// Whether closing the page asks back.
