@@ -16,12 +16,17 @@ export class Browser {
       `--window-size=${width},${height}`, `--force-device-scale-factor=${scale}`, `--user-data-dir=${browser.profile}`, 'about:blank'],
     { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
     browser.listen(browser.process.stdio[4]);
-    const { targetInfos } = await browser.send('Target.getTargets');
-    const target = targetInfos.find(one => one.type === 'page');
-    ({ sessionId: browser.session } = await browser.send('Target.attachToTarget', { targetId: target.targetId, flatten: true }));
-    for (const domain of ['Page', 'Runtime', 'Network', 'Log']) await browser.send(domain + '.enable');
-    await browser.send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: scale, mobile: false });
+    browser.metrics = { width, height, deviceScaleFactor: scale, mobile: false };
     return browser;
+  }
+  async openTab() {
+    if (this.target) await this.send('Target.closeTarget', { targetId: this.target });
+    this.session = undefined;
+    ({ targetId: this.target } = await this.send('Target.createTarget', { url: 'about:blank' }));
+    ({ sessionId: this.session } = await this.send('Target.attachToTarget', { targetId: this.target, flatten: true }));
+    for (const domain of ['Page', 'Runtime', 'Network', 'Log']) await this.send(domain + '.enable');
+    await this.send('Emulation.setDeviceMetricsOverride', this.metrics);
+    if (this.script) await this.send('Page.addScriptToEvaluateOnNewDocument', { source: this.script });
   }
   constructor() {
     this.waiting = new Map();
@@ -29,6 +34,7 @@ export class Browser {
     this.problems = [];  // what the page threw, and what its policy refused
     this.dialogs = 0;    // questions before the page was left
     this.downloads = [];
+    this.script = '';    // runs in the page before its own
     this.next = 0;
   }
   listen(stream) {
@@ -40,6 +46,7 @@ export class Browser {
   }
   hear(message) {
     if (message.id) {
+      if (!this.waiting.has(message.id)) return;
       const { done, failed } = this.waiting.get(message.id);
       this.waiting.delete(message.id);
       message.error ? failed(new Error(message.error.message)) : done(message.result);
@@ -57,7 +64,10 @@ export class Browser {
   }
   send(method, params = {}) {
     const id = ++this.next;
-    const promise = new Promise((done, failed) => this.waiting.set(id, { done, failed }));
+    const promise = new Promise((done, failed) => {
+      this.waiting.set(id, { done, failed });
+      setTimeout(() => this.waiting.delete(id) && failed(new Error(`${method} is not answered`)), 30000).unref();
+    });
     const target = this.session && !method.startsWith('Target.') && !method.startsWith('Browser.') ? { sessionId: this.session } : {};
     this.process.stdio[3].write(JSON.stringify({ id, method, params, ...target }) + '\0');
     return promise;
@@ -69,12 +79,12 @@ export class Browser {
   }
   async until(expression, what, seconds = 120) {
     for (const end = Date.now() + 1000 * seconds; Date.now() < end; await sleep(50))
-      if (await this.evaluate(expression)) return;
+      if (await this.evaluate(expression).catch(() => false)) return;  // a page that is being left has no answer
     throw new Error(`waited ${seconds} s in vain: ${what}`);
   }
-  // Opens the page and waits until it shows what it has to show.
+  // Opens the page in a tab of its own and waits until it shows what it has to show.
   async open(address) {
-    await this.send('Page.navigate', { url: 'about:blank' });
+    await this.openTab();
     await this.send('Page.navigate', { url: address });
     await this.settled();
   }

@@ -49,7 +49,7 @@ TEST_F(ExportHtml, ThePageHoldsTheScene) {
   EXPECT_EQ(outcome.errors, "");
   const std::string page = textOf(out_);
   EXPECT_THAT(page, HasSubstr("</script><i></i></body>"));
-  EXPECT_EQ(parseScene(given(page, "mine___yours.json")).value(), scene);
+  EXPECT_EQ(parseScene(given(page, "mine___yours.json"), "given").value(), scene);
 }
 
 TEST_F(ExportHtml, ThePageHoldsRecordedAttentionByteByByte) {

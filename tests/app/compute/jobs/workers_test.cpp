@@ -193,7 +193,7 @@ TEST(Workers, WithoutThreadsDoOnePieceAtATimeTheFrontLanesFirst) {
   EXPECT_TRUE(workers.work());
   EXPECT_EQ(done, (std::vector<int>{2}));
   workers.finish();
-  EXPECT_EQ(done, (std::vector<int>{2, 2, 1}));
+  EXPECT_EQ(done, (std::vector<int>{2, 2, 2, 1}));
   EXPECT_FALSE(workers.work());
   front.start(Lane::front);
   workers.stop();
