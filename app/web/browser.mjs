@@ -25,6 +25,7 @@ export class Browser {
     ({ targetId: this.target } = await this.send('Target.createTarget', { url: 'about:blank' }));
     ({ sessionId: this.session } = await this.send('Target.attachToTarget', { targetId: this.target, flatten: true }));
     for (const domain of ['Page', 'Runtime', 'Network', 'Log']) await this.send(domain + '.enable');
+    await this.send('Page.bringToFront');
     await this.send('Emulation.setDeviceMetricsOverride', this.metrics);
     if (this.script) await this.send('Page.addScriptToEvaluateOnNewDocument', { source: this.script });
   }

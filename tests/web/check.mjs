@@ -16,7 +16,9 @@ const native = (...words) => execFileSync(program, words, { encoding: 'utf8', ma
 const browser = await Browser.start({ width: kWidth, height: kHeight });
 
 // As the native program draws without a window: dark, and no lesson is offered.
-browser.script = `localStorage.setItem('headscope:/files/.config/headscope/preferences.json', '{"light":false,"lesson_offered":true}')`;
+const settings = `localStorage.setItem('headscope:/files/.config/headscope/preferences.json', '{"light":false,"lesson_offered":true}');`;
+// No unsaved work of the check before.
+const fresh = browser.script = `localStorage.clear(); ${settings}`;
 
 // What is written where: [text, x, y] of an SVG.
 function textsOf(svg) {
@@ -137,11 +139,14 @@ await check('Unsaved work asks before the page is left, and is there the next ti
   await browser.until('Module.page.unsaved', 'unsaved work');
   await browser.until("Object.keys(localStorage).some(key => key.includes('/recovery/'))", 'work in the browser’s storage');
   const dialogs = browser.dialogs;
-  await browser.send('Page.navigate', { url: 'about:blank' });
-  await sleep(500);
+  await browser.send('Page.reload');
   assert.ok(browser.dialogs > dialogs, 'nobody asked');
+  browser.script = settings;
   await browser.open(address);
-  assert.match(await words(), /[Rr]ecover|[Rr]estore|unsaved/);
+  browser.script = fresh;
+  const kept = "Object.keys(localStorage).filter(key => key.includes('/recovery/')).map(key => localStorage[key]).join()";
+  assert.match(await browser.evaluate(kept), /kept/);
+  assert.ok(await browser.evaluate("Module.FS.readdir('/files/.local/state/headscope/recovery').length > 2"), 'it is not offered');
 });
 
 await check('Files that are too large are refused before they are read', async () => {
