@@ -43,6 +43,15 @@ async function words() {
   return textsOf(await picture()).map(([text]) => text).join('\n');
 }
 
+// Into the box of the tokens, in place of what is there.
+async function write(text) {
+  for (const type of ['mouseMoved', 'mousePressed', 'mouseReleased']) await browser.mouse(type, 150, 110, type === 'mouseMoved' ? 'none' : 'left');
+  await sleep(300);
+  await browser.key('a', { modifiers: 2, code: 'KeyA' });
+  for (const letter of text) await browser.key(letter, { text: letter });
+  await sleep(1000);
+}
+
 let failed = 0;
 async function check(name, body) {
   const start = Date.now();
@@ -110,12 +119,7 @@ await check('The address follows what is changed, and undo, without filling the 
 
 await check('What is typed is tokens', async () => {
   await browser.open(address);
-  await browser.key('t');
-  await sleep(300);
-  await browser.key('a', { modifiers: 2, code: 'KeyA' });
-  for (const letter of 'whales sing') await browser.key(letter, { text: letter });
-  await browser.key('Enter', { text: '\r' });
-  await sleep(1000);
+  await write('whales sing');
   assert.match(await words(), /whales/);
 });
 
@@ -130,12 +134,7 @@ await check('The mouse chooses a page', async () => {
 
 await check('Unsaved work asks before the page is left, and is there the next time', async () => {
   await browser.open(address);
-  await browser.mouse('mousePressed', 800, 480, 'left');
-  await browser.mouse('mouseReleased', 800, 480, 'left');
-  await browser.key('t');
-  await sleep(300);
-  for (const letter of ' kept') await browser.key(letter, { text: letter });
-  await browser.key('Enter', { text: '\r' });
+  await write('work that is kept');
   await browser.until('Module.page.unsaved', 'unsaved work');
   await browser.until("Object.keys(localStorage).some(key => key.includes('/recovery/'))", 'work in the browser’s storage');
   const dialogs = browser.dialogs;
