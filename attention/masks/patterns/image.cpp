@@ -39,12 +39,11 @@ constexpr LookupTable kImage{
              "\nfor number, (begin, end) in enumerate(" + codeList(items) +
              ", 1):\n    @[begin:end] = number\n";
     },
-    .value =
-        [](const Rule& rule, const RowPlace&, Index position, Index) -> Index {
-          const auto& images = rule.lists->spans;
-          const auto image = imageAt(images, position);
-          return image != images.end() && image->begin <= position ? image - images.begin() + 1 : 0;
-        },
+    .value = [](const Rule& rule, const RowPlace&, Index position, Index) -> Index {
+      const auto& images = rule.lists->spans;
+      const auto image = imageAt(images, position);
+      return image != images.end() && image->begin <= position ? image - images.begin() + 1 : 0;
+    },
 };
 
 }  // namespace
@@ -58,11 +57,10 @@ constinit const Pattern patterns::image{
              .users = "Gemma 3, Transfusion",
              .example = "image([3-9, 14-20])",
              .parameters = kSpans},
-    .visible =
-        [](const Number& i, const Number& j) -> Truth {
-          return (j <= i) | called("{i}, {j} in the same image[ of {spans}]",
-                                   (at(kImage, i) != 0) & (at(kImage, i) == at(kImage, j)));
-        },
+    .visible = [](const Number& i, const Number& j) -> Truth {
+      return (j <= i) | called("{i}, {j} in the same image[ of {spans}]",
+                               (at(kImage, i) != 0) & (at(kImage, i) == at(kImage, j)));
+    },
     .row =
         [](const Rule& rule, const RowPlace& at, KeyRuns& out) {
           const auto& images = rule.lists->spans;
