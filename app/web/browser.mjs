@@ -34,6 +34,7 @@ export class Browser {
     this.requests = [];  // addresses that were asked for
     this.problems = [];  // what the page threw, and what its policy refused
     this.dialogs = 0;    // questions before the page was left
+    this.leaves = true;  // the answer to them
     this.downloads = [];
     this.script = '';    // runs in the page before its own
     this.next = 0;
@@ -60,7 +61,7 @@ export class Browser {
     if (method === 'Page.downloadWillBegin' || method === 'Browser.downloadWillBegin') this.downloads.push(params.suggestedFilename);
     if (method === 'Page.javascriptDialogOpening') {
       this.dialogs += 1;
-      this.send('Page.handleJavaScriptDialog', { accept: true });
+      this.send('Page.handleJavaScriptDialog', { accept: this.leaves });
     }
   }
   send(method, params = {}) {

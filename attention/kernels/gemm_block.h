@@ -15,9 +15,6 @@ inline constexpr std::size_t kGemmColumns = 64, kGemmRows = 768;
 /// Rows of a transposed weight that one task takes for a single row of input: memory is then read as it lies.
 inline constexpr std::size_t kRowSteps = 64;
 
-/// Numbers of a single row of input whose sum is ready for weights that add an offset.
-inline constexpr std::size_t kSummed = 16;
-
 /// The weights of some outputs of a map.
 struct WeightColumns {
   const unsigned char* data = nullptr;  ///< the map's first number, at any byte

@@ -27,6 +27,9 @@ enum class WeightType {
 };
 inline constexpr int kWeightTypes = static_cast<int>(WeightType::mxfp4) + 1;
 
+/// Numbers of a single row of input whose sum is ready for weights that add an offset.
+inline constexpr std::size_t kSummed = 16;
+
 /// So many numbers lie in so many bytes, and aren't taken apart.
 struct WeightBlock {
   std::size_t numbers = 1, bytes = 4;

@@ -138,8 +138,10 @@ await check('Unsaved work asks before the page is left, and is there the next ti
   await browser.until('Module.page.unsaved', 'unsaved work');
   await browser.until("Object.keys(localStorage).some(key => key.includes('/recovery/'))", 'work in the browser’s storage');
   const dialogs = browser.dialogs;
+  browser.leaves = false;
   await browser.send('Page.reload').catch(() => {});
   await sleep(1000);
+  browser.leaves = true;
   assert.ok(browser.dialogs > dialogs, 'nobody asked');
   browser.script = settings;
   await browser.open(address);
