@@ -141,170 +141,148 @@ std::vector<Action> Session::documentActions() {
          [this](Scene&, const auto& path, const Outcome& outcome) { save(path, outcome); }});
   };
   return {
-      {"scene.open",
-       "Open scene…",
-       "Scene",
-       {Key::o, kCtrl},
-       true,
-       false,
-       [this, ask](Scene&) {
-         FileQuestion question{"Open a scene", {".json"}, "", {}};
-         question.chosen = [this](Scene&, const auto& path, const Outcome& outcome) {
-           openFile(path, outcome);
-         };
-         question.recent = std::make_shared<std::vector<RecentFile>>();
-         question.recentChosen = [this](const RecentFile& file, const Outcome& outcome) {
-           openRecent(file, outcome);
-         };
-         readRecent([recent = question.recent](auto files) { *recent = std::move(files); });
-         ask(std::move(question));
-       },
-       "",
-       "load import file recent talk model"},
-      {"scene.save",
-       "Save scene",
-       "Scene",
-       {Key::s, kCtrl},
-       true,
-       false,
-       [this, saveAs](Scene& scene) {
-         saved()->path().empty() ? saveAs(scene) : save(saved()->path(), Outcome(services_.view));
-       },
-       "",
-       "export store"},
-      {"scene.save_as",
-       "Save scene as…",
-       "Scene",
-       {Key::s, kCtrlShift},
-       true,
-       false,
-       saveAs,
-       "",
-       "export store"},
-      {"scene.reset",
-       "Go back to the opening scene",
-       "Scene",
-       {Key::n, kCtrl},
-       true,
-       false,
-       [this](Scene&) { setScene(openingScene()); },
-       "",
-       "reset start over clear new"},
-      {"scene.recover",
-       "Restore unsaved work…",
-       "Scene",
-       {},
-       true,
-       false,
-       [this](Scene&) { recovery_.offers = true; },
-       "",
-       "recovery recover crash lost backup autosave"},
-      {"edit.undo",
-       "Undo",
-       "Edit",
-       {Key::z, kCtrl},
-       true,
-       true,
-       [this](Scene&) {
-         services_.view.controls = {};
-         undoes(false).undo();
-       },
-       "",
-       "revert"},
-      {"edit.redo",
-       "Redo",
-       "Edit",
-       {Key::z, kCtrlShift},
-       true,
-       true,
-       [this](Scene&) {
-         services_.view.controls = {};
-         undoes(true).redo();
-       }},
-      {"edit.history",
-       "History: go to an earlier or later step…",
-       "Edit",
-       {static_cast<Key>('H'), kCtrl},
-       true,
-       false,
-       [this](Scene&) { services_.view.dialog = std::make_shared<HistoryList>(undoable()); },
-       "",
-       "undo list steps revert back"},
-      {"edit.stop",
-       "Stop computing and keep what is shown",
-       "Edit",
-       {},
-       true,
-       false,
-       [this](Scene& scene) {
-         // The setting that takes too long stays in the history, one undo away.
-         if (!snapshot()) return;
-         working()->record();
-         scene.setup = snapshot()->setup;
-       }},
+      {.id = "scene.open",
+       .name = "Open scene…",
+       .section = "Scene",
+       .shortcut = {Key::o, kCtrl},
+       .whileTyping = true,
+       .words = "load import file recent talk model",
+       .run =
+           [this, ask](Scene&) {
+             FileQuestion question{"Open a scene", {".json"}, "", {}};
+             question.chosen = [this](Scene&, const auto& path, const Outcome& outcome) {
+               openFile(path, outcome);
+             };
+             question.recent = std::make_shared<std::vector<RecentFile>>();
+             question.recentChosen = [this](const RecentFile& file, const Outcome& outcome) {
+               openRecent(file, outcome);
+             };
+             readRecent([recent = question.recent](auto files) { *recent = std::move(files); });
+             ask(std::move(question));
+           }},
+      {.id = "scene.save",
+       .name = "Save scene",
+       .section = "Scene",
+       .shortcut = {Key::s, kCtrl},
+       .whileTyping = true,
+       .words = "export store",
+       .run =
+           [this, saveAs](Scene& scene) {
+             saved()->path().empty() ? saveAs(scene) : save(saved()->path(), Outcome(services_.view));
+           }},
+      {.id = "scene.save_as",
+       .name = "Save scene as…",
+       .section = "Scene",
+       .shortcut = {Key::s, kCtrlShift},
+       .whileTyping = true,
+       .words = "export store",
+       .run = saveAs},
+      {.id = "scene.reset",
+       .name = "Go back to the opening scene",
+       .section = "Scene",
+       .shortcut = {Key::n, kCtrl},
+       .whileTyping = true,
+       .words = "reset start over clear new",
+       .run = [this](Scene&) { setScene(openingScene()); }},
+      {.id = "scene.recover",
+       .name = "Restore unsaved work…",
+       .section = "Scene",
+       .whileTyping = true,
+       .words = "recovery recover crash lost backup autosave",
+       .run = [this](Scene&) { recovery_.offers = true; }},
+      {.id = "edit.undo",
+       .name = "Undo",
+       .section = "Edit",
+       .shortcut = {Key::z, kCtrl},
+       .whileTyping = true,
+       .repeats = true,
+       .words = "revert",
+       .run =
+           [this](Scene&) {
+             services_.view.controls = {};
+             undoes(false).undo();
+           }},
+      {.id = "edit.redo",
+       .name = "Redo",
+       .section = "Edit",
+       .shortcut = {Key::z, kCtrlShift},
+       .whileTyping = true,
+       .repeats = true,
+       .run =
+           [this](Scene&) {
+             services_.view.controls = {};
+             undoes(true).redo();
+           }},
+      {.id = "edit.history",
+       .name = "History: go to an earlier or later step…",
+       .section = "Edit",
+       .shortcut = {static_cast<Key>('H'), kCtrl},
+       .whileTyping = true,
+       .words = "undo list steps revert back",
+       .run = [this](Scene&) { services_.view.dialog = std::make_shared<HistoryList>(undoable()); }},
+      {.id = "edit.stop",
+       .name = "Stop computing and keep what is shown",
+       .section = "Edit",
+       .whileTyping = true,
+       .run =
+           [this](Scene& scene) {
+             // The setting that takes too long stays in the history, one undo away.
+             if (!snapshot()) return;
+             working()->record();
+             scene.setup = snapshot()->setup;
+           }},
   };
 }
 
 std::vector<Action> Session::windowActions() {
   View& view = services_.view;
   std::vector<Action> actions{
-      {"look.back",
-       "Go back to all heads",
-       "View",
-       {Key::escape, {}},
-       false,
-       false,
-       [&view](Scene& scene) {
-         if (view.present && scene.cursor.focus < 0) view.present = false;
-         if (scene.cursor.focus < 0) view.drawer = false;
-         scene.cursor.focus = -1;
-       },
-       "",
-       "zoom out reset"},
-      {"look.next_head",
-       "Next head",
-       "View",
-       {Key::pageDown, {}},
-       false,
-       false,
-       [this](Scene&) { stepHead(1); }},
-      {"look.previous_head",
-       "Previous head",
-       "View",
-       {Key::pageUp, {}},
-       false,
-       false,
-       [this](Scene&) { stepHead(-1); }},
-      {"look.present",
-       "Present: large type, no panels",
-       "View",
-       {Key::p, {}},
-       false,
-       false,
-       [&view](Scene&) { view.present = !view.present; },
-       "",
-       "zoom presentation slides lecture mode"},
-      {"look.full_screen",
-       "Full screen",
-       "View",
-       {Key::f11, {}},
-       true,
-       false,
-       [&view](Scene&) { view.fullScreen = !view.fullScreen; },
-       "",
-       "maximize window"},
-      {"look.side",
-       "Show or hide the receipt",
-       "View",
-       {Key::r, {}},
-       false,
-       false,
-       [&view](Scene&) { view.drawer = !view.drawer; }},
+      {.id = "look.back",
+       .name = "Go back to all heads",
+       .section = "View",
+       .shortcut = {Key::escape, {}},
+       .words = "zoom out reset",
+       .run =
+           [&view](Scene& scene) {
+             if (view.present && scene.cursor.focus < 0) view.present = false;
+             if (scene.cursor.focus < 0) view.drawer = false;
+             scene.cursor.focus = -1;
+           }},
+      {.id = "look.next_head",
+       .name = "Next head",
+       .section = "View",
+       .shortcut = {Key::pageDown, {}},
+       .run = [this](Scene&) { stepHead(1); }},
+      {.id = "look.previous_head",
+       .name = "Previous head",
+       .section = "View",
+       .shortcut = {Key::pageUp, {}},
+       .run = [this](Scene&) { stepHead(-1); }},
+      {.id = "look.present",
+       .name = "Present: large type, no panels",
+       .section = "View",
+       .shortcut = {Key::p, {}},
+       .words = "zoom presentation slides lecture mode",
+       .run = [&view](Scene&) { view.present = !view.present; }},
+      {.id = "look.full_screen",
+       .name = "Full screen",
+       .section = "View",
+       .shortcut = {Key::f11, {}},
+       .whileTyping = true,
+       .words = "maximize window",
+       .run = [&view](Scene&) { view.fullScreen = !view.fullScreen; }},
+      {.id = "look.side",
+       .name = "Show or hide the receipt",
+       .section = "View",
+       .shortcut = {Key::r, {}},
+       .run = [&view](Scene&) { view.drawer = !view.drawer; }},
   };
   for (const PageRow& row : rows_)
-    actions.push_back({"page." + std::string(row.info.key), std::string(row.info.goTo), "Pages",
-                       row.info.shortcut, false, false,
-                       [this, key = row.info.key](Scene&) { document_->scene().cursor.page = key; }});
+    actions.push_back({.id = "page." + std::string(row.info.key),
+                       .name = std::string(row.info.goTo),
+                       .section = "Pages",
+                       .shortcut = row.info.shortcut,
+                       .run = [this, key = row.info.key](Scene&) { document_->scene().cursor.page = key; }});
   return actions;
 }
 

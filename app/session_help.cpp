@@ -29,8 +29,13 @@ std::vector<Action> Session::settingActions() {
   std::vector<Action> actions;
   const auto add = [&](const PreferenceRow& row, std::string id, std::string name, KeyPress shortcut,
                        std::string words, std::function<void(Scene&)> run) {
-    actions.push_back({std::move(id), std::move(name), "Appearance", shortcut, true, false, std::move(run),
-                       "", words + " " + row.words});
+    actions.push_back({.id = std::move(id),
+                       .name = std::move(name),
+                       .section = "Appearance",
+                       .shortcut = shortcut,
+                       .whileTyping = true,
+                       .words = words + " " + row.words,
+                       .run = std::move(run)});
   };
   for (const PreferenceRow& row : preferenceRows()) {
     const auto flip = [&preferences](bool Preferences::*value) {
@@ -53,60 +58,52 @@ std::vector<Action> Session::settingActions() {
     add(row, id + ".smaller", name + " smaller", {Key::minus, kWithCtrl}, "zoom out", step(-1));
     add(row, id + ".normal", "Reset text size", {Key::d0, kWithCtrl}, "reset", step(0));
   }
-  actions.push_back({"settings",
-                     "Settings…",
-                     "Appearance",
-                     {Key::comma, kWithCtrl},
-                     true,
-                     false,
-                     [this](Scene&) { services_.view.dialog = std::make_shared<SettingsDialog>(actions_); },
-                     "",
-                     "preferences options configure accessibility"});
+  actions.push_back(
+      {.id = "settings",
+       .name = "Settings…",
+       .section = "Appearance",
+       .shortcut = {Key::comma, kWithCtrl},
+       .whileTyping = true,
+       .words = "preferences options configure accessibility",
+       .run = [this](Scene&) { services_.view.dialog = std::make_shared<SettingsDialog>(actions_); }});
   return actions;
 }
 
 std::vector<Action> Session::helpActions() {
   return {
-      {"palette",
-       "Show all actions…",
-       "Help",
-       {Key::k, kWithCtrl},
-       true,
-       false,
-       [this](Scene&) { services_.view.dialog = std::make_shared<Palette>(actions_); },
-       "",
-       "commands search"},
-      {"manual",
-       "Open the manual",
-       "Help",
-       {Key::f1, {}},
-       true,
-       false,
-       [this](Scene&) { openManual(document_->scene().cursor.page); },
-       "",
-       "help documentation glossary"},
-      {"shortcuts",
-       "Show keyboard and mouse help",
-       "Help",
-       {Key::f1, {.shift = true}},
-       true,
-       false,
-       [this](Scene&) {
-         std::vector<std::string> pages{document_->scene().cursor.page};
-         if (onStage()) pages.push_back(scene().cursor.page);
-         services_.view.dialog = std::make_shared<ShortcutSheet>(actions_, std::move(pages));
-       },
-       "",
-       "help keys hotkeys settings"},
-      {"quit",
-       "Quit",
-       "Help",
-       {static_cast<Key>('Q'), kWithCtrl},
-       true,
-       false,
-       [this](Scene&) { requestQuit(); },
-       "",
-       "exit close"},
+      {.id = "palette",
+       .name = "Show all actions…",
+       .section = "Help",
+       .shortcut = {Key::k, kWithCtrl},
+       .whileTyping = true,
+       .words = "commands search",
+       .run = [this](Scene&) { services_.view.dialog = std::make_shared<Palette>(actions_); }},
+      {.id = "manual",
+       .name = "Open the manual",
+       .section = "Help",
+       .shortcut = {Key::f1, {}},
+       .whileTyping = true,
+       .words = "help documentation glossary",
+       .run = [this](Scene&) { openManual(document_->scene().cursor.page); }},
+      {.id = "shortcuts",
+       .name = "Show keyboard and mouse help",
+       .section = "Help",
+       .shortcut = {Key::f1, {.shift = true}},
+       .whileTyping = true,
+       .words = "help keys hotkeys settings",
+       .run =
+           [this](Scene&) {
+             std::vector<std::string> pages{document_->scene().cursor.page};
+             if (onStage()) pages.push_back(scene().cursor.page);
+             services_.view.dialog = std::make_shared<ShortcutSheet>(actions_, std::move(pages));
+           }},
+      {.id = "quit",
+       .name = "Quit",
+       .section = "Help",
+       .shortcut = {static_cast<Key>('Q'), kWithCtrl},
+       .whileTyping = true,
+       .words = "exit close",
+       .run = [this](Scene&) { requestQuit(); }},
   };
 }
 

@@ -57,29 +57,23 @@ void Session::openLink(std::string link, const Outcome& outcome) {
 }
 
 std::vector<Action> Session::linkActions() {
-  return {{"link.copy",
-           "Copy link",
-           "Scene",
-           {},
-           true,
-           false,
-           [this](Scene&) { copyLink(); },
-           "",
-           "share url address export"},
-          {"link.paste",
-           "Open the link in the clipboard",
-           "Scene",
-           {Key::v, {.ctrl = true}},
-           false,
-           false,
-           [this](Scene&) {
+  return {{.id = "link.copy",
+           .name = "Copy link",
+           .section = "Scene",
+           .whileTyping = true,
+           .words = "share url address export",
+           .run = [this](Scene&) { copyLink(); }},
+          {.id = "link.paste",
+           .name = "Open the link in the clipboard",
+           .section = "Scene",
+           .shortcut = {Key::v, {.ctrl = true}},
+           .words = "paste share url address import",
+           .run = [this](Scene&) {
              const char* clip = ImGui::GetClipboardText();
              if (!clip || !isLink(clip))
                return services_.view.messages.fail("The clipboard holds no link to a scene.");
              openLink(clip, Outcome(services_.view));
-           },
-           "",
-           "paste share url address import"}};
+           }}};
 }
 
 }  // namespace headscope::app

@@ -84,7 +84,12 @@ std::vector<Action> Session::stageActions() {
   };
   const auto action = [](const char* id, const char* name, char key, std::function<void(Scene&)> run,
                          const char* words) {
-    return Action{id, name, "Present", letter(key), false, false, std::move(run), "", words};
+    return Action{.id = id,
+                  .name = name,
+                  .section = "Present",
+                  .shortcut = letter(key),
+                  .words = words,
+                  .run = std::move(run)};
   };
   return {
       action(
@@ -107,24 +112,19 @@ std::vector<Action> Session::stageActions() {
       action("stage.pen", "Pen on or off: draw, or with Shift an arrow", 'W', onStage(&StageState::pen),
              "write draw arrow annotate"),
       action("stage.notes", "Notes over the page, or away", 'N', onStage(&StageState::notes), "speaker text"),
-      {"stage.lecturer",
-       "Open or close the lecturer's window",
-       "Present",
-       {Key::p, {.ctrl = true, .shift = true}},
-       true,
-       false,
-       [this](Scene&) { stage_.lecturer = !stage_.lecturer; },
-       "",
-       "presenter view second screen monitor notes clock"},
-      {"stage.erase",
-       "Erase what the pen drew",
-       "Present",
-       {Key::backspace, {}},
-       false,
-       false,
-       [](Scene& scene) { erasePen(scene); },
-       "",
-       "clear drawing"},
+      {.id = "stage.lecturer",
+       .name = "Open or close the lecturer's window",
+       .section = "Present",
+       .shortcut = {Key::p, {.ctrl = true, .shift = true}},
+       .whileTyping = true,
+       .words = "presenter view second screen monitor notes clock",
+       .run = [this](Scene&) { stage_.lecturer = !stage_.lecturer; }},
+      {.id = "stage.erase",
+       .name = "Erase what the pen drew",
+       .section = "Present",
+       .shortcut = {Key::backspace, {}},
+       .words = "clear drawing",
+       .run = [](Scene& scene) { erasePen(scene); }},
   };
 }
 

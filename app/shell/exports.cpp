@@ -160,37 +160,29 @@ void Exports::askForHandout() {
 }
 
 std::vector<Action> Exports::actions() {
-  return {{"film.record",
-           "Record a film…",
-           "Picture",
-           {},
-           true,
-           false,
-           [this](Scene&) { services_.view.dialog = std::make_shared<RecordDialog>(*this); },
-           "",
-           "video mp4 webm gif animation export"},
-          {"film.stop",
-           "Stop recording",
-           "Picture",
-           {},
-           true,
-           false,
-           [this](Scene&) {
-             if (!child_) return services_.view.say("Nothing is being recorded.");
-             stopped_ = true;
-             child_->stop();
-           },
-           "",
-           "video cancel abort"},
-          {"handout.save",
-           "Save a hand-out of this view, lesson or talk…",
-           "Picture",
-           {},
-           true,
-           false,
-           [this](Scene&) { askForHandout(); },
-           "",
-           "pdf print export notes"}};
+  return {{.id = "film.record",
+           .name = "Record a film…",
+           .section = "Picture",
+           .whileTyping = true,
+           .words = "video mp4 webm gif animation export",
+           .run = [this](Scene&) { services_.view.dialog = std::make_shared<RecordDialog>(*this); }},
+          {.id = "film.stop",
+           .name = "Stop recording",
+           .section = "Picture",
+           .whileTyping = true,
+           .words = "video cancel abort",
+           .run =
+               [this](Scene&) {
+                 if (!child_) return services_.view.say("Nothing is being recorded.");
+                 stopped_ = true;
+                 child_->stop();
+               }},
+          {.id = "handout.save",
+           .name = "Save a hand-out of this view, lesson or talk…",
+           .section = "Picture",
+           .whileTyping = true,
+           .words = "pdf print export notes",
+           .run = [this](Scene&) { askForHandout(); }}};
 }
 
 }  // namespace headscope::app

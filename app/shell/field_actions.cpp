@@ -52,13 +52,11 @@ void addChoices(std::vector<Action>& actions, const Field& field, View& view) {
   for (std::size_t i = 0; i < selection.labels.size(); ++i) {
     const std::string id = "set." + std::string(field.path) + "." + choiceName(field, i);
     const bool needsFile = field.path == "weights.source" && choiceName(field, i) == "file";
-    actions.push_back({id,
-                       nameOf(field, selection.labels[i]),
-                       "Settings",
-                       {},
-                       true,
-                       false,
-                       [&field, &view, i, needsFile](Scene& scene) {
+    actions.push_back({.id = id,
+                       .name = nameOf(field, selection.labels[i]),
+                       .section = "Settings",
+                       .whileTyping = true,
+                       .run = [&field, &view, i, needsFile](Scene& scene) {
                          if (needsFile && scene.setup.weights.file.empty())
                            return view.request("weights.open");
                          tryChange(scene, view, [&](Scene& changed) {
@@ -71,13 +69,11 @@ void addChoices(std::vector<Action>& actions, const Field& field, View& view) {
 }
 
 void addSwitch(std::vector<Action>& actions, const Field& field, View& view) {
-  actions.push_back({"set." + std::string(field.path),
-                     std::string(std::get<Toggle>(field.control).label) + ": on or off",
-                     "Settings",
-                     {},
-                     true,
-                     false,
-                     [&field, &view](Scene& scene) {
+  actions.push_back({.id = "set." + std::string(field.path),
+                     .name = std::string(std::get<Toggle>(field.control).label) + ": on or off",
+                     .section = "Settings",
+                     .whileTyping = true,
+                     .run = [&field, &view](Scene& scene) {
                        tryChange(scene, view, [&](Scene& changed) {
                          bool& value = std::get<Member<bool>>(field.access).edit(changed);
                          value = !value;

@@ -15,13 +15,13 @@ struct Action {
   std::string id;            ///< "decode.play": how buttons and tests ask for it
   std::string name;          ///< for the list: a verb and what it acts on
   std::string section;       ///< of the list and the sheet of keys
-  KeyPress shortcut;         ///< Key::none where there is none
+  KeyPress shortcut = {};    ///< Key::none where there is none
   bool whileTyping = false;  ///< acts even when a text box has the keyboard
   bool repeats = false;      ///< again and again while the key is held
-  std::function<void(Scene&)> run;
   std::string page = {};    ///< the one page where its shortcut acts, before others' there; empty: everywhere
   std::string words = {};   ///< what else people call it, lower case: "export", "logit lens"
   bool afterStage = false;  ///< of a page that stages another: its key is asked after that one's
+  std::function<void(Scene&)> run;
 
   /// How well it answers a search: 2 where its name has the text, 1 where every word of the text begins one
   /// of its name's or its other words, 0 where it doesn't.

@@ -27,13 +27,11 @@ class LettersLab : public Page {
         }) {}
 
   std::vector<Action> actions() override {
-    return {{"letters.shout",
-             "Shout the text",
-             "Letters",
-             {static_cast<Key>('U'), {}},
-             false,
-             false,
-             [](Scene& scene) { scene.setup.input.text = "SHOUT"; }}};
+    return {{.id = "letters.shout",
+             .name = "Shout the text",
+             .section = "Letters",
+             .shortcut = {static_cast<Key>('U'), {}},
+             .run = [](Scene& scene) { scene.setup.input.text = "SHOUT"; }}};
   }
   bool take(const Scene&) override { return std::exchange(shown_, letters_.current()) != letters_.current(); }
   void draw(Scene& scene, const Layout& layout) override {

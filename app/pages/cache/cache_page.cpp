@@ -322,18 +322,27 @@ std::vector<Action> CachePage::actions() {
     };
   };
   return {
-      {"cache.play", "Play or pause decoding", "Cache", {}, false, false, moves(DecodeMove::play)},
-      {"cache.forward", "Add one token to the cache", "Cache", {}, false, true, moves(DecodeMove::forward)},
-      {"cache.back", "Remove one token from the cache", "Cache", {}, false, true, moves(DecodeMove::back)},
-      {"cache.first", "Empty the cache", "Cache", {}, false, false, moves(DecodeMove::first)},
-      {"cache.last", "Fill the cache", "Cache", {}, false, false, moves(DecodeMove::last)},
-      {"mask.causal",
-       "Turn the causal mask on or off",
-       "Mask",
-       {Key::c, {}},
-       false,
-       false,
-       [this](Scene& scene) {
+      {.id = "cache.play",
+       .name = "Play or pause decoding",
+       .section = "Cache",
+       .run = moves(DecodeMove::play)},
+      {.id = "cache.forward",
+       .name = "Add one token to the cache",
+       .section = "Cache",
+       .repeats = true,
+       .run = moves(DecodeMove::forward)},
+      {.id = "cache.back",
+       .name = "Remove one token from the cache",
+       .section = "Cache",
+       .repeats = true,
+       .run = moves(DecodeMove::back)},
+      {.id = "cache.first", .name = "Empty the cache", .section = "Cache", .run = moves(DecodeMove::first)},
+      {.id = "cache.last", .name = "Fill the cache", .section = "Cache", .run = moves(DecodeMove::last)},
+      {.id = "mask.causal",
+       .name = "Turn the causal mask on or off",
+       .section = "Mask",
+       .shortcut = {Key::c, {}},
+       .run = [this](Scene& scene) {
          const auto& opened = scene.setup.subject.opened;
          if (opened && opened->config().causal)
            return services_.view.messages.fail(opened->name +

@@ -59,16 +59,19 @@ std::vector<Action> kindActions(View& view) {
        {Named{AttentionKind::mha, "kind.mha", "Use MHA: each head has its own keys and values"},
         Named{AttentionKind::gqa, "kind.gqa", "Use GQA: groups of heads share keys and values"},
         Named{AttentionKind::mqa, "kind.mqa", "Use MQA: all heads share one pair of keys and values"}})
-    actions.push_back(
-        {named.id, named.name, "Settings", {}, true, false, [&view, kind = named.kind](Scene& scene) {
-           Setup& setup = scene.setup;
-           const std::string reason = !setup.subject.model.empty() ? "Set by the opened model."
-                                      : setup.weights.source == WeightSource::file
-                                          ? "Set by the weights file."
-                                          : kindRefusal(setup, kind);
-           if (!reason.empty()) return view.messages.fail(reason);
-           setup.model.kvHeads = kvHeadsFor(kind, setup.model.heads);
-         }});
+    actions.push_back({.id = named.id,
+                       .name = named.name,
+                       .section = "Settings",
+                       .whileTyping = true,
+                       .run = [&view, kind = named.kind](Scene& scene) {
+                         Setup& setup = scene.setup;
+                         const std::string reason = !setup.subject.model.empty() ? "Set by the opened model."
+                                                    : setup.weights.source == WeightSource::file
+                                                        ? "Set by the weights file."
+                                                        : kindRefusal(setup, kind);
+                         if (!reason.empty()) return view.messages.fail(reason);
+                         setup.model.kvHeads = kvHeadsFor(kind, setup.model.heads);
+                       }});
   return actions;
 }
 

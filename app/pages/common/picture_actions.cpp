@@ -73,91 +73,37 @@ void askWhereShown(PageServices& services, const Scene& scene) {
 }  // namespace
 
 std::vector<Action> pictureActions(PageServices& services) {
-  return {
-      {"picture.save",
-       "Save a picture of this page…",
-       "Picture",
-       {Key::p, {.ctrl = true}},
-       true,
-       false,
-       [&services](Scene& scene) {
-         hasFigure(scene) ? askWhere(services, shownPicture(scene), {}) : askWhereShown(services, scene);
-       },
-       "",
-       "export screenshot image figure png svg pdf"},
-      {"picture.save_shown",
-       "Save this page as it is shown…",
-       "Picture",
-       {},
-       true,
-       false,
-       [&services](Scene& scene) { askWhereShown(services, scene); },
-       "",
-       "export screenshot window vector print png svg pdf"},
-      {"picture.save_dark",
-       "Save a picture of this page, dark…",
-       "Picture",
-       {},
-       true,
-       false,
-       [&services](Scene& scene) { askWhere(services, shownPicture(scene), {.dark = true}); },
-       "",
-       "export screenshot image figure png svg pdf"},
-      {"picture.save_head",
-       "Save a picture of this head…",
-       "Picture",
-       {},
-       true,
-       false,
-       [&services](Scene&) { askWhere(services, PictureKind::head, {}); },
-       "",
-       "export screenshot image figure png svg pdf"},
-      {"picture.save_heads",
-       "Save a picture of all heads…",
-       "Picture",
-       {},
-       true,
-       false,
-       [&services](Scene&) { askWhere(services, PictureKind::heads, {}); },
-       "",
-       "export screenshot image figure png svg pdf"},
-      {"picture.save_mask",
-       "Save a picture of the mask…",
-       "Picture",
-       {},
-       true,
-       false,
-       [&services](Scene&) { askWhere(services, PictureKind::mask, {}); },
-       "",
-       "export screenshot image figure png svg pdf"},
-      {"picture.save_map",
-       "Save a picture of the map…",
-       "Picture",
-       {},
-       true,
-       false,
-       [&services](Scene&) { askWhere(services, PictureKind::map, {}); },
-       "",
-       "export screenshot image figure png svg pdf"},
-      {"picture.save_cache",
-       "Save a picture of the KV cache…",
-       "Picture",
-       {},
-       true,
-       false,
-       [&services](Scene&) { askWhere(services, PictureKind::cache, {}); },
-       "",
-       "export screenshot image figure png svg pdf"},
-      {"picture.save_cost",
-       "Save a picture of the cost figures…",
-       "Picture",
-       {},
-       true,
-       false,
-       [&services](Scene&) { askWhere(services, PictureKind::cost, {}); },
-       "",
-       "export screenshot image figure png svg pdf"},
+  std::vector<Action> actions;
+  const auto add = [&actions](std::string id, std::string name, std::function<void(Scene&)> run,
+                              KeyPress shortcut = {}) {
+    actions.push_back({.id = "picture." + std::move(id),
+                       .name = "Save a picture of " + std::move(name) + "…",
+                       .section = "Picture",
+                       .shortcut = shortcut,
+                       .whileTyping = true,
+                       .words = "export screenshot image figure window vector print png svg pdf",
+                       .run = std::move(run)});
   };
+  add("save", "this page",
+      [&services](Scene& scene) {
+        hasFigure(scene) ? askWhere(services, shownPicture(scene), {}) : askWhereShown(services, scene);
+      },
+      {Key::p, {.ctrl = true}});
+  add("save_shown", "this page as it is shown",
+      [&services](Scene& scene) { askWhereShown(services, scene); });
+  add("save_dark", "this page, dark",
+      [&services](Scene& scene) { askWhere(services, shownPicture(scene), {.dark = true}); });
+  const auto addFigure = [&](PictureKind kind, std::string name) {
+    add("save_" + std::string(kPictureNames[static_cast<std::size_t>(kind)]), std::move(name),
+        [&services, kind](Scene&) { askWhere(services, kind, {}); });
+  };
+  addFigure(PictureKind::head, "this head");
+  addFigure(PictureKind::heads, "all heads");
+  addFigure(PictureKind::mask, "the mask");
+  addFigure(PictureKind::map, "the map");
+  addFigure(PictureKind::cache, "the KV cache");
+  addFigure(PictureKind::cost, "the cost figures");
+  return actions;
 }
 
 }  // namespace headscope::app

@@ -229,13 +229,10 @@ void CostPage::chooseGpus(Scene& scene, std::size_t choice) {
 
 Action CostPage::plotAction(int which) {
   const std::string name = kCostTabs[static_cast<std::size_t>(which)];
-  return {"cost.plot." + std::to_string(which),
-          "Cost: " + name,
-          "Cost",
-          {},
-          false,
-          false,
-          [this, which](Scene& scene) {
+  return {.id = "cost.plot." + std::to_string(which),
+          .name = "Cost: " + name,
+          .section = "Cost",
+          .run = [this, which](Scene& scene) {
             scene.cursor.page = "cost";
             page_.plotTab = which;
           }};
@@ -243,57 +240,53 @@ Action CostPage::plotAction(int which) {
 
 std::vector<Action> CostPage::actions() {
   std::vector<Action> actions{
-      {"cost.open",
-       "Open a config.json to see its cost…",
-       "Scene",
-       {},
-       true,
-       false,
-       [this](Scene&) {
-         FileQuestion question{"Open a config.json", {".json"}, "", {}, "config.json"};
-         question.chosen = [this](Scene&, const auto& path, const Outcome& outcome) {
-           openConfig(path, services_.asker(), outcome);
-         };
-         services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
-       }},
+      {.id = "cost.open",
+       .name = "Open a config.json to see its cost…",
+       .section = "Scene",
+       .whileTyping = true,
+       .run =
+           [this](Scene&) {
+             FileQuestion question{"Open a config.json", {".json"}, "", {}, "config.json"};
+             question.chosen = [this](Scene&, const auto& path, const Outcome& outcome) {
+               openConfig(path, services_.asker(), outcome);
+             };
+             services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
+           }},
       plotAction(0),
       plotAction(1),
       plotAction(2),
-      {"cost.machines",
-       "Edit the list of machines…",
-       "Cost",
-       {},
-       true,
-       false,
-       [this](Scene& scene) {
-         scene.cursor.page = "cost";
-         services_.view.dialog = std::make_shared<MachineEditor>(
-             page_, [this](const MachineChange& change) { keepMachine(change); });
-       },
-       "",
-       "gpu hardware settings"},
-      {"cost.next_plot",
-       "Show the next plot",
-       "Cost",
-       {Key::pageDown, {}},
-       false,
-       false,
-       [this](Scene&) { showNext(1); },
-       "cost"},
-      {"cost.previous_plot",
-       "Show the previous plot",
-       "Cost",
-       {Key::pageUp, {}},
-       false,
-       false,
-       [this](Scene&) { showNext(-1); },
-       "cost"}};
+      {.id = "cost.machines",
+       .name = "Edit the list of machines…",
+       .section = "Cost",
+       .whileTyping = true,
+       .words = "gpu hardware settings",
+       .run =
+           [this](Scene& scene) {
+             scene.cursor.page = "cost";
+             services_.view.dialog = std::make_shared<MachineEditor>(
+                 page_, [this](const MachineChange& change) { keepMachine(change); });
+           }},
+      {.id = "cost.next_plot",
+       .name = "Show the next plot",
+       .section = "Cost",
+       .shortcut = {Key::pageDown, {}},
+       .page = "cost",
+       .run = [this](Scene&) { showNext(1); }},
+      {.id = "cost.previous_plot",
+       .name = "Show the previous plot",
+       .section = "Cost",
+       .shortcut = {Key::pageUp, {}},
+       .page = "cost",
+       .run = [this](Scene&) { showNext(-1); }}};
   // The digits alone switch pages, on this one too.
   for (std::size_t i = 0; i < kGpuCounts.size(); ++i)
-    actions.push_back({fmt::format("cost.gpus.{}", kGpuCounts[i]),
-                       fmt::format("Spread the model over {} GPU{}", kGpuCounts[i], i == 0 ? "" : "s"),
-                       "Cost", KeyPress{static_cast<Key>('1' + i), {.shift = true}}, false, false,
-                       [this, i](Scene& scene) { chooseGpus(scene, i); }, "cost"});
+    actions.push_back(
+        {.id = fmt::format("cost.gpus.{}", kGpuCounts[i]),
+         .name = fmt::format("Spread the model over {} GPU{}", kGpuCounts[i], i == 0 ? "" : "s"),
+         .section = "Cost",
+         .shortcut = KeyPress{static_cast<Key>('1' + i), {.shift = true}},
+         .page = "cost",
+         .run = [this, i](Scene& scene) { chooseGpus(scene, i); }});
   return actions;
 }
 

@@ -37,101 +37,105 @@ std::vector<Action> HeadLabPage::actions() {
   const Mods shift{.shift = true};
   std::vector<Action> actions;
   for (const HeadLabTabRow& row : headLabTabs())
-    actions.push_back({"lab." + std::string(row.key),
-                       row.action,
-                       "Lab",
-                       {},
-                       false,
-                       false,
-                       [key = row.key](Scene& scene) {
+    actions.push_back({.id = "lab." + std::string(row.key),
+                       .name = row.action,
+                       .section = "Lab",
+                       .words = row.words,
+                       .run = [key = row.key](Scene& scene) {
                          scene.cursor.page = "lab";
                          scene.cursor.lab.tab = key;
-                       },
-                       "",
-                       row.words});
-  actions.push_back({"lab.patch_sample",
-                     "Patch from the same words in reverse",
-                     "Lab",
-                     {},
-                     false,
-                     false,
-                     [](Scene& scene) {
+                       }});
+  actions.push_back({.id = "lab.patch_sample",
+                     .name = "Patch from the same words in reverse",
+                     .section = "Lab",
+                     .words = "activation patch causal tracing corrupted",
+                     .run = [](Scene& scene) {
                        scene.cursor.page = "lab";
                        scene.cursor.lab.tab = "ablation";
                        scene.cursor.lab.ablationView = AblationView::patch;
                        scene.cursor.lab.patchText = reversedWords(scene.setup.input.text);
-                     },
-                     "",
-                     "activation patch causal tracing corrupted"});
-  const Action keys[] = {
-      {"lab.next", "Next step or mistake", "Lab", {Key::right, {}}, false, true, steps(1), "lab"},
-      {"lab.previous", "Previous step or mistake", "Lab", {Key::left, {}}, false, true, steps(-1), "lab"},
-      {"lab.first", "First step or mistake", "Lab", {Key::home, {}}, false, false, steps(-100), "lab"},
-      {"lab.last", "Last step or mistake", "Lab", {Key::end, {}}, false, false, steps(100), "lab"},
-      {"lab.play",
-       "Play or pause the pipeline",
-       "Lab",
-       {Key::space, {}},
-       false,
-       false,
-       [this](Scene& scene) {
-         scene.cursor.page = "lab";
-         scene.cursor.lab.tab = "pipeline";
-         page_.playing = !page_.playing;
-         page_.playedAt = services_.view.time;
-         if (page_.playing && scene.cursor.lab.step == stepsOf(page_).back())
-           scene.cursor.lab.step = Step::input;
-       },
-       "lab"},
-      {"lab.query_down",
-       "Next query in the lab",
-       "Lab",
-       {Key::down, {}},
-       false,
-       true,
-       moves(&Cell::query, 1),
-       "lab"},
-      {"lab.query_up",
-       "Previous query in the lab",
-       "Lab",
-       {Key::up, {}},
-       false,
-       true,
-       moves(&Cell::query, -1),
-       "lab"},
-      {"lab.key_right",
-       "Next key in the lab",
-       "Lab",
-       {Key::right, shift},
-       false,
-       true,
-       moves(&Cell::key, 1),
-       "lab"},
-      {"lab.key_left",
-       "Previous key in the lab",
-       "Lab",
-       {Key::left, shift},
-       false,
-       true,
-       moves(&Cell::key, -1),
-       "lab"},
-      {"lab.switch",
-       "Switch the pointed-at head off or on (Ablation)",
-       "Lab",
-       {Key::del, {}},
-       false,
-       false,
-       [this](Scene& scene) { shown(scene).switchHead(scene); },
-       "lab",
-       "ablate ablation prune knock out disable"},
-      {"lab.paste",
-       "Paste a table of embeddings (Embeddings)",
-       "Lab",
-       {Key::v, {.ctrl = true}},
-       false,
-       false,
-       [this](Scene& scene) { shown(scene).paste(scene); },
-       "lab"}};
+                     }});
+  const Action keys[] = {{.id = "lab.next",
+                          .name = "Next step or mistake",
+                          .section = "Lab",
+                          .shortcut = {Key::right, {}},
+                          .repeats = true,
+                          .page = "lab",
+                          .run = steps(1)},
+                         {.id = "lab.previous",
+                          .name = "Previous step or mistake",
+                          .section = "Lab",
+                          .shortcut = {Key::left, {}},
+                          .repeats = true,
+                          .page = "lab",
+                          .run = steps(-1)},
+                         {.id = "lab.first",
+                          .name = "First step or mistake",
+                          .section = "Lab",
+                          .shortcut = {Key::home, {}},
+                          .page = "lab",
+                          .run = steps(-100)},
+                         {.id = "lab.last",
+                          .name = "Last step or mistake",
+                          .section = "Lab",
+                          .shortcut = {Key::end, {}},
+                          .page = "lab",
+                          .run = steps(100)},
+                         {.id = "lab.play",
+                          .name = "Play or pause the pipeline",
+                          .section = "Lab",
+                          .shortcut = {Key::space, {}},
+                          .page = "lab",
+                          .run =
+                              [this](Scene& scene) {
+                                scene.cursor.page = "lab";
+                                scene.cursor.lab.tab = "pipeline";
+                                page_.playing = !page_.playing;
+                                page_.playedAt = services_.view.time;
+                                if (page_.playing && scene.cursor.lab.step == stepsOf(page_).back())
+                                  scene.cursor.lab.step = Step::input;
+                              }},
+                         {.id = "lab.query_down",
+                          .name = "Next query in the lab",
+                          .section = "Lab",
+                          .shortcut = {Key::down, {}},
+                          .repeats = true,
+                          .page = "lab",
+                          .run = moves(&Cell::query, 1)},
+                         {.id = "lab.query_up",
+                          .name = "Previous query in the lab",
+                          .section = "Lab",
+                          .shortcut = {Key::up, {}},
+                          .repeats = true,
+                          .page = "lab",
+                          .run = moves(&Cell::query, -1)},
+                         {.id = "lab.key_right",
+                          .name = "Next key in the lab",
+                          .section = "Lab",
+                          .shortcut = {Key::right, shift},
+                          .repeats = true,
+                          .page = "lab",
+                          .run = moves(&Cell::key, 1)},
+                         {.id = "lab.key_left",
+                          .name = "Previous key in the lab",
+                          .section = "Lab",
+                          .shortcut = {Key::left, shift},
+                          .repeats = true,
+                          .page = "lab",
+                          .run = moves(&Cell::key, -1)},
+                         {.id = "lab.switch",
+                          .name = "Switch the pointed-at head off or on (Ablation)",
+                          .section = "Lab",
+                          .shortcut = {Key::del, {}},
+                          .page = "lab",
+                          .words = "ablate ablation prune knock out disable",
+                          .run = [this](Scene& scene) { shown(scene).switchHead(scene); }},
+                         {.id = "lab.paste",
+                          .name = "Paste a table of embeddings (Embeddings)",
+                          .section = "Lab",
+                          .shortcut = {Key::v, {.ctrl = true}},
+                          .page = "lab",
+                          .run = [this](Scene& scene) { shown(scene).paste(scene); }}};
   actions.insert(actions.end(), std::begin(keys), std::end(keys));
   return actions;
 }

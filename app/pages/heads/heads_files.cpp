@@ -91,43 +91,39 @@ std::vector<Action> HeadsPage::fileActions() {
     services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
   };
   return {
-      {"weights.open",
-       "Load weights from a file…",
-       "Scene",
-       {},
-       true,
-       false,
-       [this, ask](Scene&) {
-         ask({"Load weights",
-              {".safetensors", ".npz", ".pt", ".pth"},
-              "",
-              [this](Scene&, const auto& path, const Outcome& outcome) {
-                openWeights(path, services_.asker(), outcome);
-              }});
-       },
-       "",
-       "import checkpoint"},
-      {"table.open",
-       "Load embeddings from a file…",
-       "Scene",
-       {},
-       true,
-       false,
-       [this, ask](Scene&) {
-         ask({"Load embeddings",
-              {".npy", ".csv", ".tsv", ".txt"},
-              "",
-              [this](Scene&, const auto& path, const Outcome& outcome) {
-                openTable(path, services_.asker(), outcome);
-              }});
-       }},
-      {"table.edit",
-       "Edit embeddings as a table",
-       "Scene",
-       {Key::t, {.ctrl = true}},
-       true,
-       false,
-       [this](Scene&) { services_.view.dialog = std::make_shared<TableEditor>(page_); }},
+      {.id = "weights.open",
+       .name = "Load weights from a file…",
+       .section = "Scene",
+       .whileTyping = true,
+       .words = "import checkpoint",
+       .run =
+           [this, ask](Scene&) {
+             ask({"Load weights",
+                  {".safetensors", ".npz", ".pt", ".pth"},
+                  "",
+                  [this](Scene&, const auto& path, const Outcome& outcome) {
+                    openWeights(path, services_.asker(), outcome);
+                  }});
+           }},
+      {.id = "table.open",
+       .name = "Load embeddings from a file…",
+       .section = "Scene",
+       .whileTyping = true,
+       .run =
+           [this, ask](Scene&) {
+             ask({"Load embeddings",
+                  {".npy", ".csv", ".tsv", ".txt"},
+                  "",
+                  [this](Scene&, const auto& path, const Outcome& outcome) {
+                    openTable(path, services_.asker(), outcome);
+                  }});
+           }},
+      {.id = "table.edit",
+       .name = "Edit embeddings as a table",
+       .section = "Scene",
+       .shortcut = {Key::t, {.ctrl = true}},
+       .whileTyping = true,
+       .run = [this](Scene&) { services_.view.dialog = std::make_shared<TableEditor>(page_); }},
   };
 }
 

@@ -215,76 +215,79 @@ std::vector<Action> HeadsPage::actions() {
   const auto decodes = [this](Decode what) { return [this, what](Scene& scene) { decode(scene, what); }; };
   const auto key = [](char at) { return KeyPress{static_cast<Key>(at), {}}; };
   std::vector<Action> actions = fileActions();
-  actions.push_back(
-      {"decode.toggle", "Start or stop decoding", "Decode", key('D'), false, false, decodes(Decode::toggle)});
-  actions.push_back(
-      {"decode.play", "Play or pause decoding", "Decode", key(' '), false, false, decodes(Decode::play)});
-  actions.push_back(
-      {"decode.forward", "Decode one token", "Decode", key('.'), false, true, decodes(Decode::forward)});
-  actions.push_back(
-      {"decode.back", "Undo one token", "Decode", key(','), false, true, decodes(Decode::back)});
+  actions.push_back({.id = "decode.toggle",
+                     .name = "Start or stop decoding",
+                     .section = "Decode",
+                     .shortcut = key('D'),
+                     .run = decodes(Decode::toggle)});
+  actions.push_back({.id = "decode.play",
+                     .name = "Play or pause decoding",
+                     .section = "Decode",
+                     .shortcut = key(' '),
+                     .run = decodes(Decode::play)});
+  actions.push_back({.id = "decode.forward",
+                     .name = "Decode one token",
+                     .section = "Decode",
+                     .shortcut = key('.'),
+                     .repeats = true,
+                     .run = decodes(Decode::forward)});
+  actions.push_back({.id = "decode.back",
+                     .name = "Undo one token",
+                     .section = "Decode",
+                     .shortcut = key(','),
+                     .repeats = true,
+                     .run = decodes(Decode::back)});
   const std::tuple<AttentionKind, const char*, const char*> kKinds[] = {
       {AttentionKind::mha, "set.kind.mha", "Use MHA: each head has its own keys"},
       {AttentionKind::gqa, "set.kind.gqa", "Use GQA: groups of heads share keys"},
       {AttentionKind::mqa, "set.kind.mqa", "Use MQA: all heads share one"}};
   for (const auto& [kind, id, name] : kKinds)
-    actions.push_back({id, name, "Settings", {}, true, false, [kind = kind](Scene& scene) {
+    actions.push_back({.id = id,
+                       .name = name,
+                       .section = "Settings",
+                       .whileTyping = true,
+                       .run = [kind = kind](Scene& scene) {
                          ModelSetup& model = scene.setup.model;
                          if (scene.setup.weights.source != WeightSource::file)
                            model.kvHeads = kvHeadsFor(kind, model.heads);
                        }});
-  actions.push_back({"look.focus",
-                     "Enlarge this head",
-                     "View",
-                     {Key::enter, {}},
-                     false,
-                     false,
-                     [this](Scene& scene) {
+  actions.push_back({.id = "look.focus",
+                     .name = "Enlarge this head",
+                     .section = "View",
+                     .shortcut = {Key::enter, {}},
+                     .page = "heads",
+                     .words = "zoom in enlarge",
+                     .run = [this](Scene& scene) {
                        scene.cursor.page = "heads";
                        scene.cursor.focus = scene.cursor.cell.head;
                        page_.camera = {};
-                     },
-                     "heads",
-                     "zoom in enlarge"});
-  actions.push_back({"head.next_named",
-                     "Next head that does something",
-                     "View",
-                     {static_cast<Key>('J'), {}},
-                     false,
-                     false,
-                     [this](Scene& scene) { nextNamed(scene); },
-                     "",
-                     "behaviour jump"});
-  actions.push_back({"head.copy",
-                     "Copy the head's numbers as CSV",
-                     "View",
-                     {},
-                     true,
-                     false,
-                     [this](Scene& scene) { copyNumbers(scene); },
-                     "",
-                     "export clipboard spreadsheet"});
+                     }});
+  actions.push_back({.id = "head.next_named",
+                     .name = "Next head that does something",
+                     .section = "View",
+                     .shortcut = {static_cast<Key>('J'), {}},
+                     .words = "behaviour jump",
+                     .run = [this](Scene& scene) { nextNamed(scene); }});
+  actions.push_back({.id = "head.copy",
+                     .name = "Copy the head's numbers as CSV",
+                     .section = "View",
+                     .whileTyping = true,
+                     .words = "export clipboard spreadsheet",
+                     .run = [this](Scene& scene) { copyNumbers(scene); }});
   for (Action& action : tokenActions()) actions.push_back(std::move(action));
   for (Action& action : kindActions(services_.view)) actions.push_back(std::move(action));
-  actions.push_back({"input.sample",
-                     "Start with the opening sentence",
-                     "Scene",
-                     {},
-                     false,
-                     false,
-                     [](Scene& scene) {
+  actions.push_back({.id = "input.sample",
+                     .name = "Start with the opening sentence",
+                     .section = "Scene",
+                     .words = "reset example text",
+                     .run = [](Scene& scene) {
                        scene.setup.input.source = EmbeddingSource::text;
                        scene.setup.input.text = openingScene().setup.input.text;
-                     },
-                     "",
-                     "reset example text"});
-  actions.push_back({"input.sample_context",
-                     "Try cross-attention with a sample context",
-                     "Scene",
-                     {},
-                     false,
-                     false,
-                     [](Scene& scene) {
+                     }});
+  actions.push_back({.id = "input.sample_context",
+                     .name = "Try cross-attention with a sample context",
+                     .section = "Scene",
+                     .run = [](Scene& scene) {
                        scene.setup.input.cross = true;
                        scene.setup.input.contextText = kSampleContext;
                      }});

@@ -92,7 +92,7 @@ void HeadsPage::decodeTo(Scene& scene) {
 std::vector<Action> HeadsPage::tokenActions() {
   const auto action = [](const char* id, const char* name, const char* section,
                          std::function<void(Scene&)> run) {
-    return Action{id, name, section, {}, true, false, std::move(run)};
+    return Action{.id = id, .name = name, .section = section, .whileTyping = true, .run = std::move(run)};
   };
   return {
       action("token.copy", "Copy this token's text", "View", [this](Scene& scene) { copyToken(scene); }),

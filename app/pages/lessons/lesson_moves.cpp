@@ -248,140 +248,126 @@ std::vector<Action> LessonsPage::actions() {
 std::vector<Action> LessonsPage::movingActions() {
   const auto moves = [this](Move move) { return [this, move](Scene&) { page_.move = move; }; };
   std::vector<Action> actions{
-      {"lesson.next",
-       "Next answer or step",
-       "Lessons",
-       {Key::pageDown, {}},
-       false,
-       true,
-       moves(Move::next),
-       "lessons"},
-      {"lesson.back",
-       "Previous answer or step",
-       "Lessons",
-       {Key::pageUp, {}},
-       false,
-       true,
-       moves(Move::back),
-       "lessons"},
-      {"lesson.first", "First step", "Lessons", {Key::home, {}}, false, false, moves(Move::first), "lessons"},
-      {"lesson.last", "Last step", "Lessons", {Key::end, {}}, false, false, moves(Move::last), "lessons"},
-      {"lesson.restore",
-       "Reset the step",
-       "Lessons",
-       {Key::escape, {}},
-       false,
-       false,
-       [this](Scene&) {
-         View& view = services_.view;
-         if (page_.lesson && page_.changed)
-           page_.move = Move::restore;
-         else if (view.present)
-           view.present = false;
-         else
-           page_.move = Move::list;
-       },
-       "lessons",
-       "reset"},
-      {"lesson.list",
-       "Show all lessons",
-       "Lessons",
-       {},
-       false,
-       false,
-       moves(Move::list),
-       "",
-       "tutorial course help"},
-      {"lesson.take",
-       "Open the lesson's scene on its page",
-       "Lessons",
-       {Key::enter, {.shift = true}},
-       false,
-       false,
-       [this](Scene&) { takes_ = true; },
-       "lessons"},
-      {"lesson.forget",
-       "Reset progress in all lessons",
-       "Lessons",
-       {},
-       false,
-       false,
-       [this](Scene&) {
-         if (page_.progress != Progress{}) page_.forgotten = std::exchange(page_.progress, {});
-         saveProgress();
-         services_.view.say("Progress and answers are reset.");
-       },
-       "",
-       "reset"},
-      {"lesson.remember",
-       "Restore reset progress",
-       "Lessons",
-       {},
-       false,
-       false,
-       [this](Scene&) {
-         const bool can = page_.canRemember();
-         if (can) page_.progress = std::exchange(page_.forgotten, {});
-         saveProgress();
-         services_.view.say(
-             can ? "Progress and answers are restored."
-                 : "No progress to restore. You can restore it only until you open another lesson.");
-       }},
-      {"lesson.begin",
-       "Start the first lesson",
-       "Lessons",
-       {},
-       false,
-       false,
-       [this](Scene&) {
-         services_.view.preferences.lessonOffered = true;
-         page_.openFirst = page_.fromStart = true;
-         services_.view.request("page.lessons");
-       }},
-      {"lesson.decline",
-       "Don't offer the first lesson",
-       "Lessons",
-       {},
-       false,
-       false,
-       [this](Scene&) { services_.view.preferences.lessonOffered = true; }},
-      {"lesson.search",
-       "Search the lessons",
-       "Lessons",
-       {Key::slash, {}},
-       false,
-       false,
-       [this](Scene&) { page_.focusSearch = !page_.lesson; },
-       "lessons"},
-      {"lesson.steps",
-       "Go to a step",
-       "Lessons",
-       {static_cast<Key>('G'), {}},
-       false,
-       false,
-       [this](Scene&) {
-         if (page_.lesson) services_.view.dialog = stepChoice(page_);
-       },
-       "lessons"},
+      {.id = "lesson.next",
+       .name = "Next answer or step",
+       .section = "Lessons",
+       .shortcut = {Key::pageDown, {}},
+       .repeats = true,
+       .page = "lessons",
+       .run = moves(Move::next)},
+      {.id = "lesson.back",
+       .name = "Previous answer or step",
+       .section = "Lessons",
+       .shortcut = {Key::pageUp, {}},
+       .repeats = true,
+       .page = "lessons",
+       .run = moves(Move::back)},
+      {.id = "lesson.first",
+       .name = "First step",
+       .section = "Lessons",
+       .shortcut = {Key::home, {}},
+       .page = "lessons",
+       .run = moves(Move::first)},
+      {.id = "lesson.last",
+       .name = "Last step",
+       .section = "Lessons",
+       .shortcut = {Key::end, {}},
+       .page = "lessons",
+       .run = moves(Move::last)},
+      {.id = "lesson.restore",
+       .name = "Reset the step",
+       .section = "Lessons",
+       .shortcut = {Key::escape, {}},
+       .page = "lessons",
+       .words = "reset",
+       .run =
+           [this](Scene&) {
+             View& view = services_.view;
+             if (page_.lesson && page_.changed)
+               page_.move = Move::restore;
+             else if (view.present)
+               view.present = false;
+             else
+               page_.move = Move::list;
+           }},
+      {.id = "lesson.list",
+       .name = "Show all lessons",
+       .section = "Lessons",
+       .words = "tutorial course help",
+       .run = moves(Move::list)},
+      {.id = "lesson.take",
+       .name = "Open the lesson's scene on its page",
+       .section = "Lessons",
+       .shortcut = {Key::enter, {.shift = true}},
+       .page = "lessons",
+       .run = [this](Scene&) { takes_ = true; }},
+      {.id = "lesson.forget",
+       .name = "Reset progress in all lessons",
+       .section = "Lessons",
+       .words = "reset",
+       .run =
+           [this](Scene&) {
+             if (page_.progress != Progress{}) page_.forgotten = std::exchange(page_.progress, {});
+             saveProgress();
+             services_.view.say("Progress and answers are reset.");
+           }},
+      {.id = "lesson.remember",
+       .name = "Restore reset progress",
+       .section = "Lessons",
+       .run =
+           [this](Scene&) {
+             const bool can = page_.canRemember();
+             if (can) page_.progress = std::exchange(page_.forgotten, {});
+             saveProgress();
+             services_.view.say(
+                 can ? "Progress and answers are restored."
+                     : "No progress to restore. You can restore it only until you open another lesson.");
+           }},
+      {.id = "lesson.begin",
+       .name = "Start the first lesson",
+       .section = "Lessons",
+       .run =
+           [this](Scene&) {
+             services_.view.preferences.lessonOffered = true;
+             page_.openFirst = page_.fromStart = true;
+             services_.view.request("page.lessons");
+           }},
+      {.id = "lesson.decline",
+       .name = "Don't offer the first lesson",
+       .section = "Lessons",
+       .run = [this](Scene&) { services_.view.preferences.lessonOffered = true; }},
+      {.id = "lesson.search",
+       .name = "Search the lessons",
+       .section = "Lessons",
+       .shortcut = {Key::slash, {}},
+       .page = "lessons",
+       .run = [this](Scene&) { page_.focusSearch = !page_.lesson; }},
+      {.id = "lesson.steps",
+       .name = "Go to a step",
+       .section = "Lessons",
+       .shortcut = {static_cast<Key>('G'), {}},
+       .page = "lessons",
+       .run =
+           [this](Scene&) {
+             if (page_.lesson) services_.view.dialog = stepChoice(page_);
+           }},
   };
   // A to D choose while a question waits; else they mean what they mean elsewhere.
   constexpr const char* kElse[] = {"", "stage.blank", "mask.causal", "decode.toggle"};
   for (std::size_t i = 0; i < 4; ++i) {
     const std::string letter = optionLetter(i);
-    actions.push_back({"lesson.guess." + letter,
-                       "Answer " + letter,
-                       "Lessons",
-                       {static_cast<Key>('A' + static_cast<int>(i)), {}},
-                       false,
-                       false,
-                       [this, i, otherwise = std::string(kElse[i])](Scene&) {
+    actions.push_back({.id = "lesson.guess." + letter,
+                       .name = "Answer " + letter,
+                       .section = "Lessons",
+                       .shortcut = {static_cast<Key>('A' + static_cast<int>(i)), {}},
+                       .page = "lessons",
+                       .run = [this, i, otherwise = std::string(kElse[i])](Scene&) {
                          const bool asked = page_.asking() && i < page_.at().question->options.size();
                          if (asked)
                            page_.chosen = static_cast<Index>(i);
                          else if (!otherwise.empty())
                            services_.view.request(otherwise);
-                       },
-                       "lessons"});
+                       }});
   }
   return actions;
 }

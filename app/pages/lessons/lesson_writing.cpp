@@ -96,38 +96,36 @@ void LessonsPage::addStep(const Scene& scene) {
 }
 
 std::vector<Action> LessonsPage::writingActions() {
-  return {{"lesson.save",
-           "Save the scene as a lesson…",
-           "Lessons",
-           {},
-           true,
-           false,
-           [this](Scene& scene) { saveAsLesson(scene); }},
-          {"lesson.add_step",
-           "Add the scene as the lesson's next step",
-           "Lessons",
-           {},
-           true,
-           false,
-           [this](Scene& scene) { addStep(scene); }},
-          {"lesson.talk",
-           "Make a talk of the lesson's steps",
-           "Lessons",
-           {},
-           true,
-           false,
-           [this](Scene&) {
-             if (!page_.lesson) return services_.view.say("Open a lesson first.");
-             Document& own = *services_.own();
-             Scene scene = own.scene();
-             scene.talk = talkOf(*page_.lesson);
-             scene.cursor.view = 0;
-             scene.cursor.page = "talk";
-             own.open(std::move(scene), std::filesystem::path());
-           },
-           "",
-           "slides presentation views"},
-          {"lesson.open", "Open a lesson…", "Lessons", {}, true, false, [this](Scene&) {
+  return {{.id = "lesson.save",
+           .name = "Save the scene as a lesson…",
+           .section = "Lessons",
+           .whileTyping = true,
+           .run = [this](Scene& scene) { saveAsLesson(scene); }},
+          {.id = "lesson.add_step",
+           .name = "Add the scene as the lesson's next step",
+           .section = "Lessons",
+           .whileTyping = true,
+           .run = [this](Scene& scene) { addStep(scene); }},
+          {.id = "lesson.talk",
+           .name = "Make a talk of the lesson's steps",
+           .section = "Lessons",
+           .whileTyping = true,
+           .words = "slides presentation views",
+           .run =
+               [this](Scene&) {
+                 if (!page_.lesson) return services_.view.say("Open a lesson first.");
+                 Document& own = *services_.own();
+                 Scene scene = own.scene();
+                 scene.talk = talkOf(*page_.lesson);
+                 scene.cursor.view = 0;
+                 scene.cursor.page = "talk";
+                 own.open(std::move(scene), std::filesystem::path());
+               }},
+          {.id = "lesson.open",
+           .name = "Open a lesson…",
+           .section = "Lessons",
+           .whileTyping = true,
+           .run = [this](Scene&) {
              services_.view.dialog = std::make_shared<FilePicker>(
                  FileQuestion{"Open a lesson",
                               {".json"},

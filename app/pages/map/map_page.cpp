@@ -130,7 +130,7 @@ void MapPage::copyPlace(const Scene& scene) {
 std::vector<Action> MapPage::actions() {
   const auto action = [](const char* id, const char* name, std::function<void(Scene&)> run,
                          const char* words = "") {
-    return Action{id, name, "Map", {}, false, false, std::move(run), "", words};
+    return Action{.id = id, .name = name, .section = "Map", .words = words, .run = std::move(run)};
   };
   const auto openFileOf = [this](Scene&) {
     FileQuestion question{"Map queries and keys", {".safetensors"}, "", {}};
@@ -140,15 +140,12 @@ std::vector<Action> MapPage::actions() {
     };
     services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
   };
-  return {{"map.open",
-           "Map queries and keys from a file…",
-           "Scene",
-           {},
-           true,
-           false,
-           openFileOf,
-           "",
-           "import load"},
+  return {{.id = "map.open",
+           .name = "Map queries and keys from a file…",
+           .section = "Scene",
+           .whileTyping = true,
+           .words = "import load",
+           .run = openFileOf},
           action("map.cells", "Zoom to the marked cell",
                  [this](Scene& scene) {
                    const MapCursor& cursor = scene.cursor.map;

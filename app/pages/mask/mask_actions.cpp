@@ -153,56 +153,43 @@ std::vector<Action> MaskPage::copyActions() {
     return [this, language, what](Scene& scene) { copyCode(scene, language, what); };
   };
   return {
-      {"mask.copy.text",
-       "Copy the mask as an expression",
-       "Mask",
-       {},
-       true,
-       false,
-       [this](Scene& scene) {
-         copy(attention::maskText(shownLayers(scene)), "an expression", services_.view.pressedAt);
-       },
-       "",
-       "export"},
-      {"mask.copy.formula",
-       "Copy the mask as a formula",
-       "Mask",
-       {},
-       true,
-       false,
-       [this](Scene& scene) {
-         if (const StudiedMask* edited = editedStudy(scene, page_))
-           copy(edited->formulaText, "a formula", services_.view.pressedAt);
-       },
-       "",
-       "export latex"},
-      {"mask.copy.flex",
-       "Copy the mask as FlexAttention code",
-       "Mask",
-       {},
-       true,
-       false,
-       code(Language::flexAttention, "FlexAttention code"),
-       "",
-       "export"},
-      {"mask.copy.torch",
-       "Copy the mask as PyTorch code",
-       "Mask",
-       {},
-       true,
-       false,
-       code(Language::pytorch, "PyTorch code"),
-       "",
-       "export"},
-      {"mask.copy.numpy",
-       "Copy the mask as NumPy code",
-       "Mask",
-       {},
-       true,
-       false,
-       code(Language::numpy, "NumPy code"),
-       "",
-       "export"},
+      {.id = "mask.copy.text",
+       .name = "Copy the mask as an expression",
+       .section = "Mask",
+       .whileTyping = true,
+       .words = "export",
+       .run =
+           [this](Scene& scene) {
+             copy(attention::maskText(shownLayers(scene)), "an expression", services_.view.pressedAt);
+           }},
+      {.id = "mask.copy.formula",
+       .name = "Copy the mask as a formula",
+       .section = "Mask",
+       .whileTyping = true,
+       .words = "export latex",
+       .run =
+           [this](Scene& scene) {
+             if (const StudiedMask* edited = editedStudy(scene, page_))
+               copy(edited->formulaText, "a formula", services_.view.pressedAt);
+           }},
+      {.id = "mask.copy.flex",
+       .name = "Copy the mask as FlexAttention code",
+       .section = "Mask",
+       .whileTyping = true,
+       .words = "export",
+       .run = code(Language::flexAttention, "FlexAttention code")},
+      {.id = "mask.copy.torch",
+       .name = "Copy the mask as PyTorch code",
+       .section = "Mask",
+       .whileTyping = true,
+       .words = "export",
+       .run = code(Language::pytorch, "PyTorch code")},
+      {.id = "mask.copy.numpy",
+       .name = "Copy the mask as NumPy code",
+       .section = "Mask",
+       .whileTyping = true,
+       .words = "export",
+       .run = code(Language::numpy, "NumPy code")},
   };
 }
 
@@ -211,60 +198,53 @@ std::vector<Action> MaskPage::fileActions() {
     services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
   };
   return {
-      {"mask.open",
-       "Load a mask from a file…",
-       "Mask",
-       {},
-       true,
-       false,
-       [this, ask](Scene&) {
-         ask({"Load a mask",
-              {".npy", ".csv", ".safetensors"},
-              "",
-              [this](Scene&, const auto& path, const Outcome& outcome) {
-                inspectFile(path, services_.asker(), outcome);
-              }});
-       },
-       "",
-       "import upload"},
-      {"mask.save",
-       "Save the mask to a file…",
-       "Mask",
-       {},
-       true,
-       false,
-       [this, ask](Scene&) {
-         ask({"Save the mask",
-              {".npy", ".csv", ".safetensors", ".png"},
-              "mask.npy",
-              [this](Scene& scene, const auto& path, const Outcome& outcome) {
-                saveFile(scene, path, outcome);
-              }});
-       },
-       "",
-       "export npy csv png"},
+      {.id = "mask.open",
+       .name = "Load a mask from a file…",
+       .section = "Mask",
+       .whileTyping = true,
+       .words = "import upload",
+       .run =
+           [this, ask](Scene&) {
+             ask({"Load a mask",
+                  {".npy", ".csv", ".safetensors"},
+                  "",
+                  [this](Scene&, const auto& path, const Outcome& outcome) {
+                    inspectFile(path, services_.asker(), outcome);
+                  }});
+           }},
+      {.id = "mask.save",
+       .name = "Save the mask to a file…",
+       .section = "Mask",
+       .whileTyping = true,
+       .words = "export npy csv png",
+       .run =
+           [this, ask](Scene&) {
+             ask({"Save the mask",
+                  {".npy", ".csv", ".safetensors", ".png"},
+                  "mask.npy",
+                  [this](Scene& scene, const auto& path, const Outcome& outcome) {
+                    saveFile(scene, path, outcome);
+                  }});
+           }},
   };
 }
 
 std::vector<Action> MaskPage::actions() {
   std::vector<Action> actions{
-      {"mask.gallery",
-       "Add a mask pattern…",
-       "Mask",
-       {static_cast<Key>('G'), {}},
-       false,
-       false,
-       [this](Scene& scene) {
-         scene.cursor.page = "mask";
-         services_.view.dialog = std::make_shared<Gallery>(page_);
-       }},
-      {"mask.toggle",
-       "Mask or show the cell under the crosshair",
-       "Mask",
-       {Key::x, {}},
-       false,
-       false,
-       [this](Scene& scene) { toggleCell(scene); }},
+      {.id = "mask.gallery",
+       .name = "Add a mask pattern…",
+       .section = "Mask",
+       .shortcut = {static_cast<Key>('G'), {}},
+       .run =
+           [this](Scene& scene) {
+             scene.cursor.page = "mask";
+             services_.view.dialog = std::make_shared<Gallery>(page_);
+           }},
+      {.id = "mask.toggle",
+       .name = "Mask or show the cell under the crosshair",
+       .section = "Mask",
+       .shortcut = {Key::x, {}},
+       .run = [this](Scene& scene) { toggleCell(scene); }},
   };
   for (auto more : {fileActions(), copyActions(), layerActions(page_), markActions(page_)})
     actions.insert(actions.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));

@@ -61,80 +61,89 @@ std::vector<Action> ModelPage::playActions() {
     };
   };
   return {
-      {"model.play", "Start or pause generation", "Model", key(Key::space), false, false,
-       [this](Scene&) {
-         page_.writing = !page_.writing && page_.ready();
-         page_.wroteAt = 0;
-       },
-       "model", "generate sample"},
-      {"model.step", "Generate one token", "Model", key(Key::period), false, true,
-       [this](Scene& scene) {
-         page_.writing = false;
-         if (page_.ready() && study_.upToDate(modelQuestion(scene.setup)))
-           page_.followsLast = writeOn(scene, *page_.study);
-       },
-       "model", "generate next token"},
-      {"model.back", "Remove one generated token", "Model", key(Key::comma), false, true,
-       [this](Scene& scene) {
-         page_.writing = false;
-         auto& written = scene.setup.subject.written;
-         if (!written.empty()) written.pop_back();
-       },
-       "model"},
-      {"model.forget",
-       "Clear generated text",
-       "Model",
-       {},
-       true,
-       false,
-       [this](Scene& scene) {
-         page_.writing = false;
-         scene.setup.subject.written.clear();
-       },
-       "",
-       "reset clear generated"},
-      {"model.cut",
-       "Discard what was generated after this token",
-       "Model",
-       {},
-       true,
-       false,
-       [this](Scene& scene) {
-         page_.writing = false;
-         if (!page_.study) return;
-         const Index keep = std::max<Index>(0, scene.cursor.cell.query + 1 - page_.study->text.typed);
-         auto& written = scene.setup.subject.written;
-         if (static_cast<Index>(written.size()) > keep) written.resize(static_cast<std::size_t>(keep));
-       }},
-      {"model.edit_token",
-       "Change this generated word",
-       "Model",
-       {},
-       false,
-       false,
-       [this](Scene& scene) {
-         if (const std::string reason = cannotChange(page_, scene.cursor.cell.query); !reason.empty())
-           return page_.view.say(reason);
-         openTokenEdit(page_, scene.cursor.cell.query);
-       }},
-      {"model.lens_earlier",
-       "Read predictions one layer earlier",
-       "Model",
-       {static_cast<Key>('['), {}},
-       false,
-       true,
-       lens(-1),
-       "model",
-       "logit lens"},
-      {"model.lens_later",
-       "Read predictions one layer later",
-       "Model",
-       {static_cast<Key>(']'), {}},
-       false,
-       true,
-       lens(1),
-       "model",
-       "logit lens"},
+      {.id = "model.play",
+       .name = "Start or pause generation",
+       .section = "Model",
+       .shortcut = key(Key::space),
+       .page = "model",
+       .words = "generate sample",
+       .run =
+           [this](Scene&) {
+             page_.writing = !page_.writing && page_.ready();
+             page_.wroteAt = 0;
+           }},
+      {.id = "model.step",
+       .name = "Generate one token",
+       .section = "Model",
+       .shortcut = key(Key::period),
+       .repeats = true,
+       .page = "model",
+       .words = "generate next token",
+       .run =
+           [this](Scene& scene) {
+             page_.writing = false;
+             if (page_.ready() && study_.upToDate(modelQuestion(scene.setup)))
+               page_.followsLast = writeOn(scene, *page_.study);
+           }},
+      {.id = "model.back",
+       .name = "Remove one generated token",
+       .section = "Model",
+       .shortcut = key(Key::comma),
+       .repeats = true,
+       .page = "model",
+       .run =
+           [this](Scene& scene) {
+             page_.writing = false;
+             auto& written = scene.setup.subject.written;
+             if (!written.empty()) written.pop_back();
+           }},
+      {.id = "model.forget",
+       .name = "Clear generated text",
+       .section = "Model",
+       .whileTyping = true,
+       .words = "reset clear generated",
+       .run =
+           [this](Scene& scene) {
+             page_.writing = false;
+             scene.setup.subject.written.clear();
+           }},
+      {.id = "model.cut",
+       .name = "Discard what was generated after this token",
+       .section = "Model",
+       .whileTyping = true,
+       .run =
+           [this](Scene& scene) {
+             page_.writing = false;
+             if (!page_.study) return;
+             const Index keep = std::max<Index>(0, scene.cursor.cell.query + 1 - page_.study->text.typed);
+             auto& written = scene.setup.subject.written;
+             if (static_cast<Index>(written.size()) > keep) written.resize(static_cast<std::size_t>(keep));
+           }},
+      {.id = "model.edit_token",
+       .name = "Change this generated word",
+       .section = "Model",
+       .run =
+           [this](Scene& scene) {
+             if (const std::string reason = cannotChange(page_, scene.cursor.cell.query); !reason.empty())
+               return page_.view.say(reason);
+             openTokenEdit(page_, scene.cursor.cell.query);
+           }},
+      {.id = "model.lens_earlier",
+       .name = "Read predictions one layer earlier",
+       .section = "Model",
+       .shortcut = {static_cast<Key>('['), {}},
+       .repeats = true,
+       .page = "model",
+       .words = "logit lens",
+       .run = lens(-1)},
+      {.id = "model.lens_later",
+       .name = "Read predictions one layer later",
+       .section = "Model",
+       .shortcut = {static_cast<Key>(']'), {}},
+       .repeats = true,
+       .page = "model",
+       .words = "logit lens",
+       .run = lens(1)},
   };
 }
 
@@ -168,7 +177,13 @@ std::vector<Action> ModelPage::headActions() {
     };
   };
   const auto arrow = [&](const char* id, const char* name, Key key, Index layers, Index heads) {
-    return Action{id, name, "Model", {key, {}}, false, true, step(layers, heads), "model"};
+    return Action{.id = id,
+                  .name = name,
+                  .section = "Model",
+                  .shortcut = {key, {}},
+                  .repeats = true,
+                  .page = "model",
+                  .run = step(layers, heads)};
   };
   const auto alike = [this](Scene& scene) {
     const HeadSummary* chosen = page_.summary(scene.cursor.model.layer, scene.cursor.cell.head);
@@ -186,73 +201,61 @@ std::vector<Action> ModelPage::headActions() {
       arrow("model.right", "Next head", Key::right, 0, 1),
       arrow("model.up", "Layer above", Key::up, -1, 0),
       arrow("model.down", "Layer below", Key::down, 1, 0),
-      {"model.next_named",
-       "Next head that does something",
-       "Model",
-       {static_cast<Key>('J'), {}},
-       false,
-       false,
-       [this](Scene& scene) { nextNamed(scene); },
-       "model",
-       "behaviour jump"},
-      {"model.switch",
-       "Switch this head off or on",
-       "Model",
-       {Key::x, {}},
-       false,
-       false,
-       [this](Scene& scene) {
-         if (page_.config) switchHead(scene, scene.cursor.model.layer, scene.cursor.cell.head);
-       },
-       "model",
-       "ablate ablation prune knock out disable"},
-      {"model.switch_alike",
-       "Switch all heads like this one off or on",
-       "Model",
-       {Key::x, {.shift = true}},
-       false,
-       false,
-       alike,
-       "model",
-       "ablate ablation prune knock out disable"},
-      {"model.restore",
-       "Switch all heads on again",
-       "Model",
-       {Key::r, {.shift = true}},
-       false,
-       false,
-       [](Scene& scene) { scene.setup.subject.switchedOff.clear(); },
-       "model",
-       "reset ablate ablation prune enable"},
-      {"model.hold",
-       "Pin or unpin the large head",
-       "Model",
-       {static_cast<Key>('H'), {}},
-       false,
-       false,
-       [this](Scene&) { page_.held = !page_.held; },
-       "model"},
-      {"model.heads",
-       "Open this layer on Heads",
-       "Model",
-       {Key::enter, {}},
-       false,
-       false,
-       [this](Scene& scene) {
-         if (!page_.config) return;
-         scene.setup.subject.layer = scene.cursor.model.layer;
-         scene.cursor.focus = scene.cursor.cell.head;
-         scene.cursor.page = "heads";
-       },
-       "model"},
-      {"model.all_heads",
-       "Show heads of every behaviour",
-       "Model",
-       {Key::d0, {.shift = true}},
-       false,
-       false,
-       [](Scene& scene) { scene.cursor.model.detector.clear(); },
-       "model"},
+      {.id = "model.next_named",
+       .name = "Next head that does something",
+       .section = "Model",
+       .shortcut = {static_cast<Key>('J'), {}},
+       .page = "model",
+       .words = "behaviour jump",
+       .run = [this](Scene& scene) { nextNamed(scene); }},
+      {.id = "model.switch",
+       .name = "Switch this head off or on",
+       .section = "Model",
+       .shortcut = {Key::x, {}},
+       .page = "model",
+       .words = "ablate ablation prune knock out disable",
+       .run =
+           [this](Scene& scene) {
+             if (page_.config) switchHead(scene, scene.cursor.model.layer, scene.cursor.cell.head);
+           }},
+      {.id = "model.switch_alike",
+       .name = "Switch all heads like this one off or on",
+       .section = "Model",
+       .shortcut = {Key::x, {.shift = true}},
+       .page = "model",
+       .words = "ablate ablation prune knock out disable",
+       .run = alike},
+      {.id = "model.restore",
+       .name = "Switch all heads on again",
+       .section = "Model",
+       .shortcut = {Key::r, {.shift = true}},
+       .page = "model",
+       .words = "reset ablate ablation prune enable",
+       .run = [](Scene& scene) { scene.setup.subject.switchedOff.clear(); }},
+      {.id = "model.hold",
+       .name = "Pin or unpin the large head",
+       .section = "Model",
+       .shortcut = {static_cast<Key>('H'), {}},
+       .page = "model",
+       .run = [this](Scene&) { page_.held = !page_.held; }},
+      {.id = "model.heads",
+       .name = "Open this layer on Heads",
+       .section = "Model",
+       .shortcut = {Key::enter, {}},
+       .page = "model",
+       .run =
+           [this](Scene& scene) {
+             if (!page_.config) return;
+             scene.setup.subject.layer = scene.cursor.model.layer;
+             scene.cursor.focus = scene.cursor.cell.head;
+             scene.cursor.page = "heads";
+           }},
+      {.id = "model.all_heads",
+       .name = "Show heads of every behaviour",
+       .section = "Model",
+       .shortcut = {Key::d0, {.shift = true}},
+       .page = "model",
+       .run = [](Scene& scene) { scene.cursor.model.detector.clear(); }},
   };
 }
 

@@ -127,32 +127,25 @@ void ModelPage::readExamples() {
 std::vector<Action> ModelPage::exampleActions(const std::shared_ptr<const Learned>& learned) {
   std::vector<Action> actions;
   for (const LearnedSkill& skill : learned->skills)
-    actions.push_back({exampleAction(skill),
-                       "Example text: " + skill.title,
-                       "Model",
-                       {},
-                       true,
-                       false,
-                       [this, skill](Scene& scene) { showExample(scene, skill); }});
+    actions.push_back({.id = exampleAction(skill),
+                       .name = "Example text: " + skill.title,
+                       .section = "Model",
+                       .whileTyping = true,
+                       .run = [this, skill](Scene& scene) { showExample(scene, skill); }});
   for (const LearnedSkill& skill : learned->skills)
     if (!skill.other.empty())
-      actions.push_back({"model.pair." + skill.name,
-                         "Pair of texts: " + skill.title,
-                         "Model",
-                         {},
-                         true,
-                         false,
-                         [this, skill](Scene& scene) { showPair(scene, skill); },
-                         "",
-                         "patching circuit clean corrupted compare"});
+      actions.push_back({.id = "model.pair." + skill.name,
+                         .name = "Pair of texts: " + skill.title,
+                         .section = "Model",
+                         .whileTyping = true,
+                         .words = "patching circuit clean corrupted compare",
+                         .run = [this, skill](Scene& scene) { showPair(scene, skill); }});
   actions.push_back(
-      {"model.words",
-       "Show the bundled model's vocabulary…",
-       "Model",
-       {},
-       true,
-       false,
-       [this, learned](Scene&) { services_.view.dialog = std::make_shared<WordList>(learned); }});
+      {.id = "model.words",
+       .name = "Show the bundled model's vocabulary…",
+       .section = "Model",
+       .whileTyping = true,
+       .run = [this, learned](Scene&) { services_.view.dialog = std::make_shared<WordList>(learned); }});
   return actions;
 }
 
@@ -202,157 +195,136 @@ std::vector<Action> ModelPage::pairActions() {
   };
   const char* const words = "patching circuit attribution lens difference";
   return {
-      {"model.swap_texts",
-       "Swap text A and text B",
-       "Model",
-       {},
-       false,
-       false,
-       [](Scene& scene) {
-         if (!scene.compare.other.empty()) swapTexts(scene);
-       },
-       "model",
-       "clean corrupted prompt"},
-      {"model.view.heads", "Model: all heads", "Model", {}, true, false, view(ModelView::heads), "", words},
-      {"model.view.patch",
-       "Model: patch pieces of one text into another",
-       "Model",
-       {},
-       true,
-       false,
-       view(ModelView::patch),
-       "",
-       words},
-      {"model.view.attribution",
-       "Model: what each piece adds to the answer",
-       "Model",
-       {},
-       true,
-       false,
-       view(ModelView::attribution),
-       "",
-       words},
-      {"model.view.lens",
-       "Model: what it would say after every layer",
-       "Model",
-       {},
-       true,
-       false,
-       view(ModelView::lens),
-       "",
-       words},
-      {"model.view.study",
-       "Model: every head on many texts",
-       "Model",
-       {},
-       true,
-       false,
-       view(ModelView::study),
-       "",
-       words},
-      {"model.patches.clear",
-       "Remove all kept patches",
-       "Model",
-       {},
-       false,
-       false,
-       [](Scene& scene) { scene.compare.patches.clear(); },
-       "model",
-       "reset"},
+      {.id = "model.swap_texts",
+       .name = "Swap text A and text B",
+       .section = "Model",
+       .page = "model",
+       .words = "clean corrupted prompt",
+       .run =
+           [](Scene& scene) {
+             if (!scene.compare.other.empty()) swapTexts(scene);
+           }},
+      {.id = "model.view.heads",
+       .name = "Model: all heads",
+       .section = "Model",
+       .whileTyping = true,
+       .words = words,
+       .run = view(ModelView::heads)},
+      {.id = "model.view.patch",
+       .name = "Model: patch pieces of one text into another",
+       .section = "Model",
+       .whileTyping = true,
+       .words = words,
+       .run = view(ModelView::patch)},
+      {.id = "model.view.attribution",
+       .name = "Model: what each piece adds to the answer",
+       .section = "Model",
+       .whileTyping = true,
+       .words = words,
+       .run = view(ModelView::attribution)},
+      {.id = "model.view.lens",
+       .name = "Model: what it would say after every layer",
+       .section = "Model",
+       .whileTyping = true,
+       .words = words,
+       .run = view(ModelView::lens)},
+      {.id = "model.view.study",
+       .name = "Model: every head on many texts",
+       .section = "Model",
+       .whileTyping = true,
+       .words = words,
+       .run = view(ModelView::study)},
+      {.id = "model.patches.clear",
+       .name = "Remove all kept patches",
+       .section = "Model",
+       .page = "model",
+       .words = "reset",
+       .run = [](Scene& scene) { scene.compare.patches.clear(); }},
   };
 }
 
 std::vector<Action> ModelPage::openActions() {
   return {
-      {"model.open",
-       "Open a model…",
-       "Scene",
-       {Key::o, {.ctrl = true, .shift = true}},
-       true,
-       false,
-       [this](Scene&) {
-         services_.view.dialog = std::make_shared<FilePicker>(
-             FileQuestion{.title = "Open a model",
-                          .endings = {".json", ".gguf"},
-                          .proposal = "",
-                          .chosen =
+      {.id = "model.open",
+       .name = "Open a model…",
+       .section = "Scene",
+       .shortcut = {Key::o, {.ctrl = true, .shift = true}},
+       .whileTyping = true,
+       .words = "load import checkpoint hugging face gguf ollama",
+       .run =
+           [this](Scene&) {
+             services_.view.dialog = std::make_shared<FilePicker>(
+                 FileQuestion{.title = "Open a model",
+                              .endings = {".json", ".gguf"},
+                              .proposal = "",
+                              .chosen =
+                                  [this](Scene&, const auto& path, const Outcome& outcome) {
+                                    const bool gguf = path.extension() == ".gguf";
+                                    openModelAt((gguf ? path : path.parent_path()).string(),
+                                                services_.asker(), outcome);
+                                  },
+                              .folderFile = "config.json"},
+                 services_.folders);
+           }},
+      {.id = "model.recorded",
+       .name = "Import recorded attention…",
+       .section = "Scene",
+       .whileTyping = true,
+       .words = "import load npz safetensors output_attentions",
+       .run =
+           [this](Scene&) {
+             services_.view.dialog = std::make_shared<FilePicker>(
+                 FileQuestion{"Open recorded attention",
+                              {".safetensors", ".npz", ".npy"},
+                              "",
                               [this](Scene&, const auto& path, const Outcome& outcome) {
-                                const bool gguf = path.extension() == ".gguf";
-                                openModelAt((gguf ? path : path.parent_path()).string(), services_.asker(),
-                                            outcome);
-                              },
-                          .folderFile = "config.json"},
-             services_.folders);
-       },
-       "",
-       "load import checkpoint hugging face gguf ollama"},
-      {"model.recorded",
-       "Import recorded attention…",
-       "Scene",
-       {},
-       true,
-       false,
-       [this](Scene&) {
-         services_.view.dialog = std::make_shared<FilePicker>(
-             FileQuestion{"Open recorded attention",
-                          {".safetensors", ".npz", ".npy"},
-                          "",
-                          [this](Scene&, const auto& path, const Outcome& outcome) {
-                            openModelAt(path.string(), services_.asker(), outcome);
-                          }},
-             services_.folders);
-       },
-       "",
-       "import load npz safetensors output_attentions"},
-      {"model.recorded_b",
-       "Compare with other recorded attention…",
-       "Model",
-       {},
-       false,
-       false,
-       [this](Scene& scene) {
-         const auto& opened = scene.setup.subject.opened;
-         if (!opened || !opened->recorded) return services_.view.say("Import recorded attention first");
-         services_.view.dialog = std::make_shared<FilePicker>(
-             FileQuestion{"Compare with recorded attention",
-                          {".safetensors", ".npz", ".npy"},
-                          "",
-                          [](Scene& now, const auto& path, const Outcome& outcome) {
-                            now.compare.recorded = path.string();
-                            now.cursor.model.shown = ShownText::difference;
-                            outcome.done();
-                          }},
-             services_.folders);
-       },
-       "model",
-       "difference second recording"},
-      {"model.learned",
-       "Open the bundled model",
-       "Scene",
-       {},
-       true,
-       false,
-       [this](Scene& scene) {
-         if (showsExample(scene) && scene.cursor.page == "model") {
-           scene = exampleOf(scene);
-           return services_.view.say("Opened " + example_.model->name);
-         }
-         openModelAt(kLearned, services_.asker(), Outcome(services_.view));
-       },
-       "",
-       "load bundled miniature"},
-      {"model.leave",
-       "Close the model and use a synthetic layer",
-       "Scene",
-       {},
-       true,
-       false,
-       [](Scene& scene) {
-         leaveModel(scene);
-         scene.cursor.page = "heads";
-       },
-       "",
-       "close reset"},
+                                openModelAt(path.string(), services_.asker(), outcome);
+                              }},
+                 services_.folders);
+           }},
+      {.id = "model.recorded_b",
+       .name = "Compare with other recorded attention…",
+       .section = "Model",
+       .page = "model",
+       .words = "difference second recording",
+       .run =
+           [this](Scene& scene) {
+             const auto& opened = scene.setup.subject.opened;
+             if (!opened || !opened->recorded) return services_.view.say("Import recorded attention first");
+             services_.view.dialog = std::make_shared<FilePicker>(
+                 FileQuestion{"Compare with recorded attention",
+                              {".safetensors", ".npz", ".npy"},
+                              "",
+                              [](Scene& now, const auto& path, const Outcome& outcome) {
+                                now.compare.recorded = path.string();
+                                now.cursor.model.shown = ShownText::difference;
+                                outcome.done();
+                              }},
+                 services_.folders);
+           }},
+      {.id = "model.learned",
+       .name = "Open the bundled model",
+       .section = "Scene",
+       .whileTyping = true,
+       .words = "load bundled miniature",
+       .run =
+           [this](Scene& scene) {
+             if (showsExample(scene) && scene.cursor.page == "model") {
+               scene = exampleOf(scene);
+               return services_.view.say("Opened " + example_.model->name);
+             }
+             openModelAt(kLearned, services_.asker(), Outcome(services_.view));
+           }},
+      {.id = "model.leave",
+       .name = "Close the model and use a synthetic layer",
+       .section = "Scene",
+       .whileTyping = true,
+       .words = "close reset",
+       .run =
+           [](Scene& scene) {
+             leaveModel(scene);
+             scene.cursor.page = "heads";
+           }},
   };
 }
 

@@ -13,16 +13,17 @@ namespace headscope::app {
 std::vector<Action> ModelPage::filterActions() {
   std::vector<Action> actions;
   for (std::size_t i = 0; i < 9; ++i)
-    actions.push_back({fmt::format("model.filter.{}", i + 1),
-                       fmt::format("Highlight heads by behaviour {}", i + 1), "Model",
-                       KeyPress{static_cast<Key>('1' + i), {.shift = true}}, false, false,
-                       [this, i](Scene& scene) {
+    actions.push_back({.id = fmt::format("model.filter.{}", i + 1),
+                       .name = fmt::format("Highlight heads by behaviour {}", i + 1),
+                       .section = "Model",
+                       .shortcut = KeyPress{static_cast<Key>('1' + i), {.shift = true}},
+                       .page = "model",
+                       .run = [this, i](Scene& scene) {
                          const std::vector<Behaviour> found = behavioursOf(page_, scene.look.labelThreshold);
                          if (i >= found.size()) return;
                          std::string& chosen = scene.cursor.model.detector;
                          chosen = chosen == found[i].name ? "" : found[i].name;
-                       },
-                       "model"});
+                       }});
   return actions;
 }
 
@@ -37,7 +38,13 @@ std::vector<Action> ModelPage::moveActions() {
     };
   };
   const auto arrow = [&](const char* id, const char* name, Key key, Index queries, Index keys) {
-    return Action{id, name, "Model", {key, {.shift = true}}, false, true, cell(queries, keys), "model"};
+    return Action{.id = id,
+                  .name = name,
+                  .section = "Model",
+                  .shortcut = {key, {.shift = true}},
+                  .repeats = true,
+                  .page = "model",
+                  .run = cell(queries, keys)};
   };
   const auto zoom = [this](float steps) { return [this, steps](Scene&) { page_.zoomSteps = steps; }; };
   return {
@@ -45,46 +52,41 @@ std::vector<Action> ModelPage::moveActions() {
       arrow("model.key_after", "Next key", Key::right, 0, 1),
       arrow("model.query_before", "Previous query", Key::up, -1, 0),
       arrow("model.query_after", "Next query", Key::down, 1, 0),
-      {"model.larger",
-       "Enlarge thumbnails",
-       "Model",
-       {Key::equal, {}},
-       false,
-       true,
-       zoom(1),
-       "model",
-       "zoom in"},
-      {"model.smaller",
-       "Shrink thumbnails",
-       "Model",
-       {Key::minus, {}},
-       false,
-       true,
-       zoom(-1),
-       "model",
-       "zoom out"},
-      {"model.stop",
-       "Pause or resume computing layers",
-       "Model",
-       {},
-       true,
-       false,
-       [this](Scene& scene) {
-         if (page_.stopped) return page_.stopped.reset();
-         if (!page_.config || study_.busySeconds() == 0) return;
-         study_.cancel();
-         page_.stopped = modelQuestion(scene.setup);
-         page_.writing = false;
-       }},
-      {"model.all_in_sight",
-       "Show all heads",
-       "Model",
-       {Key::home, {}},
-       false,
-       false,
-       [this](Scene&) { page_.zoom = {}; },
-       "model",
-       "zoom out reset"},
+      {.id = "model.larger",
+       .name = "Enlarge thumbnails",
+       .section = "Model",
+       .shortcut = {Key::equal, {}},
+       .repeats = true,
+       .page = "model",
+       .words = "zoom in",
+       .run = zoom(1)},
+      {.id = "model.smaller",
+       .name = "Shrink thumbnails",
+       .section = "Model",
+       .shortcut = {Key::minus, {}},
+       .repeats = true,
+       .page = "model",
+       .words = "zoom out",
+       .run = zoom(-1)},
+      {.id = "model.stop",
+       .name = "Pause or resume computing layers",
+       .section = "Model",
+       .whileTyping = true,
+       .run =
+           [this](Scene& scene) {
+             if (page_.stopped) return page_.stopped.reset();
+             if (!page_.config || study_.busySeconds() == 0) return;
+             study_.cancel();
+             page_.stopped = modelQuestion(scene.setup);
+             page_.writing = false;
+           }},
+      {.id = "model.all_in_sight",
+       .name = "Show all heads",
+       .section = "Model",
+       .shortcut = {Key::home, {}},
+       .page = "model",
+       .words = "zoom out reset",
+       .run = [this](Scene&) { page_.zoom = {}; }},
   };
 }
 

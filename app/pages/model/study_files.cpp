@@ -138,60 +138,51 @@ void ModelPage::askAboutTexts(const Scene& scene) {
 std::vector<Action> ModelPage::textsActions() {
   const char* const words = "study many texts detectors ablation attribution patching table scatter";
   return {
-      {"model.texts",
-       "Measure every head on many texts…",
-       "Model",
-       {},
-       true,
-       false,
-       [this](Scene&) {
-         services_.view.dialog = std::make_shared<FilePicker>(
-             FileQuestion{"Open a file of texts",
-                          {".jsonl", ".txt"},
-                          "",
-                          [this](Scene&, const auto& path, const Outcome& outcome) {
-                            openTexts(path, services_.asker(), outcome);
-                          }},
-             services_.folders);
-       },
-       "",
-       words},
-      {"model.texts.examples",
-       "Measure every head on the example texts",
-       "Model",
-       {},
-       true,
-       false,
-       [this](Scene& scene) {
-         const auto& opened = scene.setup.subject.opened;
-         if (!opened || opened->learned.skills.empty())
-           return page_.view.say("This model has no example texts");
-         showTexts(scene, kExampleTexts);
-       },
-       "",
-       words},
-      {"model.texts.again",
-       "Measure the texts again",
-       "Model",
-       {},
-       false,
-       false,
-       [this](Scene&) { page_.texts.begins = page_.texts.file != nullptr; },
-       "model"},
-      {"model.texts.stop",
-       "Stop or go on measuring texts",
-       "Model",
-       {},
-       false,
-       false,
-       [this](Scene&) {
-         if (page_.texts.progress.runs)
-           texts_.stop();
-         else
-           page_.texts.begins = page_.texts.file != nullptr;
-         takeTexts();
-       },
-       "model"},
+      {.id = "model.texts",
+       .name = "Measure every head on many texts…",
+       .section = "Model",
+       .whileTyping = true,
+       .words = words,
+       .run =
+           [this](Scene&) {
+             services_.view.dialog = std::make_shared<FilePicker>(
+                 FileQuestion{"Open a file of texts",
+                              {".jsonl", ".txt"},
+                              "",
+                              [this](Scene&, const auto& path, const Outcome& outcome) {
+                                openTexts(path, services_.asker(), outcome);
+                              }},
+                 services_.folders);
+           }},
+      {.id = "model.texts.examples",
+       .name = "Measure every head on the example texts",
+       .section = "Model",
+       .whileTyping = true,
+       .words = words,
+       .run =
+           [this](Scene& scene) {
+             const auto& opened = scene.setup.subject.opened;
+             if (!opened || opened->learned.skills.empty())
+               return page_.view.say("This model has no example texts");
+             showTexts(scene, kExampleTexts);
+           }},
+      {.id = "model.texts.again",
+       .name = "Measure the texts again",
+       .section = "Model",
+       .page = "model",
+       .run = [this](Scene&) { page_.texts.begins = page_.texts.file != nullptr; }},
+      {.id = "model.texts.stop",
+       .name = "Stop or go on measuring texts",
+       .section = "Model",
+       .page = "model",
+       .run =
+           [this](Scene&) {
+             if (page_.texts.progress.runs)
+               texts_.stop();
+             else
+               page_.texts.begins = page_.texts.file != nullptr;
+             takeTexts();
+           }},
   };
 }
 
