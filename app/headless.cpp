@@ -12,7 +12,9 @@ HeadlessApp::HeadlessApp(int width, int height, float scale, std::span<const Pag
     : width_(width),
       height_(height),
       scale_(scale),
+      fonts_(std::make_unique<FontBook>(scale)),
       context_(width, height),
+      ui_(std::move(fonts_)),
       session_(
           ui_, limits, [] {}, rows) {
   session_.view().quickFrames = false;

@@ -37,6 +37,7 @@ class HeadlessApp {
  private:
   int width_, height_;
   float scale_;
+  std::unique_ptr<FontBook> fonts_;  ///< until the context is there
   render::HeadlessContext context_;
   Ui ui_;
   Session session_;

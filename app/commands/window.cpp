@@ -133,8 +133,10 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
   const QuitSignals signals([&](int signal) { onSignal(signal, ending, *recovery); });
   const Preferences preferences = loadPreferences();
   const LastWindow& last = preferences.last;
+  // Fonts take as long as a window and its context, and are made meanwhile.
+  auto fonts = std::make_unique<FontBook>(preferences.textSize);
   Window window("Headscope", last.width > 0 ? last.width : 1600, last.height > 0 ? last.height : 960);
-  Ui ui;
+  Ui ui(std::move(fonts));
   window.sendEventsTo(ui.input());
   Session session(ui, defaultLimits(), [] { Window::wake(); });
   const ExitWatch lostDisplay([&recovery] {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "app/platform/assets.h"
@@ -79,8 +80,13 @@ ImVector<ImWchar> rangesOf(const std::vector<ImWchar>& characters) {
 /// Fonts of the atlas with their fallbacks merged in.
 class AtlasBuilder {
  public:
-  AtlasBuilder(float scale, const FontBook::Files& files, std::map<const ImFont*, AtlasSource>& sources)
-      : scale_(scale), files_(files), sources_(sources), symbolRanges_(rangesOf(files.symbols)) {
+  AtlasBuilder(ImFontAtlas& atlas, float scale, const FontBook::Files& files,
+               std::map<const ImFont*, AtlasSource>& sources)
+      : atlas_(atlas),
+        scale_(scale),
+        files_(files),
+        sources_(sources),
+        symbolRanges_(rangesOf(files.symbols)) {
     for (const auto& [file, characters] : files.fallbacks)
       fallbacks_.emplace_back(file, rangesOf(characters));
   }
@@ -110,7 +116,7 @@ class AtlasBuilder {
       return font;
     }
     config.SizePixels = pixels;
-    return ImGui::GetIO().Fonts->AddFontDefault(&config);
+    return atlas_.AddFontDefault(&config);
   }
 
   /// None where the file couldn't be read.
@@ -119,8 +125,8 @@ class AtlasBuilder {
     if (found == files_.bytes.end()) return nullptr;
     const FontBytes& bytes = found->second;
     config.FontDataOwnedByAtlas = false;  // so that it isn't written to either
-    return ImGui::GetIO().Fonts->AddFontFromMemoryTTF(
-        const_cast<std::uint8_t*>(bytes->data()), static_cast<int>(bytes->size()), pixels, &config, ranges);
+    return atlas_.AddFontFromMemoryTTF(const_cast<std::uint8_t*>(bytes->data()),
+                                       static_cast<int>(bytes->size()), pixels, &config, ranges);
   }
 
   static ImFontConfig plainConfig() {
@@ -130,6 +136,7 @@ class AtlasBuilder {
     return config;
   }
 
+  ImFontAtlas& atlas_;
   float scale_;
   const FontBook::Files& files_;
   std::map<const ImFont*, AtlasSource>& sources_;
@@ -139,26 +146,36 @@ class AtlasBuilder {
 
 }  // namespace
 
-FontBook::FontBook()
-    : finding_(std::async(attention::kHasThreads ? std::launch::async : std::launch::deferred, Files::find)) {
+FontBook::FontBook(float scale)
+    : atlas_(std::make_unique<ImFontAtlas>()),
+      ahead_(std::async(attention::kHasThreads ? std::launch::async : std::launch::deferred, [this, scale] {
+        files_ = Files::find();
+        if (attention::kHasThreads) make(scale);
+      })) {}
+
+FontBook::~FontBook() {
+  if (ahead_.valid()) ahead_.wait();
 }
 
-FontBook::~FontBook() = default;
+ImFontAtlas& FontBook::atlas() {
+  if (ahead_.valid()) ahead_.get();
+  return *atlas_;
+}
 
 bool FontBook::setScale(float scale) {
-  if (scale == scale_) return false;
-  scale_ = scale;
-  return true;
+  return std::exchange(scale_, scale) != scale;
 }
 
 void FontBook::build() {
-  ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
-  atlas.Clear();
-  compat::useFreeType(atlas);
-  atlas.TexGlyphPadding = 1;
-  if (!files_) files_ = finding_.get();
+  if (builtScale_ != scale_) make(scale_);
+}
+
+void FontBook::make(float scale) {
+  atlas_->Clear();
+  compat::useFreeType(*atlas_);
+  atlas_->TexGlyphPadding = 1;
   sources_.clear();
-  AtlasBuilder builder(scale_, *files_, sources_);
+  AtlasBuilder builder(*atlas_, scale, *files_, sources_);
   const std::string &regular = files_->words, &semibold = files_->boldWords, &mono = files_->tokens;
   fonts_.text = builder.add(regular, 15);
   fonts_.small = builder.add(regular, 12);
@@ -173,7 +190,8 @@ void FontBook::build() {
   fonts_.monoHero = builder.add(mono, 22);
   fonts_.display = builder.addLatin(semibold, 56);
   fonts_.displaySmall = builder.addLatin(semibold, 40);
-  compat::buildAtlas(atlas);
+  compat::buildAtlas(*atlas_);
+  builtScale_ = scale;
 }
 
 }  // namespace headscope::app

@@ -26,18 +26,20 @@ struct Fonts {
   ImFont* displaySmall = nullptr;  ///< 40: the same where the window is small
 };
 
-/// Builds Dear ImGui's atlas for a scale: Latin and the interface's own symbols. All else is the
+/// Builds an atlas of Dear ImGui's for a scale: Latin and the interface's own symbols. All else is the
 /// Typesetter's.
 class FontBook {
  public:
-  /// Begins to look the families up through fontconfig, and to read their files and those with symbols that
-  /// they lack, on another thread.
-  FontBook();
+  /// Begins on another thread to look the families up through fontconfig, to read their files and those with
+  /// symbols that they lack, and to build the atlas for `scale`, so that it is there once a window is.
+  explicit FontBook(float scale = 1);
   ~FontBook();
 
-  /// True if `scale` differs from what was built.
+  /// What Dear ImGui's context is made with. Waits for the other thread.
+  ImFontAtlas& atlas();
+  /// True if `scale` differs from the last one asked for.
   bool setScale(float scale);
-  /// Rebuilds ImGui's atlas. The first time it waits for the files, without which nothing can be drawn.
+  /// Rebuilds the atlas, where it is of another scale.
   void build();
 
   const Fonts& fonts() const { return fonts_; }
@@ -48,11 +50,14 @@ class FontBook {
   struct Files;
 
  private:
-  float scale_ = 0;
-  std::future<std::shared_ptr<const Files>> finding_;
+  void make(float scale);
+
+  float scale_ = 0, builtScale_ = 0;
+  std::unique_ptr<ImFontAtlas> atlas_;
   std::shared_ptr<const Files> files_;  ///< which the atlas points into
   Fonts fonts_;
   std::map<const ImFont*, AtlasSource> sources_;
+  std::future<void> ahead_;  ///< which writes the members above
 };
 
 }  // namespace headscope::app

@@ -1,5 +1,6 @@
 #include "app/platform/ui.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -11,7 +12,36 @@
 
 namespace headscope::app {
 
-Ui::Ui() : context_(ImGui::CreateContext()) {
+namespace {
+
+/// Drops the triangles that lie outside of their clip rectangle: a software rasteriser transforms and bins
+/// them all the same, and a long list of tokens has ten times as many of them as are seen.
+void dropUnseen(ImDrawData& data) {
+  for (int i = 0; i < data.CmdListsCount; ++i) {
+    ImDrawList& list = *data.CmdLists[i];
+    for (ImDrawCmd& command : list.CmdBuffer) {
+      const ImVec4& clip = command.ClipRect;
+      const ImDrawVert* const vertices = list.VtxBuffer.Data + command.VtxOffset;
+      ImDrawIdx* const indices = list.IdxBuffer.Data + command.IdxOffset;
+      unsigned kept = 0;
+      for (unsigned at = 0; at + 2 < command.ElemCount; at += 3) {
+        const ImVec2 a = vertices[indices[at]].pos, b = vertices[indices[at + 1]].pos,
+                     c = vertices[indices[at + 2]].pos;
+        if (std::max({a.x, b.x, c.x}) <= clip.x || std::min({a.x, b.x, c.x}) >= clip.z ||
+            std::max({a.y, b.y, c.y}) <= clip.y || std::min({a.y, b.y, c.y}) >= clip.w)
+          continue;
+        std::copy_n(indices + at, 3, indices + kept);
+        kept += 3;
+      }
+      command.ElemCount = kept;
+    }
+  }
+}
+
+}  // namespace
+
+Ui::Ui(std::unique_ptr<FontBook> fonts)
+    : fonts_(std::move(fonts)), context_(ImGui::CreateContext(&fonts_->atlas())) {
   ImGui::SetCurrentContext(context_);
   ImGuiIO& io = ImGui::GetIO();
   io.UserData = &state_;
@@ -36,7 +66,7 @@ Ui::~Ui() {
 }
 
 void Ui::setScale(float scale) {
-  fontsStale_ = fonts_.setScale(scale) || fontsStale_;
+  fontsStale_ = fonts_->setScale(scale) || fontsStale_;
 }
 
 void Ui::hidePointer() {
@@ -96,9 +126,9 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
   io.DisplaySize = ImVec2(static_cast<float>(width), static_cast<float>(height));
   io.DeltaTime = elapsed > 0 ? static_cast<float>(elapsed) : 1.0f / 60;
   if (fontsStale_) {
-    fonts_.build();
+    fonts_->build();
     compat::refreshFontTexture();
-    state_.typesetter.setAtlas(fonts_.sources());
+    state_.typesetter.setAtlas(fonts_->sources());
     fontsStale_ = false;
   }
   state_.typesetter.beginFrame();
@@ -120,6 +150,7 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
   }
   ImGui::Render();
   if (frozen_) return;
+  dropUnseen(*ImGui::GetDrawData());
   render::clearViewport(width, height, clear);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   if (!(magnified_.factor > 1)) return;

@@ -18,8 +18,9 @@ namespace headscope::app {
 /// Needs a current OpenGL context for its whole life. What was made last is current.
 class Ui {
  public:
-  /// Throws std::runtime_error if ImGui's renderer can't start.
-  Ui();
+  /// Who begins with `fonts` before there is a window needs not wait for them afterwards. Throws
+  /// std::runtime_error if ImGui's renderer can't start.
+  explicit Ui(std::unique_ptr<FontBook> fonts = std::make_unique<FontBook>());
   ~Ui();
   Ui(const Ui&) = delete;
   Ui& operator=(const Ui&) = delete;
@@ -39,8 +40,8 @@ class Ui {
   };
 
   InputQueue& input() { return input_; }
-  const Fonts& fonts() const { return fonts_.fonts(); }
-  float scale() const { return fonts_.scale(); }
+  const Fonts& fonts() const { return fonts_->fonts(); }
+  float scale() const { return fonts_->scale(); }
 
   /// Pixels per unit of the layout: monitor scale × text size. Fonts follow at the next frame.
   void setScale(float scale);
@@ -67,12 +68,13 @@ class Ui {
              const std::function<void(const FrameInput&)>& draw);
 
  private:
-  ImGuiContext* context_;
   void feed(const FrameInput& frame);
+
+  std::unique_ptr<FontBook> fonts_;  ///< whose atlas is the context's
+  ImGuiContext* context_;
   UiState state_;
   FrameRecorder recorder_;
   InputQueue input_;
-  FontBook fonts_;
   bool fontsStale_ = true;
   ImVec2 pointer_{-FLT_MAX, -FLT_MAX};  ///< where the mouse is, hidden or not
   bool pointerHidden_ = false;

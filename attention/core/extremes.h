@@ -1,8 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "attention/core/tensor.h"
@@ -42,12 +45,18 @@ typename Derived::Scalar largestMagnitude(const Eigen::DenseBase<Derived>& value
 /// The largest |value| that is finite; 0 where none is.
 template <class Derived>
 typename Derived::Scalar largestFinite(const Eigen::DenseBase<Derived>& values) {
-  typename Derived::Scalar most = 0;
+  using Scalar = typename Derived::Scalar;
+  // The bits of what isn't negative are in the order of the values, and compilers turn a largest integer into
+  // vectors: of floats they may not.
+  using Bits = std::conditional_t<sizeof(Scalar) == 4, std::int32_t, std::int64_t>;
+  constexpr Bits kInfinity = std::bit_cast<Bits>(std::numeric_limits<Scalar>::infinity());
+  Bits most = 0;
   for (Index row = 0; row < values.rows(); ++row)
-    for (Index col = 0; col < values.cols(); ++col)
-      if (const auto value = std::abs(values.derived().coeff(row, col)); std::isfinite(value) && value > most)
-        most = value;
-  return most;
+    for (Index col = 0; col < values.cols(); ++col) {
+      const Bits bits = std::bit_cast<Bits>(std::abs(values.derived().coeff(row, col)));
+      most = std::max(most, bits < kInfinity ? bits : Bits(0));
+    }
+  return std::bit_cast<Scalar>(most);
 }
 
 /// The least and the largest of the finite values; 0 and 0 where none is.

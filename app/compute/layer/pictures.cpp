@@ -29,8 +29,10 @@ void mark(const AttentionResult& result, const Stack& shown, Index head, Index r
     }
     const float* value = values.row(row + i).data();
     const float* score = scores.row(row + i).data();
-    for (Index col = 0; col < out.cols(); ++col)
-      to[col] = score[col] == render::kMaskedCell ? render::kMaskedCell : value[col];
+    for (Index col = 0; col < out.cols(); ++col) {
+      const float seen = value[col];  // read in any case, which compilers turn into vectors
+      to[col] = score[col] == render::kMaskedCell ? render::kMaskedCell : seen;
+    }
   }
 }
 

@@ -79,9 +79,10 @@ void chipRows(View& view, const std::string& name, const std::vector<attention::
     }
     if (clicked && roles.areQueries) cursor.cell.query = position;
     if (clicked && !roles.areQueries) cursor.cell.key = position;
-    paintChip(view, at, ImVec2(at.x + wide, at.y + height), index, text,
-              {roles.areQueries && position == litQuery, roles.areKeys && position == litKey,
-               position >= roles.realLength, roles.writtenFrom >= 0 && position >= roles.writtenFrom});
+    if (ImGui::IsItemVisible())
+      paintChip(view, at, ImVec2(at.x + wide, at.y + height), index, text,
+                {roles.areQueries && position == litQuery, roles.areKeys && position == litKey,
+                 position >= roles.realLength, roles.writtenFrom >= 0 && position >= roles.writtenFrom});
     at.x += wide + space;
   }
   ImGui::SetCursorScreenPos(start);

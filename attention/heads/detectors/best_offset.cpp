@@ -8,19 +8,27 @@ namespace {
 
 using RowArray = Eigen::Array<float, 1, Eigen::Dynamic>;
 
-/// Sums along all diagonals i − j at once; diagonal d stands for row − key = d − (keys − 1).
+/// Sums along all diagonals i − j at once; diagonal d stands for key − row = d − (rows − 1), so that a row
+/// adds to neighbours.
 struct Diagonals {
   explicit Diagonals(const ObservedHead& head)
       : weights(RowArray::Zero(head.rows() + head.cols())), baselines(weights), counts(weights) {
     RowArray visible(head.cols());
     for (Index row = 0; row < head.rows(); ++row) {
-      const Index size = head.visibleEnd(row), at = row + head.cols() - size;
+      const Index size = head.visibleEnd(row), at = head.rows() - 1 - row;
       if (size == 0) continue;
-      const bool all = head.visible(row) == size;
-      for (Index j = 0; j < size; ++j) visible[j] = all || head.sees(row, j) ? 1.0f : 0.0f;
-      const auto seen = visible.head(size).reverse();
-      weights.segment(at, size) += head.weights().row(row).head(size).array().reverse() * seen;
-      baselines.segment(at, size) += seen * (1 / static_cast<float>(head.visible(row)));
+      const auto weightsHere = head.weights().row(row).head(size).array();
+      const float share = 1 / static_cast<float>(head.visible(row));
+      if (head.visible(row) == size) {
+        weights.segment(at, size) += weightsHere;
+        baselines.segment(at, size) += share;
+        counts.segment(at, size) += 1;
+        continue;
+      }
+      for (Index j = 0; j < size; ++j) visible[j] = head.sees(row, j) ? 1.0f : 0.0f;
+      const auto seen = visible.head(size);
+      weights.segment(at, size) += weightsHere * seen;
+      baselines.segment(at, size) += seen * share;
       counts.segment(at, size) += seen;
     }
   }
@@ -34,11 +42,12 @@ DetectorScore bestOffset(const ObservedHead& head) {
   const Diagonals sums(head);
   const auto fewest = static_cast<float>(std::max<Index>(1, (head.rows() + 3) / 4));
   DetectorScore best;
-  for (Index d = 0; d < sums.counts.size(); ++d) {
+  // Of equals, that of the later keys.
+  for (Index d = sums.counts.size() - 1; d >= 0; --d) {
     const float rows = sums.counts[d];
     if (rows < fewest || (best.rows > 0 && !(sums.weights[d] / rows > best.raw))) continue;
     best = {sums.weights[d] / rows, sums.baselines[d] / rows, static_cast<Index>(rows),
-            head.text().positionOf(d - (head.cols() - 1))};
+            head.text().positionOf(head.rows() - 1 - d)};
   }
   return best;
 }

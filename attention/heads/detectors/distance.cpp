@@ -1,5 +1,3 @@
-#include <cstdlib>
-
 #include "attention/heads/detectors/detector.h"
 
 namespace headscope::attention::detectors {
@@ -8,18 +6,22 @@ namespace {
 /// Mean over rows that see a key, in tokens. There are no distances to another text.
 DetectorScore meanDistance(const ObservedHead& head) {
   if (head.text().crossAttention()) return {};
+  using RowArray = Eigen::Array<float, 1, Eigen::Dynamic>;
+  const RowArray places = RowArray::LinSpaced(head.cols(), 0, static_cast<float>(head.cols() - 1));
+  RowArray distances(head.cols());
   double weighted = 0, even = 0;
   Index rows = 0;
   for (Index row = 0; row < head.rows(); ++row) {
-    if (head.visible(row) == 0) continue;
-    const Index place = head.text().positionOf(row);
-    double reach = 0;
-    for (Index key = 0; key < head.visibleEnd(row); ++key) {
-      const auto distance = static_cast<double>(std::abs(place - key));
-      weighted += static_cast<double>(head.weights()(row, key)) * distance;
-      if (head.sees(row, key)) reach += distance;
-    }
-    even += reach / static_cast<double>(head.visible(row));
+    const Index seen = head.visible(row), end = head.visibleEnd(row);
+    if (seen == 0) continue;
+    const auto place = static_cast<float>(head.text().positionOf(row));
+    auto reach = distances.head(end);
+    reach = (places.head(end) - place).abs();
+    weighted += (head.weights().row(row).head(end).array() * reach).sum();
+    if (seen < end)
+      for (Index key = 0; key < end; ++key)
+        if (!head.sees(row, key)) reach[key] = 0;
+    even += static_cast<double>(reach.sum()) / static_cast<double>(seen);
     ++rows;
   }
   if (rows == 0) return {};
