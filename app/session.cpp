@@ -40,6 +40,7 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
   services_.own = [this] { return document_; };
   for (const PageRow& row : rows_) pages_.push_back(row.make(services_));
   actions_.add(documentActions());
+  actions_.add(editActions());
   actions_.add(linkActions());
   actions_.add(windowActions());
   actions_.add(stageActions());

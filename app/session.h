@@ -124,6 +124,7 @@ class Session {
   bool takeAnswers();
   bool takeFonts();
   std::vector<Action> documentActions();
+  std::vector<Action> editActions();
   std::vector<Action> windowActions();
   std::vector<Action> settingActions();
   std::vector<Action> helpActions();

@@ -190,6 +190,11 @@ std::vector<Action> Session::documentActions() {
        .whileTyping = true,
        .words = "recovery recover crash lost backup autosave",
        .run = [this](Scene&) { recovery_.offers = true; }},
+  };
+}
+
+std::vector<Action> Session::editActions() {
+  return {
       {.id = "edit.undo",
        .name = "Undo",
        .section = "Edit",

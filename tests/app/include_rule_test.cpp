@@ -132,6 +132,15 @@ TEST(IncludeRules, FindLongFiles) {
   EXPECT_THAT(breaches({{"app/scene/a.cpp", lines + "\n"}}), ElementsAre(HasSubstr("401 lines")));
 }
 
+TEST(IncludeRules, FindLongFunctions) {
+  std::string body = "        int b) {\n";
+  for (int i = 0; i < 77; ++i) body += "  act();\n";
+  const std::string before = "namespace headscope {\n\n", head = "int act(int a,\n";
+  EXPECT_THAT(breaches({{"app/scene/a.cpp", before + head + body + "}\n"}}), IsEmpty());
+  EXPECT_THAT(breaches({{"app/scene/a.cpp", before + head + body + "#endif\n  act();\n}\n"}}),
+              ElementsAre(HasSubstr("82 lines: int act(int a,")));
+}
+
 TEST(IncludeRules, AllowWhatTheyAllow) {
   const Sources sources{
       {"app/platform/a.cpp",

@@ -5,12 +5,13 @@
 #include <optional>
 #include <regex>
 #include <set>
+#include <sstream>
 
 namespace headscope::test {
 
 namespace {
 
-constexpr std::size_t kMostLines = 400;
+constexpr std::size_t kMostLines = 400, kMostOfFunction = 80;
 
 bool isIn(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && path.size() > folder.size() && path[folder.size()] == '/';
@@ -122,6 +123,23 @@ std::vector<std::string> stateIn(std::string code) {
   return found;
 }
 
+/// The functions that are longer than allowed, by their first lines. As the formatter leaves them, one ends
+/// with a "}" at the margin and begins with the last line at the margin before it.
+std::vector<std::string> longFunctions(const std::string& text) {
+  std::vector<std::string> found;
+  std::string first;
+  std::size_t length = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line); ++length) {
+    if (line == "}" && length + 1 > kMostOfFunction)
+      found.push_back(std::to_string(length + 1) + " lines: " + first);
+    if (line.empty() || line[0] == ' ' || line[0] == '#') continue;
+    first = line;
+    length = 0;
+  }
+  return found;
+}
+
 class Checker {
  public:
   explicit Checker(const Sources& sources) : sources_(sources) {
@@ -133,6 +151,8 @@ class Checker {
       const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
       if (lines > kMostLines)
         report(path, "has " + std::to_string(lines) + " lines, at most 400 are allowed");
+      for (const std::string& function : longFunctions(text))
+        report(path, "has a function of " + function + ", at most 80 are allowed");
       const bool compat = path == "app/platform/imgui_compat.h";
       if (!compat && withoutComments(text).find("IMGUI_VERSION_NUM") != std::string::npos)
         report(path, "tests IMGUI_VERSION_NUM, which only app/platform/imgui_compat.h may");

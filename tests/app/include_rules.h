@@ -22,7 +22,7 @@ std::vector<std::string> includesOf(std::string_view text);
 /// - panels and widgets reach no GL header, not even through another file;
 /// - only app/platform/imgui_compat.h asks for ImGui's version; nlohmann and fmt stay out of headers;
 /// - app has no thread_local, and no static variable that is neither constexpr nor const;
-/// - a file has at most 400 lines.
+/// - a file has at most 400 lines, a function at most 80.
 std::vector<std::string> breaches(const Sources& sources);
 
 }  // namespace headscope::test

@@ -70,6 +70,67 @@ float belowHeading(const View& view, float end, bool small) {
   return end + view.px(small ? 26 : 40);
 }
 
+/// Where a factor of the product stands: its number at `y`, what it is called at `labelY`, its explanation
+/// below `helpY`.
+struct FactorPlace {
+  float x, width, y, labelY, helpY;
+};
+
+/// One factor, which can be dragged and turned by the wheel.
+void paintFactor(Scene& scene, CostState& page, ImFont* numbers, const CostFactor& factor,
+                 const FactorPlace& at) {
+  View& view = page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ImVec2 corner(at.x, at.y - view.px(16));
+  ImGui::SetCursorScreenPos(corner);
+  const std::string name = "factor." + factor.name;
+  compat::invisibleButton(name.c_str(), ImVec2(at.width, at.labelY + view.px(12) - corner.y));
+  trackItem(name);
+  const bool hovered = ImGui::IsItemHovered();
+  if (hovered || ImGui::IsItemActive())
+    list.AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), theme.raised, view.px(5));
+  dragFactor(scene, page, name, factor.turns);
+  if (hovered) tooltipBeside(view, factor.help, ImRect(corner, ImVec2(at.x + at.width, at.helpY)));
+  if (factor.turns != CostFactor::Turns::nothing && wheelTurns(view, name))
+    for (const InputEvent& event : view.input.events)
+      if (event.kind == InputEvent::Kind::wheel && event.y != 0) {
+        turn(scene.cost, factor.turns, event.y > 0);
+        view.controls.continuousEdit = name;
+      }
+  const float middle = at.x + at.width / 2;
+  paintText(list, numbers, ImVec2(middle, at.y), theme.text, factor.value, Align::center);
+  if (factor.name != "keys_values")
+    return void(paintText(list, view.fonts->text, ImVec2(middle, at.labelY), theme.secondary, factor.label,
+                          Align::center));
+  float x = middle - textWidth(view.fonts->text, factor.label) / 2;
+  x += paintText(list, view.fonts->text, ImVec2(x, at.labelY), theme.key, "keys");
+  x += paintText(list, view.fonts->text, ImVec2(x, at.labelY), theme.secondary, ", ");
+  paintText(list, view.fonts->text, ImVec2(x, at.labelY), theme.value, "values");
+}
+
+/// What the brackets below the factors say: the bytes of a token, and the tokens.
+std::string perTokenText(const CostFigures& figures) {
+  const std::uint64_t bytes = figures.cost.perToken;
+  if (figures.shape.window != 0)
+    return exactBytes(bytes / attention::asSize(figures.shape.layers)) + " per token and layer";
+  return exactBytes(bytes) + (bytes < 1024 ? "" : " = " + fourDigitBytes(bytes)) + " per token";
+}
+std::string cachedTokensText(const CostFigures& figures) {
+  const std::uint64_t tokens = figures.shape.window > 0
+                                   ? attention::cachedTokens(figures.shape, figures.request.tokens)
+                                   : static_cast<std::uint64_t>(figures.request.tokens);
+  return countText(attention::saturatingTimes(tokens, static_cast<std::uint64_t>(figures.request.batch))) +
+         " cached";
+}
+std::string reservedText(const CostFigures& figures, bool small) {
+  const std::string reserved = fourDigitBytes(figures.cost.reserved);
+  if (figures.cost.reserved >= attention::kTooManyBytes) return "reserved: " + reserved;
+  if (small) return fmt::format("{} in blocks of {}", reserved, figures.request.block);
+  return fmt::format("Blocks of {}: {} reserved, {} wasted", figures.request.block, reserved,
+                     fourDigitBytes(figures.cost.reserved - figures.cost.total));
+}
+
 /// The factors side by side with signs between them, in two lines where one is too short: those of a token,
 /// and how many there are. Returns where it ends.
 float product(Scene& scene, CostState& page, const ImRect& area, bool small) {
@@ -120,52 +181,14 @@ float product(Scene& scene, CostState& page, const ImRect& area, bool small) {
     }
     if (i > 0) paintSign("×");
     if (turns) second = x;
-    const float middle = x + widths[i] / 2;
-    ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(16)));
-    const std::string name = "factor." + factor.name;
-    compat::invisibleButton(name.c_str(), ImVec2(widths[i], labelY + view.px(12) - y + view.px(16)));
-    trackItem(name);
-    const bool hovered = ImGui::IsItemHovered();
-    if (hovered || ImGui::IsItemActive())
-      list.AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), theme.raised, view.px(5));
-    dragFactor(scene, page, name, factor.turns);
-    if (hovered) tooltipBeside(view, factor.help, ImRect(x, y - view.px(16), x + widths[i], helpY));
-    if (factor.turns != CostFactor::Turns::nothing && wheelTurns(view, name))
-      for (const InputEvent& event : view.input.events)
-        if (event.kind == InputEvent::Kind::wheel && event.y != 0) {
-          turn(scene.cost, factor.turns, event.y > 0);
-          view.controls.continuousEdit = name;
-        }
-    paintText(list, numbers, ImVec2(middle, y), theme.text, factor.value, Align::center);
-    if (factor.name == "keys_values") {
-      const float left = middle - textWidth(view.fonts->text, factor.label) / 2;
-      const float keys = paintText(list, view.fonts->text, ImVec2(left, labelY), theme.key, "keys");
-      const float comma =
-          paintText(list, view.fonts->text, ImVec2(left + keys, labelY), theme.secondary, ", ");
-      paintText(list, view.fonts->text, ImVec2(left + keys + comma, labelY), theme.value, "values");
-    } else {
-      paintText(list, view.fonts->text, ImVec2(middle, labelY), theme.secondary, factor.label, Align::center);
-    }
+    paintFactor(scene, page, numbers, factor, {x, widths[i], y, labelY, helpY});
     x += widths[i];
     if (factor.perToken) split = x;
     end = x;
   }
   const float firstBracketY = firstLabelY + view.px(22), bracketY = labelY + view.px(22);
-  const ModelShape& shape = figures.shape;
-  if (shape.window == 0)
-    bracket(view, list, area.Min.x, split, firstBracketY,
-            figures.cost.perToken < 1024 ? exactBytes(figures.cost.perToken) + " per token"
-                                         : exactBytes(figures.cost.perToken) + " = " +
-                                               fourDigitBytes(figures.cost.perToken) + " per token");
-  else
-    bracket(view, list, area.Min.x, split, firstBracketY,
-            exactBytes(figures.cost.perToken / attention::asSize(shape.layers)) + " per token and layer");
-  bracket(view, list, second, end, bracketY,
-          countText(attention::saturatingTimes(shape.window > 0
-                                                   ? attention::cachedTokens(shape, figures.request.tokens)
-                                                   : static_cast<std::uint64_t>(figures.request.tokens),
-                                               static_cast<std::uint64_t>(figures.request.batch))) +
-              " cached");
+  bracket(view, list, area.Min.x, split, firstBracketY, perTokenText(figures));
+  bracket(view, list, second, end, bracketY, cachedTokensText(figures));
   paintSign("=");
   const float half = x + view.px(4), most = area.Max.x - half;
   paintFitted(view, list, numbers, ImVec2(half, y), most, theme.text, total);
@@ -175,14 +198,8 @@ float product(Scene& scene, CostState& page, const ImRect& area, bool small) {
   if (!figures.tooLarge() && figures.cost.total >= 1024)
     paintFitted(view, list, view.fonts->text, ImVec2(half, labelY), most, theme.secondary,
                 "= " + fourDigitBytes(figures.cost.total));
-  const std::uint64_t wasted = figures.cost.reserved - figures.cost.total;
-  const std::string reserved = fourDigitBytes(figures.cost.reserved);
-  const std::string pages = figures.cost.reserved >= attention::kTooManyBytes ? "reserved: " + reserved
-                            : small ? fmt::format("{} in blocks of {}", reserved, figures.request.block)
-                                    : fmt::format("Blocks of {}: {} reserved, {} wasted",
-                                                  figures.request.block, reserved, fourDigitBytes(wasted));
   paintFitted(view, list, view.fonts->text, ImVec2(half, bracketY + view.px(18)), most, theme.secondary,
-              pages);
+              reservedText(figures, small));
   unfold(view, "cost.reserved", ImRect(half, bracketY + view.px(8), half + most, bracketY + view.px(28)),
          reservedTerms(figures), helpY);
   return ends;

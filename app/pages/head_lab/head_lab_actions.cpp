@@ -17,7 +17,7 @@ std::string reversedWords(const std::string& text) {
 
 }  // namespace
 
-std::vector<Action> HeadLabPage::actions() {
+std::vector<Action> HeadLabPage::keyActions() {
   const auto steps = [this](int by) {
     return [this, by](Scene& scene) {
       scene.cursor.page = "lab";
@@ -34,7 +34,43 @@ std::vector<Action> HeadLabPage::actions() {
       scene.cursor.cell.*place = std::max<Index>(0, scene.cursor.cell.*place + by);
     };
   };
+  const auto key = [](std::string id, std::string name, KeyPress shortcut, std::function<void(Scene&)> run,
+                      bool repeats = false, std::string words = "") {
+    return Action{.id = "lab." + std::move(id),
+                  .name = std::move(name),
+                  .section = "Lab",
+                  .shortcut = shortcut,
+                  .repeats = repeats,
+                  .page = "lab",
+                  .words = std::move(words),
+                  .run = std::move(run)};
+  };
+  const auto play = [this](Scene& scene) {
+    scene.cursor.page = "lab";
+    scene.cursor.lab.tab = "pipeline";
+    page_.playing = !page_.playing;
+    page_.playedAt = services_.view.time;
+    if (page_.playing && scene.cursor.lab.step == stepsOf(page_).back()) scene.cursor.lab.step = Step::input;
+  };
   const Mods shift{.shift = true};
+  return {key("next", "Next step or mistake", {Key::right, {}}, steps(1), true),
+          key("previous", "Previous step or mistake", {Key::left, {}}, steps(-1), true),
+          key("first", "First step or mistake", {Key::home, {}}, steps(-100)),
+          key("last", "Last step or mistake", {Key::end, {}}, steps(100)),
+          key("play", "Play or pause the pipeline", {Key::space, {}}, play),
+          key("query_down", "Next query in the lab", {Key::down, {}}, moves(&Cell::query, 1), true),
+          key("query_up", "Previous query in the lab", {Key::up, {}}, moves(&Cell::query, -1), true),
+          key("key_right", "Next key in the lab", {Key::right, shift}, moves(&Cell::key, 1), true),
+          key("key_left", "Previous key in the lab", {Key::left, shift}, moves(&Cell::key, -1), true),
+          key(
+              "switch", "Switch the pointed-at head off or on (Ablation)", {Key::del, {}},
+              [this](Scene& scene) { shown(scene).switchHead(scene); }, false,
+              "ablate ablation prune knock out disable"),
+          key("paste", "Paste a table of embeddings (Embeddings)", {Key::v, {.ctrl = true}},
+              [this](Scene& scene) { shown(scene).paste(scene); })};
+}
+
+std::vector<Action> HeadLabPage::actions() {
   std::vector<Action> actions;
   for (const HeadLabTabRow& row : headLabTabs())
     actions.push_back({.id = "lab." + std::string(row.key),
@@ -55,88 +91,7 @@ std::vector<Action> HeadLabPage::actions() {
                        scene.cursor.lab.ablationView = AblationView::patch;
                        scene.cursor.lab.patchText = reversedWords(scene.setup.input.text);
                      }});
-  const Action keys[] = {{.id = "lab.next",
-                          .name = "Next step or mistake",
-                          .section = "Lab",
-                          .shortcut = {Key::right, {}},
-                          .repeats = true,
-                          .page = "lab",
-                          .run = steps(1)},
-                         {.id = "lab.previous",
-                          .name = "Previous step or mistake",
-                          .section = "Lab",
-                          .shortcut = {Key::left, {}},
-                          .repeats = true,
-                          .page = "lab",
-                          .run = steps(-1)},
-                         {.id = "lab.first",
-                          .name = "First step or mistake",
-                          .section = "Lab",
-                          .shortcut = {Key::home, {}},
-                          .page = "lab",
-                          .run = steps(-100)},
-                         {.id = "lab.last",
-                          .name = "Last step or mistake",
-                          .section = "Lab",
-                          .shortcut = {Key::end, {}},
-                          .page = "lab",
-                          .run = steps(100)},
-                         {.id = "lab.play",
-                          .name = "Play or pause the pipeline",
-                          .section = "Lab",
-                          .shortcut = {Key::space, {}},
-                          .page = "lab",
-                          .run =
-                              [this](Scene& scene) {
-                                scene.cursor.page = "lab";
-                                scene.cursor.lab.tab = "pipeline";
-                                page_.playing = !page_.playing;
-                                page_.playedAt = services_.view.time;
-                                if (page_.playing && scene.cursor.lab.step == stepsOf(page_).back())
-                                  scene.cursor.lab.step = Step::input;
-                              }},
-                         {.id = "lab.query_down",
-                          .name = "Next query in the lab",
-                          .section = "Lab",
-                          .shortcut = {Key::down, {}},
-                          .repeats = true,
-                          .page = "lab",
-                          .run = moves(&Cell::query, 1)},
-                         {.id = "lab.query_up",
-                          .name = "Previous query in the lab",
-                          .section = "Lab",
-                          .shortcut = {Key::up, {}},
-                          .repeats = true,
-                          .page = "lab",
-                          .run = moves(&Cell::query, -1)},
-                         {.id = "lab.key_right",
-                          .name = "Next key in the lab",
-                          .section = "Lab",
-                          .shortcut = {Key::right, shift},
-                          .repeats = true,
-                          .page = "lab",
-                          .run = moves(&Cell::key, 1)},
-                         {.id = "lab.key_left",
-                          .name = "Previous key in the lab",
-                          .section = "Lab",
-                          .shortcut = {Key::left, shift},
-                          .repeats = true,
-                          .page = "lab",
-                          .run = moves(&Cell::key, -1)},
-                         {.id = "lab.switch",
-                          .name = "Switch the pointed-at head off or on (Ablation)",
-                          .section = "Lab",
-                          .shortcut = {Key::del, {}},
-                          .page = "lab",
-                          .words = "ablate ablation prune knock out disable",
-                          .run = [this](Scene& scene) { shown(scene).switchHead(scene); }},
-                         {.id = "lab.paste",
-                          .name = "Paste a table of embeddings (Embeddings)",
-                          .section = "Lab",
-                          .shortcut = {Key::v, {.ctrl = true}},
-                          .page = "lab",
-                          .run = [this](Scene& scene) { shown(scene).paste(scene); }}};
-  actions.insert(actions.end(), std::begin(keys), std::end(keys));
+  for (Action& action : keyActions()) actions.push_back(std::move(action));
   return actions;
 }
 

@@ -38,6 +38,7 @@ class HeadLabPage : public Page {
   }
 
  private:
+  std::vector<Action> keyActions();
   HeadLabTab& shown(const Scene& scene) const;
   void askHead(const Scene& scene);
 

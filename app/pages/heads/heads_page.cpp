@@ -211,32 +211,24 @@ std::size_t HeadsPage::gpuBytes() const {
   return page_.grid.bytes() + page_.focus.bytes() + page_.cache.bytes();
 }
 
+std::vector<Action> HeadsPage::decodeActions() {
+  const auto action = [this](const char* id, const char* name, Key key, Decode what, bool repeats) {
+    return Action{.id = id,
+                  .name = name,
+                  .section = "Decode",
+                  .shortcut = {key, {}},
+                  .repeats = repeats,
+                  .run = [this, what](Scene& scene) { decode(scene, what); }};
+  };
+  return {action("decode.toggle", "Start or stop decoding", static_cast<Key>('D'), Decode::toggle, false),
+          action("decode.play", "Play or pause decoding", Key::space, Decode::play, false),
+          action("decode.forward", "Decode one token", Key::period, Decode::forward, true),
+          action("decode.back", "Undo one token", Key::comma, Decode::back, true)};
+}
+
 std::vector<Action> HeadsPage::actions() {
-  const auto decodes = [this](Decode what) { return [this, what](Scene& scene) { decode(scene, what); }; };
-  const auto key = [](char at) { return KeyPress{static_cast<Key>(at), {}}; };
   std::vector<Action> actions = fileActions();
-  actions.push_back({.id = "decode.toggle",
-                     .name = "Start or stop decoding",
-                     .section = "Decode",
-                     .shortcut = key('D'),
-                     .run = decodes(Decode::toggle)});
-  actions.push_back({.id = "decode.play",
-                     .name = "Play or pause decoding",
-                     .section = "Decode",
-                     .shortcut = key(' '),
-                     .run = decodes(Decode::play)});
-  actions.push_back({.id = "decode.forward",
-                     .name = "Decode one token",
-                     .section = "Decode",
-                     .shortcut = key('.'),
-                     .repeats = true,
-                     .run = decodes(Decode::forward)});
-  actions.push_back({.id = "decode.back",
-                     .name = "Undo one token",
-                     .section = "Decode",
-                     .shortcut = key(','),
-                     .repeats = true,
-                     .run = decodes(Decode::back)});
+  for (Action& action : decodeActions()) actions.push_back(std::move(action));
   const std::tuple<AttentionKind, const char*, const char*> kKinds[] = {
       {AttentionKind::mha, "set.kind.mha", "Use MHA: each head has its own keys"},
       {AttentionKind::gqa, "set.kind.gqa", "Use GQA: groups of heads share keys"},

@@ -46,6 +46,7 @@ class HeadsPage : public Page {
   enum class Decode { toggle, play, forward, back };
   void decode(Scene& scene, Decode what);
   std::vector<Action> fileActions();
+  std::vector<Action> decodeActions();
   void openWeights(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
   void openTable(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
 

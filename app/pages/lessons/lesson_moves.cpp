@@ -241,13 +241,14 @@ void LessonsPage::takeToPage(Document& own) {
 
 std::vector<Action> LessonsPage::actions() {
   std::vector<Action> actions = movingActions();
-  for (Action& action : writingActions()) actions.push_back(std::move(action));
+  for (auto more : {progressActions(), answerActions(), writingActions()})
+    actions.insert(actions.end(), more.begin(), more.end());
   return actions;
 }
 
 std::vector<Action> LessonsPage::movingActions() {
   const auto moves = [this](Move move) { return [this, move](Scene&) { page_.move = move; }; };
-  std::vector<Action> actions{
+  return {
       {.id = "lesson.next",
        .name = "Next answer or step",
        .section = "Lessons",
@@ -301,6 +302,26 @@ std::vector<Action> LessonsPage::movingActions() {
        .shortcut = {Key::enter, {.shift = true}},
        .page = "lessons",
        .run = [this](Scene&) { takes_ = true; }},
+      {.id = "lesson.search",
+       .name = "Search the lessons",
+       .section = "Lessons",
+       .shortcut = {Key::slash, {}},
+       .page = "lessons",
+       .run = [this](Scene&) { page_.focusSearch = !page_.lesson; }},
+      {.id = "lesson.steps",
+       .name = "Go to a step",
+       .section = "Lessons",
+       .shortcut = {static_cast<Key>('G'), {}},
+       .page = "lessons",
+       .run =
+           [this](Scene&) {
+             if (page_.lesson) services_.view.dialog = stepChoice(page_);
+           }},
+  };
+}
+
+std::vector<Action> LessonsPage::progressActions() {
+  return {
       {.id = "lesson.forget",
        .name = "Reset progress in all lessons",
        .section = "Lessons",
@@ -336,22 +357,11 @@ std::vector<Action> LessonsPage::movingActions() {
        .name = "Don't offer the first lesson",
        .section = "Lessons",
        .run = [this](Scene&) { services_.view.preferences.lessonOffered = true; }},
-      {.id = "lesson.search",
-       .name = "Search the lessons",
-       .section = "Lessons",
-       .shortcut = {Key::slash, {}},
-       .page = "lessons",
-       .run = [this](Scene&) { page_.focusSearch = !page_.lesson; }},
-      {.id = "lesson.steps",
-       .name = "Go to a step",
-       .section = "Lessons",
-       .shortcut = {static_cast<Key>('G'), {}},
-       .page = "lessons",
-       .run =
-           [this](Scene&) {
-             if (page_.lesson) services_.view.dialog = stepChoice(page_);
-           }},
   };
+}
+
+std::vector<Action> LessonsPage::answerActions() {
+  std::vector<Action> actions;
   // A to D choose while a question waits; else they mean what they mean elsewhere.
   constexpr const char* kElse[] = {"", "stage.blank", "mask.causal", "decode.toggle"};
   for (std::size_t i = 0; i < 4; ++i) {

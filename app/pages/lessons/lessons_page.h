@@ -73,6 +73,8 @@ class LessonsPage : public Page {
   void saveAsLesson(const Scene& scene);
   void addStep(const Scene& scene);
   std::vector<Action> movingActions();
+  std::vector<Action> progressActions();
+  std::vector<Action> answerActions();
   std::vector<Action> writingActions();
 
   PageServices& services_;

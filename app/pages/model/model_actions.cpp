@@ -51,15 +51,6 @@ void switchHead(Scene& scene, Index layer, Index head) {
 
 std::vector<Action> ModelPage::playActions() {
   const auto key = [](Key key) { return KeyPress{key, {}}; };
-  const auto lens = [this](Index by) {
-    return [this, by](Scene& scene) {
-      if (!page_.config) return;
-      const Index last = page_.config->layerCount();
-      Index& stop = scene.cursor.model.stop;
-      stop = std::clamp<Index>((stop < 0 ? last : stop) + by, 0, last);
-      if (stop == last) stop = -1;
-    };
-  };
   return {
       {.id = "model.play",
        .name = "Start or pause generation",
@@ -128,6 +119,20 @@ std::vector<Action> ModelPage::playActions() {
                return page_.view.say(reason);
              openTokenEdit(page_, scene.cursor.cell.query);
            }},
+  };
+}
+
+std::vector<Action> ModelPage::lensActions() {
+  const auto lens = [this](Index by) {
+    return [this, by](Scene& scene) {
+      if (!page_.config) return;
+      const Index last = page_.config->layerCount();
+      Index& stop = scene.cursor.model.stop;
+      stop = std::clamp<Index>((stop < 0 ? last : stop) + by, 0, last);
+      if (stop == last) stop = -1;
+    };
+  };
+  return {
       {.id = "model.lens_earlier",
        .name = "Read predictions one layer earlier",
        .section = "Model",
@@ -185,17 +190,6 @@ std::vector<Action> ModelPage::headActions() {
                   .page = "model",
                   .run = step(layers, heads)};
   };
-  const auto alike = [this](Scene& scene) {
-    const HeadSummary* chosen = page_.summary(scene.cursor.model.layer, scene.cursor.cell.head);
-    if (!chosen) return;
-    const float threshold = scene.look.labelThreshold;
-    const std::string label = filterName(chosen->label(threshold));
-    const bool on = !isOff(scene, scene.cursor.model.layer, scene.cursor.cell.head);
-    for (Index l = 0; l < static_cast<Index>(page_.layers.size()); ++l)
-      for (Index h = 0; h < page_.config->heads; ++h)
-        if (filterName(page_.summary(l, h)->label(threshold)) == label && isOff(scene, l, h) != on)
-          switchHead(scene, l, h);
-  };
   return {
       arrow("model.left", "Previous head", Key::left, 0, -1),
       arrow("model.right", "Next head", Key::right, 0, 1),
@@ -208,30 +202,6 @@ std::vector<Action> ModelPage::headActions() {
        .page = "model",
        .words = "behaviour jump",
        .run = [this](Scene& scene) { nextNamed(scene); }},
-      {.id = "model.switch",
-       .name = "Switch this head off or on",
-       .section = "Model",
-       .shortcut = {Key::x, {}},
-       .page = "model",
-       .words = "ablate ablation prune knock out disable",
-       .run =
-           [this](Scene& scene) {
-             if (page_.config) switchHead(scene, scene.cursor.model.layer, scene.cursor.cell.head);
-           }},
-      {.id = "model.switch_alike",
-       .name = "Switch all heads like this one off or on",
-       .section = "Model",
-       .shortcut = {Key::x, {.shift = true}},
-       .page = "model",
-       .words = "ablate ablation prune knock out disable",
-       .run = alike},
-      {.id = "model.restore",
-       .name = "Switch all heads on again",
-       .section = "Model",
-       .shortcut = {Key::r, {.shift = true}},
-       .page = "model",
-       .words = "reset ablate ablation prune enable",
-       .run = [](Scene& scene) { scene.setup.subject.switchedOff.clear(); }},
       {.id = "model.hold",
        .name = "Pin or unpin the large head",
        .section = "Model",
@@ -259,10 +229,50 @@ std::vector<Action> ModelPage::headActions() {
   };
 }
 
+std::vector<Action> ModelPage::switchActions() {
+  const auto alike = [this](Scene& scene) {
+    const HeadSummary* chosen = page_.summary(scene.cursor.model.layer, scene.cursor.cell.head);
+    if (!chosen) return;
+    const float threshold = scene.look.labelThreshold;
+    const std::string label = filterName(chosen->label(threshold));
+    const bool on = !isOff(scene, scene.cursor.model.layer, scene.cursor.cell.head);
+    for (Index l = 0; l < static_cast<Index>(page_.layers.size()); ++l)
+      for (Index h = 0; h < page_.config->heads; ++h)
+        if (filterName(page_.summary(l, h)->label(threshold)) == label && isOff(scene, l, h) != on)
+          switchHead(scene, l, h);
+  };
+  return {
+      {.id = "model.switch",
+       .name = "Switch this head off or on",
+       .section = "Model",
+       .shortcut = {Key::x, {}},
+       .page = "model",
+       .words = "ablate ablation prune knock out disable",
+       .run =
+           [this](Scene& scene) {
+             if (page_.config) switchHead(scene, scene.cursor.model.layer, scene.cursor.cell.head);
+           }},
+      {.id = "model.switch_alike",
+       .name = "Switch all heads like this one off or on",
+       .section = "Model",
+       .shortcut = {Key::x, {.shift = true}},
+       .page = "model",
+       .words = "ablate ablation prune knock out disable",
+       .run = alike},
+      {.id = "model.restore",
+       .name = "Switch all heads on again",
+       .section = "Model",
+       .shortcut = {Key::r, {.shift = true}},
+       .page = "model",
+       .words = "reset ablate ablation prune enable",
+       .run = [](Scene& scene) { scene.setup.subject.switchedOff.clear(); }},
+  };
+}
+
 std::vector<Action> ModelPage::actions() {
   std::vector<Action> all = openActions();
-  for (auto&& more :
-       {pairActions(), textsActions(), playActions(), headActions(), filterActions(), moveActions()}) {
+  for (auto&& more : {pairActions(), textsActions(), playActions(), lensActions(), headActions(),
+                      switchActions(), filterActions(), moveActions()}) {
     std::vector<Action> shown = onShown(more);
     all.insert(all.end(), std::make_move_iterator(shown.begin()), std::make_move_iterator(shown.end()));
   }

@@ -244,6 +244,11 @@ std::vector<Action> ModelPage::pairActions() {
 }
 
 std::vector<Action> ModelPage::openActions() {
+  const auto askRecorded = [this](std::string title, decltype(FileQuestion::chosen) chosen) {
+    services_.view.dialog = std::make_shared<FilePicker>(
+        FileQuestion{std::move(title), {".safetensors", ".npz", ".npy"}, "", std::move(chosen)},
+        services_.folders);
+  };
   return {
       {.id = "model.open",
        .name = "Open a model…",
@@ -272,15 +277,10 @@ std::vector<Action> ModelPage::openActions() {
        .whileTyping = true,
        .words = "import load npz safetensors output_attentions",
        .run =
-           [this](Scene&) {
-             services_.view.dialog = std::make_shared<FilePicker>(
-                 FileQuestion{"Open recorded attention",
-                              {".safetensors", ".npz", ".npy"},
-                              "",
-                              [this](Scene&, const auto& path, const Outcome& outcome) {
-                                openModelAt(path.string(), services_.asker(), outcome);
-                              }},
-                 services_.folders);
+           [this, askRecorded](Scene&) {
+             askRecorded("Open recorded attention", [this](Scene&, const auto& path, const Outcome& outcome) {
+               openModelAt(path.string(), services_.asker(), outcome);
+             });
            }},
       {.id = "model.recorded_b",
        .name = "Compare with other recorded attention…",
@@ -288,19 +288,15 @@ std::vector<Action> ModelPage::openActions() {
        .page = "model",
        .words = "difference second recording",
        .run =
-           [this](Scene& scene) {
+           [this, askRecorded](Scene& scene) {
              const auto& opened = scene.setup.subject.opened;
              if (!opened || !opened->recorded) return services_.view.say("Import recorded attention first");
-             services_.view.dialog = std::make_shared<FilePicker>(
-                 FileQuestion{"Compare with recorded attention",
-                              {".safetensors", ".npz", ".npy"},
-                              "",
-                              [](Scene& now, const auto& path, const Outcome& outcome) {
-                                now.compare.recorded = path.string();
-                                now.cursor.model.shown = ShownText::difference;
-                                outcome.done();
-                              }},
-                 services_.folders);
+             askRecorded("Compare with recorded attention",
+                         [](Scene& now, const auto& path, const Outcome& outcome) {
+                           now.compare.recorded = path.string();
+                           now.cursor.model.shown = ShownText::difference;
+                           outcome.done();
+                         });
            }},
       {.id = "model.learned",
        .name = "Open the bundled model",

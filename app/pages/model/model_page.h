@@ -105,7 +105,9 @@ class ModelPage : public Page {
   std::vector<Forecast> forecastsFor(const Scene& scene) const;
   std::optional<SwitchedHead> leansOn(const Scene& scene) const;
   std::vector<Action> playActions();
+  std::vector<Action> lensActions();
   std::vector<Action> headActions();
+  std::vector<Action> switchActions();
   std::vector<Action> openActions();
   void readExamples();
   std::vector<Action> exampleActions(const std::shared_ptr<const Learned>& learned);

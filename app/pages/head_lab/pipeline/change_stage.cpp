@@ -17,6 +17,57 @@ namespace {
 using attention::Matrix;
 using attention::MatrixView;
 
+/// What a step changes and what it makes of that, in the cells in sight.
+std::pair<Matrix, Matrix> changedCells(const HeadLabState& page, Step step, Index headIndex,
+                                       const CellsInSight& rows, const CellsInSight& cols) {
+  const SequenceSnapshot& sequence = page.layer->sequence();
+  const HeadParts& head = *page.head;
+  const auto scores = sequence.attention.scores[headIndex];
+  const auto weights = sequence.probabilities()[headIndex];
+  Matrix before(rows.count, cols.count), after(rows.count, cols.count);
+  for (Index i = 0; i < rows.count; ++i)
+    for (Index j = 0; j < cols.count; ++j) {
+      const Index row = rows.first + i, col = cols.first + j;
+      const float dot = head.steps.dots(row, col), scaled = dot * head.steps.factor;
+      before(i, j) = step == Step::scale     ? dot
+                     : step == Step::bias    ? scaled
+                     : step == Step::softmax ? scores(row, col)
+                                             : head.steps.unmasked(row, col);
+      after(i, j) = step == Step::scale     ? scaled
+                    : step == Step::bias    ? head.steps.unmasked(row, col)
+                    : step == Step::softmax ? weights(row, col)
+                                            : scores(row, col);
+      // What the mask hides keeps its hatch through the softmax.
+      if (step == Step::softmax && scores(row, col) == -INFINITY) after(i, j) = -INFINITY;
+    }
+  return {std::move(before), std::move(after)};
+}
+
+/// The two titles, and the arrow from one picture to the other.
+void changeTitles(const Scene& scene, const HeadLabState& page, const ImRect& area, const MapView& left,
+                  const MapView& right) {
+  const View& view = page.view;
+  const Theme& theme = *view.theme;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const std::vector<Step> steps = stepsOf(page);
+  const auto here = std::find(steps.begin(), steps.end(), scene.cursor.lab.step);
+  // A step in which nothing happens leaves what the one before made.
+  const bool idle = here[-1] == Step::scale && page.head->steps.factor == 1;
+  const float y = area.Min.y + view.px(14), each = left.cells.GetWidth();
+  std::string was = "after " + stepTitle(page, here[idle ? -2 : -1]);
+  if (textWidth(view.fonts->title, was) > each) was = "before";
+  const std::string shape = shapeText(page.layer->x.rows(), page.layer->keySource().rows());
+  const auto title = [&](float x, std::uint32_t color, const std::string& text) {
+    paintText(list, view.fonts->title, ImVec2(x, y), color, fitted(view.fonts->title, text, each));
+    paintText(list, view.fonts->mono, ImVec2(x, y + view.px(24)), theme.secondary, shape);
+  };
+  title(left.cells.Min.x, theme.secondary, was);
+  title(right.cells.Min.x, theme.text, stepTitle(page, scene.cursor.lab.step));
+  const float middle = (left.cells.Max.x + right.cells.Min.x) / 2;
+  paintText(list, view.fonts->hero, ImVec2(middle, left.cells.GetCenter().y), theme.secondary, "→",
+            Align::center);
+}
+
 }  // namespace
 
 void changeStage(Scene& scene, HeadLabState& page, const ImRect& area) {
@@ -36,7 +87,7 @@ void changeStage(Scene& scene, HeadLabState& page, const ImRect& area) {
   float size =
       std::min({wide / static_cast<float>(cols.count), high / static_cast<float>(rows.count), view.px(37)});
   if (size >= 4) size = std::floor(size);
-  Matrix before(rows.count, cols.count), after(rows.count, cols.count);
+  const auto [before, after] = changedCells(page, scene.cursor.lab.step, cell.head, rows, cols);
   const Stage from = scene.cursor.lab.step == Step::scale     ? Stage::dots
                      : scene.cursor.lab.step == Step::bias    ? Stage::dots
                      : scene.cursor.lab.step == Step::softmax ? Stage::scores
@@ -46,23 +97,6 @@ void changeStage(Scene& scene, HeadLabState& page, const ImRect& area) {
                    : scene.cursor.lab.step == Step::bias ? Stage::biased
                    : scene.cursor.lab.step == Step::mask ? Stage::scores
                                                          : Stage::weights;
-  const auto scores = sequence.attention.scores[cell.head];
-  const auto weights = sequence.probabilities()[cell.head];
-  for (Index i = 0; i < rows.count; ++i)
-    for (Index j = 0; j < cols.count; ++j) {
-      const Index row = rows.first + i, col = cols.first + j;
-      const float dot = head.steps.dots(row, col), scaled = dot * head.steps.factor;
-      before(i, j) = scene.cursor.lab.step == Step::scale     ? dot
-                     : scene.cursor.lab.step == Step::bias    ? scaled
-                     : scene.cursor.lab.step == Step::softmax ? scores(row, col)
-                                                              : head.steps.unmasked(row, col);
-      after(i, j) = scene.cursor.lab.step == Step::scale     ? scaled
-                    : scene.cursor.lab.step == Step::bias    ? head.steps.unmasked(row, col)
-                    : scene.cursor.lab.step == Step::softmax ? weights(row, col)
-                                                             : scores(row, col);
-      // What the mask hides keeps its hatch through the softmax.
-      if (scene.cursor.lab.step == Step::softmax && scores(row, col) == -INFINITY) after(i, j) = -INFINITY;
-    }
   const auto map = [&](const char* name, float x, Stage stage, float factor, bool isWeights) {
     const StagePicture& picture = head.picture(stage);
     MapView view_{name,
@@ -96,22 +130,7 @@ void changeStage(Scene& scene, HeadLabState& page, const ImRect& area) {
   columnNames(page, left, sequence.keys);
   columnNames(page, right, sequence.keys);
   Canvas list = *ImGui::GetWindowDrawList();
-  const std::vector<Step> steps = stepsOf(page);
-  const auto here = std::find(steps.begin(), steps.end(), scene.cursor.lab.step);
-  // A step in which nothing happens leaves what the one before made.
-  const bool idle = here[-1] == Step::scale && page.head->steps.factor == 1;
-  std::string was = "after " + stepTitle(page, here[idle ? -2 : -1]);
-  if (textWidth(view.fonts->title, was) > left.cells.GetWidth()) was = "before";
-  const float y = area.Min.y + view.px(14);
-  const float each = left.cells.GetWidth();
-  paintText(list, view.fonts->title, ImVec2(x0, y), theme.secondary, fitted(view.fonts->title, was, each));
-  paintText(list, view.fonts->title, ImVec2(x1, y), theme.text,
-            fitted(view.fonts->title, stepTitle(page, scene.cursor.lab.step), each));
-  paintText(list, view.fonts->mono, ImVec2(x0, y + view.px(24)), theme.secondary, shapeText(n, m));
-  paintText(list, view.fonts->mono, ImVec2(x1, y + view.px(24)), theme.secondary, shapeText(n, m));
-  const float middle = (left.cells.Max.x + right.cells.Min.x) / 2;
-  paintText(list, view.fonts->hero, ImVec2(middle, left.cells.GetCenter().y), theme.secondary, "→",
-            Align::center);
+  changeTitles(scene, page, area, left, right);
   paintText(list, view.fonts->small, ImVec2(x0 - view.px(8), top - view.px(10)), theme.query, "query ↓",
             Align::right);
   paintText(list, view.fonts->small, ImVec2(x0 - view.px(8), left.cells.Max.y + view.px(12)), theme.key,

@@ -95,6 +95,24 @@ StepWords mixWords(const HeadLabState& page, const CaptionPart& query, bool sees
   return {title, {query, {" takes from each ", plain}, {"value", theme.value}, {last, plain}}};
 }
 
+StepWords splitWords(const attention::AttentionConfig& config, const Theme& theme) {
+  const Index group = config.groupSize();
+  if (group == 1)
+    return {"Split into heads",
+            {{fmt::format("{} are {} of {}. Each head has its own keys and values.",
+                          countedText(config.heads * config.headDim, "number"),
+                          countedText(config.heads, "head"), config.headDim),
+              theme.secondary}}};
+  return {"Split into heads",
+          {{fmt::format("{} query heads of {} read {} of ", config.heads,
+                        countedText(config.headDim, "number"), config.kvHeads),
+            theme.secondary},
+           {"keys", theme.key},
+           {" and ", theme.secondary},
+           {"values", theme.value},
+           {fmt::format(": {} heads share one.", group), theme.secondary}}};
+}
+
 }  // namespace
 
 StepWords stepWords(const Scene& scene, const HeadLabState& page) {
@@ -124,23 +142,8 @@ StepWords stepWords(const Scene& scene, const HeadLabState& page) {
                {" answer, ", plain},
                {"values", theme.value},
                {" carry the content.", plain}}};
-    case Step::split: {
-      const Index group = config.groupSize();
-      if (group == 1)
-        return {"Split into heads",
-                {{fmt::format("{} are {} of {}. Each head has its own keys and values.",
-                              countedText(config.heads * config.headDim, "number"),
-                              countedText(config.heads, "head"), config.headDim),
-                  plain}}};
-      return {"Split into heads",
-              {{fmt::format("{} query heads of {} read {} of ", config.heads,
-                            countedText(config.headDim, "number"), config.kvHeads),
-                plain},
-               {"keys", theme.key},
-               {" and ", plain},
-               {"values", theme.value},
-               {fmt::format(": {} heads share one.", group), plain}}};
-    }
+    case Step::split:
+      return splitWords(config, theme);
     case Step::dot:
       return {"Every query meets every key",
               {{"The dot product of ", plain},

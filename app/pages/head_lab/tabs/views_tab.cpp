@@ -127,6 +127,17 @@ void ViewsTab::otherHead(Scene& scene, ImVec2 at) {
     scene.cursor.lab.otherHead = chosen;
 }
 
+namespace {
+std::string titleOf(const ViewQuestion& asked, HeadPicture picture) {
+  if (picture == HeadPicture::rollout) return rolloutTitle(asked);
+  if (picture == HeadPicture::difference)
+    return fmt::format("Head {} minus head {}", asked.head, asked.other);
+  if (picture == HeadPicture::mean || picture == HeadPicture::max)
+    return overHeads(picture, asked.layer->config().heads);
+  return fmt::format("{} of head {}", wordsOf(picture).name, asked.head);
+}
+}  // namespace
+
 void ViewsTab::large(Scene& scene, const ImRect& area) {
   View& view = page_.view;
   const Theme& theme = *view.theme;
@@ -136,12 +147,7 @@ void ViewsTab::large(Scene& scene, const ImRect& area) {
   const HeadView& shown = (*study_)[picture];
   const PictureWords& words = wordsOf(picture);
   Canvas list = *ImGui::GetWindowDrawList();
-  const bool ofAll = picture == HeadPicture::mean || picture == HeadPicture::max;
-  const std::string title = picture == HeadPicture::rollout ? rolloutTitle(asked)
-                            : picture == HeadPicture::difference
-                                ? fmt::format("Head {} minus head {}", asked.head, asked.other)
-                            : ofAll ? overHeads(picture, asked.layer->config().heads)
-                                    : fmt::format("{} of head {}", words.name, asked.head);
+  const std::string title = titleOf(asked, picture);
   float x = area.Min.x;
   x += paintText(list, view.fonts->hero, ImVec2(x, area.Min.y + view.px(14)), theme.text,
                  fitted(view.fonts->hero, title, area.GetWidth())) +
