@@ -84,6 +84,9 @@ add_library(PkgConfig::md4c ALIAS web_md4c)
 web_library(utf8proc SOURCES ${from}/utf8proc/utf8proc.c INCLUDE ${from}/utf8proc DEFINE UTF8PROC_STATIC)
 add_library(PkgConfig::utf8proc ALIAS web_utf8proc)
 
+web_library(stb INCLUDE ${from}/libstb)
+add_library(PkgConfig::stb ALIAS web_stb)
+
 set(pcre2 ${from}/pcre2/src)
 configure_file(${pcre2}/pcre2.h.generic ${made}/pcre2/pcre2.h COPYONLY)
 configure_file(${pcre2}/config.h.generic ${made}/pcre2/config.h COPYONLY)

@@ -123,7 +123,7 @@ class Descent {
       heads(made, weights,
             HeldNorm(config_, weights.afterAttentionNorm, wide(attended(made, weights))).pulled(g));
     else
-      heads(made, weights, double{config_.residualScale} * g);
+      heads(made, weights, throughScale(double{config_.residualScale} * g, weights.attentionScale));
   }
 
   void throughNorm(Index at, Direction& g, const NormWeights& weights, const Direction& x) {
@@ -135,6 +135,10 @@ class Descent {
   void add(Writer by, Index layer, double value) { result_.parts.push_back({by, layer, -1, value}); }
 
  private:
+  static Direction throughScale(const Direction& g, const Vector& factors) {
+    return factors.size() > 0 ? Direction(g.cwiseProduct(factors.cast<double>().transpose())) : g;
+  }
+
   /// What attention adds to the row before a norm of its own.
   Matrix attended(const LayerResult& made, const LayerWeights& weights) const {
     Matrix side(1, config_.heads * config_.valueDim());

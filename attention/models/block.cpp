@@ -22,6 +22,12 @@ Stack partOf(const Stack& heads, Index run, Index n) {
   return part;
 }
 
+/// Every row times the factors, where there are any.
+Matrix scaled(Matrix rows, const Vector& factors) {
+  if (factors.size() > 0) rows.array().rowwise() *= factors.transpose().array();
+  return rows;
+}
+
 void putPart(Stack& heads, const Stack& part, Index run, Index runs) {
   if (part.empty()) return;
   if (heads.empty()) heads = Stack::uninitialized(part.count(), runs * part.rows(), part.cols());
@@ -40,9 +46,9 @@ AttentionResult Block::run(Matrix& x, std::span<KvCache> caches) const {
   };
   switch (config.order) {
     case BlockOrder::before:
-      x += config.residualScale * attend(norm(x, w.attentionNorm), caches, result);
+      x += scaled(config.residualScale * attend(norm(x, w.attentionNorm), caches, result), w.attentionScale);
       attended();
-      if (config.innerDim > 0) x += added(config.residualScale * mlp(norm(x, w.mlpNorm)));
+      if (config.innerDim > 0) x += added(scaled(config.residualScale * mlp(norm(x, w.mlpNorm)), w.mlpScale));
       break;
     case BlockOrder::parallel: {
       const Matrix mlpInput = norm(x, w.mlpNorm);

@@ -59,6 +59,7 @@ HeadCircuits headCircuits(const Model& model, Index layer, Index head) {
       readThrough(*rows, weights.attentionNorm, config.norm);
   if (config.order == BlockOrder::around && weights.afterAttentionNorm.weight.size() > 0)
     maps.o.array().colwise() *= weights.afterAttentionNorm.weight.array();
+  if (weights.attentionScale.size() > 0) maps.o.array().colwise() *= weights.attentionScale.array();
   maps.qGram = maps.q * maps.q.transpose();
   maps.kGram = maps.k * maps.k.transpose();
   maps.vGram = maps.v * maps.v.transpose();

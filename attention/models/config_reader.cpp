@@ -118,9 +118,10 @@ std::string ConfigReader::text(std::string_view key, std::string_view standard) 
   return jsonOf(found).is_string() ? jsonOf(found).get<std::string>() : std::string(standard);
 }
 
-std::vector<double> ConfigReader::positives(std::string_view key, Index count) const {
+std::vector<double> ConfigReader::list(std::string_view key, Index count, bool positive) const {
   std::vector<double> numbers(static_cast<std::size_t>(count), 1);
-  const std::string expected = fmt::format("a list of {} finite numbers above 0", count);
+  const std::string expected =
+      fmt::format("a list of {} finite numbers{}", count, positive ? " above 0" : "");
   const void* const found = find(key);
   if (!found) {
     refuse(key, "absent", expected);
@@ -129,12 +130,20 @@ std::vector<double> ConfigReader::positives(std::string_view key, Index count) c
   const Json& list = jsonOf(found);
   bool fits = list.is_array() && list.size() == numbers.size();
   for (std::size_t i = 0; fits && i < numbers.size(); ++i) {
-    const auto number = positiveNumber(list[i]);
-    fits = number.has_value();
-    numbers[i] = number.value_or(1);
+    const double number = list[i].is_number() ? list[i].get<double>() : 0;
+    fits = list[i].is_number() && std::isfinite(number) && (number > 0 || !positive);
+    numbers[i] = fits ? number : 1;
   }
   if (!fits) unexpected(key, found, expected);
   return numbers;
+}
+
+std::vector<double> ConfigReader::positives(std::string_view key, Index count) const {
+  return list(key, count, true);
+}
+
+std::vector<double> ConfigReader::numbers(std::string_view key, Index count) const {
+  return list(key, count, false);
 }
 
 std::vector<std::string> ConfigReader::texts(std::string_view key) const {

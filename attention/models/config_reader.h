@@ -39,6 +39,8 @@ class ConfigReader {
   std::string text(std::string_view key, std::string_view standard) const;
   /// `count` finite numbers above 0.
   std::vector<double> positives(std::string_view key, Index count) const;
+  /// `count` finite numbers.
+  std::vector<double> numbers(std::string_view key, Index count) const;
   std::vector<std::string> texts(std::string_view key) const;
   /// A token's id or a list of them, each at least 0; −1, which says that there is none, is left out.
   std::vector<Index> tokens(std::string_view key) const;
@@ -72,6 +74,7 @@ class ConfigReader {
   ConfigReader(std::shared_ptr<Document> document, const void* object, std::string path)
       : document_(std::move(document)), object_(object), path_(std::move(path)) {}
   const void* find(std::string_view key) const;
+  std::vector<double> list(std::string_view key, Index count, bool positive) const;
   void unexpected(std::string_view key, const void* found, const std::string& expected) const;
 
   std::shared_ptr<Document> document_;

@@ -13,7 +13,9 @@ std::span<const Family* const> familyTable() {
       &families::mixtral,   &families::qwen2Moe,   &families::qwen3Moe,   &families::olmoe,
       &families::cohere2,   &families::glm,        &families::glm4,       &families::falcon,
       &families::bloom,     &families::mpt,        &families::gptOss,     &families::deepSeek2,
-      &families::deepSeek3, &families::xlmRoberta, &families::modernBert, &families::electra};
+      &families::deepSeek3, &families::xlmRoberta, &families::modernBert, &families::electra,
+      &families::vit,       &families::deit,       &families::dinov2,     &families::dinov2WithRegisters,
+      &families::clip,      &families::clipVision};
   return kFamilies;
 }
 

@@ -15,6 +15,8 @@ namespace headscope::attention {
 struct TensorNames {
   std::string_view embedding = {}, positions = {}, tokenTypes = {}, embeddingNorm = {};
   std::string_view embeddingMap = {};  ///< from ModelConfig::embeddingDim to the model's width
+  /// Instead of these, of PictureTokens: the patches' convolution, and whole names.
+  std::string_view patches = {}, leadingTokens[2] = {}, registerTokens = {}, picturePositions = {};
 
   std::string_view layer = {};  ///< what a layer's names begin with, N for its number: "h.N."
   std::string_view q = {}, k = {}, v = {};
@@ -41,6 +43,7 @@ struct TensorNames {
   std::string_view attentionNorm = {}, mlpNorm = {};                 ///< N₁ and N₂ of BlockOrder
   std::string_view afterAttentionNorm = {}, afterMlpNorm = {};       ///< N₁' and N₂'
   std::string_view qNorm = {}, kNorm = {};
+  std::string_view attentionScale = {}, mlpScale = {};  ///< factors on what these add, whole names
 
   std::string_view finalNorm = {};
   std::string_view head = {};  ///< the embedding where the checkpoint has none
@@ -79,7 +82,7 @@ namespace families {
 extern const Family gpt2, gptNeo, gptJ, gptNeox, opt, llama, mistral, qwen2, qwen3, gemma, gemma2, gemma3Text,
     gemma3, phi, phi3, olmo2, starcoder2, granite, smollm3, stableLm, cohere, cohere2, glm, glm4, falcon,
     bloom, mpt, mixtral, qwen2Moe, qwen3Moe, olmoe, gptOss, deepSeek2, deepSeek3, bert, roberta, xlmRoberta,
-    distilbert, modernBert, electra;
+    distilbert, modernBert, electra, vit, deit, dinov2, dinov2WithRegisters, clip, clipVision;
 }
 
 std::span<const Family* const> familyTable();

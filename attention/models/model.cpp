@@ -86,13 +86,16 @@ Result<Model> Model::of(Checkpoint checkpoint, ModelConfig config, const TensorN
                std::make_shared<const TensorNaming>(naming));
 }
 
-Model Model::made(ModelConfig config, ModelWeights weights, std::shared_ptr<const void> owner) {
+Model Model::made(ModelConfig config, ModelWeights weights, std::shared_ptr<const void> owner,
+                  std::shared_ptr<const Model> of) {
   require(weights.embedding.cols == config.modelDim && std::ssize(weights.layers) == config.layerCount(),
           fmt::format("a model of {} layers on width {} made of {} layers and embeddings of width {}",
                       config.layerCount(), config.modelDim, weights.layers.size(), weights.embedding.cols));
   config.vocabulary = weights.embedding.rows;
   Model model(Checkpoint::none(), std::move(config), std::move(weights), nullptr);
   model.owner_ = std::move(owner);
+  if (of) model.naming_ = of->naming_;
+  model.of_ = std::move(of);
   return model;
 }
 
@@ -117,6 +120,8 @@ std::uint64_t Model::cacheBytesPerToken() const {
 }
 
 Status Model::checkTokens(std::span<const Index> ids, Index before) const {
+  if (config_.picture && weights_.embedding.rows == 0)
+    return Error{"this model's tokens are patches of a picture, expected a picture"};
   for (const Index id : ids)
     if (id < 0 || id >= config_.vocabulary)
       return Error{fmt::format("token id {} is not one of this model's 0 to {}", id, config_.vocabulary - 1)};

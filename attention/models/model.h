@@ -21,11 +21,13 @@ class Model {
   /// ggufConfig() and ModelWeights refuse.
   static Result<Model> open(const std::filesystem::path& path);
   /// Of weights that lie in memory, which `owner` keeps there. The vocabulary is what the embedding has rows.
-  static Model made(ModelConfig config, ModelWeights weights, std::shared_ptr<const void> owner);
+  /// Where some lie in the checkpoint of another model, `of` is that.
+  static Model made(ModelConfig config, ModelWeights weights, std::shared_ptr<const void> owner,
+                    std::shared_ptr<const Model> of = nullptr);
 
   const ModelConfig& config() const { return config_; }
   const ModelWeights& weights() const { return weights_; }
-  const Checkpoint& checkpoint() const { return checkpoint_; }
+  const Checkpoint& checkpoint() const { return of_ ? of_->checkpoint() : checkpoint_; }
   /// What the checkpoint calls its tensors; nothing of what was made in memory.
   const TensorNaming* naming() const { return naming_.get(); }
   /// What a layer's attention is computed with, before a person changes anything.
@@ -66,6 +68,7 @@ class Model {
 
   Checkpoint checkpoint_;
   std::shared_ptr<const void> owner_;
+  std::shared_ptr<const Model> of_;
   ModelConfig config_;
   ModelWeights weights_;
   std::shared_ptr<const TensorNaming> naming_;

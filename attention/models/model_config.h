@@ -60,6 +60,25 @@ struct Latent {
   bool operator==(const Latent&) const = default;
 };
 
+/// Square patches of a picture are the tokens (Dosovitskiy et al. 2021), after one or two leading tokens and
+/// the registers.
+struct PictureTokens {
+  static constexpr Index kMaxSide = 4096, kMostPatches = Index{1} << 16;
+  /// What becomes of positions where a picture has other patches than they were made for.
+  enum class OtherSizes { refused, interpolated, antialiased };
+
+  Index side = 0, patch = 0;  ///< pixels of the picture that positions are for, and of a patch
+  Index leading = 1;          ///< the class token, and DeiT's distillation token; they have positions
+  Index registers = 0;        ///< behind these, without positions
+  bool patchBias = true;
+  OtherSizes otherSizes = OtherSizes::refused;
+  /// What readies pictures where the folder's file names no class (picture_processor.h).
+  std::string_view processor = {};
+
+  bool operator==(const PictureTokens&) const = default;
+  Index grid() const { return side / patch; }  ///< patches along a side
+};
+
 /// What may differ from layer to layer.
 struct LayerKind {
   /// Keys within reach of a query, itself included: i − j < window, or |i − j| where the model sees both
@@ -86,6 +105,8 @@ struct ModelConfig {
   Index maxPositions = 0;  ///< tokens the model was made for
   Index embeddingDim = 0;  ///< of the embeddings, which are mapped to modelDim; 0: modelDim, and no map
   Index tokenTypes = 0;    ///< rows of the table of token types, of which the first is added; 0 for none
+  /// Of a model that reads pictures and has no vocabulary of its own.
+  std::optional<PictureTokens> picture = {};
 
   bool causal = true;
   BlockOrder order = BlockOrder::before;

@@ -7,6 +7,7 @@
 
 #include "attention/models/families.h"
 #include "attention/models/tensor_finder.h"
+#include "attention/models/vision/picture_weights.h"
 
 namespace headscope::attention {
 namespace {
@@ -65,7 +66,10 @@ class WeightsReader {
   Result<ModelWeights> read() {
     ModelWeights weights;
     const Index d = config_.modelDim, e = config_.embeddingSize();
-    weights.embedding = finder_.rows(std::string(names_.embedding), config_.vocabulary, e);
+    if (config_.picture)
+      weights.picture = findPictureWeights(finder_, config_, names_);
+    else
+      weights.embedding = finder_.rows(std::string(names_.embedding), config_.vocabulary, e);
     if (config_.positionRows > 0)
       weights.positions = finder_.rows(std::string(names_.positions), config_.positionRows, e);
     if (config_.tokenTypes > 0 && !names_.tokenTypes.empty())
@@ -222,6 +226,9 @@ class WeightsReader {
     const bool whole = config_.wholeQkNorm;
     layer.qNorm = normOf(names_.qNorm, whole ? config_.heads * dh : dh);
     layer.kNorm = normOf(names_.kNorm, whole ? config_.kvHeads * dh : dh);
+    for (const auto& [name, scale] : {std::pair(names_.attentionScale, &layer.attentionScale),
+                                      std::pair(names_.mlpScale, &layer.mlpScale)})
+      if (!name.empty()) *scale = finder_.vector(layerName(names_.layer, i, name), d);
     return layer;
   }
 
@@ -244,6 +251,7 @@ class WeightsReader {
 
   /// Why the checkpoint makes no guesses; empty: it makes some.
   std::string headless() const {
+    if (config_.picture) return "No predictions: a model that reads pictures has no vocabulary.";
     const std::string dense(names_.headDense), head(names_.head);
     const bool own = headFinder_.has(head + ".weight");
     if (!dense.empty() && !headFinder_.has(dense + ".weight"))

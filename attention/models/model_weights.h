@@ -86,6 +86,8 @@ struct LayerWeights {
   NormWeights attentionNorm, mlpNorm;
   NormWeights afterAttentionNorm, afterMlpNorm;  ///< of BlockOrder::around
   NormWeights qNorm, kNorm;                      ///< where queries and keys are normed
+  /// [modelDim] factors on what attention and MLP add (Touvron et al. 2021, LayerScale), or empty.
+  Vector attentionScale, mlpScale;
 };
 
 /// The linear maps that one token goes through in a layer: of a mixture, the first `used` experts.
@@ -97,12 +99,21 @@ struct HeadTransform {
   NormWeights norm;
 };
 
+/// Of PictureTokens.
+struct PictureWeights {
+  MappedLinear patches;             ///< [modelDim, 3 · patch²], of a colour after another
+  std::vector<MappedRows> leading;  ///< of one row each
+  MappedRows registers;             ///< or no rows
+  MappedRows positions;             ///< [leading + grid², modelDim]
+};
+
 /// A model's tensors by what they are for. Matrices stay where they are; norms and biases, a few
 /// thousandths of a model, are kept as floats.
 struct ModelWeights {
   MappedRows embedding, positions, tokenTypes;  ///< the last two may have no rows
   std::optional<NormWeights> embeddingNorm, finalNorm;
   std::optional<MappedLinear> embeddingMap;
+  std::optional<PictureWeights> picture;  ///< then the embedding has no rows before there is a picture
   std::vector<LayerWeights> layers;
   std::optional<HeadTransform> headTransform;
   std::optional<MappedLinear> head;  ///< nothing: the checkpoint makes no guesses

@@ -99,6 +99,27 @@ MappedRows TensorFinder::rows(const std::string& name, Index rows, Index cols) {
   return {tensor->data, *tensor->type, rows, cols};
 }
 
+MappedRows TensorFinder::table(const std::string& tensor, Index rows, Index cols) {
+  const TensorView* found = find(tensor);
+  std::vector<std::uint64_t> shape{asSize(rows), asSize(cols)};
+  if (rows == 1 && found && found->shape.size() == 1) shape = {asSize(cols)};
+  if (found && found->shape.size() > 2) shape.insert(shape.begin(), found->shape.size() - 2, 1);
+  found = get(tensor, shape);
+  if (!found) return {};
+  return {found->data, *found->type, rows, cols};
+}
+
+MappedLinear TensorFinder::patches(const std::string& name, Index out, Index colours, Index side, bool bias) {
+  const Index in = colours * side * side;
+  MappedLinear map{.out = out, .in = in, .row = in};
+  const TensorView* const tensor =
+      get(name + ".weight", {asSize(out), asSize(colours), asSize(side), asSize(side)});
+  if (!tensor) return {};
+  map.pieces.push_back({tensor->data, *tensor->type});
+  if (bias) map.bias = vector(name + ".bias", out);
+  return map;
+}
+
 NormWeights TensorFinder::norm(const std::string& name, Index size, NormKind kind, bool bias) {
   const bool old = has(name + ".gamma");
   NormWeights norm{vector(name + (old ? ".gamma" : ".weight"), size), {}};

@@ -29,6 +29,10 @@ class TensorFinder {
   /// `name`.weight as a map to one number: [1, in] or, as GGUF files have it, [in].
   MappedLinear row(const std::string& name, Index in);
   MappedRows rows(const std::string& name, Index rows, Index cols);
+  /// The tensor of this very name, whose last sides are [rows, cols] and whose others are 1.
+  MappedRows table(const std::string& tensor, Index rows, Index cols);
+  /// `name`.weight, a convolution [out, colours, side, side], as a map of patches to `out` numbers.
+  MappedLinear patches(const std::string& name, Index out, Index colours, Index side, bool bias);
   /// `name`.weight and, of a LayerNorm that has one, `name`.bias; gamma and beta in old files.
   NormWeights norm(const std::string& name, Index size, NormKind kind, bool bias = true);
   /// The tensor of this very name.

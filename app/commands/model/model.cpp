@@ -27,7 +27,7 @@ using attention::Status;
 
 struct ModelOptions {
   std::string folder, output;
-  std::optional<std::string> text, textFile;
+  std::optional<std::string> text, textFile, image;
   std::vector<Index> ids, layers;
   std::vector<std::string> only, off;
   std::optional<Index> generate;
@@ -37,8 +37,10 @@ struct ModelOptions {
 
 /// Options whose value is wrong whatever the model.
 Status checkOptions(const ModelOptions& options) {
-  if (options.text.has_value() + options.textFile.has_value() + !options.ids.empty() != 1)
-    return Error{"expected one of --text T, --text-file F and --ids 464,3290,318"};
+  if (options.text.has_value() + options.textFile.has_value() + !options.ids.empty() +
+          options.image.has_value() !=
+      1)
+    return Error{"expected one of --text T, --text-file F, --ids 464,3290,318 and --image F"};
   if (options.generate && (*options.generate < 0 || *options.generate > (Index{1} << 20)))
     return Error{fmt::format("--generate is {}, expected 0 to {}", *options.generate, Index{1} << 20)};
   if (options.output.empty() && (!options.layers.empty() || !options.only.empty()))
@@ -108,6 +110,17 @@ Status openTokenizer(const ModelOptions& options, ModelReport& run) {
   return attention::success();
 }
 
+/// The model on the picture; its tokens are the input.
+Status readPicture(const std::string& image, std::shared_ptr<const attention::Model>& model,
+                   ModelReport& run) {
+  auto picture = attention::modelOnPictureFile(model, image);
+  if (!picture) return picture.error();
+  run.picture = *std::move(picture);
+  model = run.picture->model;
+  for (Index i = 0; i < run.picture->tokens(); ++i) run.inputIds.push_back(i);
+  return attention::success();
+}
+
 /// The ids that were given, or those of the text.
 Status readInput(const ModelOptions& options, ModelReport& run) {
   run.inputIds = options.ids;
@@ -140,13 +153,17 @@ int runModel(const ModelOptions& options) {
   if (const Status status = checkOptions(options); !status) return usage(status.error());
   auto opened = attention::Model::open(options.folder);
   if (!opened) return fail(opened.error());
-  const auto model = std::make_shared<const attention::Model>(std::move(*opened));
+  auto model = std::make_shared<const attention::Model>(std::move(*opened));
+  if (model->config().picture && !options.image)
+    return usage(Error{options.folder + " reads pictures, expected --image F"});
   PassRequest request = requestOf(options, *model);
   const auto off = switchedHeads(options.off, model->config());
   if (!off) return usage(off.error());
   for (const SwitchedHead& head : *off) request.patches.push_back({.layer = head.layer, .head = head.head});
   ModelReport run;
-  if (const Status status = readInput(options, run); !status) return fail(status.error());
+  if (const Status status = options.image ? readPicture(*options.image, model, run) : readInput(options, run);
+      !status)
+    return fail(status.error());
   if (const Status status = checkMemory(*model, std::ssize(run.inputIds), request); !status)
     return fail(status.error());
   attention::ModelSession session(model);
@@ -181,6 +198,8 @@ void addModelCommand(CLI::App& app, int& exitCode) {
   command->add_option("--ids", options->ids, "Token ids, with commas between them")->delimiter(',');
   command->add_option("--text", options->text, "A text, for the folder's tokenizer.json")->type_name("T");
   command->add_option("--text-file", options->textFile, "A file with the text, as it is, in UTF-8")
+      ->type_name("F");
+  command->add_option("--image", options->image, "A PNG or JPEG, for a model that reads pictures")
       ->type_name("F");
   command->add_option("--generate", options->generate, "Number of tokens to generate at most");
   command->add_option("--temperature", options->sampling.temperature, "0 takes the most likely token")

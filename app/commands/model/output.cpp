@@ -88,6 +88,7 @@ Index firstGuess(const attention::Model& model, const Matrix& logits) {
 
 /// As people read it; "" where nobody knows.
 std::string readable(const ModelReport& run, Index id) {
+  if (run.picture) return run.picture->names()[static_cast<std::size_t>(id)];
   if (!run.tokenizer) return "";
   return run.tokenizer->readable(static_cast<attention::TokenId>(id)).value_or("");
 }
@@ -101,6 +102,7 @@ std::string named(const ModelReport& run, Index id) {
 /// The tokens for who opens the file, as RecordedAttention reads them: a JSON list of texts.
 std::string tokenList(const ModelReport& run) {
   auto texts = nlohmann::json::array();
+  if (run.picture) return nlohmann::json(run.picture->names()).dump();
   for (const attention::Token& token : modelTokens(*run.tokenizer, run.inputIds)) texts.push_back(token.text);
   return texts.dump();
 }
@@ -116,6 +118,22 @@ std::optional<std::string> writtenText(const ModelReport& run) {
 
 Index positionOf(const ModelReport& run, Index row) {
   return std::ssize(run.inputIds) - run.pass.logits.rows() + row;
+}
+
+/// The tokens of a picture, in one line.
+std::string pictureLine(const attention::PictureModel& picture) {
+  const auto names = picture.names();
+  return fmt::format("{}: {}, then {} × {} patches of a picture of {} × {} pixels\n",
+                     tokenCountText(picture.tokens()),
+                     fmt::join(std::span(names).first(static_cast<std::size_t>(picture.before)), ", "),
+                     picture.rows, picture.cols, picture.seen.width, picture.seen.height);
+}
+
+std::string tokenLine(const ModelReport& run) {
+  if (run.picture) return pictureLine(*run.picture);
+  std::string text = tokenCountText(std::ssize(run.inputIds)) + ":";
+  for (const Index id : run.inputIds) text += (run.tokenizer ? "  " : " ") + named(run, id);
+  return text + "\n";
 }
 
 /// A line for each of the strongest few.
@@ -162,7 +180,7 @@ attention::Status writeModelRun(const std::string& path, const ModelReport& run,
                        {size(logits.rows()), size(logits.cols())},
                        {bytesOf(logits.data(), logits.size())}});
   std::map<std::string, std::string> metadata;
-  if (run.tokenizer) metadata["tokens"] = tokenList(run);
+  if (run.tokenizer || run.picture) metadata["tokens"] = tokenList(run);
   if (chosenLayers) {
     std::vector<Index> numbers;
     for (const auto& layer : layers) numbers.push_back(layer->layer);
@@ -179,9 +197,7 @@ std::string modelTable(const attention::Model& model, const ModelReport& run) {
                   countedText(config.heads, "head"), config.kvHeads, config.headDim, config.modelDim,
                   config.vocabulary, static_cast<double>(model.checkpoint().bytes()) / 1e6);
   for (const std::string& note : config.notes) text += note + "\n";
-  text += tokenCountText(std::ssize(run.inputIds)) + ":";
-  for (const Index id : run.inputIds) text += (run.tokenizer ? "  " : " ") + named(run, id);
-  text += "\n";
+  text += tokenLine(run);
   const Matrix& logits = run.pass.logits;
   if (!model.guesses()) text += model.whyNoGuesses() + "\n";
   for (Index row = firstGuess(model, logits); row < logits.rows(); ++row) {
@@ -221,7 +237,10 @@ std::string modelJson(const attention::Model& model, const ModelReport& run) {
     }
     json["guesses"].push_back({{"position", positionOf(run, row)}, {"likeliest", likeliest}});
   }
-  if (run.tokenizer) {
+  if (run.picture)
+    json["patches"] = {
+        {"rows", run.picture->rows}, {"columns", run.picture->cols}, {"tokens_before", run.picture->before}};
+  if (run.tokenizer || run.picture) {
     json["tokens"] = nlohmann::json::array();
     for (const Index id : run.inputIds) json["tokens"].push_back(readable(run, id));
   }

@@ -8,6 +8,7 @@
 #include "app/compute/heads/head_composition.h"
 #include "attention/models/session.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
+#include "attention/models/vision/picture_model.h"
 
 namespace headscope::app {
 
@@ -15,6 +16,7 @@ namespace headscope::app {
 struct ModelReport {
   std::shared_ptr<const attention::TextTokenizer>
       tokenizer;  ///< null where ids were given and the folder has none
+  std::optional<attention::PictureModel> picture;  ///< where --image was given: its tokens are the input
   std::vector<attention::Index> inputIds;
   std::optional<std::vector<attention::Index>> generatedIds;  ///< where --generate was given
   attention::PassResult pass;                                 ///< over the input

@@ -12,7 +12,8 @@ attention::Result<double> headCopying(const CopyingQuestion& question, std::stop
   const auto& weights = model.weights().layers[static_cast<std::size_t>(question.layer)];
   const Index size = config.headDim, kv = question.head * config.kvHeads / config.heads;
   const attention::Matrix v = attention::weightRows(weights.v, kv * size, size).transpose();
-  const attention::Matrix o = attention::weightColumns(weights.o, question.head * size, size);
+  attention::Matrix o = attention::weightColumns(weights.o, question.head * size, size);
+  if (weights.attentionScale.size() > 0) o.array().colwise() *= weights.attentionScale.array();
   if (const attention::Status status = model.checkpoint().intact(); !status) return status.error();
   if (stop.stop_requested()) return attention::Error{"stopped"};
   return attention::copyingScore(v, o);

@@ -48,6 +48,11 @@ Wide MadeUpTensors::cube(const std::string& name, Index count, Index rows, Index
       count * rows, cols, spread, 0);
 }
 
+Wide MadeUpTensors::shaped(const std::string& name, std::vector<std::uint64_t> shape, Index rows, Index cols,
+                           double spread) {
+  return make(name, std::move(shape), rows, cols, spread, 0);
+}
+
 Wide MadeUpTensors::row(const std::string& name, Index size, double spread, double center) {
   return make(name, {static_cast<std::uint64_t>(size)}, 1, size, spread, center);
 }

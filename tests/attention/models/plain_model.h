@@ -27,6 +27,9 @@ class MadeUpTensors {
   Wide row(const std::string& name, Index size, double spread, double center = 0);
   /// [count, rows, cols] as [count · rows, cols].
   Wide cube(const std::string& name, Index count, Index rows, Index cols, double spread);
+  /// Of any shape, as [rows, cols].
+  Wide shaped(const std::string& name, std::vector<std::uint64_t> shape, Index rows, Index cols,
+              double spread);
   /// A map's weight [out, in]; its outputs are about as large as its inputs.
   Wide weight(const std::string& name, Index out, Index in);
   const SafetensorsFile& file() const { return file_; }

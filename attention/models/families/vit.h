@@ -1,0 +1,25 @@
+#pragma once
+
+#include "attention/models/families/fields.h"
+
+namespace headscope::attention::families {
+
+/// Sizes as ViT's configuration and its descendants' spell them; those of the MLP are the caller's.
+void readVitSizes(const ConfigReader& json, Index patch, double epsilon, ModelConfig& config);
+extern const ConfigFields kVitFields;
+
+inline constexpr TensorNames kVitNames{.patches = "embeddings.patch_embeddings.projection",
+                                       .leadingTokens = {"embeddings.cls_token"},
+                                       .picturePositions = "embeddings.position_embeddings",
+                                       .layer = "encoder.layer.N.",
+                                       .q = "attention.attention.query",
+                                       .k = "attention.attention.key",
+                                       .v = "attention.attention.value",
+                                       .o = "attention.output.dense",
+                                       .up = "intermediate.dense",
+                                       .down = "output.dense",
+                                       .attentionNorm = "layernorm_before",
+                                       .mlpNorm = "layernorm_after",
+                                       .finalNorm = "layernorm"};
+
+}  // namespace headscope::attention::families

@@ -1,0 +1,224 @@
+#include "attention/models/vision/picture_processor.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "attention/formats/files/file_io.h"
+#include "attention/formats/files/regular_file.h"
+#include "attention/formats/quote.h"
+#include "attention/models/config_fields.h"
+#include "attention/models/config_reader.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr std::uint64_t kMaxProcessorBytes = std::uint64_t{1} << 20;
+/// A resized or cut picture has sides of at most this.
+constexpr Index kMaxSide = 4096;
+
+constexpr std::array<double, 3> kHalf{0.5, 0.5, 0.5}, kImageNetMean{0.485, 0.456, 0.406},
+    kImageNetDeviation{0.229, 0.224, 0.225}, kClipMean{0.48145466, 0.4578275, 0.40821073},
+    kClipDeviation{0.26862954, 0.26130258, 0.27577711};
+
+/// What an image processor of transformers does where its file doesn't say.
+struct ProcessorClass {
+  std::string_view name;  ///< what image_processor_type begins with
+  bool square;            ///< a size that is one number is of both sides, not of the shorter one
+  Index size;
+  Index crop;  ///< 0: none
+  ResampleFilter filter;
+  std::array<double, 3> mean, deviation;
+};
+
+constexpr ProcessorClass kClasses[] = {
+    {"ViT", true, 224, 0, ResampleFilter::bilinear, kHalf, kHalf},
+    {"DeiT", true, 256, 224, ResampleFilter::bicubic, kImageNetMean, kImageNetDeviation},
+    {"Bit", false, 224, 224, ResampleFilter::bicubic, kClipMean, kClipDeviation},
+    {"CLIP", false, 224, 224, ResampleFilter::bicubic, kClipMean, kClipDeviation},
+};
+
+constexpr ConfigFields kProcessorFields{
+    .read =
+        "image_processor_type feature_extractor_type do_resize size resample do_center_crop crop_size "
+        "do_rescale rescale_factor do_normalize image_mean image_std default_to_square",
+    .ignored =
+        "do_convert_rgb processor_class data_format input_data_format device return_tensors "
+        "disable_grouping _valid_processor_keys",
+    .fixed = "do_pad=false do_flip_channel_order=false do_reduce_labels=false",
+};
+
+const ProcessorClass* classOf(const ConfigReader& json, std::string_view standard) {
+  const std::string_view key =
+      json.has("image_processor_type") ? "image_processor_type" : "feature_extractor_type";
+  const std::string type = json.text(key, standard);
+  for (const ProcessorClass& each : kClasses) {
+    if (!std::string_view(type).starts_with(each.name)) continue;
+    const std::string_view rest = std::string_view(type).substr(each.name.size());
+    for (const std::string_view end :
+         {"", "ImageProcessor", "ImageProcessorFast", "ImageProcessorPil", "FeatureExtractor"})
+      if (rest == end) return &each;
+  }
+  json.refuse(key, quotedText(type),
+              "ViTImageProcessor, DeiTImageProcessor, BitImageProcessor or "
+              "CLIPImageProcessor");
+  return nullptr;
+}
+
+/// height and width of an object.
+PictureProcessor::Size bothSides(const ConfigReader& size) {
+  return {size.size("height", {}, 1, kMaxSide), size.size("width", {}, 1, kMaxSide)};
+}
+
+void readSize(const ConfigReader& json, const ProcessorClass& known, PictureProcessor& processor) {
+  const bool square = json.flag("default_to_square", known.square);
+  if (json.isObject("size")) {
+    const ConfigReader size = json.object("size");
+    for (const std::string& name : size.names())
+      if (name != "height" && name != "width" && name != "shortest_edge")
+        json.refuse("size", "an object with " + quotedText(name), "height and width, or shortest_edge");
+    if (size.has("shortest_edge"))
+      processor.shortest = size.size("shortest_edge", {}, 1, kMaxSide);
+    else
+      processor.size = bothSides(size);
+    return;
+  }
+  const Index size = json.size("size", known.size, 1, kMaxSide);
+  if (json.has("size") ? square : known.square)
+    processor.size = {size, size};
+  else
+    processor.shortest = size;
+}
+
+void readCrop(const ConfigReader& json, const ProcessorClass& known, PictureProcessor& processor) {
+  if (!json.flag("do_center_crop", known.crop > 0)) return;
+  if (json.isObject("crop_size")) {
+    processor.crop = bothSides(json.object("crop_size"));
+    return;
+  }
+  const Index size =
+      json.size("crop_size", known.crop > 0 ? std::optional(known.crop) : std::nullopt, 1, kMaxSide);
+  processor.crop = PictureProcessor::Size{size, size};
+}
+
+ResampleFilter readFilter(const ConfigReader& json, ResampleFilter standard) {
+  constexpr std::pair<Index, ResampleFilter> kFilters[] = {
+      {1, ResampleFilter::lanczos}, {2, ResampleFilter::bilinear}, {3, ResampleFilter::bicubic}};
+  if (!json.has("resample")) return standard;
+  const Index number = json.size("resample", {}, 0);
+  for (const auto& [each, filter] : kFilters)
+    if (each == number) return filter;
+  json.refuse("resample", std::to_string(number), "1 (Lanczos), 2 (bilinear) or 3 (bicubic)");
+  return standard;
+}
+
+std::array<double, 3> readColours(const ConfigReader& json, std::string_view key,
+                                  const std::array<double, 3>& standard) {
+  if (!json.has(key)) return standard;
+  const std::vector<double> numbers = json.numbers(key, 3);
+  return {numbers[0], numbers[1], numbers[2]};
+}
+
+PictureProcessor readProcessor(const ConfigReader& json, const ProcessorClass& known) {
+  PictureProcessor processor;
+  if (json.flag("do_resize", true)) {
+    readSize(json, known, processor);
+    processor.filter = readFilter(json, known.filter);
+  }
+  readCrop(json, known, processor);
+  if (json.flag("do_rescale", true)) processor.rescale = json.positive("rescale_factor", 1.0 / 255);
+  if (json.flag("do_normalize", true)) {
+    processor.mean = readColours(json, "image_mean", known.mean);
+    processor.deviation = readColours(json, "image_std", known.deviation);
+    if (std::ranges::find(processor.deviation, 0) != processor.deviation.end())
+      json.refuse("image_std", "a list with a 0", "numbers to divide by");
+  }
+  return processor;
+}
+
+Result<PictureProcessor> processorOf(const ConfigReader& json, std::string_view standard) {
+  const ProcessorClass* const known = classOf(json, standard);
+  if (!known) return json.status().error();
+  PictureProcessor processor = readProcessor(json, *known);
+  const std::vector<std::string> unknown = checkFields(json, kProcessorFields, {});
+  if (const Status status = json.status(); !status) return status.error();
+  for (const std::string& field : unknown)
+    processor.notes.push_back(
+        fmt::format("preprocessor_config.json has a field Headscope doesn't know: {}.", quotedText(field)));
+  return processor;
+}
+
+Result<ConfigReader> parsed(const std::filesystem::path& file) {
+  const auto text = readFile(file, kMaxProcessorBytes);
+  if (!text) return text.error();
+  return ConfigReader::parse({reinterpret_cast<const char*>(text->data()), text->size()}, shownPath(file));
+}
+
+}  // namespace
+
+Result<PictureProcessor> PictureProcessor::read(std::string_view text, const std::string& name,
+                                                std::string_view standard) {
+  const auto json = ConfigReader::parse(text, name);
+  if (!json) return json.error();
+  return processorOf(*json, standard);
+}
+
+Result<PictureProcessor> PictureProcessor::open(const std::filesystem::path& folder,
+                                                std::string_view standard) {
+  const auto file = folder / "preprocessor_config.json", newer = folder / "processor_config.json";
+  if (!isThere(file) && !isThere(newer))
+    return fileError(folder,
+                     "has no preprocessor_config.json, which says how pictures are made ready for it");
+  const auto json = parsed(isThere(file) ? file : newer);
+  if (!json) return json.error();
+  if (isThere(file)) return processorOf(*json, standard);
+  if (!json->isObject("image_processor"))
+    return fileError(newer, "has no image_processor, which says how pictures are made ready");
+  return processorOf(json->object("image_processor"), standard);
+}
+
+Result<Picture> PictureProcessor::fit(const Picture& picture) const {
+  Index width = picture.width, height = picture.height;
+  if (size.height > 0) {
+    width = size.width;
+    height = size.height;
+  } else if (shortest > 0) {
+    const auto longer = [&](Index one, Index other) {
+      return static_cast<Index>(static_cast<double>(shortest) * static_cast<double>(one) /
+                                static_cast<double>(other));
+    };
+    (width < height ? height : width) = width < height ? longer(height, width) : longer(width, height);
+    (picture.width < picture.height ? width : height) = shortest;
+  }
+  if (width * height > kMaxPicturePixels)
+    return Error{
+        fmt::format("a picture of {} × {} pixels is too long and narrow: it would be resized to "
+                    "{} × {}",
+                    picture.width, picture.height, width, height)};
+  if (crop && (crop->width > width || crop->height > height))
+    return Error{fmt::format("a picture of {} × {} pixels is too small: {} × {} are cut out of it", width,
+                             height, crop->width, crop->height)};
+  Picture fitted = resized(picture, width, height, filter);
+  if (!crop) return fitted;
+  Picture middle{crop->width, crop->height, {}};
+  const Index top = (height - crop->height) / 2, left = (width - crop->width) / 2;
+  for (Index y = 0; y < crop->height; ++y) {
+    const auto row = fitted.rgb.begin() + 3 * ((top + y) * width + left);
+    middle.rgb.insert(middle.rgb.end(), row, row + 3 * crop->width);
+  }
+  return middle;
+}
+
+Matrix PictureProcessor::colours(const Picture& fitted) const {
+  const Index pixels = fitted.width * fitted.height;
+  Matrix values(3, pixels);
+  for (Index c = 0; c < 3; ++c) {
+    const auto i = static_cast<std::size_t>(c);
+    for (Index at = 0; at < pixels; ++at)
+      values(c, at) = static_cast<float>(
+          (rescale * fitted.rgb[static_cast<std::size_t>(3 * at + c)] - mean[i]) / deviation[i]);
+  }
+  return values;
+}
+
+}  // namespace headscope::attention
