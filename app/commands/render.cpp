@@ -15,6 +15,7 @@
 #include "app/platform/address_space.h"
 #include "app/scene/enum_names.h"
 #include "app/scene/links/link.h"
+#include "app/scene/models/open_model.h"
 #include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
@@ -23,7 +24,7 @@ namespace {
 
 struct RenderOptions {
   std::string scene, output, page, room;
-  std::optional<std::string> size, theme, what, width, height;
+  std::optional<std::string> size, theme, what, width, height, image;
   std::optional<double> scale, dpi;
   std::optional<Index> head, step;
   bool present = false;
@@ -74,6 +75,18 @@ attention::Status checkOptions(const RenderOptions& options) {
   return attention::success();
 }
 
+/// Puts the scene's model, or its recorded attention, on a picture.
+attention::Status putOnPicture(Scene& scene, const std::string& image) {
+  SubjectSetup& subject = scene.setup.subject;
+  if (!subject.opened) return pictureWithoutModel(image);
+  auto on = withPicture(subject.opened, image);
+  if (!on) return on.error();
+  subject.opened = *std::move(on);
+  subject.picture = image;
+  scene.cursor.cell.query = scene.cursor.cell.key = 0;
+  return attention::success();
+}
+
 int runRender(const RenderOptions& options) {
   const auto size = parseSize(options.size.value_or("1920x1080"));
   if (!size) return usage(size.error());
@@ -82,6 +95,8 @@ int runRender(const RenderOptions& options) {
   if (const auto status = checkMeaning(options, picture.has_value()); !status) return usage(status.error());
   attention::Result<Scene> scene = sceneOrOpening(options.scene);
   if (!scene) return fail(scene.error());
+  if (options.image)
+    if (const auto on = putOnPicture(*scene, *options.image); !on) return fail(on.error());
   if (options.head) {
     const Index heads = scene->setup.model.heads;
     if (*options.head < 0 || *options.head >= heads)
@@ -198,6 +213,10 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
       ->check(CLI::IsMember(rooms));
   command->add_option("--head", options->head, "Enlarge this head");
   command->add_option("--step", options->step, "Decode this many tokens");
+  command
+      ->add_option("--image", options->image,
+                   "A PNG or JPEG: for a model that reads pictures, or beside recorded attention of one")
+      ->check(namesFile);
   command->add_flag("--present", options->present, "As it is presented: large type, no panels");
   command->callback([options, &exitCode] { exitCode = guarded([&] { return runRender(*options); }); });
 }

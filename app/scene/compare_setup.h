@@ -52,6 +52,9 @@ inline constexpr const char* kExampleTexts = "examples";
 
 /// What the page of the model shows in its middle.
 enum class ModelView { heads, patch, attribution, lens, study };
+/// What is laid over a picture whose patches are the tokens: the chosen query's weights, the first token's,
+/// or the chosen query's through all layers up to the head's (rollout; Abnar & Zuidema 2020).
+enum class PictureMap { query, first, rollout };
 /// How what many texts say of every head is shown.
 enum class StudyShape { table, map, scatter };
 struct StudyCursor {

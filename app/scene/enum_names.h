@@ -31,6 +31,7 @@ inline constexpr std::array<std::string_view, 2> kMemoryPlotNames{"cache", "matr
 inline constexpr std::array<std::string_view, 2> kWorkPlotNames{"prefill", "decode"};
 inline constexpr std::array<std::string_view, 5> kModelViewNames{"heads", "patch", "attribution", "lens",
                                                                  "study"};
+inline constexpr std::array<std::string_view, 3> kPictureMapNames{"query", "first", "rollout"};
 inline constexpr std::array<std::string_view, 3> kShownTextNames{"a", "b", "difference"};
 inline constexpr std::array<std::string_view, 3> kStudyShapeNames{"table", "map", "scatter"};
 inline constexpr std::array<std::string_view, 7> kPieceNames{"stream",  "queries", "keys", "values",

@@ -153,6 +153,10 @@ constexpr Field kViewRows[] = {
     {"cursor.model.view", kInModel<&ModelCursor::view>, Names{kModelViewNames}, kModelPage,
      "What is in the page's middle: all heads, patching, what each piece adds to the answer, what the model "
      "would say after each layer, or what many texts say of each head."},
+    {"cursor.model.picture_map", kInModel<&ModelCursor::pictureMap>, Names{kPictureMapNames}, kModelPage,
+     "What is laid over a picture: the chosen token's weights, the first token's, or the chosen token's "
+     "rollout "
+     "through the layers."},
     {"cursor.model.by_key", kInModel<&ModelCursor::byKey>, kYesOrNo, kModelPage,
      "What each head adds to the answer is shown by the token that it read."},
     {"cursor.model.shown", kInModel<&ModelCursor::shown>, Names{kShownTextNames}, kModelPage,

@@ -30,6 +30,7 @@ void visitFiles(attention::MaskLayers& layers, const Visit& visit) {
 template <typename Visit>
 void visitFiles(Scene& scene, const Visit& visit) {
   if (scene.setup.subject.model != kLearned) visit(scene.setup.subject.model);
+  visit(scene.setup.subject.picture);
   visit(scene.setup.weights.file);
   visit(scene.map.file);
   visit(scene.cost.config);

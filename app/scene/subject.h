@@ -32,6 +32,8 @@ enum class EditScope { all, one };
 /// model's, and its numbers of score terms act beside the model's own.
 struct SubjectSetup {
   std::string model;  ///< the checkpoint's folder, or kLearned; empty: the layer is made here
+  /// A PNG or JPEG: what a model that reads pictures is on, or what lies beside recorded attention.
+  std::string picture = {};
   Index layer = 0;
   EditScope scope = EditScope::all;
   std::vector<SwitchedHead> switchedOff;
@@ -59,6 +61,7 @@ struct ModelCursor {
   bool byScore = false;   ///< in each layer the heads stand in the order of the detector's score
   bool firstOut = false;  ///< without the first token's column, rows renormalised
   ModelView view = ModelView::heads;
+  PictureMap pictureMap = PictureMap::query;
   bool byKey = false;  ///< what heads add to the answer is shown by the token they read
   ShownText shown = ShownText::a;
   StudyCursor study;                                       ///< of many texts

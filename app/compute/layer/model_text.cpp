@@ -22,6 +22,19 @@ Token tokenOf(std::string text) {
   return {std::move(text), mark || line};
 }
 
+/// The tokens of the picture that the model is on; none without one.
+ModelText pictureText(const OpenModel& opened) {
+  ModelText text;
+  if (!opened.picture) return text;
+  for (const std::string& token : opened.picture->tokens) {
+    text.ids.push_back(std::ssize(text.ids));
+    text.tokens.push_back({token, false});
+  }
+  text.spans.resize(text.ids.size());
+  text.typed = std::ssize(text.ids);
+  return text;
+}
+
 std::vector<attention::TokenId> tokenIds(std::span<const Index> ids) {
   return {ids.begin(), ids.end()};
 }
@@ -48,6 +61,7 @@ Result<ModelText> readModelText(const Setup& setup, const std::stop_token& stop)
     return Error{opened.name +
                  " is attention that another program recorded, without a model that could compute it "
                  "again: its heads are on the Model page."};
+  if (opened.readsPictures()) return pictureText(opened);
   auto encoded = opened.tokenizer->encode(*setup.input.text, attention::SpecialTokens::keep, stop);
   if (!encoded) return encoded.error();
   ModelText text;

@@ -12,6 +12,7 @@
 #include "app/compute/model/recorded_study.h"
 #include "app/scene/text/number_text.h"
 #include "attention/core/extremes.h"
+#include "attention/heads/rollout.h"
 
 namespace headscope::app {
 
@@ -208,6 +209,17 @@ void leavePaddingOut(ModelText& text) {
 
 }  // namespace
 
+void addRollout(ModelStudy& study, const std::stop_token& stop) {
+  if (!study.opened->picture || study.opened->picture->tokenCount() != study.tokens()) return;
+  attention::Rollout rollout;
+  for (const auto& layer : study.layers) {
+    if (stop.stop_requested()) return;
+    rollout.add(layer->weights);
+    study.rollout.push_back(rollout.matrix());
+    study.bytes += static_cast<std::uint64_t>(study.rollout.back().size()) * sizeof(float);
+  }
+}
+
 Result<ModelStudy> ModelRunner::run(const ModelQuestion& question, Resources& resources,
                                     const OnLayer& onLayer, std::stop_token stop) {
   const auto start = std::chrono::steady_clock::now();
@@ -233,6 +245,7 @@ Result<ModelStudy> ModelRunner::run(const ModelQuestion& question, Resources& re
     session_->truncate(kept);
   question_.reset();  // until this is done
   if (const auto done = pass(study, std::move(request), kept, onLayer, stop); !done) return done.error();
+  addRollout(study, stop);
   study.memory = resources.memory.count(study.bytes);
   if (isStack(setup)) std::ranges::fill(study.text.ids, Index{-1});
   layers_ = study.layers;

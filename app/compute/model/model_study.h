@@ -36,6 +36,8 @@ struct ModelStudy {
   /// Keys and values of all layers as a picture: 2 × [layers · kvHeads, n · bands], over the largest |value|.
   attention::Stack cache;
   Index bands = 0;
+  /// Of tokens that are a picture's, [layers] of [n, n]: attention::Rollout up to each layer.
+  std::vector<attention::Matrix> rollout;
   std::string notFinite;  ///< why numbers of a model's layers or guesses aren't, in a sentence; "": they are
   double seconds = 0;
   std::uint64_t bytes = 0;
@@ -50,6 +52,9 @@ struct ModelStudy {
   }
   Index queries() const { return static_cast<Index>(queryTokens().size()); }
 };
+
+/// Fills in the rollout of a study whose tokens are a picture's.
+void addRollout(ModelStudy& study, const std::stop_token& stop);
 
 /// Which tokens of B go with A's: equal ids, of recordings equal words, and what a person tied.
 PartnersInB partnersInB(const ModelStudy& a, const ModelStudy& b, std::span<const attention::TokenTie> ties);

@@ -107,6 +107,7 @@ Result<ModelStudy> studyRecorded(const ModelQuestion& question, Resources& resou
     if (onLayer) onLayer(at, *layer);
   }
   study.bytes = needed;
+  addRollout(study, stop);
   study.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return study;
 }

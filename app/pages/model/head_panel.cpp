@@ -180,7 +180,10 @@ void headPanel(Scene& scene, ModelState& page, const Layout& layout) {
       // The guesses below need their room whatever the window's height.
       const float below = view.px(view.present ? 14 : 430);
       const float room = std::max(view.px(170), layout.right.Max.y - heatTop - below);
-      const float bottom = heatmap(scene, page, ImVec2(at.x, heatTop), width, std::min(room, width));
+      const ImVec2 place(at.x, heatTop);
+      const float bottom = page.picture()
+                               ? largePicture(scene, page, place, width, std::min(room, width + view.px(74)))
+                               : heatmap(scene, page, place, width, std::min(room, width));
       if (page.opened->recorded) {
         ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(4)));
         recordedPanel(scene, page);

@@ -101,6 +101,10 @@ void ModelPage::changeRecent(const std::string& path, bool opened) {
 
 bool ModelPage::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   std::error_code ignored;
+  if (isPictureName(file.path) && !file.folder) {
+    openPicture(std::filesystem::absolute(file.path, ignored).lexically_normal(), asker, outcome);
+    return true;
+  }
   const std::string ending = file.path.extension().string();
   // Lines of plain text are embeddings elsewhere.
   if (ending == ".jsonl" || (ending == ".txt" && file.page == "model" && page_.studies)) {
@@ -282,6 +286,7 @@ std::vector<Action> ModelPage::openActions() {
                openModelAt(path.string(), services_.asker(), outcome);
              });
            }},
+      pictureAction(),
       {.id = "model.recorded_b",
        .name = "Compare with other recorded attention…",
        .section = "Model",

@@ -216,6 +216,7 @@ Layout ModelPage::divided(Layout layout) const {
 
 float ModelPage::stripHeight(const Layout& layout) const {
   const View& view = services_.view;
+  if (page_.readsPictures()) return 0;                             // there is no text to write on
   const bool tokensAlone = page_.config && !page_.config->family;  // nothing says what comes next
   return view.px(layout.presents ? 36 : tokensAlone ? 96 : foldsStrip(layout) ? 148 : kStripHeight);
 }
@@ -248,7 +249,7 @@ void ModelPage::drawShown(Scene& scene, const Layout& whole) {
   ImRect above = layout.center, below = layout.center;
   above.Max.y = below.Min.y = std::round(layout.center.Max.y - stripHeight(layout));
   overviewPanel(scene, page_, above, layout.presents);
-  stripPanel(scene, page_, below, foldsStrip(layout));
+  if (!page_.readsPictures()) stripPanel(scene, page_, below, foldsStrip(layout));
   changeToken(scene);
   headPanel(scene, page_, layout);
   if (sizes != std::pair(page_.pictures.rowPixels, page_.pictures.headCell)) view.redraw(2);

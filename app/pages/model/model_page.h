@@ -96,6 +96,9 @@ class ModelPage : public Page {
   void readTexts(const Scene& scene);
   std::vector<Action> textsActions();
   void forgetModel();
+  /// Puts what is open on a picture, in the background.
+  void openPicture(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
+  Action pictureAction();
   void watchRecorded(const SubjectSetup& subject);
   void lookForCached();
   void lookForRecent();

@@ -81,6 +81,41 @@ void ModelPictures::showHead(const Scene& scene, const ModelState& page, bool ea
   head.source = wanted;
 }
 
+/// The maps of a layer's heads, or of one, over the picture.
+void ModelPictures::showOverlay(const Scene& scene, const ModelState& page, Index at, Index one,
+                                Overlay& overlay) {
+  constexpr Index kMostPixels = 4096;  // of a texture's side
+  const OpenPicture* picture = page.picture();
+  const Layer& layer = page.layers[static_cast<std::size_t>(at)];
+  if (!picture || !layer || layer->weights.rows() != page.tokens()) {
+    overlay = {};
+    return;
+  }
+  const Index heads = one < 0 ? layer->weights.count() : 1;
+  const auto drawn = static_cast<Index>(std::lround(one < 0 ? rowPixels : largeSide));
+  const Overlay::Source wanted{layer,
+                               page.study->opened->picture,
+                               page.study,
+                               {scene.cursor.model.pictureMap, scene.cursor.cell.query},
+                               one,
+                               std::clamp<Index>(drawn, std::max(picture->rows, picture->cols),
+                                                 std::max<Index>(kMostPixels / heads, 8)),
+                               scene.look.colormap};
+  if (wanted == overlay.source) return;
+  attention::RgbPicture all;
+  for (Index head = 0; head < heads; ++head) {
+    const attention::Vector map =
+        pictureMap(*layer, one < 0 ? head : one, page.rolloutBelow(at), wanted.choice);
+    const attention::RgbPicture over =
+        overlaidPicture(*picture, map, pictureMapTop(*picture, map), wanted.colormap, wanted.side);
+    all.width = over.width;
+    all.height += over.height;
+    all.rgb.insert(all.rgb.end(), over.rgb.begin(), over.rgb.end());
+  }
+  overlay.texture.set(static_cast<int>(all.width), static_cast<int>(all.height), all.rgb);
+  overlay.source = wanted;
+}
+
 /// The heads that the magnifier asked for in the last frame, each as large as it draws them.
 void ModelPictures::showMagnified(const Scene& scene, const ModelState& page) {
   const auto asked = std::exchange(magnified.wanted, {});  // it asks anew in every frame
@@ -113,7 +148,12 @@ void ModelPictures::show(const Scene& scene, const ModelState& page) {
   rows.resize(page.layers.size());
   for (std::size_t at = 0; at < rows.size(); ++at) showRow(scene, page, at, ease);
   showMagnified(scene, page);
+  overlays.resize(page.picture() ? page.layers.size() : 0);
+  for (std::size_t at = 0; at < overlays.size(); ++at)
+    showOverlay(scene, page, static_cast<Index>(at), -1, overlays[at]);
   if (!page.ready()) return;
+  if (const Index at = scene.cursor.model.layer; at < std::ssize(page.layers))
+    showOverlay(scene, page, at, scene.cursor.cell.head, large);
   showHead(scene, page, ease);
   constexpr Index kCacheRows = 24;
   if (cacheOf == page.study) return;
@@ -124,6 +164,8 @@ void ModelPictures::show(const Scene& scene, const ModelState& page) {
 std::size_t ModelPictures::bytes() const {
   std::size_t bytes = head.textures.bytes() + cache.bytes() + magnified.textures.bytes();
   for (const Picture& row : rows) bytes += row.textures.bytes();
+  for (const Overlay& overlay : overlays) bytes += overlay.texture.bytes();
+  bytes += large.texture.bytes();
   return bytes;
 }
 

@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "app/compute/model/model_study.h"
+#include "app/compute/model/picture_map.h"
 #include "app/scene/scene.h"
 #include "app/widgets/heatmap_layer.h"
+#include "render/rgb_texture.h"
 
 namespace headscope::app {
 
@@ -38,6 +40,25 @@ struct ModelPictures {
     std::vector<Source> sources;
   };
 
+  /// A layer's heads over the picture, one below the other, or one head.
+  struct Overlay {
+    struct Source {
+      Layer layer;
+      std::shared_ptr<const OpenPicture> picture;
+      std::shared_ptr<const ModelStudy> study;
+      PictureMapChoice choice;
+      Index head = -1;  ///< −1: all of them
+      Index side = 0;   ///< pixels of the longer side
+      render::Colormap colormap = render::Colormap::viridis;
+      bool operator==(const Source&) const = default;
+    };
+    render::RgbTexture texture;
+    Source source;
+  };
+
+  std::vector<Overlay> overlays;  ///< a layer's thumbnails, where tokens are a picture's
+  Overlay large;
+  float largeSide = 256;      ///< pixels of its longer side, as drawn in the last frame
   std::vector<Picture> rows;  ///< a layer's thumbnails
   float rowPixels = 64;       ///< of one of them, as drawn in the last frame
   Picture head;               ///< the large one
@@ -52,6 +73,7 @@ struct ModelPictures {
  private:
   void showRow(const Scene& scene, const ModelState& page, std::size_t at, bool ease);
   void showHead(const Scene& scene, const ModelState& page, bool ease);
+  void showOverlay(const Scene& scene, const ModelState& page, Index layer, Index head, Overlay& overlay);
   void showMagnified(const Scene& scene, const ModelState& page);
 };
 

@@ -71,7 +71,7 @@ void ModelPage::drawPresented(Scene& scene, Layout layout) {
   }
   const bool guesses = page_.ready() && scene.cursor.model.view == ModelView::heads &&
                        scene.compare.other.empty() && !page_.madeHere() && page_.opened &&
-                       page_.opened->model;
+                       page_.opened->model && !page_.readsPictures();
   ImRect above = layout.center, below = layout.center;
   above.Max.y = below.Min.y = std::round(strip - (guesses ? view.px(kPresentedGuesses) : 0));
   below.Max.y = layout.right.Max.y = strip;
@@ -81,7 +81,7 @@ void ModelPage::drawPresented(Scene& scene, Layout layout) {
       guessSection(scene, page_, ImGui::GetContentRegionAvail().x);
     endPanel();
   }
-  stripPanel(scene, page_, text, true);
+  if (!page_.readsPictures()) stripPanel(scene, page_, text, true);
   headPanel(scene, page_, layout);
 }
 

@@ -129,7 +129,8 @@ void recordedSection(Scene& scene, ModelState& page) {
   if (const Index side = file.patchSide(); side > 0)
     hint(view,
          fmt::format("No token text in the file; assuming {} × {} image patches{}, named by row and column.",
-                     side, side, side * side == file.keys() ? "" : " plus a class token"));
+                     side, side, side * side == file.keys() ? "" : " plus a class token") +
+             (page.picture() ? "" : " Drop the picture (PNG or JPEG) to see weights on it."));
   else if (!file.hasTokens())
     hint(view, file.unfitTokens().empty()
                    ? "No token text in the file; showing positions."
@@ -303,6 +304,10 @@ void modelSide(Scene& scene, ModelState& page, const Layout& layout) {
     if (scene.setup.subject.opened && scene.setup.subject.opened->recorded) {
       modelFacts(scene, view);
       gap(view, 12);
+      if (page.picture()) {
+        pictureSection(scene, page);
+        gap(view, 12);
+      }
       recordedSection(scene, page);
     } else if (scene.setup.subject.opened) {
       if (page.example) exampleSection(page);
@@ -310,16 +315,22 @@ void modelSide(Scene& scene, ModelState& page, const Layout& layout) {
           scene, view,
           bytesRead(*scene.setup.subject.opened->model, page.layersRead, page.headRead, page.tokens()));
       gap(view, 12);
-      textSection(scene, page);
-      expertSection(scene, page);
-      gap(view, 12);
-      pairSection(scene, page);
+      if (page.readsPictures()) {
+        pictureSection(scene, page);
+      } else {
+        textSection(scene, page);
+        expertSection(scene, page);
+        gap(view, 12);
+        pairSection(scene, page);
+      }
       gap(view, 12);
       actingSection(scene, page);
       offSection(scene, page);
       skillSection(scene, page);
-      gap(view, 12);
-      writingSection(scene, view);
+      if (!page.readsPictures()) {
+        gap(view, 12);
+        writingSection(scene, view);
+      }
     } else if (page.madeHere()) {
       stackSection(scene, view);
       gap(view, 12);

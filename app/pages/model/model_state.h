@@ -146,6 +146,19 @@ struct ModelState {
   attention::ModelConfig awaited;                  ///< of layers made here, before they were run
   std::map<Index, std::string> words;              ///< of ids, as people read them
 
+  /// The picture whose patches the study's tokens are; null where they are others.
+  const OpenPicture* picture() const {
+    const OpenPicture* found = study && study->opened ? study->opened->picture.get() : nullptr;
+    return found && found->tokenCount() == study->tokens() ? found : nullptr;
+  }
+  /// Whether tokens are patches, now or once there is a picture: no text is read or written.
+  bool readsPictures() const { return opened && (opened->readsPictures() || opened->picture); }
+  /// The rollout of the layers below one; null below the first.
+  const attention::Matrix* rolloutBelow(Index layer) const {
+    return study && layer > 0 && layer <= std::ssize(study->rollout)
+               ? &study->rollout[static_cast<std::size_t>(layer - 1)]
+               : nullptr;
+  }
   bool ready() const { return study && !layers.empty() && study->tokens() > 0; }
   /// Whether it is about layers that were made here, which say nothing about tokens.
   bool madeHere() const { return config && !config->family && !(opened && opened->recorded); }
@@ -203,6 +216,18 @@ void modelSide(Scene& scene, ModelState& page, const Layout& layout);
 void expertSection(Scene& scene, ModelState& page);
 /// `area` for all heads of all layers, with what they add to the stream.
 void overviewPanel(Scene& scene, ModelState& page, const ImRect& area, bool presents);
+/// Where a model that reads pictures has none: how it gets one.
+void pictureWanted(ModelState& page, const ImRect& area);
+/// At the left, of a model that reads pictures or a recording with one: which picture, and what is laid over
+/// it.
+void pictureSection(Scene& scene, ModelState& page);
+/// The picture under a head's map, large; returns the bottom.
+float largePicture(Scene& scene, ModelState& page, ImVec2 at, float width, float height);
+/// The token whose patch is under the pointer, where the picture is drawn in the middle of `area`.
+std::optional<Index> patchUnder(const OpenPicture& picture, const ImRect& area, ImVec2 pointer);
+/// The same over the thumbnail of a head.
+void paintPictureThumbnail(const Scene& scene, const ModelState& page, const ImRect& tile, Index layer,
+                           Index head);
 void headPanel(Scene& scene, ModelState& page, const Layout& layout);
 /// Below the large head of recorded attention.
 void recordedPanel(const Scene& scene, const ModelState& page);

@@ -87,7 +87,13 @@ void pointAtHead(Scene& scene, ModelState& page, const OverviewPlan& plan, Index
   // Between small thumbnails is no room to point at.
   ImVec2 pointer = ImGui::GetIO().MousePos;
   if (plan.gap <= view.px(2)) pointer = ImMin(pointer, tile.Max - ImVec2(0.5f, 0.5f));
-  const auto cell = map.cellAt(pointer, rows, cols);
+  auto cell = map.cellAt(pointer, rows, cols);
+  const OpenPicture* picture = page.picture();
+  if (picture) {
+    const auto patch = patchUnder(*picture, tile, pointer);
+    cell.reset();
+    if (patch) cell = {scene.cursor.cell.query, *patch};
+  }
   if (!cell || rows != page.queries() || cols != page.tokens()) return;
   page.hoverLayer = at;
   view.nextHover = {page.held ? -1 : h, cell->row, cell->col};
@@ -106,7 +112,8 @@ void pointAtHead(Scene& scene, ModelState& page, const OverviewPlan& plan, Index
     scene.cursor.model.layer = at;
     scene.cursor.cell = {h, cell->row, cell->col};
   }
-  if (clicked) view.request("model.heads");
+  if (clicked && picture) scene.cursor.cell.query = cell->col;
+  if (clicked && !picture) view.request("model.heads");
   if (ImGui::IsMouseClicked(1))
     view.menu = {"model.heads", "model.switch", "model.switch_alike", "model.restore", "head.copy"};
 }
@@ -231,7 +238,9 @@ void overviewPanel(Scene& scene, ModelState& page, const ImRect& area, bool pres
       }
     }
     const bool any = std::any_of(page.layers.begin(), page.layers.end(), [](const auto& l) { return !!l; });
-    if (!page.problem.empty() && !any) {
+    if (page.opened && page.opened->readsPictures() && !page.opened->picture) {
+      pictureWanted(page, inner);
+    } else if (!page.problem.empty() && !any) {
       paintMessage(view, inner, "This can't be computed", page.problem, view.theme->error);
     } else if (page.study && page.tokens() == 0) {
       emptyMessage(view, inner, "Nothing to read yet", "Type a sentence on the left for the model to read.",

@@ -29,12 +29,13 @@ void ModelPage::watchRecorded(const SubjectSetup& subject) {
   const auto failed = std::make_shared<Unreadable>(watch_.failed);
   services_.files.read<Again>(
       subject.opened->recorded->path(),
-      [opened = subject.opened, model = subject.model, failed,
+      [opened = subject.opened, model = subject.model, picture = subject.picture, failed,
        stop = services_.files.stopToken()]() -> attention::Result<Again> {
         const FileVersion found = versionOf(opened->recorded->path());
         if (found.size == 0 || found == opened->version || found == failed->told) return Again();
         failed->version = found;
-        return openModel(model, stop);
+        auto again = openModel(model, stop);
+        return again && opened->picture ? withPicture(*again, picture) : again;
       },
       [this, model = subject.model, failed](attention::Result<Again> again) {
         watch_.busy = false;

@@ -182,7 +182,10 @@ void paintOverHead(const ModelState& page, const Overlay& overlay, Index at, Ind
   const LayerSummary& layer = *page.layer(at);
   const HeadSummary& head = layer.heads[static_cast<std::size_t>(h)];
   Canvas list = *ImGui::GetWindowDrawList();
-  paintPlace(view, tile, layer, cursor.cell, !overlay.plan.belowTriangle);
+  if (page.picture())
+    paintPictureThumbnail(overlay.scene, page, tile, at, h);
+  else
+    paintPlace(view, tile, layer, cursor.cell, !overlay.plan.belowTriangle);
   if (std::find(page.named.begin(), page.named.end(),
                 head.label(overlay.scene.look.labelThreshold).detector) != page.named.end())
     paintMark(view, list, "named head", tile, view.theme->secondary, view.px(2));
@@ -222,6 +225,7 @@ void paintOverRow(const ModelState& page, const Overlay& overlay, Index at) {
 void drawRow(const Scene& scene, ModelState& page, const OverviewPlan& plan, Index at) {
   View& view = page.view;
   const auto row = static_cast<std::size_t>(at);
+  if (page.picture()) return;  // drawn with its marks
   if (row >= page.pictures.rows.size() || page.pictures.rows[row].textures.empty() || !page.layer(at)) return;
   const auto rows = static_cast<float>(page.layer(at)->weights.rows()),
              cols = static_cast<float>(page.layer(at)->weights.cols());

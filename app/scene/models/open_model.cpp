@@ -92,6 +92,9 @@ Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, con
     return openRecorded(file);
   auto opened = attention::Model::open(folder);
   if (!opened) return opened.error();
+  if (opened->config().picture)
+    return std::make_shared<const OpenModel>(
+        OpenModel{downloadedName(folder), std::make_shared<const attention::Model>(*std::move(opened))});
   auto tokenizer = attention::TextTokenizer::open(folder, stop);
   if (!tokenizer) return tokenizer.error();
   auto learned = readLearned(folder);  // which few folders have

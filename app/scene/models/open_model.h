@@ -11,6 +11,7 @@
 #include "attention/formats/recorded/recorded_attention.h"
 #include "attention/models/model.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
+#include "attention/models/vision/picture_model.h"
 
 namespace headscope::app {
 
@@ -21,6 +22,19 @@ struct FileVersion {
   bool operator==(const FileVersion&) const = default;
 };
 FileVersion versionOf(const std::filesystem::path& file);
+
+/// A picture whose patches are tokens: what a model that reads pictures is on, or what lies beside recorded
+/// attention, cut about its middle to the patches' shape.
+struct OpenPicture {
+  std::string name;  ///< of its file
+  attention::RgbPicture seen;
+  Index rows = 0, cols = 0;                                ///< of patches
+  Index before = 0;                                        ///< tokens before the first patch
+  std::vector<std::string> tokens = {};                    ///< of a model, what its tokens are called
+  std::shared_ptr<const attention::Model> base = nullptr;  ///< of a model, itself without a picture
+
+  Index tokenCount() const { return before + rows * cols; }
+};
 
 /// A checkpoint with its tokenizer, or attention that another program recorded. Any number of threads may use
 /// one.
@@ -33,7 +47,10 @@ struct OpenModel {
   FileVersion version = {};   ///< of recorded attention's file
   bool betweenTexts = false;  ///< recorded attention whose queries are of another text than its keys
   attention::ModelConfig recordedShape = {};  ///< layers, heads, kv heads and whether nothing sees its future
+  std::shared_ptr<const OpenPicture> picture = {};  ///< null without one
 
+  /// Whether it has no tokens before it has a picture.
+  bool readsPictures() const { return model && model->config().picture.has_value(); }
   const attention::ModelConfig& config() const { return model ? model->config() : recordedShape; }
 };
 
@@ -53,5 +70,14 @@ RecordedFile recordedFile(const std::string& model);
 /// and RecordedAttention::open() have them.
 attention::Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model,
                                                               const std::stop_token& stop = {});
+
+/// The same with a PNG or JPEG, in place of one that it has. Errors: a model that reads text, recorded
+/// attention whose keys are no patches of a picture, what modelOnPictureFile() and decodePicture() refuse.
+attention::Result<std::shared_ptr<const OpenModel>> withPicture(
+    const std::shared_ptr<const OpenModel>& opened, const std::filesystem::path& picture);
+/// What is said of a picture where nothing is open that it could be for.
+attention::Error pictureWithoutModel(const std::filesystem::path& picture);
+/// Whether a file is called like a PNG or JPEG.
+bool isPictureName(const std::filesystem::path& file);
 
 }  // namespace headscope::app

@@ -119,6 +119,13 @@ Status openOwnSubject(Scene& scene, OpenedModels& known, const std::stop_token& 
     return attention::success();
   }
   subject.opened = *opened;
+  if (!subject.picture.empty()) {
+    auto on = withPicture(*opened, subject.picture);
+    if (on)
+      subject.opened = *std::move(on);
+    else
+      subject.problem = on.error().message;
+  }
   return fitSubject(scene);
 }
 

@@ -87,10 +87,10 @@ std::string jpegFault(Bytes bytes) {
 }
 
 /// Where the pixel at (x, y) of a picture turned as EXIF says comes from.
-Picture turned(const Picture& from, int orientation) {
+RgbPicture turned(const RgbPicture& from, int orientation) {
   if (orientation < 2) return from;
   const bool swapped = orientation >= 5;
-  Picture to{swapped ? from.height : from.width, swapped ? from.width : from.height, {}};
+  RgbPicture to{swapped ? from.height : from.width, swapped ? from.width : from.height, {}};
   to.rgb.resize(from.rgb.size());
   const bool fromRight = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
   const bool fromBottom = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
@@ -111,7 +111,7 @@ bool isPicture(Bytes bytes) {
   return beginsWith(bytes, kPngMagic) || beginsWith(bytes, kJpegMagic);
 }
 
-Result<Picture> decodePicture(Bytes bytes, const std::string& name) {
+Result<RgbPicture> decodePicture(Bytes bytes, const std::string& name) {
   if (!isPicture(bytes)) return Error{name + ": is no PNG or JPEG picture"};
   if (bytes.size() > kMaxPictureBytes)
     return Error{fmt::format("{}: has {} bytes, expected at most {}", name, bytes.size(), kMaxPictureBytes)};
@@ -130,7 +130,7 @@ Result<Picture> decodePicture(Bytes bytes, const std::string& name) {
   const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
       stbi_load_from_memory(bytes.data(), size, &width, &height, &channels, 3), stbi_image_free);
   if (!pixels) return undecodable();
-  Picture picture{width, height, {}};
+  RgbPicture picture{width, height, {}};
   picture.rgb.assign(pixels.get(), pixels.get() + Index{3} * width * height);
   return turned(picture, exifOrientation(bytes));
 }

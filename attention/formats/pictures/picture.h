@@ -11,10 +11,10 @@
 namespace headscope::attention {
 
 /// A picture as a screen shows it: rows from the top, 8 bits a colour.
-struct Picture {
+struct RgbPicture {
   Index width = 0, height = 0;
   std::vector<std::uint8_t> rgb = {};  ///< [height, width, 3]
-  bool operator==(const Picture&) const = default;
+  bool operator==(const RgbPicture&) const = default;
 };
 
 /// Files larger than this, and pictures of more pixels, aren't decoded.
@@ -28,6 +28,6 @@ bool isPicture(std::span<const std::uint8_t> bytes);
 /// photograph is turned as its EXIF orientation says, as Pillow's convert("RGB") and exif_transpose() have
 /// it. Errors, each in one sentence that begins with `name`: another format, a damaged or cut file, more
 /// pixels than kMaxPicturePixels, which is looked at before anything is allocated.
-Result<Picture> decodePicture(std::span<const std::uint8_t> bytes, const std::string& name);
+Result<RgbPicture> decodePicture(std::span<const std::uint8_t> bytes, const std::string& name);
 
 }  // namespace headscope::attention

@@ -24,6 +24,7 @@ constexpr TensorNames kClipNames{.embeddingNorm = "pre_layrnorm",
                                  .finalNorm = "post_layernorm"};
 
 constexpr ConfigFields kClipVisionFields{
+    .read = "intermediate_size",
     .ignored = "projection_dim initializer_factor logit_scale_init_value",
     .base = &families::kVitFields,
 };

@@ -24,8 +24,8 @@ void families::readVitSizes(const ConfigReader& json, Index patch, double epsilo
 
 constinit const ConfigFields families::kVitFields{
     .read =
-        "hidden_size num_hidden_layers num_attention_heads intermediate_size hidden_act layer_norm_eps "
-        "qkv_bias image_size patch_size",
+        "hidden_size num_hidden_layers num_attention_heads hidden_act layer_norm_eps qkv_bias image_size "
+        "patch_size",
     .ignored = "encoder_stride pooler_output_size pooler_act num_key_value_heads",
     .fixed = "num_channels=3",
     .base = &kSharedFields,
@@ -33,6 +33,7 @@ constinit const ConfigFields families::kVitFields{
 
 namespace {
 
+constexpr ConfigFields kOwnVitFields{.read = "intermediate_size", .base = &families::kVitFields};
 constexpr std::string_view kVitPrefixes[] = {"vit.", ""}, kDeitPrefixes[] = {"deit.", ""};
 
 void readVit(const ConfigReader& json, ModelConfig& config) {
@@ -62,7 +63,7 @@ constinit const Family families::vit{
     .headPrefixes = kNoPrefix,
     .names = kVitNames,
     .encoder = true,
-    .fields = {.base = &kVitFields},
+    .fields = {.base = &kOwnVitFields},
     .read = readVit,
 };
 
@@ -73,7 +74,7 @@ constinit const Family families::deit{
     .headPrefixes = kNoPrefix,
     .names = kDeitNames,
     .encoder = true,
-    .fields = {.base = &kVitFields},
+    .fields = {.base = &kOwnVitFields},
     .read = readDeit,
 };
 

@@ -43,7 +43,7 @@ Matrix positionsOf(const PictureTokens& tokens, const Matrix& table, Index rows,
   return resampledGrid(table, grid, grid, sums(rows), sums(cols));
 }
 
-Status checkSize(const PictureTokens& tokens, const Picture& seen) {
+Status checkSize(const PictureTokens& tokens, const RgbPicture& seen) {
   const Index least = tokens.otherSizes == PictureTokens::OtherSizes::refused ? tokens.side : tokens.patch;
   if (least == tokens.patch ? seen.width >= least && seen.height >= least
                             : seen.width == least && seen.height == least)
@@ -58,7 +58,7 @@ Status checkSize(const PictureTokens& tokens, const Picture& seen) {
 }  // namespace
 
 Result<PictureModel> modelOnPicture(std::shared_ptr<const Model> model, const PictureProcessor& processor,
-                                    const Picture& picture) {
+                                    const RgbPicture& picture) {
   const ModelConfig& config = model->config();
   if (!config.picture) return Error{"this model reads text, expected one that reads pictures"};
   const PictureTokens& tokens = *config.picture;
@@ -115,9 +115,9 @@ Result<PictureModel> modelOnPictureFile(std::shared_ptr<const Model> model,
 std::vector<std::string> PictureModel::names() const {
   const PictureTokens& tokens = *model->config().picture;
   std::vector<std::string> names;
-  for (Index i = 0; i < tokens.leading; ++i) names.emplace_back(i == 0 ? "CLS" : "DIST");
-  for (Index i = 0; i < tokens.registers; ++i) names.push_back(fmt::format("REG {}", i));
-  for (Index i = 0; i < rows * cols; ++i) names.push_back(fmt::format("{},{}", i / cols, i % cols));
+  for (Index i = 0; i < tokens.leading; ++i) names.emplace_back(i == 0 ? "[CLS]" : "[DIST]");
+  for (Index i = 0; i < tokens.registers; ++i) names.push_back(fmt::format("[REG{}]", i));
+  for (Index i = 0; i < rows * cols; ++i) names.push_back(fmt::format("r{} c{}", i / cols, i % cols));
   return names;
 }
 

@@ -12,12 +12,12 @@ namespace headscope::attention {
 /// the patches, row by row from the top.
 struct PictureModel {
   std::shared_ptr<const Model> model;
-  Picture seen;              ///< as it was resized and cut, patches' edges included
+  RgbPicture seen;              ///< as it was resized and cut, patches' edges included
   Index rows = 0, cols = 0;  ///< of patches
   Index before = 0;          ///< tokens before the first patch: leading ones, then registers
 
   Index tokens() const { return before + rows * cols; }
-  /// What each token is called: "CLS", "DIST", "REG 0", or "3,5" of the patch in row 3 and column 5, from 0.
+  /// What each token is called: "[CLS]", "[DIST]", "[REG0]", or "r3 c5" of a patch, rows and columns from 0.
   std::vector<std::string> names() const;
 };
 
@@ -25,7 +25,7 @@ struct PictureModel {
 /// positions, interpolated where the family does that. Errors: a model that reads no pictures, what the
 /// processor refuses, a picture of another size than the positions are for.
 Result<PictureModel> modelOnPicture(std::shared_ptr<const Model> model, const PictureProcessor& processor,
-                                    const Picture& picture);
+                                    const RgbPicture& picture);
 
 /// The same of an opened folder and a PNG or JPEG file.
 Result<PictureModel> modelOnPictureFile(std::shared_ptr<const Model> model,

@@ -177,7 +177,7 @@ Result<PictureProcessor> PictureProcessor::open(const std::filesystem::path& fol
   return processorOf(json->object("image_processor"), standard);
 }
 
-Result<Picture> PictureProcessor::fit(const Picture& picture) const {
+Result<RgbPicture> PictureProcessor::fit(const RgbPicture& picture) const {
   Index width = picture.width, height = picture.height;
   if (size.height > 0) {
     width = size.width;
@@ -198,9 +198,9 @@ Result<Picture> PictureProcessor::fit(const Picture& picture) const {
   if (crop && (crop->width > width || crop->height > height))
     return Error{fmt::format("a picture of {} × {} pixels is too small: {} × {} are cut out of it", width,
                              height, crop->width, crop->height)};
-  Picture fitted = resized(picture, width, height, filter);
+  RgbPicture fitted = resized(picture, width, height, filter);
   if (!crop) return fitted;
-  Picture middle{crop->width, crop->height, {}};
+  RgbPicture middle{crop->width, crop->height, {}};
   const Index top = (height - crop->height) / 2, left = (width - crop->width) / 2;
   for (Index y = 0; y < crop->height; ++y) {
     const auto row = fitted.rgb.begin() + 3 * ((top + y) * width + left);
@@ -209,7 +209,7 @@ Result<Picture> PictureProcessor::fit(const Picture& picture) const {
   return middle;
 }
 
-Matrix PictureProcessor::colours(const Picture& fitted) const {
+Matrix PictureProcessor::colours(const RgbPicture& fitted) const {
   const Index pixels = fitted.width * fitted.height;
   Matrix values(3, pixels);
   for (Index c = 0; c < 3; ++c) {

@@ -36,9 +36,9 @@ struct PictureProcessor {
   static Result<PictureProcessor> open(const std::filesystem::path& folder, std::string_view standard);
 
   /// Resized and cut. Errors: a picture too small or too long and narrow for it.
-  Result<Picture> fit(const Picture& picture) const;
+  Result<RgbPicture> fit(const RgbPicture& picture) const;
   /// Colours as a model takes them, [3, height · width].
-  Matrix colours(const Picture& fitted) const;
+  Matrix colours(const RgbPicture& fitted) const;
 };
 
 }  // namespace headscope::attention

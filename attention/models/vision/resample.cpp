@@ -55,9 +55,9 @@ std::uint8_t summed(const WholeSum& sum, const std::uint8_t* from, Index step) {
   return static_cast<std::uint8_t>(std::clamp<std::int64_t>(value >> kShareBits, 0, 255));
 }
 
-Picture alongRows(const Picture& picture, Index width, ResampleFilter filter) {
+RgbPicture alongRows(const RgbPicture& picture, Index width, ResampleFilter filter) {
   if (width == picture.width) return picture;
-  Picture to{width, picture.height, {}};
+  RgbPicture to{width, picture.height, {}};
   to.rgb.reserve(static_cast<std::size_t>(3 * width * picture.height));
   const std::vector<WholeSum> sums = wholeSums(picture.width, width, filter);
   for (Index y = 0; y < picture.height; ++y)
@@ -67,9 +67,9 @@ Picture alongRows(const Picture& picture, Index width, ResampleFilter filter) {
   return to;
 }
 
-Picture alongColumns(const Picture& picture, Index height, ResampleFilter filter) {
+RgbPicture alongColumns(const RgbPicture& picture, Index height, ResampleFilter filter) {
   if (height == picture.height) return picture;
-  Picture to{picture.width, height, {}};
+  RgbPicture to{picture.width, height, {}};
   const Index row = 3 * picture.width;
   to.rgb.reserve(static_cast<std::size_t>(row * height));
   for (const WholeSum& sum : wholeSums(picture.height, height, filter))
@@ -116,7 +116,7 @@ std::vector<ResampleSum> cubicSums(Index from, Index to) {
   return sums;
 }
 
-Picture resized(const Picture& picture, Index width, Index height, ResampleFilter filter) {
+RgbPicture resized(const RgbPicture& picture, Index width, Index height, ResampleFilter filter) {
   return alongColumns(alongRows(picture, width, filter), height, filter);
 }
 

@@ -27,7 +27,7 @@ std::vector<ResampleSum> cubicSums(Index from, Index to);
 
 /// A picture of another size, to the bit as Pillow makes it: along rows, then along columns, with shares
 /// rounded to 22 bits behind the point and 8 bits a colour between.
-Picture resized(const Picture& picture, Index width, Index height, ResampleFilter filter);
+RgbPicture resized(const RgbPicture& picture, Index width, Index height, ResampleFilter filter);
 
 /// Rows of a table that lie on a grid [rows · cols, d], on one of another size.
 Matrix resampledGrid(const Matrix& table, Index rows, Index cols, const std::vector<ResampleSum>& toRows,

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "tests/fuzz/picture_targets.h"
 #include "tests/fuzz/replay.h"
 #include "tests/fuzz/targets.h"
 #include "tests/support/small_problem.h"
@@ -88,6 +89,14 @@ TEST(FuzzReplay, MaskFile) {
 
 TEST(FuzzReplay, ModelConfig) {
   replay("model_config", {}, fuzz::fuzzModelConfig);
+}
+
+TEST(FuzzReplay, Picture) {
+  replay("picture", {}, fuzz::fuzzPicture);
+}
+
+TEST(FuzzReplay, PictureProcessor) {
+  replay("picture_processor", {}, fuzz::fuzzPictureProcessor);
 }
 
 TEST(FuzzReplay, ShardIndex) {

@@ -11,6 +11,7 @@
 #include "attention/models/families.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/plain_model.h"
+#include "tests/attention/models/plain_vision.h"
 #include "tests/attention/models/published_fields.h"
 #include "tests/support/temporary_folder.h"
 
@@ -22,8 +23,11 @@ using OrderedJson = nlohmann::ordered_json;
 
 /// A config.json of the family that is read without a note.
 OrderedJson configOf(const Family& family) {
-  for (const PlainModel& model : plainModels()) {
-    OrderedJson json = OrderedJson::parse(model.config);
+  std::vector<std::string> configs;
+  for (const PlainModel& model : plainModels()) configs.push_back(model.config);
+  for (const PlainVision& model : plainVisionModels()) configs.push_back(model.config);
+  for (const std::string& config : configs) {
+    OrderedJson json = OrderedJson::parse(config);
     if (!json.contains("model_type")) json["model_type"] = "bert";
     if (json["model_type"] == family.name) return json;
   }

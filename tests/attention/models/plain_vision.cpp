@@ -7,7 +7,7 @@ namespace headscope::attention::test {
 namespace {
 
 /// What tensors are called and what differs between the families.
-struct Names {
+struct VisionNames {
   std::string patches = "embeddings.patch_embeddings.projection", token = "embeddings.cls_token", second = {},
               registers = {}, positions = "embeddings.position_embeddings", firstNorm = {};
   std::string layer = "encoder.layer.", q = "attention.attention.query", k = "attention.attention.key",
@@ -16,23 +16,23 @@ struct Names {
               scale2 = {};
 };
 
-struct Shape {
+struct VisionShape {
   Index width = 12, heads = 3, inner = 14, layers = 2, patch = 4, grid = 2, registers = 0;
   double epsilon = 1e-12;
   bool patchBias = true, flatTokens = false, antialiased = false;
   std::function<double(double)> act = gelu;
 };
 
-Wide normed(MadeUpTensors& t, const std::string& name, const Wide& x, double epsilon) {
+Wide visionNorm(MadeUpTensors& t, const std::string& name, const Wide& x, double epsilon) {
   return layerNorm(x, t.row(name + ".weight", x.cols(), 0.3, 1), t.row(name + ".bias", x.cols(), 0.3),
                    epsilon);
 }
 
-Wide linear(MadeUpTensors& t, const std::string& name, const Wide& x, Index out) {
+Wide visionLinear(MadeUpTensors& t, const std::string& name, const Wide& x, Index out) {
   return plus(times(x, t.weight(name, out, x.cols())), t.row(name + ".bias", out, 0.3));
 }
 
-double cubic(double x, double a) {
+double visionCubic(double x, double a) {
   x = std::abs(x);
   if (x <= 1) return (a + 2) * x * x * x - (a + 3) * x * x + 1;
   return x < 2 ? a * x * x * x - 5 * a * x * x + 8 * a * x - 4 * a : 0;
@@ -46,17 +46,18 @@ Wide shares(Index from, Index to, bool antialiased) {
     const double center = (static_cast<double>(i) + 0.5) * scale - 0.5;
     if (antialiased) {
       const double wide = std::max(1.0, scale);
-      for (Index j = 0; j < from; ++j) all(i, j) = cubic((static_cast<double>(j) - center) / wide, -0.5);
+      for (Index j = 0; j < from; ++j)
+        all(i, j) = visionCubic((static_cast<double>(j) - center) / wide, -0.5);
       all.row(i) /= all.row(i).sum();
     } else {
       for (Index j = -4; j < from + 4; ++j)
-        all(i, std::clamp<Index>(j, 0, from - 1)) += cubic(static_cast<double>(j) - center, -0.75);
+        all(i, std::clamp<Index>(j, 0, from - 1)) += visionCubic(static_cast<double>(j) - center, -0.75);
     }
   }
   return all;
 }
 
-Wide positionsOn(const Shape& s, const Wide& table, Index rows, Index cols) {
+Wide positionsOn(const VisionShape& s, const Wide& table, Index rows, Index cols) {
   const Wide down = shares(s.grid, rows, s.antialiased), along = shares(s.grid, cols, s.antialiased);
   Wide all = Wide::Zero(rows * cols, s.width);
   for (Index y = 0; y < rows; ++y)
@@ -68,7 +69,8 @@ Wide positionsOn(const Shape& s, const Wide& table, Index rows, Index cols) {
 }
 
 /// The convolution of a stride as wide as its kernel, pixel by pixel.
-Wide convolved(const Shape& s, MadeUpTensors& t, const std::string& name, const std::vector<Wide>& colours) {
+Wide convolved(const VisionShape& s, MadeUpTensors& t, const std::string& name,
+               const std::vector<Wide>& colours) {
   const Index p = s.patch, rows = colours[0].rows() / p, cols = colours[0].cols() / p;
   const auto side = static_cast<std::uint64_t>(p);
   const Wide kernel = t.shaped(name + ".weight", {static_cast<std::uint64_t>(s.width), 3, side, side},
@@ -84,7 +86,7 @@ Wide convolved(const Shape& s, MadeUpTensors& t, const std::string& name, const 
   return s.patchBias ? plus(y, t.row(name + ".bias", s.width, 0.3)) : y;
 }
 
-PlainOutcome run(const Shape& s, const Names& n, const std::string& prefix, MadeUpTensors& t,
+PlainOutcome run(const VisionShape& s, const VisionNames& n, const std::string& prefix, MadeUpTensors& t,
                  const std::vector<Wide>& colours) {
   const Index rows = colours[0].rows() / s.patch, cols = colours[0].cols() / s.patch, d = s.width;
   const Index leading = n.second.empty() ? 1 : 2;
@@ -104,7 +106,7 @@ PlainOutcome run(const Shape& s, const Names& n, const std::string& prefix, Made
         t.shaped(prefix + n.registers, {1, static_cast<std::uint64_t>(s.registers), wide}, s.registers, d, 1);
   x.bottomRows(rows * cols) = convolved(s, t, prefix + n.patches, colours) +
                               positionsOn(s, table.bottomRows(s.grid * s.grid), rows, cols);
-  if (!n.firstNorm.empty()) x = normed(t, prefix + n.firstNorm, x, s.epsilon);
+  if (!n.firstNorm.empty()) x = visionNorm(t, prefix + n.firstNorm, x, s.epsilon);
   PlainOutcome out{{x}, {}, {}};
   for (Index i = 0; i < s.layers; ++i) {
     const std::string at = prefix + n.layer + std::to_string(i) + ".";
@@ -114,25 +116,26 @@ PlainOutcome run(const Shape& s, const Names& n, const std::string& prefix, Made
       for (Index row = 0; row < y.rows(); ++row) y.row(row) = y.row(row).cwiseProduct(factors);
       return y;
     };
-    const Wide read = normed(t, at + n.norm1, x, s.epsilon);
+    const Wide read = visionNorm(t, at + n.norm1, x, s.epsilon);
     const PlainAttention how{s.heads, s.heads, 1 / std::sqrt(static_cast<double>(d / s.heads)), false};
-    const Wide mixed = attend(how, linear(t, at + n.q, read, d), linear(t, at + n.k, read, d),
-                              linear(t, at + n.v, read, d), out.attention.emplace_back());
-    x += scaled(n.scale1, linear(t, at + n.o, mixed, d));
-    const Wide inner = linear(t, at + n.up, normed(t, at + n.norm2, x, s.epsilon), s.inner).unaryExpr(s.act);
-    x += scaled(n.scale2, linear(t, at + n.down, inner, d));
+    const Wide mixed = attend(how, visionLinear(t, at + n.q, read, d), visionLinear(t, at + n.k, read, d),
+                              visionLinear(t, at + n.v, read, d), out.attention.emplace_back());
+    x += scaled(n.scale1, visionLinear(t, at + n.o, mixed, d));
+    const Wide inner =
+        visionLinear(t, at + n.up, visionNorm(t, at + n.norm2, x, s.epsilon), s.inner).unaryExpr(s.act);
+    x += scaled(n.scale2, visionLinear(t, at + n.down, inner, d));
     out.hidden.push_back(x);
   }
   return out;
 }
 
 /// With the final norm, which no other number depends on.
-std::function<PlainOutcome(MadeUpTensors&, const std::vector<Wide>&)> model(Shape s, Names n,
+std::function<PlainOutcome(MadeUpTensors&, const std::vector<Wide>&)> model(VisionShape s, VisionNames n,
                                                                             std::string prefix,
                                                                             std::string finalNorm) {
   return [=](MadeUpTensors& t, const std::vector<Wide>& colours) {
     PlainOutcome out = run(s, n, prefix, t, colours);
-    (void)normed(t, prefix + finalNorm, out.hidden.back(), s.epsilon);
+    (void)visionNorm(t, prefix + finalNorm, out.hidden.back(), s.epsilon);
     return out;
   };
 }
@@ -141,8 +144,8 @@ constexpr const char* kSizes =
     R"("hidden_size": 12, "num_attention_heads": 3, "num_hidden_layers": 2, "intermediate_size": 14,
        "image_size": 8, "patch_size": 4)";
 
-Names dinoNames() {
-  Names n;
+VisionNames dinoNames() {
+  VisionNames n;
   n.up = "mlp.fc1";
   n.down = "mlp.fc2";
   n.norm1 = "norm1";
@@ -153,8 +156,8 @@ Names dinoNames() {
 }
 
 PlainVision dino(bool registers) {
-  Names n = dinoNames();
-  Shape s;
+  VisionNames n = dinoNames();
+  VisionShape s;
   s.epsilon = 1e-6;
   s.inner = 18;
   s.grid = 3;
@@ -178,7 +181,7 @@ PlainVision dino(bool registers) {
 }
 
 PlainVision clip(bool alone) {
-  Names n;
+  VisionNames n;
   n.patches = "embeddings.patch_embedding";
   n.token = "embeddings.class_embedding";
   n.positions = "embeddings.position_embedding.weight";
@@ -192,7 +195,7 @@ PlainVision clip(bool alone) {
   n.down = "mlp.fc2";
   n.norm1 = "layer_norm1";
   n.norm2 = "layer_norm2";
-  Shape s;
+  VisionShape s;
   s.epsilon = 1e-5;
   s.patchBias = false;
   s.flatTokens = true;
@@ -223,7 +226,7 @@ PlainVision smallVit() {
 }
 
 std::vector<PlainVision> plainVisionModels() {
-  Names deit;
+  VisionNames deit;
   deit.second = "embeddings.distillation_token";
   return {smallVit(),
           {"deit", R"({"model_type": "deit", )" + std::string(kSizes) + "}",

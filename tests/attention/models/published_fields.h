@@ -242,6 +242,33 @@ inline const std::map<std::string, std::string> kPublished = {
      "initializer_range layer_norm_eps pad_token_id bos_token_id eos_token_id position_embedding_type "
      "use_cache "
      "classifier_dropout is_decoder add_cross_attention tie_word_embeddings embedding_size"},
+    {"vit",
+     "hidden_size num_hidden_layers num_attention_heads intermediate_size hidden_act hidden_dropout_prob "
+     "attention_probs_dropout_prob initializer_range layer_norm_eps image_size patch_size num_channels "
+     "qkv_bias "
+     "encoder_stride pooler_output_size pooler_act"},
+    {"deit",
+     "hidden_size num_hidden_layers num_attention_heads intermediate_size hidden_act hidden_dropout_prob "
+     "attention_probs_dropout_prob initializer_range layer_norm_eps image_size patch_size num_channels "
+     "qkv_bias "
+     "encoder_stride pooler_output_size pooler_act"},
+    {"dinov2",
+     "hidden_size num_hidden_layers num_attention_heads mlp_ratio hidden_act hidden_dropout_prob "
+     "attention_probs_dropout_prob initializer_range layer_norm_eps image_size patch_size num_channels "
+     "qkv_bias "
+     "layerscale_value drop_path_rate use_swiglu_ffn out_features out_indices apply_layernorm "
+     "reshape_hidden_states use_mask_token"},
+    {"dinov2_with_registers",
+     "hidden_size num_hidden_layers num_attention_heads mlp_ratio hidden_act hidden_dropout_prob "
+     "attention_probs_dropout_prob initializer_range layer_norm_eps image_size patch_size num_channels "
+     "qkv_bias "
+     "layerscale_value drop_path_rate use_swiglu_ffn out_features out_indices apply_layernorm "
+     "reshape_hidden_states num_register_tokens"},
+    {"clip", "text_config vision_config projection_dim logit_scale_init_value"},
+    {"clip_vision_model",
+     "hidden_size intermediate_size projection_dim num_hidden_layers num_attention_heads num_channels "
+     "image_size "
+     "patch_size hidden_act layer_norm_eps attention_dropout initializer_range initializer_factor"},
     {"distilbert",
      "vocab_size max_position_embeddings sinusoidal_pos_embds n_layers n_heads dim hidden_dim dropout "
      "attention_dropout activation initializer_range qa_dropout seq_classif_dropout pad_token_id "

@@ -6,23 +6,14 @@
 #include "attention/models/vision/picture_model.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
-#include "tests/attention/models/plain_vision.h"
+#include "tests/attention/models/vision_files.h"
 
 namespace headscope::attention::test {
 namespace {
 
 using testing::HasSubstr;
 
-/// Colours that differ everywhere.
-Picture patterned(Index width, Index height) {
-  Picture picture{width, height, {}};
-  Random random(7);
-  for (Index i = 0; i < 3 * width * height; ++i)
-    picture.rgb.push_back(static_cast<std::uint8_t>(128 + 40 * std::clamp(random.gaussian(), -3.0f, 3.0f)));
-  return picture;
-}
-
-std::vector<Wide> wideColours(const PictureProcessor& processor, const Picture& fitted) {
+std::vector<Wide> wideColours(const PictureProcessor& processor, const RgbPicture& fitted) {
   std::vector<Wide> colours(3, Wide(fitted.height, fitted.width));
   for (Index y = 0; y < fitted.height; ++y)
     for (Index x = 0; x < fitted.width; ++x)
@@ -36,13 +27,13 @@ std::vector<Wide> wideColours(const PictureProcessor& processor, const Picture& 
 /// A folder with a made-up model, the equations' outcome on a picture of 30 × 20 pixels, and the model's.
 struct Compared {
   explicit Compared(const PlainVision& plain, DType dtype = DType::F32)
-      : picture(patterned(30, 20)),
+      : picture(patternedPicture(30, 20)),
         processor(*PictureProcessor::read(plain.processor, "preprocessor_config.json", "ViT")),
         tensors(dtype, 5),
         expected(plain.run(tensors, wideColours(processor, *processor.fit(picture)))),
         folder(plain.config, tensors.file()) {}
 
-  Picture picture;
+  RgbPicture picture;
   PictureProcessor processor;
   MadeUpTensors tensors;
   PlainOutcome expected;
@@ -96,12 +87,12 @@ TEST(Vision, PatchesThatChangePlacesTakeTheirWeightsAlong) {
   SafetensorsFile file = made.tensors.file();
   std::ranges::fill(file.tensors.at("vit.embeddings.position_embeddings").bytes, std::uint8_t{0});
   const MadeUpCheckpoint folder(smallVit().config, file);
-  Picture one = patterned(8, 8), other = one;
+  RgbPicture one = patternedPicture(8, 8), other = one;
   for (Index y = 0; y < 8; ++y)  // left and right halves change places
     for (Index i = 0; i < 12; ++i)
       std::swap(other.rgb[static_cast<std::size_t>(24 * y + i)],
                 other.rgb[static_cast<std::size_t>(24 * y + 12 + i)]);
-  const auto weightsOf = [&](const Picture& picture) {
+  const auto weightsOf = [&](const RgbPicture& picture) {
     const auto on = modelOnPicture(openModel(folder.path()), made.processor, picture);
     ModelSession session(on->model);
     return Matrix(session.append({{0, 1, 2, 3, 4}}, {})->layers[1]->weights[0]);
@@ -167,11 +158,11 @@ TEST(PictureProcessors, ShorterSideAndCut) {
   const auto processor = *PictureProcessor::read(
       R"({"image_processor_type": "CLIPImageProcessor", "size": 10, "crop_size": {"height": 6, "width": 12}})",
       "p", "");
-  const auto fitted = processor.fit(patterned(30, 20));
+  const auto fitted = processor.fit(patternedPicture(30, 20));
   ASSERT_TRUE(fitted.ok());
   EXPECT_EQ(fitted->width, 12);
   EXPECT_EQ(fitted->height, 6);
-  EXPECT_THAT(processor.fit(patterned(20, 30)).error().message, HasSubstr("is too small"));
+  EXPECT_THAT(processor.fit(patternedPicture(20, 30)).error().message, HasSubstr("is too small"));
 }
 
 // Worked out by hand from the filters' definitions.
@@ -181,7 +172,7 @@ TEST(Resampling, HalvesAndDoublesAsDefined) {
   ASSERT_EQ(halved[0].shares.size(), 3u);
   EXPECT_NEAR(halved[0].shares[0], 0.75 / 1.75, 1e-12);
   EXPECT_NEAR(halved[0].shares[2], 0.25 / 1.75, 1e-12);
-  Picture row{4, 1, {0, 0, 0, 100, 100, 100, 200, 200, 200, 40, 40, 40}};
+  RgbPicture row{4, 1, {0, 0, 0, 100, 100, 100, 200, 200, 200, 40, 40, 40}};
   EXPECT_EQ(resized(row, 2, 1, ResampleFilter::bilinear).rgb[0], 71);  // (75 + 50) / 1.75 = 71.43
   for (const auto& sums : {cubicSums(3, 7), cubicSums(9, 2), resampleSums(3, 7, ResampleFilter::lanczos)})
     for (const ResampleSum& sum : sums) {
@@ -190,7 +181,7 @@ TEST(Resampling, HalvesAndDoublesAsDefined) {
       EXPECT_NEAR(whole, 1, 1e-12);
     }
   // A picture of one colour keeps it.
-  const Picture grey{5, 7, std::vector<std::uint8_t>(105, 91)};
+  const RgbPicture grey{5, 7, std::vector<std::uint8_t>(105, 91)};
   for (const std::uint8_t c : resized(grey, 3, 11, ResampleFilter::bicubic).rgb) EXPECT_EQ(c, 91);
 }
 

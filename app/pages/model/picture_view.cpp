@@ -1,0 +1,196 @@
+// Tokens that are a picture's patches: heads as maps laid over it, and where one asks by clicking a patch.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "app/pages/model/model_state.h"
+#include "app/platform/keyboard_focus.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/colour_bar.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/marks.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+
+namespace headscope::app {
+
+namespace {
+
+/// The picture in the middle of an area, as large as it fits.
+ImRect pictureIn(const OpenPicture& picture, const ImRect& area) {
+  const auto wide = static_cast<float>(picture.seen.width), high = static_cast<float>(picture.seen.height);
+  const float zoom = std::min(area.GetWidth() / wide, area.GetHeight() / high);
+  const ImVec2 half(wide * zoom / 2, high * zoom / 2), middle = area.GetCenter();
+  return {std::round(middle.x - half.x), std::round(middle.y - half.y), std::round(middle.x + half.x),
+          std::round(middle.y + half.y)};
+}
+
+/// Where a token's patch is; nothing of tokens before the patches.
+std::optional<ImRect> patchIn(const OpenPicture& picture, const ImRect& drawn, Index token) {
+  const Index patch = token - picture.before;
+  if (patch < 0 || patch >= picture.rows * picture.cols) return std::nullopt;
+  const auto row = static_cast<float>(patch / picture.cols), col = static_cast<float>(patch % picture.cols);
+  const float wide = drawn.GetWidth() / static_cast<float>(picture.cols),
+              high = drawn.GetHeight() / static_cast<float>(picture.rows);
+  return ImRect(drawn.Min.x + col * wide, drawn.Min.y + row * high, drawn.Min.x + (col + 1) * wide,
+                drawn.Min.y + (row + 1) * high);
+}
+
+/// The query's patch and the key's.
+void paintPatches(const View& view, const OpenPicture& picture, const ImRect& drawn, const Cell& cell) {
+  Canvas list = *ImGui::GetWindowDrawList();
+  const float thick = std::max(1.0f, view.px(drawn.GetWidth() > view.px(160) ? 2 : 1));
+  if (const auto key = patchIn(picture, drawn, cell.key))
+    paintMark(view, list, "key patch", *key, view.theme->key, thick);
+  if (const auto query = patchIn(picture, drawn, cell.query))
+    paintMark(view, list, "query patch", *query, view.theme->query, thick);
+}
+
+const char* mapWords(PictureMap map) {
+  return map == PictureMap::query   ? "weights of the query"
+         : map == PictureMap::first ? "weights of the first token"
+                                    : "rollout of the query through the layers up to this one";
+}
+
+/// Tokens before the patches, as boxes that can be asked from; returns the bottom.
+float leadingTokens(Scene& scene, ModelState& page, const attention::Vector& map, ImVec2 at, float width) {
+  View& view = page.view;
+  const OpenPicture& picture = *page.picture();
+  Canvas list = *ImGui::GetWindowDrawList();
+  float x = at.x, y = at.y;
+  const float high = view.px(24);
+  for (Index token = 0; token < picture.before; ++token) {
+    const std::string words = page.token(token) + "  " + weightText(map[token]);
+    const float wide = textWidth(view.fonts->monoSmall, words) + view.px(16);
+    if (x + wide > at.x + width && x > at.x) {
+      x = at.x;
+      y += high + view.px(4);
+    }
+    const ImRect box(x, y, x + wide, y + high);
+    ImGui::SetCursorScreenPos(box.Min);
+    const std::string name = fmt::format("picture.token.{}", token);
+    if (compat::invisibleButton(name.c_str(), box.GetSize())) scene.cursor.cell.query = token;
+    trackItem(name);
+    const bool hovered = ImGui::IsItemHovered();
+    if (hovered) scene.cursor.cell.key = token;
+    list.AddRectFilled(box.Min, box.Max, view.theme->raised, view.px(4));
+    if (scene.cursor.cell.query == token || scene.cursor.cell.key == token)
+      paintMark(view, list, "leading token", box,
+                scene.cursor.cell.query == token ? view.theme->query : view.theme->key,
+                std::max(1.0f, view.px(2)));
+    paintText(list, view.fonts->monoSmall, ImVec2(x + view.px(8), box.GetCenter().y), view.theme->text,
+              words);
+    if (hovered)
+      tooltip(view, "Not a patch: " + page.token(token) + " has no place in the picture.\nclick: it asks");
+    x += wide + view.px(4);
+  }
+  return picture.before > 0 ? y + high : at.y;
+}
+
+}  // namespace
+
+void pictureWanted(ModelState& page, const ImRect& area) {
+  emptyMessage(page.view, area, "Drop a PNG or JPEG here",
+               "This model reads pictures: their patches become its tokens.", "Open a picture…",
+               "model.picture");
+}
+
+void pictureSection(Scene& scene, ModelState& page) {
+  View& view = page.view;
+  const OpenPicture* picture = page.picture();
+  sectionTitle(view, "PICTURE", picture ? fmt::format("{} patches", picture->rows * picture->cols) : "");
+  if (!page.problem.empty()) problem(view, page.problem);
+  if (picture) {
+    hint(view, fmt::format("{}: {} × {} patches{}", picture->name, picture->rows, picture->cols,
+                           picture->base ? fmt::format(", {} × {} pixels after resizing", picture->seen.width,
+                                                       picture->seen.height)
+                                         : ", cut about its middle to their shape"));
+    gap(view, 6);
+    const Choice choices[] = {
+        {"Query", "", "query"}, {"First token", "", "first"}, {"Rollout", "", "rollout"}};
+    int chosen = static_cast<int>(scene.cursor.model.pictureMap);
+    if (segmented(
+            view, "picture.map", choices, chosen,
+            "What is laid over the picture.\nQuery: the weights that the chosen token puts on each patch.\n"
+            "First token: the weights of the class token.\nRollout: how much of each patch has reached the "
+            "chosen token by this layer, the product of ½·weights + ½·identity over the layers (Abnar & "
+            "Zuidema 2020)."))
+      scene.cursor.model.pictureMap = static_cast<PictureMap>(chosen);
+    hint(view, "Click a patch: it becomes the query.");
+    gap(view, 6);
+  }
+  if (button(view, "model.picture", picture ? "Open another picture…" : "Open a picture…", "", true))
+    view.request("model.picture");
+}
+
+void paintPictureThumbnail(const Scene& scene, const ModelState& page, const ImRect& tile, Index layer,
+                           Index head) {
+  const auto at = static_cast<std::size_t>(layer);
+  const OpenPicture* picture = page.picture();
+  if (!picture || at >= page.pictures.overlays.size()) return;
+  const ModelPictures::Overlay& overlay = page.pictures.overlays[at];
+  if (overlay.texture.empty()) return;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const ImRect drawn = pictureIn(*picture, tile);
+  const auto heads = static_cast<float>(overlay.source.layer->heads.size());
+  const auto h = static_cast<float>(head);
+  list.AddImage(compat::textureId(overlay.texture.texture()), drawn.Min, drawn.Max, ImVec2(0, h / heads),
+                ImVec2(1, (h + 1) / heads));
+  if (tile.GetWidth() >= page.view.px(24)) paintPatches(page.view, *picture, drawn, scene.cursor.cell);
+}
+
+std::optional<Index> patchUnder(const OpenPicture& picture, const ImRect& area, ImVec2 pointer) {
+  const ImRect drawn = pictureIn(picture, area);
+  if (!drawn.Contains(pointer)) return std::nullopt;
+  const auto row =
+      static_cast<Index>((pointer.y - drawn.Min.y) / drawn.GetHeight() * static_cast<float>(picture.rows));
+  const auto col =
+      static_cast<Index>((pointer.x - drawn.Min.x) / drawn.GetWidth() * static_cast<float>(picture.cols));
+  return picture.before + std::clamp<Index>(row, 0, picture.rows - 1) * picture.cols +
+         std::clamp<Index>(col, 0, picture.cols - 1);
+}
+
+float largePicture(Scene& scene, ModelState& page, ImVec2 at, float width, float height) {
+  View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const OpenPicture& picture = *page.picture();
+  const Index layer = scene.cursor.model.layer;
+  Cell& cell = scene.cursor.cell;
+  const PictureMapChoice choice{scene.cursor.model.pictureMap, cell.query};
+  const attention::Vector map = pictureMap(*page.layer(layer), cell.head, page.rolloutBelow(layer), choice);
+  const float top = pictureMapTop(picture, map), below = view.px(picture.before > 0 ? 74 : 46);
+  const ImRect area(at.x, at.y, at.x + width, at.y + std::max(height - below, view.px(60)));
+  ImRect drawn = pictureIn(picture, area);
+  drawn.TranslateY(area.Min.y - drawn.Min.y);
+  page.pictures.largeSide = std::max(drawn.GetWidth(), drawn.GetHeight());
+  const ModelPictures::Overlay& overlay = page.pictures.large;
+  if (!overlay.texture.empty())
+    list.AddImage(compat::textureId(overlay.texture.texture()), drawn.Min, drawn.Max, ImVec2(0, 0),
+                  ImVec2(1, 1));
+  track("model.picture.large", drawn.Min, drawn.Max);
+  ImGui::SetCursorScreenPos(drawn.Min);
+  const bool clicked = compat::invisibleButton("model.picture.large", drawn.GetSize());
+  noteTabStopKind(TabStopKind::picture, {drawn.GetWidth() / static_cast<float>(picture.cols),
+                                         drawn.GetHeight() / static_cast<float>(picture.rows)});
+  if (ImGui::IsItemHovered())
+    if (const auto token = patchUnder(picture, drawn, ImGui::GetIO().MousePos)) {
+      view.nextHover = {-1, -1, *token};
+      cell.key = *token;
+      if (clicked) cell.query = *token;
+      tooltip(view,
+              fmt::format("{}: {}\nclick: this patch asks", page.token(*token), weightText(map[*token])));
+    }
+  paintPatches(view, picture, drawn, cell);
+  float y = drawn.Max.y + view.px(8);
+  y = leadingTokens(scene, page, map, ImVec2(at.x, y), width) + view.px(10);
+  const float bar = view.px(150);
+  paintColourBar(view, scene.look.colormap, {"0", "", weightText(top)}, ImVec2(at.x + width, y + view.px(7)),
+                 bar);
+  paintFitted(view, list, view.fonts->small, ImVec2(at.x, y), width - bar - view.px(12), view.theme->faint,
+              mapWords(choice.map));
+  return y + view.px(22);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "attention/formats/pictures/picture.h"
+#include "tests/attention/models/made_up_checkpoint.h"
+#include "tests/attention/models/plain_vision.h"
+
+namespace headscope::attention::test {
+
+/// Colours that differ everywhere.
+RgbPicture patternedPicture(Index width, Index height);
+
+/// A picture as files have it.
+std::vector<std::uint8_t> pngBytes(const RgbPicture& picture);
+std::vector<std::uint8_t> jpegBytes(const RgbPicture& picture);
+
+/// The folder of a small ViT of 2 × 2 patches, its preprocessor_config.json included, and beside it a picture
+/// of 30 × 20 pixels.
+class VitFolder {
+ public:
+  VitFolder();
+  std::filesystem::path path() const { return folder_.path(); }
+  std::filesystem::path picture() const { return folder_ / "fox.png"; }
+
+ private:
+  MadeUpTensors tensors_;
+  PlainVision plain_;
+  PlainOutcome outcome_;
+  MadeUpCheckpoint folder_;
+};
+
+}  // namespace headscope::attention::test
