@@ -7,7 +7,6 @@
 
 #include "attention/models/families.h"
 #include "attention/models/tensor_finder.h"
-#include "attention/models/vision/picture_weights.h"
 
 namespace headscope::attention {
 namespace {
@@ -67,7 +66,7 @@ class WeightsReader {
     ModelWeights weights;
     const Index d = config_.modelDim, e = config_.embeddingSize();
     if (config_.picture)
-      weights.picture = findPictureWeights(finder_, config_, names_);
+      weights.picture = picture();
     else
       weights.embedding = finder_.rows(std::string(names_.embedding), config_.vocabulary, e);
     if (config_.positionRows > 0)
@@ -92,6 +91,21 @@ class WeightsReader {
 
   MappedLinear linear(Index layer, std::string_view name, Index out, Index in, bool bias) {
     return finder_.linear(layerName(names_.layer, layer, name), out, in, bias, names_.inFirst);
+  }
+
+  PictureWeights picture() {
+    const PictureTokens& tokens = *config_.picture;
+    const Index d = config_.modelDim;
+    const auto table = [&](std::string_view name, Index rows) {
+      return finder_.table(std::string(name), rows, d);
+    };
+    PictureWeights weights;
+    weights.patches = finder_.patches(std::string(names_.patches), d, 3, tokens.patch, tokens.patchBias);
+    for (Index i = 0; i < tokens.leading; ++i)
+      weights.leading.push_back(table(names_.leadingTokens[asSize(i)], 1));
+    if (tokens.registers > 0) weights.registers = table(names_.registerTokens, tokens.registers);
+    weights.positions = table(names_.picturePositions, tokens.leading + tokens.grid() * tokens.grid());
+    return weights;
   }
 
   MlpWeights mlp(Index i) {

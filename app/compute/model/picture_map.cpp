@@ -42,7 +42,7 @@ attention::RgbPicture overlaidPicture(const OpenPicture& picture, const Vector& 
       std::uint8_t* const pixel = over.rgb.data() + 3 * (y * over.width + x);
       // Rec. 601's luma, darkened, so that colours are the map's alone.
       const float grey = 0.6f * (0.299f * pixel[0] + 0.587f * pixel[1] + 0.114f * pixel[2]);
-      const float share = 0.25f + 0.6f * std::sqrt(t);
+      const float share = 0.8f * std::sqrt(t);
       const std::size_t entry = 4 * static_cast<std::size_t>(std::lround(255 * t));
       for (std::size_t c = 0; c < 3; ++c)
         pixel[c] = static_cast<std::uint8_t>(std::lround((1 - share) * grey + share * colours[entry + c]));

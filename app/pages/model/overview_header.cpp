@@ -196,7 +196,9 @@ void overviewHeader(Scene& scene, ModelState& page, const ImRect& area, const Ov
   const float barWidth = view.px(110);
   const bool difference = showsDifference(scene, page);
   const char* const low = difference ? "−1" : weightRange(scene.look).logarithmic ? "10⁻⁴" : "0";
-  paintColourBar(view, shownColours(scene, page), {low, difference ? "0" : "", "1"}, ImVec2(area.Max.x, y),
+  // Maps over a picture have a scale each.
+  const char* const high = page.picture() ? "each map's most" : "1";
+  paintColourBar(view, shownColours(scene, page), {low, difference ? "0" : "", high}, ImVec2(area.Max.x, y),
                  barWidth);
   const float sortLeft = area.Max.x - barWidth - view.px(116);
   const std::string none =
