@@ -192,10 +192,12 @@ attention::Status writeModelRun(const std::string& path, const ModelReport& run,
 std::string modelTable(const attention::Model& model, const ModelReport& run) {
   const attention::ModelConfig& config = model.config();
   std::string text =
-      fmt::format("{}: {}, {} over {} of size {}, width {}, vocabulary {}, {:.1f} MB of weights\n",
-                  config.family->name, countedText(config.layerCount(), "layer"),
-                  countedText(config.heads, "head"), config.kvHeads, config.headDim, config.modelDim,
-                  config.vocabulary, static_cast<double>(model.checkpoint().bytes()) / 1e6);
+      fmt::format("{}: {}, {} over {} of size {}, width {}, {}, {:.1f} MB of weights\n", config.family->name,
+                  countedText(config.layerCount(), "layer"), countedText(config.heads, "head"),
+                  config.kvHeads, config.headDim, config.modelDim,
+                  config.picture ? fmt::format("patches of {0} × {0} pixels", config.picture->patch)
+                                 : fmt::format("vocabulary {}", config.vocabulary),
+                  static_cast<double>(model.checkpoint().bytes()) / 1e6);
   for (const std::string& note : config.notes) text += note + "\n";
   text += tokenLine(run);
   const Matrix& logits = run.pass.logits;
@@ -222,7 +224,7 @@ std::string modelJson(const attention::Model& model, const ModelReport& run) {
                               {"kv_heads", config.kvHeads},
                               {"head_dim", config.headDim},
                               {"model_dim", config.modelDim},
-                              {"vocabulary", config.vocabulary},
+                              {"vocabulary", config.picture ? 0 : config.vocabulary},
                               {"weight_bytes", model.checkpoint().bytes()},
                               {"notes", config.notes},
                               {"input_ids", run.inputIds},

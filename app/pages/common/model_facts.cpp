@@ -58,6 +58,11 @@ std::string storedAs(const attention::Model& model) {
   return most + rest;
 }
 
+/// "224 × 224".
+std::string squareText(Index side) {
+  return fmt::format("{0} × {0}", side);
+}
+
 /// How much of the mapped file a pass has gone through, as a bar with its figures.
 void readSoFar(const View& view, double read, double all) {
   Canvas list = *ImGui::GetWindowDrawList();
@@ -99,21 +104,25 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
   const std::string kind = std::string(config.family->name) + (config.causal                ? ""
                                                                : config.isTwoSidedDecoder() ? ", two-sided"
                                                                                             : ", an encoder");
-  hint(view,
-       subject.model == kLearned ? kind + ", trained on short stories" : kind + ", all layers on this text");
+  hint(view, kind + (subject.model == kLearned ? ", trained on short stories"
+                     : config.picture          ? ", all layers on this picture"
+                                               : ", all layers on this text"));
   gap(view, 2);
   const auto limit = config.positionLimit();
-  factLines(view, {{"Layers", countText(attention::asSize(config.layerCount()))},
-                   {"Heads", countText(attention::asSize(config.heads))},
-                   config.latent.rank > 0
-                       ? Fact{"Latent", fmt::format("{} + {}", config.latent.rank, config.latent.ropeDim)}
-                       : Fact{"KV heads", countText(attention::asSize(config.kvHeads))},
-                   {"Head dim", countText(attention::asSize(config.headDim))},
-                   {"Width", countText(attention::asSize(config.modelDim))},
-                   {"Positions", limit ? countText(attention::asSize(*limit))
-                                       : countText(attention::asSize(config.maxPositions))},
-                   {"Vocabulary", countText(attention::asSize(config.vocabulary))},
-                   {"Stored as", storedAs(model)}});
+  factLines(view,
+            {{"Layers", countText(attention::asSize(config.layerCount()))},
+             {"Heads", countText(attention::asSize(config.heads))},
+             config.latent.rank > 0
+                 ? Fact{"Latent", fmt::format("{} + {}", config.latent.rank, config.latent.ropeDim)}
+                 : Fact{"KV heads", countText(attention::asSize(config.kvHeads))},
+             {"Head dim", countText(attention::asSize(config.headDim))},
+             {"Width", countText(attention::asSize(config.modelDim))},
+             config.picture ? Fact{"Picture", squareText(config.picture->side)}
+                            : Fact{"Positions", limit ? countText(attention::asSize(*limit))
+                                                      : countText(attention::asSize(config.maxPositions))},
+             config.picture ? Fact{"Patch", squareText(config.picture->patch)}
+                            : Fact{"Vocabulary", countText(attention::asSize(config.vocabulary))},
+             {"Stored as", storedAs(model)}});
   if (read)
     readSoFar(view, static_cast<double>(*read), static_cast<double>(model.checkpoint().bytes()));
   else

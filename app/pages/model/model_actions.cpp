@@ -271,6 +271,7 @@ std::vector<Action> ModelPage::switchActions() {
 
 std::vector<Action> ModelPage::actions() {
   std::vector<Action> all = openActions();
+  all.push_back(pictureAction());
   for (auto&& more : {pairActions(), textsActions(), playActions(), lensActions(), headActions(),
                       switchActions(), filterActions(), moveActions()}) {
     std::vector<Action> shown = onShown(more);

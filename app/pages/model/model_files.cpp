@@ -286,7 +286,6 @@ std::vector<Action> ModelPage::openActions() {
                openModelAt(path.string(), services_.asker(), outcome);
              });
            }},
-      pictureAction(),
       {.id = "model.recorded_b",
        .name = "Compare with other recorded attention…",
        .section = "Model",

@@ -32,6 +32,7 @@ void ModelPage::followPointer(Cursor& cursor) {
   const Crosshair& hover = services_.view.hover;
   const double now = services_.view.time;
   const Look shown{cursor.model.layer, cursor.cell};
+  if (std::exchange(page_.asked, false)) rested_ = shown;
   if (hover.head < 0 || page_.held) {
     // Who presents points to show: what the page was about is there again when the pointer has left.
     if (rested_ && !page_.held && (services_.view.present || now - onHeadSince_ < kRests) &&

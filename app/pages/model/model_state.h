@@ -128,6 +128,7 @@ struct ModelState {
 
   std::vector<const attention::Detector*> named;  ///< what the headline says that one head alone does
 
+  bool asked = false;    ///< a patch was clicked: it is no query that the pointer only crosses
   bool held = false;     ///< the large head stays, wherever one points
   Index hoverLayer = 0;  ///< of view.hover.head
   bool writing = false;  ///< the model writes on by itself

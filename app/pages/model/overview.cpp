@@ -112,7 +112,10 @@ void pointAtHead(Scene& scene, ModelState& page, const OverviewPlan& plan, Index
     scene.cursor.model.layer = at;
     scene.cursor.cell = {h, cell->row, cell->col};
   }
-  if (clicked && picture) scene.cursor.cell.query = cell->col;
+  if (clicked && picture) {
+    scene.cursor.cell.query = view.nextHover.query = cell->col;
+    page.asked = true;
+  }
   if (clicked && !picture) view.request("model.heads");
   if (ImGui::IsMouseClicked(1))
     view.menu = {"model.heads", "model.switch", "model.switch_alike", "model.restore", "head.copy"};
