@@ -43,6 +43,9 @@ class Session {
   void setScene(Scene scene, const std::filesystem::path& path = {});
   /// Opens what was dropped or named, by its ending: a scene, or what the page that is shown takes.
   void openFile(const std::filesystem::path& path, const Outcome& outcome);
+  /// Opens what another program sent, as the command line does: a safetensors file is recorded attention,
+  /// whatever page is shown. A file that is shown is left as it is, which reads it again when it changes.
+  void openSent(const std::filesystem::path& path);
   /// Opens a link, as somebody pasted or was given it: a scene as a step that can be undone, a lesson beside
   /// the window's own scene.
   void openLink(std::string link, const Outcome& outcome);

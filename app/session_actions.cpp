@@ -58,6 +58,23 @@ void Session::openFile(const std::filesystem::path& path, const Outcome& outcome
       });
 }
 
+void Session::openSent(const std::filesystem::path& path) {
+  const SubjectSetup& subject = document_->scene().setup.subject;
+  services_.view.redraw();
+  if (subject.opened && subject.opened->recorded && subject.model == path.string() &&
+      document_->scene().cursor.page == "model")
+    return;
+  services_.files.read<NamedFile>(
+      path,
+      [path]() -> attention::Result<NamedFile> {
+        std::error_code ignored;
+        return NamedFile{path, std::filesystem::is_directory(path, ignored), "model"};
+      },
+      [this, asker = services_.asker()](attention::Result<NamedFile> file) {
+        if (file) open(*file, asker, Outcome(services_.view));
+      });
+}
+
 void Session::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   const std::filesystem::path& path = file.path;
   // A model's configuration is no scene.

@@ -48,5 +48,7 @@ int runWindow(const std::string& path);
 int runWindow(const Scene& scene);
 /// The same on a lesson's file, which can be read.
 int runLesson(const std::string& path);
+/// Hands a file or folder to the window that was opened last; whether there is one, and such a file.
+bool sendToWindow(const std::string& path);
 
 }  // namespace headscope::app

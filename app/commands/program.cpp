@@ -47,6 +47,8 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
          "A scene, a link, a lesson, a model (a folder or a GGUF file), recorded attention or learned, to "
          "open in the window")
       ->check(namesFile);
+  bool sends = false;
+  app.add_flag("--send", sends, "Open it in the window that was opened last, if there is one");
   int exitCode = 0;
   addRenderCommand(app, exitCode);
   addAttendCommand(app, exitCode);
@@ -82,7 +84,8 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
     if (app.exit(error) != 0) return kExitUsage;
     return std::cout.flush() ? kExitDone : fail({"standard output can't be written"});
   }
-  if (app.get_subcommands().empty()) exitCode = guarded([&] { return runWindow(scene); });
+  if (app.get_subcommands().empty())
+    exitCode = guarded([&] { return sends && sendToWindow(scene) ? kExitDone : runWindow(scene); });
   return exitCode;
 }
 

@@ -14,10 +14,12 @@
 #include "app/platform/exit_watch.h"
 #include "app/platform/preferences.h"
 #include "app/platform/quit_signals.h"
+#include "app/platform/sent_files.h"
 #include "app/platform/ui.h"
 #include "app/scene/lessons/lesson.h"
 #include "app/scene/lessons/lesson_file.h"
 #include "app/scene/links/link.h"
+#include "app/scene/models/open_model.h"
 #include "app/session.h"
 #include "app/session_lecturer.h"
 #include "app/session_pictures.h"
@@ -59,7 +61,7 @@ void onSignal(int signal, Ending& ending, RecoveryStore& recovery) {
 }
 
 /// Sleeps until something happens; draws while something moves.
-void runLoop(Window& window, Session& session, InputQueue& input, Ending& ending) {
+void runLoop(Window& window, Session& session, InputQueue& input, Ending& ending, SentFiles& sent) {
   ScenePainter painter([] { Window::wake(); });
   LecturerWindow lecturer(window, input);
   std::string title;
@@ -77,6 +79,10 @@ void runLoop(Window& window, Session& session, InputQueue& input, Ending& ending
     if ((ending.asked && !std::exchange(asked, true) && !forced) || window.shouldClose()) {
       window.keepOpen();
       session.requestQuit();
+    }
+    for (const std::filesystem::path& path : sent.take()) {
+      session.openSent(path);
+      window.askForAttention();
     }
     const int width = window.width(), height = window.height();
     if (width == 0 || height == 0) continue;  // minimised
@@ -136,6 +142,7 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
   // Fonts take as long as a window and its context, and are made meanwhile.
   auto fonts = std::make_unique<FontBook>(preferences.textSize);
   Window window("Headscope", last.width > 0 ? last.width : 1600, last.height > 0 ? last.height : 960);
+  SentFiles sent(windowsFolder(), displayName(), [] { Window::wake(); });
   Ui ui(std::move(fonts));
   window.sendEventsTo(ui.input());
   Session session(ui, defaultLimits(), [] { Window::wake(); });
@@ -160,7 +167,7 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
   if (!ownScene && lesson.empty()) session.offerRecent();
   if (!lesson.empty()) session.openFile(lesson, Outcome(session.view()));
   if (!problem.empty()) session.view().messages.fail(problem);
-  runLoop(window, session, ui.input(), ending);
+  runLoop(window, session, ui.input(), ending, sent);
   remember(window, session);
   // A computation or a slow disk may not come back for long, and nobody waits for what they would say.
   if (!session.stop()) {
@@ -188,6 +195,14 @@ int runWindow(const std::string& path) {
   // A model is no file that the scene could be saved to.
   const bool file = scene->setup.subject.model.empty() || std::filesystem::path(path).extension() == ".json";
   return openWindow(*scene, file && !std::filesystem::is_directory(path, ignored) ? path : "", !path.empty());
+}
+
+bool sendToWindow(const std::string& named) {
+  const std::filesystem::path path = recordedFile(named).path;
+  std::error_code missing;
+  if (named.empty() || !std::filesystem::exists(path, missing)) return false;
+  const std::string whole = std::filesystem::absolute(path, missing).lexically_normal().string();
+  return !missing && sendFile(windowsFolder(), displayName(), whole + named.substr(path.string().size()));
 }
 
 int runWindow(const Scene& scene) {

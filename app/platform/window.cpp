@@ -335,6 +335,9 @@ void Window::present() {
     glfwSetInputMode(state_->handle, GLFW_CURSOR, hides ? GLFW_CURSOR_HIDDEN : GLFW_CURSOR_NORMAL);
   glfwSwapBuffers(state_->handle);
 }
+void Window::askForAttention() {
+  if (!glfwGetWindowAttrib(state_->handle, GLFW_FOCUSED)) glfwRequestWindowAttention(state_->handle);
+}
 void Window::setTitle(const std::string& title) {
   glfwSetWindowTitle(state_->handle, title.c_str());
 }

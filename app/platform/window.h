@@ -36,6 +36,8 @@ class Window {
   /// Shows the frame ImGui has drawn; over its text boxes the mouse pointer is a text cursor,
   /// and where ImGui shows none it is hidden.
   void present();
+  /// Lets the desktop mark the window, where it is behind others.
+  void askForAttention();
   void setTitle(const std::string& title);
   /// Over the whole monitor that holds most of the window, or back to where it was.
   void setFullScreen(bool full);

@@ -9,7 +9,7 @@ set(web_flags -fwasm-exceptions -sSUPPORT_LONGJMP=wasm -msimd128)
 add_compile_options(${web_flags})
 add_link_options(${web_flags})
 # What the system does for the desktop, and what app/platform/web and app/web do instead.
-set(HEADSCOPE_LEFT_OUT "/app/platform/(window|desktop|quit_signals|address_space|exit_watch|child_program|frame_sink|font_lookup|outside_files)\\.cpp|/render/(egl_context|headless)\\.cpp|/app/(headless|session_lecturer)\\.cpp|/figures/raster\\.cpp")
+set(HEADSCOPE_LEFT_OUT "/app/platform/(window|desktop|quit_signals|address_space|exit_watch|child_program|frame_sink|font_lookup|outside_files|sent_files)\\.cpp|/render/(egl_context|headless)\\.cpp|/app/(headless|session_lecturer)\\.cpp|/figures/raster\\.cpp")
 
 # web_library(NAME [SOURCES ...] [INCLUDE ...] [DEFINE ...] [OWN ...]): OWN is for the library's own sources alone.
 function(web_library name)

@@ -134,13 +134,15 @@ def program():
     raise FileNotFoundError("the program headscope isn't in the path; set HEADSCOPE to where it is")
 
 
-def show(attentions, tokens=None, q=None, k=None, v=None, path=None):
-    """Opens the window with attention. It is written to `path`, or to a file in a temporary folder, which is
-    returned; the window reads what it shows from there."""
+def show(attentions, tokens=None, q=None, k=None, v=None, path=None, new_window=False):
+    """Shows attention in the window that was opened last; without one, or with `new_window`, in a new one. It is
+    written to `path`, or to a file in a temporary folder, which is returned; the window reads what it shows from
+    there, and again when that file is written again."""
     if path is None:
         path = Path(tempfile.mkdtemp(prefix="headscope-")) / "attention.safetensors"
     path = save(path, attentions, tokens, q, k, v)
-    subprocess.Popen([program(), str(path)], stdin=subprocess.DEVNULL, start_new_session=True)
+    sends = [] if new_window else ["--send"]
+    subprocess.Popen([program(), *sends, os.path.abspath(path)], stdin=subprocess.DEVNULL, start_new_session=True)
     return path
 
 

@@ -299,15 +299,31 @@ keepUnsavedWork() {
   : >"$work/errors"
 }
 
+listens() { compgen -G "$work/runtime/headscope/*.window" >/dev/null; }
+
+# Another process hands a file to the window, as headscope.py does.
+sendToWindow() {
+  local said code=0
+  waitFor "$kPatience" listens || fail "the window doesn't listen for files of other programs"
+  waitFor "$kPatience" showsHeatmaps || fail "the window stays empty"
+  settled
+  "$headscope" scene | sed 's/"text": *"[^"]*"/"text": "sent from elsewhere"/' >"$work/sent.headscope.json"
+  said=$(XDG_RUNTIME_DIR=$work/runtime timeout "$kPatience" "$headscope" --send "$work/sent.headscope.json" 2>&1) || code=$?
+  [[ $code == 0 && -z $said ]] || fail "headscope --send exits with $code and says: $said"
+  expectChange "a scene that another process sent"
+}
+
 # A window that is larger than the screen it opens on is made to fit.
 onASmallScreen() {
   local WIDTH=0 HEIGHT=0 X=0 Y=0
-  HOME=$work XDG_CONFIG_HOME=$work/config XDG_STATE_HOME=$work/state "$headscope" >"$work/said" 2>"$work/errors" &
+  HOME=$work XDG_CONFIG_HOME=$work/config XDG_STATE_HOME=$work/state XDG_RUNTIME_DIR=$work/runtime \
+    "$headscope" >"$work/said" 2>"$work/errors" &
   program=$!
   waitFor "$kPatience" findWindow || fail "no window appears on a small screen"
   eval "$(xdotool getwindowgeometry --shell "$window")"
   ((X >= 0 && Y >= 0 && X + WIDTH <= $1 && Y + HEIGHT <= $2)) ||
     fail "on a screen of $1x$2 the window is ${WIDTH}x$HEIGHT at $X,$Y"
+  sendToWindow
   kill "$program"
   waitFor "$kPatience" gone || fail "headscope goes on after TERM"
   program=''

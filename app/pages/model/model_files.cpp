@@ -105,7 +105,7 @@ bool ModelPage::open(const NamedFile& file, const Asker& asker, const Outcome& o
     openPicture(std::filesystem::absolute(file.path, ignored).lexically_normal(), asker, outcome);
     return true;
   }
-  const std::string ending = file.path.extension().string();
+  const std::string ending = recordedFile(file.path.string()).path.extension().string();
   // Lines of plain text are embeddings elsewhere.
   if (ending == ".jsonl" || (ending == ".txt" && file.page == "model" && page_.studies)) {
     openTexts(file.path, asker, outcome);

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "app/platform/sent_files.h"
 #include "attention/formats/recorded/recorded_attention.h"
 #include "test_paths.h"
 #include "tests/app/commands/run_headscope.h"
@@ -89,6 +90,22 @@ one = headscope.figure(list(weights), tokens, layer=1, head=2)
 assert every.startswith("<?xml") and every._repr_svg_() == every and "slept" in every
 assert "slept" in one and one != every
 )"));
+}
+
+TEST_F(HeadscopePy, whatIsShownGoesToTheOpenWindow) {
+  SentFiles window(folder_ / "headscope", "", [] {});
+  ASSERT_TRUE(run(R"(
+import os
+os.environ["XDG_RUNTIME_DIR"] = os.getcwd()
+os.environ.pop("DISPLAY", None)
+os.environ.pop("WAYLAND_DISPLAY", None)
+assert headscope.show(list(weights), tokens, path="shown.safetensors").exists()
+os.wait()
+)"));
+  const auto sent = window.take();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_TRUE(std::filesystem::equivalent(sent[0], folder_ / "shown.safetensors"));
+  EXPECT_TRUE(attention::RecordedAttention::open(sent[0]).ok());
 }
 
 TEST_F(HeadscopePy, whatIsWrongIsASentence) {

@@ -1,0 +1,203 @@
+#include "app/platform/sent_files.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "app/platform/configuration.h"
+
+namespace headscope::app {
+
+namespace {
+
+using attention::Descriptor;
+namespace fs = std::filesystem;
+
+constexpr const char* kEnding = ".window";
+constexpr std::size_t kMostBytes = std::size_t{1} << 16;
+constexpr int kPatience = 1;  ///< seconds that a peer may take for its part
+
+/// The folder, if it is this person's and nobody else can put anything there.
+Descriptor ownFolder(const fs::path& folder) {
+  std::error_code ignored;
+  fs::create_directories(folder, ignored);
+  fs::permissions(folder, fs::perms::owner_all, ignored);
+  Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  struct stat found {};
+  const bool own = opened.get() >= 0 && ::fstat(opened.get(), &found) == 0 && found.st_uid == ::geteuid() &&
+                   (found.st_mode & 077) == 0;
+  return own ? std::move(opened) : Descriptor(-1);
+}
+
+/// A socket's address is short: however long the folder's name is, this is its address.
+sockaddr_un addressOf(const Descriptor& folder, const std::string& name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = fmt::format("/proc/self/fd/{}/{}", folder.get(), name);
+  std::memcpy(address.sun_path, path.c_str(), std::min(path.size(), sizeof address.sun_path - 1));
+  return address;
+}
+
+Descriptor newSocket() {
+  return Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+/// A window's ear; none where it doesn't answer. One whose window is gone is removed.
+Descriptor connectTo(const Descriptor& folder, const std::string& name) {
+  Descriptor to = newSocket();
+  const sockaddr_un address = addressOf(folder, name);
+  if (::connect(to.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return to;
+  if (errno == ECONNREFUSED) (void)::unlinkat(folder.get(), name.c_str(), 0);
+  return Descriptor(-1);
+}
+
+/// Names of the windows' sockets, the newest first.
+std::vector<std::string> socketsIn(const Descriptor& folder) {
+  std::vector<std::pair<fs::file_time_type, std::string>> found;
+  std::error_code code;
+  for (fs::directory_iterator at(fmt::format("/proc/self/fd/{}", folder.get()), code), end;
+       !code && at != end; at.increment(code)) {
+    std::error_code ignored;
+    if (at->path().extension() == kEnding && at->is_socket(ignored))
+      found.emplace_back(fs::last_write_time(at->path(), ignored), at->path().filename().string());
+  }
+  std::sort(found.rbegin(), found.rend());
+  std::vector<std::string> names;
+  for (auto& [time, name] : found) names.push_back(std::move(name));
+  return names;
+}
+
+/// Whether the other end is this person's.
+bool isOwn(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::geteuid();
+}
+
+bool answers(int socket) {
+  pollfd ready{socket, POLLIN, 0};
+  char taken = 0;
+  return ::poll(&ready, 1, kPatience * 1000) == 1 && ::recv(socket, &taken, 1, 0) == 1;
+}
+
+}  // namespace
+
+fs::path windowsFolder() {
+  if (const char* folder = std::getenv("XDG_RUNTIME_DIR"); folder && *folder)
+    return fs::path(folder) / "headscope";
+  const fs::path state = stateFolder();
+  return state.empty() ? state : state / "windows";
+}
+
+std::string displayName() {
+  for (const char* variable : {"DISPLAY", "WAYLAND_DISPLAY"})
+    if (const char* const display = std::getenv(variable); display && *display) {
+      std::string name = display;
+      std::replace(name.begin(), name.end(), '/', '_');
+      return name.substr(0, 64);
+    }
+  return "";
+}
+
+SentFiles::SentFiles(const fs::path& folder, const std::string& display, std::function<void()> wake)
+    : wake_(std::move(wake)), folder_(folder.empty() ? Descriptor(-1) : ownFolder(folder)) {
+  int ends[2];
+  if (folder_.get() < 0 || ::pipe2(ends, O_CLOEXEC) != 0) return;
+  stopRead_ = Descriptor(ends[0]);
+  stopWrite_ = Descriptor(ends[1]);
+  socket_ = newSocket();
+  name_ = fmt::format("{}@{}{}", ::getpid(), display, kEnding);
+  // Listens before it has its name: who finds the name and isn't listened to would take it for a window's
+  // that is gone.
+  const std::string early = name_ + ".new";
+  (void)::unlinkat(folder_.get(), early.c_str(), 0);
+  const sockaddr_un address = addressOf(folder_, early);
+  if (::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(socket_.get(), 8) != 0 ||
+      ::renameat(folder_.get(), early.c_str(), folder_.get(), name_.c_str()) != 0)
+    return;
+  try {
+    thread_ = std::thread([this] { serve(); });
+  } catch (const std::system_error&) {  // no more threads: nothing comes
+    (void)::unlinkat(folder_.get(), name_.c_str(), 0);
+  }
+}
+
+SentFiles::~SentFiles() {
+  if (!thread_.joinable()) return;
+  (void)::unlinkat(folder_.get(), name_.c_str(), 0);
+  stopWrite_.close();
+  thread_.join();
+}
+
+std::vector<fs::path> SentFiles::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(come_, {});
+}
+
+/// Whether there is something to read; false after the seconds, if there are any, and at the end.
+bool SentFiles::waitFor(int descriptor, int seconds) const {
+  pollfd ready[] = {{descriptor, POLLIN, 0}, {stopRead_.get(), POLLIN, 0}};
+  int found = 0;
+  while ((found = ::poll(ready, 2, seconds > 0 ? seconds * 1000 : -1)) < 0 && errno == EINTR) continue;
+  return found > 0 && ready[1].revents == 0;
+}
+
+void SentFiles::serve() {
+  // What windows that were killed have left goes.
+  for (const std::string& name : socketsIn(folder_))
+    if (name != name_) (void)connectTo(folder_, name);
+  while (waitFor(socket_.get(), 0)) {
+    const Descriptor from(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (from.get() >= 0 && isOwn(from.get())) receive(from.get());
+  }
+}
+
+/// A path that ends with a zero, which is answered before it is taken: who waits no longer has given up.
+void SentFiles::receive(int from) {
+  std::string text;
+  char part[4096];
+  while (text.empty() || text.back() != '\0') {
+    if (text.size() > kMostBytes || !waitFor(from, kPatience)) return;
+    const ssize_t got = ::recv(from, part, sizeof part, 0);
+    if (got <= 0) return;
+    text.append(part, static_cast<std::size_t>(got));
+  }
+  text.pop_back();
+  const fs::path path(text);
+  if (!path.is_absolute() || text.find('\0') != text.npos) return;
+  if (::send(from, "1", 1, MSG_NOSIGNAL) != 1) return;
+  {
+    const std::lock_guard lock(mutex_);
+    come_.push_back(path);
+  }
+  wake_();
+}
+
+bool sendFile(const fs::path& folder, const std::string& display, const fs::path& path) {
+  const Descriptor windows = folder.empty() ? Descriptor(-1) : ownFolder(folder);
+  if (windows.get() < 0) return false;
+  const std::string text = path.string();
+  for (const std::string& name : socketsIn(windows)) {
+    if (!display.empty() && !name.ends_with("@" + display + kEnding)) continue;
+    const Descriptor to = connectTo(windows, name);
+    if (to.get() < 0 || !isOwn(to.get())) continue;
+    const auto length = static_cast<ssize_t>(text.size() + 1);  // with the zero at the end
+    if (::send(to.get(), text.c_str(), text.size() + 1, MSG_NOSIGNAL) == length && answers(to.get()))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace headscope::app
