@@ -201,7 +201,7 @@ float combineBlocks(const float* max, const float* sum, size_t blocks) {
     // Beyond the last block the sums are 0.
     const Lanes most = full ? hn::LoadU(d, max + j) : loadPart(max + j, blocks - j);
     const Lanes some = full ? hn::LoadU(d, sum + j) : loadPart(sum + j, blocks - j);
-    sums = hn::Add(sums, hn::Mul(some, expNonPositive(hn::Min(hn::Zero(d), hn::Sub(most, reference)))));
+    sums = hn::Add(sums, hn::Mul(some, expNonPositive(atMostZero(hn::Sub(most, reference)))));
   }
   const float total = hn::GetLane(hn::SumOfLanes(d, sums));
   return total == 0 ? kMinusInfinity : top + std::log(total);
@@ -218,12 +218,12 @@ void foldBlocks(const float* max, const float* sum, size_t blocks, float lse, fl
     const Lanes most = load(max + j), some = load(sum + j), before = load(largest + j),
                 mass = load(total + j);
     // Rounding must not lift a weight above 1. A sum that is NaN is the weights' as well.
-    const Lanes exact = expNonPositive(hn::Min(hn::Zero(d), hn::Sub(most, shift)));
+    const Lanes exact = expNonPositive(atMostZero(hn::Sub(most, shift)));
     const auto broken = hn::IsNaN(some);
     const Lanes weight = hn::IfThenElse(broken, some, exact);
     const auto hidden = hn::AndNot(broken, hn::Eq(most, none));
     // The larger one, and NaN if either is.
-    const Lanes larger = hn::IfThenElse(hn::IsNaN(before), before, hn::Max(before, weight));
+    const Lanes larger = hn::IfThenElse(hn::Or(hn::IsNaN(before), hn::Lt(weight, before)), before, weight);
     const Lanes added = hn::MulAdd(some, weight, hn::IfThenZeroElse(hn::Eq(mass, none), mass));
     const Lanes newLargest = hn::IfThenElse(hidden, before, larger);
     const Lanes newTotal = hn::IfThenElse(hidden, mass, added);
@@ -248,7 +248,7 @@ HWY_INLINE void foldRow(const float* scores, bool seen, size_t count, float lse,
   const Lanes shift = hn::Set(d, lse), unseen = hn::Set(d, kUnseen), hidden = hn::Set(d, kMinusInfinity);
   for (size_t j = 0; j < count; j += n) {
     const Lanes score = seen ? hn::LoadU(d, scores + j) : hidden;
-    const Lanes weight = expNonPositive(hn::Min(hn::Zero(d), hn::Sub(score, shift)));
+    const Lanes weight = expNonPositive(atMostZero(hn::Sub(score, shift)));
     const auto masked = hn::Eq(score, hidden);
     const Lanes marked = hn::IfThenElse(masked, unseen, weight);
     const Lanes mass = hn::IfThenZeroElse(masked, weight);
@@ -281,7 +281,7 @@ HWY_INLINE void storeWeights(const float* scores, bool seen, size_t count, float
   const Lanes shift = hn::Set(d, lse), hidden = hn::Set(d, kMinusInfinity);
   for (size_t j = 0; j < count; j += n) {
     const Lanes score = seen ? hn::LoadU(d, scores + j) : hidden;
-    const Lanes weight = expNonPositive(hn::Min(hn::Zero(d), hn::Sub(score, shift)));
+    const Lanes weight = expNonPositive(atMostZero(hn::Sub(score, shift)));
     const Lanes marked = hn::IfThenElse(hn::Eq(score, hidden), hidden, weight);
     if (j + n <= count)
       hn::StoreU(marked, d, to + j);

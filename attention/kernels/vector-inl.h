@@ -169,6 +169,16 @@ HWY_INLINE Lanes expNonPositive(Lanes x) {
   return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.3365f)), hn::Mul(series, power));
 }
 
+/// The lesser of x and 0, and NaN where x is NaN, which hn::Min leaves to the target.
+HWY_INLINE Lanes atMostZero(Lanes x) {
+  const Lane d;
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
+  return hn::Min(hn::Zero(d), x);  // the second where either is NaN
+#else
+  return hn::IfThenZeroElse(hn::Gt(x, hn::Zero(d)), x);
+#endif
+}
+
 /// The first `count` lanes of p, of which nothing more is read; the others are 0.
 HWY_INLINE Lanes loadPart(const float* p, size_t count) {
   const Lane d;
