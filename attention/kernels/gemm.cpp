@@ -125,7 +125,7 @@ void mapRow(const float* x, const float* xSums, const WeightColumns& weight, siz
   if (!isPlain(weight.type)) {
     const size_t blocks = in / weightBlock(weight.type).numbers;
     for (size_t o = 0; o < count; ++o)
-      y[o] = readBlocks<BlockProducts>(weight.type, weight.output(o), blocks, x, xSums);
+      y[o] = readBlocks<BlockProducts>(weight.type, weight.output(o), weight.scale(o), blocks, x, xSums);
     return;
   }
   withNumbers(weight.type, [&](const auto* number) HWY_ATTR {
@@ -177,7 +177,8 @@ WeightColumns weightsOf(const Task& task, std::size_t in) {
   const LinearMap& map = *task.map;
   const std::size_t row = map.weightRow ? map.weightRow : map.transposed ? map.out : in;
   return {
-      static_cast<const unsigned char*>(map.weight), map.type, map.transposed, row, task.column, map.paired};
+      static_cast<const unsigned char*>(map.weight), map.type, map.transposed, row, task.column, map.paired,
+      static_cast<const unsigned char*>(map.scales)};
 }
 
 const float* biasOf(const Task& task) {

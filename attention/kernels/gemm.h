@@ -32,6 +32,7 @@ struct LinearMap {
   /// Outputs in groups of so many, of which the weight has the first half's rows and the second half's in
   /// turn, as rotations of neighbours want them; 0: in their order.
   std::size_t paired = 0;
+  const void* scales = nullptr;  ///< [out, in / 32] of mxfp4_apart
 };
 
 /// y = x·Wᵀ + b for x [rows, in] and every map. Weights are read where they lie, a block at a time. False,

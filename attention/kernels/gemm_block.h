@@ -23,10 +23,16 @@ struct WeightColumns {
   std::size_t row = 0;    ///< numbers from row to row
   std::size_t first = 0;  ///< of the outputs
   std::size_t paired = 0;
+  const unsigned char* scales = nullptr;  ///< as LinearMap has them
 
+  std::size_t numbersBefore(std::size_t column) const { return rowOfOutput(first + column, paired) * row; }
   /// Where the weights of an output begin; not of a transposed map.
   const unsigned char* output(std::size_t column) const {
-    return data + weightBytes(type, rowOfOutput(first + column, paired) * row);
+    return data + weightBytes(type, numbersBefore(column));
+  }
+  /// The scale of the block that has step `step` of an output; null where blocks have their own.
+  const unsigned char* scale(std::size_t column, std::size_t step = 0) const {
+    return scales ? scales + (numbersBefore(column) + step) / weightBlock(type).numbers : nullptr;
   }
   /// Where a row of a transposed map has the first output.
   const unsigned char* input(std::size_t step) const { return data + weightBytes(type, step * row + first); }

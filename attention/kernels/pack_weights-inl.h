@@ -61,7 +61,7 @@ HWY_INLINE void outputNumbers(const WeightColumns& weight, size_t column, size_t
   const WeightBlock block = weightBlock(weight.type);
   const unsigned char* const from = weight.output(column) + step / block.numbers * block.bytes;
   if (!isPlain(weight.type)) {
-    readBlocks<UnpackedNumbers>(weight.type, from, depth / block.numbers, to);
+    readBlocks<UnpackedNumbers>(weight.type, from, weight.scale(column, step), depth / block.numbers, to);
     return;
   }
   withNumbers(weight.type, [&](const auto* number) HWY_ATTR {

@@ -218,13 +218,23 @@ HWY_INLINE void readIQ4_XS(const Byte* b, Sink& to) {
 /// Twice the numbers of a float of 4 bits (E2M1).
 inline constexpr std::int8_t kTwiceE2M1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
-/// OCP's MX format of 4 bits: a byte e, 2^(e − 127), then nibbles; 255 is NaN.
+/// Half of 2^(e − 127), whose smallest ones are subnormal; 255 is NaN.
+HWY_INLINE float halfOfPower(std::uint32_t e) {
+  return std::bit_cast<float>(e == 255 ? 0x7fc00000u : e >= 2 ? (e - 1) << 23 : 0x00200000u << e);
+}
+
+/// OCP's MX format of 4 bits: a byte e, 2^(e − 127), then nibbles.
 template <typename Sink>
 HWY_INLINE void readMXFP4(const Byte* b, Sink& to) {
-  // Half of 2^(e − 127), whose smallest ones are subnormal.
-  const std::uint32_t e = b[0];
-  const std::uint32_t bits = e == 255 ? 0x7fc00000u : e >= 2 ? (e - 1) << 23 : 0x00200000u << e;
-  to.take(Signed(lookedUp(nibbles(b + 1), kTwiceE2M1)).q, 32, std::bit_cast<float>(bits));
+  to.take(Signed(lookedUp(nibbles(b + 1), kTwiceE2M1)).q, 32, halfOfPower(b[0]));
+}
+
+/// The same in safetensors: neighbours share a byte, the low nibble first, and e lies elsewhere.
+template <typename Sink>
+float readMXFP4Apart(const Byte* from, const Byte* scales, size_t blocks, Sink to) {
+  for (size_t i = 0; i < blocks; ++i)
+    to.take(Signed(lookedUp(inTurn(nibbles(from + 16 * i)), kTwiceE2M1)).q, 32, halfOfPower(scales[i]));
+  return to.sum();
 }
 
 /// A sink of its own, made of `arguments`, whose sums stay in registers.
@@ -235,9 +245,10 @@ float eachBlock(const Byte* from, size_t bytes, size_t blocks, Arguments... argu
   return sink.sum();
 }
 
-/// A sink takes the numbers of `blocks` blocks in their order; its sum.
+/// A sink takes the numbers of `blocks` blocks in their order; its sum. `scales`: of mxfp4_apart.
 template <typename Sink, typename... Arguments>
-float readBlocks(WeightType type, const Byte* from, size_t blocks, Arguments... arguments) {
+float readBlocks(WeightType type, const Byte* from, const Byte* scales, size_t blocks,
+                 Arguments... arguments) {
   const size_t bytes = weightBlock(type).bytes;
   switch (type) {
     case WeightType::q8_0:
@@ -266,6 +277,8 @@ float readBlocks(WeightType type, const Byte* from, size_t blocks, Arguments... 
       return eachBlock<readIQ4_XS<Sink>, Sink>(from, bytes, blocks, arguments...);
     case WeightType::mxfp4:
       return eachBlock<readMXFP4<Sink>, Sink>(from, bytes, blocks, arguments...);
+    case WeightType::mxfp4_apart:
+      return readMXFP4Apart(from, scales, blocks, Sink{arguments...});
     case WeightType::f32:
     case WeightType::f16:
     case WeightType::bf16:

@@ -46,6 +46,9 @@ HWY_INLINE Bytes bitsOf(const Byte* from, size_t shift, Byte mask) {
 HWY_INLINE Bytes nibbles(const Byte* packed) {
   return eachByte([&](size_t i) { return i < 16 ? packed[i] & 15 : packed[i - 16] >> 4; });
 }
+HWY_INLINE Bytes inTurn(const Bytes& q) {
+  return eachByte([&](size_t i) { return byteAt(q, i / 2 + i % 2 * 16); });
+}
 HWY_INLINE Bytes withBitOfEach(const Bytes& q, const Byte* from, size_t bit, Byte value) {
   return eachByte([&](size_t i) { return byteAt(q, i) | (from[i] >> bit & 1) * value; });
 }
@@ -79,6 +82,11 @@ HWY_INLINE Bytes bitsOf(const Byte* from, size_t shift, Byte mask) {
 HWY_INLINE Bytes nibbles(const Byte* packed) {
   const ByteLanes bytes = hn::LoadU(ByteLane(), packed);
   return {hn::And(bytes, hn::Set(ByteLane(), 15)), shifted(bytes, 4, 15)};
+}
+/// One of the first half and one of the second in turn.
+HWY_INLINE Bytes inTurn(Bytes q) {
+  const ByteLane d;
+  return {hn::InterleaveLower(d, q.low, q.high), hn::InterleaveUpper(d, q.low, q.high)};
 }
 /// `value` where the byte has a bit of `bits`.
 HWY_INLINE ByteLanes where(ByteLanes bytes, ByteLanes bits, Byte value) {

@@ -10,7 +10,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
-void unpack(WeightType type, const void* from, size_t count, float* to) {
+void unpack(WeightType type, const void* from, size_t count, float* to, const void* scales) {
   switch (type) {
     case WeightType::f32:
       return copyNumbers(static_cast<const float*>(from), count, to);
@@ -21,8 +21,8 @@ void unpack(WeightType type, const void* from, size_t count, float* to) {
     case WeightType::f64:
       return copyNumbers(static_cast<const double*>(from), count, to);
     default:
-      readBlocks<UnpackedNumbers>(type, static_cast<const Byte*>(from), count / weightBlock(type).numbers,
-                                  to);
+      readBlocks<UnpackedNumbers>(type, static_cast<const Byte*>(from), static_cast<const Byte*>(scales),
+                                  count / weightBlock(type).numbers, to);
   }
 }
 
@@ -68,6 +68,8 @@ WeightBlock weightBlock(WeightType type) {
       return {256, 136};
     case WeightType::mxfp4:
       return {32, 17};
+    case WeightType::mxfp4_apart:
+      return {32, 16};
   }
   return {};
 }
@@ -77,8 +79,8 @@ std::size_t weightBytes(WeightType type, std::size_t numbers) {
   return numbers / block.numbers * block.bytes;
 }
 
-void unpackWeights(WeightType type, const void* from, std::size_t count, float* to) {
-  HWY_DYNAMIC_DISPATCH(unpack)(type, from, count, to);
+void unpackWeights(WeightType type, const void* from, std::size_t count, float* to, const void* scales) {
+  HWY_DYNAMIC_DISPATCH(unpack)(type, from, count, to, scales);
 }
 
 }  // namespace headscope::attention::kernels

@@ -5,7 +5,8 @@
 namespace headscope::attention::kernels {
 
 /// How weights are kept: one by one as IEEE single, IEEE half, the upper half of a single or IEEE double,
-/// which is rounded; or in blocks, as GGUF files have them, each with a scale (weight_blocks-inl.h).
+/// which is rounded; or in blocks, as GGUF files have them, each with a scale (weight_blocks-inl.h). The
+/// scales of mxfp4_apart, as safetensors have it, lie behind each other elsewhere, a byte for each block.
 enum class WeightType {
   f32,
   f16,
@@ -24,8 +25,8 @@ enum class WeightType {
   iq4_nl,
   iq4_xs,
   mxfp4,
+  mxfp4_apart,
 };
-inline constexpr int kWeightTypes = static_cast<int>(WeightType::mxfp4) + 1;
 
 /// Numbers of a single row of input whose sum is ready for weights that add an offset.
 inline constexpr std::size_t kSummed = 16;
@@ -35,15 +36,17 @@ struct WeightBlock {
   std::size_t numbers = 1, bytes = 4;
 };
 WeightBlock weightBlock(WeightType type);
-/// Bytes of `numbers` numbers, a whole number of blocks.
+/// Bytes of `numbers` numbers, a whole number of blocks, without scales that lie elsewhere.
 std::size_t weightBytes(WeightType type, std::size_t numbers);
 /// Whether each number can be read alone.
 inline bool isPlain(WeightType type) {
   return type <= WeightType::f64;
 }
 
-/// `count` numbers as floats, a whole number of blocks from `from` on, which may be at any byte.
-void unpackWeights(WeightType type, const void* from, std::size_t count, float* to);
+/// `count` numbers as floats, a whole number of blocks from `from` on, which may be at any byte. `scales`: of
+/// mxfp4_apart, that of the first block.
+void unpackWeights(WeightType type, const void* from, std::size_t count, float* to,
+                   const void* scales = nullptr);
 
 /// Which row of its weight an output is, with outputs in groups of `paired`; 0: that of its own number.
 inline std::size_t rowOfOutput(std::size_t output, std::size_t paired) {

@@ -5,6 +5,7 @@
 #include "attention/core/products.h"
 #include "attention/models/layer_math.h"
 #include "attention/models/mixture.h"
+#include "attention/models/weight_slices.h"
 
 namespace headscope::attention {
 
@@ -109,18 +110,41 @@ bool Block::projectLatent(const Matrix& x, Stack& q, Stack& k, Stack& v) const {
   if (throughLatent) source = normRows(source, w.queryNorm, NormKind::rms, sizes.epsilon);
   const Matrix latent = normRows(both.leftCols(sizes.rank), w.norm, NormKind::rms, sizes.epsilon);
 
-  const Index plain = config.headDim - sizes.ropeDim;
-  Stack keysAndValues = Stack::uninitialized(config.heads, x.rows(), plain + sizes.valueDim);
-  std::vector<LinearMap> queryMaps, latentMaps;
+  std::vector<LinearMap> queryMaps;
   weights.q.mapsInto(q, queryMaps);
-  w.up.mapsInto(keysAndValues, latentMaps);
-  if (!applyMaps(throughLatent ? source : x, queryMaps, stop) || !applyMaps(latent, latentMaps, stop))
-    return false;
-  for (Index head = 0; head < config.heads; ++head) {
-    k[head].leftCols(plain) = keysAndValues[head].leftCols(plain);
+  if (!applyMaps(throughLatent ? source : x, queryMaps, stop) || !fromLatent(latent, k, v)) return false;
+  for (Index head = 0; head < config.heads; ++head)
     k[head].rightCols(sizes.ropeDim) = both.rightCols(sizes.ropeDim);
-    v[head] = keysAndValues[head].rightCols(sizes.valueDim);
+  return true;
+}
+
+/// Each head's keys, but for what is rotated, and values of the latent.
+bool Block::fromLatent(const Matrix& latent, Stack& k, Stack& v) const {
+  const LatentWeights& w = *weights.latent;
+  const Index plain = config.headDim - config.latent.ropeDim, values = config.latent.valueDim;
+  std::vector<LinearMap> maps;
+  if (!w.up.pieces.empty()) {
+    Stack both = Stack::uninitialized(config.heads, latent.rows(), plain + values);
+    w.up.mapsInto(both, maps);
+    if (!applyMaps(latent, maps, stop)) return false;
+    for (Index head = 0; head < config.heads; ++head) {
+      k[head].leftCols(plain) = both[head].leftCols(plain);
+      v[head] = both[head].rightCols(values);
+    }
+    return true;
   }
+  // Blocks of numbers along the outputs are unpacked before they are multiplied.
+  Linear rows;
+  MappedLinear keyUp = w.keyUp;
+  if (!kernels::isPlain(keyUp.pieces[0].type)) {
+    rows.weight = weightRows(w.keyUp, 0, w.keyUp.out);
+    keyUp = MappedLinear::of(rows);
+  }
+  Stack keys = Stack::uninitialized(config.heads, latent.rows(), plain);
+  keyUp.mapsInto(keys, maps);
+  w.valueUp.mapsInto(v, maps);
+  if (!applyMaps(latent, maps, stop)) return false;
+  for (Index head = 0; head < config.heads; ++head) k[head].leftCols(plain) = keys[head];
   return true;
 }
 

@@ -39,6 +39,7 @@ struct Block {
   /// Queries, keys and values of the rows, before norms and rotations; false once `stop` is requested.
   bool project(const Matrix& x, Stack& q, Stack& k, Stack& v) const;
   bool projectLatent(const Matrix& x, Stack& q, Stack& k, Stack& v) const;
+  bool fromLatent(const Matrix& latent, Stack& k, Stack& v) const;
   /// Wo·Attn(x); what is computed on the way goes to `result`.
   Matrix attend(const Matrix& x, std::span<KvCache> caches, AttentionResult& result) const;
   /// Each run's attention over its own rows.

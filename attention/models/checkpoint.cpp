@@ -41,6 +41,27 @@ Result<std::map<std::string, TensorView>> tensorsOf(const MappedFile& file) {
   return tensors;
 }
 
+/// Weights in MXFP4 are two tensors of bytes, X_blocks [..., rows, blocks, 16] and X_scales [..., rows,
+/// blocks], which become one, X [..., rows, 32 · blocks]. What doesn't fit together stays as it is.
+void joinScales(std::map<std::string, TensorView>& tensors) {
+  constexpr std::string_view kBlocks = "_blocks";
+  std::vector<std::string> stems;
+  for (const auto& [name, view] : tensors)
+    if (name.ends_with(kBlocks)) stems.push_back(name.substr(0, name.size() - kBlocks.size()));
+  for (const std::string& stem : stems) {
+    const auto blocks = tensors.find(stem + std::string(kBlocks)), scales = tensors.find(stem + "_scales");
+    std::vector<std::uint64_t> shape = blocks->second.shape;
+    if (shape.size() < 2 || shape.back() != 16 || scales == tensors.end() || tensors.contains(stem)) continue;
+    shape.pop_back();
+    if (scales->second.shape != shape || blocks->second.kind != "U8" || scales->second.kind != "U8") continue;
+    shape.back() *= 32;
+    tensors.emplace(stem, TensorView{"MXFP4", WeightType::mxfp4_apart, shape, blocks->second.data,
+                                     blocks->second.bytes + scales->second.bytes, scales->second.data});
+    tensors.erase(blocks);
+    tensors.erase(scales);
+  }
+}
+
 /// Why a folder without safetensors can't be opened.
 Error withoutWeights(const std::filesystem::path& folder) {
   std::error_code code;
@@ -72,7 +93,8 @@ Status TensorView::read(std::uint64_t first, std::span<float> values, const std:
   require(type.has_value(), name + " has numbers of a kind that isn't read");
   const std::uint8_t* const from = data + kernels::weightBytes(*type, first);
   if (*type == WeightType::f64) return convertToFloats(DType::F64, {from, 8 * values.size()}, values, name);
-  kernels::unpackWeights(*type, from, values.size(), values.data());
+  kernels::unpackWeights(*type, from, values.size(), values.data(),
+                         scales ? scales + first / kernels::weightBlock(*type).numbers : nullptr);
   return success();
 }
 
@@ -82,6 +104,7 @@ Result<Checkpoint> Checkpoint::open(const std::filesystem::path& folder) {
   if (!isThere(single) && !isThere(index)) return withoutWeights(folder);
   const Status status = isThere(single) ? checkpoint.addSingle(single) : checkpoint.addShards(index);
   if (!status) return status.error();
+  joinScales(checkpoint.tensors_);
   return checkpoint;
 }
 

@@ -20,6 +20,7 @@ struct TensorView {
   std::vector<std::uint64_t> shape;
   const std::uint8_t* data = nullptr;
   std::uint64_t bytes = 0;
+  const std::uint8_t* scales = nullptr;  ///< of mxfp4_apart, [numbers / 32]
 
   std::uint64_t numbers() const;
   /// Numbers first … first + values.size() − 1; first and last are the ends of blocks. An error where a
@@ -29,7 +30,8 @@ struct TensorView {
 };
 
 /// A model's weights as its folder has them: model.safetensors or the files that model.safetensors.index.json
-/// names, mapped and not read. Opening takes the headers alone, whatever the size.
+/// names, mapped and not read. Opening takes the headers alone, whatever the size. A pair of tensors X_blocks
+/// and X_scales of bytes is one tensor X in MXFP4.
 class Checkpoint {
  public:
   /// Errors, each in one sentence: a folder without weights (naming what is there instead: a pickle, GGUF),

@@ -28,6 +28,9 @@ struct TensorNames {
   /// what is rotated; and from there to each head's key and value, which lie head by head.
   std::string_view queryDown = {}, queryDownNorm = {}, queryUp = {};
   std::string_view latentDown = {}, latentNorm = {}, latentUp = {};
+  /// Instead of the last: a tensor of all heads' keys, [heads, rank, headDim − ropeDim], and one of their
+  /// values, [heads, valueDim, rank]. A checkpoint has these or that.
+  std::string_view latentKeyUp = {}, latentValueUp = {};
   std::string_view up = {}, down = {};
   std::string_view gate = {};
   std::string_view gateUp = {};  ///< instead of gate and up: all of gate, then all of up

@@ -35,13 +35,14 @@ const Family* familyOf(const ConfigReader& json) {
   return nullptr;
 }
 
-/// What no family here can do.
+/// What no family here can do. Experts in MXFP4, of which names say enough, are read.
 void refuseUnsupported(const ConfigReader& json) {
   if (json.has("quantization_config")) {
     const std::string method = json.object("quantization_config").text("quant_method", "an unnamed method");
-    json.fail(json.at("quantization_config") + " says the weights are quantised by " + quotedText(method) +
-              ", expected a checkpoint with F32, F16, BF16 or F64 weights" +
-              (method == "mxfp4" ? ", or the model's GGUF file, which keeps MXFP4 as it is" : ""));
+    if (method != "mxfp4" || json.text("model_type", "") != families::gptOss.name)
+      json.fail(json.at("quantization_config") + " says the weights are quantised by " + quotedText(method) +
+                ", expected a checkpoint with F32, F16, BF16 or F64 weights" +
+                (method == "mxfp4" ? ", or gpt-oss with its experts in MXFP4" : ""));
   }
   if (json.flag("is_encoder_decoder", false))
     json.fail(json.at("is_encoder_decoder") +

@@ -22,7 +22,8 @@ LinearMap mapOf(const MappedLinear& linear, std::size_t piece, const kernels::Co
           linear.pieces[piece].type,
           linear.transposed,
           asSize(linear.row),
-          asSize(linear.paired)};
+          asSize(linear.paired),
+          linear.pieces[piece].scales};
 }
 
 std::string layerName(std::string_view pattern, Index layer, std::string_view rest) {
@@ -197,8 +198,15 @@ class WeightsReader {
     }
     weights.down = linear(i, names_.latentDown, l.rank + l.ropeDim, d, config_.qkvBias);
     weights.norm = normOf(names_.latentNorm, l.rank);
-    weights.up =
-        linear(i, names_.latentUp, config_.heads * (config_.headDim - l.ropeDim + l.valueDim), l.rank, false);
+    const Index plain = config_.headDim - l.ropeDim;
+    const std::string keys = layerName(names_.layer, i, names_.latentKeyUp) + ".weight";
+    if (names_.latentKeyUp.empty() || !finder_.has(keys)) {
+      weights.up = linear(i, names_.latentUp, config_.heads * (plain + l.valueDim), l.rank, false);
+      return weights;
+    }
+    weights.keyUp = joined(finder_.linears(keys, "", config_.heads, plain, l.rank, true));
+    weights.valueUp = joined(finder_.linears(layerName(names_.layer, i, names_.latentValueUp) + ".weight", "",
+                                             config_.heads, l.valueDim, l.rank));
     return weights;
   }
 
@@ -319,7 +327,8 @@ class WeightsReader {
 std::vector<const MappedLinear*> mapsOfToken(const LayerWeights& layer, Index used) {
   std::vector<const MappedLinear*> maps{&layer.q, &layer.k, &layer.v, &layer.o};
   if (layer.latent)
-    for (const MappedLinear* map : {&layer.latent->queryDown, &layer.latent->down, &layer.latent->up})
+    for (const MappedLinear* map : {&layer.latent->queryDown, &layer.latent->down, &layer.latent->up,
+                                    &layer.latent->keyUp, &layer.latent->valueUp})
       maps.push_back(map);
   const auto add = [&](const MlpWeights& mlp) {
     for (const MappedLinear* map : {&mlp.up, &mlp.down, &mlp.gate, &mlp.gateUp}) maps.push_back(map);
@@ -365,7 +374,7 @@ Matrix MappedLinear::apply(const Eigen::Ref<const Matrix>& x, const std::stop_to
 Eigen::RowVectorXf MappedRows::row(Index i) const {
   require(i >= 0 && i < rows, fmt::format("row {} of a table of {}", i, rows));
   Eigen::RowVectorXf values(cols);
-  const TensorView table{"", type, {}, data, 0};
+  const TensorView table{"", type, {}, data, 0, scales};
   const Status status = table.read(asSize(i * cols), {values.data(), asSize(cols)}, "an embedding");
   // A double beyond float's range shows as what it is not: a number.
   if (!status) values.setConstant(std::numeric_limits<float>::quiet_NaN());
@@ -374,7 +383,7 @@ Eigen::RowVectorXf MappedRows::row(Index i) const {
 
 MappedLinear MappedRows::asLinear() const {
   MappedLinear map{.out = rows, .in = cols, .row = cols};
-  map.pieces.push_back({data, type});
+  map.pieces.push_back({data, type, scales});
   return map;
 }
 

@@ -19,6 +19,7 @@ struct MappedLinear {
   struct Piece {
     const std::uint8_t* data = nullptr;  ///< at any byte
     WeightType type = WeightType::f32;
+    const std::uint8_t* scales = nullptr;  ///< of mxfp4_apart
   };
   std::vector<Piece> pieces = {};
   Index out = 0, in = 0;
@@ -41,6 +42,7 @@ struct MappedRows {
   const std::uint8_t* data = nullptr;
   WeightType type = WeightType::f32;
   Index rows = 0, cols = 0;
+  const std::uint8_t* scales = nullptr;  ///< of mxfp4_apart
 
   /// The rows of a matrix, which stay where they are.
   static MappedRows of(const Matrix& rows);
@@ -75,6 +77,9 @@ struct LatentWeights {
   MappedLinear down;  ///< [rank + ropeDim, modelDim]
   NormWeights norm;   ///< of the latent
   MappedLinear up;    ///< [heads · (headDim − ropeDim + valueDim), rank]
+  /// Instead of it: [heads · (headDim − ropeDim), rank], a transposed piece for each head, and
+  /// [heads · valueDim, rank].
+  MappedLinear keyUp, valueUp;
 };
 
 struct LayerWeights {

@@ -66,15 +66,25 @@ MappedLinear TensorFinder::linear(const std::string& name, Index out, Index in, 
 
 std::vector<MappedLinear> TensorFinder::linears(const std::string& tensor, const std::string& bias,
                                                 Index count, Index out, Index in, bool inFirst) {
+  const TensorView* const kept = find(tensor);
+  if (!kept && find(tensor + "_blocks")) {
+    fail(quotedText(tensor + "_blocks") + " has no scales of its shape, expected " +
+         quotedText(tensor + "_scales") + " with one for each 16 bytes, both of U8");
+    return {};
+  }
+  // In blocks the inputs come last, as a block is of one output.
+  const bool turned = inFirst && !(kept && kept->scales);
   const TensorView* const found =
-      get(tensor, {asSize(count), asSize(inFirst ? in : out), asSize(inFirst ? out : in)});
+      get(tensor, {asSize(count), asSize(turned ? in : out), asSize(turned ? out : in)});
   const TensorView* const biases = found && !bias.empty() ? get(bias, {asSize(count), asSize(out)}) : nullptr;
   if (!found || error_) return {};
   std::vector<MappedLinear> maps(asSize(count),
-                                 {.out = out, .in = in, .transposed = inFirst, .row = inFirst ? out : in});
+                                 {.out = out, .in = in, .transposed = turned, .row = turned ? out : in});
+  const std::size_t numbers = asSize(out * in);
   for (std::size_t i = 0; i < maps.size(); ++i) {
-    maps[i].pieces.push_back(
-        {found->data + i * kernels::weightBytes(*found->type, asSize(out * in)), *found->type});
+    const std::size_t blocks = i * numbers / kernels::weightBlock(*found->type).numbers;
+    maps[i].pieces.push_back({found->data + i * kernels::weightBytes(*found->type, numbers), *found->type,
+                              found->scales ? found->scales + blocks : nullptr});
     if (!biases) continue;
     maps[i].bias.resize(out);
     const Status status = biases->read(i * asSize(out), {maps[i].bias.data(), asSize(out)}, bias);
@@ -137,6 +147,14 @@ Vector TensorFinder::vector(const std::string& name, Index size) {
       !status)
     fail(status.error().message);
   return values;
+}
+
+MappedLinear joined(const std::vector<MappedLinear>& maps) {
+  if (maps.empty()) return {};  // an error is on its way
+  MappedLinear all = maps[0];
+  for (const MappedLinear& map : std::span(maps).subspan(1)) all.pieces.push_back(map.pieces[0]);
+  all.out *= std::ssize(maps);
+  return all;
 }
 
 MappedLinear outputsOf(const MappedLinear& whole, Index first, Index count) {

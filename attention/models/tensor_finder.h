@@ -22,8 +22,8 @@ class TensorFinder {
   bool has(const std::string& name) const;
   /// `name`.weight as [out, in], or [in, out] where `inFirst`, with a bias where there is to be one.
   MappedLinear linear(const std::string& name, Index out, Index in, bool bias, bool inFirst);
-  /// The tensor of this very name, [count, out, in], or [count, in, out] where `inFirst`, as so many maps;
-  /// with biases [count, out] where `bias` names them.
+  /// The tensor of this very name, [count, out, in], or [count, in, out] where `inFirst` and it isn't in
+  /// MXFP4, as so many maps; with biases [count, out] where `bias` names them.
   std::vector<MappedLinear> linears(const std::string& tensor, const std::string& bias, Index count,
                                     Index out, Index in, bool inFirst = false);
   /// `name`.weight as a map to one number: [1, in] or, as GGUF files have it, [in].
@@ -52,6 +52,8 @@ class TensorFinder {
   std::optional<Error> error_;
 };
 
+/// Maps of equal size as one, whose outputs are theirs one after another.
+MappedLinear joined(const std::vector<MappedLinear>& maps);
 /// The part of a map that is outputs first … first+count−1.
 MappedLinear outputsOf(const MappedLinear& whole, Index first, Index count);
 /// The part that is the outputs of `rows`, which are of equal size, one after another.

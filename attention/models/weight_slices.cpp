@@ -20,8 +20,9 @@ Eigen::RowVectorXf numbers(const MappedLinear& map, Index piece, Index at, Index
   const auto block = static_cast<Index>(kernels::weightBlock(from.type).numbers);
   const Index first = at / block, blocks = (at + count + block - 1) / block - first;
   const auto bytes = kernels::weightBytes(from.type, asSize(first * block));
-  return MappedRows{from.data + bytes, from.type, 1, blocks * block}.row(0).segment(at - first * block,
-                                                                                    count);
+  const std::uint8_t* const scales = from.scales ? from.scales + first : nullptr;
+  return MappedRows{from.data + bytes, from.type, 1, blocks * block, scales}.row(0).segment(
+      at - first * block, count);
 }
 
 Index rowLength(const MappedLinear& map, Index own) {

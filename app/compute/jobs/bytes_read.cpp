@@ -10,9 +10,12 @@ namespace {
 
 std::uint64_t bytesOf(const attention::MappedLinear& map) {
   std::uint64_t bytes = 0;
-  for (const auto& piece : map.pieces)
-    bytes += attention::kernels::weightBytes(
-        piece.type, static_cast<std::size_t>(map.out) / map.pieces.size() * static_cast<std::size_t>(map.in));
+  for (const auto& piece : map.pieces) {
+    const std::size_t numbers =
+        static_cast<std::size_t>(map.out) / map.pieces.size() * static_cast<std::size_t>(map.in);
+    bytes += attention::kernels::weightBytes(piece.type, numbers);
+    if (piece.scales) bytes += numbers / attention::kernels::weightBlock(piece.type).numbers;
+  }
   return bytes;
 }
 

@@ -52,6 +52,7 @@ class GgufConfigWriter {
       if (!json_.contains("num_key_value_heads")) json_["num_key_value_heads"] = heads;
       json_["head_dim"] = headDim_;
     }
+    if (family.model == "deepseek_v2") readDeepSeek();
     readTables();
     if (family.rotates) readRotation(family);
     readGemma(family);
@@ -68,15 +69,15 @@ class GgufConfigWriter {
                       metadata_.at("expert_count"), experts));
     const auto key = metadata_.integer("attention.key_length"),
                value = metadata_.integer("attention.value_length");
-    if (key != value)
+    if (key != value && !metadata_.has("attention.kv_lora_rank"))
       metadata_.fail(fmt::format("{} is {}, expected {}, as the keys'",
                                  metadata_.at("attention.value_length"), value.value_or(0), key.value_or(0)));
     const auto taken = [&](const std::string& name) {
       return (std::string(family.sizes) + " " + std::string(family.more)).find("=" + name) !=
              std::string::npos;
     };
-    for (const char* name :
-         {"attention.clamp_kqv", "attention.max_alibi_bias", "attention.scale", "logit_scale"})
+    for (const char* name : {"attention.clamp_kqv", "attention.max_alibi_bias", "attention.scale",
+                             "attention.temperature_scale", "logit_scale"})
       if (!taken(name) && metadata_.number(name).value_or(0) != 0)
         metadata_.fail(metadata_.at(name) + " is " + metadata_.find(name)->described() + ", expected none");
   }
@@ -156,6 +157,34 @@ class GgufConfigWriter {
         json_["mlp_only_layers"].push_back(i);
   }
 
+  /// DeepSeek V2 and V3 are one architecture, told apart by how experts are chosen. Newer files have the
+  /// sizes of keys and values under names of their own, as theirs are those of what a cache keeps.
+  void readDeepSeek() {
+    const bool newer = metadata_.has("attention.key_length_mla");
+    headDim_ = sizeOf("rope.dimension_count");
+    json_["qk_nope_head_dim"] =
+        sizeOf(newer ? "attention.key_length_mla" : "attention.key_length") - headDim_;
+    json_["v_head_dim"] = sizeOf(newer ? "attention.value_length_mla" : "attention.value_length");
+    if (!json_.contains("q_lora_rank")) json_["q_lora_rank"] = nullptr;
+    const std::int64_t gate = metadata_.integer("expert_gating_func").value_or(1);
+    if (gate < 0 || gate > 2)
+      metadata_.fail(fmt::format("{} is {}, expected 1 (softmax) or 2 (sigmoid)",
+                                 metadata_.at("expert_gating_func"), gate));
+    const bool third = gate == 2;
+    if (third) json_["model_type"] = "deepseek_v3";
+    // Layers behind the last guess further tokens.
+    json_["num_hidden_layers"] =
+        json_.value("num_hidden_layers", std::int64_t{0}) - sizeOf("nextn_predict_layers");
+    // What isn't said is not done, but for groups of experts, of which older files say nothing: as published.
+    json_["norm_topk_prob"] = metadata_.flag("expert_weights_norm").value_or(false);
+    if (!json_.contains("routed_scaling_factor")) json_["routed_scaling_factor"] = 1;
+    const bool known = json_.value("n_group", std::int64_t{0}) > 0 && json_.contains("topk_group");
+    const bool grouped = json_.value("n_routed_experts", std::int64_t{0}) == (third ? 256 : 160);
+    if (!known) json_["n_group"] = grouped ? 8 : 1;
+    if (!known) json_["topk_group"] = grouped ? (third ? 4 : 3) : 1;
+    if (!third) json_["topk_method"] = json_["n_group"] == 1 ? "greedy" : "group_limited_greedy";
+  }
+
   std::optional<std::vector<float>> factors(const char* name) {
     const auto found = source_.tensors.find(name);
     if (found == source_.tensors.end()) return std::nullopt;
@@ -176,6 +205,10 @@ class GgufConfigWriter {
       scaling["original_max_position_embeddings"] = *original;
     if (const auto fast = metadata_.number("rope.scaling.yarn_beta_fast")) scaling["beta_fast"] = *fast;
     if (const auto slow = metadata_.number("rope.scaling.yarn_beta_slow")) scaling["beta_slow"] = *slow;
+    // A tenth of what sharpens scores. The rotation's own factor, which no file has, is the same in all that
+    // are published.
+    if (const auto sharper = metadata_.number("rope.scaling.yarn_log_multiplier"))
+      scaling["mscale"] = scaling["mscale_all_dim"] = 10 * *sharper;
     // As gpt-oss is published; its files don't say.
     if (json_["model_type"] == "gpt_oss") scaling["truncate"] = false;
   }

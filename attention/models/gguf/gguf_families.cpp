@@ -19,6 +19,19 @@ constexpr std::string_view kQwenExperts =
     "moe_intermediate_size=expert_feed_forward_length "
     "shared_expert_intermediate_size=expert_shared_feed_forward_length?";
 
+// Of latents a file has the sizes of what is kept in a cache, too, and of two kinds: head counts and key
+// lengths are left alone.
+constexpr std::string_view kLatentSizes =
+    "hidden_size=embedding_length intermediate_size=feed_forward_length num_hidden_layers=block_count "
+    "num_attention_heads=attention.head_count max_position_embeddings=context_length "
+    "rope_theta=rope.freq_base? q_lora_rank=attention.q_lora_rank? kv_lora_rank=attention.kv_lora_rank "
+    "qk_rope_head_dim=rope.dimension_count";
+constexpr std::string_view kDeepSeekExperts =
+    "n_routed_experts=expert_count num_experts_per_tok=expert_used_count "
+    "moe_intermediate_size=expert_feed_forward_length n_shared_experts=expert_shared_count "
+    "routed_scaling_factor=expert_weights_scale? first_k_dense_replace=leading_dense_block_count "
+    "n_group=expert_group_count? topk_group=expert_group_used_count?";
+
 constexpr GgufFamily kGgufFamilies[] = {
     {.architecture = "llama", .model = "llama", .sizes = kSizes, .more = kRms, .paired = true},
     {.architecture = "llama",
@@ -43,6 +56,11 @@ constexpr GgufFamily kGgufFamilies[] = {
      .sizes = kSizes,
      .more = "rms_norm_eps=attention.layer_norm_rms_epsilon sliding_window=attention.sliding_window",
      .experts = kTwoExperts},
+    {.architecture = "deepseek2",
+     .model = "deepseek_v2",
+     .sizes = kLatentSizes,
+     .more = kRms,
+     .experts = kDeepSeekExperts},
     {.architecture = "qwen2", .model = "qwen2", .sizes = kSizes, .more = kRms},
     {.architecture = "qwen3", .model = "qwen3", .sizes = kSizes, .more = kRms},
     {.architecture = "gemma", .model = "gemma", .sizes = kSizes, .more = kRms},

@@ -35,6 +35,21 @@ constexpr std::string_view kTekken = HEADSCOPE_SEQUENCE(HEADSCOPE_SPLIT(
 constexpr std::string_view kDigits =
     HEADSCOPE_SEQUENCE(R"({"type":"Digits","individual_digits":true},)" HEADSCOPE_GPT2);
 
+// DeepSeek's: a rule for each kind of character, one after the other. The first one's letters have a case,
+// but for Georgian ones; Han's end with Hangul's.
+constexpr std::string_view kDeepSeek = HEADSCOPE_SEQUENCE(
+    HEADSCOPE_SPLIT(R"([\\r\\n])") "," HEADSCOPE_SPLIT(
+        R"(\\s?(?:(?![ჇჍა-ჿ])[\\p{Lu}\\p{Ll}\\p{Lt}])+)") "," HEADSCOPE_SPLIT(
+        R"(\\s?[!-/:-~！-／：-～‘-‟　-。]+)") "," HEADSCOPE_SPLIT(R"(\\s+$)") "," HEADSCOPE_SPLIT(
+        "[一-龥ࠀ-一가-퟿]+") "," HEADSCOPE_SPLIT(R"(\\p{N}+)") "," HEADSCOPE_BYTES);
+constexpr std::string_view kDeepSeekCoder = HEADSCOPE_SEQUENCE(
+    HEADSCOPE_SPLIT(R"([\\r\\n])") "," HEADSCOPE_SPLIT(R"(\\s?\\p{L}+)") "," HEADSCOPE_SPLIT(
+        R"(\\s?\\p{P}+)") "," HEADSCOPE_SPLIT("[一-龥ࠀ-一가-퟿]+") "," HEADSCOPE_SPLIT(R"(\\p{N})") "," HEADSCOPE_BYTES);
+constexpr std::string_view kDeepSeek3 = HEADSCOPE_SEQUENCE(
+    HEADSCOPE_SPLIT(R"(\\p{N}{1,3})") "," HEADSCOPE_SPLIT("[一-龥぀-ゟ゠-ヿ]+") "," HEADSCOPE_SPLIT(
+        R"([!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+)"
+        R"(| ?[\\p{P}\\p{S}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+)") "," HEADSCOPE_BYTES);
+
 constexpr std::string_view kNfc = R"({"type":"NFC"})";
 
 constexpr GgufSplit kGgufSplits[] = {
@@ -46,6 +61,9 @@ constexpr GgufSplit kGgufSplits[] = {
     {" qwen2 deepseek-r1-qwen hunyuan ", kQwen, kNfc},
     {" stablelm2 ", kQwen},
     {" gpt-4o ", kGpt4o},
+    {" deepseek-llm ", kDeepSeek, "null", false, true},
+    {" deepseek-coder ", kDeepSeekCoder, "null", false, true},
+    {" deepseek-v3 hunyuan-dense ", kDeepSeek3, "null", false, true},
     {" tekken ", kTekken, "null", true, true},
 };
 

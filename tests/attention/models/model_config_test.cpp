@@ -45,7 +45,7 @@ TEST(ModelConfig, whatNoFamilyDoesIsNamedWithWhatWouldWork) {
   EXPECT_EQ(
       configRefusal(with(llama, "quantization_config", "{\"quant_method\": \"mxfp4\"}")),
       "config.json: quantization_config says the weights are quantised by \"mxfp4\", expected a checkpoint "
-      "with F32, F16, BF16 or F64 weights, or the model's GGUF file, which keeps MXFP4 as it is");
+      "with F32, F16, BF16 or F64 weights, or gpt-oss with its experts in MXFP4");
   EXPECT_EQ(configRefusal(with(llama, "num_local_experts", "8")),
             "config.json: num_local_experts says it is a mixture of experts, expected a model with one MLP a "
             "layer");

@@ -3,8 +3,10 @@
   write_gguf.py blocks OUT.safetensors            every type's blocks and the numbers they are
   write_gguf.py model FOLDER OUT TYPE [PARTS]     a checkpoint as OUT/model.gguf, or in parts, and what the
                                                   program is to find there as OUT/plain, a folder as Hugging Face's
+  write_gguf.py split FOLDER OUT TYPE             the same of a DeepSeek with keys and values of latents apart
   write_gguf.py wide FOLDER OUT TYPE              the same of a wider Llama with FOLDER's tokenizer, made up of
                                                   random blocks
+  write_gguf.py latents FOLDER OUT TYPE           the same of a wider DeepSeek V2, as "split" has it
 """
 import json
 import os
@@ -148,6 +150,13 @@ NAMES = {
     "mpt": {"norm_1": "attn_norm", "attn.Wqkv": "attn_qkv", "attn.out_proj": "attn_output", "norm_2": "ffn_norm",
             "ffn.up_proj": "ffn_up", "ffn.down_proj": "ffn_down"},
 }
+DEEPSEEK = dict(LLAMA, **{
+    "self_attn.q_a_proj": "attn_q_a", "self_attn.q_a_layernorm": "attn_q_a_norm", "self_attn.q_b_proj": "attn_q_b",
+    "self_attn.kv_a_proj_with_mqa": "attn_kv_a_mqa", "self_attn.kv_a_layernorm": "attn_kv_a_norm",
+    "self_attn.kv_b_proj": "attn_kv_b", "self_attn.k_b_proj": "attn_k_b", "self_attn.v_b_proj": "attn_v_b",
+    "mlp.shared_experts.gate_proj": "ffn_gate_shexp", "mlp.shared_experts.up_proj": "ffn_up_shexp",
+    "mlp.shared_experts.down_proj": "ffn_down_shexp"})
+NAMES["deepseek_v2"] = NAMES["deepseek_v3"] = DEEPSEEK
 OUTSIDE = {
     "embed_tokens": "token_embd", "norm": "output_norm", "lm_head": "output", "wte": "token_embd",
     "wpe": "position_embd", "ln_f": "output_norm", "embed_in": "token_embd", "final_layer_norm": "output_norm",
@@ -157,7 +166,8 @@ OUTSIDE = {
     "word_embeddings_layernorm": "token_embd_norm", "norm_f": "output_norm", "final_layernorm": "output_norm",
 }
 ARCHITECTURES = {"mistral": "llama", "gpt_neox": "gptneox", "mixtral": "llama", "qwen2_moe": "qwen2moe",
-                 "qwen3_moe": "qwen3moe", "gpt_oss": "gpt-oss", "phi": "phi2", "cohere": "command-r"}
+                 "qwen3_moe": "qwen3moe", "gpt_oss": "gpt-oss", "phi": "phi2", "cohere": "command-r", "deepseek_v2": "deepseek2",
+                 "deepseek_v3": "deepseek2"}
 PAIRED = ("llama", "mistral", "mixtral", "granite", "smollm3")
 HEAD_BY_HEAD = ("gpt_neox", "bloom")
 # What the families' configuration classes take where a config.json doesn't say.
@@ -169,7 +179,7 @@ STANDARD = {
     "starcoder2": {"norm_epsilon": 1e-5}, "cohere": {"layer_norm_eps": 1e-5},
     "cohere2": {"layer_norm_eps": 1e-5, "logit_scale": 0.0625},
     "falcon": {"layer_norm_epsilon": 1e-5}, "bloom": {"layer_norm_epsilon": 1e-5},
-    "mpt": {"layer_norm_epsilon": 1e-5},
+    "mpt": {"layer_norm_epsilon": 1e-5}, "deepseek_v2": {"rope_theta": 1e4}, "deepseek_v3": {"rope_theta": 1e4},
 }
 PREFIXES = ("model.", "transformer.", "gpt_neox.", "bert.")
 
@@ -184,6 +194,8 @@ def gguf_name(name, family):
         return f"blk.{apart[1]}.ffn_{dict(w1='gate', w2='down', w3='up')[apart[3]]}.{apart[2]}.weight"
     if ending == "sinks":
         ending = "weight"
+    if ending == "e_score_correction_bias":
+        return f"blk.{stem.split('.')[1]}.exp_probs_b.bias"
     parts = stem.split(".")
     if stem in OUTSIDE:
         return OUTSIDE[stem] + "." + ending
@@ -263,7 +275,37 @@ def unchanged(name, values, family, config):
     return values
 
 
-def sizes(config, family, architecture):
+def latent_sizes(config, split):
+    """DeepSeek's, of files with attn_kv_b, or `split`, which have the sizes of what a cache keeps instead."""
+    key, value = config["qk_nope_head_dim"] + config["qk_rope_head_dim"], config["v_head_dim"]
+    rank, turned = config["kv_lora_rank"], config["qk_rope_head_dim"]
+    third = config["model_type"] == "deepseek_v3"
+    keys = [("attention.kv_lora_rank", "u32", rank), ("rope.dimension_count", "u32", turned),
+            ("leading_dense_block_count", "u32", config["first_k_dense_replace"]),
+            ("expert_shared_count", "u32", config["n_shared_experts"]),
+            ("expert_weights_scale", "f32", config.get("routed_scaling_factor", 2.5 if third else 1)),
+            ("expert_weights_norm", "bool", third), ("expert_gating_func", "u32", 2 if third else 1)]
+    if split:
+        keys += [("attention.head_count_kv", "u32", 1), ("attention.key_length", "u32", rank + turned),
+                 ("attention.value_length", "u32", rank), ("attention.key_length_mla", "u32", key),
+                 ("attention.value_length_mla", "u32", value)]
+    else:
+        keys += [("attention.head_count_kv", "u32", config["num_attention_heads"]),
+                 ("attention.key_length", "u32", key), ("attention.value_length", "u32", value)]
+    if config.get("q_lora_rank"):
+        keys.append(("attention.q_lora_rank", "u32", config["q_lora_rank"]))
+    if config.get("n_group"):
+        keys += [("expert_group_count", "u32", config["n_group"]),
+                 ("expert_group_used_count", "u32", config["topk_group"])]
+    scaling = config.get("rope_scaling")
+    if scaling:
+        keys += [("rope.scaling.type", "text", "yarn"), ("rope.scaling.factor", "f32", scaling["factor"]),
+                 ("rope.scaling.original_context_length", "u32", scaling["original_max_position_embeddings"]),
+                 ("rope.scaling.yarn_log_multiplier", "f32", 0.1 * scaling["mscale_all_dim"])]
+    return [("deepseek2." + key, kind, value) for key, kind, value in keys]
+
+
+def sizes(config, family, architecture, split=False):
     """The metadata that say what config.json says."""
     config = dict(STANDARD.get(family, {}), **config)
     if family in STANDARD:
@@ -271,6 +313,9 @@ def sizes(config, family, architecture):
     if family == "mpt":
         config["ffn_hidden_size"] = config["expansion_ratio"] * config["d_model"]
     keys = [("general.architecture", "text", architecture), ("general.alignment", "u32", 32)]
+    if family in ("deepseek_v2", "deepseek_v3"):
+        keys += latent_sizes(config, split)
+        config.pop("num_key_value_heads", None)
     for names, key in (
             (("hidden_size", "n_embd", "d_model"), "embedding_length"),
             (("num_hidden_layers", "n_layer", "n_layers"), "block_count"),
@@ -278,7 +323,7 @@ def sizes(config, family, architecture):
             (("num_key_value_heads",), "attention.head_count_kv"), (("head_dim",), "attention.key_length"),
             (("head_dim",), "attention.value_length"),
             (("intermediate_size", "n_inner", "ffn_hidden_size"), "feed_forward_length"),
-            (("num_experts", "num_local_experts"), "expert_count"), (("num_experts_per_tok",), "expert_used_count"),
+            (("num_experts", "num_local_experts", "n_routed_experts"), "expert_count"), (("num_experts_per_tok",), "expert_used_count"),
             (("moe_intermediate_size",), "expert_feed_forward_length"),
             (("shared_expert_intermediate_size",), "expert_shared_feed_forward_length"),
             (("max_position_embeddings", "n_positions"), "context_length")):
@@ -399,13 +444,41 @@ def gpt_oss_experts(checkpoint):
     return rest, {name: np.ascontiguousarray(values) for name, values in experts.items()}
 
 
+KV_B, K_B, V_B = (".self_attn." + name + ".weight" for name in ("kv_b_proj", "k_b_proj", "v_b_proj"))
+
+
+def split_latents(checkpoint, config):
+    """Each head's map from the latent to keys and values as [heads, rank, keys] and [heads, values, rank]."""
+    split = {}
+    for name, values in checkpoint.items():
+        if not name.endswith(KV_B):
+            split[name] = values
+            continue
+        heads = values.reshape(config["num_attention_heads"], -1, values.shape[1])
+        keys = config["qk_nope_head_dim"]
+        split[name.replace(KV_B, K_B)] = np.ascontiguousarray(heads[:, :keys].transpose(0, 2, 1))
+        split[name.replace(KV_B, V_B)] = np.ascontiguousarray(heads[:, keys:])
+    return split
+
+
+def joined_latents(plain):
+    joined = {name: values for name, values in plain.items() if not name.endswith((K_B, V_B))}
+    for name, keys in plain.items():
+        if name.endswith(K_B):
+            both = np.concatenate([keys.transpose(0, 2, 1), plain[name.replace(K_B, V_B)]], 1)
+            joined[name.replace(K_B, KV_B)] = np.ascontiguousarray(both.reshape(-1, both.shape[2]))
+    return joined
+
+
 def in_parts(tensors, parts):
     names = list(tensors)
     return [{name: tensors[name] for name in names[i::parts]} for i in range(parts)]
 
 
-def write_model(checkpoint, config, tokenizer_path, out, kind, parts=1, apart=False):
+def write_model(checkpoint, config, tokenizer_path, out, kind, parts=1, apart=False, split=False):
     family = config["model_type"]
+    if split:
+        checkpoint = split_latents(checkpoint, config)
     architecture = ARCHITECTURES.get(family, family)
     kept, plain = {}, {}
     if family == "gpt_oss":  # whose tests have numbers of F32 alone
@@ -433,7 +506,8 @@ def write_model(checkpoint, config, tokenizer_path, out, kind, parts=1, apart=Fa
     if family == "llama" and config.get("rope_scaling"):
         factors = llama3_factors(config)
         kept["rope_freqs.weight"] = (factors.shape, 0, factors.tobytes())
-    metadata = sizes(config, family, architecture) + tokenizer(tokenizer_path, family)
+    plain = joined_latents(plain)
+    metadata = sizes(config, family, architecture, split) + tokenizer(tokenizer_path, family)
     os.makedirs(os.path.join(out, "plain"), exist_ok=True)
     if parts == 1:
         write_gguf(os.path.join(out, "model.gguf"), metadata, kept)
@@ -457,6 +531,7 @@ def read_config(folder):
         config.pop("sliding_window", None)
     if family == "cohere2":
         config.pop("sliding_window_pattern", None)
+    config.pop("rope_interleave", None)
     if family == "smollm3":
         config.pop("no_rope_layer_interval", None)
     if family == "gemma2":
@@ -481,6 +556,29 @@ def made_up(config, width=256):
         tensors[layer + "input_layernorm.weight"] = tensors[layer + "post_attention_layernorm.weight"] = (width,)
     return config, {name: (random.normal(0, 1 / 16, shape) if len(shape) == 2 else random.normal(1, 0.1, shape))
                     .astype(np.float32) for name, shape in tensors.items()}
+
+
+def made_up_latents(config):
+    """A DeepSeek V2 of whole blocks of 32."""
+    config = {"model_type": "deepseek_v2", "vocab_size": config["vocab_size"], "hidden_size": 64, "intermediate_size": 96,
+              "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 2, "kv_lora_rank": 64,
+              "q_lora_rank": None, "qk_nope_head_dim": 32, "qk_rope_head_dim": 16, "v_head_dim": 32,
+              "n_routed_experts": 4, "n_shared_experts": 1, "num_experts_per_tok": 2, "moe_intermediate_size": 32,
+              "first_k_dense_replace": 1, "rms_norm_eps": 1e-6, "topk_method": "greedy", "routed_scaling_factor": 1.0}
+    shapes = {"model.embed_tokens": (config["vocab_size"], 64), "model.norm": (64,), "lm_head": (config["vocab_size"], 64)}
+    for i in range(2):
+        parts = {"input_layernorm": (64,), "post_attention_layernorm": (64,), "self_attn.q_proj": (96, 64),
+                 "self_attn.kv_a_proj_with_mqa": (80, 64), "self_attn.kv_a_layernorm": (64,),
+                 "self_attn.kv_b_proj": (128, 64), "self_attn.o_proj": (64, 64)}
+        inners = {"mlp.": 96} if i == 0 else dict({f"mlp.experts.{e}.": 32 for e in range(4)}, **{"mlp.shared_experts.": 32})
+        for stem, inner in inners.items():
+            parts.update({stem + "gate_proj": (inner, 64), stem + "up_proj": (inner, 64), stem + "down_proj": (64, inner)})
+        if i == 1:
+            parts["mlp.gate"] = (4, 64)
+        shapes.update({f"model.layers.{i}.{name}": shape for name, shape in parts.items()})
+    random = np.random.default_rng(9)
+    return config, {name + ".weight": (random.normal(0, 1 / 8, shape) if len(shape) == 2 else random.normal(1, 0.1, shape))
+                    .astype(np.float32) for name, shape in shapes.items()}
 
 
 def write_blocks(path):
@@ -509,8 +607,10 @@ def main(what, source, *rest):
     checkpoint = read_checkpoint(source)
     if what == "wide":
         config, checkpoint = made_up(config)
+    if what == "latents":
+        config, checkpoint = made_up_latents(config)
     write_model(checkpoint, config, os.path.join(source, "tokenizer.json"), out, kind, int(parts[0]) if parts else 1,
-                apart=what == "apart")
+                apart=what == "apart", split=what in ("split", "latents"))
 
 
 main(*sys.argv[1:])

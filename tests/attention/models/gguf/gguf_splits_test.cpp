@@ -1,0 +1,40 @@
+// How byte-level tokenizers of GGUF cut text, on words for which their rules differ.
+
+#include "attention/models/gguf/gguf_splits.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/attention/models/tokenizer_json.h"
+
+namespace headscope::attention::test {
+namespace {
+
+/// The pieces of a text, each behind a bar.
+std::string piecesBy(const std::string& name, const std::string& text) {
+  Json json = bytePairJson({});
+  json["model"]["fuse_unk"] = true;  // a piece is one token, which nobody knows
+  json["pre_tokenizer"] = Json::parse(ggufSplit(name)->preTokenizer);
+  const auto encoded = made(json).encode(text);
+  if (!encoded) return encoded.error().message;
+  std::string line;
+  for (const ByteRange& span : encoded->spans) line += "|" + text.substr(span.begin, span.end - span.begin);
+  return line;
+}
+
+TEST(GgufSplits, ofDeepSeek) {
+  EXPECT_EQ(piecesBy("deepseek-v3", "Hello, world! 12345 don't 日本語テスト\n\nx"),
+            "|Hello|,| world|!| |123|45| don|'t| |日本語テスト|\n\n|x");
+  EXPECT_EQ(piecesBy("deepseek-llm", "Hi there, 12a日é\nЯ한!  "), "|Hi| there|,| |12|a|日|é|\n|Я|한|!|  ");
+  EXPECT_EQ(piecesBy("deepseek-coder", "Hi there, 12a日"), "|Hi| there|,| |1|2|a|日");
+}
+
+TEST(GgufSplits, ofOthers) {
+  EXPECT_EQ(piecesBy("gpt-2", "don't 1234"), "|don|'t| 1234");
+  EXPECT_EQ(piecesBy("llama-bpe", "DON'T 1234"), "|DON|'T| |123|4");
+  EXPECT_EQ(piecesBy("qwen2", "a 12"), "|a| |1|2");
+  EXPECT_EQ(piecesBy("gpt-4o", "CamelCase's"), "|Camel|Case's");
+  EXPECT_EQ(ggufSplit("of nobody"), nullptr);
+}
+
+}  // namespace
+}  // namespace headscope::attention::test
