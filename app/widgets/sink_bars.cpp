@@ -12,7 +12,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float kGap = 6, kBar = 34;
+constexpr float kGap = 6, kBar = 34, kSlimGap = 2, kSlimBar = 6;
 
 }  // namespace
 
@@ -21,8 +21,10 @@ float sinkBarsRoom(const View& view) {
 }
 
 void paintSinkBars(const View& view, Canvas list, const HeatTile& tile, Index rows,
-                   const std::function<float(Index row)>& share) {
-  const float from = tile.area.Max.x + view.px(kGap), to = from + view.px(kBar);
+                   const std::function<float(Index row)>& share, SinkBars size) {
+  const bool slim = size == SinkBars::slim;
+  const float from = tile.area.Max.x + view.px(slim ? kSlimGap : kGap),
+              to = from + view.px(slim ? kSlimBar : kBar);
   const ImRect area(from, tile.area.Min.y, to, tile.area.Max.y);
   list.AddRectFilled(area.Min, area.Max, view.theme->raised);
   const Index first = std::max<Index>(0, static_cast<Index>(tile.row)),
@@ -36,9 +38,10 @@ void paintSinkBars(const View& view, Canvas list, const HeatTile& tile, Index ro
                        ImVec2(from + (to - from) * std::clamp(share(row), 0.0f, 1.0f), bottom - gap),
                        view.theme->secondary);
   }
-  paintText(list, view.fonts->small, ImVec2(area.GetCenter().x, area.Min.y - view.px(9)), view.theme->faint,
-            "sink", Align::center);
-  track("sink", area.Min, area.Max);
+  if (!slim)
+    paintText(list, view.fonts->small, ImVec2(area.GetCenter().x, area.Min.y - view.px(9)), view.theme->faint,
+              "sink", Align::center);
+  track(slim ? "sink." + std::to_string(tile.head) : "sink", area.Min, area.Max);
   if (!ImGui::IsWindowHovered() || !area.Contains(ImGui::GetIO().MousePos)) return;
   const auto row = static_cast<Index>(tile.row + (ImGui::GetIO().MousePos.y - tile.area.Min.y) /
                                                      std::max(tile.cellHeight(), 1e-3f));

@@ -6,6 +6,7 @@
 #include "app/compute/figures/drawing_parts.h"
 #include "app/compute/figures/drawings.h"
 #include "app/scene/text/number_text.h"
+#include "attention/core/receipt.h"
 
 namespace headscope::app {
 
@@ -120,6 +121,34 @@ void addPooled(Drawing& drawing, const DrawingColors& colors, Index factor, doub
         TextRun{fmt::format("each pixel the largest of {0} × {0} cells", factor), x, y, 9.5, colors.faint});
 }
 
+constexpr double kSinkGap = 5, kSinkBar = 34, kSlimSinkBar = 12;
+
+/// Units at the right of the cells, of a layer whose heads have sinks.
+double sinkRoom(const Snapshot& snapshot, double bar) {
+  return snapshot.config.sinks.empty() ? 0 : kSinkGap + bar;
+}
+
+/// What the head's sink takes of each row, as bars at the right of the cells; of pooled rows the mean.
+void addSinkBars(Drawing& drawing, const DrawingColors& colors, const Snapshot& snapshot,
+                 const SequenceSnapshot& sequence, Index head, const MatrixPanel& panel, double width) {
+  if (snapshot.config.sinks.empty()) return;
+  const double x = panel.x + panel.scale.width() + kSinkGap, high = panel.scale.row;
+  const Index rows = std::ssize(sequence.queries), factor = panel.scale.factor;
+  drawing.shapes.push_back(
+      Box{{x, panel.y, width, high * static_cast<double>(panel.values.rows())}, colors.raised});
+  const double gap = high > 8 ? 1 : 0;
+  for (Index drawn = 0; drawn < panel.values.rows(); ++drawn) {
+    const Index first = drawn * factor, last = std::min(rows, first + factor);
+    double share = 0;
+    for (Index row = first; row < last; ++row)
+      share += static_cast<double>(attention::sinkShare(snapshot.config, sequence.attention, head, row)) /
+               static_cast<double>(last - first);
+    drawing.shapes.push_back(Box{{x, panel.y + static_cast<double>(drawn) * high + gap,
+                                  width * std::clamp(share, 0.0, 1.0), high - 2 * gap},
+                                 colors.secondary});
+  }
+}
+
 const SequenceSnapshot& sequenceOf(const Scene& scene, const Snapshot& snapshot) {
   const SequenceSnapshot* shown = shownSequence(scene, &snapshot);
   attention::require(shown != nullptr, "a drawing needs a computed sequence");
@@ -160,7 +189,8 @@ Drawing headDrawing(const Scene& scene, const Snapshot& snapshot, Index head, co
   panel.style = headStyle(colors, scene.look, sequence.pictures, head, panel.scale.column);
   panel.queryTokens = &sequence.queries;
   panel.keyTokens = &sequence.keys;
-  const double right = panel.x + panel.scale.width(), bottom = panel.y + panel.scale.height();
+  const double sinks = sinkRoom(snapshot, kSinkBar);
+  const double right = panel.x + panel.scale.width() + sinks, bottom = panel.y + panel.scale.height();
   const double title = addTitle(drawing, colors, scene.look, snapshot, sequence, head, kMargin, 24, 15);
   ColourScale scale{right + 22, panel.y - 4, std::clamp(panel.scale.height(), 60.0, 200.0)};
   scale.masked = anyIs(panel.values, render::kMaskedCell);
@@ -173,6 +203,10 @@ Drawing headDrawing(const Scene& scene, const Snapshot& snapshot, Index head, co
                   kMargin;
   drawing.height = std::max(foot, scale.y + scale.height + 58) + kMargin;
   addPanel(drawing, colors, panel);
+  addSinkBars(drawing, colors, snapshot, sequence, head, panel, kSinkBar);
+  if (sinks > 0)
+    drawing.shapes.push_back(
+        TextRun{"sink", right - kSinkBar / 2, panel.y - 8, 9.5, colors.faint, Anchor::middle});
   addNumbers(drawing, panel, scene.look.quantity);
   return drawing;
 }
@@ -224,9 +258,11 @@ Drawing headsDrawing(const Scene& scene, const Snapshot& snapshot, const Drawing
   const Index heads = snapshot.config.heads, rows = shownRows(scene, snapshot, sequence);
   const PanelScale scale = tileScale(sequence, heads);
   constexpr double kTitle = 24, kGapX = 26, kGapY = 14;
+  const double sinks = sinkRoom(snapshot, kSlimSinkBar);
   // Whole units, so that cells lie alike on the pixels of every head.
   const double tileWidth =
-                   std::ceil(std::max(scale.width(), longestTitle(scene.look, snapshot, sequence))) + kGapX,
+                   std::ceil(std::max(scale.width() + sinks, longestTitle(scene.look, snapshot, sequence))) +
+                   kGapX,
                tileHeight = std::ceil(scale.height()) + kTitle + kGapY;
   const double left = kMargin + queryRoom(sequence.queries, scale.query());
   const Index columns = columnsFor(heads, tileWidth, tileHeight, options.aspect);
@@ -246,6 +282,7 @@ Drawing headsDrawing(const Scene& scene, const Snapshot& snapshot, const Drawing
     masked = masked || anyIs(panel.values, render::kMaskedCell);
     dead = dead || anyIs(panel.values, render::kDeadCell);
     addTitle(drawing, colors, scene.look, snapshot, sequence, head, panel.x, panel.y - 13, kTitleSize);
+    addSinkBars(drawing, colors, snapshot, sequence, head, panel, kSlimSinkBar);
     addPanel(drawing, colors, std::move(panel));
   }
   const Index lines = (heads + columns - 1) / columns;
@@ -257,9 +294,16 @@ Drawing headsDrawing(const Scene& scene, const Snapshot& snapshot, const Drawing
   addHeadScale(drawing, colors, scene.look, headStyle(colors, scene.look, sequence.pictures, 0, scale.column),
                bar, true);
   const double foot = bottom + keyRoom(sequence.keys, scale.key());
+  double below = bar.y + bar.height + 58;
+  if (sinks > 0) {
+    below += 18;
+    drawing.shapes.push_back(Box{{bar.x, below - 14, kSlimSinkBar, 8}, colors.secondary});
+    drawing.shapes.push_back(
+        TextRun{"sink’s share", bar.x + kSlimSinkBar + 6, below - 10, 9.5, colors.faint});
+  }
   addPooled(drawing, colors, scale.factor, left, foot + 4);
   drawing.width = right + 26 + kScaleWidth + kMargin;
-  drawing.height = std::max(foot, bar.y + bar.height + 58) + kMargin;
+  drawing.height = std::max(foot, below) + kMargin;
   return drawing;
 }
 

@@ -14,7 +14,9 @@
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/sink_bars.h"
 #include "app/widgets/text/token_labels.h"
+#include "attention/core/receipt.h"
 
 namespace headscope::app {
 
@@ -212,8 +214,13 @@ void paintOverTile(const Scene& scene, const HeadsState& page, const SequenceSna
   paintCellValues(view, list, tile, sequence, scene.look, rangeFor(scene.look, sequence.pictures, tile.head));
   if (switchedOff(snapshot.setup.subject, shownLayer(snapshot.setup), tile.head))
     paintOff(view, list, tile.area);
-  paintCrosshair(view, list, tile, query, key, static_cast<Index>(sequence.queries.size()),
-                 static_cast<Index>(sequence.keys.size()));
+  const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
+  paintCrosshair(view, list, tile, query, key, n, m);
+  if (!snapshot.config.sinks.empty())
+    paintSinkBars(
+        view, list, tile, n,
+        [&](Index row) { return attention::sinkShare(snapshot.config, sequence.attention, tile.head, row); },
+        SinkBars::slim);
 }
 
 void grid(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence, const ImRect& area) {
