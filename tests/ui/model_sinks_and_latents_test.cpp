@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "app/compute/figures/drawings.h"
 #include "app/pages/model/model_page.h"
 #include "app/scene/text/number_text.h"
 #include "attention/core/receipt.h"
@@ -62,6 +63,9 @@ TEST(ModelSinks, TheirShareIsShownBesideTheHeadAndInItsReceipt) {
   EXPECT_TRUE(ui.has("sink"));
   model.expectNoFlaws();
   ui.click("page.heads");
+  ui.draw();
+  for (const char* bars : {"sink.0", "sink.3"}) EXPECT_TRUE(ui.has(bars)) << "beside each head of the grid";
+  model.expectNoFlaws();
   ui.session().scene().cursor.focus = 2;
   ui.session().scene().cursor.cell = {2, 4, 3};
   ui.draw();
@@ -74,6 +78,22 @@ TEST(ModelSinks, TheirShareIsShownBesideTheHeadAndInItsReceipt) {
   EXPECT_TRUE(showsText("+ sink, which reads nothing"));
   EXPECT_TRUE(showsText(app::weightText(share)));
   model.expectNoFlaws();
+}
+
+bool says(const app::Drawing& drawing, const std::string& text) {
+  return std::ranges::any_of(drawing.shapes, [&](const app::Shape& shape) {
+    const auto* const run = std::get_if<app::TextRun>(&shape);
+    return run && run->text == text;
+  });
+}
+
+TEST(ModelSinks, FiguresHaveThemToo) {
+  OpenedFamily model("gpt_oss");
+  UiDriver& ui = model.ui;
+  ui.click("page.heads");
+  ui.draw();
+  EXPECT_TRUE(says(app::headDrawing(ui.scene(), ui.snapshot(), 2, {}), "sink"));
+  EXPECT_TRUE(says(app::headsDrawing(ui.scene(), ui.snapshot(), {}), "sink’s share"));
 }
 
 TEST(ModelLatents, TheCacheCountsTheLatent) {
@@ -95,6 +115,13 @@ TEST(ModelLatents, TheCacheCountsTheLatent) {
   ui.click("page.cache");
   ui.draw();
   EXPECT_TRUE(showsText("MLA (a latent of 8 + 4)"));
+  EXPECT_TRUE(ui.has("kind.mla")) << "the attention that is chosen";
+  model.expectNoFlaws();
+  ui.session().scene().cursor.cacheView = app::CacheView::shapes;
+  ui.draw();
+  // 12 numbers against 3 heads of 7 + 5.
+  EXPECT_TRUE(showsText("MLA, as the model has it, needs ⅓ of what MHA would."));
+  EXPECT_TRUE(showsText("latent 8 + 4 rotary"));
   model.expectNoFlaws();
   ui.click("page.lab");
   ui.draw();

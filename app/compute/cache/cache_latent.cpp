@@ -157,9 +157,6 @@ Result<MemoryShare> mapMemory(const AttentionConfig& config, Index latent, const
 Result<LatentHeads> attendLatent(const std::shared_ptr<const Snapshot>& snapshot, Index line, Index latent,
                                  Index rotary, Resources& resources, std::stop_token stop) {
   const AttentionConfig& config = snapshot->config;
-  if (config.latentDim > 0)
-    return Error{fmt::format("This model has a latent of its own: {} + {} numbers a token.", config.latentDim,
-                             config.rotaryDim)};
   const auto memory = mapMemory(config, std::min(latent, config.modelDim), resources, stop);
   if (!memory) return memory.error();
   const auto parts = layerParts({snapshot, line}, resources, stop);

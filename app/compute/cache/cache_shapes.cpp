@@ -43,6 +43,10 @@ Result<std::shared_ptr<const Snapshot>> fullHeads(const ShapesQuestion& question
 /// (DeepSeek-AI 2024, DeepSeek-V2, section 2.1, without the latent of queries).
 std::uint64_t latentParameters(const AttentionConfig& config, Index latent, Index rotary) {
   const Index d = config.modelDim, queries = config.heads * config.headDim;
+  if (config.latentDim > 0)  // a head's size has the rotated part in it
+    return static_cast<std::uint64_t>(
+        d * queries + d * config.heads * config.valueSize() + d * (latent + rotary) +
+        latent * config.heads * (config.headDim - rotary + config.valueSize()));
   const Index keysAndValues = 2 * config.kvHeads * config.headDim;
   return static_cast<std::uint64_t>(2 * d * queries + d * config.heads * rotary + d * (latent + rotary) +
                                     latent * keysAndValues);
@@ -109,7 +113,7 @@ Result<ShapesStudy> studyShapes(const ShapesQuestion& question, Resources& resou
     ShapeCase one;
     one.name = name(count);
     one.kvHeads = count;
-    one.numbersPerToken = 2 * count * config.headDim;
+    one.numbersPerToken = count * (config.headDim + config.valueSize());
     one.parameters = attention::parameterCount(shape, false);
     put(std::move(one), count == config.kvHeads
                             ? exact
@@ -118,7 +122,13 @@ Result<ShapesStudy> studyShapes(const ShapesQuestion& question, Resources& resou
   }
   ShapeCase mla;
   mla.name = "MLA";
-  if (auto heads =
+  if (config.latentDim > 0) {  // which the model has already
+    mla.latent = config.latentDim;
+    mla.rotary = config.rotaryDim;
+    mla.numbersPerToken = mla.latent + mla.rotary;
+    mla.parameters = latentParameters(config, mla.latent, mla.rotary);
+    put(std::move(mla), exact);
+  } else if (auto heads =
           attendLatent(*full, question.sequence, question.latent, question.rotary, resources, stop)) {
     mla.latent = heads->latent;
     mla.rotary = heads->rotary;

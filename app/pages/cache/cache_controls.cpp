@@ -191,16 +191,23 @@ void shapesSection(Scene& scene, CacheState& page) {
     }
     if (slider(view, spec, stops, merged)) scene.cost.cache.merged = merged;
   }
-  fieldSlider(view, scene, "cost.cache.latent");
+  const bool own = page.snapshot && page.snapshot->config.latentDim > 0;
+  const std::string latentNow = own ? std::to_string(page.snapshot->config.latentDim) : "",
+                    rotaryNow = own ? std::to_string(page.snapshot->config.rotaryDim) : "";
+  const char* const set = own ? "Set by the opened model" : "";
+  fieldSlider(view, scene, "cost.cache.latent", {.disabledReason = set, .shown = latentNow.c_str()});
   std::vector<Index> even;
   for (Index i = 0; i <= std::min<Index>(turnedDims(page), 512); i += 2) even.push_back(i);
   SliderState rotary;
   rotary.stops = even;
   if (even.size() < 2) rotary.disabledReason = "This layer's keys have no rotary part";
   if (even.size() < 2) rotary.shown = "none";
+  if (own) rotary.disabledReason = set, rotary.shown = rotaryNow.c_str();
   fieldSlider(view, scene, "cost.cache.rotary_dim", rotary);
   hint(view,
-       made ? "MHA is this layer with one kv head per query head, from the same seeds. GQA and MQA merge kv "
+       own  ? "MLA is the model's own: one latent for all heads' keys and values, and one rotary key. MHA stores "
+              "what is made of it, head by head, with the same output. Kv heads are merged by their mean."
+       : made ? "MHA is this layer with one kv head per query head, from the same seeds. GQA and MQA merge kv "
               "heads by their mean, as in the GQA paper. MLA stores one latent for keys and values (the best "
               "approximation of its rank) and, under RoPE, one rotary key for all heads."
             : "Kv heads are merged by their mean, as in the GQA paper. MLA stores one latent for keys and "

@@ -114,12 +114,18 @@ void shapesView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
   if (viewIsEmpty(scene, page, area, problem, !has)) return;
   const ShapesStudy& study = *page.shapes->value;
   const bool alone = study.cases.size() == 2;  // one kv head, and a latent
-  const ShapeCase& between = study.cases[alone ? 0 : 1];
+  // A model with a latent of its own is compared with what its heads' keys and values would take.
+  const bool own = page.shapes->request.snapshot->config.latentDim > 0;
+  const ShapeCase& between = own ? study.cases.back() : study.cases[alone ? 0 : 1];
   const std::uint64_t bytes = bytesPerToken(scene, between), mha = bytesPerToken(scene, study.cases[0]);
   const std::string head = headWords(page.shapes->request.snapshot->setup, page.shapes->request.head);
   std::vector<std::string> sentence{"per token. MQA already has one kv head: nothing to merge.",
                                     "per token. MQA has one kv head already."};
-  if (!alone)
+  if (own)
+    sentence = {fmt::format("per token. MLA, as the model has it, needs {} of what MHA would.",
+                            fractionText(bytes, mha)),
+                fmt::format("per token. MLA: {} of MHA's cache.", fractionText(bytes, mha))};
+  else if (!alone)
     sentence = {fmt::format("per token. {} ({}) needs {} of the cache; output error {}.", between.name,
                             countedText(between.kvHeads, "kv head"), fractionText(bytes, mha),
                             errorText(between.output.all)),
@@ -132,7 +138,11 @@ void shapesView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
           ? fmt::format("Merged by mean, not retrained; {}, query ↓ key →; bars: error per token", head)
           : fmt::format("One layer in {} shapes: kv heads merged by their mean, not retrained; weights of {}",
                         kCounts[study.cases.size()], head);
-  if (study.cases.size() == 3 && !small)
+  if (own && !small)
+    rest = fmt::format("MHA stores each head's keys and values in place of their latent; others merge them by "
+                       "their mean; weights of {}",
+                       head);
+  else if (study.cases.size() == 3 && !small)
     rest += fmt::format("; no number between {} and 1 divides the kv heads", study.cases[0].kvHeads);
   const float top = viewHeadline(view, area, fourDigitBytes(bytes), sentence,
                                  {rest, "Merged by mean; query ↓ key →; bars: error per token"}, small);

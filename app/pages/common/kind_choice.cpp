@@ -7,6 +7,7 @@
 #include "app/compute/layer/layer_inputs.h"
 #include "app/compute/layer/layer_weights.h"
 #include "app/scene/model_fit.h"
+#include "app/scene/models/open_model.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 
@@ -43,6 +44,11 @@ void kindChoice(Setup& setup, View& view, const std::string& locked) {
   for (std::size_t kind = 0; kind < choices.size() && locked.empty(); ++kind)
     choices[kind].disabledReason = kindRefusal(setup, static_cast<AttentionKind>(kind));
   int chosen = static_cast<int>(kindOf(model));
+  const auto& opened = setup.subject.opened;
+  if (const Index rank = opened ? opened->config().latent.rank : 0; rank > 0) {
+    chosen = static_cast<int>(choices.size());
+    choices.push_back({"MLA", locked, "mla"});
+  }
   if (segmented(view, "kind", choices, chosen,
                 "MHA: each query head has its own keys and values. GQA: groups of heads share them. MQA: all "
                 "heads share one pair. The cache shrinks to kv_heads / heads."))
