@@ -11,7 +11,7 @@ constinit const ConfigFields kSharedFields{
     .ignored =
         // Where the file comes from and how its weights are kept.
     "transformers_version torch_dtype dtype _name_or_path _commit_hash auto_mapping unsloth_version "
-    "unsloth_fixed model_name "
+    "unsloth_fixed model_name transformers.js_config "
     // Training.
     "is_decoder initializer_range gradient_checkpointing attention_dropout hidden_dropout "
     "hidden_dropout_prob "

@@ -14,6 +14,8 @@ constinit const ConfigFields kLlamaFields{
         "hidden_size intermediate_size vocab_size num_attention_heads num_key_value_heads head_dim "
         "num_hidden_layers hidden_act max_position_embeddings rms_norm_eps rope_theta rope_scaling "
         "rope_parameters partial_rotary_factor original_max_position_embeddings",
+    .ignored = "is_llama_config",
+    .fixed = "rope_interleaved=false use_mrope=false",
     .base = &kSharedFields,
 };
 

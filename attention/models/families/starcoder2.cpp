@@ -34,7 +34,8 @@ constinit const Family families::starcoder2{
     .headPrefixes = kNoPrefix,
     .names = kStarCoder2Names,
     .fields = {.read = "norm_epsilon use_bias sliding_window",
-               .ignored = "residual_dropout embedding_dropout",
+               .ignored = "residual_dropout embedding_dropout activation_function layer_norm_epsilon "
+                          "attention_softmax_in_fp32 scale_attention_softmax_in_fp32 scale_attn_weights",
                .fixed = R"(mlp_type="default" norm_type="layer_norm")",
                .base = &kLlamaFields},
     .read = readStarCoder2,

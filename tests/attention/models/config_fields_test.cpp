@@ -71,6 +71,14 @@ TEST(ConfigFields, whatPublishedCodeKnowsIsOnAList) {
   }
 }
 
+TEST(ConfigFields, whatPublishedFilesHaveIsKnown) {
+  for (const Family* family : familyTable())
+    if (const auto found = kInPublishedFiles.find(std::string(family->name)); found != kInPublishedFiles.end())
+      forEachField(found->second, [&](std::string_view name, std::string_view) {
+        EXPECT_TRUE(knows(family->fields, name)) << family->name << ": " << name;
+      });
+}
+
 /// No value of the wrong kind passes: a field that is said to be read is read.
 TEST(ConfigFields, whatIsReadIsReadWhateverTheOthersSay) {
   for (const Family* family : familyTable())

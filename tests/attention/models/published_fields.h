@@ -274,4 +274,21 @@ inline const std::map<std::string, std::string> kPublished = {
      "attention_dropout activation initializer_range qa_dropout seq_classif_dropout pad_token_id "
      "tie_word_embeddings"}};
 
+/// What files that are published have besides: fields of code before it was transformers', and of other
+/// programs.
+inline const std::map<std::string, std::string> kInPublishedFiles = {
+    {"llama", "is_llama_config rope_interleaved transformers.js_config"},
+    {"qwen2", "use_mrope"},
+    {"gpt2", "n_ctx"},
+    {"phi3", "full_attn_mod interpolate_factor lm_head_bias mlp_bias auto_map"},
+    {"starcoder2",
+     "activation_function layer_norm_epsilon attention_softmax_in_fp32 scale_attention_softmax_in_fp32 "
+     "scale_attn_weights mlp_type norm_type"},
+    {"smollm3", "max_window_layers pretraining_tp transformers.js_config"},
+    {"cohere2", "layer_switch order_of_interleaved_layers rotary_pct use_embedding_sharing"},
+    {"gpt_oss", "experts_per_token initial_context_length swiglu_limit quantization_config"},
+    {"deepseek_v2", "aux_loss_alpha seq_aux ep_size scoring_func topk_method norm_topk_prob"},
+    {"opt", "prefix activation_dropout"},
+    {"distilbert", "tie_weights_"}};
+
 }  // namespace headscope::attention::test
