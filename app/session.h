@@ -34,8 +34,9 @@ class Session {
   /// Draws one frame of width × height pixels at `scale` (the monitor's), `elapsed` seconds after the last.
   void frame(int width, int height, float scale, double elapsed);
   /// Where there are no threads, does a piece of what is to be computed or read; whether there was any. After
-  /// a frame, so that what is on screen is asked for first.
-  bool work() { return services_.files.work() || services_.workers.work(); }
+  /// a frame, so that what is on screen is asked for first. May be called while an earlier call rests inside
+  /// its work, which goes on when this one is done: files go before what is computed.
+  bool work() { return services_.files.work() || (!services_.files.working() && services_.workers.work()); }
   /// Seconds until something has to be drawn again without input; 0 = at once, infinity = never.
   double nextFrameIn() const;
 

@@ -6,6 +6,7 @@ bool hasOutsideFiles() {
   return false;
 }
 void askForOutsideFiles(const std::vector<std::string>&) {}
+void askForOutsideFolder() {}
 std::filesystem::path takeOutsideFile() {
   return {};
 }

@@ -13,6 +13,8 @@ namespace headscope::app {
 bool hasOutsideFiles();
 /// Asks the person for files with those endings.
 void askForOutsideFiles(const std::vector<std::string>& endings);
+/// Asks the person for a folder.
+void askForOutsideFolder();
 /// What was given since the last call, as the program sees it now; "" where nothing was.
 std::filesystem::path takeOutsideFile();
 

@@ -59,6 +59,7 @@ export class Browser {
     if (method === 'Runtime.exceptionThrown') this.problems.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
     if (method === 'Log.entryAdded' && params.entry.level === 'error') this.problems.push(params.entry.text);
     if (method === 'Page.downloadWillBegin' || method === 'Browser.downloadWillBegin') this.downloads.push(params.suggestedFilename);
+    if (method === 'Page.fileChooserOpened') this.chooser?.(params);
     if (method === 'Page.javascriptDialogOpening') {
       this.dialogs += 1;
       this.send('Page.handleJavaScriptDialog', { accept: this.leaves });
@@ -102,6 +103,23 @@ export class Browser {
   async key(key, { code = '', modifiers = 0, text } = {}) {
     await this.send('Input.dispatchKeyEvent', { type: 'keyDown', key, code, modifiers, text });
     await this.send('Input.dispatchKeyEvent', { type: 'keyUp', key, code, modifiers });
+  }
+  async type(text) {
+    for (const letter of text) await this.key(letter, { text: letter });
+  }
+  // `points`: [[x, y], ...] of all fingers; none where the last ones leave.
+  async touch(type, points = []) {
+    await this.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+  }
+  // Gives the browser's next dialog for files these, or a folder.
+  async giveFiles(...files) {
+    await this.send('Page.setInterceptFileChooserDialog', { enabled: true });
+    return new Promise(done => {
+      this.chooser = async ({ backendNodeId }) => {
+        await this.send('DOM.setFileInputFiles', { files, backendNodeId });
+        done();
+      };
+    });
   }
   async mouse(type, x, y, button = 'none') {
     await this.send('Input.dispatchMouseEvent', { type, x, y, button, buttons: button === 'left' && type !== 'mouseReleased' ? 1 : 0, clickCount: button === 'none' ? 0 : 1 });

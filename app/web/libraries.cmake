@@ -5,7 +5,11 @@ set(from ${HEADSCOPE_WEB_SOURCES})
 set(made ${CMAKE_BINARY_DIR}/libraries)
 enable_language(C)
 
+option(HEADSCOPE_WEB_THREADS "With threads, for a server that sends the headers they need" OFF)
 set(web_flags -fwasm-exceptions -sSUPPORT_LONGJMP=wasm -msimd128)
+if(HEADSCOPE_WEB_THREADS)
+  list(APPEND web_flags -pthread)
+endif()
 add_compile_options(${web_flags})
 add_link_options(${web_flags})
 # What the system does for the desktop, and what app/platform/web and app/web do instead.
@@ -57,7 +61,7 @@ web_library(freetype SOURCES ${sources} INCLUDE ${from}/freetype/include OWN_INC
 target_link_libraries(web_freetype INTERFACE web_z)
 add_library(Freetype::Freetype ALIAS web_freetype)
 
-web_library(harfbuzz SOURCES ${from}/harfbuzz/src/harfbuzz.cc INCLUDE ${from}/harfbuzz/src OWN HB_NO_MT)
+web_library(harfbuzz SOURCES ${from}/harfbuzz/src/harfbuzz.cc INCLUDE ${from}/harfbuzz/src OWN $<$<NOT:$<BOOL:${HEADSCOPE_WEB_THREADS}>>:HB_NO_MT>)
 add_library(PkgConfig::harfbuzz ALIAS web_harfbuzz)
 
 file(GLOB sources ${from}/fribidi/lib/fribidi*.c)
@@ -100,29 +104,58 @@ web_library(pcre2 SOURCES ${sources} ${made}/pcre2/pcre2_chartables.c INCLUDE ${
   OWN HAVE_CONFIG_H SUPPORT_UNICODE SUPPORT_PCRE2_8 DEFINE PCRE2_CODE_UNIT_WIDTH=8 PCRE2_STATIC)
 add_library(PkgConfig::pcre2 ALIAS web_pcre2)
 
-# libzip's own build finds out much about the system; it can't run what would tell it the sizes of types.
-set(ZLIB_LIBRARY ${CMAKE_BINARY_DIR}/libweb_z_objects.a CACHE STRING "" FORCE)
-set(ZLIB_INCLUDE_DIR ${from}/zlib CACHE PATH "" FORCE)
-foreach(off ENABLE_COMMONCRYPTO ENABLE_GNUTLS ENABLE_MBEDTLS ENABLE_OPENSSL ENABLE_WINDOWS_CRYPTO ENABLE_BZIP2
-    ENABLE_LZMA BUILD_TOOLS BUILD_REGRESS BUILD_EXAMPLES BUILD_DOC BUILD_SHARED_LIBS)
-  set(${off} OFF CACHE BOOL "" FORCE)
+# What libzip's own build would find out in minutes, and the texts of its errors, which it makes from its header.
+set(zip ${from}/libzip/lib)
+file(CONFIGURE OUTPUT ${made}/libzip/config.h CONTENT "#pragma once
+#include \"zipconf.h\"
+#define HAVE_EXPLICIT_BZERO
+#define HAVE_FILENO
+#define HAVE_FSEEKO
+#define HAVE_FTELLO
+#define HAVE_LOCALTIME_R
+#define HAVE_STDBOOL_H
+#define HAVE_STRCASECMP
+#define HAVE_STRDUP
+#define HAVE_STRINGS_H
+#define HAVE_STRTOLL
+#define HAVE_STRTOULL
+#define HAVE_UNISTD_H
+#define SIZEOF_OFF_T 8
+#define SIZEOF_SIZE_T 4
+")
+set(libzip_VERSION 1.7.3)
+set(libzip_VERSION_MAJOR 1)
+set(libzip_VERSION_MINOR 7)
+set(libzip_VERSION_PATCH 3)
+set(ZIP_STATIC 1)
+set(ZIP_NULLABLE_DEFINES "#define _Nullable\n#define _Nonnull")
+set(LIBZIP_TYPES_INCLUDE "#include <inttypes.h>")
+foreach(bits 8 16 32 64)
+  set(ZIP_INT${bits}_T int${bits}_t)
+  set(ZIP_UINT${bits}_T uint${bits}_t)
 endforeach()
-foreach(size OFF_T=8 SIZE_T=4)
-  string(REPLACE "=" ";" size ${size})
-  list(GET size 0 name)
-  list(GET size 1 bytes)
-  set(SIZEOF_${name} ${bytes} CACHE INTERNAL "")
-  set(HAVE_SIZEOF_${name} TRUE CACHE INTERNAL "")
-endforeach()
-set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)
-set(CMAKE_UNITY_BUILD OFF)
-add_subdirectory(${from}/libzip ${made}/libzip EXCLUDE_FROM_ALL)
-target_compile_options(zip PRIVATE -w -O2)
-target_include_directories(zip PRIVATE ${from}/zlib)
-web_library(zip INCLUDE ${from}/libzip/lib ${made}/libzip)
-target_link_libraries(web_zip INTERFACE zip web_z)
+configure_file(${from}/libzip/cmake-zipconf.h.in ${made}/libzip/zipconf.h)
+file(STRINGS ${zip}/zip.h errors REGEX "^#define ZIP_ER_[A-Z_]+ [0-9]+ +/\\* [NSZ] ")
+list(TRANSFORM errors REPLACE "^.*/\\* ([NSZ]) (.*) \\*/.*$" "\\1\\2")
+list(TRANSFORM errors REPLACE "^.(.*)$" "\"\\1\"," OUTPUT_VARIABLE texts)
+list(TRANSFORM errors REPLACE "^(.).*$" "\\1," OUTPUT_VARIABLE kinds)
+list(JOIN texts "\n" texts)
+list(JOIN kinds " " kinds)
+file(CONFIGURE OUTPUT ${made}/libzip/zip_err_str.c CONTENT "#include \"zipint.h\"
+const char* const _zip_err_str[] = {${texts}};
+const int _zip_nerr_str = sizeof(_zip_err_str) / sizeof(_zip_err_str[0]);
+#define N ZIP_ET_NONE
+#define S ZIP_ET_SYS
+#define Z ZIP_ET_ZLIB
+const int _zip_err_type[] = {${kinds}};
+")
+file(GLOB sources ${zip}/zip_*.c)
+list(FILTER sources EXCLUDE REGEX "win32|uwp|crypto_|winzip|bzip2|xz")
+web_library(zip SOURCES ${sources} ${made}/libzip/zip_err_str.c INCLUDE ${zip} ${made}/libzip OWN_INCLUDE ${from}/zlib
+  OWN HAVE_CONFIG_H)
+target_link_libraries(web_zip INTERFACE web_z)
 add_library(PkgConfig::zip ALIAS web_zip)
-add_library(ZLIB::ZLIB ALIAS web_z)  # after libzip, which would export it
+add_library(ZLIB::ZLIB ALIAS web_z)
 
 set(hwy ${from}/highway/hwy)
 web_library(hwy SOURCES ${hwy}/targets.cc ${hwy}/aligned_allocator.cc ${hwy}/per_target.cc INCLUDE ${from}/highway)

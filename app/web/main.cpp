@@ -1,15 +1,17 @@
-// The program in a browser's page: the browser asks for each frame, and between two of them a piece of work
-// is done.
+// The program in a browser's page: the browser asks for each frame, and between two of them work is done.
 
 #include <emscripten.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <utility>
 
 #include "app/compute/figures/svg.h"
 #include "app/compute/jobs/memory_budget.h"
@@ -34,6 +36,8 @@ constexpr std::uint64_t kMemory = std::uint64_t{768} << 20;
 /// How long the scene rests before the address names it: browsers limit how often that may change.
 constexpr double kSettledSeconds = 0.5;
 constexpr double kKeptAfterSeconds = 2;
+/// Of work, until the browser has its turn.
+constexpr double kSlice = 0.008;
 
 double secondsSince(Clock::time_point time) {
   return std::chrono::duration<double>(Clock::now() - time).count();
@@ -41,13 +45,14 @@ double secondsSince(Clock::time_point time) {
 
 class BrowserPage {
  public:
-  BrowserPage() : session_(ui_, Limits{kMemory}, [] {}) {
+  BrowserPage() : session_(ui_, Limits{kMemory}, [this] { worked_ = true; }) {
     window_.sendEventsTo(ui_.input());
     session_.view().preferences = loadPreferences();
     if (!attention::isThere(preferencesPath())) session_.view().preferences.light = headscopePageLight() != 0;
     const std::filesystem::path state = stateFolder();
     recovery_ = std::make_shared<RecoveryStore>(state.empty() ? state : state / "recovery");
     session_.recoverWith(recovery_);
+    if (headscopePageRests()) stand_in::atStopCheck = [this] { rest(); };
     shown_ = session_.document().scene();  // which is not worth an address of its own
   }
 
@@ -55,7 +60,7 @@ class BrowserPage {
   InputQueue& input() { return ui_.input(); }
 
   void frame() {
-    const bool worked = work();
+    const bool worked = worked_.exchange(false);
     if (worked) {
       headscopePageDownloads();
       headscopePageKeep();
@@ -76,6 +81,16 @@ class BrowserPage {
     headscopePageFrame(secondsSince(now) * 1000, session_.busy() ? 0 : next);
   }
 
+  /// What fits into a slice, and of what takes longer one piece, which rests meanwhile where the browser lets
+  /// it; whether there was any.
+  bool work() {
+    beginSlice();
+    bool any = false;
+    while (secondsSince(slice_) < kSlice && session_.work()) any = true;
+    inside_ = false;
+    return any;
+  }
+
   void open(std::string link) { session_.openLink(std::move(link), Outcome(session_.view())); }
   void clipboard(const char* text) { ImGui::SetClipboardText(text); }
   void picture(const std::string& path) {
@@ -88,13 +103,16 @@ class BrowserPage {
   void say(const std::string& why) { session_.view().messages.fail(why); }
 
  private:
-  /// What fits between two frames, and of what takes longer one piece; whether there was any.
-  bool work() {
-    constexpr double kSlice = 0.008;
-    const auto start = Clock::now();
-    bool any = false;
-    while (secondsSince(start) < kSlice && session_.work()) any = true;
-    return any;
+  void beginSlice() {
+    slice_ = Clock::now();
+    inside_ = true;
+  }
+  /// Where work asks whether it is to stop; also frames do.
+  void rest() {
+    if (!inside_ || secondsSince(slice_) < kSlice) return;
+    inside_ = false;
+    headscopePageRest();
+    beginSlice();
   }
   /// Brings the page's address and the browser's storage in line with the scene once it rests.
   void follow() {
@@ -122,13 +140,15 @@ class BrowserPage {
     headscopePageKeep();
   }
 
+  std::atomic<bool> worked_ = false;  ///< something was, since the last frame
   Window window_{"Headscope", 0, 0};
   Ui ui_;
   Session session_;
   std::shared_ptr<RecoveryStore> recovery_;
   std::string title_;
   Scene seen_, shown_, kept_;
-  Clock::time_point last_ = Clock::now(), due_ = last_, changed_ = last_;
+  Clock::time_point last_ = Clock::now(), due_ = last_, changed_ = last_, slice_ = last_;
+  bool inside_ = false;  ///< of work, not of a frame
 };
 
 /// An exception ends the page with a sentence; unsaved work has been kept.
@@ -140,6 +160,13 @@ void guarded(void* page, Act act) {
     emscripten_cancel_main_loop();
     headscopePageFailed(error.what());
   }
+}
+
+/// The page calls it on a stack that can rest.
+int work(void* page) {
+  bool worked = false;
+  guarded(page, [&worked](BrowserPage& own) { worked = own.work(); });
+  return worked ? 1 : 0;
 }
 
 void frame(void* page) {
@@ -159,6 +186,7 @@ EMSCRIPTEN_KEEPALIVE void headscopeSay(void* page, const char* text);
 EMSCRIPTEN_KEEPALIVE void headscopeLinkAddress(void* page, const char* address);
 EMSCRIPTEN_KEEPALIVE void headscopePicture(void* page, const char* path);
 EMSCRIPTEN_KEEPALIVE void headscopeEmbed(void* page, const char* none);
+EMSCRIPTEN_KEEPALIVE void headscopeLeftFullScreen(void* page, const char* none);
 }
 
 using headscope::app::BrowserPage;
@@ -223,11 +251,16 @@ void headscopeEmbed(void* page, const char*) {
   guarded(page, [](BrowserPage& own) { own.session().view().present = true; });
 }
 
+/// By the browser's own key.
+void headscopeLeftFullScreen(void* page, const char*) {
+  guarded(page, [](BrowserPage& own) { own.session().view().fullScreen = false; });
+}
+
 int main() {
   try {
     // For as long as the browser shows the page.
     BrowserPage* const page = std::make_unique<BrowserPage>().release();
-    headscopePageBegun(page);
+    headscopePageBegun(page, headscope::app::work);
     emscripten_set_main_loop_arg(headscope::app::frame, page, 0, false);
     return 0;
   } catch (const std::exception& error) {

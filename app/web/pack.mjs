@@ -1,8 +1,8 @@
-// Packs the program, its files and the page into one HTML.
-//   node pack.mjs --page page.html --program FOLDER/headscope --output FILE.html [--files FOLDER=/PATH] [--file FILE=/PATH]
+// Packs the program, its files and the page into one HTML. With threads, their script and the program's stay beside it.
+//   node pack.mjs [--threads yes] --page page.html --program FOLDER/headscope --output FILE.html [--files FOLDER=/PATH] [--file FILE=/PATH]
 import { createHash } from 'node:crypto';
-import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { copyFileSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 
 // Of the assets, what the program doesn't read.
@@ -43,5 +43,10 @@ const parts = {
   PROGRAM: packed(readFileSync(options.program + '.wasm')),
   FILES: packed(archive(files)),
   SCRIPT: script,
+  THREADS: options.threads ?? 'no',
+  WORKERS: options.threads === 'yes' ? " worker-src 'self';" : '',
 };
+if (options.threads === 'yes')
+  for (const ending of ['.js', '.worker.js'])
+    copyFileSync(options.program + ending, join(dirname(options.output), basename(options.program) + ending));
 writeFileSync(options.output, page.replace(/{{([A-Z]+)}}/g, (_, name) => parts[name]));

@@ -2,6 +2,7 @@
 // Everything that comes from a link, a file or the clipboard goes to the program as text or bytes, never into the page.
 'use strict';
 const headscopeBegan = performance.now();
+const kThreads = document.documentElement.dataset.threads === 'yes';
 
 class HeadscopePage {
   constructor() {
@@ -16,6 +17,12 @@ class HeadscopePage {
     this.fragment = '';
     this.chosen = '';        // in the browser's dialog for files
     this.held = new Set();   // unsaved work of other tabs
+    // Whether work on a stack of its own can wait for the browser, and what goes on with each that waits.
+    this.rests = !kThreads && typeof WebAssembly.Suspending === 'function';
+    this.resting = [];
+    this.turns = new MessageChannel();
+    this.turns.port1.onmessage = () => this.turn();
+    this.posted = false;
   }
 
   // Texts and files.
@@ -76,6 +83,69 @@ class HeadscopePage {
     this.frames.push(milliseconds);
     if (this.frames.length > 1000) this.frames.shift();
     this.nextIn = nextIn;
+    this.turnSoon();
+  }
+
+  // Work: in each turn what waits begins, and where there is nothing, what rests last goes on. Its stack lies
+  // on those of what rests longer.
+
+  programBegan(program, work) {
+    this.program = program;
+    this.work = this.rests ? WebAssembly.promising(work) : async program => work(program);
+  }
+  turnSoon() {
+    if (this.posted || this.problem) return;
+    this.posted = true;
+    this.turns.port2.postMessage(null);
+  }
+  turn() {
+    this.posted = false;
+    const resting = this.resting.length;
+    this.work(this.program).then(worked => worked && this.turnSoon(), error => this.failed('the program ended: ' + error.message));
+    if (resting > 0 && this.resting.length === resting && this.resting.at(-1).ready) this.resting.pop().goOn();
+  }
+  // Its stack goes on when it is the last of those that rest, and `ready`.
+  rest(ready = Promise.resolve()) {
+    const one = { ready: false };
+    ready.finally(() => {
+      one.ready = true;
+      this.turnSoon();
+    });
+    return new Promise(goOn => {
+      one.goOn = goOn;
+      this.resting.push(one);
+    });
+  }
+  // RGBA of an SVG document that fills the pixels; null where it can't be drawn. A document that is an image has
+  // its fonts inside.
+  async draw(svg, width, height) {
+    const pixels = this.drawn(svg, width, height).catch(() => null);
+    await this.rest(pixels);
+    return pixels;
+  }
+  async drawn(svg, width, height) {
+    this.faces ??= (await Promise.all([['Inter', 400, 'Inter-Regular.otf'], ['Inter', 600, 'Inter-SemiBold.otf'],
+      ['JetBrains Mono', 400, 'JetBrainsMono-Regular.ttf']].map(async ([family, weight, file]) => {
+      const reader = new FileReader();
+      await new Promise(done => {
+        reader.onload = done;
+        reader.readAsDataURL(new Blob([FS.readFile('/headscope/fonts/' + file)]));
+      });
+      return `@font-face{font-family:"${family}";font-weight:${weight};src:url(${reader.result})}`;
+    }))).join('');
+    const image = new Image(width, height), face = svg.replace(/<svg[^>]*>/, open => `${open}<style>${this.faces}</style>`);
+    image.src = URL.createObjectURL(new Blob([face], { type: 'image/svg+xml' }));
+    try {
+      await image.decode();
+      const canvas = document.createElement('canvas');
+      canvas.width = width;
+      canvas.height = height;
+      const context = canvas.getContext('2d');
+      context.drawImage(image, 0, 0, width, height);
+      return context.getImageData(0, 0, width, height).data;
+    } finally {
+      URL.revokeObjectURL(image.src);
+    }
   }
   failed(why) {
     document.body.append(this.say);
@@ -146,14 +216,15 @@ class HeadscopePage {
 
   // Files from outside.
 
-  askForFiles(endings) {
+  askForFiles(endings) {  // a folder where there are none
     const input = document.createElement('input');
     input.type = 'file';
     input.multiple = true;
     input.accept = endings;
+    input.webkitdirectory = !endings;
     input.onchange = async () => {
-      const files = [...input.files];
-      if (await this.take(files.map(file => [file.name, file]))) this.chosen = '/files/' + files[0].name;
+      const files = [...input.files].map(file => [file.webkitRelativePath || file.name, file]);
+      if (await this.take(files)) this.chosen = '/files/' + files[0][0].split('/')[0];
     };
     input.click();
   }
@@ -218,6 +289,7 @@ class HeadscopePage {
       this.fragment = location.hash;
       if (location.hash.length > 1) this.call('headscopeOpenLink', location.hash);
     });
+    document.addEventListener('fullscreenchange', () => document.fullscreenElement || this.call('headscopeLeftFullScreen'));
     addEventListener('beforeunload', event => {
       this.keep();
       if (this.unsaved) event.preventDefault();
@@ -256,10 +328,13 @@ const Module = { canvas: document.getElementById('canvas'), page: new HeadscopeP
 let FS;
 
 async function begin(page) {
+  if (kThreads && !globalThis.crossOriginIsolated)
+    throw new Error('this page computes on threads, for which its server has to send the headers that app/web/serve sends.');
   const missing = page.missing();
   if (missing) throw new Error(`this browser has no ${missing}. A current Firefox, Chrome, Edge or Safari has it.`);
   const [program, files] = await Promise.all([page.unpacked('program'), page.unpacked('files')]);
   Module.wasmBinary = program;
+  Module.mainScriptUrlOrBlob = 'headscope.js';
   Module.onAbort = why => page.failed('the program ended: ' + why);
   Module.preRun = [() => Object.assign(Module.ENV, { HEADSCOPE_ASSETS: '/headscope', HOME: '/files' })];
   await headscopeProgram(Module);

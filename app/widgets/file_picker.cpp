@@ -49,7 +49,9 @@ FilePicker::FilePicker(FileQuestion question, FolderReads& folders)
   std::error_code ignored;
   if (folder_.empty()) folder_ = fs::current_path(ignored);
   look(folder_, Wish::enter);
-  if (!question_.saves() && hasOutsideFiles()) askForOutsideFiles(question_.endings);
+  // Of a folder the files are of no use one by one: which of both is wanted is asked for.
+  if (!question_.saves() && question_.folderFile.empty() && hasOutsideFiles())
+    askForOutsideFiles(question_.endings);
 }
 
 /// The newest wish counts: what was being looked at is given up.
@@ -257,6 +259,10 @@ void FilePicker::answerLine(View& view, bool opening) {
   if (!question_.saves() && hasOutsideFiles()) {
     if (button(view, "files.outside", "From this computer…")) askForOutsideFiles(question_.endings);
     ImGui::SameLine(0, view.px(8));
+    if (!question_.folderFile.empty()) {
+      if (button(view, "files.folder", "A folder of this computer…")) askForOutsideFolder();
+      ImGui::SameLine(0, view.px(8));
+    }
   }
   if (button(view, "files.cancel", outcome_ ? "Close" : "Cancel")) view.dialog.reset();
   if ((pressed || entered) && reason.empty())

@@ -1,81 +1,13 @@
-// node check.mjs PAGE.html PROGRAM FOLDER: Headscope's page in headless Chromium, compared with the native program.
-// Pictures that differ are left in FOLDER.
+// node check.mjs PAGE.html PROGRAM FOLDER [PATTERN]: Headscope's page in headless Chromium, compared with the native
+// program; with a pattern, the checks alone whose names match it. Pictures that differ are left in FOLDER.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { Browser, sleep } from '../../app/web/browser.mjs';
-
-const [page, program, folder] = process.argv.slice(2);
-const kWidth = 1600, kHeight = 960;
-mkdirSync(folder, { recursive: true });
-const address = pathToFileURL(page).href;
-const native = (...words) => execFileSync(program, words, { encoding: 'utf8', maxBuffer: 1 << 28 });
-const browser = await Browser.start({ width: kWidth, height: kHeight });
-
-// As the native program draws without a window: dark, and no lesson is offered.
-const settings = `localStorage.setItem('headscope:/files/.config/headscope/preferences.json', '{"light":false,"lesson_offered":true}');`;
-// No unsaved work of the check before.
-const fresh = browser.script = `localStorage.clear(); ${settings}`;
-
-// What is written where: [text, x, y] of an SVG.
-function textsOf(svg) {
-  return [...svg.matchAll(/<text x="([-\d.]+)" y="([-\d.]+)"[^>]*>([^<]*)/g)].map(([, x, y, text]) => [text, Number(x), Number(y)]);
-}
-// Whether two texts say the same: numbers to 2 in the last digit shown, and what depends on the machine aside.
-function sameText(a, b) {
-  const number = /[-−]?\d[\d,]*(\.\d+)?/g;
-  if (a === b || /\b(ms|µs|s|MiB|GB\/s|GFLOP\/s|frames?)\b/.test(a)) return true;
-  if (a.replace(number, '#') !== b.replace(number, '#')) return false;
-  const value = text => Number(text.replaceAll(',', '').replace('−', '-'));
-  const left = a.match(number) ?? [], right = b.match(number) ?? [];
-  return left.every((one, i) => Math.abs(value(one) - value(right[i])) <= 2 * 10 ** -(one.split('.')[1]?.length ?? 0));
-}
-async function picture() {
-  await browser.settled();
-  await browser.evaluate("Module.FS.analyzePath('/picture.svg').exists && Module.FS.unlink('/picture.svg'); Module.page.call('headscopePicture', '/picture.svg')");
-  await browser.until("Module.FS.analyzePath('/picture.svg').exists", 'a picture');
-  return browser.evaluate("Module.FS.readFile('/picture.svg', { encoding: 'utf8' })");
-}
-async function words() {
-  return textsOf(await picture()).map(([text]) => text).join('\n');
-}
-
-// Into the box of the tokens, in place of what is there.
-async function write(text) {
-  for (const type of ['mouseMoved', 'mousePressed', 'mouseReleased']) await browser.mouse(type, 150, 110, type === 'mouseMoved' ? 'none' : 'left');
-  await sleep(300);
-  await browser.key('a', { modifiers: 2, code: 'KeyA' });
-  for (const letter of text) await browser.key(letter, { text: letter });
-  await sleep(1000);
-}
-
-let failed = 0;
-async function check(name, body) {
-  const start = Date.now();
-  browser.problems = [];
-  try {
-    await body();
-    assert.deepEqual(browser.problems, [], 'the page threw');
-    console.log(`ok   ${name} (${Date.now() - start} ms)`);
-  } catch (error) {
-    failed += 1;
-    console.log(`FAIL ${name}: ${error.message}`);
-    writeFileSync(join(folder, name.replaceAll(/\W+/g, '-') + '.png'), await browser.picture());
-  }
-}
-
-const scene = JSON.parse(native('scene'));
-const sceneFile = join(folder, 'scene.json');
-function linkTo(change) {
-  const changed = structuredClone(scene);
-  change(changed);
-  writeFileSync(sceneFile, JSON.stringify(changed));
-  return native('link', sceneFile).trim();
-}
-const fragmentOf = link => link.slice(link.indexOf('#'));
+import { sleep } from '../../app/web/browser.mjs';
+import { address, browser, check, click, end, expectSame, folder, fragmentOf, fresh, kHeight, kWidth, linkTo, native, page, picture, placeOf,
+  scene, sceneFile, settings, words, write } from './page_under_test.mjs';
 
 await check('The opening scene is drawn', async () => {
   await browser.open(address);
@@ -91,11 +23,7 @@ for (const key of ['heads', 'mask', 'map', 'cache', 'cost', 'model', 'lab', 'les
     const own = await picture(), drawn = join(folder, key + '.svg');
     native('render', link, '--size', `${kWidth}x${kHeight}`, '--output', drawn);
     writeFileSync(join(folder, key + '-web.svg'), own);
-    const expected = textsOf(readFileSync(drawn, 'utf8')), found = textsOf(own);
-    // The status line has how long everything took.
-    const missing = expected.filter(one => one[2] < kHeight - 24).filter(([text, x, y]) => !found.some(([other, u, v]) => Math.hypot(u - x, v - y) < 2 && sameText(text, other)));
-    assert.ok(expected.length > 20, `only ${expected.length} texts natively`);
-    assert.ok(missing.length <= expected.length / 50, `${missing.length} of ${expected.length} texts differ: ${missing.slice(0, 8).map(one => one.join(' ')).join(' | ')}`);
+    expectSame(readFileSync(drawn, 'utf8'), own);
   });
 
 await check('A link opens a scene, and a damaged one says so beside the opening scene', async () => {
@@ -125,10 +53,8 @@ await check('What is typed is tokens', async () => {
 
 await check('The mouse chooses a page', async () => {
   await browser.open(address);
-  const tab = textsOf(await picture()).find(([text]) => text === 'Mask');
-  assert.ok(tab, 'no tab named Mask');
-  for (const type of ['mouseMoved', 'mousePressed', 'mouseReleased'])
-    await browser.mouse(type, tab[1] + 8, tab[2] - 4, type === 'mouseMoved' ? 'none' : 'left');
+  const tab = await placeOf('Mask');
+  await click(tab.x, tab.y);
   await browser.until("location.hash.startsWith('#scene=')", 'the page changes');
 });
 
@@ -178,11 +104,13 @@ await check('A scene that was put into the page opens', async () => {
   assert.match(await words(), /given/);
 });
 
+await import('./input.mjs');
+await import('./files.mjs');
+await import('./work.mjs');
+
 await check('The page asks nothing of the network', async () => {
   const asked = browser.requests.filter(url => !/^(file|about|blob|data):/.test(url));
   assert.deepEqual(asked, []);
 });
 
-await browser.close();
-console.log(failed ? `${failed} failed` : 'all passed');
-process.exit(failed ? 1 : 0);
+await end();

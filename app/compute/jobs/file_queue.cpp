@@ -107,10 +107,15 @@ void FileQueue::runNext(std::unique_lock<std::mutex>& lock) {
   changed_.notify_all();
 }
 
+bool FileQueue::working() const {
+  const std::lock_guard lock(mutex_);
+  return reading_ + writing_ > 0;
+}
+
 bool FileQueue::work() {
   if (!threads_.empty()) return false;
   std::unique_lock lock(mutex_);
-  if (waiting_.empty()) return false;
+  if (waiting_.empty() || reading_ + writing_ > 0) return false;
   runNext(lock);
   return true;
 }

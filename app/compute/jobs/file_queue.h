@@ -49,8 +49,11 @@ class FileQueue {
   /// Requested by stop(): for reads that take long.
   std::stop_token stopToken() const { return stopReads_.get_token(); }
 
-  /// Where there are no threads, does the next job on the calling thread; whether there was one.
+  /// Where there are no threads, does the next job on the calling thread; whether there was one. Nothing is
+  /// done while an earlier call rests inside its job.
   bool work();
+  /// Whether a job is under way.
+  bool working() const;
   /// Whether anything waits, is under way or can be taken.
   bool busy() const;
   /// Whether something that is to be written is not yet.

@@ -62,6 +62,10 @@ Workers::Job* Workers::next(Lane lane) const {
   return first;
 }
 
+bool Workers::runs(Lane lane) const {
+  return std::any_of(jobs_.begin(), jobs_.end(), [lane](const Job* job) { return job->running_ == lane; });
+}
+
 void Workers::serve(Lane lane, std::stop_token quit) {
   std::optional<attention::BackgroundThread> background;
   if (lane == Lane::back) background.emplace();
@@ -76,7 +80,7 @@ void Workers::serve(Lane lane, std::stop_token quit) {
 /// The lock is let go meanwhile.
 void Workers::runNext(Job& job, Lane lane, std::unique_lock<std::mutex>& lock) {
   job.waiting_.reset();
-  job.running_ = true;
+  job.running_ = lane;
   job.stop_ = {};
   const std::stop_token stop = job.stop_.get_token();
   lock.unlock();
@@ -87,7 +91,7 @@ void Workers::runNext(Job& job, Lane lane, std::unique_lock<std::mutex>& lock) {
   }
   wake_();
   lock.lock();
-  job.running_ = false;
+  job.running_.reset();
   if (idle()) idleSince_ = Clock::now();
   noteChange();
 }
@@ -95,11 +99,14 @@ void Workers::runNext(Job& job, Lane lane, std::unique_lock<std::mutex>& lock) {
 bool Workers::work() {
   if (!threads_.empty()) return false;
   std::unique_lock lock(mutex_);
-  for (const Lane lane : {Lane::front, Lane::back})
+  endPatience();
+  for (const Lane lane : {Lane::front, Lane::back}) {
+    if (runs(lane)) return false;
     if (Job* const job = next(lane)) {
       runNext(*job, lane, lock);
       return true;
     }
+  }
   releaseWhenIdle(lock);
   return false;
 }

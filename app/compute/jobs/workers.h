@@ -36,7 +36,8 @@ class Workers {
   /// Blocks until nothing waits or runs on any lane. For tests and headless rendering, never for the window.
   void finish();
   /// Where there are no threads, does what is next, of the front lane first, on the calling thread; whether
-  /// there was anything.
+  /// there was anything. May be called while an earlier call rests inside its work: then only work that goes
+  /// before that one is done, of the front lane beside the back one.
   bool work();
   /// Whether anything waits or runs on any lane.
   bool busy();
@@ -54,6 +55,7 @@ class Workers {
   void runNext(Job& job, Lane lane, std::unique_lock<std::mutex>& lock);
   void watch(std::stop_token quit);
   Job* next(Lane lane) const;
+  bool runs(Lane lane) const;
   bool idle() const;
   void noteChange();
   /// Stops what newer work has waited on for too long; when there is something to do again.
@@ -101,7 +103,7 @@ class Workers::Job {
   std::optional<Lane> waiting_;
   std::uint64_t ticket_ = 0;  ///< the order in which jobs were started
   Clock::time_point waitingSince_;
-  bool running_ = false;
+  std::optional<Lane> running_;
   std::stop_source stop_;
 };
 

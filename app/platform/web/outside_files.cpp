@@ -17,6 +17,10 @@ void askForOutsideFiles(const std::vector<std::string>& endings) {
   headscopePageAskForFiles(list.c_str());
 }
 
+void askForOutsideFolder() {
+  headscopePageAskForFiles("");
+}
+
 std::filesystem::path takeOutsideFile() {
   const std::unique_ptr<char, decltype(&std::free)> path(headscopePageTakeFile(), &std::free);
   return path ? std::filesystem::path(path.get()) : std::filesystem::path();

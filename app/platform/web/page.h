@@ -1,10 +1,12 @@
 #pragma once
 
+#include <atomic>
+
 // What the page around the program does for it; app/web/page_library.js has it. Texts are UTF-8.
 
 extern "C" {
-/// What the page hands back with each call.
-void headscopePageBegun(void* program);
+/// What the page hands back with each call, and does some of the work that waits; whether there was any.
+void headscopePageBegun(void* program, int (*work)(void* program));
 /// To the system's clipboard.
 void headscopePageCopy(const char* text);
 /// "text", "none" or "default".
@@ -16,13 +18,25 @@ int headscopePageLight();
 void headscopePageAddress(const char* fragment);
 /// Whether closing the page asks back.
 void headscopePageUnsaved(int unsaved);
+/// Whether headscopePageRest() lets the browser go on.
+int headscopePageRests();
+/// Returns after the browser had its turn. Only inside headscopeWork(), whose stack waits meanwhile.
+void headscopePageRest();
+/// Draws an SVG document that fills width × height pixels as RGBA to `rgba`; 0 where it can't. Waits like
+/// headscopePageRest().
+int headscopePageDraw(const char* svg, int width, int height, unsigned char* rgba);
+/// The same where there are threads, from any of them: returns at once, and `outcome` becomes 1, or 0 where
+/// it can't be drawn.
+void headscopePageBeginDraw(const char* svg, int width, int height, unsigned char* rgba,
+                            std::atomic<int>* outcome);
 /// Keeps the files of the settings and of unsaved work in the browser's storage.
 void headscopePageKeep();
 /// Offers each file below the folder for files that was written by the program as a download.
 void headscopePageDownloads();
-/// Opens the browser's own dialog for files with those endings, ".json,.csv".
+/// Opens the browser's own dialog for files with those endings, ".json,.csv", or for a folder: "".
 void headscopePageAskForFiles(const char* endings);
-/// The path of the first file that was chosen in it since the last call, to be freed; null where none was.
+/// The path of the first file, or of the folder, that was chosen in it since the last call, to be freed; null
+/// where none was.
 char* headscopePageTakeFile();
 /// Shows the keyboard of a screen that is touched, or hides it.
 void headscopePageTyping(int types);

@@ -8,8 +8,10 @@
 #include <stdexcept>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "app/platform/imgui_compat.h"
+#include "app/platform/touches.h"
 #include "app/platform/utf8.h"
 #include "app/platform/web/page.h"
 
@@ -20,17 +22,6 @@ namespace headscope::app {
 namespace {
 
 constexpr const char* kCanvas = "#canvas";
-constexpr double kLongPressMs = 500;
-constexpr float kStillPixels = 12;  ///< a finger that rests moves less
-
-/// The fingers on the canvas, as a mouse: one presses and drags, two move and zoom, a long press is the right
-/// button.
-struct Touches {
-  bool pressed = false;  ///< the left button is down for a finger
-  bool two = false;
-  float x = 0, y = 0, distance = 0;
-  double since = 0;
-};
 
 }  // namespace
 
@@ -41,7 +32,7 @@ struct Window::State {
   int width = 0, height = 0;
   std::string clipboard, cursor;
   bool full = false, types = false;
-  Touches touches;
+  Touches touches{[this](InputEvent event) { push(std::move(event)); }};
 
   void push(InputEvent event) {
     refresh = true;
@@ -96,6 +87,10 @@ Window::State* stateOf(void* user) {
 
 float ratio() {
   return static_cast<float>(emscripten_get_device_pixel_ratio());
+}
+
+double seconds() {
+  return emscripten_get_now() / 1000;
 }
 
 template <typename E>
@@ -200,66 +195,16 @@ EM_BOOL onContext(int, const void*, void*) {
   return EM_TRUE;
 }
 
-struct Fingers {
-  int count = 0;
-  float x = 0, y = 0, distance = 0;  ///< their middle, and how far two are apart
-};
-
-Fingers fingersOf(const EmscriptenTouchEvent& event, bool ending) {
-  float xs[2] = {}, ys[2] = {};
-  Fingers fingers;
-  for (int i = 0; i < event.numTouches; ++i) {
-    const EmscriptenTouchPoint& touch = event.touches[i];
-    if ((ending && touch.isChanged) || fingers.count == 2) continue;
-    xs[fingers.count] = static_cast<float>(touch.targetX) * ratio();
-    ys[fingers.count++] = static_cast<float>(touch.targetY) * ratio();
-  }
-  const bool two = fingers.count == 2;
-  fingers.x = two ? (xs[0] + xs[1]) / 2 : xs[0];
-  fingers.y = two ? (ys[0] + ys[1]) / 2 : ys[0];
-  fingers.distance = two ? std::hypot(xs[0] - xs[1], ys[0] - ys[1]) : 0;
-  return fingers;
-}
-
-/// Two fingers turn the wheel: apart and together with Ctrl, which zooms, and along without.
-void moveTwo(Window::State& state, const Fingers& fingers) {
-  Touches& touches = state.touches;
-  if (!std::exchange(touches.two, true)) {
-    if (std::exchange(touches.pressed, false)) state.press(0, false);
-  } else {
-    constexpr float kStep = 60;
-    state.move(fingers.x, fingers.y);
-    const float zoom = (fingers.distance - touches.distance) / kStep;
-    if (std::abs(zoom) > 0.02f) state.turn(0, zoom, {.ctrl = true});
-    if (fingers.x != touches.x || fingers.y != touches.y)
-      state.turn((fingers.x - touches.x) / kStep, (fingers.y - touches.y) / kStep, {});
-  }
-  touches.x = fingers.x;
-  touches.y = fingers.y;
-  touches.distance = fingers.distance;
-}
-
 EM_BOOL onTouch(int type, const EmscriptenTouchEvent* event, void* user) {
-  Window::State& state = *stateOf(user);
-  Touches& touches = state.touches;
   const bool ending = type == EMSCRIPTEN_EVENT_TOUCHEND || type == EMSCRIPTEN_EVENT_TOUCHCANCEL;
-  const Fingers fingers = fingersOf(*event, ending);
-  if (fingers.count == 2) {
-    moveTwo(state, fingers);
-  } else if (fingers.count == 1 && !touches.two) {
-    state.move(fingers.x, fingers.y);
-    if (type == EMSCRIPTEN_EVENT_TOUCHSTART) {
-      touches = {true, false, fingers.x, fingers.y, 0, emscripten_get_now()};
-      state.press(0, true);
-    } else if (std::hypot(fingers.x - touches.x, fingers.y - touches.y) > kStillPixels * ratio()) {
-      touches.since = INFINITY;
-    }
-  } else if (fingers.count == 0) {
-    if (std::exchange(touches.pressed, false)) state.press(0, false);
-    if (!touches.two && emscripten_get_now() - touches.since > kLongPressMs)
-      for (const bool down : {true, false}) state.press(1, down);
-    touches.two = false;
+  std::vector<Finger> fingers;
+  for (int i = 0; i < event->numTouches; ++i) {
+    const EmscriptenTouchPoint& touch = event->touches[i];
+    if (ending && touch.isChanged) continue;
+    fingers.push_back(
+        {static_cast<float>(touch.targetX) * ratio(), static_cast<float>(touch.targetY) * ratio()});
   }
+  stateOf(user)->touches.take(fingers, ratio(), event->timestamp / 1000);
   return EM_TRUE;
 }
 
@@ -380,6 +325,7 @@ void Window::setFullScreen(bool full) {
 }
 
 bool Window::takeRefresh() {
+  state_->touches.wait(seconds());
   fitCanvas(*state_);
   return std::exchange(state_->refresh, false);
 }

@@ -167,6 +167,17 @@ TEST(StandIns, TokensTellOfAStop) {
   expectStops<stand_in::stop_source, stand_in::stop_token>();
 }
 
+TEST(StandIns, AQuestionForAStopLetsOthersGoOn) {
+  int times = 0;
+  stand_in::atStopCheck = [&times] { ++times; };
+  const stand_in::stop_source source;
+  EXPECT_FALSE(source.get_token().stop_requested());
+  EXPECT_FALSE(stand_in::stop_token().stop_requested());
+  stand_in::atStopCheck = nullptr;
+  EXPECT_FALSE(stand_in::stop_token().stop_requested());
+  EXPECT_EQ(times, 2);
+}
+
 TEST(StandIns, CallbacksAreCalledOnceAndNotAfterTheyHaveGone) {
   stand_in::stop_source source;
   int called = 0, gone = 0, late = 0;

@@ -15,6 +15,10 @@ namespace headscope::stand_in {
 // not outlive its destructor's call on another thread by more than its own run, which is waited for under the
 // lock.
 
+/// Called wherever work asks whether it is to stop, unless empty: where there are no threads, work that takes
+/// long lets others go on there. Must not throw.
+inline std::function<void()> atStopCheck;
+
 class StopState {
  public:
   bool requested() const noexcept { return requested_.load(std::memory_order_acquire); }
@@ -49,7 +53,10 @@ class stop_token {
  public:
   stop_token() noexcept = default;
   explicit stop_token(std::shared_ptr<StopState> state) noexcept : state_(std::move(state)) {}
-  bool stop_requested() const noexcept { return state_ && state_->requested(); }
+  bool stop_requested() const noexcept {
+    if (atStopCheck) atStopCheck();
+    return state_ && state_->requested();
+  }
   bool stop_possible() const noexcept { return state_ != nullptr; }
   friend bool operator==(const stop_token& a, const stop_token& b) noexcept { return a.state_ == b.state_; }
 

@@ -233,5 +233,24 @@ TEST(FileQueue, WithoutThreadsDoesAJobWhenAskedTo) {
   EXPECT_EQ(writes, 1) << "a write that waited was dropped";
 }
 
+TEST(FileQueue, WithoutThreadsAJobThatRestsIsFinishedBeforeTheNextBegins) {
+  std::vector<std::string> heard;
+  FileQueue queue([] {}, false);
+  readNumber(
+      queue, "a",
+      [&queue] {
+        EXPECT_TRUE(queue.working());
+        EXPECT_FALSE(queue.work());
+        return Result<int>(1);
+      },
+      heard);
+  readNumber(
+      queue, "b", [] { return Result<int>(2); }, heard);
+  queue.finish();
+  EXPECT_FALSE(queue.working());
+  EXPECT_TRUE(queue.take());
+  EXPECT_EQ(heard, (std::vector<std::string>{"1", "2"}));
+}
+
 }  // namespace
 }  // namespace headscope::test

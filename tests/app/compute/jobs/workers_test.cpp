@@ -200,6 +200,46 @@ TEST(Workers, WithoutThreadsDoOnePieceAtATimeTheFrontLanesFirst) {
   EXPECT_FALSE(workers.busy());
 }
 
+TEST(Workers, WithoutThreadsWorkThatRestsLetsTheFrontLaneGoBeforeTheBackOne) {
+  Workers workers([] {}, {}, false);
+  std::string order;
+  Workers::Job front(workers, [&](std::stop_token) {
+    order += "f";
+    EXPECT_FALSE(workers.work());
+    order += "F";
+  });
+  Workers::Job other(workers, [&](std::stop_token) { order += "o"; });
+  Workers::Job back(workers, [&](std::stop_token) {
+    order += "b";
+    other.start(Lane::back);
+    EXPECT_FALSE(workers.work()) << "a second piece of the back lane";
+    front.start(Lane::front);
+    EXPECT_TRUE(workers.work());
+    order += "B";
+  });
+  back.start(Lane::back);
+  workers.finish();
+  EXPECT_EQ(order, "bfFBo");
+}
+
+TEST(Workers, WithoutThreadsWorkThatRestsIsStoppedForNewerWorkOfItsJob) {
+  Workers workers([] {}, {}, false);
+  int begun = 0;
+  Workers::Job* self = nullptr;
+  Workers::Job job(workers, [&](std::stop_token stop) {
+    if (++begun == 2) return;
+    self->start(Lane::front);
+    while (!stop.stop_requested()) {
+      EXPECT_FALSE(workers.work());
+      std::this_thread::sleep_for(10ms);
+    }
+  });
+  self = &job;
+  job.start(Lane::front);
+  workers.finish();
+  EXPECT_EQ(begun, 2);
+}
+
 TEST(Workers, WithThreadsLeaveNoWorkToTheCaller) {
   Workers workers([] {});
   EXPECT_FALSE(workers.work());

@@ -1,0 +1,127 @@
+// Files in and out of the page, and links in both worlds.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { sleep } from '../../app/web/browser.mjs';
+import { address, browser, check, click, expectSame, folder, fragmentOf, kHeight, kWidth, native, picture, placeOf, says, scene,
+  sceneFile, textsOf, words, write } from './page_under_test.mjs';
+
+const models = join(dirname(dirname(fileURLToPath(import.meta.url))), 'golden_models');
+const downloads = join(folder, 'downloads');
+
+// Drops a folder with all it holds.
+async function drop(path, name) {
+  const files = readdirSync(path).map(file => [`${name}/${file}`, readFileSync(join(path, file)).toString('base64')]);
+  await browser.evaluate(`(async files => {
+    const bytes = text => Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
+    if (await Module.page.take(files.map(([name, text]) => [name, new Blob([bytes(text)])]))) Module.page.call('headscopeDrop', '/files/${name}');
+  })(${JSON.stringify(files)})`);
+}
+// What comes out of the page once `act` has begun it.
+async function download(name, act) {
+  rmSync(downloads, { recursive: true, force: true });
+  mkdirSync(downloads);
+  await browser.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: downloads });
+  await act();
+  const file = join(downloads, name);
+  for (const end = Date.now() + 60000; Date.now() < end; await sleep(200))
+    if (existsSync(file) && !existsSync(file + '.crdownload')) return readFileSync(file);
+  assert.fail(`${name} was not downloaded; ${readdirSync(downloads)} were`);
+}
+// In the dialog that asks for a name.
+async function save(name) {
+  await sleep(500);
+  await browser.key('a', { modifiers: 2, code: 'KeyA' });
+  await browser.type(name);
+  await browser.key('Enter', { code: 'Enter' });
+}
+
+await check('A model’s folder that is dropped opens, and says what it says natively', async () => {
+  const model = join(models, 'gpt2');
+  await browser.open(address);
+  await drop(model, 'gpt2');
+  await says(/gpt2/i);
+  await sleep(1000);
+  const own = await picture(), drawn = join(folder, 'model.svg');
+  native('render', model, '--size', `${kWidth}x${kHeight}`, '--output', drawn);
+  const expected = textsOf(readFileSync(drawn, 'utf8')).map(([text]) => text), found = new Set(textsOf(own).map(([text]) => text));
+  const missing = expected.filter(text => !found.has(text));
+  writeFileSync(join(folder, 'model-web.svg'), own);
+  assert.ok(missing.length <= expected.length / 10, `${missing.length} of ${expected.length} texts are missing: ${missing.slice(0, 12).join(' | ')}`);
+});
+
+await check('The browser’s own dialogs give files and folders', async () => {
+  await browser.open(address);
+  const file = join(folder, 'given.json');
+  writeFileSync(file, JSON.stringify({ ...scene, input: { ...scene.input, text: 'chosen by hand' } }));
+  const given = browser.giveFiles(file);
+  await browser.key('o', { modifiers: 2, code: 'KeyO' });
+  await given;
+  await says(/chosen/);
+  await browser.key('O', { modifiers: 10, code: 'KeyO' });
+  await sleep(1000);
+  const chosen = browser.giveFiles(join(models, 'llama'));
+  await click(780, 685);  // "A folder of this computer…"; no picture is made below a dialog
+  await chosen;
+  await says(/llama/i);
+});
+
+await check('A scene that is saved is a download, which opens natively', async () => {
+  await browser.open(address);
+  await write('saved in a browser');
+  const bytes = await download('mine.headscope.json', async () => {
+    await browser.key('s', { modifiers: 2, code: 'KeyS' });
+    await save('mine.headscope.json');
+  });
+  writeFileSync(sceneFile, bytes);
+  assert.equal(JSON.parse(bytes).input.text, 'saved in a browser');
+  assert.match(native('link', sceneFile), /#scene=/);
+});
+
+await check('A picture is a download as SVG, PNG and PDF', async () => {
+  const begins = { svg: '<?xml', png: '\x89PNG', pdf: '%PDF-1.' };
+  for (const kind in begins) {
+    await browser.open(address);
+    const bytes = await download('heads.' + kind, async () => {
+      await browser.key('p', { modifiers: 2, code: 'KeyP' });
+      await save('heads.' + kind);
+    });
+    assert.equal(bytes.subarray(0, begins[kind].length).toString('latin1'), begins[kind]);
+    assert.ok(bytes.length > 5000, `${kind}: ${bytes.length} bytes`);
+  }
+});
+
+await check('A link that was made here opens natively', async () => {
+  await browser.open(address);
+  await write('from here to there');
+  const tab = await placeOf('Mask');
+  await click(tab.x, tab.y);
+  await sleep(1500);
+  const link = await browser.evaluate('location.href'), drawn = join(folder, 'link.svg');
+  assert.match(link, /#scene=/);
+  native('render', link, '--size', `${kWidth}x${kHeight}`, '--output', drawn);
+  // Neither marks where the keyboard is.
+  await browser.open(link);
+  expectSame(readFileSync(drawn, 'utf8'), await picture());
+});
+
+await check('A lesson from a link is answered', async () => {
+  const lesson = native('link', '--lesson', 'scaled_attention', '--step', '2').trim();
+  await browser.open(address + fragmentOf(lesson));
+  await says(/smaller/);
+  assert.doesNotMatch(await words(), /cosine/);
+  const option = await placeOf('smaller');
+  await click(option.x, option.y);
+  await says(/cosine/);
+});
+
+await check('What needs more memory than a page has is refused in a sentence', async () => {
+  const text = Array.from({ length: 8192 }, (_, i) => 'w' + i).join(' ');
+  writeFileSync(sceneFile, JSON.stringify({ ...scene, input: { ...scene.input, text } }));
+  await browser.open(address);
+  const bytes = readFileSync(sceneFile).toString('base64');
+  await browser.evaluate(`Module.page.take([['large.json', new Blob([atob('${bytes}')])]]).then(() => Module.page.call('headscopeDrop', '/files/large.json'))`);
+  await says(/memory|budget|GiB|MiB/, 60);
+});
