@@ -26,7 +26,9 @@ void tokensSection(Scene& scene, CacheState& page) {
   View& view = page.view;
   const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
   sectionTitle(view, "TOKENS", sequence ? tokenCountText(sequence->keyLength) : "");
-  if (scene.setup.input.source == EmbeddingSource::text)
+  if (const std::string patches = patchesText(scene); !patches.empty())
+    hint(view, patches);
+  else if (scene.setup.input.source == EmbeddingSource::text)
     textBox(view, "text", scene.setup.input.text, 2, "Type a sentence. Each line is a sequence.");
   else
     hint(view, "Tokens come from the typed table.");

@@ -134,6 +134,13 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
   }
 }
 
+std::string patchesText(const Scene& scene) {
+  const auto& opened = scene.setup.subject.opened;
+  if (!opened || !opened->readsPictures()) return "";
+  return opened->picture ? "Tokens are the patches of " + opened->picture->name + "."
+                         : "This model reads pictures: drop a PNG or JPEG.";
+}
+
 void layerSlider(Scene& scene, View& view) {
   const Index layers = layerCount(scene.setup);
   Index& shown = scene.setup.subject.layer;

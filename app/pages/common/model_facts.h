@@ -16,4 +16,7 @@ void layerSlider(Scene& scene, View& view);
 /// Which of the model's layers masks, biases and gains act on.
 void scopeChoice(Scene& scene, View& view);
 
+/// That the scene's tokens are a picture's patches, or will be, in a sentence; empty where they are a text's.
+std::string patchesText(const Scene& scene);
+
 }  // namespace headscope::app

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/pages/common/model_facts.h"
 #include "app/pages/common/token_chips.h"
 #include "app/pages/common/unknown_words.h"
 #include "app/pages/heads/heads_state.h"
@@ -57,7 +58,9 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
   const bool typed = input.source == EmbeddingSource::text;
   const bool ofModel = !scene.setup.subject.model.empty();  // which has a tokenizer and embeddings of its own
   sectionTitle(view, "TOKENS", sequence ? tokenCountText(sequence->queryLength) : "");
-  if (typed) {
+  if (const std::string patches = patchesText(scene); !patches.empty()) {
+    hint(view, patches);
+  } else if (typed) {
     textBox(view, "text", input.text, 3, "Type a sentence. Each line is a sequence.");
     gap(view, 2);
     if (!ofModel) fieldChoice(view, scene, "input.tokenization");

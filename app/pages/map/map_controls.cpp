@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "app/pages/common/model_facts.h"
 #include "app/pages/common/unknown_words.h"
 #include "app/pages/map/map_page.h"
 #include "app/platform/keyboard_focus.h"
@@ -29,7 +30,9 @@ const MapSnapshot* shownState(const MapState& page) {
 void textSource(Scene& scene, View& view) {
   constexpr std::size_t kEditable = 20000;
   InputSetup& input = scene.setup.input;
-  if (input.source == EmbeddingSource::table)
+  if (const std::string patches = patchesText(scene); !patches.empty())
+    hint(view, patches);
+  else if (input.source == EmbeddingSource::table)
     hint(view, "The typed embeddings from Heads.");
   else if (input.text.size() <= kEditable)
     textBox(view, "map.text", input.text, 3, "Type a sentence.");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/pages/common/model_facts.h"
 #include "app/pages/mask/mask_state.h"
 #include "app/platform/track.h"
 #include "app/scene/models/open_model.h"
@@ -211,7 +212,9 @@ void layersPanel(Scene& scene, const Snapshot* snapshot, MaskState& page, const 
     const MaskStudy* study = page.study;
     const Index tokens = study && study->line() ? study->line()->queryLength : 0;
     sectionTitle(view, "TOKENS", tokens > 0 ? tokenCountText(tokens) : "");
-    if (scene.setup.input.source == EmbeddingSource::text)
+    if (const std::string patches = patchesText(scene); !patches.empty())
+      hint(view, patches);
+    else if (scene.setup.input.source == EmbeddingSource::text)
       textBox(view, "text", scene.setup.input.text, 2, "Type a sentence. Each line is a sequence.");
     else
       hint(view, "Tokens are the rows of the typed table.");
