@@ -114,7 +114,8 @@ export class Browser {
   // Gives the browser's next dialog for files these, or a folder.
   async giveFiles(...files) {
     await this.send('Page.setInterceptFileChooserDialog', { enabled: true });
-    return new Promise(done => {
+    return new Promise((done, failed) => {
+      setTimeout(() => failed(new Error('no dialog for files opened')), 30000).unref();
       this.chooser = async ({ backendNodeId }) => {
         await this.send('DOM.setFileInputFiles', { files, backendNodeId });
         done();

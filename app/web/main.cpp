@@ -36,8 +36,8 @@ constexpr std::uint64_t kMemory = std::uint64_t{768} << 20;
 /// How long the scene rests before the address names it: browsers limit how often that may change.
 constexpr double kSettledSeconds = 0.5;
 constexpr double kKeptAfterSeconds = 2;
-/// Of work, until the browser has its turn.
-constexpr double kSlice = 0.008;
+/// Of work, until the browser has its turn; and between two frames that only show how far it is.
+constexpr double kSlice = 0.024, kProgress = 0.1;
 
 double secondsSince(Clock::time_point time) {
   return std::chrono::duration<double>(Clock::now() - time).count();
@@ -60,6 +60,8 @@ class BrowserPage {
   InputQueue& input() { return ui_.input(); }
 
   void frame() {
+    // Where a frame takes long, work that rests has as much time as it.
+    if (resting_ > 0 && secondsSince(drawn_) < drawSeconds_) return;
     const bool worked = worked_.exchange(false);
     if (worked) {
       headscopePageDownloads();
@@ -75,9 +77,11 @@ class BrowserPage {
     window_.setFullScreen(session_.view().fullScreen);
     if (session_.title() != title_) window_.setTitle(title_ = session_.title());
     follow();
-    const double next = session_.nextFrameIn();
+    const double next = std::max(session_.nextFrameIn(), resting_ > 0 ? kProgress : 0);
+    drawn_ = Clock::now();
+    drawSeconds_ = std::chrono::duration<double>(drawn_ - now).count();
     constexpr double kMost = 0.5;  // so that the address and what is kept follow
-    due_ = now + std::chrono::microseconds(static_cast<std::int64_t>(std::min(next, kMost) * 1e6));
+    due_ = drawn_ + std::chrono::microseconds(static_cast<std::int64_t>(std::min(next, kMost) * 1e6));
     headscopePageFrame(secondsSince(now) * 1000, session_.busy() ? 0 : next);
   }
 
@@ -111,7 +115,9 @@ class BrowserPage {
   void rest() {
     if (!inside_ || secondsSince(slice_) < kSlice) return;
     inside_ = false;
+    ++resting_;
     headscopePageRest();
+    --resting_;
     beginSlice();
   }
   /// Brings the page's address and the browser's storage in line with the scene once it rests.
@@ -147,8 +153,10 @@ class BrowserPage {
   std::shared_ptr<RecoveryStore> recovery_;
   std::string title_;
   Scene seen_, shown_, kept_;
-  Clock::time_point last_ = Clock::now(), due_ = last_, changed_ = last_, slice_ = last_;
-  bool inside_ = false;  ///< of work, not of a frame
+  Clock::time_point last_ = Clock::now(), due_ = last_, changed_ = last_, slice_ = last_, drawn_ = last_;
+  double drawSeconds_ = 0;  ///< of the last frame, which ended at drawn_
+  int resting_ = 0;         ///< pieces of work that wait for the browser
+  bool inside_ = false;     ///< of work, not of a frame
 };
 
 /// An exception ends the page with a sentence; unsaved work has been kept.
