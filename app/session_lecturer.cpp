@@ -77,6 +77,7 @@ void LecturerWindow::watchScreens(Session& session) {
   if (roles.lecturer >= 0) {
     const auto hall = static_cast<std::size_t>(roles.hall),
                lecturer = static_cast<std::size_t>(roles.lecturer);
+    if (!view.fullScreen) before_ = first_.box();
     if (screenOf(screens, first_.box()) != roles.hall) {
       first_.setFullScreen(false);
       first_.fill(screens[hall]);
@@ -128,6 +129,11 @@ void LecturerWindow::frame(Session& session, double now) {
   if (session.stage().lecturer && !opened_) open(session);
   if (!session.stage().lecturer && opened_) close(session);
   watchScreens(session);
+  if (before_ && !session.view().present) {  // the lecture is over
+    session.view().fullScreen = false;
+    first_.setFullScreen(false);
+    first_.moveTo(keptInSight(desktopScreens(), *std::exchange(before_, std::nullopt)));
+  }
   if (!opened_) return;
   const int hallWidth = first_.width(), hallHeight = first_.height();
   if (hallWidth > 0 && hallHeight > 0 && !session.stage().frozen) {

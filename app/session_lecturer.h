@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "app/platform/ui.h"
 #include "app/platform/window.h"
@@ -43,7 +44,8 @@ class LecturerWindow {
   InputQueue queue_;  ///< of the lecturer's window
   std::unique_ptr<Opened> opened_;
   render::Picture hall_;
-  int screens_ = 0;  ///< as they were when that was looked at
+  int screens_ = 0;                   ///< as they were when that was looked at
+  std::optional<DesktopBox> before_;  ///< where the first was before the hall's screen became its own
 };
 
 }  // namespace headscope::app

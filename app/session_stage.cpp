@@ -30,6 +30,7 @@ void Session::prepareStage(int width, int height) {
   }
   if (!view.present) stage.since = view.time;
   const bool points = stage.laser || stage.spotlight || stage.magnifies || stage.pen;
+  if (points) ui_.showPointer();  // they are where the pointer rests
   if (view.present && !points && !ImGui::IsAnyMouseDown() && view.time - stage.movedAt > kPointerRests)
     ui_.hidePointer();
   const float wanted = stage.magnifies ? kMagnified : 1;

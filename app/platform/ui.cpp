@@ -74,6 +74,10 @@ void Ui::hidePointer() {
   compat::feedMouse(ImGui::GetIO(), -FLT_MAX, -FLT_MAX);
 }
 
+void Ui::showPointer() {
+  if (std::exchange(pointerHidden_, false)) compat::feedMouse(ImGui::GetIO(), pointer_.x, pointer_.y);
+}
+
 void Ui::feed(const FrameInput& frame) {
   ImGuiIO& io = ImGui::GetIO();
   KeyboardFocus& focus = state_.focus;
@@ -138,6 +142,7 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
     ImGui_ImplOpenGL3_NewFrame();
     ImGui::NewFrame();
     state_.tracks.clear();
+    state_.tokens.clear();
     state_.texts.clear();
     state_.marks.clear();
     state_.clips.clear();

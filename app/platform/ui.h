@@ -47,6 +47,8 @@ class Ui {
   void setScale(float scale);
   /// As if the pointer had left the window, until the mouse does something.
   void hidePointer();
+  /// Where it rests, as if it had come back.
+  void showPointer();
   bool pointerHidden() const { return pointerHidden_; }
   /// What is drawn is enlarged by `factor` about that place from now on; 1 = it isn't.
   void magnify(ImVec2 about, float factor) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "app/platform/track.h"
 #include "app/scene/mask_rules.h"
@@ -214,10 +215,14 @@ double stageFrameIn(const StageState& stage, double now) {
 void SentenceBox::draw(Scene& scene, View& view, bool opening) {
   InputSetup& input = scene.setup.input;
   if (opening) typed_ = *input.text;
-  if (beginDialog(view, "sentence", "Sentence", 700, 104, true)) {
+  if (beginDialog(view, "sentence", "Sentence", 700, 112, true)) {
     const std::string before = typed_;
+    Fonts large = *view.fonts;  // the hall reads along
+    large.text = large.hero;
+    const Fonts* const usual = std::exchange(view.fonts, &large);
     const bool entered = lineBox(view, "stage.sentence", typed_, ImGui::GetContentRegionAvail().x, opening,
                                  "Type a sentence for the heads to read");
+    view.fonts = usual;
     if (typed_ != before) {
       input.source = EmbeddingSource::text;
       input.text = typed_;
