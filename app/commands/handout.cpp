@@ -28,11 +28,15 @@ constexpr double kSheetMillimetres = 210;
 /// Pixels of a layout unit: the text is set at 13 points a line, and where that takes too much room smaller.
 constexpr float kSheetUnit = 2.2f, kLeastSheetUnit = 0.9f;
 
-/// Without the numbered marks, which point at places of the window.
+/// Without the numbered marks, which point at places of the window, and the spaces before them.
 RichText readText(const std::string& text) {
   RichText rich = richOrPlain(text);
   for (auto& paragraph : rich)
-    std::erase_if(paragraph, [](const RichSpan& span) { return span.kind == RichSpan::Kind::mark; });
+    for (std::size_t i = paragraph.size(); i-- > 0;) {
+      if (paragraph[i].kind != RichSpan::Kind::mark) continue;
+      paragraph.erase(paragraph.begin() + static_cast<std::ptrdiff_t>(i));
+      if (i > 0 && paragraph[i - 1].text.ends_with(' ')) paragraph[i - 1].text.pop_back();
+    }
   return rich;
 }
 

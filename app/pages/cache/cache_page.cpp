@@ -284,7 +284,8 @@ std::vector<CaptionPart> CachePage::caption(const Scene& scene) const {
   const CacheBytes bytes = bytesPerToken(scene, page_.snapshot->config);
   return {{fmt::format("{} of {} cached: ", state.now, tokenCountText(state.tokens)), theme.secondary},
           {fourDigitBytes(bytes.own * static_cast<std::uint64_t>(state.now)), theme.text},
-          {fmt::format(", {} of MHA", fractionText(bytes.own, bytes.mha)), theme.secondary}};
+          {bytes.own == bytes.mha ? "" : fmt::format(", {} of MHA", fractionText(bytes.own, bytes.mha)),
+           theme.secondary}};
 }
 
 PageStatus CachePage::status(const Scene& scene) const {

@@ -99,7 +99,8 @@ void shapeTile(const Scene& scene, CacheState& page, const ShapesStudy& study, s
                               : errorText(one.output.all),
          true);
   if (!one.missing.empty()) return;
-  figure({"cache per token", "per token"}, exactBytes(bytes), false, at == 0 ? "" : fractionText(bytes, mha));
+  figure({"cache per token", "per token"}, exactBytes(bytes), false,
+         bytes == mha ? "" : fractionText(bytes, mha));
   const auto cached = static_cast<std::uint64_t>(std::max<Index>(1, decodeState(scene, page).tokens));
   figure({"last step reads", "last step"}, fourDigitBytes(bytes * cached));
   figure({"parameters", "weights"}, countText(one.parameters));

@@ -108,7 +108,8 @@ Index nameColumns(const View& view, float cell) {
 }
 constexpr float kNameColumn = 46, kMeanColumn = 46;  ///< of low rows, layout units
 float namesWidth(const View& view, Index columns) {
-  return columns == 1 ? view.px(150) : view.px(kNameColumn) * static_cast<float>(columns) + view.px(14);
+  return columns == 1 ? view.px(view.present ? 126 : 150)
+                      : view.px(kNameColumn) * static_cast<float>(columns) + view.px(14);
 }
 /// Who presents many heads shows no means: they would take the picture's room.
 bool showsMeans(const HeadLabState& page, Index columns) {

@@ -174,8 +174,7 @@ void lossLine(const AblationState& ablation, ImVec2 at, float width, const std::
   if (!base)
     compat::rectOutline(list, ImVec2(left, at.y - high / 2),
                         ImVec2(left + std::max(room * before, 1.0f), at.y + high / 2), theme.secondary, 0, 1);
-  paintText(list, view.fonts->mono, ImVec2(at.x + width, at.y), color, fmt::format("{:.3f}", now),
-            Align::right);
+  paintText(list, view.fonts->mono, ImVec2(at.x + width, at.y), color, fixedText(now, 3), Align::right);
 }
 
 /// Loss and guess of the model with all heads on, as the scene is, and without each head alone.

@@ -76,7 +76,8 @@ class AblationTab : public HeadLabTab {
     const View& view = page_.view;
     const bool small = page_.small;
     const float margin = view.px(small ? 16 : 24), space = view.px(small ? 10 : 18);
-    ImRect inner(area.Min.x + margin, area.Min.y + space, area.Max.x - margin, area.Max.y - space);
+    const float below = layout.presents ? 0 : space;  // the caption keeps its distance
+    ImRect inner(area.Min.x + margin, area.Min.y + space, area.Max.x - margin, area.Max.y - below);
     if (!layout.presents) {
       controls(scene, ImRect(inner.Min, ImVec2(inner.Max.x, inner.Min.y + view.px(32))));
       inner.Min.y += view.px(32) + space;

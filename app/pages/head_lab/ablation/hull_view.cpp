@@ -9,6 +9,7 @@
 #include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/text/first_fitting.h"
 #include "attention/core/extremes.h"
 
 namespace headscope::app {
@@ -205,8 +206,10 @@ void hullView(Scene& scene, AblationState& ablation, const ImRect& area) {
   const float x = split + view.px(32), width = area.Max.x - x;
   float y = area.Min.y;
   paintText(list, view.fonts->title, ImVec2(x, y + view.px(12)), theme.text,
-            fitted(view.fonts->title,
-                   fmt::format("Head {}: the output lies among its values", study.question.head), width));
+            firstFitting(view.fonts->title,
+                         {fmt::format("Head {}: the output lies among its values", study.question.head),
+                          fmt::format("Head {}: a mean of values", study.question.head)},
+                         width));
   y += view.px(34);
   const std::string words =
       !study.mixes ? "Weights here don't sum to 1 (dropout is on, or no key is visible), so the output may "

@@ -245,8 +245,8 @@ void splitStage(Scene& scene, HeadLabState& page, const ImRect& area) {
     const float each =
         std::max(2.0f, std::floor(std::min(high / static_cast<float>(rows.count), view.px(joins ? 30 : 18))));
     const bool q = strip.ink == Ink::query;
-    const std::string title = joins ? fmt::format("concat: heads 0–{} side by side", config.heads - 1)
-                              : q   ? "Q"
+    const std::string title = joins                   ? "concat: " + countedText(config.heads, "head")
+                              : q                     ? "Q"
                               : strip.ink == Ink::key ? "K"
                                                       : "V";
     const float used = paintText(list, view.fonts->title, ImVec2(area.Min.x + labels, top + view.px(10)),

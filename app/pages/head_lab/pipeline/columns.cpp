@@ -107,7 +107,7 @@ void paintLine(const View& view, const Columns& columns, const Column& column, c
     paintText(list, view.fonts->mono,
               ImVec2(place.left + view.px(kLabelRoom) + place.number * static_cast<float>(i + 1), middle),
               columns.rowColors[i], column.numbers[i], Align::right);
-  const float half = std::min(place.high * 0.3f, view.px(8));
+  const float half = std::min(place.high * 0.3f, view.px(11));
   const float from = place.x(std::min(column.from, column.to)),
               to = std::max(place.x(std::max(column.from, column.to)), from + 1);
   const ImVec2 a(from, middle - half), b(to, middle + half);
@@ -136,7 +136,7 @@ int paintLines(const View& view, const ImRect& area, const Columns& columns) {
   place.bars =
       area.Min.x + view.px(kLabelRoom + 14) + place.number * static_cast<float>(columns.rowNames.size());
   place.right = area.Max.x - view.px(columns.joined ? kTotalRoom : 4);
-  place.high = std::min(area.GetHeight() / (count + 1), view.px(27));
+  place.high = std::min(area.GetHeight() / (count + 1), view.px(36));
   place.low = columns.low;
   place.span = std::max(columns.high - columns.low, 1e-30);
   const float head = area.Min.y + place.high / 2;

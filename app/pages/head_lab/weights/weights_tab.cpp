@@ -37,9 +37,9 @@ class WeightsTab : public HeadLabTab {
 
   std::vector<CaptionPart> caption(const Scene&) const override {
     if (!page_.head) return {};
-    return {
-        {fmt::format("Head {}: what W_Q·W_Kᵀ looks for and what W_V·W_O writes", page_.head->question.head),
-         page_.view.theme->secondary}};
+    return {{fmt::format("Head {}: what its queries look for, and what its output writes",
+                         page_.head->question.head),
+             page_.view.theme->secondary}};
   }
 
  private:
