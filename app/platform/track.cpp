@@ -34,6 +34,18 @@ void trackItem(const std::string& name) {
   track(name, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
 }
 
+void trackTokens(const std::string& name, const TokenPlaces& places) {
+  TokenPlaces& known = uiState().tokens[name];
+  if (places.rows) known.rows = places.rows;
+  if (places.columns) known.columns = places.columns;
+  known.first = places.first;
+}
+
+const TokenPlaces* trackedTokens(const std::string& name) {
+  const auto found = uiState().tokens.find(name);
+  return found == uiState().tokens.end() ? nullptr : &found->second;
+}
+
 std::optional<ImRect> tracked(const std::string& name) {
   const auto found = allTracked().find(name);
   if (found == allTracked().end()) return std::nullopt;

@@ -7,6 +7,7 @@
 #include "app/platform/frame_recorder.h"
 #include "app/platform/imgui_compat.h"
 #include "app/platform/keyboard_focus.h"
+#include "app/platform/track.h"
 #include "app/platform/typesetter.h"
 
 namespace headscope::app {
@@ -36,6 +37,7 @@ struct TrackClip {
 /// What belongs to one Dear ImGui context beside what that keeps itself. A Ui owns it; on its thread alone.
 struct UiState {
   std::map<std::string, ImRect> tracks;  ///< see platform/track.h
+  std::map<std::string, TokenPlaces> tokens;
   Typesetter typesetter;
   FrameRecorder* recorder = nullptr;  ///< of the frame that is drawn; null where it isn't recorded
   KeyboardFocus focus;

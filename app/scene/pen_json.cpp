@@ -30,6 +30,26 @@ void readPoints(ObjectReader& reader, PenStroke& stroke) {
   for (std::size_t i = 0; i < numbers.size(); i += 2) stroke.points.push_back({numbers[i], numbers[i + 1]});
 }
 
+/// At most a row and a column.
+void readCell(ObjectReader& reader, PenStroke& stroke) {
+  const auto list = reader.list("cell");
+  if (!list) return;
+  if (list->size() > 2)
+    return reader.note(fmt::format("{} has {} tokens, expected at most 2", reader.at("cell"), list->size()));
+  for (const JsonText& each : *list) {
+    ObjectReader entry(each, reader.at("cell"), reader.error());
+    PenToken token;
+    entry.read("at", token.at);
+    entry.read("of", token.of);
+    entry.read("word", token.word);
+    if (token.at < 0 || token.of < 0 || token.word.size() > kMaxStrokeName)
+      entry.note(entry.at("at") +
+                 fmt::format(" and of are counts, word has at most {} bytes", kMaxStrokeName));
+    entry.finish();
+    stroke.cell.push_back(std::move(token));
+  }
+}
+
 }  // namespace
 
 Json valueJson(const SharedStrokes& strokes) {
@@ -40,8 +60,14 @@ Json valueJson(const SharedStrokes& strokes) {
       points.push_back(coordinate(point.x));
       points.push_back(coordinate(point.y));
     }
-    list.push_back(
-        {{"page", stroke.page}, {"on", stroke.on}, {"arrow", stroke.arrow}, {"points", std::move(points)}});
+    Json cell = Json::array();
+    for (const PenToken& token : stroke.cell)
+      cell.push_back({{"at", token.at}, {"of", token.of}, {"word", token.word}});
+    list.push_back({{"page", stroke.page},
+                    {"on", stroke.on},
+                    {"cell", std::move(cell)},
+                    {"arrow", stroke.arrow},
+                    {"points", std::move(points)}});
   }
   return list;
 }
@@ -59,6 +85,7 @@ void readValue(ObjectReader& reader, const char* key, SharedStrokes& strokes) {
     entry.read("page", stroke.page);
     entry.read("on", stroke.on);
     entry.read("arrow", stroke.arrow);
+    readCell(entry, stroke);
     readPoints(entry, stroke);
     if (stroke.page.size() > kMaxStrokeName || stroke.on.size() > kMaxStrokeName)
       entry.note(entry.at("on") + fmt::format(" and page have at most {} bytes", kMaxStrokeName));

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cfloat>
+#include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "app/platform/track.h"
 #include "app/shell/shell.h"
@@ -20,16 +22,80 @@ std::string thingAt(ImVec2 at) {
   float least = FLT_MAX;
   for (const auto& [name, rect] : allTracked()) {
     const float size = rect.GetWidth() * rect.GetHeight();
-    if (name.starts_with("stage.") || !rect.Contains(at) || size < 64 || size >= least) continue;
+    if (name == "stage.paper" || !rect.Contains(at) || size < 64 || size >= least) continue;
     found = name;
     least = size;
   }
   return found;
 }
 
+/// "query" and 3 of "query.3"; nothing where that is no word in a row.
+std::optional<std::pair<std::string, Index>> wordIn(const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string::npos || !trackedTokens(name.substr(0, dot))) return std::nullopt;
+  Index at = -1;
+  const char* const end = name.data() + name.size();
+  const bool whole = std::from_chars(name.data() + dot + 1, end, at).ptr == end;
+  return whole ? std::optional(std::pair(name.substr(0, dot), at)) : std::nullopt;
+}
+
+PenToken tokenAt(const std::vector<attention::Token>* tokens, Index at) {
+  if (!tokens) return {at, 0, ""};
+  const std::string& word = (*tokens)[attention::asSize(at)].text;
+  return {at, std::ssize(*tokens), word.size() > kMaxStrokeName ? "" : word};
+}
+
+/// Where the token is now: the same word as near as it can be to the place it had, counted from the beginning
+/// or from the end, so that others inserted or removed before or after it don't matter. A word that was
+/// replaced keeps its place; one that was removed has none.
+std::optional<Index> foundAgain(const PenToken& token, const std::vector<attention::Token>* tokens) {
+  if (!tokens || token.of == 0) return token.at;
+  const Index n = std::ssize(*tokens);
+  std::optional<Index> best;
+  Index least = std::numeric_limits<Index>::max();
+  for (Index at = 0; at < n; ++at) {
+    const Index apart = std::min(std::abs(at - token.at), std::abs((n - at) - (token.of - token.at)));
+    if ((*tokens)[attention::asSize(at)].text != token.word || apart >= least) continue;
+    best = at;
+    least = apart;
+  }
+  return best || n != token.of ? best : token.at;
+}
+
+ImRect cellRect(const TokenPlaces& places, Index row, Index column) {
+  const ImVec2 by(places.first.GetWidth() * static_cast<float>(column),
+                  places.first.GetHeight() * static_cast<float>(row));
+  return {places.first.Min + by, places.first.Max + by};
+}
+
+/// The cell or the word of what is tracked as `name` there, if it has such.
+std::vector<PenToken> cellAt(const std::string& name, ImVec2 at) {
+  if (const auto word = wordIn(name)) return {tokenAt(trackedTokens(word->first)->columns, word->second)};
+  const TokenPlaces* const places = trackedTokens(name);
+  if (!places || places->first.GetWidth() <= 0 || places->first.GetHeight() <= 0) return {};
+  const auto row = static_cast<Index>((at.y - places->first.Min.y) / places->first.GetHeight()),
+             column = static_cast<Index>((at.x - places->first.Min.x) / places->first.GetWidth());
+  const auto inside = [](const std::vector<attention::Token>* tokens, Index i) {
+    return i >= 0 && (!tokens || i < std::ssize(*tokens));
+  };
+  if (!inside(places->rows, row) || !inside(places->columns, column)) return {};
+  return {tokenAt(places->rows, row), tokenAt(places->columns, column)};
+}
+
 /// Where what it belongs to is now; nothing where that isn't on screen.
 std::optional<ImRect> placeOf(const PenStroke& stroke) {
-  return stroke.on.empty() ? std::optional(window()) : tracked(stroke.on);
+  if (stroke.on.empty()) return window();
+  if (stroke.cell.empty()) return tracked(stroke.on);
+  const auto word = wordIn(stroke.on);
+  const TokenPlaces* const places = trackedTokens(word ? word->first : stroke.on);
+  if (!places) return std::nullopt;
+  const auto column = foundAgain(stroke.cell.back(), places->columns);
+  if (word) return column ? tracked(word->first + "." + std::to_string(*column)) : std::nullopt;
+  const auto row = foundAgain(stroke.cell.front(), places->rows);
+  const auto picture = tracked(stroke.on);
+  if (!row || !column || !picture) return std::nullopt;
+  const ImRect cell = cellRect(*places, *row, *column);
+  return picture->Overlaps(cell) ? std::optional(cell) : std::nullopt;  // not scrolled or zoomed away
 }
 
 /// As a file keeps it.
@@ -48,7 +114,8 @@ void drawOn(View& view, Scene& scene, StageState& stage, float step) {
   if (ImGui::IsItemActivated() && strokes->size() >= kMaxStrokes)
     view.messages.fail("The pen has drawn 500 lines, the most that a scene keeps: erase some.");
   else if (ImGui::IsItemActivated()) {
-    strokes.edit().push_back({scene.cursor.page, thingAt(mouse), ImGui::GetIO().KeyShift, {}});
+    const std::string thing = thingAt(mouse);
+    strokes.edit().push_back({scene.cursor.page, thing, cellAt(thing, mouse), ImGui::GetIO().KeyShift, {}});
     stage.drawing = true;
   }
   if (!ImGui::IsItemActive()) stage.drawing = false;

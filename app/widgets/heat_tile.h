@@ -31,6 +31,10 @@ struct HeatTile {
   std::optional<RowCol> cellAt(ImVec2 point, Index n, Index m) const;
 };
 
+/// Says of the picture that is tracked as `name` where its tokens' cells are.
+void trackCells(const std::string& name, const HeatTile& tile, const std::vector<attention::Token>* rows,
+                const std::vector<attention::Token>* columns);
+
 /// A tile's cells as a picture of matrices in which factor × factor cells are one.
 HeatmapTile pictureOf(const HeatTile& tile, int factor, const ValueRange& range);
 render::HeatmapStyle styleFor(const View& view, const Look& look);

@@ -252,28 +252,14 @@ TEST_F(OnStage, TheLaserTrailsAndTheSpotlightDims) {
   EXPECT_EQ(pixelsApart(lit, dimmed, ImRect(380, 260, 460, 340), 8), 0) << "not where it points";
 }
 
-TEST_F(OnStage, WhatThePenDrawsMovesWithThePictureAndIsErasedByOneKey) {
-  press('W');
-  ui.dragAcross("head.3", ImVec2(0.2f, 0.4f), ImVec2(0.6f, 0.8f));
-  ui.draw();
-  EXPECT_EQ(ui.scene().cursor.focus, -1) << "the page is left alone";
-  const auto across = [&] {
-    const ImRect head = ui.find("head.3"), stroke = ui.find("stage.stroke.0");
-    return ImVec2((stroke.Min.x - head.Min.x) / head.GetWidth(),
-                  (stroke.Max.y - head.Min.y) / head.GetHeight());
-  };
-  EXPECT_NEAR(across().x, 0.2f, 0.02f);
-  EXPECT_NEAR(across().y, 0.8f, 0.02f);
-  ui.resize(1920, 1080);
-  EXPECT_NEAR(across().x, 0.2f, 0.02f);
-  EXPECT_NEAR(across().y, 0.8f, 0.02f);
-  press('2');
-  EXPECT_FALSE(ui.has("stage.stroke.0")) << "that picture isn't on this page";
-  press('1');
-  EXPECT_TRUE(ui.has("stage.stroke.0"));
-  ui.key(Key::backspace);
-  ui.draw();
-  EXPECT_FALSE(ui.has("stage.stroke.0"));
+TEST_F(OnStage, TheSpotlightIsWhereThePointerRests) {
+  ui.moveTo(420, 300);
+  ui.wait(2.5);
+  ASSERT_FALSE(ImGui::IsMousePosValid());
+  const render::Image before = ui.screenshot();
+  press('S');
+  ui.wait(app::kKeyShown + 0.1);
+  EXPECT_GT(pixelsApart(before, ui.screenshot(), ImRect(900, 100, 1200, 500), 8), 1000);
 }
 
 TEST_F(OnStage, MagnifyingEnlargesAroundThePointer) {

@@ -143,8 +143,12 @@ void paintLabels(const Scene& scene, const View& view, Canvas list, const CacheS
     if (middle - lastLabel < view.px(22)) continue;
     lastLabel = middle;
     const float badge = paintBadge(view, list, ImVec2(left, middle), groupColor(theme, g), kvName(g));
-    track(fmt::format("band.{}", g), ImVec2(place.cells.Min.x, place.keysTop(g)),
-          ImVec2(place.cells.Max.x, place.keysTop(g) + 2 * place.band));
+    const std::string name = fmt::format("band.{}", g);
+    const ImVec2 corner(place.cells.Min.x, place.keysTop(g));
+    const float bottom = corner.y + 2 * place.band;
+    track(name, corner, ImVec2(place.cells.Max.x, bottom));
+    trackTokens(name, {nullptr, &shownSequence(scene, page.snapshot.get())->keys,
+                       ImRect(corner, ImVec2(corner.x + place.column(), bottom))});
     const float letters = place.cells.Min.x - view.px(14);
     if (place.band >= view.px(12) && letters - textWidth(view.fonts->bold, "K") > left + badge) {
       paintText(list, view.fonts->bold, ImVec2(letters, keys), theme.key, "K", Align::right);

@@ -61,6 +61,7 @@ void chipRows(View& view, const std::string& name, const std::vector<attention::
   const Index litQuery = view.hover.query >= 0 ? view.hover.query : selected.query;
   const Index litKey = view.hover.key >= 0 ? view.hover.key : selected.key;
   ImVec2 at = start;
+  trackTokens(name, {nullptr, &tokens});
   const std::size_t shown = std::min(tokens.size(), kMaxChips);
   for (std::size_t i = 0; i < shown; ++i) {
     const auto position = static_cast<Index>(i);

@@ -124,6 +124,7 @@ void focusView(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence,
   moveCamera(page.camera, view, cells, rows, cols, true);
   HeatTile tile = tileFor(page.camera, cells, n, m, head);
   noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});
+  trackCells("focus", tile, &sequence.queries, &sequence.keys);
   if (scene.cursor.decoding) tile.decodedRows = scene.cursor.step;
   track("focus.cells", ImVec2(tile.x(0), tile.y(0)), ImVec2(tile.x(cols), tile.y(rows)));
 

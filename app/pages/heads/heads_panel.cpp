@@ -141,6 +141,7 @@ void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, HeadsState& pag
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
   const std::string name = fmt::format("head.{}", tile.head);
   track(name, tile.area.Min, tile.area.Max);
+  trackCells(name, tile, &sequence.queries, &sequence.keys);
   ImGui::SetCursorScreenPos(tile.area.Min);
   const bool clicked = compat::invisibleButton(name.c_str(), tile.area.GetSize());
   noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});

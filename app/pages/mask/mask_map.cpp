@@ -184,6 +184,7 @@ MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskState& page, const ImRe
   MapAnswer answer{tileFor(page.camera, cells, n, m, chosen.head), std::nullopt};
   noteTabStopKind(TabStopKind::picture, {answer.tile.cellWidth(), answer.tile.cellHeight()});
   const HeatTile& tile = answer.tile;
+  trackCells(spec.name, tile, &line.queries, &line.keys);
   page.mapPixels = std::exp2(
       std::ceil(std::log2(std::max(1.0f, std::max(cells.GetWidth(), cells.GetHeight()) * page.camera.zoom))));
 
