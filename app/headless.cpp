@@ -20,6 +20,7 @@ HeadlessApp::HeadlessApp(int width, int height, float scale, std::span<const Pag
   session_.view().quickFrames = false;
   session_.view().showTimings = false;
   session_.view().preferences.reducedMotion = true;
+  session_.view().preferences.numbers = 1;  // the point, wherever this runs
 }
 
 void HeadlessApp::frame(double elapsed) {

@@ -120,6 +120,7 @@ void Session::prepareView(float scale, int height) {
   if (view.present) view.unit = std::max(view.unit, presentingUnit(height));
   ui_.setScale(view.unit);
   view.fonts = &ui_.fonts();
+  setNumberStyle(numberStyleOf(view.preferences));
 }
 
 void Session::drawFrame(const FrameInput& input, float width, float height) {

@@ -45,6 +45,11 @@ std::vector<Action> Session::settingActions() {
       add(row, row.action, row.name, row.shortcut, "", flip(on->value));
     if (const auto* choice = std::get_if<ChoiceSetting>(&row.kind))
       add(row, row.action, row.name, row.shortcut, "", flip(choice->value));
+    if (const auto* list = std::get_if<ListSetting>(&row.kind))
+      for (std::size_t i = 0; i < list->choices.size(); ++i)
+        add(row, row.action + std::string(".") + list->choices[i].key,
+            row.name + std::string(": ") + list->choices[i].label, {}, "",
+            [&preferences, list, i](Scene&) { preferences.*list->value = static_cast<std::uint8_t>(i); });
     const auto* factor = std::get_if<FactorSetting>(&row.kind);
     if (!factor) continue;
     const auto step = [&preferences, factor](int by) {

@@ -19,7 +19,9 @@ std::filesystem::path preferencesPath() {
 
 std::span<const PreferenceRow> preferenceRows() {
   static constexpr std::array kSizes{0.8f, 0.9f, 1.0f, 1.125f, 1.25f, 1.375f, 1.5f, 1.75f, 2.0f, 2.25f, 2.5f};
-  static const std::array<PreferenceRow, 6> kRows{{
+  static constexpr ListSetting::Choice kNumbers[] = {
+      {"system", "As the system"}, {"point", "1,234.5"}, {"comma", "1.234,5"}, {"space", "1 234,5"}};
+  static const std::array<PreferenceRow, 7> kRows{{
       {"light",
        "appearance.theme",
        "Theme",
@@ -36,6 +38,14 @@ std::span<const PreferenceRow> preferenceRows() {
        "font size zoom settings preferences options",
        {},
        FactorSetting{&Preferences::textSize, kSizes}},
+      {"numbers",
+       "appearance.numbers",
+       "Numbers",
+       "How numbers on screen and in pictures are written. Files, commands and code keep the point.",
+       "Write numbers",
+       "decimal comma point thousands separator language locale settings preferences options",
+       {},
+       ListSetting{&Preferences::numbers, kNumbers}},
       {"high_contrast",
        "appearance.contrast",
        "High contrast",
@@ -72,6 +82,11 @@ std::span<const PreferenceRow> preferenceRows() {
   return kRows;
 }
 
+NumberStyle numberStyleOf(const Preferences& preferences) {
+  static const NumberStyle kSystem = systemNumberStyle();
+  return preferences.numbers == 0 ? kSystem : static_cast<NumberStyle>(preferences.numbers - 1);
+}
+
 float nextStep(const FactorSetting& setting, float value, int by) {
   const auto& steps = setting.steps;
   constexpr float kSame = 1e-3f;
@@ -89,7 +104,9 @@ std::string settingText(const PreferenceRow& row, const Preferences& preferences
   if (const auto* on = std::get_if<SwitchSetting>(&row.kind)) return preferences.*on->value ? "on" : "off";
   if (const auto* choice = std::get_if<ChoiceSetting>(&row.kind))
     return preferences.*choice->value ? choice->on : choice->off;
-  return fmt::format("{:g} %", 100 * preferences.*std::get<FactorSetting>(row.kind).value);
+  if (const auto* list = std::get_if<ListSetting>(&row.kind))
+    return list->choices[preferences.*list->value].label;
+  return roundedText(100 * preferences.*std::get<FactorSetting>(row.kind).value) + " %";
 }
 
 std::string preferencesMarkdown() {
@@ -100,6 +117,14 @@ std::string preferencesMarkdown() {
       values = fmt::format("{} or {}", choice->off, choice->on);
     if (const auto* factor = std::get_if<FactorSetting>(&row.kind))
       values = fmt::format("{:g} to {:g} %", 100 * factor->steps.front(), 100 * factor->steps.back());
+    if (const auto* list = std::get_if<ListSetting>(&row.kind)) {
+      values.clear();
+      for (const ListSetting::Choice& choice : list->choices)
+        values += (values.empty()                     ? ""
+                   : &choice == &list->choices.back() ? " or "
+                                                      : ", ") +
+                  std::string(choice.label);
+    }
     table += fmt::format("| {} | {} | {} |\n", row.label, values, row.help);
   }
   return table;
@@ -143,6 +168,9 @@ Preferences parsePreferences(std::string_view text) {
   for (const PreferenceRow& row : preferenceRows()) {
     if (!json.contains(row.key)) continue;
     const nlohmann::json& value = json[row.key];
+    if (const auto* list = std::get_if<ListSetting>(&row.kind))
+      for (std::size_t i = 0; i < list->choices.size(); ++i)
+        if (value == list->choices[i].key) preferences.*list->value = static_cast<std::uint8_t>(i);
     if (bool Preferences::*on = switchOf(row); on && value.is_boolean()) preferences.*on = value;
     if (const auto* factor = std::get_if<FactorSetting>(&row.kind); factor && value.is_number())
       preferences.*factor->value =
@@ -161,6 +189,8 @@ std::string formatPreferences(const Preferences& preferences) {
     if (bool Preferences::*on = switchOf(row)) json[row.key] = preferences.*on;
     if (const auto* factor = std::get_if<FactorSetting>(&row.kind))
       json[row.key] = preferences.*factor->value;
+    if (const auto* list = std::get_if<ListSetting>(&row.kind))
+      json[row.key] = list->choices[preferences.*list->value].key;
   }
   json["lesson_offered"] = preferences.lessonOffered;
   const LastWindow& last = preferences.last;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -7,6 +8,7 @@
 #include <variant>
 
 #include "app/platform/input_queue.h"
+#include "app/scene/text/number_text.h"
 #include "attention/core/result.h"
 
 namespace headscope::app {
@@ -23,7 +25,8 @@ struct LastWindow {
 /// preferenceRows().
 struct Preferences {
   bool light = false;
-  float textSize = 1;  ///< 0.8 to 2.5
+  std::uint8_t numbers = 0;  ///< how they are written: 0 as the system, then as NumberStyle
+  float textSize = 1;        ///< 0.8 to 2.5
   bool highContrast = false;
   bool reducedMotion = false;
   bool captions = true;        ///< while presenting, a sentence says what is seen
@@ -47,7 +50,15 @@ struct FactorSetting {
   float Preferences::*value;
   std::span<const float> steps;
 };
-using SettingKind = std::variant<SwitchSetting, ChoiceSetting, FactorSetting>;
+/// One of several, each with its name in the file and on screen.
+struct ListSetting {
+  std::uint8_t Preferences::*value;
+  struct Choice {
+    const char *key, *label;
+  };
+  std::span<const Choice> choices;
+};
+using SettingKind = std::variant<SwitchSetting, ChoiceSetting, FactorSetting, ListSetting>;
 
 /// One setting. The file, the settings dialog, the actions and the manual's table walk the rows.
 struct PreferenceRow {
@@ -58,6 +69,8 @@ struct PreferenceRow {
   SettingKind kind;
 };
 std::span<const PreferenceRow> preferenceRows();
+/// What `numbers` asks for; as the system writes them by default.
+NumberStyle numberStyleOf(const Preferences& preferences);
 /// The step after or before the value; the same where there is none.
 float nextStep(const FactorSetting& setting, float value, int by);
 /// "on", "Dark", "112.5 %": what the row has.

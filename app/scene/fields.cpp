@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "app/scene/text/number_text.h"
 #include "attention/core/result.h"
 
 namespace headscope::app {
@@ -38,7 +39,7 @@ std::string shortNumber(double value) {
   std::string shown(text, end);
   if (const auto power = shown.find("e+"); power != std::string::npos)
     shown.erase(power + 1, shown[power + 2] == '0' ? 2 : 1);
-  return shown;
+  return shownNumber(std::move(shown));
 }
 
 bool allows(const Field& field, double value) {

@@ -75,15 +75,22 @@ void SettingsDialog::row(View& view, const PreferenceRow& row) const {
     bool value = view.preferences.*on->value;
     if (toggle(view, name, row.label, value)) view.request(row.action);
   }
-  if (const auto* choice = std::get_if<ChoiceSetting>(&row.kind)) {
-    const Choice choices[] = {{choice->off, "", "off"}, {choice->on, "", "on"}};
-    int chosen = view.preferences.*choice->value ? 1 : 0;
+  const auto* choice = std::get_if<ChoiceSetting>(&row.kind);
+  const auto* list = std::get_if<ListSetting>(&row.kind);
+  if (choice || list) {
+    std::vector<Choice> choices;
+    if (choice) choices = {{choice->off, "", "off"}, {choice->on, "", "on"}};
+    if (list)
+      for (const ListSetting::Choice& each : list->choices) choices.push_back({each.label, "", each.key});
+    int chosen = list ? view.preferences.*list->value : view.preferences.*choice->value ? 1 : 0;
     const int before = chosen;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     paintText(*ImGui::GetWindowDrawList(), view.fonts->text, ImVec2(at.x, at.y + view.px(12)),
               view.theme->text, row.label);
     gap(view, 24);
-    if (segmented(view, name, choices, chosen) && chosen != before) view.request(row.action);
+    if (segmented(view, name, choices, chosen) && chosen != before)
+      view.request(list ? row.action + std::string(".") + list->choices[static_cast<std::size_t>(chosen)].key
+                        : row.action);
   }
   if (std::holds_alternative<FactorSetting>(row.kind)) {
     const std::string id = row.action;

@@ -24,6 +24,11 @@ std::optional<HeatTile::RowCol> HeatTile::cellAt(ImVec2 point, Index n, Index m)
   return RowCol{r, c};
 }
 
+void trackCells(const std::string& name, const HeatTile& tile, const std::vector<attention::Token>* rows,
+                const std::vector<attention::Token>* columns) {
+  trackTokens(name, {rows, columns, ImRect(tile.x(0), tile.y(0), tile.x(1), tile.y(1))});
+}
+
 HeatmapTile pictureOf(const HeatTile& tile, int factor, const ValueRange& range) {
   const auto pooled = static_cast<float>(factor);
   HeatmapTile picture;
@@ -151,9 +156,10 @@ namespace {
 std::string cellText(float value, Quantity quantity, bool roomy) {
   if (quantity == Quantity::scores) return numberText(value, 3);
   if (!(value < 1) || (value == 0 && quantity == Quantity::dropped)) return weightText(value);
-  const std::string text = roomy ? fmt::format("{:.3f}", value) : fmt::format("{:.2f}", value);
-  if (text == (roomy ? "0.000" : "0.00")) return "";
-  return text.front() == '0' ? text.substr(1) : roomy ? "1.00" : "1.0";
+  const int digits = roomy ? 3 : 2;
+  const std::string text = fixedText(value, digits);
+  if (text == fixedText(0, digits)) return "";
+  return text.front() == '0' ? text.substr(1) : fixedText(1, digits - 1);
 }
 
 float normalized(const ValueRange& range, float value) {
@@ -257,9 +263,10 @@ std::string headHelp(const attention::HeadLabel& label, const attention::HeadPro
   const attention::DetectorScore& score = profile[label.detector->name];
   const std::string help(label.detector->help);
   if (label.detector->labelsTheRestFrom)
-    return fmt::format("{}: {:.2f}\n{}", describe(label), score.raw, help);
-  return fmt::format("{}: {:.2f} of the weight over {}, {:.2f} above even attention\n{}", describe(label),
-                     score.raw, countedText(score.rows, "row"), score.above(), help);
+    return fmt::format("{}: {}\n{}", describe(label), fixedText(score.raw, 2), help);
+  return fmt::format("{}: {} of the weight over {}, {} above even attention\n{}", describe(label),
+                     fixedText(score.raw, 2), countedText(score.rows, "row"), fixedText(score.above(), 2),
+                     help);
 }
 
 void paintOff(const View& view, Canvas list, const ImRect& tile) {
@@ -321,7 +328,7 @@ void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snaps
     paintGroupDot(view, list, ImVec2(x - view.px(1), at.y), kv);
     x += view.px(5);
   }
-  const std::string digits = label.detector && !off ? fmt::format("{:.2f}", shownScore(label, profile)) : "";
+  const std::string digits = label.detector && !off ? fixedText(shownScore(label, profile), 2) : "";
   const float digitsWidth = digits.empty() ? 0 : textWidth(number, digits) + view.px(6);
   // The whole name with its score, else a short name with it, else the short name: a number alone says
   // nothing.

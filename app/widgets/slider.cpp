@@ -209,7 +209,7 @@ std::size_t nearestStop(std::span<const Index> stops, Index value) {
 /// The typed whole number, or the stop nearest to it; a refusal stays beside the slider.
 void takeTyped(View& view, const SliderSpec& spec, std::string text, std::span<const Index> stops,
                Index& value, const std::function<std::string(Index)>& refuse) {
-  std::erase(text, ',');  // as numbers are shown
+  text = plainNumber(text);
   long long number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool tooLarge = parsed.ec == std::errc::result_out_of_range;
@@ -287,10 +287,9 @@ bool slider(View& view, const SliderSpec& spec, const Range& range, Track track,
   } else if (touch.kind == Touch::Kind::stepped) {
     value = valueOn(track, std::clamp(at + 0.02f * static_cast<float>(touch.steps), 0.0f, 1.0f));
   } else if (touch.kind == Touch::Kind::typed) {
-    char* end = nullptr;
-    const auto number = static_cast<double>(std::strtof(touch.text.c_str(), &end));
-    if (end != touch.text.c_str() && *end == 0 && number >= range.low && number <= range.high) {
-      value = static_cast<float>(number);
+    const std::optional<double> number = typedNumber(touch.text);
+    if (number && *number >= range.low && *number <= range.high) {
+      value = static_cast<float>(*number);
       view.controls.refusal = {};
     } else {
       view.controls.refusal = {spec.name,

@@ -66,6 +66,7 @@ const Planted kBreaches[] = {
     {"app/pages/heads/a.cpp", "#include \"app/scene/mask_json.h\"\n", "inside the scene's readers"},
     {"attention/formats/a.h", "#include <nlohmann/json_fwd.hpp>\n", "stays out of headers"},
     {"attention/heads/a.h", "#include <fmt/core.h>\n", "stays out of headers"},
+    {"app/widgets/a.cpp", "fmt::format(\"{:.2f}\", x);\n", "writes a fraction itself"},
     {"app/a.cpp", "#include \"../render/image.h\"\n", "start at the root"},
     {"app/a.cpp", "#include \"app/scene/scene.h\"\n", "on no floor"},
     {"app/session.cpp", "thread_local int depth = 0;\n", "keeps state"},

@@ -140,6 +140,21 @@ std::vector<std::string> longFunctions(const std::string& text) {
   return found;
 }
 
+/// Whether the file writes a fraction by a format of its own, which keeps the point whatever the settings
+/// say.
+bool writesFractions(std::string_view path, const std::string& text) {
+  // Commands and files have the point.
+  if (isIn(path, "app/commands") || !isIn(path, "app") ||
+      isOneOf(path, {"app/scene/text/number_text.cpp", "app/compute/figures/svg.cpp",
+                     "app/compute/figures/picture_file.cpp", "app/compute/cost/cost_catalogue.cpp",
+                     "app/platform/preferences.cpp"}))
+    return false;
+  const std::regex format(R"(\{\d*:[^{}"]*(\{\})?[efg]\})");
+  for (std::sregex_iterator at(text.begin(), text.end(), format), end; at != end; ++at)
+    if (at->str().find(".0f") == std::string::npos) return true;
+  return false;
+}
+
 class Checker {
  public:
   explicit Checker(const Sources& sources) : sources_(sources) {
@@ -162,6 +177,9 @@ class Checker {
       if (isIn(path, "app") && !isIn(path, "app/platform") &&
           withoutComments(text).find("ImGui::InvisibleButton") != std::string::npos)
         report(path, "has Dear ImGui's own invisible button, which ends the program at a size of 0");
+      if (writesFractions(path, text))
+        report(path,
+               "writes a fraction itself, expected fixedText or others of app/scene/text/number_text.h");
       if (isIn(path, "app") && !floorOf(path)) report(path, "is on no floor of app/");
       if (isIn(path, "app"))
         for (const std::string& state : stateIn(withoutComments(text)))

@@ -31,6 +31,7 @@ TEST(Settings, EachIsInTheDialogAndAmongTheActionsAndIsKept) {
     const std::string name = std::string("settings.") + row.key;
     const std::string control = std::holds_alternative<app::FactorSetting>(row.kind)   ? name + ".larger"
                                 : std::holds_alternative<app::SwitchSetting>(row.kind) ? name
+                                : std::holds_alternative<app::ListSetting>(row.kind)   ? name + ".comma"
                                 : ui.view().preferences.light                          ? name + ".off"
                                                                                        : name + ".on";
     ui.click(control);

@@ -62,12 +62,13 @@ std::string weightsTerms(const CostFigures& figures) {
   const double bits = format == shape.weightFormat && shape.weightBits > 0 ? shape.weightBits : row.bits;
   using Covers = attention::WeightFormatRow::Covers;
   const bool counted = shape.countedBytes > 0 && format == shape.weightFormat;
-  std::string text = fmt::format(
-      "{} parameters in {}, {:.4g} bits each{} = {}, {}", countText(figures.parameters.total), row.name, bits,
-      row.covers == Covers::all       ? ""
-      : row.covers == Covers::experts ? ", of experts alone"
-                                      : ", embeddings and head in 16",
-      fourDigitBytes(figures.cost.weights), counted ? "as its files say" : "estimated from the sizes");
+  std::string text = fmt::format("{} parameters in {}, {} bits each{} = {}, {}",
+                                 countText(figures.parameters.total), row.name, roundedText(bits, 4),
+                                 row.covers == Covers::all       ? ""
+                                 : row.covers == Covers::experts ? ", of experts alone"
+                                                                 : ", embeddings and head in 16",
+                                 fourDigitBytes(figures.cost.weights),
+                                 counted ? "as its files say" : "estimated from the sizes");
   if (figures.request.tensorParallel > 1)
     text += fmt::format("; over {} GPUs {} each", figures.request.tensorParallel,
                         fourDigitBytes(figures.cost.weightsPerGpu));

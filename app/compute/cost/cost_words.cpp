@@ -24,19 +24,18 @@ std::string count(Index value) {
 }  // namespace
 
 std::string threeDigits(double value) {
-  return value >= 1000 ? countText(static_cast<std::uint64_t>(std::llround(value)))
-                       : fmt::format("{:.3g}", value);
+  return value >= 1000 ? countText(static_cast<std::uint64_t>(std::llround(value))) : roundedText(value, 3);
 }
 
 std::string secondsText(double seconds) {
   if (seconds >= 1000) return threeDigits(seconds) + " s";
-  if (seconds >= 1) return fmt::format("{:.4g} s", seconds);
-  if (seconds >= 1e-3) return fmt::format("{:.4g} ms", seconds * 1e3);
-  return fmt::format("{:.3g} µs", seconds * 1e6);
+  if (seconds >= 1) return roundedText(seconds, 4) + " s";
+  if (seconds >= 1e-3) return roundedText(seconds * 1e3, 4) + " ms";
+  return roundedText(seconds * 1e6, 3) + " µs";
 }
 
 std::string machineText(const attention::Machine& machine, std::string_view between) {
-  const std::string memory = fmt::format("{:g} GB", machine.memoryGb);
+  const std::string memory = fmt::format("{} GB", roundedText(machine.memoryGb));
   const bool says = (" " + machine.name).find(" " + memory) != std::string::npos;
   return says ? machine.name : fmt::format("{}{}{}", machine.name, between, memory);
 }
@@ -180,7 +179,7 @@ namespace {
 
 /// "1.09 M", "128 k"; a number that is short.
 std::string largeCount(Index value) {
-  return value >= 10'000'000 ? fmt::format("{:.3g} M", static_cast<double>(value) / 1e6) : count(value);
+  return value >= 10'000'000 ? roundedText(static_cast<double>(value) / 1e6, 3) + " M" : count(value);
 }
 
 /// "tokens/s" whatever their number.

@@ -221,13 +221,13 @@ attention::Result<Drawing> drawPrecision(const Scene& scene, const Snapshot& sna
     const PrecisionCase& one = study->cases[i];
     tiles.push_back({std::string(attention::kNumberFormatNames[static_cast<std::size_t>(one.format)]),
                      exactBytes(one.bytes) + " per token",
-                     {{"weights, most", one.weightError > 0 ? fmt::format("{:.2g}", one.weightError) : "0"},
+                     {{"weights, most", one.weightError > 0 ? roundedText(one.weightError, 2) : "0"},
                       {"output error", offText(one.output.all)}},
                      study->differences[static_cast<Index>(i)]});
   }
   Drawing drawing = roomPage(colors, "The cache in fewer bits",
-                             fmt::format("|Δ| of {}, logarithmic up to {:.2g}; keys and values quantised",
-                                         headText(question.head), study->mostDifference));
+                             fmt::format("|Δ| of {}, logarithmic up to {}; keys and values quantised",
+                                         headText(question.head), roundedText(study->mostDifference, 2)));
   render::HeatmapStyle style = weightStyle(colors, scene, study->mostDifference, study->differences.rows());
   style.logarithmic = true;
   style.low = style.high * 1e-4f;
@@ -250,7 +250,7 @@ Plot linesOver(std::vector<PlotLine> lines, const char* axis) {
   if (plot.y.high <= 1e-5) plot.y.high = 1;
   const double every = std::max(1.0, std::ceil(plot.x.high / 8));
   for (int i = 0; i <= 8 && i * every <= plot.x.high; ++i)
-    plot.x.ticks.push_back({i * every, fmt::format("{:.0f}", i * every)});
+    plot.x.ticks.push_back({i * every, fixedText(i * every, 0)});
   plot.lines = std::move(lines);
   return plot;
 }

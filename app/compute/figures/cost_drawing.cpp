@@ -208,7 +208,7 @@ double addRuler(Drawing& drawing, const DrawingColors& colors, const CostFigures
     const bool fits = !figures.tooLarge() && fitsInto(figures.gpuBytes(), gb);
     drawing.shapes.push_back(Line{at, fits ? bar.y - 3 : bar.bottom() - 4, at, bar.bottom() + 7,
                                   fits ? colors.text : colors.faint, fits ? 1.6 : 0.8});
-    const std::string label = fmt::format("{:g} GB", gb);
+    const std::string label = roundedText(gb) + " GB";
     const double half = drawnWidth(label, 10.5, true) / 2;
     const double middle = std::clamp(at, bar.x + half, bar.right() - half);
     if (middle - half < lastEnd + 6) continue;

@@ -25,16 +25,9 @@ double lineOf(const BarFigure& figure) {
   return figure.two ? 30 : 22;
 }
 
-/// "+0.83", "−1.20".
-std::string signedText(double value, int digits) {
-  const std::string amount = fmt::format("{:.{}f}", std::abs(value), digits);
-  const bool zero = amount.find_first_not_of("0.") == std::string::npos;
-  return zero ? amount : (value < 0 ? "−" : "+") + amount;
-}
-
 std::string numberIn(float value) {
-  const std::string text = fmt::format("{:.2f}", std::abs(value));
-  return text == "0.00" ? "" : (value < 0 ? "−" : "") + text;
+  const std::string text = fixedText(value, 2);
+  return text == fixedText(0, 2) ? "" : text;
 }
 
 double longest(const std::vector<std::string>& labels, double size) {

@@ -43,8 +43,8 @@ attention::Matrix shownCells(const SequenceSnapshot& sequence, Index head, const
 std::string cellNumber(float value, Quantity quantity) {
   if (quantity == Quantity::scores) return numberText(value, 3);
   if (value == 0 || value == 1) return weightText(value);
-  const std::string text = fmt::format("{:.2f}", value);
-  return text == "0.00" ? "" : text;
+  const std::string text = fixedText(value, 2);
+  return text == fixedText(0, 2) ? "" : text;
 }
 
 /// Writes the values into cells that are large enough.
@@ -68,7 +68,7 @@ std::string seenToDo(const Look& look, const SequenceSnapshot& sequence, Index h
   const attention::HeadLabel label = sequence.label(head, look.labelThreshold);
   const std::string words = attention::describe(label);
   if (!label.detector) return words;
-  return words + fmt::format(" {:.2f}", sequence.profiles[h][label.detector->name].raw);
+  return words + fmt::format(" {}", fixedText(sequence.profiles[h][label.detector->name].raw, 2));
 }
 
 /// "Head 3", the kv head it reads, and what it does; the units it takes.
@@ -104,9 +104,7 @@ void addHeadScale(Drawing& drawing, const DrawingColors& colors, const Look& loo
     scale.low = weights ? "0" : "head's min";
     scale.high = "head's max";
   } else {
-    const auto text = [&](float value) {
-      return weights ? fmt::format("{:.3g}", value) : numberText(value, 3);
-    };
+    const auto text = [&](float value) { return weights ? roundedText(value, 3) : numberText(value, 3); };
     scale.low = style.logarithmic ? "10⁻⁴" : text(style.low);
     scale.high = text(style.high);
     scale.middle = style.logarithmic ? "10⁻²" : text((style.low + style.high) / 2);

@@ -166,7 +166,7 @@ Drawing mapDrawing(const Scene& scene, MapHead head, const DrawingOptions& optio
   cells.style = mapStyle(colors, scene.look, range, pixel);
   ColourScale scale{frame.right() + 24, frame.y - 4, std::clamp(frame.height, 60.0, 240.0), "weight"};
   scale.low = range.logarithmic ? numberText(range.low, 2) : "0";
-  scale.high = fmt::format("{:.3g}", range.high);
+  scale.high = roundedText(range.high, 3);
   scale.masked = anyIs(cells.values, render::kMaskedCell);
   scale.dead = anyIs(cells.values, render::kDeadCell);
   addScale(drawing, colors, cells.style, scale);

@@ -84,9 +84,7 @@ std::pair<ScatterAxis, ScatterAxis> scatterAxes(const ScatterFigure& figure, dou
 }  // namespace
 
 std::string studyNumber(double value) {
-  if (!std::isfinite(value)) return "–";
-  const std::string amount = fmt::format("{:.2f}", std::abs(value));
-  return (value < 0 && amount != "0.00" ? "−" : "") + amount;
+  return std::isfinite(value) ? fixedText(value, 2) : "–";
 }
 
 std::string studyNote(const TextsStudy& study) {

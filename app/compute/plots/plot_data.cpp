@@ -1,11 +1,10 @@
 #include "app/compute/plots/plot_data.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_text.h"
 
 namespace headscope::app {
 
@@ -33,9 +32,8 @@ namespace {
 
 std::string powerLabel(int power) {
   static constexpr const char* kRaised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-  if (power >= 0 && power <= 3)
-    return power == 3 ? "1,000" : std::to_string(static_cast<int>(std::pow(10, power)));
-  if (power < 0 && power >= -3) return fmt::format("{:.{}f}", std::pow(10.0, power), -power);
+  if (power >= 0 && power <= 3) return countText(static_cast<std::uint64_t>(std::pow(10, power)));
+  if (power < 0 && power >= -3) return fixedText(std::pow(10.0, power), -power);
   std::string raised = power < 0 ? "⁻" : "";
   for (const char digit : std::to_string(std::abs(power))) raised += kRaised[digit - '0'];
   return "10" + raised;

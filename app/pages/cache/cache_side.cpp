@@ -159,7 +159,7 @@ void workSection(const Scene& scene, CacheState& page, const DecodeState& state,
     saved += field.flopsWithout[i] - field.flops[i];
   }
   const Index steps = std::max<Index>(0, state.now - state.prefill);
-  row(view, "without ÷ with", fmt::format("{:.1f}×", work.without / work.with));
+  row(view, "without ÷ with", fixedText(work.without / work.with, 1) + "×");
   row(view, "saved in " + countedText(steps, "step"),
       flopsBeside(saved * static_cast<double>(scene.cost.cache.layers), work.with));
 }

@@ -1,11 +1,10 @@
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <span>
 
 #include "app/pages/cache/cache_state.h"
 #include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 
@@ -118,7 +117,7 @@ void cacheTransport(Scene& scene, CacheState& page, const ImRect& area, bool sma
                                                {"cache.back", DecodeMove::back, "Remove one token (←)."},
                                                {"cache.forward", DecodeMove::forward, "Add one token (→)."},
                                                {"cache.last", DecodeMove::last, "Fill the cache (End)."}}};
-  const std::string pace = fmt::format("{:.3g}{}", scene.cost.cache.speed, small ? "/s" : " steps/s");
+  const std::string pace = roundedText(scene.cost.cache.speed, 3) + (small ? "/s" : " steps/s");
   // Keys go to the ends where there is no room for their buttons.
   const auto shown = std::span(kSteps).subspan(cramped ? 1 : 0, cramped ? 2 : 4);
   float x = area.Max.x - (cramped ? 0 : textWidth(view.fonts->mono, pace));

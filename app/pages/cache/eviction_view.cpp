@@ -102,7 +102,7 @@ void tickShares(Plot& plot) {
   plot.y.high = niceAbove(plot.y.high);
   for (int i = 0; i <= 2; ++i) {
     const double share = plot.y.high * i / 2;
-    plot.y.ticks.push_back({share, i == 0 ? "0" : fmt::format("{:g} %", share * 100)});
+    plot.y.ticks.push_back({share, i == 0 ? "0" : roundedText(share * 100) + " %"});
   }
   plot.y.high *= 1.04;
   plot.value = hoverShare;

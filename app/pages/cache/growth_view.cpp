@@ -44,7 +44,8 @@ void headline(const Scene& scene, CacheState& page, const DecodeState& state, co
   if (!small && config.kvHeads != config.heads) rest += ", MHA's " + fourDigitBytes(bytes.mha);
   if (const CacheField* field = shownField(scene, page); small && field && state.now > 0) {
     const StepWork work = stepWork(scene, state, *field);
-    rest += fmt::format(" · {}, without cache {:.1f}×", flopsText(work.with), work.without / work.with);
+    rest +=
+        fmt::format(" · {}, without cache {}×", flopsText(work.with), fixedText(work.without / work.with, 1));
   }
   if (page.catchingUp) rest += "  ·  updating";
   paintFitted(view, list, view.fonts->text, ImVec2(x, y + view.px(small ? 12 : 15)), room, theme.secondary,

@@ -157,9 +157,10 @@ void machineSection(Scene& scene, CostState& page) {
   int chosen = 0;
   for (const attention::Machine& machine : page.catalogue.machines) {
     if (machine.name == page.figures.machine.name) chosen = static_cast<int>(choices.size());
-    choices.push_back({fmt::format("{} · {:.4g} TB/s · {:.4g} TFLOP/s", machineText(machine, "   "),
-                                   machine.bandwidth / 1e12, machine.flops / 1e12),
-                       "", machine.name});
+    choices.push_back(
+        {fmt::format("{} · {} TB/s · {} TFLOP/s", machineText(machine, "   "),
+                     roundedText(machine.bandwidth / 1e12, 4), roundedText(machine.flops / 1e12, 4)),
+         "", machine.name});
   }
   if (dropdown(view, "machine", choices, chosen, ImGui::GetContentRegionAvail().x,
                page.figures.machine.source.c_str()))

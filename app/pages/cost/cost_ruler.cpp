@@ -108,7 +108,7 @@ void paintCards(const View& view, Canvas list, const CostState& page, const ImRe
                        ImVec2(x + view.px(card.fits ? 1 : 0.5f), bar.Max.y + view.px(10)),
                        card.fits ? theme.text : theme.secondary);
     ImFont* font = card.fits ? view.fonts->bold : view.fonts->mono;
-    const std::string label = fmt::format("{:g} GB", card.gb);
+    const std::string label = roundedText(card.gb) + " GB";
     const float half = textWidth(font, label) / 2, y = bar.Max.y + view.px(22);
     const float pad = card.chosen ? view.px(8) : 0;
     const float middle = std::clamp(x, bar.Min.x + half + pad, bar.Max.x - half - pad);
@@ -155,12 +155,12 @@ void tile(Scene& scene, CostState& page, const GpuChoice& choice, const ImRect& 
   const float left = area.Min.x + pad, right = area.Max.x - pad;
   const float y = small ? area.GetCenter().y : area.Min.y + view.px(21);
   std::string title = countedText(choice.gpus, "GPU");
-  std::string fits = choice.fitsGb ? fmt::format("{:g} GB", *choice.fitsGb) : "none";
+  std::string fits = choice.fitsGb ? roundedText(*choice.fitsGb) + " GB" : "none";
   float word = textWidth(view.fonts->bold, fits);
   if (enabled && left + textWidth(view.fonts->bold, title) + view.px(8) > right - word) {
     // In the smallest windows; that cards are counted in GB stands above.
     title = fmt::format("{}×", choice.gpus);
-    if (choice.fitsGb) fits = fmt::format("{:g}", *choice.fitsGb);
+    if (choice.fitsGb) fits = roundedText(*choice.fitsGb);
     word = textWidth(view.fonts->bold, fits);
   }
   const float titleWidth =
@@ -202,7 +202,7 @@ float costRuler(Scene& scene, CostState& page, const ImRect& area, bool small) {
             view.px(12);
   track("ruler.heading", ImVec2(area.Min.x, titleY - view.px(10)), ImVec2(area.Max.x, titleY + view.px(10)));
   const std::string sold =
-      fmt::format("{:g} % of a GPU is usable: {} gives {}", attention::kUsableShare * 100,
+      fmt::format("{} % of a GPU is usable: {} gives {}", roundedText(attention::kUsableShare * 100),
                   machineText(figures.machine, " "), fourDigitBytes(usableBytes(figures.machine.memoryGb)));
   const float soldWidth = textWidth(view.fonts->text, sold);
   const bool both =

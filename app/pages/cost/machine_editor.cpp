@@ -9,6 +9,7 @@
 
 #include "app/platform/configuration.h"
 #include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
@@ -36,7 +37,7 @@ constexpr float kNameWidth = 200, kNumberWidth = 132, kRowHeight = 36;
 std::string textOf(const Machine& machine, int column) {
   if (column < 0) return machine.name;
   const MachineColumn& each = kColumns[static_cast<std::size_t>(column)];
-  return fmt::format("{:.6g}", machine.*each.member / each.scale);
+  return roundedText(machine.*each.member / each.scale, 6);
 }
 
 bool isOwn(const Machine& machine) {
@@ -89,9 +90,8 @@ bool MachineEditor::commit(Scene& scene, const Machine& machine) {
     changed.name = typed_.text;
   } else {
     const MachineColumn& column = kColumns[static_cast<std::size_t>(typed_.column)];
-    char* end = nullptr;
-    const double value = std::strtod(typed_.text.c_str(), &end);
-    if (end == typed_.text.c_str() || *end != 0 || !(value > 0) || value > column.most)
+    const double value = typedNumber(typed_.text).value_or(0);
+    if (!(value > 0) || value > column.most)
       problem_ = fmt::format("\"{}\" is not a valid {}: expected a number of {} above 0, such as {}.",
                              typed_.text, column.what, column.unit, typed_.before);
     changed.*column.member = value * column.scale;

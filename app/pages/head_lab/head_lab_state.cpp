@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/compute/layer/value_range.h"
+#include "app/scene/text/number_text.h"
 #include "attention/core/score_terms.h"
 
 namespace headscope::app {
@@ -21,7 +22,7 @@ std::string scaleTitle(const attention::AttentionConfig& config, const attention
       factors.push_back(term.label(config));
   if (factors.size() == 1) return factors.front();
   return config.effectiveScale() == 1 ? factors.back()
-                                      : fmt::format("{} × {:.4g}", factors.front(), config.gain);
+                                      : fmt::format("{} × {}", factors.front(), roundedText(config.gain, 4));
 }
 
 /// Whether it comes between the scale and the mask.
@@ -200,9 +201,7 @@ std::string cellText(double value) {
   if (std::isinf(value)) return value < 0 ? "−∞" : "∞";
   const double amount = std::abs(value);
   const int digits = amount >= 999.5 ? 0 : amount >= 99.95 ? 1 : amount >= 9.995 ? 2 : 3;
-  const std::string text = fmt::format("{:.{}f}", amount, digits);
-  const bool zero = text.find_first_not_of("0.") == std::string::npos;
-  return (value < 0 && !zero ? "−" : "") + text;
+  return fixedText(value, digits);
 }
 
 std::string factorText(double factor) {

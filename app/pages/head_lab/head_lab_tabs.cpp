@@ -5,6 +5,7 @@
 #include "app/pages/head_lab/head_lab_tab.h"
 #include "app/platform/track.h"
 #include "app/scene/field.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
@@ -95,7 +96,8 @@ void headChips(Scene& scene, HeadLabState& page, const ImRect& line, float left)
   if (at >= sequence.profiles.size()) return;
   const attention::HeadLabel label = sequence.label(cell.head, scene.look.labelThreshold);
   std::string words = attention::describe(label);
-  if (label.detector) words += fmt::format(" {:.2f}", sequence.profiles[at][label.detector->name].raw);
+  if (label.detector)
+    words += fmt::format(" {}", fixedText(sequence.profiles[at][label.detector->name].raw, 2));
   if (x - view.px(20) - textWidth(view.fonts->text, words) > left)
     paintText(list, view.fonts->text, ImVec2(x - view.px(20), y), theme.secondary, words, Align::right);
 }

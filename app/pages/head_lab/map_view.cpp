@@ -32,11 +32,10 @@ std::string shortNumber(float value, bool weight) {
   if (!std::isfinite(value)) return std::isnan(value) ? "NaN" : "";
   if (weight) {
     if (value == 0 || value < 0.005f) return "";
-    const std::string text = fmt::format("{:.2f}", value);
-    return text.front() == '0' ? text.substr(1) : text == "1.00" ? "1" : text;
+    const std::string text = fixedText(value, 2);
+    return text.front() == '0' ? text.substr(1) : value == 1 ? "1" : text;
   }
-  const float amount = std::abs(value);
-  return (value < 0 && amount >= 0.05f ? "−" : "") + fmt::format("{:.{}f}", amount, amount >= 9.95f ? 0 : 1);
+  return fixedText(value, std::abs(value) >= 9.95f ? 0 : 1);
 }
 
 namespace {
@@ -115,6 +114,7 @@ MapHit hitMap(const MapView& map) {
   hit.clicked = compat::invisibleButton(("stage." + map.name).c_str(), size);
   noteTabStopKind(TabStopKind::picture, {tileOf(map).cellWidth(), tileOf(map).cellHeight()});
   trackItem("stage." + map.name);
+  trackCells("stage." + map.name, tileOf(map), nullptr, nullptr);
   if (!ImGui::IsItemHovered()) return {};
   const auto cell = tileOf(map).cellAt(ImGui::GetIO().MousePos, map.rows.end(), map.cols.end());
   if (!cell) return {};
@@ -128,6 +128,7 @@ void rowNames(const HeadLabState& page, const MapView& map, const std::vector<at
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const HeatTile tile = tileOf(map);
+  trackCells("stage." + map.name, tile, &tokens, nullptr);
   ImFont* font = tile.cellHeight() >= view.px(22) ? view.fonts->mono : view.fonts->monoSmall;
   const auto step = static_cast<Index>(std::ceil(lineHeight(font) / std::max(tile.cellHeight(), 1.0f)));
   for (Index row = map.rows.first; row < map.rows.end(); ++row) {
@@ -143,6 +144,7 @@ void columnNames(const HeadLabState& page, const MapView& map, const std::vector
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const HeatTile tile = tileOf(map);
+  trackCells("stage." + map.name, tile, nullptr, &tokens);
   ImFont* font = view.fonts->monoSmall;
   const auto step = static_cast<Index>(std::ceil(lineHeight(font) * 1.1f / std::max(tile.cellWidth(), 1.0f)));
   for (Index col = map.cols.first; col < map.cols.end(); ++col) {
@@ -168,8 +170,7 @@ void axisTitles(const HeadLabState& page, const MapView& map) {
 void mapScale(const Scene& scene, const HeadLabState& page, const MapView& map, ImVec2 right, float width,
               const std::string& middle) {
   const auto end = [](float value) {
-    return value == std::round(value) ? fmt::format("{}{:.0f}", value < 0 ? "−" : "", std::abs(value))
-                                      : numberText(static_cast<double>(value), 3);
+    return value == std::round(value) ? fixedText(value, 0) : numberText(static_cast<double>(value), 3);
   };
   paintColourBar(page.view, map.colormap.value_or(scene.look.colormap), {end(map.low), middle, end(map.high)},
                  right, width);

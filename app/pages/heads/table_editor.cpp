@@ -57,9 +57,8 @@ void commit(Scene& scene, Editing& state) {
   if (state.col < 0) {
     table.names[static_cast<std::size_t>(state.row)] = state.text;
   } else {
-    char* end = nullptr;
-    const float value = std::strtof(state.text.c_str(), &end);
-    if (end == state.text.c_str() || *end != 0 || !std::isfinite(value)) {
+    const auto value = static_cast<float>(typedNumber(state.text).value_or(HUGE_VAL));
+    if (!std::isfinite(value)) {
       state.problem = fmt::format("\"{}\" in row {}, dimension {} is not a finite number.", state.text,
                                   state.row, state.col);
       return;
@@ -73,8 +72,7 @@ void commit(Scene& scene, Editing& state) {
 void openCell(Editing& state, const attention::Table& table, Index row, Index col) {
   state.row = row;
   state.col = col;
-  state.text = col < 0 ? table.names[static_cast<std::size_t>(row)] : numberText(table.values(row, col), 6);
-  if (state.text.rfind("−", 0) == 0) state.text = "-" + state.text.substr(3);
+  state.text = col < 0 ? table.names[static_cast<std::size_t>(row)] : roundedText(table.values(row, col));
   state.justOpened = true;
 }
 

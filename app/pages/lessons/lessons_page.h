@@ -36,6 +36,7 @@ class LessonsPage : public Page {
   struct StepQuestion {
     std::shared_ptr<const Lesson> lesson;
     Index step = -1;
+    NumberStyle numbers = numberStyle();  ///< of the texts with their numbers
     bool operator==(const StepQuestion&) const = default;
   };
   struct CoverQuestion {

@@ -71,7 +71,7 @@ RichSpan words(std::string text) {
 
 /// "e" to the power of a score.
 RichSpan powerSpan(double score) {
-  const auto formula = parseFormula(fmt::format("e^{{{:.3g}}}", std::abs(score) < 5e-3 ? 0 : score));
+  const auto formula = parseFormula("e^{" + roundedText(std::abs(score) < 5e-3 ? 0 : score, 3) + "}");
   return formula.ok() ? RichSpan{RichSpan::Kind::formula, "", std::make_shared<const FormulaNode>(*formula)}
                       : words("e");
 }

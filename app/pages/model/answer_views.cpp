@@ -152,7 +152,7 @@ WordOf wordsOf(ModelState& page) {
 }
 
 std::string logitText(double value) {
-  return (value < 0 ? "−" : "+") + fmt::format("{:.2f}", std::abs(value));
+  return signedText(value, 2);
 }
 
 FigurePlace::FigurePlace(const View& view, const ImRect& area, bool presents) : view(view), area(area) {

@@ -7,6 +7,7 @@
 
 #include "app/pages/model/model_state.h"
 #include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
@@ -32,7 +33,8 @@ void partners(Scene& scene, ModelState& page, const char* name, const char* labe
   for (std::size_t i = 0; i < std::min(kMost, heads.size()); ++i) {
     const auto [kind, amount] = heads[i].strongest();
     if (amount < 0.005) break;
-    const std::string words = fmt::format("{}.{} {} +{:.2f}", heads[i].layer, heads[i].head, kind, amount);
+    const std::string words =
+        fmt::format("{}.{} {} +{}", heads[i].layer, heads[i].head, kind, fixedText(amount, 2));
     const float wide = textWidth(view.fonts->text, words) + view.px(22);
     if (x + wide > right) break;
     any = true;
@@ -43,9 +45,8 @@ void partners(Scene& scene, ModelState& page, const char* name, const char* labe
       scene.cursor.cell.head = heads[i].head;
     }
     if (ImGui::IsItemHovered())
-      tooltip(view,
-              fmt::format("Q {:+.3f}, K {:+.3f}, V {:+.3f} above random heads\nClick to choose the head",
-                          with.q, with.k, with.v));
+      tooltip(view, fmt::format("Q {}, K {}, V {} above random heads\nClick to choose the head",
+                                signedText(with.q, 3), signedText(with.k, 3), signedText(with.v, 3)));
     x += wide + view.px(4);
   }
   if (!any)

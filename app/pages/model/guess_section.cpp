@@ -90,12 +90,7 @@ void guessLine(Scene& scene, ModelState& page, const Guess& guess, Index place, 
             probabilityText(guess.probability), Align::right);
   if (change) {
     const float by = guess.probability - guess.unchanged;
-    paintText(list, view.fonts->monoSmall, ImVec2(at.x + width, y), view.theme->secondary,
-              fmt::format("{}{:.3f}",
-                          std::abs(by) < 0.0005f ? ""
-                          : by < 0               ? "−"
-                                                 : "+",
-                          std::abs(by)),
+    paintText(list, view.fonts->monoSmall, ImVec2(at.x + width, y), view.theme->secondary, signedText(by, 3),
               Align::right);
   }
   const std::string does = answers          ? "Click: its logit counts. Shift+click: its logit is taken off"
@@ -133,10 +128,11 @@ void realNext(const ModelState& page, const Guesses& guesses, const std::string&
   if (!guesses.real) return;
   const View& view = page.view;
   const auto loss = [](float probability) { return -std::log(std::max(probability, 1e-38f)); };
-  std::string text =
-      fmt::format("{} “{}” · rank {} · loss {:.3f} nats", page.config->causal ? "Actual next" : "Actual",
-                  word, countText(static_cast<std::uint64_t>(guesses.rank)), loss(guesses.real->probability));
-  if (guesses.real->unchanged >= 0) text += fmt::format(", unchanged {:.3f}", loss(guesses.real->unchanged));
+  std::string text = fmt::format(
+      "{} “{}” · rank {} · loss {} nats", page.config->causal ? "Actual next" : "Actual", word,
+      countText(static_cast<std::uint64_t>(guesses.rank)), fixedText(loss(guesses.real->probability), 3));
+  if (guesses.real->unchanged >= 0)
+    text += fmt::format(", unchanged {}", fixedText(loss(guesses.real->unchanged), 3));
   hint(view, text);
 }
 

@@ -38,7 +38,7 @@ void title(const Scene& scene, const ModelState& page, ImVec2 at, float width) {
   }
   const attention::HeadLabel label = head.label(scene.look.labelThreshold);
   std::string does = attention::describe(label);
-  if (label.detector) does += fmt::format(" {:.3f}", head.profile[label.detector->name].raw);
+  if (label.detector) does += fmt::format(" {}", fixedText(head.profile[label.detector->name].raw, 3));
   paintFitted(view, list, view.fonts->small, ImVec2(at.x + width, y), at.x + width - x - view.px(12),
               theme.text, does, Align::right);
   const ImVec2 from(at.x, y - view.px(9)), to(at.x + width, y + view.px(9));
@@ -101,6 +101,7 @@ float heatmap(Scene& scene, ModelState& page, ImVec2 at, float width, float heig
     paintSinkBars(view, list, tile, rows,
                   [&](Index row) { return std::max(0.0f, 1 - layer.weights[cell.head].row(row).sum()); });
   track("model.large", cells.Min, cells.Max);
+  trackCells("model.large", tile, &queries, &keys);
   ImGui::SetCursorScreenPos(cells.Min);
   compat::invisibleButton("model.large", cells.GetSize());
   noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});
@@ -128,15 +129,14 @@ void facts(const Scene& scene, ModelState& page, float x, float y) {
     x += paintText(list, view.fonts->monoSmall, ImVec2(x, y), view.theme->text, text);
   };
   word("entropy ");
-  number(fmt::format("{:.2f}", page.summary(layer, cell.head)->entropy));
+  number(fixedText(page.summary(layer, cell.head)->entropy, 2));
   word("    writes ");
-  number(fmt::format("{:.2f}", headShare(*page.study, layer, cell.head, cell.query)));
+  number(fixedText(headShare(*page.study, layer, cell.head, cell.query), 2));
   word(" of the stream    copies ");
   const auto copying = page.copying.find({layer, cell.head});
-  number(!page.config->haveHeadsMaps() ? "–"
-         : copying == page.copying.end()
-             ? "…"
-             : fmt::format("{}{:.2f}", copying->second < 0 ? "−" : "", std::abs(copying->second)));
+  number(!page.config->haveHeadsMaps()   ? "–"
+         : copying == page.copying.end() ? "…"
+                                         : fixedText(copying->second, 2));
   ImGui::SetCursorScreenPos(ImVec2(left, y - view.px(9)));
   compat::invisibleButton("model.facts_of_head", ImVec2(x - left, view.px(18)));
   trackItem("model.facts_of_head");

@@ -1,7 +1,5 @@
 // What can be done with a model by name: writing on, and switching heads off.
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -22,7 +20,7 @@ const std::string& ModelState::word(Index id) {
 }
 
 std::string probabilityText(float probability) {
-  if (probability >= 0.0005f || probability == 0) return fmt::format("{:.3f}", probability);
+  if (probability >= 0.0005f || probability == 0) return fixedText(probability, 3);
   return numberText(probability, 1);
 }
 

@@ -247,7 +247,7 @@ void skillSection(Scene& scene, ModelState& page) {
       list.AddRectFilled(ImVec2(at.x - view.px(8), at.y), ImVec2(at.x + width + view.px(8), at.y + height),
                          view.theme->raised, view.px(5));
     const std::string figure = skill.of > 0 ? fmt::format("{} of {}", skill.right, skill.of)
-                               : skill.head ? fmt::format("{:.2f}", skill.head->score)
+                               : skill.head ? fixedText(skill.head->score, 2)
                                             : "";
     const float wide = textWidth(view.fonts->mono, figure);
     paintText(list, view.fonts->mono, ImVec2(at.x + width, y), view.theme->secondary, figure, Align::right);
@@ -256,8 +256,8 @@ void skillSection(Scene& scene, ModelState& page) {
     if (ImGui::IsItemHovered()) {
       std::string help = skill.text;
       if (skill.head)
-        help += fmt::format("\nlayer {} head {} puts {:.2f} of its weight there", skill.head->layer,
-                            skill.head->head, skill.head->score);
+        help += fmt::format("\nlayer {} head {} puts {} of its weight there", skill.head->layer,
+                            skill.head->head, fixedText(skill.head->score, 2));
       if (skill.of > 0)
         help += fmt::format("\nright on {} of {} sentences outside the training set", skill.right, skill.of);
       tooltip(view, help);

@@ -153,9 +153,7 @@ std::string lossText(ModelState& page) {
 }
 
 std::string changeText(float change) {
-  if (!std::isfinite(change)) return numberText(change);
-  const std::string amount = fmt::format("{:.2f}", std::abs(change));
-  return amount == "0.00" ? amount : (change < 0 ? "−" : "+") + amount;
+  return std::isfinite(change) ? signedText(change, 2) : numberText(change);
 }
 
 std::vector<Behaviour> behavioursOf(const ModelState& page, float threshold) {

@@ -87,7 +87,7 @@ void recordedPanel(const Scene& scene, const ModelState& page) {
   const Cell& cell = scene.cursor.cell;
   const Index at = scene.cursor.model.layer;
   const LayerSummary& layer = *page.layer(at);
-  hint(view, fmt::format("entropy {:.2f}", page.summary(at, cell.head)->entropy));
+  hint(view, fmt::format("entropy {}", fixedText(page.summary(at, cell.head)->entropy, 2)));
   gap(view, 6);
   if (layer.q.size() == 0 || layer.k.size() == 0) {
     hint(view, fmt::format("The file has no {}, so the weights can't be traced to scores.",

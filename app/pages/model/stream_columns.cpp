@@ -43,7 +43,7 @@ void paintEntropy(const View& view, ImVec2 at, float value, bool digits, float r
   const float wide = view.px(46), half = std::min(view.px(2), row * 0.3f);
   if (digits)
     paintText(list, view.fonts->monoSmall, ImVec2(at.x, at.y - view.px(8)), view.theme->secondary,
-              fmt::format("{:.2f}", value));
+              fixedText(value, 2));
   const float y = at.y + (digits ? view.px(6) : 0);
   list.AddRectFilled(ImVec2(at.x, y - half), ImVec2(at.x + wide, y + half), view.theme->raised);
   list.AddRectFilled(ImVec2(at.x, y - half), ImVec2(at.x + wide * std::clamp(value, 0.0f, 1.0f), y + half),
@@ -89,7 +89,7 @@ void stopMark(Scene& scene, ModelState& page, ImVec2 at, Index stop, float row) 
 
 /// How much is added, of what was there.
 std::string timesText(float share) {
-  return std::isfinite(share) ? fmt::format("×{:.2f}", share) : numberText(share);
+  return std::isfinite(share) ? fmt::format("×{}", fixedText(share, 2)) : numberText(share);
 }
 
 /// The likeliest next token at a stop, with its probability as a bar; hollow: without the scene's changes.
@@ -154,7 +154,7 @@ void besideRows(Scene& scene, ModelState& page, const OverviewPlan& plan) {
     if (digits) {
       const auto line = [&](const char* what, float value, float at_) {
         paintText(list, view.fonts->monoSmall, ImVec2(columns.adds, at_), view.theme->secondary,
-                  fmt::format("{} {:.2f}", what, value));
+                  fmt::format("{} {}", what, fixedText(value, 2)));
       };
       line("attn", layer.attentionAdds, guesses ? y - apart : y);
       if (guesses) line("MLP ", layer.mlpAdds, y + apart);
@@ -202,7 +202,7 @@ void underRows(Scene& scene, ModelState& page, const OverviewPlan& plan) {
     const Part parts[] = {
         {timesText(layer.mlpAdds), "MLP adds", kAddsHelp, layer.mlpAdds, most, 2},
         {timesText(layer.attentionAdds), "attention adds", kAddsHelp, layer.attentionAdds, most, 1},
-        {std::isnan(layer.entropy) ? "NaN" : fmt::format("{:.2f}", layer.entropy), "entropy", kEntropyHelp,
+        {std::isnan(layer.entropy) ? "NaN" : fixedText(layer.entropy, 2), "entropy", kEntropyHelp,
          layer.entropy, 1, 0}};
     float end = right;
     for (const Part& part : parts) {

@@ -84,7 +84,7 @@ void transport(const Scene& scene, ModelState& page, const ImRect& area) {
   if (!page.study || !view.showTimings || page.study->seconds <= 0 || scene.setup.subject.written.empty())
     return;
   const double rate = 1 / page.study->seconds;
-  const std::string number = rate >= 100 ? fmt::format("{:.0f}", rate) : fmt::format("{:.1f}", rate);
+  const std::string number = rate >= 100 ? fixedText(rate, 0) : fixedText(rate, 1);
   const float wide = textWidth(view.fonts->mono, number);
   paintText(list, view.fonts->mono, ImVec2(area.Max.x, middle), view.theme->text, number, Align::right);
   paintText(list, view.fonts->small, ImVec2(area.Max.x - wide - view.px(6), middle), view.theme->faint,
@@ -129,8 +129,8 @@ void foreseenBar(ModelState& page, const StripColumns& columns, Index token, flo
   paintText(list, view.fonts->monoSmall, ImVec2(center, bottom + view.px(11)), fill,
             "#" + (one.rank < 10000 ? std::to_string(one.rank) : std::to_string(one.rank / 1000) + "k"),
             Align::center);
-  paintText(list, view.fonts->monoSmall, ImVec2(center, bottom + view.px(27)), fill,
-            fmt::format("{:.2f}", one.loss), Align::center);
+  paintText(list, view.fonts->monoSmall, ImVec2(center, bottom + view.px(27)), fill, fixedText(one.loss, 2),
+            Align::center);
 }
 
 /// The token of a column, its bar, and its figures.
@@ -264,6 +264,7 @@ void pointAtColumns(Scene& scene, ModelState& page, const StripColumns& columns,
   compat::invisibleButton("model.strip", ImVec2(std::max(1.0f, area.Max.x - columns.left), area.GetHeight()));
   noteTabStopKind(TabStopKind::picture, {columns.width, area.GetHeight()});
   trackItem("model.strip");
+  for (const char* name : {"strip", "strip.word"}) trackTokens(name, {nullptr, &page.study->text.tokens});
   columns.each([&](Index token) {
     const float x = columns.at(token);
     track(fmt::format("strip.{}", token), ImVec2(x, area.Min.y),
@@ -300,9 +301,9 @@ void pointAtColumns(Scene& scene, ModelState& page, const StripColumns& columns,
     const Foreseen& one = (*all)[static_cast<std::size_t>(token)];
     text += "\ntop prediction: " + page.word(one.top);
     if (token + 1 < n)
-      text +=
-          fmt::format("\nactual next: {} · {} · rank {} · {:.3f} nats", page.token(token + 1),
-                      probabilityText(one.real), countText(static_cast<std::uint64_t>(one.rank)), one.loss);
+      text += fmt::format("\nactual next: {} · {} · rank {} · {} nats", page.token(token + 1),
+                          probabilityText(one.real), countText(static_cast<std::uint64_t>(one.rank)),
+                          fixedText(one.loss, 3));
   }
   if (onWord) text += "\nClick to replace it and continue from there";
   tooltip(view, text);

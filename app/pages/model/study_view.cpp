@@ -10,6 +10,7 @@
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/models/open_model.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/drawing_paint.h"
 #include "app/widgets/paint.h"
@@ -113,9 +114,10 @@ void shapeLine(Scene& scene, ModelState& page, const TextsStudy& study, const Im
 std::string headSays(const TextsStudy& study, const std::string& column, std::pair<Index, Index> head) {
   const HeadColumn* const of = study.column(column);
   if (!of) return "";
-  return fmt::format("layer {} head {}\n{} {} ± {:.3f} over {} texts", head.first, head.second, of->title,
+  return fmt::format("layer {} head {}\n{} {} ± {} over {} texts", head.first, head.second, of->title,
                      studyNumber(double{of->mean(head.first, head.second)}),
-                     double{of->spread(head.first, head.second)}, of->texts(head.first, head.second));
+                     fixedText(double{of->spread(head.first, head.second)}, 3),
+                     of->texts(head.first, head.second));
 }
 
 void paintTable(Scene& scene, ModelState& page, const TextsStudy& study, const FigurePlace& place) {
@@ -195,8 +197,8 @@ std::string strongestPlace(const StudiedHeads& text, std::pair<Index, Index> hea
   if (text.query.size() == 0) return "";
   const Index query = text.query(head.first, head.second), key = text.key(head.first, head.second);
   if (query < 0 || query >= std::ssize(text.tokens) || key >= std::ssize(text.tokens)) return "";
-  return fmt::format("“{}” → “{}” {:.2f}", text.tokens[asSize(query)], text.tokens[asSize(key)],
-                     double{text.strongest(head.first, head.second)});
+  return fmt::format("“{}” → “{}” {}", text.tokens[asSize(query)], text.tokens[asSize(key)],
+                     fixedText(double{text.strongest(head.first, head.second)}, 2));
 }
 
 /// The texts in which the chosen head does most.
@@ -303,11 +305,11 @@ std::vector<CaptionPart> studyCaption(const Scene& scene, const ModelState& page
       study && !study->columns.empty() ? study->column(upwards(scene, *study)) : nullptr;
   const auto head = chosenHead(scene);
   if (!column || head.first >= column->mean.rows() || head.second >= column->mean.cols()) return {};
-  return {
-      {fmt::format("Layer {}, head {}: {} {} ± {:.2f} over {} texts.", head.first, head.second, column->title,
-                   studyNumber(double{column->mean(head.first, head.second)}),
-                   double{column->spread(head.first, head.second)}, column->texts(head.first, head.second)),
-       page.view.theme->text}};
+  return {{fmt::format("Layer {}, head {}: {} {} ± {} over {} texts.", head.first, head.second, column->title,
+                       studyNumber(double{column->mean(head.first, head.second)}),
+                       fixedText(double{column->spread(head.first, head.second)}, 2),
+                       column->texts(head.first, head.second)),
+           page.view.theme->text}};
 }
 
 }  // namespace headscope::app

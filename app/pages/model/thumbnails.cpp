@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/pages/model/overview_parts.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/head_word.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/marks.h"
@@ -111,7 +112,7 @@ void paintLabel(const View& view, const Overlay& overlay, const ImRect& tile, In
   if (!detector && !large) word.clear();
   const bool off = isOff(overlay.scene, layer, head);
   if (off && !plan.belowTriangle) word.clear();  // "off" stands there
-  if (summary.differs >= 0) word = fmt::format("±{:.2f}", summary.differs);
+  if (summary.differs >= 0) word = fmt::format("±{}", fixedText(summary.differs, 2));
   if (textWidth(font, word) > wide) word = headWord(label);
   if (textWidth(font, word) > wide) word.clear();
   if (plan.belowTriangle) {
@@ -128,7 +129,7 @@ void paintLabel(const View& view, const Overlay& overlay, const ImRect& tile, In
   if (summary.differs >= 0) return;
   if (detector && !off)
     paintText(list, view.fonts->mono, ImVec2(right, y + line * 1.25f), color,
-              fmt::format("{:.3f}", summary.profile[detector->name].raw), Align::right);
+              fixedText(summary.profile[detector->name].raw, 3), Align::right);
   const float below = y + line * (detector && !off ? 2.5f : 1.25f);
   // What the masked triangle leaves at this height.
   const float room = right - tile.Min.x - (below + line / 2 - tile.Min.y);

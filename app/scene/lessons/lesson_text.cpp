@@ -134,11 +134,6 @@ Result<LessonText> LessonText::parse(std::string_view text) {
 
 namespace {
 
-std::string withTrueMinus(std::string text) {
-  if (text.starts_with('-')) text.replace(0, 1, "−");
-  return text;
-}
-
 /// "1,048,576.25" with commas before the point.
 std::string withThousands(double value) {
   const double whole = std::trunc(std::abs(value));
@@ -156,24 +151,19 @@ std::string formatNumber(double value, const NumberFormatText& format) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
   switch (format.kind) {
-    case Kind::decimals: {
-      std::string text = fmt::format("{:.{}f}", value, format.digits);
-      // Of what rounds to nothing no sign is left.
-      if (text.find_first_not_of("-0.") == std::string::npos && text.starts_with('-')) text.erase(0, 1);
-      return withTrueMinus(std::move(text));
-    }
+    case Kind::decimals:
+      return fixedText(value, format.digits);
     case Kind::thousands:
       return withThousands(std::round(value));
     case Kind::percent:
-      return format.digits < 0 ? withTrueMinus(percentText(value))
-                               : withTrueMinus(fmt::format("{:.{}f} %", 100 * value, format.digits));
+      return format.digits < 0 ? percentText(value) : fixedText(100 * value, format.digits) + " %";
     case Kind::bytes:
       return value < 0 ? "−" + fourDigitBytes(-value) : fourDigitBytes(value);
     case Kind::plain:
       break;
   }
   const bool whole = std::abs(value - std::round(value)) < 1e-9 && std::abs(value) < 1e15;
-  return whole ? withTrueMinus(fmt::format("{:.0f}", std::round(value) + 0.0)) : numberText(value);
+  return whole ? fixedText(std::round(value), 0) : numberText(value);
 }
 
 Result<std::string> LessonText::filled(const Evaluate& evaluate) const {

@@ -20,11 +20,7 @@ std::string fourDigits(double value) {
   const int decimals = value >= 999.95 ? 0 : value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3;
   // Halves go up, as people round: 70,272 B are 68.63 KiB.
   const double unit = std::pow(10.0, decimals);
-  std::string text = fmt::format("{:.{}f}", std::floor(value * unit + 0.5) / unit, decimals);
-  if (text.find('.') == std::string::npos) return text;
-  while (text.back() == '0') text.pop_back();
-  if (text.back() == '.') text.pop_back();
-  return text;
+  return roundedText(std::floor(value * unit + 0.5) / unit, 15);
 }
 
 }  // namespace
@@ -67,7 +63,7 @@ std::string fractionText(std::uint64_t part, std::uint64_t whole) {
     if (sign.top == top && sign.bottom == bottom) return sign.text;
   if (bottom <= 16) return fmt::format("{}/{}", top, bottom);
   const double share = 100 * static_cast<double>(part) / static_cast<double>(whole);
-  return fmt::format("{:.{}f} %", share, share < 10 ? 1 : 0);
+  return fixedText(share, share < 10 ? 1 : 0) + " %";
 }
 
 std::string tokensText(std::int64_t tokens) {

@@ -117,5 +117,68 @@ TEST(TimeText, ChoosesItsUnit) {
   EXPECT_THAT(timeText(1 - 1e-9), Not(HasSubstr("1000")));
 }
 
+class NumberStyles : public testing::Test {
+ protected:
+  ~NumberStyles() override { setNumberStyle(NumberStyle::point); }
+};
+
+TEST_F(NumberStyles, EachHasItsMarks) {
+  const auto written = [](NumberStyle style) {
+    setNumberStyle(style);
+    return std::vector<std::string>{fixedText(-0.5, 2), signedText(1.25, 1), roundedText(1.0 / 12, 3),
+                                    countText(1048576), numberText(2.4e-6),  bytesText(2355)};
+  };
+  using ::testing::ElementsAre;
+  EXPECT_THAT(written(NumberStyle::point),
+              ElementsAre("−0.50", "+1.2", "0.0833", "1,048,576", "2.40·10⁻⁶", "2.3 KiB"));
+  EXPECT_THAT(written(NumberStyle::comma),
+              ElementsAre("−0,50", "+1,2", "0,0833", "1.048.576", "2,40·10⁻⁶", "2,3 KiB"));
+  EXPECT_THAT(written(NumberStyle::space),
+              ElementsAre("−0,50", "+1,2", "0,0833", "1\u202f048\u202f576", "2,40·10⁻⁶", "2,3 KiB"));
+}
+
+TEST_F(NumberStyles, WhatRoundsToNothingHasNoSign) {
+  EXPECT_EQ(fixedText(-0.004, 2), "0.00");
+  EXPECT_EQ(signedText(0.004, 2), "0.00");
+  EXPECT_EQ(signedText(-0.004, 2), "0.00");
+  EXPECT_EQ(roundedText(-0.0), "0");
+}
+
+TEST_F(NumberStyles, TypedNumbersAreReadInBothWaysWhereTheyCanBe) {
+  for (const NumberStyle style : {NumberStyle::point, NumberStyle::comma, NumberStyle::space}) {
+    setNumberStyle(style);
+    for (const char* half : {"0.5", "0,5", ".5", ",5", " 0,50 ", "+0.5", "5e-1"})
+      EXPECT_EQ(typedNumber(half), 0.5) << half;
+    for (const char* thousands : {"1,234.5", "1.234,5", "1 234,5", "1\u202f234.5", "1234.5"})
+      EXPECT_EQ(typedNumber(thousands), 1234.5) << thousands;
+    for (const char* million : {"1,048,576", "1.048.576", "1 048 576"})
+      EXPECT_EQ(typedNumber(million), 1048576) << million;
+    EXPECT_EQ(typedNumber("−0.125"), -0.125);
+    EXPECT_EQ(typedNumber("-0,125"), -0.125);
+    for (const char* none : {"", "abc", "1.5.2", "1,04,576", "inf", "nan", "1,234,56.7", "5 apples", "--5"})
+      EXPECT_EQ(typedNumber(none), std::nullopt) << none;
+  }
+  setNumberStyle(NumberStyle::point);
+  EXPECT_EQ(typedNumber("12,288"), 12288);
+  EXPECT_EQ(typedNumber("12.288"), 12.288);
+  setNumberStyle(NumberStyle::comma);
+  EXPECT_EQ(typedNumber("12,288"), 12.288);
+  EXPECT_EQ(typedNumber("12.288"), 12288);
+}
+
+TEST_F(NumberStyles, WhatIsWrittenIsRead) {
+  Dice dice(5);
+  for (const NumberStyle style : {NumberStyle::point, NumberStyle::comma, NumberStyle::space}) {
+    setNumberStyle(style);
+    for (int i = 0; i < 2000; ++i) {
+      const double value = std::ldexp(dice.real(-1, 1), static_cast<int>(dice.between(-8, 30)));
+      const double rounded = std::round(value * 100) / 100;
+      EXPECT_EQ(typedNumber(fixedText(rounded, 2)), rounded == 0 ? 0 : rounded) << rounded;
+      const auto count = static_cast<std::uint64_t>(std::abs(value));
+      EXPECT_EQ(typedNumber(countText(count)), static_cast<double>(count)) << count;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace headscope::app

@@ -5,6 +5,7 @@
 
 #include "app/pages/head_lab/mistakes/mistake_parts.h"
 #include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 std::string measureText(double value) {
   if (std::isnan(value)) return "NaN";
-  if (value == std::round(value) && std::abs(value) < 1000) return fmt::format("{:.0f}", value);
+  if (value == std::round(value) && std::abs(value) < 1000) return fixedText(value, 0);
   return cellText(value);
 }
 
@@ -82,7 +83,7 @@ void curve(Scene& scene, HeadLabState& page, const ImRect& area, const Curve& sh
   for (const double share : {0.0, 0.5, 1.0}) {
     list.AddLine(ImVec2(place.left, place.y(share)), ImVec2(area.Max.x, place.y(share)), theme.line);
     paintText(list, view.fonts->monoSmall, ImVec2(place.left - view.px(6), place.y(share)), theme.secondary,
-              share == 0.5 ? "0.5" : fmt::format("{:.0f}", share), Align::right);
+              roundedText(share), Align::right);
   }
   const float each = (place.right - place.left) / static_cast<float>(points.size() - 1);
   const std::size_t every = each >= view.px(26) ? 1 : 2;
@@ -107,8 +108,8 @@ void curve(Scene& scene, HeadLabState& page, const ImRect& area, const Curve& sh
   trackItem(shown.name);
   const SaturationPoint& pointed = points[place.nearest(ImGui::GetIO().MousePos.x)];
   if (ImGui::IsItemHovered())
-    tooltip(view, fmt::format("dₖ {}\n{}  {:.2f}\n÷√dₖ  {:.2f}", pointed.headDim, info.title,
-                              pointed.*shown.wrong, pointed.*shown.right));
+    tooltip(view, fmt::format("dₖ {}\n{}  {}\n÷√dₖ  {}", pointed.headDim, info.title,
+                              fixedText(pointed.*shown.wrong, 2), fixedText(pointed.*shown.right, 2)));
   if (!ImGui::IsItemActive()) return;
   scene.cursor.lab.mistakeDim = pointed.headDim;
   scene.cursor.lab.subject = MistakeSubject::random;

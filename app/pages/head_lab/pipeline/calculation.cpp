@@ -100,7 +100,8 @@ void paintSum(HeadLabState& page, const ImRect& area, const Sum& sum) {
     columns.columns.back().lit = term.at == page.term;
   }
   if (!worked.nothingOmitted)
-    add(fmt::format("{} more", worked.omitted), worked.rest, {"", "", cellText(worked.rest)}, false);
+    add(worked.omitted < 1000 ? fmt::format("{} more", worked.omitted) : "others", worked.rest,
+        {"", "", cellText(worked.rest)}, false);
   if (sum.hasBias) add("bias", sum.bias, {"", "", cellText(sum.bias)}, false);
   std::string how =
       all == 1               ? "one product"
@@ -176,8 +177,9 @@ void mixSum(const Scene& scene, HeadLabState& page, const ImRect& area) {
   const Index kv = layer.config().kvHeadOf(cell.head), dim = headLabDim(page, cell);
   const std::vector<attention::Token>& keys = layer.sequence().keys;
   const float dropout = layer.config().dropout.probability;
-  const std::string left =
-      dropout > 0 ? fmt::format("a is the weight after dropout: 0 or weight ÷ {:.4g}", 1 - dropout) : "";
+  const std::string left = dropout > 0 ? fmt::format("a is the weight after dropout: 0 or weight ÷ {}",
+                                                     roundedText(1 - dropout, 4))
+                                       : "";
   paintSum(page, area,
            {fmt::format("Σ a[j] · v[j, {}]", dim), "j", dropout > 0 ? "a" : "weight",
             fmt::format("v[j, {}]", dim), "a · v", theme.query, theme.value,
@@ -253,7 +255,7 @@ void concatRow(const Scene& scene, HeadLabState& page, const ImRect& area) {
              fmt::format("column {} of head {} = column {} · {} + {} = {}", dim, cell.head, cell.head, wide,
                          dim, cell.head * wide + dim),
              page.layer->sequence().attention.headOutput[cell.head].row(cell.query), page.view.theme->value,
-             "No arithmetic: the head's output is copied into its columns.");
+             "The head's output is copied.");
 }
 
 /// A sentence in parts, wrapped at words; returns its height.

@@ -5,6 +5,7 @@
 
 #include "app/pages/head_lab/pipeline/columns.h"
 #include "app/pages/head_lab/pipeline/worked_parts.h"
+#include "app/scene/text/number_text.h"
 #include "attention/core/score_terms.h"
 
 namespace headscope::app {
@@ -96,10 +97,10 @@ Made madeByBias(const HeadLabState& page, const Cell& cell) {
         made.formula = cellText(static_cast<double>(step.score));
         break;
       case attention::TermKind::cap:
-        made.formula =
-            fmt::format("{0:.4g}·tanh({1} ÷ {0:.4g})", value, sum ? "(" + made.formula + ")" : made.formula);
+        made.formula = fmt::format("{0}·tanh({1} ÷ {0})", roundedText(value, 4),
+                                   sum ? "(" + made.formula + ")" : made.formula);
         sum = false;
-        also(fmt::format("the soft-cap keeps the score within ±{:.4g}", value));
+        also(fmt::format("the soft-cap keeps the score within ±{}", roundedText(value, 4)));
         break;
       case attention::TermKind::distance:
       case attention::TermKind::cell:

@@ -85,13 +85,11 @@ float shareOf(const Detector& detector, const DetectorScore& score, bool above) 
 std::string numberOf(const Detector& detector, const DetectorScore& score, bool above, int digits = 2) {
   const double value = static_cast<double>(above ? score.above() : score.raw), amount = std::abs(value);
   if (!detector.unit.empty()) digits = amount >= 99.5 ? 0 : 1;
-  std::string text = fmt::format("{:.{}f}", amount, digits);
-  const bool isZero = text.find_first_not_of("0.") == std::string::npos;
-  if (detector.unit.empty()) {
-    if (text.front() == '0') text.erase(0, 1);
-    if (text.starts_with("1.0")) text = "1";
-  }
-  return (value < 0 && !isZero ? "−" : "") + text;
+  std::string text = fixedText(value, digits);
+  if (!detector.unit.empty()) return text;
+  if (text == fixedText(1, digits)) return "1";
+  if (const std::size_t zero = text.starts_with("−") ? 3 : 0; text[zero] == '0') text.erase(zero, 1);
+  return text;
 }
 
 /// A column's words over it, in two lines; a click orders by it, another takes that back.
@@ -279,9 +277,10 @@ void paintScores(Scene& scene, HeadLabState& page, const ImRect& area, const Sco
   for (std::size_t column = 0; column < all.size(); ++column)
     paintHeader(scene, page, plan, column, table.lit.detector == all[column], pointed);
   if (table.rows.empty()) {
-    paintText(list, view.fonts->text, ImVec2(area.Min.x + view.px(20), plan.cells.Min.y + view.px(24)),
-              theme.secondary,
-              fmt::format("No head scores {:.2f} above even attention here.", scene.look.labelThreshold));
+    paintText(
+        list, view.fonts->text, ImVec2(area.Min.x + view.px(20), plan.cells.Min.y + view.px(24)),
+        theme.secondary,
+        fmt::format("No head scores {} above even attention here.", fixedText(scene.look.labelThreshold, 2)));
     return;
   }
   for (Index row = 0; row < plan.shown; ++row) {
@@ -359,7 +358,7 @@ void paintLikeness(Scene& scene, const HeadLabState& page, const ImRect& area, c
   };
   const Index a = place(mouse.y - from.y), b = place(mouse.x - from.x);
   tooltip(view, a == b ? fmt::format("head {}", a)
-                       : fmt::format("heads {} and {}: {:.2f}", a, b, study.likeness(a, b)));
+                       : fmt::format("heads {} and {}: {}", a, b, fixedText(study.likeness(a, b), 2)));
   pointed.head = a;
   if (!clicked) return;
   scene.cursor.cell.head = a;

@@ -19,16 +19,16 @@ StepWords scaleWords(const HeadLabState& page) {
   const Index dim = config.headDim;
   const float scale = config.effectiveScale(), factor = page.head->steps.factor;
   const bool divided = std::abs(scale * std::sqrt(static_cast<float>(dim)) - 1) < 1e-6f;
-  std::string text =
-      fmt::format("The dot product of {}-dimensional vectors has a spread of about √{}", dim, dim);
+  std::string text = fmt::format("{}-dimensional dot products spread by about √{}", dim, dim);
   if (divided)
     text += ". Dividing by it keeps the softmax from picking a single key.";
   else if (scale == 1)
     text += ". Without the division the softmax tends to pick a single key.";
   else
-    text += fmt::format(". Here scores are multiplied by {:.4g} instead of divided by it.", scale);
+    text +=
+        fmt::format(". Here scores are multiplied by {} instead of divided by it.", roundedText(scale, 4));
   if (config.gain != 1)
-    text += fmt::format(" Sharpness multiplies every score by {:.4g}: {}.", config.gain,
+    text += fmt::format(" Sharpness multiplies every score by {}: {}.", roundedText(config.gain, 4),
                         config.gain > 1   ? "fewer keys take most of the weight"
                         : config.gain > 0 ? "weight spreads over more keys"
                                           : "all visible keys get equal weight");
@@ -44,11 +44,11 @@ StepWords scaleWords(const HeadLabState& page) {
 StepWords biasWords(const HeadLabState& page, const CaptionPart& query, const CaptionPart& key) {
   const std::uint32_t plain = page.view.theme->secondary;
   const BiasTerms terms = biasTerms(page);
-  const std::string capped = fmt::format("{0:.4g}·tanh(score ÷ {0:.4g})", terms.cap);
+  const std::string capped = fmt::format("{0}·tanh(score ÷ {0})", roundedText(terms.cap, 4));
   const CaptionPart place{"Besides the words, the position of ", plain}, as{" as ", plain};
   if (terms.cap == 0)
     return {"Position bias", {place, key, as, query, {" sees it changes the score.", plain}}};
-  const std::string within = fmt::format("within ±{:.4g}", terms.cap);
+  const std::string within = fmt::format("within ±{}", roundedText(terms.cap, 4));
   if (!terms.adds())
     return {"Kept " + within,
             {{"The soft-cap makes the score of ", plain},
@@ -89,8 +89,8 @@ StepWords mixWords(const HeadLabState& page, const CaptionPart& query, bool sees
   const float dropout = page.layer->config().dropout.probability;
   const std::string last = dropout > 0 ? fmt::format(
                                              " in proportion to its weight after dropout: 0 with probability "
-                                             "{:.4g}, otherwise weight ÷ {:.4g}.",
-                                             dropout, 1 - dropout)
+                                             "{}, otherwise weight ÷ {}.",
+                                             roundedText(dropout, 4), roundedText(1 - dropout, 4))
                                        : " in proportion to its weight, dimension by dimension.";
   return {title, {query, {" takes from each ", plain}, {"value", theme.value}, {last, plain}}};
 }

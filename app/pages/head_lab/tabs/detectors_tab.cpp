@@ -295,9 +295,7 @@ const Detector* detectorCalled(std::string_view name) {
 
 std::string scoreText(const Detector& detector, const DetectorScore& score, bool above) {
   const auto value = static_cast<double>(above ? score.above() : score.raw);
-  const std::string sign = value < 0 && std::abs(value) >= 0.005 ? "−" : "";
-  if (!detector.unit.empty()) return fmt::format("{}{:.1f} {}", sign, std::abs(value), detector.unit);
-  return fmt::format("{}{:.2f}", sign, std::abs(value));
+  return detector.unit.empty() ? fixedText(value, 2) : fixedText(value, 1) + " " + std::string(detector.unit);
 }
 
 std::unique_ptr<HeadLabTab> makeDetectorsTab(PageServices& services, HeadLabState& page) {

@@ -179,9 +179,8 @@ void HeadCountTab::side(const Scene& scene, const ImRect& area, const HeadCountS
                                                  : fmt::format("{}", shown.spectra.front().rank);
   y += sideFigure(view, ImVec2(x, y), width, rank,
                   shown.heads == 1 ? "rank of W_Q·W_Kᵀ" : "rank of each W_Q·W_Kᵀ");
-  y += sideFigure(view, ImVec2(x, y), width, fmt::format("{:.2f}", shown.entropy),
-                  "entropy of a row, 1 = even");
-  sideFigure(view, ImVec2(x, y), width, shown.heads == 1 ? "1" : fmt::format("{:.2f}", shown.likeness),
+  y += sideFigure(view, ImVec2(x, y), width, fixedText(shown.entropy, 2), "entropy of a row, 1 = even");
+  sideFigure(view, ImVec2(x, y), width, shown.heads == 1 ? "1" : fixedText(shown.likeness, 2),
              shown.heads == 1 ? "pattern" : "similarity of two patterns (cosine)");
   const ImRect bars(area.Min.x, under + figures + view.px(12), area.Max.x, area.Max.y);
   if (shown.spectra.empty() || bars.GetHeight() < view.px(48)) return;

@@ -11,6 +11,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/text/first_fitting.h"
 
 namespace headscope::app {
 
@@ -30,12 +31,12 @@ std::string errorText(float value) {
       mantissa /= 10;
       ++power;
     }
-    std::string text = fmt::format("{:.1f}·10⁻", mantissa);
+    std::string text = fixedText(mantissa, 1) + "·10⁻";
     for (const char digit : std::to_string(-power)) text += kDigits[digit - '0'];
     return text;
   }
   if (std::isnan(value)) return "NaN";
-  return std::isinf(value) ? "∞" : value == 0 ? "0" : fmt::format("{:.3f}", value);
+  return std::isinf(value) ? "∞" : value == 0 ? "0" : fixedText(value, 3);
 }
 
 class PrecisionTab : public HeadLabTab {
@@ -136,9 +137,10 @@ class PrecisionTab : public HeadLabTab {
                     const std::string number =
                         errorText(shown().heads[static_cast<std::size_t>(head)].weights);
                     const float taken = textWidth(view.fonts->monoSmall, number);
-                    paintText(list, view.fonts->bold, at, view.theme->text,
-                              fitted(view.fonts->bold, headName(head), width));
-                    if (textWidth(view.fonts->bold, headName(head)) + taken + view.px(10) < width)
+                    const std::string name =
+                        firstFitting(view.fonts->bold, {headName(head), std::to_string(head)}, width);
+                    paintText(list, view.fonts->bold, at, view.theme->text, name);
+                    if (textWidth(view.fonts->bold, name) + taken + view.px(10) < width)
                       paintText(list, view.fonts->monoSmall, ImVec2(at.x + width, at.y),
                                 view.theme->secondary, number, Align::right);
                   }});

@@ -30,7 +30,7 @@ constexpr std::array<PictureWords, kHeadPictureNames.size()> kWords{{
     {"Value-weighted", "Value-weighted", "A[i][j]·‖v_j W_O‖ ÷ Σ",
      "Each weight times the length of its value after W_O: what reaches the output. A bright cell over a "
      "near-zero value contributes nothing.",
-     "Each weight times the length of its value after W_O: what reaches the output"},
+     "Each weight times the length of its projected value: what reaches the output"},
     {"Without the first token", "Without first", "A[i][j] ÷ (1 − A[i][0])",
      "Many heads put surplus weight on the first token. This view removes its column and renormalises the "
      "rows.",
