@@ -19,8 +19,16 @@ std::vector<DesktopBox> desktopScreens() {
   int count = 0;
   GLFWmonitor** const monitors = glfwGetMonitors(&count);
   std::vector<DesktopBox> areas(static_cast<std::size_t>(std::max(count, 0)));
-  for (std::size_t i = 0; i < areas.size(); ++i)
-    glfwGetMonitorWorkarea(monitors[i], &areas[i].x, &areas[i].y, &areas[i].width, &areas[i].height);
+  for (std::size_t i = 0; i < areas.size(); ++i) {
+    DesktopBox& area = areas[i];
+    glfwGetMonitorWorkarea(monitors[i], &area.x, &area.y, &area.width, &area.height);
+    // Of a screen that has just come, the desktop's work area may know nothing yet.
+    const GLFWvidmode* const mode = glfwGetVideoMode(monitors[i]);
+    if ((area.width > 0 && area.height > 0) || !mode) continue;
+    glfwGetMonitorPos(monitors[i], &area.x, &area.y);
+    area.width = mode->width;
+    area.height = mode->height;
+  }
   return areas;
 }
 

@@ -3,10 +3,9 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "app/platform/imgui_compat.h"
-#include "attention/text/tokenizer.h"
+#include "app/platform/token_places.h"
 
 namespace headscope::app {
 
@@ -19,12 +18,6 @@ void trackItem(const std::string& name);
 /// Where what is drawn into the current window can be seen once the panels around it are scrolled: within
 /// those of its windows that don't scroll.
 ImRect reachable();
-/// How the cells of a picture, or words in a row, go by tokens: what the pen draws on them moves with them.
-/// The tokens live as long as the frame.
-struct TokenPlaces {
-  const std::vector<attention::Token>*rows = nullptr, *columns = nullptr;  ///< null: not tokens
-  ImRect first = {};                                                       ///< the picture's first cell
-};
 /// Of what is tracked as `name`; of words, as "name.0", "name.1" and so on, `columns` alone. Null leaves what
 /// was said before.
 void trackTokens(const std::string& name, const TokenPlaces& places);

@@ -7,7 +7,7 @@
 #include "app/platform/frame_recorder.h"
 #include "app/platform/imgui_compat.h"
 #include "app/platform/keyboard_focus.h"
-#include "app/platform/track.h"
+#include "app/platform/token_places.h"
 #include "app/platform/typesetter.h"
 
 namespace headscope::app {

@@ -296,7 +296,8 @@ DesktopBox Window::box() const {
 }
 
 void Window::moveTo(const DesktopBox& box) {
-  if (box == this->box()) return;
+  if (box == this->box() || box.width <= 0 || box.height <= 0)
+    return;  // which an X server ends a program for
   glfwSetWindowPos(state_->handle, box.x, box.y);
   glfwSetWindowSize(state_->handle, box.width, box.height);
 }

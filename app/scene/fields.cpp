@@ -39,7 +39,8 @@ std::string shortNumber(double value) {
   std::string shown(text, end);
   if (const auto power = shown.find("e+"); power != std::string::npos)
     shown.erase(power + 1, shown[power + 2] == '0' ? 2 : 1);
-  return shownNumber(std::move(shown));
+  // Its sign is that of files.
+  return shown.starts_with('-') ? "-" + shownNumber(shown.substr(1)) : shownNumber(shown);
 }
 
 bool allows(const Field& field, double value) {

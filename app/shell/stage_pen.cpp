@@ -51,6 +51,7 @@ PenToken tokenAt(const std::vector<attention::Token>* tokens, Index at) {
 std::optional<Index> foundAgain(const PenToken& token, const std::vector<attention::Token>* tokens) {
   if (!tokens || token.of == 0) return token.at;
   const Index n = std::ssize(*tokens);
+  if (n == token.of) return token.at;
   std::optional<Index> best;
   Index least = std::numeric_limits<Index>::max();
   for (Index at = 0; at < n; ++at) {
@@ -59,7 +60,7 @@ std::optional<Index> foundAgain(const PenToken& token, const std::vector<attenti
     best = at;
     least = apart;
   }
-  return best || n != token.of ? best : token.at;
+  return best;
 }
 
 ImRect cellRect(const TokenPlaces& places, Index row, Index column) {

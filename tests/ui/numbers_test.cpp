@@ -58,7 +58,9 @@ TEST_F(Numbers, HaveOneMarkOnEveryView) {
       const std::size_t points = fractions('.').size();
       write(NumberStyle::comma);
       EXPECT_THAT(fractions('.'), IsEmpty());
-      if (points > 3) EXPECT_GT(fractions(',').size(), points / 2);
+      if (points > 3) {
+        EXPECT_GT(fractions(',').size(), points / 2);
+      }
     }
 }
 
@@ -68,7 +70,7 @@ TEST_F(Numbers, AreReadInBothWays) {
     for (const char* typed : {"12.5", "12,5"}) {
       ui.session().scene().setup.model.softcap = 0;
       ui.draw();
-      ui.typeValue("model.softcap", typed);
+      ui.typeValue("softcap", typed);
       EXPECT_EQ(ui.scene().setup.model.softcap, 12.5f) << typed;
     }
   }

@@ -84,11 +84,11 @@ TEST_F(Pen, ALineFollowsThePictureAndIsErasedByOneKey) {
 }
 
 TEST_F(Pen, PicturesOfOtherPagesHaveCellsToo) {
-  for (const auto& [page, picture] : {std::pair("mask", "mask"), std::pair("lab", "stage.result")}) {
+  for (const auto& [page, picture] : {std::pair("mask", "mask_map"), std::pair("lab", "stage.dot")}) {
     SCOPED_TRACE(page);
     write("one two three two four");
     ui.session().scene().cursor.page = page;
-    ui.session().scene().cursor.lab.step = app::PipelineStep::weights;
+    ui.session().scene().cursor.lab.step = app::PipelineStep::dot;
     ui.draw();
     ASSERT_TRUE(ui.has(picture)) << testing::PrintToString(ui.names());
     drawOnCell(picture, 3, 1);

@@ -6,6 +6,7 @@
 #include "app/compute/cost/cost_plot.h"
 #include "app/compute/cost/cost_words.h"
 #include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_prose.h"
 #include "app/scene/text/number_text.h"
 
 namespace headscope::app {
@@ -169,7 +170,7 @@ CostPlot matrixPlot(const CostFigures& figures) {
       {{wall, card}, countText(static_cast<std::uint64_t>(wall)), "", PlotSide::right, true, true});
   plot.labelRoom = 168;
   shown.notes = {"32 bits per weight. Kernels avoid storing them by working in tiles.",
-                 "GPT-3, 96 layers at 2,048: 1.5 GiB with one a layer, 7.5 GiB in training (5×)"};
+                 shownProse("GPT-3, 96 layers at 2,048: 1.5 GiB with one a layer, 7.5 GiB in training (5×)")};
   return shown;
 }
 

@@ -11,6 +11,7 @@
 #include "app/platform/track.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_prose.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
@@ -116,7 +117,8 @@ void decodeSection(Scene& scene, CacheState& page, const DecodeState& state) {
   if (shown == chunks.back()) spec.shown = "whole";
   if (slider(view, spec, chunks, shown)) chunk = shown == chunks.back() ? 0 : shown;
   auto speed = static_cast<float>(scene.cost.cache.speed);
-  const SliderSpec pace{"cache.speed", "Speed", state.reason, "0.5 to 200 steps a second", "Playback speed."};
+  const SliderSpec pace{"cache.speed", "Speed", state.reason, shownProse("0.5 to 200 steps a second"),
+                        "Playback speed."};
   if (slider(view, pace, Range{0.5, 200}, {0.5, 200, Scale::logarithmic}, speed))
     scene.cost.cache.speed = static_cast<double>(speed);
 }

@@ -106,7 +106,8 @@ void paintMap(const Scene& scene, HeadLabState& page, const MapView& map, const 
     paintMark(view, list, "cell", {ImVec2(x0, y0), ImVec2(x1, y1)}, view.theme->text, thick);
 }
 
-MapHit hitMap(const MapView& map) {
+MapHit hitMap(const MapView& map, const std::vector<attention::Token>* rows,
+              const std::vector<attention::Token>* columns) {
   ImGui::SetCursorScreenPos(map.cells.Min);
   MapHit hit;
   const ImVec2 size = map.cells.GetSize();
@@ -114,7 +115,7 @@ MapHit hitMap(const MapView& map) {
   hit.clicked = compat::invisibleButton(("stage." + map.name).c_str(), size);
   noteTabStopKind(TabStopKind::picture, {tileOf(map).cellWidth(), tileOf(map).cellHeight()});
   trackItem("stage." + map.name);
-  trackCells("stage." + map.name, tileOf(map), nullptr, nullptr);
+  trackCells("stage." + map.name, tileOf(map), rows, columns);
   if (!ImGui::IsItemHovered()) return {};
   const auto cell = tileOf(map).cellAt(ImGui::GetIO().MousePos, map.rows.end(), map.cols.end());
   if (!cell) return {};

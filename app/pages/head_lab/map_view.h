@@ -39,7 +39,9 @@ struct MapHit {
   Index row = -1, col = -1;
   bool clicked = false;
 };
-MapHit hitMap(const MapView& map);
+/// The tokens of its sides, where they have such and no names are drawn.
+MapHit hitMap(const MapView& map, const std::vector<attention::Token>* rows = nullptr,
+              const std::vector<attention::Token>* columns = nullptr);
 
 /// Token names at the left of a map, right-aligned at its edge, and turned ones below it; those that would
 /// touch are left out, never the lit one.

@@ -67,7 +67,7 @@ void colourBar(const View& view, const Look& look, const HeadPictures& pictures,
   std::string low = rangeEnd(look, range.low), high = rangeEnd(look, range.high), middle;
   if (range.logarithmic) {
     low = "10⁻⁴";
-    middle = "0.01";
+    middle = roundedText(0.01);
   } else {
     middle = rangeEnd(look, (range.low + range.high) / 2);
   }
@@ -78,7 +78,7 @@ void colourBar(const View& view, const Look& look, const HeadPictures& pictures,
     high = "max";
     middle = "of each head";
   }
-  if (middle == "0.500") middle = "0.5";
+  if (middle == fixedText(0.5, 3)) middle = roundedText(0.5);
   paintColourBar(view, colormapFor(look), {low, middle, high}, right, width);
 }
 

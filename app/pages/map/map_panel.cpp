@@ -34,7 +34,7 @@ std::string sizeWords(const MapSnapshot& state) {
 
 BarLabels barLabels(const ValueRange& range) {
   if (!range.logarithmic)
-    return {"0", range.high == 1 ? "0.5" : weightText(range.high / 2), weightText(range.high)};
+    return {"0", range.high == 1 ? roundedText(0.5) : weightText(range.high / 2), weightText(range.high)};
   const auto power = static_cast<int>(std::lround(std::log10(range.low)));
   static constexpr const char* kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   const auto ten = [&](int exponent) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/scene/text/byte_text.h"
+#include "app/scene/text/number_prose.h"
 #include "app/scene/text/number_text.h"
 #include "attention/formats/quote.h"
 
@@ -169,7 +170,7 @@ std::string formatNumber(double value, const NumberFormatText& format) {
 Result<std::string> LessonText::filled(const Evaluate& evaluate) const {
   std::string text;
   for (const Piece& piece : pieces_) {
-    text += piece.literal;
+    text += shownProse(piece.literal);
     if (!piece.value) continue;
     const auto named = [&](const std::string& what) {
       return Error{attention::quotedText("{" + piece.value->text() + "}") + ": " + what};

@@ -143,7 +143,7 @@ TEST_F(Handout, ALessonHasAPageAStepWithItsTextAndQuestion) {
   EXPECT_GT(pages, 3);
   EXPECT_THAT(text, HasSubstr("1/" + std::to_string(pages)));
   EXPECT_EQ(text.find("is right."), std::string::npos);
-  EXPECT_EQ(text.find(" ."), std::string::npos) << "where a mark was left out";
+  EXPECT_EQ(text.find("” ."), std::string::npos) << "where a mark was left out";
   const Outcome answered = runHeadscope({"handout", kLesson, "-o", path("answers.pdf"), "--answers"});
   ASSERT_EQ(answered.exitCode, 0) << answered.errors;
   EXPECT_THAT(textOf("answers.pdf"), HasSubstr("is right."));
@@ -190,24 +190,25 @@ TEST_F(Handout, AFastWalkThroughATalkReachesEachViewInTheFilm) {
 }
 
 TEST_F(Handout, HasWhatThePenDrewOnItsCell) {
-  if (printed("pdftoppm -h 2>&1").empty()) GTEST_SKIP() << "pdftoppm isn't installed";
-  const auto page = [&](const std::string& name, const std::string& strokes) {
-    putFile(folder_ / (name + ".json"),
+  if (printed("command -v pdftoppm").empty()) GTEST_SKIP() << "pdftoppm isn't installed";
+  const auto page = [&](const std::string& strokes) {
+    putFile(folder_ / "drawn.json",
             R"({"format": "headscope scene", "version": 2, "look": {"strokes": [)" + strokes + "]}}");
-    const Outcome outcome = runHeadscope({"handout", path(name + ".json"), "-o", path(name + ".pdf")});
+    const Outcome outcome = runHeadscope({"handout", path("drawn.json"), "-o", path("drawn.pdf")});
     EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
-    return printed("pdftoppm -r 50 -f 1 -l 1 '" + path(name + ".pdf") + "'");
+    return printed("pdftoppm -r 50 -f 1 -l 1 '" + path("drawn.pdf") + "'");
   };
   const auto line = [](int at, int of) {
-    const std::string token = R"({"at": )" + std::to_string(at) + R"(, "of": )" + std::to_string(of);
+    const std::string token =
+        R"({"at": )" + std::to_string(at) + R"(, "of": )" + std::to_string(of) + R"(, "word": "the"})";
     return R"({"page": "heads", "on": "head.3", "arrow": false, "points": [0, 0, 4, 4], "cell": [)" + token +
-           R"(, "word": "the"}, )" + token + R"(, "word": "the"}]})";
+           ", " + token + "]}";
   };
-  const std::string none = page("none", ""), drawn = page("drawn", line(4, 12));
+  const std::string none = page(""), drawn = page(line(4, 12));
   EXPECT_FALSE(none.empty());
-  EXPECT_NE(drawn, none);
-  EXPECT_EQ(page("shorter", line(3, 11)), drawn) << "of when the text had a token less before it";
-  EXPECT_EQ(page("again", ""), none) << "nothing else differs";
+  EXPECT_TRUE(drawn != none) << "the line isn't seen";
+  EXPECT_TRUE(page(line(3, 11)) == drawn) << "of when the text had a token less before it";
+  EXPECT_TRUE(page("") == none) << "something else differs";
 }
 
 TEST_F(Handout, RefusesWhatIsNoPdfAndWhatCantBeRead) {

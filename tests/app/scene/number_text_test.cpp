@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/scene/text/number_prose.h"
 #include "tests/app/scene/random_scene.h"
 
 namespace headscope::app {
@@ -164,6 +165,13 @@ TEST_F(NumberStyles, TypedNumbersAreReadInBothWaysWhereTheyCanBe) {
   setNumberStyle(NumberStyle::comma);
   EXPECT_EQ(typedNumber("12,288"), 12.288);
   EXPECT_EQ(typedNumber("12.288"), 12288);
+}
+
+TEST_F(NumberStyles, InProseNumbersFollowAndNamesStay) {
+  const char* const prose = "1,024 at 0.5 and .25; Llama-3.1, 2.1.2, `x = 0.5`, 12,34, V0.1, 7.5.";
+  EXPECT_EQ(shownProse(prose), prose);
+  setNumberStyle(NumberStyle::comma);
+  EXPECT_EQ(shownProse(prose), "1.024 at 0,5 and ,25; Llama-3.1, 2.1.2, `x = 0.5`, 12,34, V0.1, 7,5.");
 }
 
 TEST_F(NumberStyles, WhatIsWrittenIsRead) {

@@ -138,7 +138,7 @@ void changeStage(Scene& scene, HeadLabState& page, const ImRect& area) {
   paintText(list, view.fonts->small, ImVec2(area.Min.x, area.Max.y - view.px(6)), theme.faint,
             fitted(view.fonts->small, partInSight(rows, n, cols, m, "columns"), area.GetWidth()));
   chooseCell(scene, page, hitMap(left));
-  chooseCell(scene, page, hitMap(right));
+  chooseCell(scene, page, hitMap(right, &sequence.queries, &sequence.keys));
 }
 
 namespace {

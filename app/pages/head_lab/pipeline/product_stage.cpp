@@ -150,7 +150,7 @@ MapHit paintProduct(const Scene& scene, HeadLabState& page, const ImRect& area, 
             fitted(view.fonts->small,
                    partInSight(product.rows, product.totalRows, product.cols, product.totalCols, "columns"),
                    area.GetWidth()));
-  return hitMap(cells);
+  return hitMap(cells, product.rowTokens, product.colTokens);
 }
 
 /// As many tokens a side as can be told apart.
