@@ -28,6 +28,11 @@ bool isStack(const Setup& setup) {
   return setup.subject.model.empty() && setup.model.layers > 1;
 }
 
+bool isCross(const Setup& setup) {
+  const auto& opened = setup.subject.opened;
+  return opened && opened->model ? opened->config().cross() : setup.input.cross;
+}
+
 Index layerCount(const Setup& setup) {
   if (setup.subject.opened) return setup.subject.opened->config().layerCount();
   return isStack(setup) ? setup.model.layers : 1;

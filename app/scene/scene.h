@@ -222,6 +222,8 @@ attention::MaskLayers openingMask();
 Scene openingScene();
 /// Whether several layers are made here, of which the scene shows one.
 bool isStack(const Setup& setup);
+/// Whether queries and keys are of two texts: cross-attention made here, or a decoder's cross heads.
+bool isCross(const Setup& setup);
 /// How many layers there are: of the opened model, or made here.
 Index layerCount(const Setup& setup);
 /// Which of them the scene shows, counted from 0.

@@ -31,6 +31,7 @@ template <typename Visit>
 void visitFiles(Scene& scene, const Visit& visit) {
   if (scene.setup.subject.model != kLearned) visit(scene.setup.subject.model);
   visit(scene.setup.subject.picture);
+  visit(scene.setup.subject.features);
   visit(scene.setup.weights.file);
   visit(scene.map.file);
   visit(scene.cost.config);

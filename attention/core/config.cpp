@@ -64,6 +64,10 @@ Status validateScores(const AttentionConfig& config) {
                    "above half the buckets and at most 1073741824");
     if (!std::isfinite(config.t5->strength))
       return wrong("t5.strength", std::to_string(config.t5->strength), "a finite number");
+    if (const Matrix* table = config.t5->table.get();
+        table && (table->rows() != config.t5->buckets || table->cols() != config.heads))
+      return wrong("t5.table", shapeText(table->rows(), table->cols()),
+                   shapeText(config.t5->buckets, config.heads) + ", buckets and heads");
   }
   if (!config.sinks.empty() && std::ssize(config.sinks) != config.heads)
     return wrong("sinks", fmt::format("a list of {}", config.sinks.size()),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -21,13 +22,14 @@ struct Dropout {
 
 /// T5's relative position biases: keys are sorted into `buckets` by their distance to the query, exactly
 /// when near and by its logarithm up to `maxDistance`, and each head adds its own number for each bucket
-/// (Raffel et al. 2020, section 2.1). The numbers, which training would find, are drawn from a normal
-/// distribution: deterministic in `seed`, `strength` is the standard deviation.
+/// (Raffel et al. 2020, section 2.1). The numbers are those that training found or, without a table, drawn
+/// from a normal distribution: deterministic in `seed`, `strength` is the standard deviation.
 struct BucketBias {
   Index buckets = 32, maxDistance = 128;
   bool bidirectional = false;  ///< half of the buckets are for keys after the query
   float strength = 1;
   std::uint64_t seed = 0;
+  std::shared_ptr<const Matrix> table = nullptr;  ///< [buckets, heads], of a model's checkpoint; or null
   bool operator==(const BucketBias&) const = default;
 };
 

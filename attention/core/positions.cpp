@@ -23,6 +23,7 @@ std::vector<float> geometricSlopes(Index heads) {
 
 /// One head's number for each bucket: its own stream, whatever the other heads draw.
 Eigen::RowVectorXf t5HeadValues(const BucketBias& bias, Index head) {
+  if (bias.table) return bias.table->col(head).transpose();
   Eigen::RowVectorXf values(bias.buckets);
   Random random(mixSeed(bias.seed, static_cast<std::uint64_t>(head)));
   for (float& value : values) value = bias.strength * static_cast<float>(random.gaussian());

@@ -37,8 +37,10 @@ LayerAttentions::LayerAttentions(const ModelConfig& config, const std::vector<At
                                  PassRows rows, const MaskedLine& line, const MaskSources& sources)
     : config_(config), edits_(edits), rows_(rows), sources_(sources) {
   // Over the whole text, of which the pass has the last rows: tables and parts go by rows from its beginning.
-  geometry_.queries = geometry_.keys = rows.tokens();
-  geometry_.keyLength = std::min(line.unpadded, rows.tokens());
+  geometry_.queries = rows.tokens();
+  geometry_.keys = config.cross() ? rows.source : rows.tokens();
+  geometry_.cross = config.cross();
+  geometry_.keyLength = config.cross() ? rows.source : std::min(line.unpadded, rows.tokens());
   geometry_.sequence = line.sequence;
   geometry_.heads = config.heads;
   geometry_.kvHeads = config.kvHeads;
@@ -51,21 +53,21 @@ Result<std::shared_ptr<const MaskFormula>> LayerAttentions::maskOf(Index layer) 
     if (known == layers) return formula;
   auto whole = compileMask(layers, geometry_, sources_);
   if (!whole) return whole.error();
-  compiled_.emplace_back(std::move(layers), maskPart(*whole, rows_.first, rows_.count, rows_.tokens()));
+  compiled_.emplace_back(std::move(layers), maskPart(*whole, rows_.first, rows_.count, geometry_.keys));
   return compiled_.back().second;
 }
 
 Status LayerAttentions::addAdditive(const AttentionEdit& edit, Index layer, Stack& sum) const {
   const Stack& added = *edit.additive;
-  if ((added.count() != 1 && added.count() != config_.heads) || added.rows() != added.cols() ||
-      added.rows() < rows_.tokens())
+  const bool fits = config_.cross() ? added.cols() == geometry_.keys : added.rows() == added.cols();
+  if ((added.count() != 1 && added.count() != config_.heads) || !fits || added.rows() < rows_.tokens())
     return Error{
         fmt::format("the numbers added to layer {}'s scores are [{}, {}, {}], expected [1 or {}, N, N] "
                     "with N at least {}",
                     layer, added.count(), added.rows(), added.cols(), config_.heads, rows_.tokens())};
-  if (sum.empty()) sum = Stack(config_.heads, rows_.count, rows_.tokens());
+  if (sum.empty()) sum = Stack(config_.heads, rows_.count, geometry_.keys);
   for (Index head = 0; head < config_.heads; ++head)
-    sum[head] += added[sliceOf(added, head)].block(rows_.first, 0, rows_.count, rows_.tokens());
+    sum[head] += added[sliceOf(added, head)].block(rows_.first, 0, rows_.count, geometry_.keys);
   return success();
 }
 

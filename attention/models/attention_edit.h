@@ -33,6 +33,7 @@ struct LayerAttention {
 /// Where the rows of a pass stand in the text: `first` tokens are cached, `count` more follow.
 struct PassRows {
   Index first = 0, count = 0;
+  Index source = 0;  ///< rows of an encoder's output that a decoder reads
   Index tokens() const { return first + count; }
 };
 

@@ -75,6 +75,11 @@ Reading readingOf(const Model& model, const Direction& normed, Index id) {
 Status checkRun(const Model& model, const PassResult& run, Index row, const Answers& answers) {
   const ModelConfig& config = model.config();
   if (!model.guesses()) return Error{model.whyNoGuesses()};
+  if (config.reads())
+    return Error{
+        "What a logit is made of isn't summed for a decoder whose layers have two attentions, to its own "
+        "text "
+        "and to the encoder's."};
   if (model.weights().headTransform)
     return Error{
         "This model's head has a layer of its own before the vocabulary: what each piece adds to a logit "

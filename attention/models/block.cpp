@@ -36,7 +36,24 @@ void putPart(Stack& heads, const Stack& part, Index run, Index runs) {
     heads[head].middleRows(run * part.rows(), part.rows()) = part[head];
 }
 
+std::vector<MatrixView> viewsOf(const Stack& heads) {
+  std::vector<MatrixView> views;
+  for (Index head = 0; head < heads.count(); ++head) views.push_back(heads[head]);
+  return views;
+}
+
 }  // namespace
+
+SourceHeads sourceHeads(const ModelConfig& config, const LayerWeights& weights, const Matrix& memory,
+                        const std::stop_token& stop) {
+  SourceHeads heads{Stack::uninitialized(config.kvHeads, memory.rows(), config.headDim),
+                    Stack::uninitialized(config.kvHeads, memory.rows(), config.headDim)};
+  std::vector<LinearMap> maps;
+  (config.cross() ? weights.k : weights.other->k).mapsInto(heads.k, maps);
+  (config.cross() ? weights.v : weights.other->v).mapsInto(heads.v, maps);
+  applyMaps(memory, maps, stop);
+  return heads;
+}
 
 AttentionResult Block::run(Matrix& x, std::span<KvCache> caches) const {
   AttentionResult result;
@@ -47,7 +64,11 @@ AttentionResult Block::run(Matrix& x, std::span<KvCache> caches) const {
   };
   switch (config.order) {
     case BlockOrder::before:
-      x += scaled(config.residualScale * attend(norm(x, w.attentionNorm), caches, result), w.attentionScale);
+      if (config.reads())
+        attendBoth(x, caches, result);
+      else
+        x +=
+            scaled(config.residualScale * attend(norm(x, w.attentionNorm), caches, result), w.attentionScale);
       attended();
       if (config.innerDim > 0) x += added(scaled(config.residualScale * mlp(norm(x, w.mlpNorm)), w.mlpScale));
       break;
@@ -59,7 +80,10 @@ AttentionResult Block::run(Matrix& x, std::span<KvCache> caches) const {
       break;
     }
     case BlockOrder::after:
-      x = norm(x + attend(x, caches, result), w.attentionNorm);
+      if (config.reads())
+        attendBoth(x, caches, result);
+      else
+        x = norm(x + attend(x, caches, result), w.attentionNorm);
       attended();
       x = norm(x + added(mlp(x)), w.mlpNorm);
       break;
@@ -70,6 +94,44 @@ AttentionResult Block::run(Matrix& x, std::span<KvCache> caches) const {
       break;
   }
   return result;
+}
+
+void Block::attendBoth(Matrix& x, std::span<KvCache> caches, AttentionResult& result) const {
+  for (const bool cross : {false, true}) {
+    const bool shown = cross == config.cross();
+    const NormWeights& norms = shown ? weights.attentionNorm : weights.other->norm;
+    const auto attended = [&](const Matrix& in) {
+      return shown ? attend(in, caches, result) : attendOther(in, caches);
+    };
+    if (config.order == BlockOrder::after)
+      x = norm(x + attended(x), norms);
+    else
+      x += attended(norm(x, norms));
+  }
+}
+
+Matrix Block::attendOther(const Matrix& x, std::span<KvCache> caches) const {
+  const Index n = x.rows();
+  const OtherAttention& w = *weights.other;
+  const bool own = config.cross();  // those that aren't looked at read the text itself
+  Matrix y = Matrix::Zero(n, config.modelDim);
+  Stack q = Stack::uninitialized(config.heads, n, config.headDim), k, v;
+  std::vector<LinearMap> maps;
+  w.q.mapsInto(q, maps);
+  if (own) {
+    k = Stack::uninitialized(config.kvHeads, n, config.headDim);
+    v = Stack::uninitialized(config.kvHeads, n, config.headDim);
+    w.k.mapsInto(k, maps);
+    w.v.mapsInto(v, maps);
+  }
+  if (!applyMaps(x, maps, stop)) return y;
+  const AttentionResult heads = own ? attendRuns(*other, std::move(q), std::move(k), std::move(v), caches)
+                                    : attendSource(*other, std::move(q));
+  if (stop.stop_requested()) return y;
+  maps.clear();
+  w.o.mapsInto(y, maps);
+  applyMaps(heads.headOutput, maps, stop);
+  return y;
 }
 
 void Block::patchHeads(Stack& heads, Piece piece) const {
@@ -95,8 +157,10 @@ bool Block::project(const Matrix& x, Stack& q, Stack& k, Stack& v) const {
   if (weights.latent) return projectLatent(x, q, k, v);
   std::vector<LinearMap> maps;
   weights.q.mapsInto(q, maps);
-  weights.k.mapsInto(k, maps);
-  weights.v.mapsInto(v, maps);
+  if (!config.cross()) {
+    weights.k.mapsInto(k, maps);
+    weights.v.mapsInto(v, maps);
+  }
   return applyMaps(x, maps, stop);
 }
 
@@ -151,8 +215,9 @@ bool Block::fromLatent(const Matrix& latent, Stack& k, Stack& v) const {
 Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, AttentionResult& result) const {
   const Index n = x.rows();
   Stack q = Stack::uninitialized(config.heads, n, config.headDim);
-  Stack k = Stack::uninitialized(config.kvHeads, n, config.headDim);
-  Stack v = Stack::uninitialized(config.kvHeads, n, config.valueDim());
+  const Index keys = config.cross() ? 0 : n;  // those of cross heads are made already
+  Stack k = Stack::uninitialized(config.kvHeads, keys, config.headDim);
+  Stack v = Stack::uninitialized(config.kvHeads, keys, config.valueDim());
   std::vector<LinearMap> maps;
   Matrix y = Matrix::Zero(n, config.modelDim);
   if (!project(x, q, k, v)) return y;
@@ -164,9 +229,15 @@ Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, AttentionResult
     rotateHeads(k, turns, turned->neighbours, turned->first);
   }
   patchHeads(q, Piece::queries);
-  patchHeads(k, Piece::keys);
-  patchHeads(v, Piece::values);
-  result = attendRuns(std::move(q), std::move(k), std::move(v), caches);
+  if (config.cross()) {
+    result = attendSource(attention, std::move(q));
+    result.k = source->k;
+    result.v = source->v;
+  } else {
+    patchHeads(k, Piece::keys);
+    patchHeads(v, Piece::values);
+    result = attendRuns(attention, std::move(q), std::move(k), std::move(v), caches);
+  }
   if (stop.stop_requested()) return y;
 
   patchPatterns(result, caches);
@@ -176,24 +247,46 @@ Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, AttentionResult
   return y;
 }
 
-AttentionResult Block::attendRuns(Stack q, Stack k, Stack v, std::span<KvCache> caches) const {
+Keep Block::keepOf(std::size_t run) const {
+  // Replaced patterns are needed to make the heads' outputs anew.
+  const bool patterns = std::ranges::any_of(
+      runs[run], [&](const Patch& patch) { return patch.layer == layer && patch.piece == Piece::pattern; });
+  return patterns ? std::max(keep, Keep::weights) : keep;
+}
+
+AttentionResult Block::attendSource(const LayerAttention& how, Stack q) const {
+  const std::vector<MatrixView> keys = viewsOf(source->k), values = viewsOf(source->v);
+  const auto attended = [&](Stack queries, std::size_t run) {
+    AttentionResult one;
+    one.q = std::move(queries);
+    attendHeads(how.config, how.mask, keys, values, one, stop, keepOf(run));
+    return one;
+  };
+  const auto count = std::ssize(runs);
+  if (count == 1) return attended(std::move(q), 0);
+  AttentionResult result;
+  for (Index run = 0; run < count && !stop.stop_requested(); ++run) {
+    const AttentionResult one = attended(partOf(q, run, rows.count), asSize(run));
+    if (stop.stop_requested()) break;
+    putPart(result.headOutput, one.headOutput, run, count);
+    putPart(result.weights, one.weights, run, count);
+  }
+  result.q = std::move(q);
+  return result;
+}
+
+AttentionResult Block::attendRuns(const LayerAttention& how, Stack q, Stack k, Stack v,
+                                  std::span<KvCache> caches) const {
   AttentionResult result;
   const auto count = std::ssize(runs);
-  const auto keeps = [&](const std::vector<Patch>& patches) {
-    // Replaced patterns are needed to make the heads' outputs anew.
-    const bool patterns = std::ranges::any_of(
-        patches, [&](const Patch& patch) { return patch.layer == layer && patch.piece == Piece::pattern; });
-    return patterns ? std::max(keep, Keep::weights) : keep;
-  };
   if (count == 1) {
-    result =
-        caches[0].appendHeads(attention.config, std::move(q), k, v, attention.mask, stop, keeps(runs[0]));
+    result = caches[0].appendHeads(how.config, std::move(q), k, v, how.mask, stop, keepOf(0));
   } else {
     for (Index run = 0; run < count && !stop.stop_requested(); ++run) {
       const Index n = rows.count;
       AttentionResult one =
-          caches[asSize(run)].appendHeads(attention.config, partOf(q, run, n), partOf(k, run, n),
-                                          partOf(v, run, n), attention.mask, stop, keeps(runs[asSize(run)]));
+          caches[asSize(run)].appendHeads(how.config, partOf(q, run, n), partOf(k, run, n), partOf(v, run, n),
+                                          how.mask, stop, keepOf(asSize(run)));
       if (stop.stop_requested()) break;
       putPart(result.headOutput, one.headOutput, run, count);
       putPart(result.weights, one.weights, run, count);
@@ -212,8 +305,9 @@ void Block::patchPatterns(AttentionResult& result, std::span<const KvCache> cach
       const auto at = static_cast<Index>(run);
       const MutableMatrixView pattern = rowsOf(result.weights, head, at, rows.count);
       applyPatches(runs[run], layer, Piece::pattern, head, rows, pattern);
+      const Index kv = attention.config.kvHeadOf(head);
       rowsOf(result.headOutput, head, at, rows.count) =
-          product(pattern, caches[run].values(attention.config.kvHeadOf(head)), stop)
+          product(pattern, config.cross() ? Matrix(source->v[kv]) : caches[run].values(kv), stop)
               .leftCols(config.valueDim());
     }
 }

@@ -12,6 +12,14 @@
 
 namespace headscope::attention {
 
+/// Keys and values that a layer's cross heads make of an encoder's output, [kvHeads, m, headDim] each: made
+/// once, they stay as they are while the decoder's text grows.
+struct SourceHeads {
+  Stack k, v;
+};
+SourceHeads sourceHeads(const ModelConfig& config, const LayerWeights& weights, const Matrix& memory,
+                        const std::stop_token& stop);
+
 /// One layer of a model and what it is to be computed with: by one run of the text, or by several at once,
 /// which differ in their patches and go through the products together.
 struct Block {
@@ -28,6 +36,8 @@ struct Block {
   Routing* routing;  ///< takes which experts the rows went to; null: not wanted
   std::span<const std::vector<Patch>> runs;  ///< the patches of each run
   PatchRows rows;                            ///< of each run
+  const LayerAttention* other = nullptr;     ///< of a decoder that reads: the attention not looked at
+  const SourceHeads* source = nullptr;       ///< and what its cross heads read
 
   /// Takes the residual stream x [runs · n, modelDim] through attention and MLP, in the order and with the
   /// norms of the model's family; the rows' keys and values are appended to their run's cache. Gives q, k and
@@ -42,8 +52,16 @@ struct Block {
   bool fromLatent(const Matrix& latent, Stack& k, Stack& v) const;
   /// Wo·Attn(x); what is computed on the way goes to `result`.
   Matrix attend(const Matrix& x, std::span<KvCache> caches, AttentionResult& result) const;
+  /// Both attentions of a decoder that reads, to its own text first.
+  void attendBoth(Matrix& x, std::span<KvCache> caches, AttentionResult& result) const;
+  /// The same as attend() of the attention that isn't looked at: nothing is patched or kept.
+  Matrix attendOther(const Matrix& x, std::span<KvCache> caches) const;
   /// Each run's attention over its own rows.
-  AttentionResult attendRuns(Stack q, Stack k, Stack v, std::span<KvCache> caches) const;
+  AttentionResult attendRuns(const LayerAttention& how, Stack q, Stack k, Stack v,
+                             std::span<KvCache> caches) const;
+  /// Each run's attention over what the encoder made.
+  AttentionResult attendSource(const LayerAttention& how, Stack q) const;
+  Keep keepOf(std::size_t run) const;
   /// Heads' outputs anew where a pattern was replaced.
   void patchPatterns(AttentionResult& result, std::span<const KvCache> caches) const;
   void patchHeads(Stack& heads, Piece piece) const;

@@ -15,7 +15,8 @@ std::span<const Family* const> familyTable() {
       &families::bloom,     &families::mpt,        &families::gptOss,     &families::deepSeek2,
       &families::deepSeek3, &families::xlmRoberta, &families::modernBert, &families::electra,
       &families::vit,       &families::deit,       &families::dinov2,     &families::dinov2WithRegisters,
-      &families::clip,      &families::clipVision};
+      &families::clip,      &families::clipVision, &families::t5,         &families::mt5,
+      &families::bart,      &families::whisper};
   return kFamilies;
 }
 

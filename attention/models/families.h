@@ -31,9 +31,13 @@ struct TensorNames {
   /// Instead of the last: a tensor of all heads' keys, [heads, rank, headDim − ropeDim], and one of their
   /// values, [heads, valueDim, rank]. A checkpoint has these or that.
   std::string_view latentKeyUp = {}, latentValueUp = {};
+  /// Of a decoder that reads an encoder's output: its second attention and the norm that goes with it.
+  std::string_view crossQ = {}, crossK = {}, crossV = {}, crossO = {}, crossNorm = {};
+  std::string_view bucketBias = {};  ///< the whole name, of the first layer's for all
   std::string_view up = {}, down = {};
   std::string_view gate = {};
-  std::string_view gateUp = {};  ///< instead of gate and up: all of gate, then all of up
+  std::string_view ungatedUp = {};  ///< instead of up where the MLP has no gate
+  std::string_view gateUp = {};     ///< instead of gate and up: all of gate, then all of up
   /// Of a mixture; E stands for an expert's number, and a name without it is a tensor of them all,
   /// [experts, …].
   std::string_view router = {}, expertUp = {}, expertDown = {}, expertGate = {};
@@ -53,7 +57,9 @@ struct TensorNames {
   /// A masked-token head: what comes before the map to the vocabulary, dense, activation and norm, and a bias
   /// behind it, whose name is whole. A checkpoint without these makes no guesses.
   std::string_view headDense = {}, headNorm = {}, headBias = {};
-  bool inFirst = false;  ///< weights are [in, out] (Conv1D)
+  std::string_view logitBias = {};  ///< the whole name of a bias [1, vocabulary]; a file may lack it
+  bool keyBias = true;              ///< keys have a bias where queries and values do
+  bool inFirst = false;             ///< weights are [in, out] (Conv1D)
 };
 
 /// What a checkpoint calls its tensors, and how it says what the model is.
@@ -73,10 +79,12 @@ struct Family {
   std::span<const std::string_view> prefixes;
   std::span<const std::string_view> headPrefixes;
   TensorNames names;
-  bool encoder = false;          ///< every token sees all others, unless config.json says otherwise
-  bool tied = true;              ///< the head is the embedding table where config.json doesn't say
-  std::string_view nested = {};  ///< the object of config.json that describes it; empty: all of it
-  ConfigFields fields = {};      ///< beside those that all families share (config_fields.cpp)
+  bool encoder = false;            ///< every token sees all others, unless config.json says otherwise
+  bool reads = false;              ///< a decoder, each layer of which attends to an encoder's output too
+  const Family* source = nullptr;  ///< that encoder, in the same files; null: its output is given
+  bool tied = true;                ///< the head is the embedding table where config.json doesn't say
+  std::string_view nested = {};    ///< the object of config.json that describes it; empty: all of it
+  ConfigFields fields = {};        ///< beside those that all families share (config_fields.cpp)
   /// Fills the config from the fields, but for what all families share (model_config.cpp).
   void (*read)(const ConfigReader& json, ModelConfig& config);
 };
@@ -85,7 +93,8 @@ namespace families {
 extern const Family gpt2, gptNeo, gptJ, gptNeox, opt, llama, mistral, qwen2, qwen3, gemma, gemma2, gemma3Text,
     gemma3, phi, phi3, olmo2, starcoder2, granite, smollm3, stableLm, cohere, cohere2, glm, glm4, falcon,
     bloom, mpt, mixtral, qwen2Moe, qwen3Moe, olmoe, gptOss, deepSeek2, deepSeek3, bert, roberta, xlmRoberta,
-    distilbert, modernBert, electra, vit, deit, dinov2, dinov2WithRegisters, clip, clipVision;
+    distilbert, modernBert, electra, vit, deit, dinov2, dinov2WithRegisters, clip, clipVision, t5, mt5, bart,
+    whisper;
 }
 
 std::span<const Family* const> familyTable();

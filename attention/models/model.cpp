@@ -34,11 +34,21 @@ Result<std::vector<Index>> endTokens(const std::filesystem::path& path, std::vec
 
 }  // namespace
 
-Result<Model> Model::open(const std::filesystem::path& path) {
-  return isGguf(path) ? openGguf(path) : openFolder(path);
+GroupedPath groupedPath(const std::filesystem::path& name) {
+  std::error_code ignored;
+  const std::string text = name.string();
+  const std::size_t mark = text.rfind('#');
+  if (mark == std::string::npos || std::filesystem::exists(name, ignored)) return {name, ""};
+  return {text.substr(0, mark), text.substr(mark + 1)};
 }
 
-Result<Model> Model::openFolder(const std::filesystem::path& folder) {
+Result<Model> Model::open(const std::filesystem::path& path) {
+  if (isGguf(path)) return openGguf(path);
+  const GroupedPath named = groupedPath(path);
+  return openFolder(named.path, named.group);
+}
+
+Result<Model> Model::openFolder(const std::filesystem::path& folder, std::string_view group) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored))
     return fileError(folder,
@@ -48,7 +58,7 @@ Result<Model> Model::openFolder(const std::filesystem::path& folder) {
     return fileError(folder, "has no config.json, expected a Hugging Face model folder");
   const auto text = readFile(folder / "config.json", kMaxConfigBytes);
   if (!text) return text.error();
-  auto config = readModelConfig(textOf(*text), shownPath(folder / "config.json"));
+  auto config = readModelConfig(textOf(*text), shownPath(folder / "config.json"), group);
   if (!config) return config.error();
   auto tokens = endTokens(folder / "generation_config.json", config->endTokens);
   if (!tokens) return tokens.error();
@@ -56,8 +66,13 @@ Result<Model> Model::openFolder(const std::filesystem::path& folder) {
 
   auto checkpoint = Checkpoint::open(folder);
   if (!checkpoint) return checkpoint.error();
-  const TensorNaming naming = namingOf(*config->family);
-  return of(std::move(*checkpoint), std::move(*config), naming);
+  const Family& family = *config->family;
+  auto model = of(std::move(*checkpoint), std::move(*config), namingOf(family));
+  if (!model || !family.source) return model;
+  auto source = openFolder(folder, groupName(HeadGroup::encoder));
+  if (!source) return source.error();
+  model->source_ = std::make_shared<const Model>(*std::move(source));
+  return model;
 }
 
 Result<Model> Model::openGguf(const std::filesystem::path& path) {
@@ -82,6 +97,11 @@ Result<Model> Model::of(Checkpoint checkpoint, ModelConfig config, const TensorN
   if (const Status status = checkpoint.intact(); !status) return status.error();
   if (!weights) return weights.error();
   std::move(weights->notes.begin(), weights->notes.end(), std::back_inserter(config.notes));
+  if (config.bucketBias) {
+    auto table = std::make_shared<Matrix>(weights->bucketBias.rows, weights->bucketBias.cols);
+    for (Index i = 0; i < table->rows(); ++i) table->row(i) = weights->bucketBias.row(i);
+    config.bucketBias->table = std::move(table);
+  }
   return Model(std::move(checkpoint), std::move(config), std::move(*weights),
                std::make_shared<const TensorNaming>(naming));
 }
@@ -111,6 +131,8 @@ std::string Model::whyNoGuesses() const {
 }
 
 std::string Model::whyNoText() const {
+  if (config_.group == HeadGroup::encoder)
+    return "An encoder doesn't generate: look at the model's decoder or cross heads.";
   if (!config_.causal && !config_.isTwoSidedDecoder()) return "An encoder fills gaps and doesn't generate.";
   return whyNoGuesses();
 }

@@ -18,7 +18,8 @@ class Model {
   /// Opens a folder as Hugging Face lays it out: config.json, generation_config.json if there is one, and
   /// model.safetensors or its shards; or a GGUF file. Reads a few MB, whatever the model's size. Errors, each
   /// in one sentence: a folder or file that is missing, what readModelConfig(), Checkpoint, GgufSource,
-  /// ggufConfig() and ModelWeights refuse.
+  /// ggufConfig() and ModelWeights refuse. Of an encoder–decoder the name says whose heads are looked at,
+  /// "t5-small#decoder" (groupedPath).
   static Result<Model> open(const std::filesystem::path& path);
   /// Of weights that lie in memory, which `owner` keeps there. The vocabulary is what the embedding has rows.
   /// Where some lie in the checkpoint of another model, `of` is that.
@@ -32,6 +33,8 @@ class Model {
   const TensorNaming* naming() const { return naming_.get(); }
   /// What a layer's attention is computed with, before a person changes anything.
   AttentionConfig attention(Index layer) const;
+  /// Of a decoder that reads: the encoder in the same files; null: its output is to be given.
+  const std::shared_ptr<const Model>& source() const { return source_; }
   /// Whether it says anything about tokens: a checkpoint may lack the head for it.
   bool guesses() const { return weights_.head.has_value(); }
   /// Why it doesn't, in a sentence; empty where it does.
@@ -62,7 +65,7 @@ class Model {
         config_(std::move(config)),
         weights_(std::move(weights)),
         naming_(std::move(naming)) {}
-  static Result<Model> openFolder(const std::filesystem::path& folder);
+  static Result<Model> openFolder(const std::filesystem::path& folder, std::string_view group);
   static Result<Model> openGguf(const std::filesystem::path& path);
   static Result<Model> of(Checkpoint checkpoint, ModelConfig config, const TensorNaming& naming);
 
@@ -72,6 +75,15 @@ class Model {
   ModelConfig config_;
   ModelWeights weights_;
   std::shared_ptr<const TensorNaming> naming_;
+  std::shared_ptr<const Model> source_;
 };
+
+/// A model's folder and which group of heads its name asks for: "t5#cross" is the group cross of the folder
+/// t5. The group is "" where the name says none, or a folder or file has that name itself.
+struct GroupedPath {
+  std::filesystem::path path;
+  std::string group;
+};
+GroupedPath groupedPath(const std::filesystem::path& name);
 
 }  // namespace headscope::attention

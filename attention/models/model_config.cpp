@@ -44,10 +44,34 @@ void refuseUnsupported(const ConfigReader& json) {
                 ", expected a checkpoint with F32, F16, BF16 or F64 weights" +
                 (method == "mxfp4" ? ", or gpt-oss with its experts in MXFP4" : ""));
   }
-  if (json.flag("is_encoder_decoder", false))
-    json.fail(json.at("is_encoder_decoder") +
-              " is true, expected an encoder or a decoder on its own, such as bert or llama. " +
-              std::string(kRecordInstead));
+}
+
+/// The stack of the model whose heads are asked for.
+void chooseGroup(const ConfigReader& json, std::string_view group, ModelConfig& config) {
+  const bool both = json.flag("is_encoder_decoder", config.family->reads);
+  if (!config.family->reads) {
+    if (both)
+      json.fail(json.at("is_encoder_decoder") +
+                " is true, expected an encoder or a decoder on its own, such as bert or llama. " +
+                std::string(kRecordInstead));
+    if (!group.empty())
+      json.fail(fmt::format("{} is one stack without groups of heads: leave {} out", config.family->name,
+                            quotedText("#" + std::string(group))));
+    return;
+  }
+  std::string groups;
+  for (const HeadGroup each : {HeadGroup::encoder, HeadGroup::decoder, HeadGroup::cross}) {
+    if (each == HeadGroup::encoder && !config.family->source) continue;
+    groups += (groups.empty() ? "" : ", ") + std::string(groupName(each));
+    if (groupName(each) == (group.empty() ? groupName(HeadGroup::cross) : group)) config.group = each;
+  }
+  if (config.group == HeadGroup::only)
+    json.fail(
+        fmt::format("the group of heads is {}, expected one of {}", quotedText(std::string(group)), groups));
+  if (config.group == HeadGroup::encoder)
+    config.family = config.family->source;
+  else if (!both)
+    json.fail(json.at("is_encoder_decoder") + " is false: the model has no decoder; open its #encoder");
 }
 
 /// Experts under names that the family doesn't give them.
@@ -116,6 +140,26 @@ Status checkSizes(const ConfigReader& json, const ModelConfig& config) {
 
 }  // namespace
 
+std::string_view groupName(HeadGroup group) {
+  switch (group) {
+    case HeadGroup::only:
+      break;
+    case HeadGroup::encoder:
+      return "encoder";
+    case HeadGroup::decoder:
+      return "decoder";
+    case HeadGroup::cross:
+      return "cross";
+  }
+  return "";
+}
+
+ModelConfig ModelConfig::withOtherHeads() const {
+  ModelConfig other = *this;
+  other.group = cross() ? HeadGroup::decoder : HeadGroup::cross;
+  return other;
+}
+
 bool ModelConfig::isTwoSidedDecoder() const {
   return !causal && family && !family->encoder;
 }
@@ -137,11 +181,16 @@ AttentionConfig ModelConfig::attention(Index layer) const {
   }
   attention.scale = layers[static_cast<std::size_t>(layer)].scale;
   attention.alibi = alibi;
+  if (!cross()) attention.t5 = bucketBias;
   attention.softcap = softcap;
   return attention;
 }
 
 Status ModelConfig::haveHeadsMaps() const {
+  if (cross())
+    return Error{
+        "Cross heads make queries of the decoder's text and keys and values of the encoder's: what reads one "
+        "stream is shown for the model's encoder and decoder heads."};
   if (latent.rank == 0) return success();
   return Error{fmt::format(
       "Keys and values of this model are made of a latent of {} numbers, with a norm between: its heads have "
@@ -150,18 +199,20 @@ Status ModelConfig::haveHeadsMaps() const {
 }
 
 std::string ModelConfig::maskText(Index layer) const {
+  if (cross()) return "full";
   const auto& window = layers[static_cast<std::size_t>(layer)].window;
   if (window) return fmt::format("{}({})", causal ? "window" : "window_both", *window);
   return causal ? "causal" : "full";
 }
 
-Result<ModelConfig> readModelConfig(std::string_view text, const std::string& name) {
+Result<ModelConfig> readModelConfig(std::string_view text, const std::string& name, std::string_view group) {
   const auto json = ConfigReader::parse(text, name);
   if (!json) return json.error();
   refuseUnsupported(*json);
   ModelConfig config;
   config.family = familyOf(*json);
   if (!config.family) return json->status().error();
+  chooseGroup(*json, group, config);
   if (const Status status = json->status(); !status) return status.error();
   readFields(*json, config);
   if (const Status status = checkSizes(*json, config); !status) return status.error();

@@ -90,6 +90,12 @@ struct LayerKind {
   bool operator==(const LayerKind&) const = default;
 };
 
+/// Which heads of an encoder–decoder are looked at; `only` of any other model. Those of a decoder read its
+/// own text, `cross` ones what the encoder made of another.
+enum class HeadGroup { only, encoder, decoder, cross };
+/// "", "encoder", "decoder" or "cross".
+std::string_view groupName(HeadGroup group);
+
 /// A model's shape and everything about its equations that config.json decides, whatever its family calls it.
 struct ModelConfig {
   const Family* family = nullptr;  ///< null of what was made or recorded elsewhere than by a family
@@ -130,6 +136,11 @@ struct ModelConfig {
   std::vector<Rotation> rotations;
   std::vector<LayerKind> layers;
 
+  HeadGroup group = HeadGroup::only;
+  Index startToken = 0;  ///< of a decoder that reads: the token its text begins with
+  /// Numbers added to scores by distance, the same in all layers; its table is the checkpoint's.
+  std::optional<BucketBias> bucketBias = {};
+
   bool firstLayerNormed = true;  ///< the first layer has a norm before its attention, as the others have
   bool headDenseBias = true;     ///< of a masked-token head
   bool finalNorm = true;         ///< where the family has one
@@ -143,6 +154,12 @@ struct ModelConfig {
   std::vector<std::string> notes;  ///< what is left out or was decided, in a sentence each
 
   bool operator==(const ModelConfig&) const = default;
+  /// Whether each layer has two attentions, to its own text and then to an encoder's output.
+  bool reads() const { return group == HeadGroup::decoder || group == HeadGroup::cross; }
+  /// Whether it is the second one whose heads are looked at and changed.
+  bool cross() const { return group == HeadGroup::cross; }
+  /// The same decoder with its other heads looked at.
+  ModelConfig withOtherHeads() const;
   /// Of a head's value and output.
   Index valueDim() const { return latent.rank > 0 ? latent.valueDim : headDim; }
   /// Numbers that a token adds to the cache of a layer: keys and values, or the latent and its rotated part.
@@ -165,9 +182,12 @@ struct ModelConfig {
 };
 
 /// Reads a config.json. Errors, each in one sentence that begins with `name`: what is no JSON object,
-/// families that aren't there, quantised weights, mixtures of other families, encoder-decoders, unknown
+/// families that aren't there, quantised weights, mixtures and encoder-decoders of other families, unknown
 /// rotations and activations, sizes that are missing, negative, too large or don't fit each other, fields
-/// with a value that isn't understood. Fields that nobody knows are named in a note.
-Result<ModelConfig> readModelConfig(std::string_view json, const std::string& name);
+/// with a value that isn't understood. Fields that nobody knows are named in a note. `group`: which heads of
+/// an encoder–decoder, "encoder", "decoder" or "cross", which is also what "" stands for; another one, and
+/// any of a model that has no groups, is refused.
+Result<ModelConfig> readModelConfig(std::string_view json, const std::string& name,
+                                    std::string_view group = {});
 
 }  // namespace headscope::attention

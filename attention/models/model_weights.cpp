@@ -4,27 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "attention/models/families.h"
 #include "attention/models/tensor_finder.h"
 
 namespace headscope::attention {
 namespace {
-
-LinearMap mapOf(const MappedLinear& linear, std::size_t piece, const kernels::Columns<float>& y) {
-  const Index out = linear.out / static_cast<Index>(linear.pieces.size());
-  const float* const bias =
-      linear.bias.size() > 0 ? linear.bias.data() + static_cast<Index>(piece) * out : nullptr;
-  return {linear.pieces[piece].data,
-          bias,
-          asSize(out),
-          y,
-          linear.pieces[piece].type,
-          linear.transposed,
-          asSize(linear.row),
-          asSize(linear.paired),
-          linear.pieces[piece].scales};
-}
 
 std::string layerName(std::string_view pattern, Index layer, std::string_view rest) {
   std::string name(pattern);
@@ -77,6 +63,9 @@ class WeightsReader {
     if (!names_.embeddingNorm.empty()) weights.embeddingNorm = norm(names_.embeddingNorm, e);
     if (config_.embeddingDim > 0)
       weights.embeddingMap = finder_.linear(std::string(names_.embeddingMap), d, e, true, false);
+    if (config_.bucketBias)
+      weights.bucketBias =
+          finder_.rows(std::string(names_.bucketBias), config_.bucketBias->buckets, config_.heads);
     for (Index i = 0; i < config_.layerCount() && finder_.status(); ++i) weights.layers.push_back(layer(i));
     if (!names_.finalNorm.empty() && config_.finalNorm) weights.finalNorm = norm(names_.finalNorm, d);
     readHead(weights);
@@ -109,6 +98,22 @@ class WeightsReader {
     return weights;
   }
 
+  /// The attention to an encoder's output stands beside the other, or in its place where its heads are looked
+  /// at. Its keys and values are as wide as the model.
+  void addCrossAttention(Index i, LayerWeights& layer) {
+    const Index d = config_.modelDim, h = config_.heads * config_.headDim;
+    OtherAttention cross{linear(i, names_.crossQ, h, d, config_.qkvBias),
+                         linear(i, names_.crossK, h, d, config_.qkvBias && names_.keyBias),
+                         linear(i, names_.crossV, h, d, config_.qkvBias),
+                         linear(i, names_.crossO, d, h, config_.outputBias),
+                         norm(layerName(names_.layer, i, names_.crossNorm), d)};
+    if (config_.cross())
+      cross = {std::exchange(layer.q, cross.q), std::exchange(layer.k, cross.k),
+               std::exchange(layer.v, cross.v), std::exchange(layer.o, cross.o),
+               std::exchange(layer.attentionNorm, cross.norm)};
+    layer.other = std::move(cross);
+  }
+
   MlpWeights mlp(Index i) {
     MlpWeights mlp;
     const Index d = config_.modelDim, f = config_.innerDim;
@@ -118,7 +123,8 @@ class WeightsReader {
       mlp.up = outputsOf(both, f, f);
     } else {
       if (config_.gated) mlp.gate = linear(i, names_.gate, f, d, config_.mlpBias);
-      mlp.up = linear(i, names_.up, f, d, config_.mlpBias);
+      const bool apart = !config_.gated && !names_.ungatedUp.empty();
+      mlp.up = linear(i, apart ? names_.ungatedUp : names_.up, f, d, config_.mlpBias);
     }
     mlp.down = linear(i, names_.down, d, f, config_.mlpBias);
     return mlp;
@@ -223,7 +229,7 @@ class WeightsReader {
       layer.latent = latent(i, layer.q);
     } else if (names_.qkv.empty()) {
       layer.q = linear(names_.q, config_.heads * dh, d, config_.qkvBias);
-      layer.k = linear(names_.k, config_.kvHeads * dh, d, config_.qkvBias);
+      layer.k = linear(names_.k, config_.kvHeads * dh, d, config_.qkvBias && names_.keyBias);
       layer.v = linear(names_.v, config_.kvHeads * dh, d, config_.qkvBias);
     } else {
       split(linear(names_.qkv, (config_.heads + 2 * config_.kvHeads) * dh, d, config_.qkvBias), layer);
@@ -251,6 +257,7 @@ class WeightsReader {
     for (const auto& [name, scale] : {std::pair(names_.attentionScale, &layer.attentionScale),
                                       std::pair(names_.mlpScale, &layer.mlpScale)})
       if (!name.empty()) *scale = finder_.vector(layerName(names_.layer, i, name), d);
+    if (config_.reads()) addCrossAttention(i, layer);
     return layer;
   }
 
@@ -275,6 +282,8 @@ class WeightsReader {
   std::string headless() const {
     if (config_.picture) return "No predictions: a model that reads pictures has no vocabulary.";
     const std::string dense(names_.headDense), head(names_.head);
+    if (config_.group == HeadGroup::encoder)
+      return "No predictions: this is the model's encoder, and its decoder predicts.";
     const bool own = headFinder_.has(head + ".weight");
     if (!dense.empty() && !headFinder_.has(dense + ".weight"))
       return fmt::format("No predictions: the file has no {}.weight, the language-model head.", dense);
@@ -309,6 +318,8 @@ class WeightsReader {
       weights.head = weights.embedding.asLinear();
     }
     if (config_.headBias) weights.head->bias = headFinder_.vector(head + ".bias", config_.vocabulary);
+    if (const std::string bias(names_.logitBias); headFinder_.has(bias))
+      weights.head->bias = headFinder_.vector(bias, config_.vocabulary);
     if (dense.empty()) return;
     weights.headTransform =
         HeadTransform{headFinder_.linear(dense, e, d, config_.headDenseBias, false),
@@ -326,6 +337,9 @@ class WeightsReader {
 
 std::vector<const MappedLinear*> mapsOfToken(const LayerWeights& layer, Index used) {
   std::vector<const MappedLinear*> maps{&layer.q, &layer.k, &layer.v, &layer.o};
+  if (layer.other)
+    for (const MappedLinear* map : {&layer.other->q, &layer.other->k, &layer.other->v, &layer.other->o})
+      maps.push_back(map);
   if (layer.latent)
     for (const MappedLinear* map : {&layer.latent->queryDown, &layer.latent->down, &layer.latent->up,
                                     &layer.latent->keyUp, &layer.latent->valueUp})
@@ -340,51 +354,6 @@ std::vector<const MappedLinear*> mapsOfToken(const LayerWeights& layer, Index us
   add(layer.mixture->shared);
   for (Index e = 0; e < used; ++e) add(layer.mixture->experts[asSize(e)]);
   return maps;
-}
-
-MappedLinear MappedLinear::of(const Linear& linear) {
-  MappedLinear map{.out = linear.weight.rows(), .in = linear.weight.cols(), .row = linear.weight.cols()};
-  map.pieces.push_back({reinterpret_cast<const std::uint8_t*>(linear.weight.data()), WeightType::f32});
-  map.bias = linear.bias;
-  return map;
-}
-
-MappedRows MappedRows::of(const Matrix& rows) {
-  return {reinterpret_cast<const std::uint8_t*>(rows.data()), WeightType::f32, rows.rows(), rows.cols()};
-}
-
-void MappedLinear::mapsInto(Stack& y, std::vector<LinearMap>& maps) const {
-  const Index headsOfPiece = y.count() / static_cast<Index>(pieces.size());
-  for (std::size_t p = 0; p < pieces.size(); ++p)
-    maps.push_back(mapOf(*this, p, intoHeads(y, static_cast<Index>(p) * headsOfPiece)));
-}
-
-void MappedLinear::mapsInto(Matrix& y, std::vector<LinearMap>& maps) const {
-  maps.push_back(mapOf(*this, 0, intoRows(y)));
-}
-
-Matrix MappedLinear::apply(const Eigen::Ref<const Matrix>& x, const std::stop_token& stop) const {
-  Matrix y(x.rows(), out);
-  std::vector<LinearMap> maps;
-  mapsInto(y, maps);
-  applyMaps(x, maps, stop);
-  return y;
-}
-
-Eigen::RowVectorXf MappedRows::row(Index i) const {
-  require(i >= 0 && i < rows, fmt::format("row {} of a table of {}", i, rows));
-  Eigen::RowVectorXf values(cols);
-  const TensorView table{"", type, {}, data, 0, scales};
-  const Status status = table.read(asSize(i * cols), {values.data(), asSize(cols)}, "an embedding");
-  // A double beyond float's range shows as what it is not: a number.
-  if (!status) values.setConstant(std::numeric_limits<float>::quiet_NaN());
-  return values;
-}
-
-MappedLinear MappedRows::asLinear() const {
-  MappedLinear map{.out = rows, .in = cols, .row = cols};
-  map.pieces.push_back({data, type, scales});
-  return map;
 }
 
 Result<ModelWeights> ModelWeights::find(const Checkpoint& checkpoint, const ModelConfig& config,

@@ -82,8 +82,15 @@ struct LatentWeights {
   MappedLinear keyUp, valueUp;
 };
 
+/// A layer's other attention, whose heads aren't looked at (HeadGroup).
+struct OtherAttention {
+  MappedLinear q, k, v, o;
+  NormWeights norm;
+};
+
 struct LayerWeights {
   MappedLinear q, k, v, o;
+  std::optional<OtherAttention> other;
   std::optional<LatentWeights> latent;  ///< then there are no k and v, and q may read the queries' latent
   std::vector<float> sinks;             ///< [heads] or empty
   MlpWeights mlp;
@@ -119,6 +126,7 @@ struct ModelWeights {
   std::optional<NormWeights> embeddingNorm, finalNorm;
   std::optional<MappedLinear> embeddingMap;
   std::optional<PictureWeights> picture;  ///< then the embedding has no rows before there is a picture
+  MappedRows bucketBias;                  ///< [buckets, heads], where config.bucketBias is
   std::vector<LayerWeights> layers;
   std::optional<HeadTransform> headTransform;
   std::optional<MappedLinear> head;  ///< nothing: the checkpoint makes no guesses

@@ -145,6 +145,9 @@ Status checkPatch(const Patch& patch, const ModelConfig& config, Index tokens) {
     return Error{fmt::format("{} tokens from token {} on are to be patched", patch.tokens.value_or(tokens),
                              patch.firstToken)};
   const auto* from = std::get_if<TakenFrom>(&patch.by);
+  const bool ofKeys = patch.piece == Piece::keys || patch.piece == Piece::values;
+  if (config.cross() && (ofKeys || (from && patch.piece == Piece::pattern)))
+    return Error{"keys of cross heads are of another text, whose tokens aren't patched"};
   return from ? checkSource(patch, *from, config, tokens) : success();
 }
 

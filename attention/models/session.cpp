@@ -7,7 +7,6 @@
 
 #include "attention/core/saturating.h"
 #include "attention/core/stopped.h"
-#include "attention/models/block.h"
 
 namespace headscope::attention {
 namespace {
@@ -90,6 +89,24 @@ std::vector<Matrix> rotationTables(const ModelConfig& config, PassRows rows, Ind
   return tables;
 }
 
+/// A decoder's heads that aren't looked at, as the checkpoint has them: nobody changes anything of them.
+class OtherAttentions {
+ public:
+  OtherAttentions(const ModelConfig& config, PassRows rows, const TextStructure& structure)
+      : config_(config.reads() ? config.withOtherHeads() : ModelConfig()),
+        attentions_(config_, none_, rows, {structure, rows.tokens(), 0}, sources_) {}
+
+  Result<LayerAttention> of(Index layer) {
+    return config_.reads() ? attentions_.of(layer) : Result<LayerAttention>(LayerAttention());
+  }
+
+ private:
+  const ModelConfig config_;
+  const std::vector<AttentionEdit> none_;
+  const MaskSources sources_;
+  LayerAttentions attentions_;
+};
+
 }  // namespace
 
 std::uint64_t passBytes(const ModelConfig& config, Index tokens, const PassRequest& request) {
@@ -100,16 +117,19 @@ std::uint64_t passBytes(const ModelConfig& config, Index tokens, const PassReque
   const Index queries = config.heads * config.headDim;
   const auto layers = request.layers ? std::ssize(*request.layers) : config.layerCount();
   const auto heads = request.heads ? std::ssize(*request.heads) : config.heads;
+  const Index read = config.reads() && request.memory ? request.memory->rows() : 0;
+  const Index seen = config.cross() ? read : tokens;
   const Index rows = request.logits == LogitRows::all ? n : request.logits == LogitRows::last ? runs : 0;
   const auto product = [&](Index a, Index b, Index c) { return saturatingProduct({a, b, c, bytes}); };
-  std::uint64_t sum = saturatingSum({product(2 * config.layerCount(), keys, n),  // cached keys and values
-                                     product(2, rows, config.vocabulary)});
+  std::uint64_t sum =
+      saturatingSum({product(2 * config.layerCount(), keys, n),  // cached keys and values
+                     product(2 * config.layerCount(), keys, read), product(2, rows, config.vocabulary)});
   // One layer at work: the stream and its norms, projections, the MLP's inner rows, all heads' weights.
   sum = saturatingSum(
       {sum, product(4, config.modelDim, n), product(2, queries + keys, n),
        product(2, std::max({config.innerDim, config.mixture.innerDim, config.mixture.sharedDim}), n),
-       request.weights && layers > 0 ? product(config.heads, n, tokens) : 0});
-  if (request.weights) sum = saturatingSum({sum, product(layers * heads, n, tokens)});
+       request.weights && layers > 0 ? product(config.heads, n, seen) : 0});
+  if (request.weights) sum = saturatingSum({sum, product(layers * heads, n, seen)});
   if (request.projections) sum = saturatingSum({sum, product(layers, 2 * (queries + keys), n)});
   if (request.hidden) sum = saturatingSum({sum, product(layers + 1, config.modelDim, n)});
   if (request.between) sum = saturatingSum({sum, product(layers, config.modelDim, n)});
@@ -117,9 +137,21 @@ std::uint64_t passBytes(const ModelConfig& config, Index tokens, const PassReque
   return sum;
 }
 
+Result<std::shared_ptr<const Matrix>> encoded(const std::shared_ptr<const Model>& encoder,
+                                              std::span<const Index> ids, std::stop_token stop) {
+  PassRequest request;
+  request.layers = std::vector<Index>();
+  request.logits = LogitRows::none;
+  ModelSession session(encoder);
+  auto pass = session.append(ids, request, std::move(stop));
+  if (!pass) return pass.error();
+  return std::make_shared<const Matrix>(encoder->finalNorm(pass->stream));
+}
+
 ModelSession::ModelSession(std::shared_ptr<const Model> model) : model_(std::move(model)) {
   for (Index layer = 0; layer < model_->config().layerCount(); ++layer)
     caches_.emplace_back(model_->config().attention(layer), 0);
+  if (model_->config().reads()) sources_.resize(caches_.size());
 }
 
 void ModelSession::truncate(Index length) {
@@ -131,6 +163,24 @@ void ModelSession::truncate(Index length) {
 
 void ModelSession::reserve(Index tokens) {
   for (KvCache& cache : caches_) cache.reserve(tokens);
+}
+
+Status ModelSession::takeMemory(const PassRequest& request) {
+  const ModelConfig& config = model_->config();
+  const auto same = [](const Matrix& a, const Matrix& b) {
+    return &a == &b || (a.rows() == b.rows() && a.cols() == b.cols() && a == b);
+  };
+  if (!config.reads() || (memory_ && (!request.memory || same(*request.memory, *memory_)))) return success();
+  if (!request.memory)
+    return Error{"this decoder reads what an encoder made of another text, which isn't given"};
+  if (length() > 0)
+    return Error{"the decoder's text goes on with another text's encoding than it began with"};
+  if (request.memory->cols() != config.modelDim || request.memory->rows() < 1)
+    return Error{fmt::format("what the decoder reads is {}, expected rows of {} numbers",
+                             shapeText(request.memory->rows(), request.memory->cols()), config.modelDim)};
+  memory_ = request.memory;
+  for (auto& source : sources_) source.reset();
+  return success();
 }
 
 Status ModelSession::checkRequest(const PassRequest& request, Index textTokens) const {
@@ -160,6 +210,7 @@ Result<PassResult> ModelSession::append(std::span<const Index> ids, const PassRe
   const Index before = length(), count = static_cast<Index>(ids.size()), after = before + count;
   const bool beside = !request.runs.empty();
   require(!beside || before == 0, "runs beside each other of a part of a text");
+  if (const Status status = takeMemory(request); !status) return status.error();
   if (const Status status = checkRequest(request, after); !status) return status.error();
   if (const Status status = model_->checkTokens(ids, before); !status) return status.error();
   // Twice the room where a text grows token by token, so that keys are copied once in a while.
@@ -205,6 +256,7 @@ Status ModelSession::fillCaches(Index textTokens, const PassRequest& request, co
                            .unpadded = {},
                            .sequence = request.sequence,
                            .sources = request.sources,
+                           .memory = {},
                            .onLayer = {}};
   const auto filled = run({cached, length() - cached}, textTokens, unseen, stop);
   return filled ? success() : Status(filled.error());
@@ -232,12 +284,15 @@ Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const Pass
   if (request.hidden && first == 0) result.embedded = *begun;
   Matrix x = runs.size() == 1 ? *std::move(begun) : begun->replicate(std::ssize(runs), 1);
   const std::vector<Matrix> tables = rotationTables(config, rows, textTokens);
+  if (memory_) rows.source = memory_->rows();
   const TextStructure structure =
-      request.structure ? *request.structure : structureOf(rows.tokens(), rows.tokens(), {});
+      request.structure ? *request.structure
+                        : structureOf(rows.tokens(), config.cross() ? rows.source : rows.tokens(), {});
   const Index unpadded = std::min(request.unpadded.value_or(rows.tokens()), rows.tokens());
   const PatchRows patched{rows.first, rows.count, std::min(rows.count, unpadded)};
   LayerAttentions attentions(config, request.edits, rows, {structure, unpadded, request.sequence},
                              request.sources);
+  OtherAttentions others(config, rows, structure);
   for (Index layer = first; layer < depth; ++layer) {
     const auto i = static_cast<std::size_t>(layer);
     auto attention = attentions.of(layer);
@@ -249,6 +304,14 @@ Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const Pass
     for (std::size_t run = 0; run < request.runs.size(); ++run)
       beside.emplace_back(attention->config, rows.count);
     BesideStream extra;
+    auto other = others.of(layer);
+    if (!other) return other.error();
+    if (memory_ && !sources_[i])
+      sources_[i] = attention::sourceHeads(config, model_->weights().layers[i], *memory_, stop);
+    if (stop.stop_requested()) {
+      if (memory_) sources_[i].reset();
+      return stopped();
+    }
     const Block block{config,
                       layer,
                       model_->weights().layers[i],
@@ -261,7 +324,9 @@ Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const Pass
                       asked && request.mlp ? &extra.mlpAdded : nullptr,
                       asked ? &extra.routing : nullptr,
                       runs,
-                      patched};
+                      patched,
+                      config.reads() ? &*other : nullptr,
+                      memory_ ? &*sources_[i] : nullptr};
     AttentionResult computed = block.run(x, beside.empty() ? std::span(&caches_[i], 1) : std::span(beside));
     if (stop.stop_requested()) return stopped();
     if (const Status status = model_->checkpoint().intact(); !status)

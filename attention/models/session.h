@@ -9,6 +9,7 @@
 
 #include "attention/cache/kv_cache.h"
 #include "attention/models/attention_edit.h"
+#include "attention/models/block.h"
 #include "attention/models/model.h"
 #include "attention/models/pass_result.h"
 #include "attention/models/patch.h"
@@ -45,6 +46,10 @@ struct PassRequest {
   Index sequence = 0;
   MaskSources sources;  ///< for masks that name paintings or files
 
+  /// Of a decoder that reads: what the encoder made of the other text [m, modelDim], its final norm included
+  /// (encoded()). The first pass of a text needs it; later ones have it.
+  std::shared_ptr<const Matrix> memory = nullptr;
+
   /// Told of every layer as soon as it is computed, first to last, on the calling thread.
   std::function<void(const std::shared_ptr<const LayerResult>&)> onLayer;
 };
@@ -52,6 +57,11 @@ struct PassRequest {
 /// Memory that a pass over a whole text of so many tokens takes, its results included; saturates instead of
 /// overflowing. The weights, which are the system's to hold, are not in it.
 std::uint64_t passBytes(const ModelConfig& config, Index tokens, const PassRequest& request);
+
+/// What an encoder makes of a text, [n, modelDim], its final norm included: the memory of a decoder that
+/// reads it. Errors as ModelSession::append() has them.
+Result<std::shared_ptr<const Matrix>> encoded(const std::shared_ptr<const Model>& encoder,
+                                              std::span<const Index> ids, std::stop_token stop = {});
 
 /// A text in a model: its tokens so far, with the keys and values of every layer, so that a token more costs
 /// one row. One thread at a time.
@@ -62,6 +72,9 @@ class ModelSession {
   const Model& model() const { return *model_; }
   const std::vector<Index>& tokens() const { return tokens_; }
   Index length() const { return static_cast<Index>(tokens_.size()); }
+  /// What the decoder reads, and the keys and values that a layer's cross heads made of it; null before.
+  const std::shared_ptr<const Matrix>& memory() const { return memory_; }
+  const SourceHeads& sourceHeads(Index layer) const { return *sources_[static_cast<std::size_t>(layer)]; }
   /// Of keys and values.
   const KvCache& cache(Index layer) const { return caches_[static_cast<std::size_t>(layer)]; }
 
@@ -84,6 +97,8 @@ class ModelSession {
   /// The stream before the pass's first layer.
   Result<Matrix> beginning(std::span<const Index> text, PassRows rows, const PassRequest& request,
                            Index first) const;
+  /// The encoder's output that the text is read with; another one than before is refused.
+  Status takeMemory(const PassRequest& request);
   Status checkRequest(const PassRequest& request, Index textTokens) const;
   /// Computes what is missing of the cached rows, all of them where keys have to be rotated anew.
   Status fillCaches(Index textTokens, const PassRequest& request, const std::stop_token& stop);
@@ -91,8 +106,10 @@ class ModelSession {
 
   std::shared_ptr<const Model> model_;
   std::vector<Index> tokens_;
-  std::vector<KvCache> caches_;  ///< [layers]; behind tokens_ only after a failure
-  Index rotatedFor_ = 0;         ///< tokens of the text that cached keys were rotated for
+  std::shared_ptr<const Matrix> memory_;
+  std::vector<std::optional<SourceHeads>> sources_;  ///< [layers] of a decoder that reads, as they are needed
+  std::vector<KvCache> caches_;                      ///< [layers]; behind tokens_ only after a failure
+  Index rotatedFor_ = 0;                             ///< tokens of the text that cached keys were rotated for
 };
 
 }  // namespace headscope::attention

@@ -140,7 +140,10 @@ NormWeights TensorFinder::norm(const std::string& name, Index size, NormKind kin
 }
 
 Vector TensorFinder::vector(const std::string& name, Index size) {
-  const TensorView* const tensor = get(name, {asSize(size)});
+  const TensorView* const found = find(name);
+  const bool row = found && found->shape.size() == 2 && found->shape[0] == 1;
+  const TensorView* const tensor =
+      get(name, row ? std::vector<std::uint64_t>{1, asSize(size)} : std::vector<std::uint64_t>{asSize(size)});
   if (!tensor) return {};
   Vector values(size);
   if (const auto status = tensor->read(0, {values.data(), asSize(size)}, "tensor " + quotedText(name));

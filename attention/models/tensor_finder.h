@@ -35,7 +35,7 @@ class TensorFinder {
   MappedLinear patches(const std::string& name, Index out, Index colours, Index side, bool bias);
   /// `name`.weight and, of a LayerNorm that has one, `name`.bias; gamma and beta in old files.
   NormWeights norm(const std::string& name, Index size, NormKind kind, bool bias = true);
-  /// The tensor of this very name.
+  /// The tensor of this very name, [size] or [1, size].
   Vector vector(const std::string& name, Index size);
 
   Status status() const { return error_ ? Status(*error_) : success(); }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include "app/commands/attend.h"
 #include "app/commands/commands.h"
@@ -12,6 +13,7 @@
 #include "app/commands/switched_heads.h"
 #include "app/scene/models/open_model.h"
 #include "attention/formats/files/file_io.h"
+#include "attention/models/features.h"
 #include "attention/models/gguf/gguf_source.h"
 #include "attention/models/sampling.h"
 #include "attention/models/tokenizer/aligned_text.h"
@@ -26,9 +28,9 @@ using attention::Result;
 using attention::Status;
 
 struct ModelOptions {
-  std::string folder, output;
-  std::optional<std::string> text, textFile, image;
-  std::vector<Index> ids, layers;
+  std::string folder, output, features;
+  std::optional<std::string> text, textFile, image, decoderText;
+  std::vector<Index> ids, layers, decoderIds;
   std::vector<std::string> only, off;
   std::optional<Index> generate;
   attention::Sampling sampling;
@@ -38,13 +40,15 @@ struct ModelOptions {
 /// Options whose value is wrong whatever the model.
 Status checkOptions(const ModelOptions& options) {
   if (options.text.has_value() + options.textFile.has_value() + !options.ids.empty() +
-          options.image.has_value() !=
+          options.image.has_value() + !options.features.empty() !=
       1)
     return Error{"expected one of --text T, --text-file F, --ids 464,3290,318 and --image F"};
   if (options.generate && (*options.generate < 0 || *options.generate > (Index{1} << 20)))
     return Error{fmt::format("--generate is {}, expected 0 to {}", *options.generate, Index{1} << 20)};
   if (options.output.empty() && (!options.layers.empty() || !options.only.empty()))
     return Error{"--layers and --only are for a file: -o FILE is missing"};
+  if (options.decoderText && !options.decoderIds.empty())
+    return Error{"expected one of --decoder-text T and --decoder-ids 250,17"};
   return attention::validate(options.sampling);
 }
 
@@ -100,11 +104,11 @@ Status writeOn(const ModelOptions& options, const std::vector<attention::Patch>&
 /// The tokenizer of the folder, if it has one: a text needs it, ids are shown with it.
 Status openTokenizer(const ModelOptions& options, ModelReport& run) {
   std::error_code ignored;
-  const bool needed = options.ids.empty();
-  if (!needed && !attention::isGguf(options.folder) &&
-      !std::filesystem::exists(std::filesystem::path(options.folder) / "tokenizer.json", ignored))
+  const bool needed = (options.ids.empty() && options.features.empty()) || options.decoderText;
+  const std::filesystem::path folder = attention::groupedPath(options.folder).path;
+  if (!needed && !attention::isGguf(folder) && !std::filesystem::exists(folder / "tokenizer.json", ignored))
     return attention::success();
-  auto tokenizer = attention::TextTokenizer::open(options.folder);
+  auto tokenizer = attention::TextTokenizer::open(folder);
   if (!tokenizer) return tokenizer.error();
   run.tokenizer = std::make_shared<const attention::TextTokenizer>(std::move(*tokenizer));
   return attention::success();
@@ -125,7 +129,7 @@ Status readPicture(const std::string& image, std::shared_ptr<const attention::Mo
 Status readInput(const ModelOptions& options, ModelReport& run) {
   run.inputIds = options.ids;
   if (const Status status = openTokenizer(options, run); !status) return status;
-  if (!options.ids.empty()) return attention::success();
+  if (!options.ids.empty() || !options.features.empty()) return attention::success();
   std::string text = options.text.value_or("");
   if (options.textFile) {
     const auto bytes = attention::readFile(*options.textFile, attention::kMostTyped);
@@ -137,6 +141,33 @@ Status readInput(const ModelOptions& options, ModelReport& run) {
   run.inputIds.assign(encoded->ids.begin(), encoded->ids.end());
   if (run.inputIds.empty())
     return Error{options.textFile.value_or("--text") + " has no token, expected at least one"};
+  return attention::success();
+}
+
+/// The input of an encoder–decoder is its encoder's, and the decoder's text begins with its first token.
+Status readSource(const attention::Model& model, const ModelOptions& options, PassRequest& request,
+                  ModelReport& run) {
+  if (!model.config().reads()) {
+    if (!options.decoderText && options.decoderIds.empty() && options.features.empty())
+      return attention::success();
+    return Error{
+        "--decoder-text, --decoder-ids and --features are for the decoder heads of an encoder–decoder"};
+  }
+  if (!model.source() == options.features.empty())
+    return Error{model.source()
+                     ? "--features is for a decoder whose encoder isn't computed here, such as Whisper's"
+                     : "this decoder reads what an encoder made of sound, expected --features FILE"};
+  auto memory = model.source() ? attention::encoded(model.source(), run.inputIds)
+                               : attention::readFeatures(options.features, model.config().modelDim);
+  if (!memory) return memory.error();
+  request.memory = *std::move(memory);
+  run.sourceIds = std::exchange(run.inputIds, {model.config().startToken});
+  if (!options.features.empty()) run.sourceIds.clear();
+  run.inputIds.insert(run.inputIds.end(), options.decoderIds.begin(), options.decoderIds.end());
+  if (!options.decoderText) return attention::success();
+  const auto encoded = run.tokenizer->encode(*options.decoderText, attention::SpecialTokens::leaveOut);
+  if (!encoded) return Error{"--decoder-text: " + encoded.error().message};
+  run.inputIds.insert(run.inputIds.end(), encoded->ids.begin(), encoded->ids.end());
   return attention::success();
 }
 
@@ -164,6 +195,7 @@ int runModel(const ModelOptions& options) {
   if (const Status status = options.image ? readPicture(*options.image, model, run) : readInput(options, run);
       !status)
     return fail(status.error());
+  if (const Status status = readSource(*model, options, request, run); !status) return fail(status.error());
   if (const Status status = checkMemory(*model, std::ssize(run.inputIds), request); !status)
     return fail(status.error());
   attention::ModelSession session(model);
@@ -179,7 +211,8 @@ int runModel(const ModelOptions& options) {
     run.compositions = *std::move(pairs);
   }
   if (!options.output.empty())
-    if (const Status status = writeModelRun(options.output, run, !options.layers.empty(), arraysOf(options));
+    if (const Status status = writeModelRun(options.output, run, !options.layers.empty(),
+                                            model->config().cross(), arraysOf(options));
         !status)
       return fail(status.error());
   return options.json ? print(modelJson(*model, run), Printed::json) : print(modelTable(*model, run));
@@ -201,6 +234,16 @@ void addModelCommand(CLI::App& app, int& exitCode) {
       ->type_name("F");
   command->add_option("--image", options->image, "A PNG or JPEG, for a model that reads pictures")
       ->type_name("F");
+  command
+      ->add_option("--decoder-text", options->decoderText,
+                   "Of an encoder–decoder: how the decoder's text begins; --text is its encoder's")
+      ->type_name("T");
+  command
+      ->add_option("--features", options->features,
+                   "Of Whisper's decoder: what its encoder made, [frames, width], .npy or .safetensors")
+      ->type_name("F");
+  command->add_option("--decoder-ids", options->decoderIds, "The same as ids, with commas between them")
+      ->delimiter(',');
   command->add_option("--generate", options->generate, "Number of tokens to generate at most");
   command->add_option("--temperature", options->sampling.temperature, "0 takes the most likely token")
       ->capture_default_str();

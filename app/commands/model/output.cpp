@@ -100,10 +100,10 @@ std::string named(const ModelReport& run, Index id) {
 }
 
 /// The tokens for who opens the file, as RecordedAttention reads them: a JSON list of texts.
-std::string tokenList(const ModelReport& run) {
+std::string tokenList(const ModelReport& run, const std::vector<Index>& ids) {
   auto texts = nlohmann::json::array();
   if (run.picture) return nlohmann::json(run.picture->names()).dump();
-  for (const attention::Token& token : modelTokens(*run.tokenizer, run.inputIds)) texts.push_back(token.text);
+  for (const attention::Token& token : modelTokens(*run.tokenizer, ids)) texts.push_back(token.text);
   return texts.dump();
 }
 
@@ -161,7 +161,7 @@ std::string strongestCompositions(const std::vector<ComposedPair>& pairs) {
 }  // namespace
 
 attention::Status writeModelRun(const std::string& path, const ModelReport& run, bool chosenLayers,
-                                const std::vector<std::string>& arrays) {
+                                bool cross, const std::vector<std::string>& arrays) {
   const auto wanted = [&](const char* name) {
     return std::find(arrays.begin(), arrays.end(), name) != arrays.end();
   };
@@ -180,7 +180,14 @@ attention::Status writeModelRun(const std::string& path, const ModelReport& run,
                        {size(logits.rows()), size(logits.cols())},
                        {bytesOf(logits.data(), logits.size())}});
   std::map<std::string, std::string> metadata;
-  if (run.tokenizer || run.picture) metadata["tokens"] = tokenList(run);
+  if (run.tokenizer || run.picture) metadata["tokens"] = tokenList(run, run.inputIds);
+  if (!run.sourceIds.empty()) {
+    tensors.push_back(ofIds("source_ids", run.sourceIds));
+    if (run.tokenizer && cross) {
+      metadata["query_tokens"] = metadata["tokens"];
+      metadata["tokens"] = tokenList(run, run.sourceIds);
+    }
+  }
   if (chosenLayers) {
     std::vector<Index> numbers;
     for (const auto& layer : layers) numbers.push_back(layer->layer);
@@ -199,6 +206,11 @@ std::string modelTable(const attention::Model& model, const ModelReport& run) {
                                  : fmt::format("vocabulary {}", config.vocabulary),
                   static_cast<double>(model.checkpoint().bytes()) / 1e6);
   for (const std::string& note : config.notes) text += note + "\n";
+  if (!run.sourceIds.empty()) {
+    text += "the encoder reads " + tokenCountText(std::ssize(run.sourceIds)) + ":";
+    for (const Index id : run.sourceIds) text += (run.tokenizer ? "  " : " ") + named(run, id);
+    text += "\nthe decoder's ";
+  }
   text += tokenLine(run);
   const Matrix& logits = run.pass.logits;
   if (!model.guesses()) text += model.whyNoGuesses() + "\n";
@@ -229,6 +241,7 @@ std::string modelJson(const attention::Model& model, const ModelReport& run) {
                               {"notes", config.notes},
                               {"input_ids", run.inputIds},
                               {"guesses", nlohmann::json::array()}};
+  if (!run.sourceIds.empty()) json["source_ids"] = run.sourceIds;
   if (!model.guesses()) json["no_guesses"] = model.whyNoGuesses();
   const Matrix& logits = run.pass.logits;
   for (Index row = firstGuess(model, logits); row < logits.rows(); ++row) {

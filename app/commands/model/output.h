@@ -18,6 +18,7 @@ struct ModelReport {
       tokenizer;  ///< null where ids were given and the folder has none
   std::optional<attention::PictureModel> picture;  ///< where --image was given: its tokens are the input
   std::vector<attention::Index> inputIds;
+  std::vector<attention::Index> sourceIds;  ///< of a decoder that reads: what its encoder read
   std::optional<std::vector<attention::Index>> generatedIds;  ///< where --generate was given
   attention::PassResult pass;                                 ///< over the input
   std::optional<std::vector<ComposedPair>> compositions;      ///< where --composition was given
@@ -28,11 +29,11 @@ struct ModelReport {
 inline constexpr const char* kModelArrays[] = {"attention", "q", "k", "v", "hidden", "logits"};
 
 /// Writes input_ids [n], generated_ids, and of `arrays` those that the pass kept: attention
-/// [layers, heads, n, n], q [layers, heads, n, head_dim], k and v [layers, kv_heads, n, head_dim], hidden
-/// [layers + 1, n, d], logits [n, vocabulary]. With a choice of layers hidden is [layers, n, d], without the
-/// embedding, and the metadata names them.
+/// [layers, heads, n, n] (of cross heads [layers, heads, n, m], as k and v have m rows), q [layers, heads, n,
+/// head_dim], k and v [layers, kv_heads, n, head_dim], hidden [layers + 1, n, d], logits [n, vocabulary].
+/// With a choice of layers hidden is [layers, n, d], without the embedding, and the metadata names them.
 attention::Status writeModelRun(const std::string& path, const ModelReport& run, bool chosenLayers,
-                                const std::vector<std::string>& arrays);
+                                bool cross, const std::vector<std::string>& arrays);
 
 /// What is printed: the model, the tokens, the guesses behind the last (an encoder's for each token), what
 /// was written on.

@@ -29,7 +29,7 @@ std::string cacheFormula(const Snapshot& snapshot, Index tokens, Index bytesPerV
           ? fmt::format("(latent {} + rotated {}) · {} B", config.latentDim, config.rotaryDim, bytesPerValue)
           : fmt::format("2 · {} · {} · {} B", countedText(kvHeads, "kv head"), config.headDim, bytesPerValue);
   if (snapshot.sequences.size() > 1) factors += fmt::format(" · {} lines", snapshot.sequences.size());
-  if (snapshot.setup.input.cross)
+  if (isCross(snapshot.setup))
     return fmt::format("{}, filled once = {} · {}",
                        bytesText(cacheBytes(snapshot, kvHeads, tokens, bytesPerValue)), factors,
                        tokenCountText(tokens));

@@ -55,6 +55,9 @@ attention::Result<ModelShape> costShape(const Scene& scene, const CostCatalogue&
   if (cost.model == kThisLayer) return shapeOfLayer(scene.setup);
   if (cost.model == kOpenedModel && scene.setup.subject.opened) {
     const OpenModel& opened = *scene.setup.subject.opened;
+    if (opened.config().reads())
+      return Error{
+          "The opened model is one stack of an encoder–decoder: choose its config.json, which counts both."};
     ModelShape shape = opened.model ? attention::shapeOf(*opened.model) : attention::shapeOf(opened.config());
     shape.name = opened.name;
     shape.source = "the opened model";

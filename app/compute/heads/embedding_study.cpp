@@ -29,7 +29,7 @@ Result<std::shared_ptr<const EmbeddingStudy>> studyEmbedding(const EmbeddingQues
   if (!setup.subject.model.empty())
     return Error{
         "A trained model's embeddings can't be edited. Switch to a synthetic layer to edit vectors."};
-  if (setup.input.cross) return Error{"Cross-attention needs two texts; edited embeddings are one sequence."};
+  if (isCross(setup)) return Error{"Cross-attention needs two texts; edited embeddings are one sequence."};
   TokenBatch batch = tokenizeBatch(setup);
   if (batch.error) return Error{batch.error->message};
   if (batch.lines.empty()) return Error{"No tokens. Type a text on Heads or paste a table."};

@@ -89,7 +89,7 @@ TextLines modelLines(const Setup& setup, Index most) {
   TextLines lines;
   lines.queries = {std::move(text->tokens)};
   lines.error = checkLines(lines.queries, Place::input, most);
-  lines.keys = lines.queries;
+  lines.keys = isCross(setup) ? TokenLines{std::move(text->source)} : lines.queries;
   lines.ids = std::move(text->ids);
   return lines;
 }

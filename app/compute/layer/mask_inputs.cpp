@@ -20,7 +20,7 @@ MaskGeometry geometryOf(const Setup& setup, const LineTokens& line, Index sequen
   geometry.kvHeads = setup.model.kvHeads;
   geometry.sequence = sequence;
   geometry.keyLength = line.keyLength;
-  geometry.cross = setup.input.cross;
+  geometry.cross = isCross(setup);
   const auto at = static_cast<std::size_t>(sequence);
   const attention::TextMarks marks =
       at < setup.mask.marks->size() ? (*setup.mask.marks)[at] : attention::TextMarks{};

@@ -31,9 +31,9 @@ bool changesModel(const Setup& setup) {
 
 namespace {
 
-/// What masks, biases and gains of the scene change of a layer on n tokens.
-Result<AttentionEdit> editOf(const Setup& setup, Index n, bool bothDirections) {
-  auto additive = additiveOf(setup, n, n);
+/// What masks, biases and gains of the scene change of a layer on n queries and m keys.
+Result<AttentionEdit> editOf(const Setup& setup, Index n, Index m, bool bothDirections) {
+  auto additive = additiveOf(setup, n, m);
   if (!additive) return additive.error();
   const ModelSetup& model = setup.model;
   AttentionEdit edit;
@@ -68,14 +68,21 @@ Result<PassRequest> passRequest(const Setup& setup, const std::vector<Token>& to
   const SubjectSetup& subject = setup.subject;
   const attention::ModelConfig& config = subject.opened->config();
   PassRequest request;
+  std::vector<Token> source;
+  if (subject.opened->sources) {
+    const auto read = readSource(setup);
+    if (!read) return read.error();
+    request.memory = (*read)->memory;
+    if (config.cross()) source = sourceTokens(*subject.opened, **read);
+  }
   if (!changesModel(setup)) return request;
   const auto& marks = *setup.mask.marks;
-  request.structure =
-      attention::structureOf(tokens, tokens, marks.empty() ? attention::TextMarks{} : marks[0]);
+  const std::vector<Token>& keys = config.cross() ? source : tokens;
+  request.structure = attention::structureOf(tokens, keys, marks.empty() ? attention::TextMarks{} : marks[0]);
   auto sources = maskSources(setup, cache);
   if (!sources) return sources.error();
   request.sources = *std::move(sources);
-  auto edit = editOf(setup, static_cast<Index>(tokens.size()), !config.causal);
+  auto edit = editOf(setup, std::ssize(tokens), std::ssize(keys), !config.causal);
   if (!edit) return edit.error();
   if (subject.scope == EditScope::one) edit->layer = subject.layer;
   request.edits.push_back(*std::move(edit));
@@ -95,7 +102,7 @@ Result<PassRequest> stackRequest(const Setup& setup, const LineTokens& line, Ind
   request.sources = *std::move(sources);
   const auto mask = attention::compileMask(setup.mask.layers, geometry, request.sources);
   if (!mask) return mask.error();
-  auto edit = editOf(setup, geometry.queries, seesFuture(**mask));
+  auto edit = editOf(setup, geometry.queries, geometry.queries, seesFuture(**mask));
   if (!edit) return edit.error();
   edit->dropout.sequence = static_cast<std::uint64_t>(sequence);
   request.edits.push_back(*std::move(edit));

@@ -55,6 +55,42 @@ std::vector<Token> modelTokens(const attention::TextTokenizer& tokenizer, std::s
   return tokens;
 }
 
+Result<std::shared_ptr<const SourceText>> readSource(const Setup& setup, const std::stop_token& stop) {
+  const SubjectSetup& subject = setup.subject;
+  const OpenModel& opened = *subject.opened;
+  return opened.sources->of(opened.model, *opened.tokenizer, *setup.input.text, subject.features, stop);
+}
+
+std::vector<Token> sourceTokens(const OpenModel& opened, const SourceText& source) {
+  if (!source.ids.empty() || !source.memory) return modelTokens(*opened.tokenizer, source.ids);
+  std::vector<Token> frames;
+  for (Index i = 0; i < source.memory->rows(); ++i) frames.push_back({std::to_string(i), false});
+  return frames;
+}
+
+namespace {
+
+/// What a decoder reads of its encoder, and the beginning of its own text.
+attention::Status readDecoder(const Setup& setup, const std::stop_token& stop, ModelText& text) {
+  const OpenModel& opened = *setup.subject.opened;
+  const auto source = readSource(setup, stop);
+  if (!source) return source.error();
+  if (!(*source)->memory) return attention::success();
+  text.source = sourceTokens(opened, **source);
+  text.ids = {opened.config().startToken};
+  if (setup.input.contextText->empty()) {
+    text.ids.insert(text.ids.end(), (*source)->answer.begin(), (*source)->answer.end());
+    return attention::success();
+  }
+  const auto own =
+      opened.tokenizer->encode(*setup.input.contextText, attention::SpecialTokens::leaveOut, stop);
+  if (!own) return own.error();
+  text.ids.insert(text.ids.end(), own->ids.begin(), own->ids.end());
+  return attention::success();
+}
+
+}  // namespace
+
 Result<ModelText> readModelText(const Setup& setup, const std::stop_token& stop) {
   const OpenModel& opened = *setup.subject.opened;
   if (!opened.model)
@@ -62,11 +98,16 @@ Result<ModelText> readModelText(const Setup& setup, const std::stop_token& stop)
                  " is attention that another program recorded, without a model that could compute it "
                  "again: its heads are on the Model page."};
   if (opened.readsPictures()) return pictureText(opened);
-  auto encoded = opened.tokenizer->encode(*setup.input.text, attention::SpecialTokens::keep, stop);
-  if (!encoded) return encoded.error();
   ModelText text;
-  text.ids.assign(encoded->ids.begin(), encoded->ids.end());
-  text.spans = std::move(encoded->spans);
+  if (opened.sources) {
+    if (const auto read = readDecoder(setup, stop, text); !read) return read.error();
+    if (text.ids.empty()) return text;
+  } else {
+    auto encoded = opened.tokenizer->encode(*setup.input.text, attention::SpecialTokens::keep, stop);
+    if (!encoded) return encoded.error();
+    text.ids.assign(encoded->ids.begin(), encoded->ids.end());
+    text.spans = std::move(encoded->spans);
+  }
   text.typed = static_cast<Index>(text.ids.size());
   const auto& written = setup.subject.written;
   text.ids.insert(text.ids.end(), written.begin(), written.end());

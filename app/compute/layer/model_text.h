@@ -18,9 +18,17 @@ struct ModelText {
   std::vector<attention::Token> tokens;     ///< as people read them, without the space before a word
   std::vector<attention::ByteRange> spans;  ///< of the typed text; empty for tokens nobody typed
   Index typed = 0;                          ///< tokens before those that the model wrote
+  /// Of a decoder that reads: the text that its encoder read, which is the scene's. Its own begins with a
+  /// token nobody typed, and goes on as it answers by itself, or with the context where one is typed.
+  std::vector<attention::Token> source = {};
 };
-/// Errors: what the tokenizer refuses, and a text longer than the model's positions.
+/// Errors: what the tokenizer and an encoder refuse, and a text longer than the model's positions.
 attention::Result<ModelText> readModelText(const Setup& setup, const std::stop_token& stop = {});
+/// What the scene gives a decoder that reads, with the errors of SourceTexts::of(); and its tokens, of
+/// features their frames' numbers. Only of models with `sources`.
+attention::Result<std::shared_ptr<const SourceText>> readSource(const Setup& setup,
+                                                                const std::stop_token& stop = {});
+std::vector<attention::Token> sourceTokens(const OpenModel& opened, const SourceText& source);
 /// The words of tokens, wherever they stand: "␣to" is "to", a space alone stays "␣".
 std::vector<attention::Token> modelTokens(const attention::TextTokenizer& tokenizer,
                                           std::span<const Index> ids);

@@ -257,7 +257,7 @@ std::vector<std::string> futureHiders(const Setup& setup, const LineTokens& line
 double bytesNeeded(const Setup& setup, const AttentionConfig& config, const TokenBatch& batch) {
   const auto queries = static_cast<Index>(batch.lines.front().queries.size());
   const auto keys = static_cast<Index>(batch.lines.front().keys.size());
-  const Index inputs = (queries + (setup.input.cross ? keys : 0)) * config.modelDim;
+  const Index inputs = (queries + (isCross(setup) ? keys : 0)) * config.modelDim;
   const double weights =
       static_cast<double>(config.heads * queries) * static_cast<double>(keys) * sizeof(float);
   const double results = static_cast<double>(attention::attentionResultBytes(config, queries, keys)) +
@@ -326,11 +326,10 @@ void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::sto
     snapshot.error = PlacedError{Place::mask, masks.error().message};
     return;
   }
-  snapshot.causal = !setup.input.cross && std::none_of(masks->begin(), masks->end(), [](const LineMasks& m) {
-    return seesFuture(*m.mask);
-  });
+  snapshot.causal = !isCross(setup) && std::none_of(masks->begin(), masks->end(),
+                                                    [](const LineMasks& m) { return seesFuture(*m.mask); });
   if (snapshot.causal) snapshot.hidesFuture = futureHiders(setup, batch.lines.front(), resources.inputs);
-  if (snapshot.config.t5) snapshot.config.t5->bidirectional = !snapshot.causal;
+  if (snapshot.config.t5 && !snapshot.config.t5->table) snapshot.config.t5->bidirectional = !snapshot.causal;
   if (stop.stop_requested()) return;
   if (setup.subject.opened)
     return fillOfModel(snapshot, std::move(batch), *std::move(masks), resources, stop);

@@ -227,7 +227,7 @@ void describe(const Scene& scene, const Snapshot& snapshot, std::map<std::string
   metadata["snapshot.scene"] = formatScene(scene);
   metadata["snapshot.tokens"] =
       tokensText(snapshot, &SequenceSnapshot::queries, &SequenceSnapshot::queryLength);
-  if (scene.setup.input.cross)
+  if (isCross(scene.setup))
     metadata["snapshot.context_tokens"] =
         tokensText(snapshot, &SequenceSnapshot::keys, &SequenceSnapshot::keyLength);
   metadata["snapshot.mask"] = attention::maskText(scene.setup.mask.layers);

@@ -112,6 +112,8 @@ Result<std::optional<TokenLine>> generatedForModel(const MapQuestion& question) 
   setup.input.text = std::move(text);
   setup.subject.written.clear();
   if (!setup.subject.opened) return Error{setup.subject.problem};
+  if (setup.subject.opened->config().reads())
+    return Error{"A decoder answers a text: its map is of the typed one, not of a generated one."};
   // Words may be several tokens: no more than were asked for.
   Result<ModelText> read = readModelText(setup);
   if (!read) return read.error();
@@ -152,8 +154,8 @@ attention::Status addMask(const Setup& setup, const attention::MaskLayers& layer
   auto mask = attention::compileMask(layers, geometry, *sources);
   if (!mask) return mask.error();
   field.mask.formula = *std::move(mask);
-  head.causal = !setup.input.cross && !seesFuture(*field.mask.formula, geometry.cacheLength);
-  if (field.config.t5) field.config.t5->bidirectional = !head.causal;
+  head.causal = !isCross(setup) && !seesFuture(*field.mask.formula, geometry.cacheLength);
+  if (field.config.t5 && !field.config.t5->table) field.config.t5->bidirectional = !head.causal;
   return attention::success();
 }
 
@@ -231,7 +233,7 @@ attention::Status projectHead(const Setup& setup, const LineTokens& line, Index 
   if (isStack(setup)) return projectStream(setup, line, sequence, q, k, resources, field, stop);
   field.q.resize(n, field.config.headDim);
   field.k.resize(m, field.config.headDim);
-  if (!setup.input.cross) return project(setup, line.queries, {{q, field.q}, {k, field.k}}, stop);
+  if (!isCross(setup)) return project(setup, line.queries, {{q, field.q}, {k, field.k}}, stop);
   if (const attention::Status queries = project(setup, line.queries, {{q, field.q}}, stop); !queries)
     return queries;
   return project(setup, line.keys, {{k, field.k}}, stop);
@@ -281,7 +283,7 @@ Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, Resourc
   field.head = std::clamp<Index>(question.head, 0, field.config.heads - 1);
   head.heads = field.config.heads;
   head.kvHeads = field.config.kvHeads;
-  const bool cross = setup.input.cross;
+  const bool cross = isCross(setup);
   if (const attention::Status read =
           setup.subject.opened ? readModelHead(setup, line, resources.inputs, head, stop)
                                : projectHead(setup, line, (*tokens)->sequence, resources, field, stop);

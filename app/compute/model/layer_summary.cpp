@@ -91,10 +91,10 @@ Vector joined(const Vector* old, Index kept, const Vector& rows) {
 
 Stack joinedWeights(const Stack* old, Index kept, const Stack& rows) {
   if (kept == 0) return rows;
-  const Index n = kept + rows.rows();
-  Stack all(rows.count(), n, n);
+  const Index n = kept + rows.rows(), seen = std::min(old->cols(), rows.cols());
+  Stack all(rows.count(), n, rows.cols());
   for (Index head = 0; head < rows.count(); ++head) {
-    all[head].topLeftCorner(kept, kept) = (*old)[head].topLeftCorner(kept, kept);
+    all[head].topLeftCorner(kept, seen) = (*old)[head].topLeftCorner(kept, seen);
     all[head].bottomRows(rows.rows()) = rows[head];
   }
   return all;

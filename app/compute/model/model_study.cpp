@@ -77,7 +77,7 @@ ModelQuestion modelQuestion(const Setup& setup, Index sequence) {
   asked.mask.other = {};
   asked.weights = {};
   asked.weights.seed = setup.weights.seed;  // of dropout
-  asked.input.contextText = {};
+  if (!setup.subject.opened || !setup.subject.opened->sources) asked.input.contextText = {};
   asked.input.table = {};
   if (asked.subject.scope == EditScope::all || !changesModel(setup)) asked.subject.layer = 0;
   return question;
@@ -89,6 +89,8 @@ ModelQuestion unchangedQuestion(const Setup& setup) {
   plain.subject.layer = 0;
   plain.subject.switchedOff.clear();
   plain.input.text = setup.input.text;
+  if (setup.subject.opened && setup.subject.opened->sources)
+    plain.input.contextText = setup.input.contextText;
   plain.mask = {};
   plain.model.position = PositionKind::none;
   return {std::move(plain)};
@@ -103,7 +105,8 @@ Index ModelRunner::keptTokens(const ModelQuestion& question, const ModelText& te
                      std::none_of(setup.subject.switchedOff.begin(), setup.subject.switchedOff.end(),
                                   [](const SwitchedHead& off) { return off.by == HeadOff::mean; });
   ModelQuestion before = *question_;
-  before.setup.input.text = setup.input.text;
+  if (!setup.subject.opened || !setup.subject.opened->sources)  // another text, another encoding
+    before.setup.input.text = setup.input.text;
   before.setup.subject.written = setup.subject.written;
   if (!local || !(before == question)) return 0;
   const std::vector<Index>& old = session_->tokens();
@@ -139,8 +142,8 @@ attention::Status reserve(ModelStudy& study, const PassRequest& request, Resourc
 /// The masks of a pass's layers over the whole text, made anew where one differs from the layer's before.
 class WholeMasks {
  public:
-  WholeMasks(const attention::ModelConfig& config, Index tokens, Index kept)
-      : config_(config), tokens_(tokens), kept_(kept) {}
+  WholeMasks(const attention::ModelConfig& config, Index tokens, Index keys, Index kept)
+      : config_(config), tokens_(tokens), keys_(keys), kept_(kept) {}
 
   const MarkedMask& of(const LayerResult& layer) {
     if (kept_ == 0) {
@@ -148,7 +151,9 @@ class WholeMasks {
     } else if (const std::string text = config_.maskText(layer.layer); !mask_ || text != text_) {
       // A pass over the last rows has a mask over these alone. Only a model's own mask gets here.
       attention::MaskGeometry geometry;
-      geometry.queries = geometry.keys = geometry.keyLength = tokens_;
+      geometry.queries = tokens_;
+      geometry.keys = geometry.keyLength = keys_;
+      geometry.cross = config_.cross();
       geometry.heads = config_.heads;
       geometry.kvHeads = config_.kvHeads;
       mask_.emplace(*attention::compileMask(attention::parseMask(text).layers, geometry));
@@ -159,7 +164,7 @@ class WholeMasks {
 
  private:
   const attention::ModelConfig& config_;
-  const Index tokens_, kept_;
+  const Index tokens_, keys_, kept_;
   std::optional<MarkedMask> mask_;
   std::string text_;
 };
@@ -170,8 +175,9 @@ attention::Status ModelRunner::pass(ModelStudy& study, PassRequest request, Inde
                                     const OnLayer& onLayer, const std::stop_token& stop) {
   const attention::Model& model = *study.opened->model;
   const auto ids = std::span<const Index>(study.text.ids).subspan(static_cast<std::size_t>(kept));
-  const attention::HeadText headText(study.text.tokens, study.text.tokens, false);
-  WholeMasks masks(model.config(), study.tokens(), kept);
+  const attention::HeadText headText(study.text.tokens, study.keyTokens(), false, 0,
+                                     study.opened->betweenTexts);
+  WholeMasks masks(model.config(), study.tokens(), study.keys(), kept);
   Matrix in = model.embed(study.text.ids, kept);
   study.embedded = joined(&embedded_, kept, in);
   request.onLayer = [&](const std::shared_ptr<const LayerResult>& layer) {
@@ -232,6 +238,7 @@ Result<ModelStudy> ModelRunner::run(const ModelQuestion& question, Resources& re
   study.question = question;
   study.opened = run->opened;
   study.text = std::move(run->text);
+  if (study.opened && study.opened->config().cross()) study.otherKeys = study.text.source;
   if (isStack(setup)) leavePaddingOut(study.text);
   if (study.tokens() == 0) return study;
   PassRequest& request = run->request;

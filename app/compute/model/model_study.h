@@ -45,11 +45,16 @@ struct ModelStudy {
 
   /// Of recorded attention from one text to another the queries; else empty.
   std::vector<attention::Token> otherQueries;
+  std::vector<attention::Token> otherKeys;  ///< of a decoder's cross heads the encoder's text; else empty
 
   Index tokens() const { return static_cast<Index>(text.ids.size()); }
   const std::vector<attention::Token>& queryTokens() const {
     return otherQueries.empty() ? text.tokens : otherQueries;
   }
+  const std::vector<attention::Token>& keyTokens() const {
+    return otherKeys.empty() ? text.tokens : otherKeys;
+  }
+  Index keys() const { return static_cast<Index>(keyTokens().size()); }
   Index queries() const { return static_cast<Index>(queryTokens().size()); }
 };
 

@@ -26,6 +26,8 @@ PassRequest recording(PassRequest request) {
 }
 
 Result<RecordedText> readText(const Setup& setup, Resources& resources, const std::stop_token& stop) {
+  if (setup.subject.opened->config().reads())
+    return Error{"two texts aren't compared for a decoder that reads an encoder's: open the model's encoder"};
   RecordedText recorded;
   auto text = readModelText(setup, stop);
   if (!text) return text.error();

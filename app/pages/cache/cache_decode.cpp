@@ -17,7 +17,7 @@ DecodeState decodeState(const Scene& scene, const CacheState& page, const Sequen
   state.now = state.tokens;
   const Index chunk = scene.cost.cache.chunk, whole = std::max<Index>(state.prefill, 1);
   state.chunk = chunk > 0 ? std::min(chunk, whole) : whole;
-  if (page.snapshot->setup.input.cross) {
+  if (isCross(page.snapshot->setup)) {
     state.reason = "Cross-attention caches the context once; decoding adds nothing.";
   } else if (!page.snapshot->causal) {
     state.reason = "Decoding needs a causal mask: here an earlier token sees a later one.";

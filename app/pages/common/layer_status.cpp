@@ -25,7 +25,7 @@ std::string layerShape(const Scene& scene, bool causal) {
            (causal ? " · causal" : "");
   std::string text = of + fmt::format("{} {}/{} · d {}", kNames[static_cast<std::size_t>(kindOf(model))],
                                       model.heads, model.kvHeads, model.modelDim);
-  if (scene.setup.input.cross)
+  if (isCross(scene.setup))
     text += " · cross";
   else if (causal)
     text += " · causal";

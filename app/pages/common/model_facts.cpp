@@ -101,28 +101,29 @@ void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> rea
   }
   const attention::Model& model = *subject.opened->model;
   const attention::ModelConfig& config = model.config();
-  const std::string kind = std::string(config.family->name) + (config.causal                ? ""
+  const std::string kind = std::string(config.family->name) + (config.cross()   ? ", cross heads"
+                                                               : config.reads() ? ", decoder heads"
+                                                               : config.causal  ? ""
                                                                : config.isTwoSidedDecoder() ? ", two-sided"
                                                                                             : ", an encoder");
   hint(view, kind + (subject.model == kLearned ? ", trained on short stories"
                      : config.picture          ? ", all layers on this picture"
                                                : ", all layers on this text"));
   gap(view, 2);
-  const auto limit = config.positionLimit();
-  factLines(view,
-            {{"Layers", countText(attention::asSize(config.layerCount()))},
-             {"Heads", countText(attention::asSize(config.heads))},
-             config.latent.rank > 0
-                 ? Fact{"Latent", fmt::format("{} + {}", config.latent.rank, config.latent.ropeDim)}
-                 : Fact{"KV heads", countText(attention::asSize(config.kvHeads))},
-             {"Head dim", countText(attention::asSize(config.headDim))},
-             {"Width", countText(attention::asSize(config.modelDim))},
-             config.picture ? Fact{"Picture", squareText(config.picture->side)}
-                            : Fact{"Positions", limit ? countText(attention::asSize(*limit))
-                                                      : countText(attention::asSize(config.maxPositions))},
-             config.picture ? Fact{"Patch", squareText(config.picture->patch)}
-                            : Fact{"Vocabulary", countText(attention::asSize(config.vocabulary))},
-             {"Stored as", storedAs(model)}});
+  const Index most = config.positionLimit().value_or(config.maxPositions);
+  const std::string positions = most > 0 ? countText(attention::asSize(most)) : "any";
+  factLines(view, {{"Layers", countText(attention::asSize(config.layerCount()))},
+                   {"Heads", countText(attention::asSize(config.heads))},
+                   config.latent.rank > 0
+                       ? Fact{"Latent", fmt::format("{} + {}", config.latent.rank, config.latent.ropeDim)}
+                       : Fact{"KV heads", countText(attention::asSize(config.kvHeads))},
+                   {"Head dim", countText(attention::asSize(config.headDim))},
+                   {"Width", countText(attention::asSize(config.modelDim))},
+                   config.picture ? Fact{"Picture", squareText(config.picture->side)}
+                                  : Fact{"Positions", positions},
+                   config.picture ? Fact{"Patch", squareText(config.picture->patch)}
+                                  : Fact{"Vocabulary", countText(attention::asSize(config.vocabulary))},
+                   {"Stored as", storedAs(model)}});
   if (read)
     readSoFar(view, static_cast<double>(*read), static_cast<double>(model.checkpoint().bytes()));
   else

@@ -20,7 +20,7 @@ StripState stateOf(const Scene& scene, const Snapshot& snapshot, const SequenceS
   StripState state;
   state.tokens = sequence.keyLength;
   state.now = scene.cursor.decoding ? std::clamp<Index>(scene.cursor.step, 1, state.tokens) : state.tokens;
-  if (snapshot.setup.input.cross) {
+  if (isCross(snapshot.setup)) {
     state.reason = "Cross-attention caches the context once; decoding adds nothing";
     state.now = state.tokens;
   } else if (!snapshot.causal) {
@@ -163,7 +163,7 @@ void cacheLine(Scene& scene, HeadsState& page, const StripState& state, const Im
     return bytesText(cacheBytes(snapshot, snapshot.config.kvHeads, tokens, scene.look.cacheBytes));
   };
   std::string cost = decodeStepText(scene, state) + " · " + bytes(state.now);
-  if (!snapshot.setup.input.cross) cost += " · +" + bytes(1) + " per token";
+  if (!isCross(snapshot.setup)) cost += " · +" + bytes(1) + " per token";
   const float costWidth = textWidth(view.fonts->small, cost);
   paintFitted(view, list, view.fonts->small, ImVec2(area.Max.x, y), std::max(0.0f, area.Max.x - x),
               view.theme->secondary, cost, Align::right);

@@ -72,13 +72,18 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
   if (sequence) {
     gap(view, 2);
     const auto written = static_cast<Index>(scene.setup.subject.written.size());
-    tokenChips(
-        view, "token", sequence->queries,
-        {sequence->queryLength, true, !input.cross, written > 0 ? sequence->queryLength - written : -1},
-        scene.cursor);
+    tokenChips(view, "token", sequence->queries,
+               {sequence->queryLength, true, !isCross(scene.setup),
+                written > 0 ? sequence->queryLength - written : -1},
+               scene.cursor);
     sequenceChoice(scene, *snapshot, view);
+    if (ofModel && isCross(scene.setup)) {
+      gap(view, 6);
+      sectionTitle(view, "ENCODER'S TEXT", tokenCountText(sequence->keyLength));
+      tokenChips(view, "context_token", sequence->keys, {sequence->keyLength, false, true}, scene.cursor);
+    }
   }
-  if (input.cross) {
+  if (input.cross && !ofModel) {
     gap(view, 6);
     sectionTitle(view, "CONTEXT", sequence ? tokenCountText(sequence->keyLength) : "");
     textBox(view, "context", input.contextText, 2, "Text for keys and values.");

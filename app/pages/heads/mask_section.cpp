@@ -73,7 +73,7 @@ void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
     ruleSwitch(layers, rule.kind, rule.name, rule.label, text, view, ruleReason(snapshot, rule.kind));
     rules.push_back(rule.kind);
   }
-  if (scene.setup.input.cross && attention::comparesPositions(layers))
+  if (isCross(scene.setup) && attention::comparesPositions(layers))
     hint(view, "Positions in both texts start at 0. Causal lets query i see keys j ≤ i of the other text.");
   // What was put together in the studio has a switch each, as many as anyone looks through.
   std::vector<const Layer*> shown;

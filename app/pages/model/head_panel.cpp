@@ -55,18 +55,18 @@ void title(const Scene& scene, const ModelState& page, ImVec2 at, float width) {
   x = at.x + paintText(list, view.fonts->hero, ImVec2(at.x, y), theme.query, query) + view.px(10);
   x += paintText(list, view.fonts->hero, ImVec2(x, y), theme.faint, "→") + view.px(10);
   paintText(list, view.fonts->hero, ImVec2(x, y), theme.key,
-            fitted(view.fonts->hero, page.token(cell.key), room));
+            fitted(view.fonts->hero, page.keyToken(cell.key), room));
 }
 
 /// The head's weights with its tokens; returns the bottom.
 float heatmap(Scene& scene, ModelState& page, ImVec2 at, float width, float height) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
-  const auto& keys = page.study->text.tokens;
+  const auto& keys = page.study->keyTokens();
   const auto& queries = page.study->queryTokens();
   const auto [left, bottom] = nameRoom(view, queries, keys);
   const float top = view.px(18);
-  const auto n = static_cast<float>(page.queries()), m = static_cast<float>(page.tokens());
+  const auto n = static_cast<float>(page.queries()), m = static_cast<float>(page.keys());
   const LayerSummary& layer = *page.layer(scene.cursor.model.layer);
   const bool sinks = page.config->sinks && layer.heads[attention::asSize(scene.cursor.cell.head)].differs < 0;
   if (sinks) width -= sinkBarsRoom(view);
@@ -85,7 +85,7 @@ float heatmap(Scene& scene, ModelState& page, ImVec2 at, float width, float heig
   view.heatmaps->draw(list, page.pictures.head.textures, style,
                       {pictureOf(tile, page.pictures.head.factor, range)});
   const Cell& cell = scene.cursor.cell;
-  const Index rows = page.queries(), cols = page.tokens();
+  const Index rows = page.queries(), cols = page.keys();
   paintAxisTitles(view, list, cells, left, true);
   paintAxisLabels(view, list, tile, {&queries, &keys, cell.query, cell.key, left, bottom});
   if (!scene.cursor.model.firstOut) {
@@ -110,7 +110,7 @@ float heatmap(Scene& scene, ModelState& page, ImVec2 at, float width, float heig
       view.nextHover = {-1, under->row, under->col};
       scene.cursor.cell.query = under->row;
       scene.cursor.cell.key = under->col;
-      tooltip(view, fmt::format("{} → {}  {}", page.queryToken(under->row), page.token(under->col),
+      tooltip(view, fmt::format("{} → {}  {}", page.queryToken(under->row), page.keyToken(under->col),
                                 weightText(layer.weights.at(cell.head, under->row, under->col))));
     }
   return cells.Max.y + bottom;
@@ -167,7 +167,7 @@ void headPanel(Scene& scene, ModelState& page, const Layout& layout) {
   if (beginPanel(view, "model.side", layout.right, 20, 14)) {
     fillDrawer(view, layout, {"overview", "strip"});
     const LayerSummary* layer = page.ready() ? page.layer(scene.cursor.model.layer) : nullptr;
-    if (!layer || layer->weights.rows() != page.queries() || layer->weights.cols() != page.tokens()) {
+    if (!layer || layer->weights.rows() != page.queries() || layer->weights.cols() != page.keys()) {
       sectionTitle(view, "HEAD");
       hint(view, page.madeHere()
                      ? "Point at a head to enlarge it here."

@@ -115,6 +115,15 @@ bool ModelPage::open(const NamedFile& file, const Asker& asker, const Outcome& o
   const bool recorded =
       file.page == "model" && (ending == ".safetensors" || ending == ".npz" || ending == ".npy");
   if (!recorded && !file.folder && ending != ".gguf") return false;
+  const auto& opened = page_.opened;
+  if (recorded && opened && opened->sources && !opened->model->source()) {  // whose encoder isn't computed
+    const std::string path = std::filesystem::absolute(file.path, ignored).lexically_normal().string();
+    const auto taken = asker.edit("features", [&](Scene& scene) {
+      if (scene.setup.subject.opened == opened) scene.setup.subject.features = path;
+    });
+    taken ? outcome.done("Reading " + modelName(path)) : outcome.fail(taken.error().message);
+    return true;
+  }
   openModelAt(std::filesystem::absolute(file.path, ignored).lexically_normal().string(), asker, outcome);
   return true;
 }

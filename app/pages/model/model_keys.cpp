@@ -34,7 +34,7 @@ std::vector<Action> ModelPage::moveActions() {
       page_.view.nextHover = page_.view.hover = {};
       Cell& at = scene.cursor.cell;
       at.query = std::clamp<Index>(at.query + queries, 0, page_.queries() - 1);
-      at.key = std::clamp<Index>(at.key + keys, 0, page_.tokens() - 1);
+      at.key = std::clamp<Index>(at.key + keys, 0, page_.keys() - 1);
     };
   };
   const auto arrow = [&](const char* id, const char* name, Key key, Index queries, Index keys) {

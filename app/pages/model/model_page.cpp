@@ -154,7 +154,7 @@ void ModelPage::prepareShown(Scene& scene) {
 void ModelPage::fitCursor(Scene& scene) {
   Crosshair& hover = services_.view.hover;
   Cursor& cursor = scene.cursor;
-  const Index lastQuery = page_.queries() - 1, last = page_.tokens() - 1;
+  const Index lastQuery = page_.queries() - 1, last = page_.keys() - 1;
   hover.query = std::min(hover.query, lastQuery);
   hover.key = std::min(hover.key, last);
   const ModelSpot before{cursor.model.layer, cursor.cell.head, cursor.cell.query};

@@ -100,15 +100,14 @@ std::vector<CaptionPart> ModelPage::caption(const Scene& scene) const {
       !did.empty())
     return did;
   const LayerSummary* layer = page_.layer(scene.cursor.model.layer);
-  if (!layer || layer->weights.rows() != page_.queries() || layer->weights.cols() != page_.tokens())
-    return {};
+  if (!layer || layer->weights.rows() != page_.queries() || layer->weights.cols() != page_.keys()) return {};
   // The story of a row is its strongest key, not where the pointer once was.
   Index key = cell.key;
   if (!points) layer->weights[cell.head].row(cell.query).maxCoeff(&key);
   return {{fmt::format("Layer {}, head {}: ", scene.cursor.model.layer, cell.head), theme.text},
           {"“" + page_.queryToken(cell.query) + "”", theme.query},
           {points ? " looks at " : " looks most at ", theme.text},
-          {"“" + page_.token(key) + "”", theme.key},
+          {"“" + page_.keyToken(key) + "”", theme.key},
           {": " + weightText(layer->weights.at(cell.head, cell.query, key)) + ".", theme.text}};
 }
 

@@ -27,6 +27,37 @@ using attention::PatternKind;
 
 namespace {
 
+/// Which heads of an encoder–decoder are looked at.
+void headGroupChoice(const Scene& scene, ModelState& page) {
+  const attention::ModelConfig& config = scene.setup.subject.opened->config();
+  if (config.group == attention::HeadGroup::only) return;
+  sectionTitle(page.view, "ATTENTION KIND");
+  const bool given = config.reads() && !scene.setup.subject.opened->model->source();
+  std::vector<Choice> choices{{"encoder", "", "encoder"},
+                              {"decoder", "", "decoder"},
+                              {"decoder to the encoder (cross)", "", "cross"}};
+  if (given) choices.erase(choices.begin());
+  const auto isShown = [&](const Choice& choice) { return choice.name == groupName(config.group); };
+  int chosen = static_cast<int>(std::ranges::find_if(choices, isShown) - choices.begin());
+  if (dropdown(
+          page.view, "model.group", choices, chosen, ImGui::GetContentRegionAvail().x,
+          "An encoder–decoder has three kinds of heads. What you change acts on the kind that is shown."))
+    page.opening.wanted = attention::groupedPath(modelFolder(scene.setup.subject.model)).path.string() + "#" +
+                          choices[static_cast<std::size_t>(chosen)].name;
+  gap(page.view, 8);
+}
+
+/// What the encoder reads: keys of cross heads.
+void sourceChips(Scene& scene, ModelState& page) {
+  const auto& source = page.study->text.source;
+  if (source.empty()) return;
+  const bool keys = !page.study->otherKeys.empty();
+  hint(page.view, "The encoder reads:");
+  tokenChips(page.view, "source", source, {std::ssize(source), false, keys}, scene.cursor);
+  gap(page.view, 6);
+  hint(page.view, "The decoder's text:");
+}
+
 void textSection(Scene& scene, ModelState& page) {
   View& view = page.view;
   std::string count;
@@ -43,23 +74,25 @@ void textSection(Scene& scene, ModelState& page) {
   unknownWords(scene, view);
   if (!page.ready()) return;
   gap(view, 2);
-  tokenChips(view, "token", page.study->text.tokens, {page.tokens(), true, true, page.study->text.typed},
+  sourceChips(scene, page);
+  const bool own = page.study->otherKeys.empty();
+  tokenChips(view, "token", page.study->text.tokens, {page.tokens(), true, own, page.study->text.typed},
              scene.cursor);
   const Cell& cell = scene.cursor.cell;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   Canvas list = *ImGui::GetWindowDrawList();
   float x = at.x;
-  const auto say = [&](const char* what, Index token, std::uint32_t color) {
+  const auto say = [&](const char* what, const std::string& word, Index id, std::uint32_t color) {
     const float y = at.y + view.px(8);
     x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, what);
     x += paintText(list, view.fonts->monoSmall, ImVec2(x, y), color,
-                   fitted(view.fonts->monoSmall, page.token(token), view.px(80)));
-    const Index id = page.study->text.ids[static_cast<std::size_t>(token)];
+                   fitted(view.fonts->monoSmall, word, view.px(80)));
     x += paintText(list, view.fonts->monoSmall, ImVec2(x, y), view.theme->secondary,
                    id < 0 ? "   " : fmt::format(" id {}   ", id));
   };
-  say("query ", cell.query, view.theme->query);
-  say("key ", cell.key, view.theme->key);
+  const auto& ids = page.study->text.ids;
+  say("query ", page.token(cell.query), ids[attention::asSize(cell.query)], view.theme->query);
+  say("key ", page.keyToken(cell.key), own ? ids[attention::asSize(cell.key)] : -1, view.theme->key);
   ImGui::Dummy(ImVec2(1, view.px(18)));
 }
 
@@ -163,7 +196,9 @@ void actingSection(Scene& scene, ModelState& page) {
     scopeChoice(scene, view);
     ImGui::SetCursorScreenPos(after);
   }
-  if (page.config->causal) {
+  if (page.config->cross()) {
+    hint(view, "Cross heads see the encoder's whole text.");
+  } else if (page.config->causal) {
     bool causal = true;
     toggle(view, "model.causal", "Causal (built into the model)", causal,
            "The model was trained with a causal mask: no token sees a later one.");
@@ -318,6 +353,7 @@ void modelSide(Scene& scene, ModelState& page, const Layout& layout) {
       if (page.readsPictures()) {
         pictureSection(scene, page);
       } else {
+        headGroupChoice(scene, page);
         textSection(scene, page);
         expertSection(scene, page);
         gap(view, 12);

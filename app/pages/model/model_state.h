@@ -166,7 +166,7 @@ struct ModelState {
   /// Whether nothing keeps the model from guessing tokens; where it doesn't, it says why.
   bool saysTokens() const { return !opened || !opened->model || opened->model->guesses(); }
   Index tokens() const { return study ? study->tokens() : 0; }
-  /// As many as tokens but of recorded attention from one text to another.
+  /// As many as tokens but of attention from one text to another.
   Index queries() const { return study ? study->queries() : 0; }
   const LayerSummary* layer(Index at) const {
     return at >= 0 && at < static_cast<Index>(layers.size()) ? layers[static_cast<std::size_t>(at)].get()
@@ -179,6 +179,10 @@ struct ModelState {
                : nullptr;
   }
   const std::string& token(Index at) const { return study->text.tokens[static_cast<std::size_t>(at)].text; }
+  Index keys() const { return study ? study->keys() : 0; }
+  const std::string& keyToken(Index at) const {
+    return study->keyTokens()[static_cast<std::size_t>(at)].text;
+  }
   const std::string& queryToken(Index at) const {
     return study->queryTokens()[static_cast<std::size_t>(at)].text;
   }

@@ -94,14 +94,14 @@ void pointAtHead(Scene& scene, ModelState& page, const OverviewPlan& plan, Index
     cell.reset();
     if (patch) cell = {scene.cursor.cell.query, *patch};
   }
-  if (!cell || rows != page.queries() || cols != page.tokens()) return;
+  if (!cell || rows != page.queries() || cols != page.keys()) return;
   page.hoverLayer = at;
   view.nextHover = {page.held ? -1 : h, cell->row, cell->col};
   const HeadSummary& head = layer.heads[static_cast<std::size_t>(h)];
   std::string says =
       fmt::format("layer {} · head {} · {}\n{} → {}  {}", at, h,
                   attention::describe(head.label(scene.look.labelThreshold)), page.queryToken(cell->row),
-                  page.token(cell->col), weightText(layer.weights.at(h, cell->row, cell->col)));
+                  page.keyToken(cell->col), weightText(layer.weights.at(h, cell->row, cell->col)));
   if (const HeadLosses* losses = page.currentLosses())
     says += "\n" + changeText(losses->change(at, h)) + ": " + lossText(page);
   if (plan.magnifies && !page.held && !page.dragged)

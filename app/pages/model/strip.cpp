@@ -142,7 +142,8 @@ void column(const Scene& scene, ModelState& page, const StripColumns& columns, I
   const float center = place.GetCenter().x, wordY = area.Min.y + view.px(12);
   const Cell& cell = scene.cursor.cell;
   // Of attention from one text to another the columns are the keys.
-  const bool query = page.study->otherQueries.empty() && token == cell.query, key = token == cell.key;
+  const bool query = page.study->otherQueries.empty() && token == cell.query,
+             key = page.study->otherKeys.empty() && token == cell.key;
   if (query) list.AddRectFilled(place.Min, ImVec2(place.Max.x, area.Max.y), faded(view.theme->query, 0.09f));
   const std::uint32_t color = query ? view.theme->query : key ? view.theme->key : view.theme->text;
   if (page.edit.token != token) {
@@ -211,7 +212,7 @@ void cacheRows(const Scene& scene, ModelState& page, const StripColumns& columns
                         ImVec2(x + columns.width - view.px(4), area.Min.y + 2 * height + view.px(4)),
                         view.theme->line, 0, 1);
   }
-  outline(scene.cursor.cell.key, view.theme->key);
+  if (page.study->otherKeys.empty()) outline(scene.cursor.cell.key, view.theme->key);
   if (!scene.setup.subject.written.empty()) outline(page.tokens() - 1, view.theme->text);
 }
 
@@ -248,9 +249,14 @@ void cacheFigures(const ModelState& page, const StripColumns& columns, float rig
                                                 config.latent.rank, config.latent.ropeDim)
                                   : fmt::format("2 · {} · {} · {} · 4 B", layers,
                                                 countedText(config.kvHeads, "kv head"), config.headDim);
+  // What cross heads read is cached once, as long as the encoder's text.
+  const auto source = page.study ? page.study->text.source.size() : 0;
+  const std::string once =
+      source == 0 ? ""
+                  : fmt::format(" · cross {}, constant", bytesText(perToken * static_cast<double>(source)));
   const std::string figures =
-      fmt::format("{} · +{} per token = {}", bytesText(perToken * static_cast<double>(page.tokens())),
-                  bytesText(perToken), factors);
+      fmt::format("{} · +{} per token = {}{}", bytesText(perToken * static_cast<double>(page.tokens())),
+                  bytesText(perToken), factors, once);
   const float wide =
       paintText(list, view.fonts->small, ImVec2(right, y), view.theme->secondary, figures, Align::right);
   if (columns.left + textWidth(view.fonts->small, of) + view.px(20) < right - wide)

@@ -84,13 +84,13 @@ bool fit(const std::vector<LearnedSkill>& skills, const attention::ModelConfig& 
 }  // namespace
 
 Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, const std::stop_token& stop) {
-  const std::filesystem::path folder = modelFolder(model);
+  const std::filesystem::path name = modelFolder(model), folder = attention::groupedPath(name).path;
   std::error_code ignored;
   const bool gguf = attention::isGguf(folder);
-  if (const RecordedFile file = recordedFile(folder.string());
+  if (const RecordedFile file = recordedFile(name.string());
       !gguf && std::filesystem::is_regular_file(file.path, ignored))
     return openRecorded(file);
-  auto opened = attention::Model::open(folder);
+  auto opened = attention::Model::open(name);
   if (!opened) return opened.error();
   if (opened->config().picture)
     return std::make_shared<const OpenModel>(
@@ -99,10 +99,12 @@ Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, con
   if (!tokenizer) return tokenizer.error();
   auto learned = readLearned(folder);  // which few folders have
   if (learned && !fit(learned->skills, opened->config())) *learned = {};
-  return std::make_shared<const OpenModel>(
-      OpenModel{model == kLearned ? "Miniature" : downloadedName(folder),
-                std::make_shared<const attention::Model>(*std::move(opened)), *std::move(tokenizer),
-                learned ? *std::move(learned) : Learned{}});
+  OpenModel open{model == kLearned ? "Miniature" : downloadedName(folder),
+                 std::make_shared<const attention::Model>(*std::move(opened)), *std::move(tokenizer),
+                 learned ? *std::move(learned) : Learned{}};
+  open.betweenTexts = open.config().cross();
+  if (open.config().reads()) open.sources = std::make_shared<SourceTexts>();
+  return std::make_shared<const OpenModel>(std::move(open));
 }
 
 }  // namespace headscope::app

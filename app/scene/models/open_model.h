@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/scene/models/learned_skills.h"
+#include "app/scene/models/source_texts.h"
 #include "app/scene/subject.h"
 #include "attention/formats/recorded/recorded_attention.h"
 #include "attention/models/model.h"
@@ -45,12 +46,15 @@ struct OpenModel {
   Learned learned = {};  ///< as the folder says
   std::optional<attention::RecordedAttention> recorded = {};
   FileVersion version = {};   ///< of recorded attention's file
-  bool betweenTexts = false;  ///< recorded attention whose queries are of another text than its keys
+  bool betweenTexts = false;  ///< queries are of another text than keys: cross heads, or recorded ones
   attention::ModelConfig recordedShape = {};  ///< layers, heads, kv heads and whether nothing sees its future
   std::shared_ptr<const OpenPicture> picture = {};  ///< null without one
 
   /// Whether it has no tokens before it has a picture.
   bool readsPictures() const { return model && model->config().picture.has_value(); }
+  /// Of a decoder that reads: what it read last.
+  std::shared_ptr<SourceTexts> sources = nullptr;
+
   const attention::ModelConfig& config() const { return model ? model->config() : recordedShape; }
 };
 

@@ -58,7 +58,11 @@ void forgetLayer(Setup& setup) {
 
 void adoptModel(Scene& scene, const std::string& model, std::shared_ptr<const OpenModel> opened) {
   Setup& setup = scene.setup;
+  const auto files = [](const std::string& name) { return attention::groupedPath(name).path; };
+  const bool same = files(setup.subject.model) == files(model);  // with other heads looked at
+  std::string features = same ? std::move(setup.subject.features) : std::string();
   setup.subject = {};
+  setup.subject.features = std::move(features);
   setup.subject.model = model;
   setup.subject.opened = std::move(opened);
   forgetLayer(setup);

@@ -10,6 +10,7 @@
 
 #include "attention/models/families.h"
 #include "tests/attention/models/golden_models.h"
+#include "tests/attention/models/plain_encoder_decoder.h"
 #include "tests/attention/models/plain_model.h"
 #include "tests/attention/models/plain_vision.h"
 #include "tests/attention/models/published_fields.h"
@@ -31,6 +32,8 @@ OrderedJson configOf(const Family& family) {
     if (!json.contains("model_type")) json["model_type"] = "bert";
     if (json["model_type"] == family.name) return json;
   }
+  for (const PlainPair& pair : plainPairs())
+    if (OrderedJson json = OrderedJson::parse(pair.config); json["model_type"] == family.name) return json;
   throw std::runtime_error("there is no config of " + std::string(family.name));
 }
 

@@ -231,6 +231,31 @@ inline const std::map<std::string, std::string> kPublished = {
      "initializer_range layer_norm_eps pad_token_id position_embedding_type use_cache "
      "classifier_dropout is_decoder add_cross_attention bos_token_id eos_token_id tie_word_embeddings "
      "embedding_size summary_type summary_use_proj summary_activation summary_last_dropout"},
+    {"t5",
+     "vocab_size d_model d_kv d_ff num_layers num_decoder_layers num_heads relative_attention_num_buckets "
+     "relative_attention_max_distance dropout_rate layer_norm_epsilon initializer_factor feed_forward_proj "
+     "is_encoder_decoder use_cache pad_token_id eos_token_id classifier_dropout tie_word_embeddings "
+     "is_decoder scale_decoder_outputs dense_act_fn is_gated_act"},
+    {"bart",
+     "vocab_size max_position_embeddings encoder_layers encoder_ffn_dim encoder_attention_heads "
+     "decoder_layers decoder_ffn_dim decoder_attention_heads encoder_layerdrop decoder_layerdrop "
+     "activation_function d_model dropout attention_dropout activation_dropout init_std "
+     "classifier_dropout scale_embedding use_cache num_labels pad_token_id bos_token_id eos_token_id "
+     "is_encoder_decoder decoder_start_token_id forced_eos_token_id forced_bos_token_id "
+     "force_bos_token_to_be_generated tie_word_embeddings is_decoder num_hidden_layers"},
+    {"whisper",
+     "vocab_size num_mel_bins encoder_layers encoder_attention_heads decoder_layers decoder_attention_heads "
+     "decoder_ffn_dim encoder_ffn_dim encoder_layerdrop decoder_layerdrop decoder_start_token_id use_cache "
+     "is_encoder_decoder activation_function d_model dropout attention_dropout activation_dropout init_std "
+     "scale_embedding max_source_positions max_target_positions pad_token_id bos_token_id eos_token_id "
+     "suppress_tokens begin_suppress_tokens use_weighted_layer_sum classifier_proj_size "
+     "apply_spec_augment mask_time_prob mask_time_length mask_time_min_masks mask_feature_prob "
+     "mask_feature_length mask_feature_min_masks median_filter_width tie_word_embeddings"},
+    {"mt5",
+     "vocab_size d_model d_kv d_ff num_layers num_decoder_layers num_heads relative_attention_num_buckets "
+     "relative_attention_max_distance dropout_rate layer_norm_epsilon initializer_factor feed_forward_proj "
+     "is_encoder_decoder use_cache tokenizer_class tie_word_embeddings pad_token_id eos_token_id "
+     "decoder_start_token_id classifier_dropout is_decoder scale_decoder_outputs dense_act_fn is_gated_act"},
     {"bert",
      "vocab_size hidden_size num_hidden_layers num_attention_heads intermediate_size hidden_act "
      "hidden_dropout_prob attention_probs_dropout_prob max_position_embeddings type_vocab_size "

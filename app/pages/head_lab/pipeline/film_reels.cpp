@@ -124,8 +124,8 @@ FilmReel emptyReel(const Snapshot& snapshot, const LayerFault* fault) {
   if (!snapshot.setup.mask.additive->values.isZero(0)) mask.additive = attention::Stack(1, 1, 1);
   for (const Step step : stepsOf(snapshot.config, mask))
     reel.frames.push_back({step, stepTitle(snapshot.config, mask, step)});
-  layOut(reel.frames, {reel.config, reel.queries, reel.keys, fault ? fault->question.head : 0,
-                       snapshot.setup.input.cross});
+  layOut(reel.frames,
+         {reel.config, reel.queries, reel.keys, fault ? fault->question.head : 0, isCross(snapshot.setup)});
   if (!fault) return reel;
   for (FilmFrame& frame : reel.frames) {
     frame.broken = frame.step == fault->step;

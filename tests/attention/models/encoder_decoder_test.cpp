@@ -1,0 +1,198 @@
+// Encoder–decoders against their equations in double precision: all three groups of heads.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/attention/models/golden_models.h"
+#include "tests/attention/models/made_up_checkpoint.h"
+#include "tests/attention/models/plain_encoder_decoder.h"
+
+namespace headscope::attention::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::vector<Index> kSourceText{3, 30, 0, 7, 7, 19, 4, 28, 3, 11, 5, 9, 22},
+    kTarget{2, 8, 8, 17, 1, 25, 6};
+
+class EncoderDecoders : public testing::TestWithParam<PlainPair> {
+ protected:
+  EncoderDecoders() : expected_(GetParam().run(tensors_, kSourceText, kTarget)) {}
+
+  std::shared_ptr<const Model> model(const std::string& group) const {
+    return openModel(folder_.path().string() + "#" + group);
+  }
+  static PassRequest everything() {
+    PassRequest request;
+    request.hidden = request.projections = true;
+    request.logits = LogitRows::all;
+    return request;
+  }
+  void expectNear(const Wide& wide, const Matrix& found, const ModelConfig& config, Index layers,
+                  const std::string& what) const {
+    EXPECT_LE(distance(wide.cast<float>(), found),
+              streamTolerance(config, layers) * std::max(1.0, wide.cwiseAbs().maxCoeff()))
+        << what;
+  }
+  void expectLayers(const PlainOutcome& expected, const std::vector<std::vector<Wide>>& attention,
+                    const PassResult& pass, const ModelConfig& config) const {
+    expectNear(expected.hidden[0], pass.embedded, config, 0, "embedded");
+    ASSERT_EQ(pass.layers.size(), attention.size());
+    for (std::size_t i = 0; i < attention.size(); ++i) {
+      const auto depth = static_cast<Index>(i + 1);
+      ASSERT_EQ(pass.layers[i]->weights.count(), std::ssize(attention[i]));
+      for (std::size_t h = 0; h < attention[i].size(); ++h)
+        expectNear(6 * attention[i][h], 6 * pass.layers[i]->weights[static_cast<Index>(h)], config, depth + 4,
+                   "layer " + std::to_string(i) + ", head " + std::to_string(h));
+      expectNear(expected.hidden[i + 1], pass.layers[i]->hidden, config, depth, "layer " + std::to_string(i));
+    }
+  }
+
+  MadeUpTensors tensors_{DType::F32, 5};
+  PlainPairOutcome expected_;
+  MadeUpCheckpoint folder_{GetParam().config, tensors_.file()};
+};
+
+TEST_P(EncoderDecoders, equalTheirEquationsInAllThreeGroups) {
+  std::shared_ptr<const Matrix> memory = std::make_shared<const Matrix>(expected_.memory.cast<float>());
+  if (!expected_.encoder.hidden.empty()) {
+    const auto encoder = model("encoder");
+    EXPECT_FALSE(encoder->config().causal);
+    EXPECT_FALSE(encoder->guesses());
+    ModelSession session(encoder);
+    const auto pass = session.append(kSourceText, everything());
+    ASSERT_TRUE(pass.ok()) << pass.error().message;
+    expectLayers(expected_.encoder, expected_.encoder.attention, *pass, encoder->config());
+    const auto made = encoded(model("cross")->source(), kSourceText);
+    ASSERT_TRUE(made.ok());
+    expectNear(expected_.memory, **made, encoder->config(), 3, "memory");
+    memory = *made;
+  }
+  for (const std::string group : {"decoder", "cross"}) {
+    const auto decoder = model(group);
+    ModelSession session(decoder);
+    PassRequest request = everything();
+    request.memory = memory;
+    const auto pass = session.append(kTarget, request);
+    ASSERT_TRUE(pass.ok()) << pass.error().message;
+    expectLayers(expected_.decoder, group == "cross" ? expected_.cross : expected_.decoder.attention, *pass,
+                 decoder->config());
+    expectNear(expected_.decoder.logits, pass->logits, decoder->config(), 4, "logits of " + group);
+    const Index keys = group == "cross" ? memory->rows() : std::ssize(kTarget);
+    EXPECT_EQ(pass->layers[0]->k.rows(), keys);
+    EXPECT_EQ(pass->layers[0]->mask.formula->keys(), keys);
+  }
+}
+
+TEST_P(EncoderDecoders, tokensOneByOneGiveWhatTheWholeTextGivesAndTheCrossCacheStays) {
+  const auto memory = std::make_shared<const Matrix>(expected_.memory.cast<float>());
+  for (const std::string group : {"decoder", "cross"}) {
+    const auto decoder = model(group);
+    ModelSession whole(decoder), single(decoder);
+    PassRequest request;
+    request.memory = memory;
+    const auto expected = whole.append(kTarget, request);
+    ASSERT_TRUE(expected.ok()) << expected.error().message;
+    const double most = streamTolerance(decoder->config(), 3) * expected->stream.cwiseAbs().maxCoeff();
+    for (std::size_t i = 0; i < kTarget.size(); ++i) {
+      if (i > 0) request.memory = nullptr;  // the session has it
+      const float* const keys = i > 0 ? single.sourceHeads(0).k.data() : nullptr;
+      const auto pass = single.append({&kTarget[i], 1}, request);
+      ASSERT_TRUE(pass.ok()) << pass.error().message;
+      const auto row = static_cast<Index>(i);
+      EXPECT_LE(distance(expected->stream.row(row), pass->stream), most) << group << ", token " << i;
+      EXPECT_EQ(single.cache(0).length(), row + 1);
+      EXPECT_EQ(single.sourceHeads(0).k.rows(), memory->rows());
+      EXPECT_TRUE(!keys || single.sourceHeads(0).k.data() == keys) << "made once";
+    }
+  }
+}
+
+TEST_P(EncoderDecoders, laterTokensChangeNothingBeforeAndTheSourceChangesAll) {
+  auto memory = std::make_shared<Matrix>(expected_.memory.cast<float>());
+  const auto decoder = model("cross");
+  const auto streamOf = [&](std::vector<Index> ids) {
+    ModelSession session(decoder);
+    PassRequest request;
+    request.memory = std::make_shared<const Matrix>(*memory);
+    auto pass = session.append(ids, request);
+    return pass.ok() ? pass->stream : Matrix();
+  };
+  std::vector<Index> other = kTarget;
+  const Matrix before = streamOf(kTarget);
+  other.back() = 12;
+  const Matrix after = streamOf(other);
+  const Index n = before.rows();
+  ASSERT_EQ(n, std::ssize(kTarget));
+  EXPECT_EQ(before.topRows(n - 1), after.topRows(n - 1));
+  EXPECT_NE(before.row(n - 1), after.row(n - 1));
+  memory->row(memory->rows() - 1) *= -2;
+  EXPECT_NE(streamOf(kTarget).row(0), before.row(0));
+}
+
+/// Patches and masks are those of the group that is looked at.
+TEST_P(EncoderDecoders, whatIsSwitchedOffIsTheGroups) {
+  const auto memory = std::make_shared<const Matrix>(expected_.memory.cast<float>());
+  std::vector<Matrix> streams;
+  for (const std::string group : {"decoder", "cross"}) {
+    ModelSession session(model(group));
+    PassRequest request = everything();
+    request.memory = memory;
+    request.patches = {{.layer = 1, .head = 0}};
+    AttentionEdit edit;
+    edit.mask = parseMask("window_both(2)").layers;
+    request.edits = {edit};
+    const auto pass = session.append(kTarget, request);
+    ASSERT_TRUE(pass.ok()) << pass.error().message;
+    EXPECT_EQ(pass->layers[1]->headOutput[0].cwiseAbs().maxCoeff(), 0);
+    EXPECT_EQ(pass->layers[0]->weights.at(0, 0, 3), 0) << group;
+    streams.push_back(pass->stream);
+    request.patches = {{.piece = Piece::keys, .layer = 1, .head = 0}};
+    ModelSession keys(model(group));
+    EXPECT_EQ(keys.append(kTarget, request).ok(), group == "decoder");
+  }
+  EXPECT_NE(streams[0], streams[1]);
+}
+
+TEST_P(EncoderDecoders, whatIsMissingIsSaid) {
+  const auto decoder = model("decoder");
+  ModelSession session(decoder);
+  const auto alone = session.append(kTarget);
+  ASSERT_FALSE(alone.ok());
+  EXPECT_THAT(alone.error().message, HasSubstr("reads what an encoder made of another text"));
+  PassRequest request;
+  request.memory = std::make_shared<const Matrix>(Matrix::Zero(3, 5));
+  EXPECT_THAT(session.append(kTarget, request).error().message, HasSubstr("[3, 5], expected rows of 24"));
+  const auto other = Model::open(folder_.path().string() + "#middle");
+  ASSERT_FALSE(other.ok());
+  EXPECT_THAT(other.error().message, HasSubstr("decoder, cross"));
+  EXPECT_EQ(openModel(folder_.path())->config().group, HeadGroup::cross) << "where the name says none";
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, EncoderDecoders, testing::ValuesIn(plainPairs()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(EncoderDecoderConfigs, areRefusedWhereTheyCannotBeRead) {
+  const auto refusal = [](const std::string& json, std::string_view group) {
+    const auto config = readModelConfig(json, "config.json", group);
+    return config.ok() ? std::string("read") : config.error().message;
+  };
+  const std::string t5 = R"({"model_type": "t5", )";
+  EXPECT_EQ(refusal(t5 + R"("num_layers": 2})", "cross"), "read");
+  EXPECT_THAT(refusal(t5 + R"("is_encoder_decoder": false})", "cross"), HasSubstr("has no decoder"));
+  EXPECT_EQ(refusal(t5 + R"("is_encoder_decoder": false})", "encoder"), "read");
+  EXPECT_THAT(refusal(t5 + R"("feed_forward_proj": "gated-tanh"})", ""), HasSubstr("gated-tanh"));
+  EXPECT_THAT(refusal(t5 + R"("relative_attention_num_buckets": 7})", "encoder"), HasSubstr("t5.buckets"));
+  EXPECT_THAT(refusal(t5 + R"("decoder_start_token_id": 99999})", ""), HasSubstr("decoder_start_token_id"));
+  EXPECT_THAT(refusal(R"({"model_type": "gpt2"})", "cross"), HasSubstr("without groups"));
+  EXPECT_THAT(refusal(R"({"model_type": "gpt2", "is_encoder_decoder": true})", ""),
+              HasSubstr("expected an encoder or a decoder on its own"));
+}
+
+}  // namespace
+
+void PrintTo(const PlainPair& pair, std::ostream* to) {
+  *to << pair.name;
+}
+
+}  // namespace headscope::attention::test
