@@ -32,7 +32,7 @@ class WorkingFolder {
   fs::path before_;
 };
 
-class SceneFile : public testing::Test {
+class SceneFiles : public testing::Test {
  protected:
   Scene withWeights(const fs::path& file) {
     Scene scene = openingScene();
@@ -59,7 +59,7 @@ class SceneFile : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(SceneFile, RoundTrips) {
+TEST_F(SceneFiles, RoundTrips) {
   Dice dice(7);
   for (int i = 0; i < 20; ++i) {
     const Scene scene = test::randomScene(dice, test::kAnyScene);
@@ -71,7 +71,7 @@ TEST_F(SceneFile, RoundTrips) {
   EXPECT_EQ(folder_.count(), 1u) << "something else was left behind";
 }
 
-TEST_F(SceneFile, SaysWhatItCouldNotRead) {
+TEST_F(SceneFiles, SaysWhatItCouldNotRead) {
   EXPECT_THAT(errorOf(folder_ / "none.json"), HasSubstr("none.json: cannot be opened: No such file"));
   EXPECT_THAT(errorOf(folder_.path()), HasSubstr("is a directory, expected a regular file"));
   ASSERT_EQ(::mkfifo((folder_ / "pipe.json").c_str(), 0600), 0);
@@ -85,7 +85,7 @@ TEST_F(SceneFile, SaysWhatItCouldNotRead) {
   EXPECT_THAT(errorOf(""), HasSubstr("cannot be opened"));
 }
 
-TEST_F(SceneFile, SaysWhatItCouldNotWrite) {
+TEST_F(SceneFiles, SaysWhatItCouldNotWrite) {
   const auto status = writeScene(folder_ / "none" / "a.json", openingScene());
   ASSERT_FALSE(status.ok());
   EXPECT_THAT(status.error().message, HasSubstr("a.json: cannot be written: No such file or directory"));
@@ -94,7 +94,7 @@ TEST_F(SceneFile, SaysWhatItCouldNotWrite) {
   EXPECT_EQ(folder_.count(), 0u);
 }
 
-TEST_F(SceneFile, NamesWeightsRelativeToItself) {
+TEST_F(SceneFiles, NamesWeightsRelativeToItself) {
   fs::create_directories(folder_ / "sub");
   const fs::path beside = folder_ / "w.safetensors", below = folder_ / "sub/w.safetensors";
   for (const fs::path& weights : {beside, below, fs::path("/elsewhere/w.safetensors")}) {
@@ -106,7 +106,7 @@ TEST_F(SceneFile, NamesWeightsRelativeToItself) {
   EXPECT_EQ(weightsOf(folder_ / "b.json"), folder_.path().parent_path() / "other/w.safetensors");
 }
 
-TEST_F(SceneFile, MayMoveWithItsWeights) {
+TEST_F(SceneFiles, MayMoveWithItsWeights) {
   fs::create_directories(folder_ / "old/sub");
   write(folder_ / "old/a.json", withWeights(folder_ / "old/w.safetensors"));
   write(folder_ / "old/b.json", withWeights(folder_ / "old/sub/w.safetensors"));
@@ -115,7 +115,7 @@ TEST_F(SceneFile, MayMoveWithItsWeights) {
   EXPECT_EQ(weightsOf(folder_ / "new/b.json"), folder_ / "new/sub/w.safetensors");
 }
 
-TEST_F(SceneFile, NamesTheRecordingBesideItsOwnAndTextsRelativeToItself) {
+TEST_F(SceneFiles, NamesTheRecordingBesideItsOwnAndTextsRelativeToItself) {
   Scene scene = openingScene();
   scene.compare.recorded = (folder_ / "b.npz#cross").string();
   scene.compare.texts = (folder_ / "stories.jsonl").string();
@@ -131,7 +131,7 @@ TEST_F(SceneFile, NamesTheRecordingBesideItsOwnAndTextsRelativeToItself) {
 }
 
 /// Opened and saved again by a relative path, as from a command line, it still names the same file.
-TEST_F(SceneFile, KeepsItsWeightsThroughRelativePaths) {
+TEST_F(SceneFiles, KeepsItsWeightsThroughRelativePaths) {
   fs::create_directories(folder_ / "scenes");
   const fs::path weights = folder_ / "scenes/w.safetensors";
   write(folder_ / "scenes/a.json", withWeights(weights));
@@ -152,7 +152,7 @@ TEST_F(SceneFile, KeepsItsWeightsThroughRelativePaths) {
   EXPECT_EQ(weightsOf(folder_ / "copy.json"), weights);
 }
 
-TEST_F(SceneFile, ReadsScenesForTheWindow) {
+TEST_F(SceneFiles, ReadsScenesForTheWindow) {
   Dice dice(9);
   const Scene scene = test::randomScene(dice, {});
   write(folder_ / "a.json", scene);
@@ -161,7 +161,7 @@ TEST_F(SceneFile, ReadsScenesForTheWindow) {
   EXPECT_EQ(*read, scene);
 }
 
-TEST_F(SceneFile, ReadsTheSizesOfWeights) {
+TEST_F(SceneFiles, ReadsTheSizesOfWeights) {
   const fs::path path = folder_ / "w.safetensors";
   auto file = test::smallProblem();
   ASSERT_TRUE(attention::writeSafetensors(path, file).ok());
@@ -177,7 +177,7 @@ TEST_F(SceneFile, ReadsTheSizesOfWeights) {
 }
 
 /// What a person loads shows something at once; which of the layers is the scene's to say.
-TEST_F(SceneFile, TakesTheFirstLayerOfAWholeModel) {
+TEST_F(SceneFiles, TakesTheFirstLayerOfAWholeModel) {
   const fs::path path = folder_ / "w.safetensors";
   attention::SafetensorsFile file;
   for (const std::string prefix : {"h.10.attn.", "h.2.attn."}) {
@@ -208,7 +208,7 @@ TEST_F(SceneFile, TakesTheFirstLayerOfAWholeModel) {
 }
 
 /// A scene that took them over could be saved and not opened again.
-TEST_F(SceneFile, RefusesWeightsWithNumbersThatNoSceneMayHave) {
+TEST_F(SceneFiles, RefusesWeightsWithNumbersThatNoSceneMayHave) {
   const auto refusal = [&](const char* option, const char* value) {
     auto file = test::smallProblem();
     file.metadata[option] = value;
@@ -220,7 +220,7 @@ TEST_F(SceneFile, RefusesWeightsWithNumbersThatNoSceneMayHave) {
   EXPECT_THAT(refusal("rope_theta", "0.5"), HasSubstr("the RoPE theta is 0.5, expected 1 to 1e9"));
 }
 
-TEST_F(SceneFile, RefusesWeightsLargerThanTheWindowShows) {
+TEST_F(SceneFiles, RefusesWeightsLargerThanTheWindowShows) {
   const auto refusal = [&](const char* heads, const char* headDim, std::uint64_t rows,
                            std::uint64_t modelDim) {
     attention::SafetensorsFile file;
@@ -236,7 +236,7 @@ TEST_F(SceneFile, RefusesWeightsLargerThanTheWindowShows) {
   EXPECT_THAT(refusal("1", "1", 1, 4097), HasSubstr("the model dim is 4097"));
 }
 
-TEST_F(SceneFile, ReadsTablesAndSaysWhatIsWrongWithThem) {
+TEST_F(SceneFiles, ReadsTablesAndSaysWhatIsWrongWithThem) {
   test::putFile(folder_ / "t.csv", "name,a,b\nthe,1,2\ncat,3,4.5\n");
   const attention::Table table = readEmbeddings(folder_ / "t.csv").value();
   EXPECT_THAT(table.names, testing::ElementsAre("the", "cat"));
