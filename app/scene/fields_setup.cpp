@@ -45,10 +45,10 @@ constexpr Field kSetupRows[] = {
     {"subject.written", kSubject<&SubjectSetup::written>, Anything{"a list of ids"}, Elsewhere{"generating"},
      "Tokens that the model generated after the text."},
     {"subject.features", kSubject<&SubjectSetup::features>, kFile, Elsewhere{"dropping a file"},
-     "What an encoder made that isn't computed here, Whisper's of sound: [frames, width]; empty: none."},
+     "A file of encoder features [frames, width], such as Whisper's of sound; empty: none."},
     {"input.text", kInput<&InputSetup::text>, kText, Elsewhere{"a text box"},
-     "The text. Each line is a sequence; with cross-attention it provides the queries only. "
-     "Of an encoder–decoder it is the encoder's."},
+     "The text, a sequence per line. With cross-attention it provides the queries only; in an "
+     "encoder–decoder model the encoder reads it."},
     {"input.tokenization", kInput<&InputSetup::tokenization>, Names{kTokenizationNames},
      Selection{"tokenization", kTokenizationLabels}, "How the text is split into tokens."},
     {"input.ignore_case", kInput<&InputSetup::ignoreCase>, kYesOrNo, Toggle{"ignore_case", "Ignore case"},
@@ -64,8 +64,8 @@ constexpr Field kSetupRows[] = {
     {"input.cross", kInput<&InputSetup::cross>, kYesOrNo, Toggle{"cross", "Cross-attention"},
      "Take keys and values from a second text."},
     {"input.context", kInput<&InputSetup::contextText>, kText, Elsewhere{"a text box"},
-     "The text that cross-attention reads: one line for all sequences, or one per sequence. Of an "
-     "encoder–decoder: what the decoder says; empty: its own answer."},
+     "The text that cross-attention reads: one line for all sequences, or one per sequence. In "
+     "an encoder–decoder model, the decoder's text; if empty, the model's own answer."},
     {"model.layers", kModel<&ModelSetup::layers>, Range{1, kMaxStackLayers, "layers"},
      Slider{"layers", "Layers"},
      "Number of stacked synthetic layers. Each adds its output to its input, x + Attn(x)."},

@@ -236,7 +236,7 @@ void addModelCommand(CLI::App& app, int& exitCode) {
       ->type_name("F");
   command
       ->add_option("--decoder-text", options->decoderText,
-                   "Of an encoder–decoder: how the decoder's text begins; --text is its encoder's")
+                   "In an encoder–decoder model, how the decoder's text begins; --text is the encoder's")
       ->type_name("T");
   command
       ->add_option("--features", options->features,

@@ -137,7 +137,8 @@ TEST(ModelCommand, saysInOneSentenceWhatIsWrong) {
     EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << outcome.errors;
   };
   const std::string gpt2 = folderOf("gpt2");
-  expectError({"model", gpt2}, 2, "expected one of --text T, --text-file F and --ids");
+  expectError({"model", gpt2}, 2,
+              "expected one of --text T, --text-file F, --ids 464,3290,318 and --image F");
   expectError({"model", gpt2, "--ids", "5", "--text", "a"}, 2, "expected one of --text T");
   const test::TemporaryFolder bare;
   for (const char* name : {"config.json", "model.safetensors"})

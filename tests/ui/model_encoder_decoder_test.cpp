@@ -1,0 +1,117 @@
+// An encoder–decoder, whose three groups of heads are looked at on every page.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/pages/model/model_page.h"
+#include "tests/attention/models/made_up_checkpoint.h"
+#include "tests/attention/models/plain_encoder_decoder.h"
+#include "tests/attention/models/tokenizer_json.h"
+#include "tests/support/page_check.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+namespace {
+
+namespace made = attention::test;
+using attention::Index;
+
+class ModelEncoderDecoder : public testing::Test {
+ protected:
+  ModelEncoderDecoder() {
+    putFile(folder_ / "tokenizer.json", made::bytePairJson({"a", "b", "c", "d"}).dump());
+    app::uiState().watches = true;
+    ui.resize(1920, 1080);
+    ui.drop({folder_.path().string()});
+    ui.draw();
+    if (!ui.scene().setup.subject.opened) throw std::runtime_error(ui.view().messages.error);
+    ui.replaceText("text", "abcad");
+    ui.draw();
+  }
+  const app::ModelState& page() { return ui.session().page<app::ModelPage>().state(); }
+  void choose(const std::string& group) {
+    ui.click("page.model");
+    ui.click("model.group");
+    ui.click("model.group." + group);
+    ui.draw();
+    ASSERT_TRUE(page().ready()) << page().problem;
+    ASSERT_THAT(ui.scene().setup.subject.model, testing::EndsWith("#" + group));
+  }
+  void expectNoFlaws(const std::string& where) {
+    ui.park();
+    EXPECT_THAT(flaws(ui), testing::IsEmpty()) << where;
+  }
+  /// Each query's weights sum to 1.
+  void expectWeights(const attention::Stack& weights, Index queries, Index keys) {
+    ASSERT_EQ(weights.rows(), queries);
+    ASSERT_EQ(weights.cols(), keys);
+    for (Index head = 0; head < weights.count(); ++head)
+      for (Index row = 0; row < queries; ++row) EXPECT_NEAR(weights[head].row(row).sum(), 1, 1e-5);
+  }
+
+  static made::MadeUpCheckpoint madeUp() {
+    const made::PlainPair pair = made::plainPairs().front();
+    made::MadeUpTensors tensors(attention::DType::F32, 5);
+    (void)pair.run(tensors, {1, 2, 3}, {2, 4});
+    return made::MadeUpCheckpoint(pair.config, tensors.file());
+  }
+  made::MadeUpCheckpoint folder_ = madeUp();
+  UiDriver ui;
+};
+
+TEST_F(ModelEncoderDecoder, CrossHeadsReadTheEncodersTextWhileTheDecoderAnswers) {
+  ASSERT_TRUE(page().ready()) << page().problem;
+  EXPECT_TRUE(page().config->cross());
+  const Index n = page().tokens();
+  EXPECT_EQ(page().keys(), 5);
+  EXPECT_GT(n, 1) << "it answers by itself";
+  EXPECT_EQ(page().study->text.ids.front(), 2) << "its text begins with decoder_start_token_id";
+  EXPECT_EQ(page().study->text.source.size(), 5u);
+  ASSERT_EQ(page().layers.size(), 3u);
+  for (const auto& layer : page().layers) expectWeights(layer->weights, n, 5);
+  EXPECT_EQ(page().keyToken(2), "c");
+  expectNoFlaws("cross");
+
+  ui.click("page.heads");
+  ui.draw();
+  ASSERT_FALSE(ui.snapshot().error) << ui.snapshot().error->message;
+  expectWeights(ui.sequence().attention.weights, n, 5);
+  const attention::Stack shown = page().layers[0]->weights;
+  EXPECT_LT((ui.sequence().attention.weights[1] - shown[1]).cwiseAbs().maxCoeff(), 1e-5f);
+  expectNoFlaws("cross heads");
+}
+
+TEST_F(ModelEncoderDecoder, EveryPageWorksOnEveryGroupOrSaysWhyNot) {
+  for (const std::string group : {"encoder", "decoder", "cross"}) {
+    choose(group);
+    const Index n = page().queries();
+    EXPECT_EQ(page().config->causal, group != "encoder");
+    EXPECT_EQ(page().layers.size(), group == "encoder" ? 2u : 3u);
+    expectWeights(page().layers[0]->weights, n, group == "decoder" ? n : 5);
+    EXPECT_TRUE(group != "decoder" || page().layers[1]->weights.at(0, 0, 1) == 0) << "causal";
+    for (const std::string name : {"heads", "mask", "map", "cache", "cost", "lab", "model"}) {
+      ui.click("page." + name);
+      ui.draw();
+      EXPECT_FALSE(ui.snapshot().error) << group << ": " << ui.snapshot().error->message;
+      expectNoFlaws(group + " on " + name);
+    }
+  }
+}
+
+TEST_F(ModelEncoderDecoder, WhatIsSwitchedOffAndWrittenActsOnTheGroupThatIsShown) {
+  choose("decoder");
+  const Index before = page().tokens();
+  const attention::Matrix hidden = page().layers.back()->hidden;
+  ui.key(app::Key::period);
+  ui.draw();
+  EXPECT_EQ(page().tokens(), before + 1);
+  EXPECT_EQ(page().layers.back()->hidden.topRows(before), hidden) << "through the caches";
+  ui.session().scene().setup.subject.switchedOff = {{0, 1, app::HeadOff::zero}};
+  ui.draw();
+  EXPECT_NE(page().layers.back()->hidden.topRows(before), hidden);
+  choose("cross");
+  EXPECT_TRUE(ui.scene().setup.subject.switchedOff.empty()) << "another group's heads";
+}
+
+}  // namespace
+}  // namespace headscope::test
