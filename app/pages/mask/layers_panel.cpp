@@ -143,10 +143,11 @@ void layerList(Scene& scene, MaskState& page) {
   const SharedLayers layers = shownLayers(scene);  // as they were: a row may edit them
   StudioCursor& studio = scene.cursor.studio;
   const auto& opened = scene.setup.subject.opened;
+  const bool ofModel = opened && !isCross(scene.setup);
   if (layers.empty())
-    hint(view, opened && opened->config().causal
+    hint(view, ofModel && opened->config().causal
                    ? "No layers: only the model's own causal mask applies. Add a pattern to mask more."
-               : opened && opened->config().isTwoSidedDecoder()
+               : ofModel && opened->config().isTwoSidedDecoder()
                    ? "No layers: only the model's own bidirectional mask applies. Add a pattern to mask more."
                    : "No layers: every query sees every key. Add a pattern to mask some.");
   Drag drag;
