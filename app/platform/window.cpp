@@ -252,6 +252,8 @@ void Window::open(const std::string& title, int width, int height, Window* first
   glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
   glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);  // until it fits
   glfwWindowHintString(GLFW_X11_CLASS_NAME, "headscope");
+  // The hall's picture stays while the lecturer's window has the keyboard.
+  glfwWindowHint(GLFW_AUTO_ICONIFY, GLFW_FALSE);
   glfwWindowHint(GLFW_FOCUS_ON_SHOW, first ? GLFW_FALSE : GLFW_TRUE);
   state_->handle =
       glfwCreateWindow(width, height, title.c_str(), nullptr, first ? first->state_->handle : nullptr);
