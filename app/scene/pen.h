@@ -1,10 +1,10 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "app/scene/shared_value.h"
+#include "attention/core/tensor.h"
 
 namespace headscope::app {
 
@@ -15,7 +15,7 @@ struct PenPoint {
 
 /// A token that a line of the pen is on, so that it is found again after others were inserted or removed.
 struct PenToken {
-  std::ptrdiff_t at = 0, of = 0;  ///< its place among how many; of = 0: a place alone, whatever is there
+  attention::Index at = 0, of = 0;  ///< its place among how many; of = 0: a place alone, whatever is there
   std::string word;
   bool operator==(const PenToken&) const = default;
 };
