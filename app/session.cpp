@@ -12,6 +12,7 @@
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
 #include "app/scene/text/glossary.h"
+#include "app/scene/text/setting_text.h"
 #include "app/shell/shell.h"
 #include "app/widgets/frame_drawing.h"
 #include "app/widgets/style.h"

@@ -82,11 +82,6 @@ std::span<const PreferenceRow> preferenceRows() {
   return kRows;
 }
 
-NumberStyle numberStyleOf(const Preferences& preferences) {
-  static const NumberStyle kSystem = systemNumberStyle();
-  return preferences.numbers == 0 ? kSystem : static_cast<NumberStyle>(preferences.numbers - 1);
-}
-
 float nextStep(const FactorSetting& setting, float value, int by) {
   const auto& steps = setting.steps;
   constexpr float kSame = 1e-3f;
@@ -98,15 +93,6 @@ float nextStep(const FactorSetting& setting, float value, int by) {
   const auto before =
       std::find_if(steps.rbegin(), steps.rend(), [&](float step) { return step < value - kSame; });
   return before == steps.rend() ? steps.front() : *before;
-}
-
-std::string settingText(const PreferenceRow& row, const Preferences& preferences) {
-  if (const auto* on = std::get_if<SwitchSetting>(&row.kind)) return preferences.*on->value ? "on" : "off";
-  if (const auto* choice = std::get_if<ChoiceSetting>(&row.kind))
-    return preferences.*choice->value ? choice->on : choice->off;
-  if (const auto* list = std::get_if<ListSetting>(&row.kind))
-    return list->choices[preferences.*list->value].label;
-  return roundedText(100 * preferences.*std::get<FactorSetting>(row.kind).value) + " %";
 }
 
 std::string preferencesMarkdown() {

@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "app/platform/input_queue.h"
-#include "app/scene/text/number_text.h"
 #include "attention/core/result.h"
 
 namespace headscope::app {
@@ -25,7 +24,7 @@ struct LastWindow {
 /// preferenceRows().
 struct Preferences {
   bool light = false;
-  std::uint8_t numbers = 0;  ///< how they are written: 0 as the system, then as NumberStyle
+  std::uint8_t numbers = 0;  ///< how they are written: 0 as the system, then its choices
   float textSize = 1;        ///< 0.8 to 2.5
   bool highContrast = false;
   bool reducedMotion = false;
@@ -69,12 +68,8 @@ struct PreferenceRow {
   SettingKind kind;
 };
 std::span<const PreferenceRow> preferenceRows();
-/// What `numbers` asks for; as the system writes them by default.
-NumberStyle numberStyleOf(const Preferences& preferences);
 /// The step after or before the value; the same where there is none.
 float nextStep(const FactorSetting& setting, float value, int by);
-/// "on", "Dark", "112.5 %": what the row has.
-std::string settingText(const PreferenceRow& row, const Preferences& preferences);
 /// The manual's table of the settings, in Markdown.
 std::string preferencesMarkdown();
 

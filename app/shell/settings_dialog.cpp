@@ -4,6 +4,7 @@
 
 #include "app/platform/track.h"
 #include "app/scene/fields.h"
+#include "app/scene/text/setting_text.h"
 #include "app/shell/shell.h"
 #include "app/widgets/colour_vision.h"
 #include "app/widgets/controls.h"

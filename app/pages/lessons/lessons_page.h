@@ -3,6 +3,7 @@
 #include "app/pages/common/page.h"
 #include "app/pages/common/page_stage.h"
 #include "app/pages/lessons/lessons_state.h"
+#include "app/scene/text/number_text.h"
 
 namespace headscope::app {
 

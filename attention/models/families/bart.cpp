@@ -47,12 +47,6 @@ constexpr TensorNames kWhisperNames = [] {
   return names;
 }();
 
-void takeStart(const ConfigReader& json, Index standard, ModelConfig& config) {
-  config.startToken = json.size("decoder_start_token_id", standard, 0);
-  if (config.startToken >= config.vocabulary)
-    json.refuse("decoder_start_token_id", std::to_string(config.startToken), "a token of the vocabulary");
-}
-
 void readStack(const ConfigReader& json, std::string_view heads, std::string_view inner,
                std::string_view layers, ModelConfig& config) {
   config.modelDim = json.size("d_model");
@@ -81,7 +75,7 @@ void readBart(const ConfigReader& json, ModelConfig& config) {
   config.maxPositions = json.size("max_position_embeddings", 1024, 1, kMaxPositions - kFirstRow);
   config.positionRows = config.maxPositions + kFirstRow;
   config.firstPosition = kFirstRow;
-  takeStart(json, 2, config);
+  families::readStartToken(json, 2, config);
   const std::vector<Index> forced = json.tokens("forced_bos_token_id");
   if (decodes && !forced.empty())
     config.notes.push_back("config.json forces token " + std::to_string(forced[0]) +
@@ -92,7 +86,7 @@ void readWhisper(const ConfigReader& json, ModelConfig& config) {
   config.vocabulary = json.size("vocab_size", 51865);
   readStack(json, "decoder_attention_heads", "decoder_ffn_dim", "decoder_layers", config);
   config.maxPositions = config.positionRows = json.size("max_target_positions", 448, 1, kMaxPositions);
-  takeStart(json, 50257, config);
+  families::readStartToken(json, 50257, config);
   const std::vector<Index> suppressed = json.tokens("begin_suppress_tokens");
   if (!json.tokens("suppress_tokens").empty() || !suppressed.empty())
     config.notes.emplace_back(

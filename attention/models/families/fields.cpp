@@ -83,6 +83,12 @@ void readYarn(const ConfigReader& rope, std::optional<Index> said, double theta,
 
 }  // namespace
 
+void readStartToken(const ConfigReader& json, Index standard, ModelConfig& config) {
+  config.startToken = json.size("decoder_start_token_id", standard, 0);
+  if (config.startToken >= config.vocabulary)
+    json.refuse("decoder_start_token_id", std::to_string(config.startToken), "a token of the vocabulary");
+}
+
 Index evenShare(const ConfigReader& json, std::string_view whole, Index size, std::string_view parts,
                 Index count) {
   if (size % count != 0)

@@ -44,6 +44,10 @@ inline constexpr std::string_view kLlamaPrefixes[] = {"model.", ""};
 Index evenShare(const ConfigReader& json, std::string_view whole, Index size, std::string_view parts,
                 Index count);
 
+/// The token that a decoder begins with: decoder_start_token_id, else `standard`; refused beyond the
+/// vocabulary.
+void readStartToken(const ConfigReader& json, Index standard, ModelConfig& config);
+
 /// What stands where a file doesn't say, as the family's configuration class has it; nothing: it has to.
 struct LlamaDefaults {
   Index positions;

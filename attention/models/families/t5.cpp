@@ -86,9 +86,7 @@ void readT5Fields(const ConfigReader& json, const T5Defaults& defaults, ModelCon
   bias.buckets = json.size("relative_attention_num_buckets", 32);
   bias.maxDistance = json.size("relative_attention_max_distance", 128, 1, kMaxPositions);
   bias.bidirectional = !decodes;
-  config.startToken = json.size("decoder_start_token_id", json.size("pad_token_id", 0, 0), 0);
-  if (decodes && config.startToken >= config.vocabulary)
-    json.refuse("decoder_start_token_id", std::to_string(config.startToken), "a token of the vocabulary");
+  families::readStartToken(json, json.size("pad_token_id", 0, 0), config);
   // The embedding as a head was trained on smaller rows (T5ForConditionalGeneration).
   const bool tied = json.flag("tie_word_embeddings", config.family->tied);
   if (json.flag("scale_decoder_outputs", tied))
