@@ -128,7 +128,8 @@ void policyTile(Scene& scene, CacheState& page, const EvictionStudy& study, std:
   const auto& tokens = question.snapshot->sequences[static_cast<std::size_t>(question.sequence)].keys;
   const NameRoom names = small ? NameRoom{} : nameRoom(view, tokens, tokens);
   const float top = area.Min.y + view.px(small ? 38 : 52), left = area.Min.x + names.left;
-  const float side = std::min(area.Max.x - left, area.Max.y - top - view.px(2) - names.below);
+  const float figures = view.present ? view.px(54) : 0;
+  const float side = std::min(area.Max.x - left, area.Max.y - top - view.px(2) - names.below - figures);
   const ImRect map(left, top, left + side, top + side);
   render::HeatmapStyle style = styleFor(view, scene.look);
   style.colormap = scene.look.colormap;
@@ -137,9 +138,10 @@ void policyTile(Scene& scene, CacheState& page, const EvictionStudy& study, std:
   paintPicture(view, page.keptWeights, static_cast<int>(at), map, style, {});
   paintNames(scene, view, map, tokens, names, true, map.Max.y);
   track(at == 0 ? "eviction.first" : "eviction.second", map.Min, map.Max);
-  const float x = map.Max.x + view.px(18), room = area.Max.x - x;
+  // Presented, the map has the width, and the figures are below it.
+  const float x = view.present ? area.Min.x : map.Max.x + view.px(18), room = area.Max.x - x;
   if (room < view.px(90)) return;
-  float line = map.Min.y + view.px(12);
+  float line = view.present ? map.Max.y + view.px(20) : map.Min.y + view.px(12);
   // What matters most first: as many as stand beside the map.
   const auto figure = [&](const std::string& value, const char* label) {
     if (line + view.px(32) > area.Max.y) return;
@@ -194,11 +196,25 @@ void evictionView(Scene& scene, CacheState& page, const ImRect& area, bool small
   if (!small)
     paintColourBar(view, scene.look.colormap, {"0", "weight", "1"},
                    ImVec2(area.Max.x, area.Min.y + view.px(24)), view.px(170));
-  const float space = view.px(small ? 20 : 36), half = (area.GetWidth() - space) / 2;
-  const float bottom = area.Max.y - (area.Max.y - top) * (small ? 0.42f : 0.38f);
-  policyTile(scene, page, study, 0, ImRect(area.Min.x, top, area.Min.x + half, bottom - view.px(14)), small);
-  policyTile(scene, page, study, 1, ImRect(area.Min.x + half + space, top, area.Max.x, bottom - view.px(14)),
-             small);
+  const float space = view.px(small ? 20 : 36);
+  // Presented there is room for two plots in type for the last row, beside the maps; the figure above has the
+  // bytes.
+  const std::size_t plots = view.present ? 2 : 3;
+  const float bottom = view.present ? top : area.Max.y - (area.Max.y - top) * (small ? 0.42f : 0.38f);
+  const ImRect maps(area.Min.x, top, view.present ? area.Min.x + area.GetWidth() * 0.66f : area.Max.x,
+                    view.present ? area.Max.y : bottom - view.px(14));
+  const float half = (maps.GetWidth() - space) / 2;
+  policyTile(scene, page, study, 0, ImRect(maps.Min.x, top, maps.Min.x + half, maps.Max.y), small);
+  policyTile(scene, page, study, 1, ImRect(maps.Max.x - half, top, maps.Max.x, maps.Max.y), small);
+  const auto plotArea = [&](std::size_t i) {
+    const auto at = static_cast<float>(i), of = static_cast<float>(plots);
+    if (view.present) {
+      const float each = (area.Max.y - top) / of;
+      return ImRect(maps.Max.x + space, top + at * each, area.Max.x, top + (at + 1) * each - view.px(8));
+    }
+    const float each = (area.GetWidth() - (of - 1) * space) / of, left = area.Min.x + at * (each + space);
+    return ImRect(left, bottom, left + each, area.Max.y);
+  };
   struct StepPlot {
     const char *name, *title;
     double (*value)(const EvictionCase&, std::size_t, double);
@@ -212,12 +228,10 @@ void evictionView(Scene& scene, CacheState& page, const ImRect& area, bool small
          return unit * static_cast<double>(one.entries[at]);
        }}};
   Canvas list = *ImGui::GetWindowDrawList();
-  // Presented there is room for two in type for the last row; the figure above has the bytes.
-  const std::size_t plots = view.present ? 2 : 3;
-  const float each = (area.GetWidth() - static_cast<float>(plots - 1) * space) / static_cast<float>(plots);
   for (std::size_t i = 0; i < plots; ++i) {
-    const float left = area.Min.x + static_cast<float>(i) * (each + space);
-    paintText(list, view.fonts->bold, ImVec2(left, bottom + view.px(8)), view.theme->text, kPlots[i].title);
+    const ImRect place = plotArea(i);
+    paintText(list, view.fonts->bold, ImVec2(place.Min.x, place.Min.y + view.px(8)), view.theme->text,
+              kPlots[i].title);
     Plot plot = stepPlot(study, tokens, kPlots[i].value, entry);
     if (i < 2) {
       tickShares(plot);
@@ -227,7 +241,9 @@ void evictionView(Scene& scene, CacheState& page, const ImRect& area, bool small
         plot.y.ticks.push_back({plot.y.high * k / 2, k == 0 ? "0" : fourDigitBytes(plot.y.high * k / 2)});
       plot.y.high *= 1.08;
     }
-    drawPlot(view, kPlots[i].name, ImRect(left, bottom + view.px(20), left + each, area.Max.y), plot);
+    if (view.present) plot.labelRoom = 66;
+    drawPlot(view, kPlots[i].name, ImRect(place.Min.x, place.Min.y + view.px(20), place.Max.x, place.Max.y),
+             plot);
   }
 }
 

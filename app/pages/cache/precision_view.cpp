@@ -126,8 +126,10 @@ void precisionView(Scene& scene, CacheState& page, const ImRect& area, bool smal
        fmt::format("keys and values of {}, quantised", cached)},
       small);
   const float space = view.px(small ? 14 : 24), each = (area.GetWidth() - 5 * space) / 6;
-  const float rest = area.Max.y - top - view.px(46 + 26 + 34 + 22 + 60 + 30);
-  const float map = std::min(each, rest * 0.66f), keys = std::clamp(rest - map, view.px(24), view.px(400));
+  const float rest = area.Max.y - top - view.px(46 + 26 + 34 + 22 + (view.present ? 48 : 90));
+  // Presented, the differences are what is looked at: keys take the rest.
+  const float map = std::min(each, rest * (view.present ? 0.84f : 0.66f));
+  const float keys = std::clamp(rest - map, view.px(24), view.px(400));
   Canvas list = *ImGui::GetWindowDrawList();
   for (std::size_t i = 0; i < 6; ++i) {
     const float left = area.Min.x + static_cast<float>(i) * (each + space);

@@ -54,9 +54,10 @@ void shapeTile(const Scene& scene, CacheState& page, const ShapesStudy& study, s
        view.px(10);
   paintText(list, view.fonts->text, ImVec2(x, area.Min.y + view.px(14)), theme.secondary, heads);
   const std::uint64_t bytes = bytesPerToken(scene, one), mha = bytesPerToken(scene, study.cases[0]);
-  const float figures = view.px(small ? 92 : 116), least = view.px(small ? 40 : 64);
+  // Presented, the maps are what is looked at: two figures are enough.
+  const float figures = view.px(view.present ? 40 : small ? 92 : 116), least = view.px(view.present ? 34 : small ? 40 : 64);
   const NameRoom names = small ? NameRoom{} : nameRoom(view, tokens, tokens);
-  const float free = area.GetHeight() - view.px(46 + 36) - figures - names.below;
+  const float free = area.GetHeight() - view.px(view.present ? 72 : 82) - figures - names.below;
   const float side = std::max(view.px(60), std::min(area.GetWidth(), free - least));
   const float bars = std::clamp(free - side, least, view.px(190));
   const ImRect map(area.Min.x, area.Min.y + view.px(34), area.Min.x + side, area.Min.y + view.px(34) + side);
@@ -101,6 +102,7 @@ void shapeTile(const Scene& scene, CacheState& page, const ShapesStudy& study, s
   if (!one.missing.empty()) return;
   figure({"cache per token", "per token"}, exactBytes(bytes), false,
          bytes == mha ? "" : fractionText(bytes, mha));
+  if (view.present) return;
   const auto cached = static_cast<std::uint64_t>(std::max<Index>(1, decodeState(scene, page).tokens));
   figure({"last step reads", "last step"}, fourDigitBytes(bytes * cached));
   figure({"parameters", "weights"}, countText(one.parameters));

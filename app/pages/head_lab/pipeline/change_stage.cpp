@@ -79,7 +79,7 @@ void changeStage(Scene& scene, HeadLabState& page, const ImRect& area) {
   const Cell cell = headLabCell(scene, page), &at = scene.cursor.cell;
   const Index n = layer.x.rows(), m = layer.keySource().rows();
   const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.14f, 56.0f, 96.0f));
-  const float space = view.px(44), top = area.Min.y + view.px(64);
+  const float space = view.px(page.presents ? 30 : 44), top = area.Min.y + view.px(64);
   const float wide = (area.GetWidth() - labels - space) / 2, high = area.Max.y - top - view.px(84);
   const float least = page.presents ? 8 : 12;
   const CellsInSight rows = windowOf(n, std::min<Index>(cellsThatFit(view, high, least), 48), at.query);

@@ -146,7 +146,11 @@ void PipelineTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
   const ImRect below = filmAbove(scene, headReel(scene, page_), area, layout);
   const float margin = view.px(small ? 16 : 24), top = below.Min.y + view.px(small ? 10 : 18);
   const float bottom = area.Max.y - view.px(small ? 10 : 16);
-  const float split = std::round(area.Min.x + area.GetWidth() * (unitsWide < 1100 ? 0.46f : 0.365f));
+  // Presented, two maps beside each other need more width than one.
+  const Step step = scene.cursor.lab.step;
+  const bool pair = step == Step::scale || step == Step::bias || step == Step::mask || step == Step::softmax;
+  const float share = layout.presents && pair ? 0.57f : unitsWide < 1100 ? 0.46f : 0.365f;
+  const float split = std::round(area.Min.x + area.GetWidth() * share);
   ImRect left(area.Min.x + margin, top, split - margin, bottom);
   if (scene.cursor.lab.step == Step::project) {
     mapChoice(scene, left);

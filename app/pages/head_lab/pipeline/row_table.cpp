@@ -134,7 +134,7 @@ Made madeBy(const HeadLabState& page, Step step, const Row& row, const Cell& cel
     case Step::bias:
       return madeByBias(page, cell);
     case Step::mask:
-      return {row.hidden(cell.key) ? "hidden: the score becomes −∞" : "visible: the score is unchanged",
+      return {row.hidden(cell.key) ? "hidden: −∞ replaces the score" : "visible: same score",
               "−∞ becomes weight 0 in the softmax"};
     default:
       return madeBySoftmax(row, cell.key);
