@@ -159,6 +159,53 @@ void policyTile(Scene& scene, CacheState& page, const EvictionStudy& study, std:
   figure(fmt::format("{}", entries), (attention::nounFor(entries, "entry") + " at the end").c_str());
 }
 
+/// What each query lost, and how many bytes there were: beside the maps where it is presented, else below.
+void evictionPlots(const View& view, const EvictionStudy& study, Index tokens, double entry,
+                   const ImRect& area, const ImRect& maps, float space) {
+  // Presented there is room for two in type for the last row; the figure above has the bytes.
+  const std::size_t plots = view.present ? 2 : 3;
+  const auto plotArea = [&](std::size_t i) {
+    const auto at = static_cast<float>(i), of = static_cast<float>(plots);
+    if (view.present) {
+      const float each = maps.GetHeight() / of;
+      return ImRect(maps.Max.x + space, maps.Min.y + at * each, area.Max.x,
+                    maps.Min.y + (at + 1) * each - view.px(8));
+    }
+    const float each = (area.GetWidth() - (of - 1) * space) / of, left = area.Min.x + at * (each + space);
+    return ImRect(left, maps.Max.y + view.px(14), left + each, area.Max.y);
+  };
+  struct StepPlot {
+    const char *name, *title;
+    double (*value)(const EvictionCase&, std::size_t, double);
+  };
+  static constexpr StepPlot kPlots[] = {
+      {"eviction.error", "Output error",
+       [](const EvictionCase& one, std::size_t at, double) { return one.outputError[at]; }},
+      {"eviction.mass", "Weight on evicted keys",
+       [](const EvictionCase& one, std::size_t at, double) { return one.massLost[at]; }},
+      {"eviction.bytes", "Bytes in the cache", [](const EvictionCase& one, std::size_t at, double unit) {
+         return unit * static_cast<double>(one.entries[at]);
+       }}};
+  Canvas list = *ImGui::GetWindowDrawList();
+  for (std::size_t i = 0; i < plots; ++i) {
+    const ImRect place = plotArea(i);
+    paintText(list, view.fonts->bold, ImVec2(place.Min.x, place.Min.y + view.px(8)), view.theme->text,
+              kPlots[i].title);
+    Plot plot = stepPlot(study, tokens, kPlots[i].value, entry);
+    if (i < 2) {
+      tickShares(plot);
+    } else {
+      plot.value = hoverBytes;
+      for (int k = 0; k <= 2; ++k)
+        plot.y.ticks.push_back({plot.y.high * k / 2, k == 0 ? "0" : fourDigitBytes(plot.y.high * k / 2)});
+      plot.y.high *= 1.08;
+    }
+    if (view.present) plot.labelRoom = 66;
+    drawPlot(view, kPlots[i].name, ImRect(place.Min.x, place.Min.y + view.px(20), place.Max.x, place.Max.y),
+             plot);
+  }
+}
+
 }  // namespace
 
 void evictionView(Scene& scene, CacheState& page, const ImRect& area, bool small) {
@@ -197,54 +244,13 @@ void evictionView(Scene& scene, CacheState& page, const ImRect& area, bool small
     paintColourBar(view, scene.look.colormap, {"0", "weight", "1"},
                    ImVec2(area.Max.x, area.Min.y + view.px(24)), view.px(170));
   const float space = view.px(small ? 20 : 36);
-  // Presented there is room for two plots in type for the last row, beside the maps; the figure above has the
-  // bytes.
-  const std::size_t plots = view.present ? 2 : 3;
   const float bottom = view.present ? top : area.Max.y - (area.Max.y - top) * (small ? 0.42f : 0.38f);
   const ImRect maps(area.Min.x, top, view.present ? area.Min.x + area.GetWidth() * 0.66f : area.Max.x,
                     view.present ? area.Max.y : bottom - view.px(14));
   const float half = (maps.GetWidth() - space) / 2;
   policyTile(scene, page, study, 0, ImRect(maps.Min.x, top, maps.Min.x + half, maps.Max.y), small);
   policyTile(scene, page, study, 1, ImRect(maps.Max.x - half, top, maps.Max.x, maps.Max.y), small);
-  const auto plotArea = [&](std::size_t i) {
-    const auto at = static_cast<float>(i), of = static_cast<float>(plots);
-    if (view.present) {
-      const float each = (area.Max.y - top) / of;
-      return ImRect(maps.Max.x + space, top + at * each, area.Max.x, top + (at + 1) * each - view.px(8));
-    }
-    const float each = (area.GetWidth() - (of - 1) * space) / of, left = area.Min.x + at * (each + space);
-    return ImRect(left, bottom, left + each, area.Max.y);
-  };
-  struct StepPlot {
-    const char *name, *title;
-    double (*value)(const EvictionCase&, std::size_t, double);
-  };
-  static constexpr StepPlot kPlots[] = {
-      {"eviction.error", "Output error",
-       [](const EvictionCase& one, std::size_t at, double) { return one.outputError[at]; }},
-      {"eviction.mass", "Weight on evicted keys",
-       [](const EvictionCase& one, std::size_t at, double) { return one.massLost[at]; }},
-      {"eviction.bytes", "Bytes in the cache", [](const EvictionCase& one, std::size_t at, double unit) {
-         return unit * static_cast<double>(one.entries[at]);
-       }}};
-  Canvas list = *ImGui::GetWindowDrawList();
-  for (std::size_t i = 0; i < plots; ++i) {
-    const ImRect place = plotArea(i);
-    paintText(list, view.fonts->bold, ImVec2(place.Min.x, place.Min.y + view.px(8)), view.theme->text,
-              kPlots[i].title);
-    Plot plot = stepPlot(study, tokens, kPlots[i].value, entry);
-    if (i < 2) {
-      tickShares(plot);
-    } else {
-      plot.value = hoverBytes;
-      for (int k = 0; k <= 2; ++k)
-        plot.y.ticks.push_back({plot.y.high * k / 2, k == 0 ? "0" : fourDigitBytes(plot.y.high * k / 2)});
-      plot.y.high *= 1.08;
-    }
-    if (view.present) plot.labelRoom = 66;
-    drawPlot(view, kPlots[i].name, ImRect(place.Min.x, place.Min.y + view.px(20), place.Max.x, place.Max.y),
-             plot);
-  }
+  evictionPlots(view, study, tokens, entry, area, maps, space);
 }
 
 }  // namespace headscope::app

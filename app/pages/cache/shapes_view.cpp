@@ -55,7 +55,12 @@ void shapeTile(const Scene& scene, CacheState& page, const ShapesStudy& study, s
   paintText(list, view.fonts->text, ImVec2(x, area.Min.y + view.px(14)), theme.secondary, heads);
   const std::uint64_t bytes = bytesPerToken(scene, one), mha = bytesPerToken(scene, study.cases[0]);
   // Presented, the maps are what is looked at: two figures are enough.
-  const float figures = view.px(view.present ? 40 : small ? 92 : 116), least = view.px(view.present ? 34 : small ? 40 : 64);
+  const float figures = view.px(view.present ? 40
+                                : small      ? 92
+                                             : 116),
+              least = view.px(view.present ? 34
+                              : small      ? 40
+                                           : 64);
   const NameRoom names = small ? NameRoom{} : nameRoom(view, tokens, tokens);
   const float free = area.GetHeight() - view.px(view.present ? 72 : 82) - figures - names.below;
   const float side = std::max(view.px(60), std::min(area.GetWidth(), free - least));
@@ -142,9 +147,10 @@ void shapesView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
           : fmt::format("One layer in {} shapes: kv heads merged by their mean, not retrained; weights of {}",
                         kCounts[study.cases.size()], head);
   if (own && !small)
-    rest = fmt::format("MHA stores each head's keys and values in place of their latent; others merge them by "
-                       "their mean; weights of {}",
-                       head);
+    rest = fmt::format(
+        "MHA stores each head's keys and values in place of their latent; others merge them by "
+        "their mean; weights of {}",
+        head);
   else if (study.cases.size() == 3 && !small)
     rest += fmt::format("; no number between {} and 1 divides the kv heads", study.cases[0].kvHeads);
   const float top = viewHeadline(view, area, fourDigitBytes(bytes), sentence,
