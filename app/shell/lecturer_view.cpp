@@ -8,6 +8,7 @@
 #include "app/platform/track.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/text/draw_text.h"
 
 namespace headscope::app {
 
@@ -34,18 +35,18 @@ ImRect paintPicture(const View& view, Canvas list, const char* name, const ImRec
 
 /// Keys and what they do, from line to line.
 void paintKeys(const View& view, Canvas list, const ImRect& area, const std::vector<KeyWord>& keys) {
-  const float line = view.px(26), space = view.px(7);
+  const float line = view.px(30), space = view.px(8);
   float x = area.Min.x, y = area.Min.y + line / 2;
   for (const KeyWord& each : keys) {
-    const float key = textWidth(view.fonts->monoSmall, each.key);
-    const float wide = key + space + textWidth(view.fonts->text, each.word) + view.px(20);
+    const float key = textWidth(view.fonts->mono, each.key);
+    const float wide = key + space + textWidth(view.fonts->reading, each.word) + view.px(22);
     if (x > area.Min.x && x + wide > area.Max.x) {
       x = area.Min.x;
       y += line;
     }
     if (y + line / 2 > area.Max.y) return;
-    paintText(list, view.fonts->monoSmall, ImVec2(x, y), view.theme->secondary, each.key);
-    paintText(list, view.fonts->text, ImVec2(x + key + space, y), view.theme->text, each.word);
+    paintText(list, view.fonts->mono, ImVec2(x, y), view.theme->secondary, each.key);
+    paintText(list, view.fonts->reading, ImVec2(x + key + space, y), view.theme->text, each.word);
     x += wide;
   }
 }
@@ -55,9 +56,13 @@ void paintNotes(const View& view, const ImRect& area, const std::string& notes) 
   if (beginPanel(view, "lecturer.notes", area, 0, 0)) {
     const std::string text = notes.empty() ? "No notes for this view." : notes;
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float high =
-        paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->title, at, area.GetWidth() - view.px(16),
-                       notes.empty() ? view.theme->secondary : view.theme->text, text);
+    const float wide = area.GetWidth() - view.px(16);
+    // Read in passing: in the largest type that needs no scrolling.
+    ImFont* const font = linesOf(view.fonts->hero, text, wide).size.y <= area.GetHeight() - view.px(8)
+                             ? view.fonts->hero
+                             : view.fonts->title;
+    const float high = paintParagraph(*ImGui::GetWindowDrawList(), font, at, wide,
+                                      notes.empty() ? view.theme->secondary : view.theme->text, text);
     ImGui::Dummy(ImVec2(1, high));
     track("lecturer.notes", at, ImVec2(area.Max.x, at.y + high));
   }
@@ -86,10 +91,13 @@ void lecturerView(View& view, const LecturerState& state, float width, float hei
                        Align::right);
     const std::string title = state.title.empty() ? "What the hall sees" : state.title;
     paintFitted(view, list, view.fonts->title, ImVec2(pad, top / 2), right - 2 * pad, theme.text, title);
-    const float middle = std::round(width * 0.6f);
-    const ImRect hall = paintPicture(view, list, "lecturer.hall",
-                                     ImRect(pad, top, middle - pad / 2, top + (height - top) * 0.74f),
-                                     state.hall, "The hall's window isn't drawn yet");
+    // The hall has what height the keys leave; next and notes have the rest of the width, a third at least.
+    const LecturerPicture shape = state.hall.value_or(LecturerPicture{});
+    const float high = (height - top) * 0.78f, fits = high * shape.width / shape.height + pad * 1.5f;
+    const float middle = std::round(std::clamp(fits, width * 0.5f, width * 0.68f));
+    const ImRect hall =
+        paintPicture(view, list, "lecturer.hall", ImRect(pad, top, middle - pad / 2, top + high), state.hall,
+                     "The hall's window isn't drawn yet");
     const char* veil = state.blank    ? "The hall is dark"
                        : state.frozen ? "The hall keeps this picture"
                                       : nullptr;
