@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cstring>
 #include <new>
-#include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
+#include "attention/formats/json_cursor.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::attention {
 namespace {
-
-using Json = nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little, "the header's length is little-endian");
 
@@ -24,151 +24,136 @@ constexpr std::uint64_t kMaxHeader = 100'000'000;
 constexpr std::size_t kMaxRank = 32;
 constexpr std::string_view kMetadata = "__metadata__";
 
-/// Receives the parser's events and knows the only document it accepts:
+/// Reads the only document that is accepted:
 /// {"__metadata__": {text: text}, tensor: {"dtype": text, "shape": [n…], "data_offsets": [begin, end]}}.
-class HeaderReader : public nlohmann::json_sax<Json> {
+/// Every step is false once something is wrong.
+class HeaderReader {
  public:
+  explicit HeaderReader(std::string_view json) : cursor_(json) {}
   SafetensorsHeader header;
-  std::string problem;
 
-  bool null() override { return unexpected("null"); }
-  bool boolean(bool value) override { return unexpected(value ? "true" : "false"); }
-  bool number_integer(number_integer_t value) override { return unexpected(std::to_string(value)); }
-  bool number_float(number_float_t, const string_t& text) override { return unexpected(text); }
-  bool binary(binary_t&) override { return unexpected("binary data"); }
-
-  bool number_unsigned(number_unsigned_t value) override {
-    if (place_ == Place::shape) {
-      if (entry_.shape.size() == kMaxRank) {
-        return fail(fmt::format("{} has more than {} dimensions", where(), kMaxRank));
-      }
-      entry_.shape.push_back(value);
-      return true;
-    }
-    if (place_ == Place::offsets && offsetCount_ < offsets_.size()) {
-      offsets_[offsetCount_++] = value;
-      return true;
-    }
-    return unexpected(std::to_string(value));
-  }
-
-  bool string(string_t& value) override {
-    if (place_ == Place::metadata) {
-      header.metadata[key_] = std::move(value);
-      return true;
-    }
-    if (place_ != Place::tensor || key_ != "dtype") return unexpected(quotedText(value));
-    const auto dtype = dtypeFromName(value);
-    if (!dtype) return fail(where() + " " + dtype.error().message);
-    entry_.dtype = *dtype;
-    return true;
-  }
-
-  bool start_object(std::size_t) override {
-    if (place_ == Place::outside) {
-      place_ = Place::root;
-    } else if (place_ == Place::root) {
-      place_ = tensor_ == kMetadata ? Place::metadata : Place::tensor;
-      entry_ = {};
-      hasDtype_ = hasShape_ = hasOffsets_ = false;
-    } else {
-      return unexpected("an object");
-    }
-    return true;
-  }
-
-  bool key(string_t& name) override {
-    if (place_ == Place::root) return beginEntry(name);
-    key_ = name;
-    if (place_ == Place::metadata) {
-      return header.metadata.count(name) == 0 || fail("the metadata names " + quotedText(name) + " twice");
-    }
-    bool* seen = name == "dtype"          ? &hasDtype_
-                 : name == "shape"        ? &hasShape_
-                 : name == "data_offsets" ? &hasOffsets_
-                                          : nullptr;
-    if (!seen)
-      return fail(where() + " has " + quotedText(name) + ", expected only dtype, shape and data_offsets");
-    if (*seen) return fail(where() + " has " + quotedText(name) + " twice");
-    return *seen = true;
-  }
-
-  bool end_object() override {
-    if (place_ == Place::tensor) {
-      if (!hasDtype_) return fail(where() + " has no dtype");
-      if (!hasShape_) return fail(where() + " has no shape");
-      if (!hasOffsets_) return fail(where() + " has no data_offsets");
-      entry_.begin = offsets_[0];
-      entry_.end = offsets_[1];
-      header.tensors.emplace(tensor_, std::move(entry_));
-    }
-    place_ = place_ == Place::root ? Place::outside : Place::root;
-    return true;
-  }
-
-  bool start_array(std::size_t) override {
-    if (place_ != Place::tensor || key_ == "dtype") return unexpected("an array");
-    place_ = key_ == "shape" ? Place::shape : Place::offsets;
-    offsetCount_ = 0;
-    return true;
-  }
-
-  bool end_array() override {
-    if (place_ == Place::offsets && offsetCount_ != offsets_.size()) {
-      return fail(fmt::format("{} has {} data_offsets, expected 2", where(), offsetCount_));
-    }
-    place_ = Place::tensor;
-    return true;
-  }
-
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    return fail(fmt::format("is not valid JSON at byte {}", position));
+  /// What is wrong; "" where nothing is.
+  std::string read() {
+    if (cursor_.enter('{'))
+      while (cursor_.next() && readEntry()) continue;
+    if (problem_.empty() && !cursor_.finish()) problem_ = "is not valid JSON at " + cursor_.fault();
+    return problem_;
   }
 
  private:
-  enum class Place { outside, root, metadata, tensor, shape, offsets };
+  bool readEntry() {
+    if (!readKey(tensor_)) return false;
+    const bool metadata = tensor_ == kMetadata;
+    if (metadata ? std::exchange(hasMetadata_, true) : header.tensors.contains(tensor_))
+      return fail("names " + quotedText(tensor_) + " twice");
+    if (cursor_.peek() != '{')
+      return unexpected("has ", " for " + quotedText(tensor_) + ", expected an object");
+    return cursor_.enter('{') && (metadata ? readMetadata() : readTensor());
+  }
 
-  bool beginEntry(const std::string& name) {
-    tensor_ = name;
-    if (name == kMetadata ? std::exchange(hasMetadata_, true) : header.tensors.count(name) != 0) {
-      return fail("names " + quotedText(name) + " twice");
+  bool readMetadata() {
+    std::string key;
+    while (cursor_.next()) {
+      if (!readKey(key)) return false;
+      if (header.metadata.contains(key)) return fail("the metadata names " + quotedText(key) + " twice");
+      if (!readText(header.metadata[key], "has ", " for the metadata " + quotedText(key))) return false;
     }
-    key_.clear();
+    return !cursor_.failed();
+  }
+
+  bool readTensor() {
+    TensorEntry entry;
+    std::vector<std::uint64_t> offsets;
+    std::set<std::string> seen;
+    const std::string has = where() + " has ";
+    std::string key, dtype;
+    while (cursor_.next()) {
+      if (!readKey(key)) return false;
+      if (key != "dtype" && key != "shape" && key != "data_offsets")
+        return fail(has + quotedText(key) + ", expected only dtype, shape and data_offsets");
+      if (!seen.insert(key).second) return fail(has + quotedText(key) + " twice");
+      if (key == "shape" && !readNumbers(entry.shape, key, "its shape, expected whole numbers")) return false;
+      if (key == "data_offsets" && !readNumbers(offsets, key, "its data_offsets, expected two whole numbers"))
+        return false;
+      if (key != "dtype") continue;
+      if (!readText(dtype, has, " for dtype")) return false;
+      const auto type = dtypeFromName(dtype);
+      if (!type) return fail(where() + " " + type.error().message);
+      entry.dtype = *type;
+    }
+    if (cursor_.failed()) return false;
+    for (const char* name : {"dtype", "shape", "data_offsets"})
+      if (!seen.contains(name)) return fail(where() + " has no " + name);
+    entry.begin = offsets[0];
+    entry.end = offsets[1];
+    header.tensors.emplace(tensor_, std::move(entry));
+    return true;
+  }
+
+  /// The list of `key`: a shape, or two offsets.
+  bool readNumbers(std::vector<std::uint64_t>& numbers, std::string_view key, const std::string& expected) {
+    const std::string has = where() + " has ";
+    if (cursor_.peek() != '[')
+      return unexpected(has, fmt::format(" for {}, expected an array of whole numbers", key));
+    const bool offsets = key == "data_offsets";
+    cursor_.enter('[');
+    while (cursor_.next()) {
+      const char first = cursor_.peek();
+      std::string_view word;
+      if (first == '[' || first == '{' || first == '"') return unexpected(has, " in " + expected);
+      if (!cursor_.word(word)) return false;
+      std::uint64_t value = 0;
+      const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
+      const bool whole = code == std::errc{} && end == word.data() + word.size();
+      if (!whole || (offsets && numbers.size() == 2))
+        return fail(has + std::string(word) + " in " + expected);
+      if (numbers.size() == kMaxRank)
+        return fail(fmt::format("{} has more than {} dimensions", where(), kMaxRank));
+      numbers.push_back(value);
+    }
+    if (cursor_.failed()) return false;
+    if (!offsets || numbers.size() == 2) return true;
+    return fail(fmt::format("{} has {} data_offsets, expected 2", where(), numbers.size()));
+  }
+
+  bool readKey(std::string& name) {
+    std::string_view key;
+    if (!cursor_.key(key, buffer_)) return false;
+    name = key;
+    return true;
+  }
+
+  bool readText(std::string& text, const std::string& before, const std::string& behind) {
+    if (cursor_.peek() != '"') return unexpected(before, behind + ", expected a text");
+    std::string_view value;
+    if (!cursor_.string(value, buffer_)) return false;
+    text = value;
     return true;
   }
 
   std::string where() const { return "tensor " + quotedText(tensor_); }
 
   bool fail(std::string message) {
-    problem = std::move(message);
+    problem_ = std::move(message);
     return false;
   }
 
-  bool unexpected(const std::string& found) {
-    switch (place_) {
-      case Place::outside:
-        return fail("is " + found + ", expected an object");
-      case Place::root:
-        return fail("has " + found + " for " + quotedText(tensor_) + ", expected an object");
-      case Place::metadata:
-        return fail("has " + found + " for the metadata " + quotedText(key_) + ", expected a text");
-      case Place::tensor:
-        return fail(where() + " has " + found + " for " + key_ + ", expected " +
-                    (key_ == "dtype" ? "a text" : "an array of whole numbers"));
-      case Place::shape:
-        return fail(where() + " has " + found + " in its shape, expected whole numbers");
-      case Place::offsets:
-        return fail(where() + " has " + found + " in its data_offsets, expected two whole numbers");
-    }
-    return false;
+  /// Says which value was found instead, unless what follows is none.
+  bool unexpected(const std::string& before, const std::string& behind) {
+    const char first = cursor_.peek();
+    std::string_view value;
+    if (first == '"' ? !cursor_.string(value, buffer_) : first != '{' && first != '[' && !cursor_.word(value))
+      return false;
+    const std::string found = first == '{'   ? "an object"
+                              : first == '[' ? "an array"
+                              : first == '"' ? quotedText(value)
+                                             : std::string(value);
+    return fail(before + found + behind);
   }
 
-  Place place_ = Place::outside;
-  std::string tensor_, key_;
-  TensorEntry entry_;
-  std::array<std::uint64_t, 2> offsets_{};
-  std::size_t offsetCount_ = 0;
-  bool hasDtype_ = false, hasShape_ = false, hasOffsets_ = false, hasMetadata_ = false;
+  JsonCursor cursor_;
+  std::string tensor_, buffer_, problem_;
+  bool hasMetadata_ = false;
 };
 
 /// Each tensor's own numbers: its extent fits its shape and lies within the data.
@@ -237,11 +222,11 @@ Result<std::uint64_t> safetensorsHeaderSize(std::span<const std::uint8_t> start,
 
 Result<SafetensorsHeader> parseSafetensorsHeader(std::string_view json, std::uint64_t dataSize,
                                                  const std::string& name) {
-  // The parser takes a null byte for the end and skips a byte-order mark; here neither may stand.
   if (json.empty() || json.front() != '{') return Error{name + ": its header is not a JSON object"};
   if (json.find('\0') != std::string_view::npos) return Error{name + ": its header holds a null byte"};
-  HeaderReader reader;
-  if (!Json::sax_parse(json, &reader)) return Error{name + ": its header: " + reader.problem};
+  HeaderReader reader(json);
+  if (const std::string problem = reader.read(); !problem.empty())
+    return Error{name + ": its header: " + problem};
   for (const auto& [tensor, entry] : reader.header.tensors) {
     if (const auto status = checkEntry(tensor, entry, dataSize, name); !status) return status.error();
   }

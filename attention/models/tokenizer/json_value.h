@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attention/core/result.h"
-#include "attention/models/tokenizer/json_cursor.h"
+#include "attention/formats/json_cursor.h"
 
 namespace headscope::attention {
 

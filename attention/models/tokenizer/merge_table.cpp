@@ -8,7 +8,7 @@
 
 #include "attention/core/stopped.h"
 #include "attention/formats/quote.h"
-#include "attention/models/tokenizer/json_cursor.h"
+#include "attention/formats/json_cursor.h"
 
 namespace headscope::attention {
 

@@ -9,8 +9,9 @@
 namespace headscope::attention {
 
 /// Reads JSON (RFC 8259, UTF-8) from front to back without building a tree, so that a vocabulary of tens of
-/// megabytes goes straight into its tables. Each step returns false once the text is not JSON or not of the
-/// kind that was asked for; fault() then says what was found where, and every later step is false as well.
+/// megabytes goes straight into its tables, and a damaged file takes no memory. Each step returns false once
+/// the text is not JSON or not of the kind that was asked for; fault() then says what was found where, and
+/// every later step is false as well.
 class JsonCursor {
  public:
   explicit JsonCursor(std::string_view text) : text_(text) {}
@@ -31,6 +32,8 @@ class JsonCursor {
   bool skip(std::string_view& value);
   /// The first character of what follows, 0 at the end: '{', '[', '"', or that of a word.
   char peek();
+  /// The text from there on, of which nothing was looked at.
+  std::string_view rest();
   /// Nothing but white space follows.
   bool finish();
 

@@ -1,4 +1,4 @@
-#include "attention/models/tokenizer/json_cursor.h"
+#include "attention/formats/json_cursor.h"
 
 #include <fmt/core.h>
 
@@ -68,6 +68,11 @@ void JsonCursor::skipSpace() {
 char JsonCursor::peek() {
   skipSpace();
   return at_ < text_.size() && !failed() ? text_[at_] : '\0';
+}
+
+std::string_view JsonCursor::rest() {
+  skipSpace();
+  return text_.substr(at_);
 }
 
 bool JsonCursor::enter(char open) {
