@@ -17,6 +17,7 @@ HeadlessApp::HeadlessApp(int width, int height, float scale, std::span<const Pag
       ui_(std::move(fonts_)),
       session_(
           ui_, limits, [] {}, rows) {
+  ui_.keep(Ui::Keep::framebuffer);
   session_.view().quickFrames = false;
   session_.view().showTimings = false;
   session_.view().preferences.reducedMotion = true;
@@ -70,6 +71,7 @@ void HeadlessApp::resize(int width, int height, float scale) {
   height_ = height;
   scale_ = scale;
   context_.resize(width, height);
+  ui_.forgetFrame();
 }
 
 }  // namespace headscope::app

@@ -21,6 +21,8 @@ class HeadlessApp {
   InputQueue& input() { return ui_.input(); }
   /// One frame, that many seconds after the last.
   void frame(double elapsed = 1.0 / 60);
+  /// The next frame is drawn whole, not only where it differs from the last.
+  void forgetFrame() { ui_.forgetFrame(); }
   /// Waits until the last frame is drawn: a context draws behind the back of who asked.
   void finish() { context_.finish(); }
   /// Frames and computations until nothing changes any more; each frame is `elapsed` seconds after the last,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -43,6 +44,8 @@ class HeatmapTextures {
   int rows() const;
   int cols() const;
   std::size_t bytes() const;  ///< GPU memory
+  /// Another number whenever the layer's values may have changed, of all textures there ever were.
+  std::uint64_t version(int layer) const;
 
  private:
   friend class HeatmapPainter;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <stdexcept>
 #include <vector>
 
@@ -94,13 +95,20 @@ Texture makeLookup(const LookupTable& entries) {
 }  // namespace
 
 struct HeatmapPainter::State {
-  State(const std::string& vertexSource, const std::string& fragmentSource) {
-    for (int features = 0; features < HeatmapShader::kVariants; ++features) {
-      shaders.emplace_back(vertexSource, fragmentSource, features);
-    }
+  State(std::string vertices, std::string fragments)
+      : vertexSource(std::move(vertices)), fragmentSource(std::move(fragments)) {
+    shader(HeatmapShader::kPlain);
   }
 
-  std::vector<HeatmapShader> shaders;           ///< by their features
+  /// Made when it is first needed: each takes milliseconds, and few are seen at once.
+  const HeatmapShader& shader(int features) {
+    const auto known = shaders.find(features);
+    if (known != shaders.end()) return known->second;
+    return shaders.try_emplace(features, vertexSource, fragmentSource, features).first->second;
+  }
+
+  const std::string vertexSource, fragmentSource;
+  std::map<int, HeatmapShader> shaders;         ///< by their features
   VertexArray vertexArray = makeVertexArray();  ///< empty; the core profile draws only with one bound
   std::array<Texture, kColormaps.size()> colormaps;
   std::vector<std::pair<Tint, Texture>> tints;  ///< as many as a theme has, so few
@@ -147,9 +155,10 @@ void HeatmapPainter::draw(const HeatmapTextures& current, const HeatmapTextures*
   const bool pools =
       !mixes && view.pooling != CellPooling::none && std::min(layout.cellWidth, layout.cellHeight) < 1;
   const int features =
-      pools ? HeatmapShader::kPool
-            : (mixes ? HeatmapShader::kMixPrevious : 0) | (marks.any() ? HeatmapShader::kMarks : 0);
-  const HeatmapShader& shader = state_->shaders[static_cast<std::size_t>(features)];
+      (style.logarithmic ? HeatmapShader::kLogarithmic : 0) |
+      (pools ? HeatmapShader::kPool
+             : (mixes ? HeatmapShader::kMixPrevious : 0) | (marks.any() ? HeatmapShader::kMarks : 0));
+  const HeatmapShader& shader = state_->shader(features);
   shader.use();
   shader.setValues(style, blend);
   shader.setGeometry(view, layout, current.rows(), current.cols());

@@ -27,6 +27,7 @@ std::string definesOf(int features) {
   if ((features & HeatmapShader::kMixPrevious) != 0) defines += "#define MIX_PREVIOUS\n";
   if ((features & HeatmapShader::kMarks) != 0) defines += "#define MARKS\n";
   if ((features & HeatmapShader::kPool) != 0) defines += "#define POOL\n";
+  if ((features & HeatmapShader::kLogarithmic) != 0) defines += "#define LOGARITHMIC\n";
   return defines;
 }
 
@@ -55,7 +56,6 @@ HeatmapShader::HeatmapShader(const std::string& vertexSource, const std::string&
          .lastCell = at("lastCell"),
          .gap = at("gap"),
          .range = at("range"),
-         .logarithmic = at("logarithmic"),
          .litRows = at("litRows"),
          .fade = at("fade"),
          .background = at("background"),
@@ -85,7 +85,6 @@ void HeatmapShader::setValues(const HeatmapStyle& style, float blend) const {
   const double largest = std::numeric_limits<float>::max();
   const double scale = high != low ? std::clamp(255.0 / (high - low), -largest, largest) : 0.0;
   glUniform2f(at_.range, static_cast<float>(low), static_cast<float>(scale));
-  glUniform1i(at_.logarithmic, style.logarithmic ? 1 : 0);
   glUniform1f(at_.blend, std::max(blend, 0.0f));
 }
 

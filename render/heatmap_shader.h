@@ -24,7 +24,7 @@ struct HeatmapMarks {
 class HeatmapShader {
  public:
   /// Pooled cells are smaller than pixels: they have no marks.
-  enum Feature { kMixPrevious = 1, kMarks = 2, kPool = 4, kVariants = 5 };
+  enum Feature { kPlain = 0, kMixPrevious = 1, kMarks = 2, kPool = 4, kLogarithmic = 8 };
 
   HeatmapShader(const std::string& vertexSource, const std::string& fragmentSource, int features);
 
@@ -38,9 +38,9 @@ class HeatmapShader {
   Program program_;
   // Where the uniforms are; −1 where this variant has none of that name, which OpenGL ignores.
   struct {
-    GLint blend, layer, cellsPerPixel, firstPixel, cellSize, firstCell, lastCell, gap, range, logarithmic,
-        litRows, fade, background, maskedColor, deadColor, nanColor, hatchGround, hatchWave, hatchLine,
-        hatchTone, pooled, poolMean;
+    GLint blend, layer, cellsPerPixel, firstPixel, cellSize, firstCell, lastCell, gap, range, litRows, fade,
+        background, maskedColor, deadColor, nanColor, hatchGround, hatchWave, hatchLine, hatchTone, pooled,
+        poolMean;
   } at_;
 };
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <stdexcept>
 
 #include "render/gl_objects.h"
@@ -41,11 +42,18 @@ class BoundForEdit {
   GLint activeTexture_ = GL_TEXTURE0;
 };
 
+/// OpenGL gives names anew, so that they don't tell textures apart.
+std::uint64_t nextVersion() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
 }  // namespace
 
 struct HeatmapTextures::State {
   Texture texture;
   int layers = 0, rows = 0, cols = 0;
+  std::vector<std::uint64_t> versions;  ///< by layer
 };
 
 HeatmapTextures::HeatmapTextures() = default;
@@ -71,6 +79,11 @@ std::size_t HeatmapTextures::bytes() const {
          static_cast<std::size_t>(cols());
 }
 
+std::uint64_t HeatmapTextures::version(int layer) const {
+  return state_ && layer >= 0 && layer < state_->layers ? state_->versions[static_cast<std::size_t>(layer)]
+                                                        : 0;
+}
+
 void HeatmapTextures::resize(int layers, int rows, int cols) {
   if (layers < 1 || rows < 1 || cols < 1) {
     throw std::invalid_argument("heatmaps of " + shapeText(layers, rows, cols) + " cells");
@@ -78,7 +91,8 @@ void HeatmapTextures::resize(int layers, int rows, int cols) {
   if (layers == this->layers() && rows == this->rows() && cols == this->cols()) return;
   checkLimits(layers, rows, cols);
   auto next = std::make_unique<State>();
-  *next = State{makeTexture(), layers, rows, cols};
+  *next = State{makeTexture(), layers, rows, cols,
+                std::vector<std::uint64_t>(static_cast<std::size_t>(layers), nextVersion())};
   const BoundForEdit bound(next->texture.id());
   for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER}) {
     glTexParameteri(GL_TEXTURE_2D_ARRAY, filter, GL_NEAREST);
@@ -108,6 +122,7 @@ void HeatmapTextures::upload(int layer, const float* values) {
                               GL_UNPACK_SKIP_ROWS, GL_UNPACK_SKIP_IMAGES}) {
     glPixelStorei(layout, 0);
   }
+  state_->versions[static_cast<std::size_t>(layer)] = nextVersion();
   glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, layer, cols(), rows(), 1, GL_RED, GL_FLOAT, values);
 }
 

@@ -75,6 +75,15 @@ void Picture::copyBound(int width, int height) {
   glBindFramebuffer(GL_FRAMEBUFFER, static_cast<GLuint>(before));
 }
 
+void Picture::copyToBound() const {
+  GLint before = 0;
+  glGetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &before);
+  glDisable(GL_SCISSOR_TEST);
+  glBindFramebuffer(GL_READ_FRAMEBUFFER, objects_->framebuffer.id());
+  glBlitFramebuffer(0, 0, width_, height_, 0, 0, width_, height_, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+  glBindFramebuffer(GL_READ_FRAMEBUFFER, static_cast<GLuint>(before));
+}
+
 /// On the processor: Mesa's rasteriser ends the program where it blits with a filter on 512-bit vectors.
 void Picture::shrinkBound(int width, int height) {
   constexpr std::size_t kChannels = 4;

@@ -39,6 +39,8 @@ class Picture {
 
   /// Copies the bound framebuffer of width × height pixels, smoothed where the sizes differ.
   void copyBound(int width, int height);
+  /// Copies it into the bound framebuffer, which has its size.
+  void copyToBound() const;
   Image read() const;
 
  private:

@@ -144,6 +144,7 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
   Window window("Headscope", last.width > 0 ? last.width : 1600, last.height > 0 ? last.height : 960);
   SentFiles sent(windowsFolder(), displayName(), [] { Window::wake(); });
   Ui ui(std::move(fonts));
+  ui.keep(Ui::Keep::picture);
   window.sendEventsTo(ui.input());
   Session session(ui, defaultLimits(), [] { Window::wake(); });
   const ExitWatch lostDisplay([&recovery] {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/platform/imgui_compat.h"
+#include "app/platform/damage.h"
 
 namespace headscope::app {
 
@@ -41,7 +41,11 @@ class Canvas {
   /// The texture from corner to corner; `uvFrom` and `uvTo` are the parts of it that lie there.
   void AddImage(ImTextureID texture, ImVec2 from, ImVec2 to, ImVec2 uvFrom, ImVec2 uvTo,
                 ImU32 tint = 0xFFFFFFFF) const;
-  void AddCallback(ImDrawCallback callback, void* data) const { list_->AddCallback(callback, data); }
+  /// The part has to be there still when the frame is drawn.
+  void AddCallback(CallbackPart& part) const {
+    list_->AddCallback(CallbackPart::callback, &part);
+    compat::addResetRenderState(*list_);
+  }
 
  private:
   template <typename Draw, typename Describe>

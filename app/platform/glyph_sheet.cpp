@@ -119,10 +119,15 @@ void GlyphSheet::clear() {
   glyphs_.clear();
   pages_.clear();
   full_ = false;
+  ++starts_;
 }
 
 void GlyphSheet::beginFrame() {
   if (full_) clear();
+}
+
+bool GlyphSheet::holds(unsigned texture) const {
+  return std::ranges::any_of(pages_, [&](const auto& page) { return page->texture.id() == texture; });
 }
 
 GlyphSheet::Page* GlyphSheet::pageFor(int width, int height) {

@@ -35,6 +35,10 @@ class GlyphSheet {
   void beginFrame();
   void clear();
   std::size_t pages() const { return pages_.size(); }
+  /// Whether the texture is a page. Glyphs are only added to it, until the sheet starts anew.
+  bool holds(unsigned texture) const;
+  /// How many times it started anew.
+  std::uint64_t starts() const { return starts_; }
 
  private:
   static constexpr int kPageSide = 1024;  ///< 4 MiB a page
@@ -53,6 +57,7 @@ class GlyphSheet {
   std::map<Key, GlyphImage> glyphs_;
   std::vector<std::unique_ptr<Page>> pages_;
   bool full_ = false;
+  std::uint64_t starts_ = 0;
 };
 
 }  // namespace headscope::app

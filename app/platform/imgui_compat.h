@@ -231,6 +231,25 @@ inline ImTextureID textureId(unsigned texture) {
 #endif
 }
 
+/// OpenGL's name of it.
+inline unsigned textureName(ImTextureID texture) {
+#if IMGUI_VERSION_NUM < 19140
+  return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(texture));
+#else
+  return static_cast<unsigned>(texture);
+#endif
+}
+
+/// Whether it is the fonts', and as it was in the last frame: newer ImGui adds glyphs while it runs.
+inline bool isSettledAtlas(ImTextureID texture) {
+#if IMGUI_VERSION_NUM < 19200
+  return texture == ImGui::GetIO().Fonts->TexID;
+#else
+  const ImTextureData* const atlas = ImGui::GetIO().Fonts->TexData;
+  return atlas && texture == atlas->TexID && atlas->Status == ImTextureStatus_OK;
+#endif
+}
+
 inline void pushFont(ImFont* font) {
 #if IMGUI_VERSION_NUM < 19200
   ImGui::PushFont(font);

@@ -48,6 +48,7 @@ class Typesetter {
 
   /// The em of a font of the atlas, in pixels.
   float em(const ImFont* font) const;
+  const GlyphSheet& sheet() const { return sheet_; }
   /// Pixels that a line takes where glyphs needn't begin on whole ones, as other programs set it; 0 where the
   /// font's own file lacks a character.
   float unhintedWidth(const ImFont* font, std::string_view text) const;

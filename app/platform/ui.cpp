@@ -8,6 +8,7 @@
 #include "app/platform/imgui_compat.h"
 #include "render/gl.h"
 #include "render/magnify.h"
+#include "render/picture.h"
 #include "render/viewport.h"
 
 namespace headscope::app {
@@ -60,6 +61,7 @@ Ui::~Ui() {
   ImGuiContext* const other = ImGui::GetCurrentContext() == context_ ? nullptr : ImGui::GetCurrentContext();
   makeCurrent();
   magnified_.painter.reset();
+  picture_.reset();
   ImGui_ImplOpenGL3_Shutdown();
   ImGui::DestroyContext(context_);
   ImGui::SetCurrentContext(other);
@@ -124,6 +126,22 @@ void Ui::feed(const FrameInput& frame) {
   wasFocused_ = focus.on();
 }
 
+void Ui::drawChanges(int width, int height, const std::array<float, 3>& clear) {
+  ImDrawData& drawn = *ImGui::GetDrawData();
+  const GlyphSheet& sheet = state_.typesetter.sheet();
+  std::vector<render::PixelBox> boxes{{0, 0, width, height}};
+  if (keep_ != Keep::nowhere)
+    boxes = damage_.compare(drawn,
+                            {width, height, clear, [&](ImTextureID texture) -> std::optional<std::uint64_t> {
+                               if (compat::isSettledAtlas(texture)) return 0;
+                               if (sheet.holds(compat::textureName(texture))) return sheet.starts();
+                               return std::nullopt;
+                             }});
+  if (boxes.empty()) return;
+  render::clearViewport(width, height, boxes, clear);
+  withinBoxes(drawn, boxes, [&] { ImGui_ImplOpenGL3_RenderDrawData(&drawn); });
+}
+
 void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>& clear,
                const std::function<void(const FrameInput&)>& draw) {
   ImGuiIO& io = ImGui::GetIO();
@@ -132,6 +150,7 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
   if (fontsStale_) {
     fonts_->build();
     compat::refreshFontTexture();
+    damage_.forget();
     state_.typesetter.setAtlas(fonts_->sources());
     fontsStale_ = false;
   }
@@ -156,9 +175,19 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
   ImGui::Render();
   if (frozen_) return;
   dropUnseen(*ImGui::GetDrawData());
-  render::clearViewport(width, height, clear);
-  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  if (keep_ == Keep::picture) {
+    if (!picture_ || picture_->width() != width || picture_->height() != height)
+      picture_ = std::make_unique<render::Picture>(width, height);
+    {
+      const render::Picture::Bound bound(*picture_);
+      drawChanges(width, height, clear);
+    }
+    picture_->copyToBound();
+  } else {
+    drawChanges(width, height, clear);
+  }
   if (!(magnified_.factor > 1)) return;
+  if (keep_ == Keep::framebuffer) damage_.forget();
   if (!magnified_.painter)
     magnified_.painter = std::make_unique<render::Magnifier>(readAssetText("shaders/heatmap.vert"),
                                                              readAssetText("shaders/magnify.frag"));

@@ -4,13 +4,15 @@
 #include <functional>
 #include <memory>
 
+#include "app/platform/damage.h"
 #include "app/platform/fonts.h"
 #include "app/platform/input_queue.h"
 #include "app/platform/ui_state.h"
 
 namespace headscope::render {
 class Magnifier;
-}
+class Picture;
+}  // namespace headscope::render
 
 namespace headscope::app {
 
@@ -55,6 +57,15 @@ class Ui {
     magnified_.about = about;
     magnified_.factor = factor;
   }
+  /// Where the last frame stays: then only what differs from it is drawn.
+  enum class Keep {
+    nowhere,
+    framebuffer,  ///< in the one that is bound, which nobody else draws into
+    picture,      ///< in one of this Ui's, from which each frame is copied
+  };
+  void keep(Keep where) { keep_ = where; }
+  /// The next frame is drawn whole.
+  void forgetFrame() { damage_.forget(); }
   /// While frozen, frames are run as always but not drawn: the framebuffer keeps its picture.
   void freeze(bool frozen) { frozen_ = frozen; }
   /// Records the frames from now on, or no longer.
@@ -71,6 +82,7 @@ class Ui {
 
  private:
   void feed(const FrameInput& frame);
+  void drawChanges(int width, int height, const std::array<float, 3>& clear);
 
   std::unique_ptr<FontBook> fonts_;  ///< whose atlas is the context's
   ImGuiContext* context_;
@@ -87,6 +99,9 @@ class Ui {
     std::unique_ptr<render::Magnifier> painter;  ///< once anything is enlarged
   } magnified_;
   bool frozen_ = false;
+  Keep keep_ = Keep::nowhere;
+  Damage damage_;
+  std::unique_ptr<render::Picture> picture_;
 };
 
 }  // namespace headscope::app

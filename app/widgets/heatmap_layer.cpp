@@ -66,12 +66,12 @@ void HeatmapLayer::draw(Canvas list, const EasedTextures& textures, const render
                         std::vector<HeatmapTile> tiles) {
   if (textures.empty() || tiles.empty()) return;
   moving_ = moving_ || textures.blend(now_) < 1;
-  add(list, {this, &textures, nullptr, style, std::move(tiles)});
+  add(list, Batch(this, &textures, nullptr, style, std::move(tiles)));
 }
 
 void HeatmapLayer::draw(Canvas list, const render::HeatmapTextures& textures,
                         const render::HeatmapStyle& style, std::vector<HeatmapTile> tiles) {
-  if (!tiles.empty()) add(list, {this, nullptr, &textures, style, std::move(tiles)});
+  if (!tiles.empty()) add(list, Batch(this, nullptr, &textures, style, std::move(tiles)));
 }
 
 void HeatmapLayer::add(Canvas list, Batch batch) {
@@ -86,21 +86,70 @@ void HeatmapLayer::add(Canvas list, Batch batch) {
     return tile.view.clip.x1 <= tile.view.clip.x0 || tile.view.clip.y1 <= tile.view.clip.y0;
   });
   batches_.push_back(std::move(batch));
-  list.AddCallback(drawBatch, &batches_.back());
-  compat::addResetRenderState(list);
+  list.AddCallback(batches_.back());
 }
 
-void HeatmapLayer::drawBatch(const ImDrawList*, const ImDrawCmd* command) {
-  auto& batch = *static_cast<Batch*>(command->UserCallbackData);
-  HeatmapLayer& layer = *batch.layer;
-  const float blend = batch.eased ? batch.eased->blend(layer.now_) : 1;
-  const render::HeatmapTextures* previous = blend < 1 ? batch.eased->previous() : nullptr;
-  const render::HeatmapTextures& current = batch.eased ? batch.eased->current() : *batch.textures;
-  for (const HeatmapTile& tile : batch.tiles) {
-    batch.style.low = tile.range.low;
-    batch.style.high = tile.range.high;
-    batch.style.logarithmic = tile.range.logarithmic;
-    layer.painter_.draw(current, previous, blend, tile.view, batch.style, layer.width_, layer.height_);
+void HeatmapLayer::Batch::draw(const render::PixelBox& box) {
+  const float mixed = blend();
+  const render::HeatmapTextures* previous = mixed < 1 ? eased->previous() : nullptr;
+  for (const HeatmapTile& tile : tiles) {
+    render::HeatmapView view = tile.view;
+    view.clip = {std::max(view.clip.x0, static_cast<float>(box.x0)),
+                 std::max(view.clip.y0, static_cast<float>(box.y0)),
+                 std::min(view.clip.x1, static_cast<float>(box.x1)),
+                 std::min(view.clip.y1, static_cast<float>(box.y1))};
+    if (view.clip.x1 <= view.clip.x0 || view.clip.y1 <= view.clip.y0) continue;
+    style.low = tile.range.low;
+    style.high = tile.range.high;
+    style.logarithmic = tile.range.logarithmic;
+    layer->painter_.draw(current(), previous, mixed, view, style, layer->width_, layer->height_);
+  }
+}
+
+namespace {
+
+void addColor(Fingerprint& print, const render::Color& color) {
+  print.addAll(color.r, color.g, color.b, color.a);
+}
+
+/// Every member is named: one more doesn't compile until it is here.
+std::uint64_t printOf(const render::HeatmapStyle& style) {
+  const auto& [colormap, low, high, logarithmic, tint, background, masked, maskedHatch, deadHatch, nan, gap,
+               spacing] = style;
+  Fingerprint print;
+  print.addAll(colormap, gap, spacing);  // the range is the tile's
+  (void)low, (void)high, (void)logarithmic;
+  for (const render::Color& color : {background, masked, maskedHatch, deadHatch, nan}) addColor(print, color);
+  if (tint)
+    for (const render::Color& color : {tint->low, tint->high, tint->middle.value_or(tint->low)})
+      addColor(print, color);
+  print.addAll(tint.has_value(), tint && tint->middle);
+  return print.value();
+}
+
+std::uint64_t printOf(const HeatmapTile& tile) {
+  const auto& [target, clip, layer, firstRow, firstCol, rows, cols, litRows, fade, pooling] = tile.view;
+  const auto& [low, high, logarithmic] = tile.range;
+  Fingerprint print;
+  for (const render::Rect& rect : {target, clip}) print.addAll(rect.x0, rect.y0, rect.x1, rect.y1);
+  print.addAll(layer, firstRow, firstCol, rows, cols, litRows, fade, pooling, low, high, logarithmic);
+  return print.value();
+}
+
+}  // namespace
+
+void HeatmapLayer::Batch::describe(const std::function<void(const ImRect&, std::uint64_t)>& part) const {
+  const float mixed = blend();
+  const render::HeatmapTextures* previous = mixed < 1 ? eased->previous() : nullptr;
+  const std::uint64_t look = printOf(style);
+  for (const HeatmapTile& tile : tiles) {
+    const render::Rect &target = tile.view.target, &clip = tile.view.clip;
+    Fingerprint print(look);
+    print.addAll(printOf(tile), current().version(tile.view.layer), mixed,
+                 previous ? previous->version(tile.view.layer) : 0);
+    part({std::max(target.x0, clip.x0), std::max(target.y0, clip.y0), std::min(target.x1, clip.x1),
+          std::min(target.y1, clip.y1)},
+         print.value());
   }
 }
 
@@ -149,7 +198,7 @@ PaintedCells cellsSeen(const HeatmapTile& tile, render::HeatmapStyle style,
 std::vector<PaintedCells> HeatmapLayer::painted(const void* data) const {
   std::vector<PaintedCells> all;
   const auto batch =
-      std::find_if(batches_.begin(), batches_.end(), [data](const Batch& b) { return &b == data; });
+      std::find_if(batches_.begin(), batches_.end(), [data](const CallbackPart& b) { return &b == data; });
   if (batch == batches_.end()) return all;
   const render::HeatmapTextures* const textures = batch->textures;
   const std::vector<float> read = textures ? textures->read() : std::vector<float>();

@@ -7,6 +7,7 @@
 #include "app/compute/figures/drawing.h"
 #include "app/compute/layer/value_range.h"
 #include "app/platform/canvas.h"
+#include "app/platform/damage.h"
 #include "attention/core/tensor.h"
 #include "render/heatmap.h"
 
@@ -76,15 +77,22 @@ class HeatmapLayer {
   bool moving() const { return moving_; }
 
  private:
-  struct Batch {
+  struct Batch : CallbackPart {
     HeatmapLayer* layer;
     const EasedTextures* eased;               ///< or null,
     const render::HeatmapTextures* textures;  ///< and then these
     render::HeatmapStyle style;
     std::vector<HeatmapTile> tiles;
+
+    Batch(HeatmapLayer* of, const EasedTextures* easing, const render::HeatmapTextures* still,
+          const render::HeatmapStyle& look, std::vector<HeatmapTile> what)
+        : layer(of), eased(easing), textures(still), style(look), tiles(std::move(what)) {}
+    const render::HeatmapTextures& current() const { return eased ? eased->current() : *textures; }
+    float blend() const { return eased ? eased->blend(layer->now_) : 1; }
+    void draw(const render::PixelBox& box) override;
+    void describe(const std::function<void(const ImRect&, std::uint64_t)>& part) const override;
   };
   void add(Canvas list, Batch batch);
-  static void drawBatch(const ImDrawList*, const ImDrawCmd* command);
 
   render::HeatmapPainter painter_;
   std::deque<Batch> batches_;  // of the frame that is being built; ImGui keeps pointers until it is drawn

@@ -13,7 +13,6 @@ uniform int layer;
 uniform vec2 cellsPerPixel, firstPixel;  // from gl_FragCoord to cells; rows are counted downwards
 uniform ivec2 firstCell, lastCell;       // the cell at 0, 0 of the above; the last of the matrix
 uniform vec2 range;                      // low, 255 / (high − low); of the logarithms where there are any
-uniform bool logarithmic;
 uniform int litRows;
 uniform float fade;
 uniform vec3 background;
@@ -34,7 +33,11 @@ uniform vec3 hatchTone;  // how much lines cover of masked, of dead cells; how m
 out vec4 pixel;
 
 vec3 colorOf(float value) {
-  float v = logarithmic ? log2(max(value, 1.17549435e-38)) : value;
+#ifdef LOGARITHMIC
+  float v = log2(max(value, 1.17549435e-38));
+#else
+  float v = value;
+#endif
   int entry = int(clamp((v - range.x) * range.y + 0.5, 0.0, 255.0));
   return texelFetch(colormap, ivec2(clamp(entry, 0, 255), 0), 0).rgb;
 }

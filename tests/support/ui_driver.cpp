@@ -57,6 +57,7 @@ UiDriver::UiDriver(int width, int height, float scale, std::span<const app::Page
 
 render::Image UiDriver::screenshot() {
   glDisable(GL_RASTERIZER_DISCARD);
+  app_.forgetFrame();
   app_.frame();
   const render::Image image = app_.image();
   glEnable(GL_RASTERIZER_DISCARD);

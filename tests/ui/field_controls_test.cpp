@@ -165,7 +165,7 @@ TEST_F(FieldControls, HelpIsShownOnceThePointerHasRestedOnALabel) {
 
 /// What was pressed is not hidden by words about it, until the pointer comes to it anew.
 TEST_F(FieldControls, HelpKeepsAwayFromWhatWasPressed) {
-  ui.key(static_cast<Key>('4'));
+  ui.key(static_cast<app::Key>('4'));
   ui.draw();
   ui.click("cache_room.precision");
   ui.wait(3 * app::kHelpDelay);

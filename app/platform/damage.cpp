@@ -1,0 +1,347 @@
+#include "app/platform/damage.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <utility>
+
+namespace headscope::app {
+
+using render::PixelBox;
+
+namespace {
+
+constexpr int kSquare = 16;  ///< pixels a side
+/// Each box costs a pass over the triangles.
+constexpr std::size_t kMostBoxes = 48;
+
+int squaresIn(int pixels) {
+  return (pixels + kSquare - 1) / kSquare;
+}
+
+PixelBox intersect(const PixelBox& a, const PixelBox& b) {
+  return {std::max(a.x0, b.x0), std::max(a.y0, b.y0), std::min(a.x1, b.x1), std::min(a.y1, b.y1)};
+}
+
+/// What Dear ImGui's renderer lets through: it cuts off fractions of corner and size, counted from below.
+PixelBox scissorOf(const ImDrawCmd& command, int height) {
+  const ImVec4& clip = command.ClipRect;
+  const int x0 = static_cast<int>(clip.x), bottom = static_cast<int>(static_cast<float>(height) - clip.w);
+  const int y1 = height - bottom;
+  return {x0, y1 - static_cast<int>(clip.w - clip.y), x0 + static_cast<int>(clip.z - clip.x), y1};
+}
+
+/// The corners of a triangle of a command.
+struct Triangle {
+  ImVec2 a, b, c;
+  Triangle(const ImDrawVert* vertices, const ImDrawIdx* indices)
+      : a(vertices[indices[0]].pos), b(vertices[indices[1]].pos), c(vertices[indices[2]].pos) {}
+  ImRect bounds() const {
+    return {std::min({a.x, b.x, c.x}), std::min({a.y, b.y, c.y}), std::max({a.x, b.x, c.x}),
+            std::max({a.y, b.y, c.y})};
+  }
+};
+
+/// The fingerprints of one frame.
+class Squares {
+ public:
+  Squares(int width, int height, std::uint64_t seed)
+      : width_(width),
+        height_(height),
+        columns_(squaresIn(width)),
+        values_(static_cast<std::size_t>(columns_) * static_cast<std::size_t>(squaresIn(height)), seed) {}
+
+  /// Adds the word to every square that the rectangle touches within the box.
+  void add(const ImRect& area, const PixelBox& box, std::uint64_t word) {
+    const auto cut = [](float at, int from, int to) {
+      return std::clamp(at, static_cast<float>(from), static_cast<float>(to));
+    };
+    const int left = std::max(box.x0, 0), right = std::min(box.x1, width_), top = std::max(box.y0, 0),
+              bottom = std::min(box.y1, height_);
+    if (left >= right || top >= bottom) return;
+    const int x0 = static_cast<int>(cut(area.Min.x, left, right)) / kSquare,
+              y0 = static_cast<int>(cut(area.Min.y, top, bottom)) / kSquare,
+              x1 = squaresIn(static_cast<int>(std::ceil(cut(area.Max.x, left, right)))),
+              y1 = squaresIn(static_cast<int>(std::ceil(cut(area.Max.y, top, bottom))));
+    for (int y = y0; y < y1; ++y)
+      for (int x = x0; x < x1; ++x) {
+        Fingerprint print(values_[static_cast<std::size_t>(y * columns_ + x)]);
+        print.add(word);
+        values_[static_cast<std::size_t>(y * columns_ + x)] = print.value();
+      }
+  }
+  std::vector<std::uint64_t> take() { return std::move(values_); }
+
+ private:
+  int width_, height_, columns_;
+  std::vector<std::uint64_t> values_;
+};
+
+void addTriangles(const ImDrawList& list, const ImDrawCmd& command, std::uint64_t state,
+                  const PixelBox& scissor, const std::vector<std::uint64_t>& prints, Squares& squares) {
+  const ImDrawVert* const vertices = list.VtxBuffer.Data + command.VtxOffset;
+  const std::uint64_t* const printed = prints.data() + command.VtxOffset;
+  const ImDrawIdx* const indices = list.IdxBuffer.Data + command.IdxOffset;
+  for (unsigned at = 0; at + 2 < command.ElemCount; at += 3) {
+    Fingerprint print(state);
+    for (unsigned corner = 0; corner < 3; ++corner) print.add(printed[indices[at + corner]]);
+    squares.add(Triangle(vertices, indices + at).bounds(), scissor, print.value());
+  }
+}
+
+std::vector<std::uint64_t> vertexPrints(const ImDrawList& list) {
+  std::vector<std::uint64_t> prints;
+  prints.reserve(static_cast<std::size_t>(list.VtxBuffer.Size));
+  for (const ImDrawVert& vertex : list.VtxBuffer) {
+    Fingerprint print;
+    print.addAll(vertex.pos, vertex.uv, vertex.col);
+    prints.push_back(print.value());
+  }
+  return prints;
+}
+
+/// Squares that differ, as boxes: runs along a row, together with equal runs below them.
+std::vector<PixelBox> differingBoxes(const std::vector<std::uint64_t>& before,
+                                     const std::vector<std::uint64_t>& now, int width, int height) {
+  const int columns = squaresIn(width), rows = squaresIn(height);
+  std::vector<PixelBox> boxes;
+  for (int y = 0; y < rows; ++y)
+    for (int x = 0; x < columns; ++x) {
+      const auto differs = [&](int column) {
+        const auto at = static_cast<std::size_t>(y * columns + column);
+        return before[at] != now[at];
+      };
+      if (!differs(x)) continue;
+      const int first = x;
+      while (x < columns && differs(x)) ++x;
+      PixelBox box{first * kSquare, y * kSquare, std::min(x * kSquare, width),
+                   std::min((y + 1) * kSquare, height)};
+      const auto above = std::ranges::find_if(boxes, [&](const PixelBox& each) {
+        return each.x0 == box.x0 && each.x1 == box.x1 && each.y1 == box.y0;
+      });
+      if (above == boxes.end())
+        boxes.push_back(box);
+      else
+        above->y1 = box.y1;
+    }
+  return boxes;
+}
+
+PixelBox around(const PixelBox& a, const PixelBox& b) {
+  return {std::min(a.x0, b.x0), std::min(a.y0, b.y0), std::max(a.x1, b.x1), std::max(a.y1, b.y1)};
+}
+
+long areaOf(const PixelBox& box) {
+  return box.empty() ? 0 : long{box.x1 - box.x0} * (box.y1 - box.y0);
+}
+
+/// Puts together what costs the fewest pixels more, until few boxes are left; what then overlaps, too.
+void merge(std::vector<PixelBox>& boxes) {
+  constexpr std::size_t kMostCompared = 64;  // pairs of more would take longer than drawing them
+  while (boxes.size() > kMostCompared) {
+    boxes[boxes.size() - 2] = around(boxes[boxes.size() - 2], boxes.back());
+    boxes.pop_back();
+  }
+  while (true) {
+    std::size_t first = 0, second = 0;
+    long least = boxes.size() > kMostBoxes ? std::numeric_limits<long>::max() : 0;
+    for (std::size_t i = 0; i < boxes.size(); ++i)
+      for (std::size_t j = i + 1; j < boxes.size(); ++j) {
+        const bool overlap = !intersect(boxes[i], boxes[j]).empty();
+        const long more =
+            overlap ? -1 : areaOf(around(boxes[i], boxes[j])) - areaOf(boxes[i]) - areaOf(boxes[j]);
+        if (more < least) {
+          least = more;
+          first = i;
+          second = j;
+        }
+      }
+    if (first == second) return;
+    boxes[first] = around(boxes[first], boxes[second]);
+    boxes.erase(boxes.begin() + static_cast<std::ptrdiff_t>(second));
+  }
+}
+
+ImRect rectOf(const PixelBox& box) {
+  return {static_cast<float>(box.x0), static_cast<float>(box.y0), static_cast<float>(box.x1),
+          static_cast<float>(box.y1)};
+}
+
+/// Which boxes a rectangle touches, found by the squares where it is small.
+class BoxFinder {
+ public:
+  BoxFinder(std::span<const PixelBox> boxes, int width, int height)
+      : boxes_(boxes),
+        columns_(squaresIn(width)),
+        rows_(squaresIn(height)),
+        at_(static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows_), -1) {
+    for (std::size_t i = 0; i < boxes.size(); ++i)
+      for (int y = boxes[i].y0 / kSquare; y < squaresIn(boxes[i].y1); ++y)
+        for (int x = boxes[i].x0 / kSquare; x < squaresIn(boxes[i].x1); ++x)
+          at_[static_cast<std::size_t>(y * columns_ + x)] = static_cast<int>(i);
+  }
+
+  template <typename Take>
+  void find(const ImRect& area, Take take) const {
+    static constexpr float kFar = 1e6f;  // what lies further away has the same squares
+    const auto square = [](float at, int count) {
+      return std::clamp(static_cast<int>(std::clamp(at, 0.0f, kFar)) / kSquare, 0, count - 1);
+    };
+    const int x0 = square(area.Min.x, columns_), x1 = square(area.Max.x, columns_),
+              y0 = square(area.Min.y, rows_), y1 = square(area.Max.y, rows_);
+    constexpr int kSmall = 4;
+    if ((x1 - x0 + 1) * (y1 - y0 + 1) > kSmall) {
+      for (std::size_t i = 0; i < boxes_.size(); ++i)
+        if (rectOf(boxes_[i]).Overlaps(area)) take(i);
+      return;
+    }
+    int taken[kSmall], count = 0;
+    for (int y = y0; y <= y1; ++y)
+      for (int x = x0; x <= x1; ++x) {
+        const int box = at_[static_cast<std::size_t>(y * columns_ + x)];
+        if (box < 0 || std::find(taken, taken + count, box) != taken + count) continue;
+        taken[count++] = box;
+        if (rectOf(boxes_[static_cast<std::size_t>(box)]).Overlaps(area)) take(static_cast<std::size_t>(box));
+      }
+  }
+
+ private:
+  std::span<const PixelBox> boxes_;
+  int columns_, rows_;
+  std::vector<int> at_;  ///< by square: the box over it, or −1
+};
+
+/// One list of commands, cut to boxes. Its own are put back when this goes.
+class CutList {
+ public:
+  CutList(ImDrawList& list, std::span<const PixelBox> boxes, const BoxFinder& finder, int height)
+      : list_(list), kept_(boxes.size()) {
+    indices_.reserve(list.IdxBuffer.Size);
+    for (const ImDrawCmd& command : list.CmdBuffer) {
+      if (command.UserCallback)
+        addCallback(command, boxes);
+      else
+        addTriangles(command, boxes, finder, height);
+    }
+    if (commands_.empty()) list_.VtxBuffer.swap(vertices_);  // nor are vertices sent
+    list_.CmdBuffer.swap(commands_);
+    list_.IdxBuffer.swap(indices_);
+  }
+  ~CutList() {
+    list_.CmdBuffer.swap(commands_);
+    list_.IdxBuffer.swap(indices_);
+    if (!vertices_.empty()) list_.VtxBuffer.swap(vertices_);
+  }
+  CutList(const CutList&) = delete;
+  CutList& operator=(const CutList&) = delete;
+
+ private:
+  void add(const ImDrawCmd& command, const PixelBox& box) {
+    commands_.push_back(command);
+    const ImRect clip = rectOf(box);
+    commands_.back().ClipRect = ImVec4(clip.Min.x, clip.Min.y, clip.Max.x, clip.Max.y);
+  }
+
+  void addCallback(const ImDrawCmd& command, std::span<const PixelBox> boxes) {
+    if (command.UserCallback != CallbackPart::callback) {  // state to be set again
+      if (!commands_.empty() && commands_.back().UserCallback) commands_.push_back(command);
+      return;
+    }
+    ImVector<ImRect> areas;
+    static_cast<const CallbackPart*>(command.UserCallbackData)
+        ->describe([&](const ImRect& area, std::uint64_t) { areas.push_back(area); });
+    for (const PixelBox& box : boxes)
+      if (std::ranges::any_of(areas, [&](const ImRect& area) { return area.Overlaps(rectOf(box)); }))
+        add(command, box);
+  }
+
+  void addTriangles(const ImDrawCmd& command, std::span<const PixelBox> boxes, const BoxFinder& finder,
+                    int height) {
+    const ImDrawVert* const vertices = list_.VtxBuffer.Data + command.VtxOffset;
+    const ImDrawIdx* const from = list_.IdxBuffer.Data + command.IdxOffset;
+    for (unsigned at = 0; at + 2 < command.ElemCount; at += 3)
+      finder.find(Triangle(vertices, from + at).bounds(),
+                  [&](std::size_t box) { kept_[box].insert(kept_[box].end(), from + at, from + at + 3); });
+    const PixelBox scissor = scissorOf(command, height);
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+      const PixelBox box = intersect(scissor, boxes[i]);
+      if (!box.empty() && !kept_[i].empty()) {
+        add(command, box);
+        commands_.back().IdxOffset = static_cast<unsigned>(indices_.Size);
+        commands_.back().ElemCount = static_cast<unsigned>(kept_[i].size());
+        for (const ImDrawIdx index : kept_[i]) indices_.push_back(index);
+      }
+      kept_[i].clear();
+    }
+  }
+
+  ImDrawList& list_;
+  ImVector<ImDrawCmd> commands_;
+  ImVector<ImDrawIdx> indices_;
+  ImVector<ImDrawVert> vertices_;
+  std::vector<std::vector<ImDrawIdx>> kept_;  ///< by box, of one command
+};
+
+}  // namespace
+
+void Fingerprint::addBytes(const void* bytes, std::size_t size) {
+  const auto* from = static_cast<const unsigned char*>(bytes);
+  for (std::uint64_t word = 0; size > 0; word = 0) {
+    const std::size_t part = std::min(size, sizeof word);
+    std::memcpy(&word, from, part);
+    add(word);
+    from += part;
+    size -= part;
+  }
+}
+
+void CallbackPart::callback(const ImDrawList*, const ImDrawCmd* command) {
+  const ImVec4& clip = command->ClipRect;
+  static_cast<CallbackPart*>(command->UserCallbackData)
+      ->draw({static_cast<int>(clip.x), static_cast<int>(clip.y), static_cast<int>(clip.z),
+              static_cast<int>(clip.w)});
+}
+
+std::vector<PixelBox> Damage::compare(const ImDrawData& drawn, const Frame& frame) {
+  Fingerprint seed;
+  seed.addAll(frame.clear[0], frame.clear[1], frame.clear[2]);
+  Squares squares(frame.width, frame.height, seed.value());
+  const PixelBox whole{0, 0, frame.width, frame.height};
+  for (int i = 0; i < drawn.CmdListsCount; ++i) {
+    const ImDrawList& list = *drawn.CmdLists[i];
+    const std::vector<std::uint64_t> prints = vertexPrints(list);
+    for (const ImDrawCmd& command : list.CmdBuffer) {
+      if (command.UserCallback == CallbackPart::callback) {
+        static_cast<const CallbackPart*>(command.UserCallbackData)
+            ->describe([&](const ImRect& area, std::uint64_t print) { squares.add(area, whole, print); });
+      } else if (!command.UserCallback) {
+        const PixelBox scissor = scissorOf(command, frame.height);
+        const ImTextureID texture = command.GetTexID();
+        const auto version = frame.textureVersion(texture);
+        Fingerprint state;
+        state.addAll(texture, scissor, version ? *version : ++changes_);
+        addTriangles(list, command, state.value(), scissor, prints, squares);
+      }
+    }
+  }
+  const std::vector<std::uint64_t> before = std::exchange(squares_, squares.take());
+  const bool same = std::exchange(width_, frame.width) == frame.width &&
+                    std::exchange(height_, frame.height) == frame.height;
+  if (!same || before.size() != squares_.size()) return {whole};
+  std::vector<PixelBox> boxes = differingBoxes(before, squares_, frame.width, frame.height);
+  merge(boxes);
+  return boxes;
+}
+
+void withinBoxes(ImDrawData& drawn, std::span<const PixelBox> boxes, const std::function<void()>& render) {
+  const auto width = static_cast<int>(drawn.DisplaySize.x), height = static_cast<int>(drawn.DisplaySize.y);
+  const BoxFinder finder(boxes, width, height);
+  std::vector<std::unique_ptr<CutList>> cut;
+  for (int i = 0; i < drawn.CmdListsCount; ++i)
+    cut.push_back(std::make_unique<CutList>(*drawn.CmdLists[i], boxes, finder, height));
+  render();
+}
+
+}  // namespace headscope::app
