@@ -13,6 +13,10 @@
 
 namespace headscope::app {
 
+bool ChildProgram::available() {
+  return true;
+}
+
 attention::Result<std::unique_ptr<ChildProgram>> ChildProgram::start(const std::string& program,
                                                                      const std::vector<std::string>& words,
                                                                      std::function<void()> wake) {

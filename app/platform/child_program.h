@@ -17,6 +17,8 @@ namespace headscope::app {
 /// This program, run once more beside the window for what takes long. It ends with who owns it.
 class ChildProgram {
  public:
+  /// Whether programs can be started here at all.
+  static bool available();
   /// `program`: its file. `wake` is called, on a thread of its own, where it has said something or has ended.
   static attention::Result<std::unique_ptr<ChildProgram>> start(const std::string& program,
                                                                 const std::vector<std::string>& words,

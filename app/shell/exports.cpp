@@ -151,7 +151,15 @@ bool Exports::take() {
   return true;
 }
 
+bool Exports::available() const {
+  if (ChildProgram::available()) return true;
+  services_.view.messages.fail(
+      "Films and hand-outs are made by the installed Headscope. Copy this scene's link and open it there.");
+  return false;
+}
+
 void Exports::askForHandout() {
+  if (!available()) return;
   FileQuestion question{"Save a hand-out", {".pdf"}, "handout.pdf", {}};
   question.chosen = [this](Scene& scene, const auto& path, const Outcome& outcome) {
     run(own().cursor.page == "talk" ? own() : scene, {"handout"}, path, outcome);
@@ -165,7 +173,10 @@ std::vector<Action> Exports::actions() {
            .section = "Picture",
            .whileTyping = true,
            .words = "video mp4 webm gif animation export",
-           .run = [this](Scene&) { services_.view.dialog = std::make_shared<RecordDialog>(*this); }},
+           .run =
+               [this](Scene&) {
+                 if (available()) services_.view.dialog = std::make_shared<RecordDialog>(*this);
+               }},
           {.id = "film.stop",
            .name = "Stop recording",
            .section = "Picture",

@@ -32,6 +32,8 @@ class Exports {
   void run(const Scene& scene, std::vector<std::string> words, const std::filesystem::path& path,
            const Outcome& outcome);
   void askForHandout();
+  /// Whether this program can be run here; else says where films and hand-outs are made.
+  bool available() const;
   /// The window's own scene, which a stage hides.
   const Scene& own() const;
   void removeInput();

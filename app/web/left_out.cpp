@@ -4,10 +4,14 @@
 
 namespace headscope::app {
 
+bool ChildProgram::available() {
+  return false;
+}
+
 attention::Result<std::unique_ptr<ChildProgram>> ChildProgram::start(const std::string&,
                                                                      const std::vector<std::string>&,
                                                                      std::function<void()>) {
-  return attention::Error{"films and hand-outs are made by the installed program, not in a browser"};
+  return attention::Error{"A browser's page starts no program."};
 }
 
 ChildProgram::~ChildProgram() = default;

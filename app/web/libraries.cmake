@@ -166,6 +166,12 @@ add_library(fmt::fmt ALIAS web_fmt)
 
 # Sizes of tensors in a file may need more than the 32 bits of a pointer.
 web_library(eigen INCLUDE ${from}/eigen3 DEFINE "EIGEN_DEFAULT_DENSE_INDEX_TYPE=long long")
+# Its vectors are SSE's, which Emscripten translates for what asks for them. What it has in assembly
+# is for old versions of GCC, one of which clang says it is.
+set(packets ${from}/eigen3/Eigen/src/Core/arch/SSE/PacketMath.h)
+file(READ ${packets} text)
+string(REPLACE "#if EIGEN_COMP_GNUC && EIGEN_COMP_GNUC < 63" "#if 0" text "${text}")
+file(CONFIGURE OUTPUT ${packets} CONTENT "${text}" @ONLY)
 add_library(Eigen3::Eigen ALIAS web_eigen)
 web_library(json INCLUDE ${from}/nlohmann-json3/single_include)
 add_library(nlohmann_json::nlohmann_json ALIAS web_json)

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 
 // Of the assets, what the program doesn't read.
-const kLeftOut = new Set(['__pycache__', 'screenshots', 'icon', 'trainer', 'train.py']);
+const kLeftOut = new Set(['__pycache__', 'screenshots', 'icon', 'trainer', 'train.py', 'python']);
 
 const options = { files: [], file: [] };
 for (let i = 2; i < process.argv.length; i += 2) {

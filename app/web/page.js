@@ -71,9 +71,10 @@ class HeadscopePage {
     this.fragment = fragment;
     try { history.replaceState(null, '', fragment || location.pathname + location.search); } catch { /* a page in a frame may not */ }
   }
-  typing(types) {
-    if (types) this.typed.focus({ preventScroll: true });
-    else Module.canvas.focus({ preventScroll: true });
+  typing(types, x, y, height) {
+    Object.assign(this.typed.style, { left: `${x}px`, top: `${y}px`, height: `${height}px`, fontSize: `${height}px` });
+    const box = types ? this.typed : Module.canvas;
+    if (document.activeElement !== box) box.focus({ preventScroll: true });
   }
   frame(milliseconds, nextIn) {
     if (!this.firstFrame) {
@@ -84,6 +85,28 @@ class HeadscopePage {
     if (this.frames.length > 1000) this.frames.shift();
     this.nextIn = nextIn;
     this.turnSoon();
+  }
+
+  // Reading these back waits for the graphics process until it has drawn everything before; what was set last is
+  // remembered instead.
+  rememberDrawingState() {
+    const gl = WebGL2RenderingContext.prototype, last = new Map();
+    const remember = (method, ...names) => {
+      const set = gl[method];
+      gl[method] = function (...values) {
+        if (names.length === 1) last.set(gl[names[0]], values);
+        else names.forEach((name, i) => last.set(gl[name], values[i % values.length]));
+        set.apply(this, values);
+      };
+    };
+    remember('viewport', 'VIEWPORT');
+    remember('scissor', 'SCISSOR_BOX');
+    remember('clearColor', 'COLOR_CLEAR_VALUE');
+    remember('activeTexture', 'ACTIVE_TEXTURE', 'ACTIVE_TEXTURE');
+    for (const method of ['blendFunc', 'blendFuncSeparate']) remember(method, 'BLEND_SRC_RGB', 'BLEND_DST_RGB', 'BLEND_SRC_ALPHA', 'BLEND_DST_ALPHA');
+    for (const method of ['blendEquation', 'blendEquationSeparate']) remember(method, 'BLEND_EQUATION_RGB', 'BLEND_EQUATION_ALPHA');
+    const read = gl.getParameter;
+    gl.getParameter = function (name) { return last.has(name) ? last.get(name) : read.call(this, name); };
   }
 
   // Work: in each turn what waits begins, and where there is nothing, what rests last goes on. Its stack lies
@@ -333,6 +356,7 @@ async function begin(page) {
   const missing = page.missing();
   if (missing) throw new Error(`this browser has no ${missing}. A current Firefox, Chrome, Edge or Safari has it.`);
   const [program, files] = await Promise.all([page.unpacked('program'), page.unpacked('files')]);
+  page.rememberDrawingState();
   Module.wasmBinary = program;
   Module.mainScriptUrlOrBlob = 'headscope.js';
   Module.onAbort = why => page.failed('the program ended: ' + why);

@@ -30,7 +30,7 @@ mergeInto(LibraryManager.library, {
     stringToUTF8(path, at, bytes);
     return at;
   },
-  headscopePageTyping: function (types) { Module.page.typing(types !== 0); },
+  headscopePageTyping: function (types, x, y, height) { Module.page.typing(types !== 0, x, y, height); },
   headscopePageFrame: function (milliseconds, nextIn) { Module.page.frame(milliseconds, nextIn); },
   headscopePageFailed: function (why) { Module.page.failed(UTF8ToString(why)); },
 });

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { sleep } from '../../app/web/browser.mjs';
-import { address, browser, check, click, expectSame, folder, fragmentOf, kHeight, kWidth, native, picture, placeOf, says, scene,
+import { act, address, browser, check, click, expectSame, folder, fragmentOf, kHeight, kWidth, native, picture, placeOf, says, scene,
   sceneFile, textsOf, words, write } from './page_under_test.mjs';
 
 const models = join(dirname(dirname(fileURLToPath(import.meta.url))), 'golden_models');
@@ -60,6 +60,25 @@ await check('The browser’s own dialog gives a file', async () => {
   await browser.key('o', { modifiers: 2, code: 'KeyO' });
   await given;
   await says(/chosen/);
+});
+
+await check('The browser’s own dialog gives a model’s folder', async () => {
+  await browser.open(address);
+  await browser.key('O', { modifiers: 10, code: 'KeyO' });
+  await sleep(500);
+  const given = browser.giveFiles(join(models, 'gpt2'));
+  await click(kWidth / 2 + 4, kHeight / 2 + 146);  // the dialog is in the middle, and pictures are without it
+  await given;
+  await says(/gpt2/i);
+});
+
+await check('Films and hand-outs are said to be the installed program’s before anything is asked', async () => {
+  for (const action of ['record a film', 'save a hand-out']) {
+    await browser.open(address);
+    await act(action);
+    await says(/made by the installed Headscope/);
+    assert.doesNotMatch(await words(), /Choose a file|handout\.pdf/);
+  }
 });
 
 await check('A scene that is saved is a download, which opens natively', async () => {

@@ -77,6 +77,10 @@ await check('An input method writes into the box that is edited', async () => {
   await click(150, 110);
   await browser.key('a', { modifiers: 2, code: 'KeyA' });
   await browser.until("document.activeElement.id === 'typed'", 'the page takes text');
+  await browser.settled();
+  // Where the caret is, so that what the input method offers is beside it.
+  const caret = await browser.evaluate("(({ x, y, height }) => ({ x, y, height }))(document.getElementById('typed').getBoundingClientRect())");
+  assert.ok(caret.x > 20 && caret.x < 290 && caret.y > 95 && caret.y < 160 && caret.height > 8, JSON.stringify(caret));
   await browser.send('Input.imeSetComposition', { text: 'Gro', selectionStart: 3, selectionEnd: 3 });
   await browser.send('Input.insertText', { text: 'Größe zählt' });
   await sleep(1000);

@@ -38,8 +38,9 @@ void headscopePageAskForFiles(const char* endings);
 /// The path of the first file, or of the folder, that was chosen in it since the last call, to be freed; null
 /// where none was.
 char* headscopePageTakeFile();
-/// Shows the keyboard of a screen that is touched, or hides it.
-void headscopePageTyping(int types);
+/// Whether text is typed: a screen that is touched shows its keyboard, and an input method its candidates below the
+/// caret, whose top is at x, y and which is `height` high, in the page's own pixels.
+void headscopePageTyping(int types, float x, float y, float height);
 /// The first frame is drawn: `milliseconds` it took. Later ones as well, for tests.
 void headscopePageFrame(double milliseconds, double nextIn);
 /// The program can't begin or go on: says why in place of it.

@@ -12,6 +12,7 @@
 
 #include "app/platform/imgui_compat.h"
 #include "app/platform/touches.h"
+#include "app/platform/track.h"
 #include "app/platform/utf8.h"
 #include "app/platform/web/page.h"
 
@@ -26,12 +27,20 @@ constexpr const char* kCanvas = "#canvas";
 }  // namespace
 
 struct Window::State {
+  /// Whether text is typed, and where: the caret's top and height in the page's pixels.
+  struct Typing {
+    bool types = false;
+    float x = 0, y = 0, height = 0;
+    bool operator==(const Typing&) const = default;
+  };
+
   EMSCRIPTEN_WEBGL_CONTEXT_HANDLE context = 0;
   InputQueue* queue = nullptr;
   bool refresh = true;
   int width = 0, height = 0;
   std::string clipboard, cursor;
-  bool full = false, types = false;
+  bool full = false;
+  Typing typing;
   Touches touches{[this](InputEvent event) { push(std::move(event)); }};
 
   void push(InputEvent event) {
@@ -312,8 +321,12 @@ void Window::present() {
                             : cursor == ImGuiMouseCursor_None    ? "none"
                                                                  : "default";
   if (state_->cursor != shape) headscopePageCursor((state_->cursor = shape).c_str());
-  const bool types = ImGui::GetIO().WantTextInput;
-  if (std::exchange(state_->types, types) != types) headscopePageTyping(types);
+  State::Typing typing{.types = ImGui::GetIO().WantTextInput};
+  if (const auto caret = tracked("caret"); caret && typing.types)
+    typing = {true, caret->Min.x / ratio(), caret->Min.y / ratio(), caret->GetHeight() / ratio()};
+  if (state_->typing == typing) return;
+  state_->typing = typing;
+  headscopePageTyping(typing.types, typing.x, typing.y, typing.height);
 }
 
 void Window::setTitle(const std::string& title) {
