@@ -345,7 +345,7 @@ def others_share(before, after, seconds, cores):
 
 
 def others_text(share):
-    text = f"Other programs took {share:.0%} of the processors meanwhile."
+    text = f"Meanwhile other programs used {share:.0%} of the processors."
     return text if share <= QUIET else text + " That is too much for the figures to be worth quoting."
 
 
