@@ -8,6 +8,8 @@
 #include <limits>
 #include <numbers>
 
+#include "attention/kernels/entropy.h"
+
 namespace headscope::attention {
 namespace {
 
@@ -98,6 +100,10 @@ SoftmaxRow softmaxRow(const float* scores, Index count, float* weights, std::opt
   }
   for (Index j = 0; j < count; ++j) weights[j] /= sum;
   return {max, sum, max + std::log(sum)};
+}
+
+float entropy(const float* probabilities, Index count) {
+  return kernels::entropyOf(probabilities, static_cast<std::size_t>(count));
 }
 
 }  // namespace headscope::attention

@@ -25,6 +25,9 @@ float shareBeside(float sink, float lse);
 /// ln(exp(lse) + exp(sink)); −inf where no key is visible.
 float lseWith(float sink, float lse);
 
+/// The entropy −Σ p·ln p of `count` probabilities, in nats; NaN where one is NaN.
+float entropy(const float* probabilities, Index count);
+
 /// exp(x) for x ≤ 0, within two units in the last place; 0 below −87.33, where the result would
 /// be subnormal; NaN for NaN. Written without branches and tables, so that compilers vectorise it.
 float expNonPositive(float x);

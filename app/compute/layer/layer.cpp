@@ -3,9 +3,12 @@
 namespace headscope::app {
 
 ComputedLayer::ComputedLayer(Workers& workers, Resources& resources)
-    : answer_(workers, [&resources](const Setup& setup, std::stop_token stop) -> attention::Result<Snapshot> {
-        return computeSnapshot(setup, resources, stop);
-      }) {}
+    : answer_(workers,
+              [this, &resources](const Setup& setup, std::stop_token stop) -> attention::Result<Snapshot> {
+                attention::Result<Snapshot> computed = computeSnapshot(setup, resources, stop);
+                if (computed.ok() && prepare_) prepare_(*computed, stop);
+                return computed;
+              }) {}
 
 void ComputedLayer::forget() {
   answer_.forget();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <stop_token>
 #include <utility>
 
 #include "app/compute/jobs/answer.h"
@@ -18,6 +20,10 @@ class ComputedLayer {
     asked_ = true;
     answer_.ask(setup, lane);
   }
+  /// `prepare` is called with every new snapshot, on the worker, for what would hold up the frame that shows
+  /// it. Before the first is asked for.
+  using Prepare = std::function<void(Snapshot&, std::stop_token)>;
+  void prepareWith(Prepare prepare) { prepare_ = std::move(prepare); }
   /// Whether it was asked for since the last call.
   bool takeAsked() { return std::exchange(asked_, false); }
   /// Drops what was taken, and what is under way: null as before the first.
@@ -33,6 +39,7 @@ class ComputedLayer {
   std::shared_ptr<const Answered<Setup, Snapshot>> taken_;
   std::shared_ptr<const Snapshot> snapshot_;
   bool asked_ = false;
+  Prepare prepare_;
   Answer<Setup, Snapshot> answer_;
 };
 

@@ -44,6 +44,8 @@ struct SequenceSnapshot {
       undropped;  ///< [heads, n, m] the weights before dropout, where there is dropout; else empty
   std::vector<attention::HeadProfile> profiles;  ///< [heads]
   HeadPictures pictures;
+  attention::Stack cacheBands;  ///< cachePicture in the grain below; empty where nobody asked for it
+  Index bandDims = 0, bandTokens = 0;
   DecodeCheck decode;
   std::optional<OtherMask> other;  ///< when the scene compares
 

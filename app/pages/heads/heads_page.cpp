@@ -19,6 +19,18 @@ namespace {
 constexpr double kPlayInterval = 0.7;  // seconds a decode step stays before the next
 }
 
+HeadsPage::HeadsPage(PageServices& services) : services_(services), page_(services.view) {
+  services_.layer.prepareWith([bands = bands_](Snapshot& snapshot, std::stop_token stop) {
+    const Index at = bands->sequence, dims = bands->dims, tokens = bands->tokens;
+    if (at < 0 || at >= std::ssize(snapshot.sequences)) return;
+    SequenceSnapshot& sequence = snapshot.sequences[static_cast<std::size_t>(at)];
+    sequence.cacheBands =
+        cachePicture(sequence.attention, {dims, tokens}, attention::NumberFormat::fp32, std::move(stop));
+    sequence.bandDims = dims;
+    sequence.bandTokens = tokens;
+  });
+}
+
 bool HeadsPage::take(const Scene& scene) {
   page_.catchingUp = !services_.layer.upToDate(scene.setup);
   page_.busySeconds = services_.layer.busySeconds();
@@ -82,7 +94,12 @@ void HeadsPage::showPictures(const Scene& scene) {
   const auto start = std::chrono::steady_clock::now();
   page_.grid.set(level.of(quantity), view.time, ease);
   page_.drawnCacheGrain = page_.cacheGrain;
-  page_.cache.set(cachePicture(sequence.attention, page_.cacheGrain), view.time, ease);
+  const bool prepared = page_.cacheGrain == CacheGrain{sequence.bandDims, sequence.bandTokens};
+  page_.cache.set(prepared ? sequence.cacheBands : cachePicture(sequence.attention, page_.cacheGrain),
+                  view.time, ease);
+  bands_->sequence = scene.cursor.sequence;
+  bands_->dims = page_.cacheGrain.dims;
+  bands_->tokens = page_.cacheGrain.tokens;
   if (focus >= 0)
     page_.focus.set(drawHead(sequence.attention, sequence.values(quantity), focus, focusFactor), view.time,
                     ease && shown_.focus == focus);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+
 #include "app/compute/layer/cursor_fit.h"
 #include "app/pages/common/page.h"
 #include "app/pages/heads/heads_state.h"
@@ -9,7 +11,7 @@ namespace headscope::app {
 /// Every head of the layer, one of them taken apart, and its KV cache.
 class HeadsPage : public Page {
  public:
-  explicit HeadsPage(PageServices& services) : services_(services), page_(services.view) {}
+  explicit HeadsPage(PageServices& services);
 
   std::vector<Action> actions() override;
   bool take(const Scene& scene) override;
@@ -54,6 +56,11 @@ class HeadsPage : public Page {
   HeadsState page_;
   CursorFit fit_;
   double uploadSeconds_ = 0;
+  /// The bands that were last needed: the worker, which may outlive the page, makes the next ones like them.
+  struct Bands {
+    std::atomic<Index> sequence = -1, dims = 0, tokens = 0;
+  };
+  const std::shared_ptr<Bands> bands_ = std::make_shared<Bands>();
   /// What the textures hold, so that they are filled anew only when something else is to be seen.
   struct Shown {
     std::shared_ptr<const Snapshot> snapshot;

@@ -1,6 +1,6 @@
 #include <cmath>
-#include <limits>
 
+#include "attention/core/softmax.h"
 #include "attention/heads/detectors/detector.h"
 
 namespace headscope::attention::detectors {
@@ -13,10 +13,8 @@ DetectorScore entropyRatio(const ObservedHead& head) {
   Index rows = 0;
   for (Index row = 0; row < head.rows(); ++row) {
     if (head.visible(row) < 2) continue;
-    const auto weights = head.weights().row(row).head(head.visibleEnd(row)).array();
-    // A vectorised logarithm, as this is asked of every weight on the screen.
-    const float entropy = -(weights * weights.max(std::numeric_limits<float>::min()).log()).sum();
-    ratios += entropy / std::log(static_cast<double>(head.visible(row)));
+    ratios += entropy(head.weights().row(row).data(), head.visibleEnd(row)) /
+              std::log(static_cast<double>(head.visible(row)));
     ++rows;
   }
   if (rows == 0) return {};

@@ -48,6 +48,25 @@ TEST(Softmax, whatIsNotANumberStaysWithinItsVisibleKeys) {
     }
 }
 
+/// A float's logarithm is within 2^-23 of itself and of 1, and sums of n floats add n roundings at most.
+TEST(Softmax, entropyIsThatOfDoubles) {
+  for (const int count : {1, 2, 15, 16, 17, 33, 512, 1000}) {
+    std::vector<float> p(static_cast<std::size_t>(count));
+    double sum = 0, expected = 0;
+    for (int i = 0; i < count; ++i)
+      sum += p[static_cast<std::size_t>(i)] = std::exp(-0.17f * static_cast<float>(i * 7 % count));
+    for (float& each : p) {
+      each = static_cast<float>(each / sum);
+      if (each > 0) expected -= static_cast<double>(each) * std::log(static_cast<double>(each));
+    }
+    EXPECT_NEAR(entropy(p.data(), count), expected, (1 + expected) * 1e-6) << count << " probabilities";
+  }
+  const float extremes[] = {1, 0, 1e-45f, 0};
+  EXPECT_NEAR(entropy(extremes, 4), 0, 1e-6);
+  const float notANumber[] = {0.5f, std::nanf(""), 0.5f};
+  EXPECT_TRUE(std::isnan(entropy(notANumber, 3)));
+}
+
 TEST(Softmax, bitsDoNotDependOnWhereTheRowLies) {
   const Matrix values = gaussianMatrix(1, 61, 3) * 20;
   std::vector<float> first(61);
