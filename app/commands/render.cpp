@@ -23,7 +23,7 @@ namespace headscope::app {
 namespace {
 
 struct RenderOptions {
-  std::string scene, output, page, room;
+  std::string scene, output, page, view;
   std::optional<std::string> size, theme, what, width, height, image;
   std::optional<double> scale, dpi;
   std::optional<Index> head, step;
@@ -41,7 +41,7 @@ bool isVector(const std::string& path) {
 /// has options of the window.
 std::optional<PictureKind> pictureOf(const RenderOptions& options) {
   const bool vector = isVector(options.output);
-  const bool ofWindow = !vector || options.size || options.present || !options.room.empty();
+  const bool ofWindow = !vector || options.size || options.present || !options.view.empty();
   const std::string what = options.what.value_or(ofWindow ? kWindowName : "page");
   if (what == kWindowName || (what == "page" && !vector)) return std::nullopt;
   const auto at = std::find(kPictureNames.begin(), kPictureNames.end(), what) - kPictureNames.begin();
@@ -61,7 +61,7 @@ attention::Status checkMeaning(const RenderOptions& options, bool picture) {
   if (!picture && options.dpi) return refuse("--dpi", kPictures);
   constexpr const char* kWindow = "the window's picture, --what window";
   if (picture && options.size) return refuse("--size", kWindow);
-  if (picture && !options.room.empty()) return refuse("--room", kWindow);
+  if (picture && !options.view.empty()) return refuse("--view", kWindow);
   if (picture && options.present) return refuse("--present", kWindow);
   return attention::success();
 }
@@ -112,13 +112,13 @@ int runRender(const RenderOptions& options) {
     return std::find(names.begin(), names.end(), word) - names.begin();
   };
   if (!options.page.empty()) scene->cursor.page = options.page;
-  if (const auto room = chosen(kTabNames, options.room); room < std::ssize(kTabNames)) {
+  if (const auto view = chosen(kTabNames, options.view); view < std::ssize(kTabNames)) {
     scene->cursor.page = "mask";
-    scene->cursor.studio.tab = static_cast<StudioTab>(room);
+    scene->cursor.studio.tab = static_cast<StudioTab>(view);
   }
-  if (const auto room = chosen(kCacheViewNames, options.room); room < std::ssize(kCacheViewNames)) {
+  if (const auto view = chosen(kCacheViewNames, options.view); view < std::ssize(kCacheViewNames)) {
     scene->cursor.page = "cache";
-    scene->cursor.cacheView = static_cast<CacheView>(room);
+    scene->cursor.cacheView = static_cast<CacheView>(view);
   }
   const std::string& page = scene->cursor.page;
   if (options.step && !picture && page != "heads" && page != "cache")
@@ -188,7 +188,7 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
                    "heads (model), "
                    "patch, attribution and lens; or page, what the page shows. window is the window as it is "
                    "seen, also as lines and text in an SVG or PDF; default for a PNG, and with --size, "
-                   "--present or --room")
+                   "--present or --view")
       ->check(CLI::IsMember(names));
   command->add_option("--size", options->size, "Pixels of the window, as WIDTHxHEIGHT; default 1920x1080");
   command->add_option("--width", options->width, "Of a picture without the window: 800 pixels, or 120mm");
@@ -204,13 +204,13 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
   for (const PageRow& row : pageTable()) pages.emplace_back(row.info.key);
   command->add_option("--page", options->page, "The page; default: as in the scene")
       ->check(CLI::IsMember(pages));
-  std::vector<std::string> rooms(kTabNames.begin(), kTabNames.end());
-  rooms.insert(rooms.end(), kCacheViewNames.begin(), kCacheViewNames.end());
+  std::vector<std::string> views(kTabNames.begin(), kTabNames.end());
+  views.insert(views.end(), kCacheViewNames.begin(), kCacheViewNames.end());
   command
-      ->add_option("--room", options->room,
+      ->add_option("--view,--room", options->view,
                    "The mask studio's: mask, biases or compare; the page Cache's: growth, shapes, precision, "
                    "eviction or paging")
-      ->check(CLI::IsMember(rooms));
+      ->check(CLI::IsMember(views));
   command->add_option("--head", options->head, "Enlarge this head");
   command->add_option("--step", options->step, "Decode this many tokens");
   command

@@ -197,6 +197,10 @@ void readField(ObjectReader& reader, const char* key, const Field& field, Scene&
         }
       },
       field.access);
+  // As older files call these tabs.
+  std::string& tab = scene.cursor.lab.tab;
+  if (tab == "many") tab = "head_count";
+  if (tab == "wrong") tab = "mistakes";
 }
 
 Json fieldJson(const Field& field, const Scene& scene) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/scene/field.h"
@@ -14,6 +16,12 @@ const std::vector<Field>& allFields();
 
 /// The row of a path; std::invalid_argument where there is none.
 const Field& fieldAt(std::string_view path);
+
+/// What older files call a field, and what it is called now.
+inline constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kFormerPaths{
+    {{"cursor.cache_room", "cursor.cache_view"},
+     {"cursor.studio.room", "cursor.studio.view"},
+     {"cursor.lab.room", "cursor.lab.view"}}};
 
 /// The manual's table of the fields, in Markdown.
 std::string fieldsMarkdown();

@@ -24,7 +24,7 @@ constexpr Anything kText{"text"}, kSeed{"a whole number from 0"}, kFile{"a path"
 constexpr Track kSeeds{0, 99};
 constexpr Scale kLog = Scale::logarithmic;
 constexpr Range kDims{1, kMaxModelDim, "dimensions"};
-#define HEADSCOPE_T5 "cursor.page=mask cursor.studio.room=biases model.position=t5"
+#define HEADSCOPE_T5 "cursor.page=mask cursor.studio.view=biases model.position=t5"
 
 constexpr Field kSetupRows[] = {
     {"subject.model", kSubject<&SubjectSetup::model>, kFile, Elsewhere{"a file dialog"},

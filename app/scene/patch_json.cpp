@@ -29,6 +29,8 @@ bool isPlace(std::string_view path) {
 }
 
 const Field* findField(std::string_view path) {
+  for (const auto& [former, now] : kFormerPaths)
+    if (path == former) path = now;
   const auto& fields = allFields();
   const auto found =
       std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.path == path; });
@@ -85,7 +87,7 @@ void readPatchFields(ObjectReader& patch, const std::filesystem::path& folder, S
     if (!field) return patch.note(patch.at(name) + ": " + unknownField(name));
     if (name != kModelPath) readField(patch, name.c_str(), *field, scene);
     if (!patch.error().empty()) return;
-    changed.push_back(name);
+    changed.emplace_back(field->path);
   }
   dropEmptyNames(scene.setup.mask.additive);
   resolveFiles(scene, folder);

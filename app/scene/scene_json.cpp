@@ -32,7 +32,10 @@ void readObject(ObjectReader& reader, std::span<const Field> fields, std::size_t
     const std::size_t dot = rest.find('.');
     const std::string key(rest.substr(0, dot));
     if (dot == std::string_view::npos) {
-      readField(reader, key.c_str(), fields[i++], scene);
+      readField(reader, key.c_str(), fields[i], scene);
+      for (const auto& [former, now] : kFormerPaths)
+        if (now == fields[i].path) readField(reader, former.substr(prefix).data(), fields[i], scene);
+      ++i;
       continue;
     }
     std::size_t end = i;

@@ -41,7 +41,7 @@ std::string capitalised(std::string name) {
 /// "Colours: Magma", and of a page's tabs "Cache: Paging".
 std::string nameOf(const Field& field, const std::string& choice) {
   const std::string page = placeOf(std::get<Selection>(field.control), "cursor.page=");
-  if (field.path.ends_with("room") && !page.empty()) return capitalised(page) + ": " + choice;
+  if (field.path.ends_with("view") && !page.empty()) return capitalised(page) + ": " + choice;
   std::string name(field.path.substr(field.path.find_last_of('.') + 1));
   std::replace(name.begin(), name.end(), '_', ' ');
   return capitalised(name) + ": " + choice;

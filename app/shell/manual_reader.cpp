@@ -1,13 +1,13 @@
 #include "app/shell/manual_reader.h"
 
 #include <algorithm>
-#include <cctype>
 #include <numeric>
 
 #include "app/platform/track.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::app {
 
@@ -16,11 +16,6 @@ namespace {
 using BlockKind = MarkdownBlock::Kind;
 
 constexpr float kListWidth = 210, kIndent = 18, kCellGap = 16;
-
-std::string lowered(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 std::string wordsOf(const std::vector<RichSpan>& spans) {
   std::string words;
@@ -88,7 +83,7 @@ void ManualReader::readSections() {
     sections_.push_back({chapter, "", ""});
     for (const MarkdownBlock& block : blocks_[chapter]) {
       if (block.kind == BlockKind::heading && block.level > 1) sections_.push_back({chapter, block.text, ""});
-      sections_.back().words += lowered(wordsOf(block)) + "\n";
+      sections_.back().words += attention::lowerCase(wordsOf(block)) + "\n";
     }
   }
 }
@@ -145,7 +140,7 @@ void ManualReader::list(View& view, bool opening) {
   ImGui::BeginDisabled(visited_.empty());
   if (listRow(view, "manual.back", visited_.empty() ? "" : "← Back", false)) back();
   ImGui::EndDisabled();
-  const std::string wanted = lowered(wanted_);
+  const std::string wanted = attention::lowerCase(wanted_);
   if (wanted.empty()) {
     for (std::size_t i = 0; i < manual_.size(); ++i)
       if (listRow(view, "manual.chapter." + manual_[i].key, manual_[i].title, i == shown_)) go({i, ""});

@@ -1,25 +1,15 @@
 #include "app/widgets/actions.h"
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
 #include <stdexcept>
 
+#include "attention/text/ascii.h"
+
 namespace headscope::app {
 
-namespace {
-
-std::string lowerCase(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
-
-}  // namespace
-
 int Action::matches(std::string_view wanted) const {
-  const std::string text = lowerCase(wanted), ownName = lowerCase(name);
+  const std::string text = attention::lowerCase(wanted), ownName = attention::lowerCase(name);
   if (ownName.find(text) != std::string::npos) return 2;
   const std::string all = " " + ownName + " " + words;
   std::istringstream each(text);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "attention/text/ascii.h"
+
 namespace headscope::attention {
 
 namespace {
@@ -46,8 +48,7 @@ constexpr Row kRows[] = {
 std::string plain(std::string_view name) {
   std::string letters;
   for (const char c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)))
-      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (std::isalnum(static_cast<unsigned char>(c))) letters += lowerCase(c);
   return letters;
 }
 

@@ -3,12 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <set>
 #include <tuple>
 
 #include "attention/core/saturating.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::attention {
 
@@ -181,11 +181,8 @@ ShapeParameters parametersOf(const ModelShape& shape) {
 }
 
 const ModelShape* findShape(const std::vector<ModelShape>& shapes, std::string_view name) {
-  const auto same = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-  };
   for (const ModelShape& shape : shapes)
-    if (std::equal(shape.name.begin(), shape.name.end(), name.begin(), name.end(), same)) return &shape;
+    if (lowerCase(shape.name) == lowerCase(name)) return &shape;
   return nullptr;
 }
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "attention/models/model_shape_reader.h"
+#include "attention/text/ascii.h"
 #include "attention/text/suggestion.h"
 
 namespace headscope::attention {
@@ -59,7 +60,7 @@ std::string plainModelName(std::string_view name) {
   std::vector<std::string> words(1);
   for (const char c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) || c == '.')
-      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      words.back() += lowerCase(c);
     else if (!words.back().empty())
       words.emplace_back();
   }

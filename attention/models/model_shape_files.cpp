@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include "attention/models/model.h"
 #include "attention/models/model_shape_reader.h"
 #include "attention/models/weight_count.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::attention {
 
@@ -59,8 +59,7 @@ namespace {
 WeightFormat formatOf(std::string_view kind) {
   if (kind == "F32") return WeightFormat::fp32;
   if (kind == "F16") return WeightFormat::fp16;
-  std::string name(kind);
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string name = lowerCase(kind);
   for (std::size_t i = 0; i < kWeightFormats.size(); ++i)
     if (kWeightFormats[i].name == name) return static_cast<WeightFormat>(i);
   return WeightFormat::published;

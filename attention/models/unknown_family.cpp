@@ -3,20 +3,19 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 #include <string>
 #include <vector>
 
 #include "attention/formats/quote.h"
 #include "attention/models/families.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::attention {
 namespace {
 
 /// "qwen3_next" begins with "qwen3"; of several, the longest. At least four letters have to agree.
 const Family* nearestByName(std::string_view name) {
-  std::string type(name);
-  std::ranges::transform(type, type.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string type = lowerCase(name);
   const Family* nearest = nullptr;
   std::size_t most = 3;
   for (const Family* family : familyTable()) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
 namespace headscope::attention {
 
 // Of the bytes of a language or a file; characters that people write are unicode.h's.
@@ -9,6 +12,14 @@ constexpr bool isDigit(char c) {
 }
 constexpr bool isLetter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+constexpr char lowerCase(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+inline std::string lowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = lowerCase(c);
+  return lower;
 }
 
 }  // namespace headscope::attention

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "attention/text/ascii.h"
+
 namespace headscope::attention {
 namespace {
 
@@ -22,13 +24,6 @@ std::size_t editDistance(std::string_view a, std::string_view b) {
     std::swap(last, row);
   }
   return last[b.size()];
-}
-
-std::string lowerCase(std::string_view word) {
-  std::string lower(word);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lower;
 }
 
 }  // namespace

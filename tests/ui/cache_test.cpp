@@ -25,7 +25,7 @@ class CacheOnScreen : public testing::Test {
   const app::CacheState& page() { return ui.session().page<app::CachePage>().state(); }
   app::DecodeState state() { return app::decodeState(ui.scene(), page()); }
   void room(const char* name) {
-    ui.click(std::string("cache_room.") + name);
+    ui.click(std::string("cache_view.") + name);
     ui.draw();
   }
 

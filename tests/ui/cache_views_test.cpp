@@ -29,7 +29,7 @@ class CacheRooms : public testing::Test {
     return ui.session().page<app::CachePage>().state().shapes->value->cases.back();
   }
   void room(const std::string& name) {
-    ui.click("cache_room." + name);
+    ui.click("cache_view." + name);
     ui.draw();
   }
   void turnKeys() {

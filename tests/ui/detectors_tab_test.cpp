@@ -276,7 +276,7 @@ TEST_F(SmallViews, HaveRoom) {
 
 class ManyOnScreen : public TabOnScreen {
  protected:
-  explicit ManyOnScreen(int width = 1920, int height = 1080) : TabOnScreen("many", width, height) {}
+  explicit ManyOnScreen(int width = 1920, int height = 1080) : TabOnScreen("head_count", width, height) {}
   const app::HeadCountStudy& study() { return *lab().tab<app::HeadCountTab>().study(); }
 };
 class SmallMany : public ManyOnScreen {

@@ -167,13 +167,13 @@ TEST_F(FieldControls, HelpIsShownOnceThePointerHasRestedOnALabel) {
 TEST_F(FieldControls, HelpKeepsAwayFromWhatWasPressed) {
   ui.key(static_cast<app::Key>('4'));
   ui.draw();
-  ui.click("cache_room.precision");
+  ui.click("cache_view.precision");
   ui.wait(3 * app::kHelpDelay);
-  EXPECT_FALSE(ui.has("help.cache_room"));
+  EXPECT_FALSE(ui.has("help.cache_view"));
   ui.park();
-  ui.hover("cache_room.precision");
+  ui.hover("cache_view.precision");
   ui.wait(app::kHelpDelay + 0.1);
-  EXPECT_TRUE(ui.has("help.cache_room"));
+  EXPECT_TRUE(ui.has("help.cache_view"));
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ TEST_F(Ablation, DeleteIsInTheSheetOfKeys) {
 TEST_F(Ablation, WhatIsLookedAtStaysWithTheScene) {
   ui.choose("ablation.measure", "cosine");
   ui.choose("ablation.by", "mean");
-  ui.click("ablation.room.patch");
+  ui.click("ablation.view.patch");
   ui.draw();
   ui.replaceText("patch.text", "A dog saw a cat because it was a good dog .");
   ui.draw();
@@ -147,7 +147,7 @@ TEST_F(Ablation, SharesAreShownAsCosinesToo) {
 }
 
 TEST_F(Ablation, TheOutputLiesInTheHull) {
-  ui.click("ablation.room.hull");
+  ui.click("ablation.view.hull");
   ui.draw();
   EXPECT_TRUE(ui.has("hull.output"));
   EXPECT_TRUE(ui.has("hull.value.11"));
@@ -158,7 +158,7 @@ TEST_F(Ablation, TheOutputLiesInTheHull) {
 
 TEST_F(Ablation, TheOutputsNameStandsBesideTheDiscOfAHeavyValue) {
   ui.choose("lab.head", "1");  // looks at the first token
-  ui.click("ablation.room.hull");
+  ui.click("ablation.view.hull");
   ui.draw();
   park();
   const float weight = ui.sequence().attention.weights.at(1, 7, 0);
@@ -175,7 +175,7 @@ TEST_F(Ablation, TheOutputsNameStandsBesideTheDiscOfAHeavyValue) {
 }
 
 TEST_F(Ablation, PatchingSaysWhatToTypeAndStartsWithTheSameWordsInReverse) {
-  ui.click("ablation.room.patch");
+  ui.click("ablation.view.patch");
   ui.draw();
   park();
   // The hint stands in the box: its left half has pixels of another colour than its right end.
@@ -200,7 +200,7 @@ TEST_F(Ablation, PatchingSaysWhatToTypeAndStartsWithTheSameWordsInReverse) {
 
 TEST_F(Ablation, APatternIsTakenFromAnotherText) {
   ui.choose("lab.head", "6");
-  ui.click("ablation.room.patch");
+  ui.click("ablation.view.patch");
   ui.draw();
   ui.replaceText("patch.text", "A dog saw a cat because it was a good dog .");
   ui.draw();
@@ -214,19 +214,19 @@ TEST_F(Ablation, APatternIsTakenFromAnotherText) {
 }
 
 TEST_F(Ablation, TheOtherTextIsUndoneAndRedone) {
-  ui.click("ablation.room.patch");
+  ui.click("ablation.view.patch");
   ui.draw();
   const std::string first = "A dog saw a cat because it was a good dog .";
   ui.replaceText("patch.text", first);
   ui.clickAway();
   ui.wait(0.6);
-  ui.click("ablation.room.heads");
+  ui.click("ablation.view.heads");
   ui.key(app::Key::z, {.ctrl = true});
   EXPECT_EQ(ui.scene().cursor.lab.patchText, std::string());
   EXPECT_EQ(ui.scene().cursor.lab.ablationView, app::AblationView::heads) << "where one looks is not undone";
   ui.key(app::Key::z, {.ctrl = true, .shift = true});
   EXPECT_EQ(ui.scene().cursor.lab.patchText, first);
-  ui.click("ablation.room.patch");
+  ui.click("ablation.view.patch");
   ui.key(app::Key::z, {.ctrl = true});
   ui.click("empty.lab.patch_sample");
   ui.draw();
@@ -283,11 +283,11 @@ class SmallAblation : public LabTabOnScreen {
 
 TEST_F(SmallAblation, HasRoom) {
   expectTidy("heads off");
-  ui.click("ablation.room.hull");
+  ui.click("ablation.view.hull");
   ui.draw();
   park();
   EXPECT_THAT(cutOff(ui), IsEmpty());
-  ui.click("ablation.room.patch");
+  ui.click("ablation.view.patch");
   ui.draw();
   ui.replaceText("patch.text", "A bird can sing the song because he was so glad .");
   ui.draw();

@@ -25,13 +25,13 @@ class Embeddings : public LabTabOnScreen {
 };
 
 TEST_F(Embeddings, ShowTheTableThePointsAndEveryHead) {
-  EXPECT_TRUE(ui.has("hand.cells"));
-  EXPECT_TRUE(ui.has("hand.plane"));
-  EXPECT_TRUE(ui.has("hand.point.11"));
-  EXPECT_TRUE(ui.has("hand.head.7"));
+  EXPECT_TRUE(ui.has("embeddings.cells"));
+  EXPECT_TRUE(ui.has("embeddings.plane"));
+  EXPECT_TRUE(ui.has("embeddings.point.11"));
+  EXPECT_TRUE(ui.has("embeddings.head.7"));
   expectTidy("embeddings");
   EXPECT_EQ(setup().input.source, EmbeddingSource::text) << "looking changes nothing";
-  EXPECT_TRUE(imagesMatch(ui.screenshot("hand.plane"), "lab_plane"));
+  EXPECT_TRUE(imagesMatch(ui.screenshot("embeddings.plane"), "lab_plane"));
   ui.view().preferences.light = true;
   park();
   EXPECT_THAT(faintTexts(ui), IsEmpty());
@@ -40,7 +40,7 @@ TEST_F(Embeddings, ShowTheTableThePointsAndEveryHead) {
 TEST_F(Embeddings, EveryHeadAnswersWhileACellIsDragged) {
   const app::Scene before = ui.scene();
   const attention::Stack weights = ui.sequence().attention.weights;
-  const ImRect cells = ui.find("hand.cells");
+  const ImRect cells = ui.find("embeddings.cells");
   const float x = cells.Min.x + 5, y = cells.Min.y + 5;
   ui.moveTo(x, y);
   ui.press();
@@ -66,9 +66,9 @@ TEST_F(Embeddings, EveryHeadAnswersWhileACellIsDragged) {
 
 TEST_F(Embeddings, ACellIsTypedAndWhatIsNoNumberIsSaid) {
   const auto type = [&](const char* text) {
-    ui.doubleClick("hand.cells");
+    ui.doubleClick("embeddings.cells");
     ui.frames(2);
-    ASSERT_TRUE(ui.has("hand.typed"));
+    ASSERT_TRUE(ui.has("embeddings.typed"));
     ui.chord(kCtrl, Key::a);
     ui.type(text);
     ui.key(Key::enter);
@@ -80,40 +80,40 @@ TEST_F(Embeddings, ACellIsTypedAndWhatIsNoNumberIsSaid) {
   const app::Scene before = ui.scene();
   type("much");
   EXPECT_TRUE(app::sameDocument(ui.scene(), before));
-  EXPECT_FALSE(ui.has("hand.typed"));
+  EXPECT_FALSE(ui.has("embeddings.typed"));
 }
 
 TEST_F(Embeddings, APointStaysUnderThePointerAndItsTokenMoves) {
-  const ImVec2 from = middle("hand.point.5");
+  const ImVec2 from = middle("embeddings.point.5");
   const attention::Stack weights = ui.sequence().attention.weights;
   ui.moveTo(from.x, from.y);
   ui.press();
   ui.moveTo(from.x + 60, from.y - 45);
   ui.draw();
-  const ImVec2 now = middle("hand.point.5");
+  const ImVec2 now = middle("embeddings.point.5");
   EXPECT_NEAR(now.x, from.x + 60, 1.5f);
   EXPECT_NEAR(now.y, from.y - 45, 1.5f);
   EXPECT_TRUE(page().snapshot->setup == setup());
   EXPECT_FALSE(ui.sequence().attention.weights[6] == weights[6]);
   for (app::Index row = 0; row < 12; ++row)
     if (row != 5) {
-      EXPECT_NEAR(middle(fmt::format("hand.point.{}", row)).x, middle(fmt::format("hand.point.{}", row)).x,
-                  0.1f);
+      EXPECT_NEAR(middle(fmt::format("embeddings.point.{}", row)).x,
+                  middle(fmt::format("embeddings.point.{}", row)).x, 0.1f);
     }
   ui.release();
   ui.draw();
-  EXPECT_TRUE(ui.has("hand.fit")) << "the components are those from before";
-  ui.click("hand.fit");
+  EXPECT_TRUE(ui.has("embeddings.fit")) << "the components are those from before";
+  ui.click("embeddings.fit");
   ui.draw();
-  EXPECT_FALSE(ui.has("hand.fit"));
+  EXPECT_FALSE(ui.has("embeddings.fit"));
 }
 
 TEST_F(Embeddings, AnyTwoDimensionsCanBeChosen) {
-  ui.choose("hand.axes", "dimensions");
+  ui.choose("embeddings.axes", "dimensions");
   ui.draw();
-  ui.choose("hand.second", "40");
+  ui.choose("embeddings.second", "40");
   ui.draw();
-  const ImVec2 from = middle("hand.point.3");
+  const ImVec2 from = middle("embeddings.point.3");
   ui.moveTo(from.x, from.y);
   ui.press();
   ui.moveTo(from.x + 10, from.y);
@@ -133,7 +133,7 @@ TEST_F(Embeddings, AnyTwoDimensionsCanBeChosen) {
 }
 
 TEST_F(Embeddings, ChipsSwapDuplicateInsertAndDelete) {
-  const ImVec2 a = middle("hand.token.1"), b = middle("hand.token.4");
+  const ImVec2 a = middle("embeddings.token.1"), b = middle("embeddings.token.4");
   ui.moveTo(a.x, a.y);
   ui.press();
   ui.moveTo(b.x, b.y);
@@ -144,36 +144,36 @@ TEST_F(Embeddings, ChipsSwapDuplicateInsertAndDelete) {
   EXPECT_EQ(table().names[4], "animal");
   EXPECT_EQ(ui.sequence().queries[4].text, "animal");
   EXPECT_EQ(ui.scene().cursor.cell.query, 4) << "the one that was moved is chosen";
-  ui.click("hand.duplicate");
+  ui.click("embeddings.duplicate");
   ui.draw();
   EXPECT_EQ(table().values.rows(), 13);
   EXPECT_EQ(table().names[5], "animal");
-  ui.click("hand.insert");
+  ui.click("embeddings.insert");
   ui.draw();
   EXPECT_EQ(table().names[6], "new");
-  ui.click("hand.delete");
+  ui.click("embeddings.delete");
   ui.draw();
   EXPECT_EQ(table().values.rows(), 13);
-  ui.click("hand.swap_back");
+  ui.click("embeddings.swap_back");
   ui.draw();
   expectTidy("typed embeddings");
-  ui.click("hand.text");
+  ui.click("embeddings.text");
   ui.draw();
   EXPECT_EQ(setup().input.source, EmbeddingSource::text);
   EXPECT_EQ(ui.sequence().queries[1].text, "animal") << "the text is as it was typed";
 }
 
 TEST_F(Embeddings, ARaggedTableIsRefusedAndNothingIsLost) {
-  ui.click("hand.duplicate");
+  ui.click("embeddings.duplicate");
   ui.draw();
   const app::Scene before = ui.scene();
   ImGui::SetClipboardText("a\t1\t2\nb\t3\n");
-  ui.click("hand.paste");
+  ui.click("embeddings.paste");
   ui.draw();
   EXPECT_TRUE(app::sameDocument(ui.scene(), before));
   expectTidy("a refused table");
   ImGui::SetClipboardText("a\t1\t0\nb\t0\t1\n");
-  ui.click("hand.paste");
+  ui.click("embeddings.paste");
   ui.draw();
   EXPECT_EQ(table().values.rows(), 2);
   EXPECT_EQ(setup().model.modelDim, 2);
@@ -197,7 +197,7 @@ TEST_F(Embeddings, CtrlVPastesATable) {
   EXPECT_THAT(written(), testing::HasSubstr("the clipboard"));
   ImGui::SetClipboardText("a\t1\t0\nb\t0\t1\n");
   ui.click("lab.tab.ablation");
-  ui.click("ablation.room.patch");
+  ui.click("ablation.view.patch");
   ui.draw();
   ui.key(app::Key::v, {.ctrl = true});
   ui.click("patch.text");
@@ -208,7 +208,7 @@ TEST_F(Embeddings, CtrlVPastesATable) {
 
 TEST_F(Embeddings, OfAModelAreItsOwn) {
   openModel();
-  EXPECT_FALSE(ui.has("hand.cells"));
+  EXPECT_FALSE(ui.has("embeddings.cells"));
   ASSERT_TRUE(ui.has("empty.model.leave"));
   expectTidy("a model's");
 }

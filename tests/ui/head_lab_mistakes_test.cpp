@@ -18,7 +18,7 @@ using ::testing::Not;
 
 class Wrong : public LabTabOnScreen {
  protected:
-  Wrong() : LabTabOnScreen("wrong") {}
+  Wrong() : LabTabOnScreen("mistakes") {}
   /// How often a text stands somewhere on the page.
   std::ptrdiff_t count(const std::string& text) {
     written();
@@ -74,7 +74,7 @@ TEST_F(Wrong, AKeyThatIsNotTransposedShowsWhereTheShapesFit) {
 TEST(WrongFromTheStart, ARandomLayersCellsAreChosenWithoutAText) {
   UiDriver ui(1920, 1080);
   ui.session().scene().setup.input.text = std::string();
-  ui.session().scene().cursor.lab.tab = "wrong";
+  ui.session().scene().cursor.lab.tab = "mistakes";
   ui.key(static_cast<app::Key>('7'));
   ui.draw();
   ui.clickAt("stage.wrong", 2.5f / 12, 4.5f / 12);

@@ -38,7 +38,7 @@ class PresentedLab : public LabTabOnScreen {
 };
 
 TEST_F(PresentedLab, MistakesAreSaidInWholeSentences) {
-  onScreens("wrong", [&] {
+  onScreens("mistakes", [&] {
     ui.key(Key::home);
     for (const attention::MistakeInfo& info : attention::mistakes()) {
       ui.draw();
@@ -105,7 +105,7 @@ TEST_F(PresentedLab, TheSumHasEightProducts) {
 }
 
 TEST_F(PresentedLab, NothingElseIsCutEither) {
-  for (const char* tab : {"weights", "ablation", "many"})
+  for (const char* tab : {"weights", "ablation", "head_count"})
     onScreens(tab, [&] {
       expectWhole(tab);
       EXPECT_THAT(written(), Not(HasSubstr("…")));

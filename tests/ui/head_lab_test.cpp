@@ -236,7 +236,7 @@ TEST_F(SmallLab, WeightsHaveRoom) {
 class WrongOnScreen : public LabOnScreen {
  protected:
   WrongOnScreen() {
-    ui.click("lab.tab.wrong");
+    ui.click("lab.tab.mistakes");
     ui.draw();
   }
 };
@@ -280,7 +280,7 @@ TEST_F(WrongOnScreen, TheCurvesHandleChoosesTheDimension) {
 }
 
 TEST_F(SmallLab, TheCurvesTakeTurnsWhereThereIsRoomForOne) {
-  ui.click("lab.tab.wrong");
+  ui.click("lab.tab.mistakes");
   ui.draw();
   EXPECT_TRUE(ui.has("wrong.curve"));
   ui.click("wrong.shown.entropy");
@@ -308,7 +308,7 @@ TEST_F(WrongOnScreen, AMistakeThatChangesNothingHereSaysSoAndIsShownElsewhere) {
 }
 
 TEST_F(SmallLab, MistakesAreAChoiceInTheLineOfTabs) {
-  ui.click("lab.tab.wrong");
+  ui.click("lab.tab.mistakes");
   ui.draw();
   EXPECT_FALSE(ui.has("mistake.no_scale"));
   ui.choose("wrong.mistake", "kv_tiled");

@@ -124,7 +124,7 @@ TEST_F(Picture, TheMaskGalleryHasRoom) {
 
 TEST_F(Picture, TwoMasksHaveRoom) {
   ui.click("page.mask");
-  ui.click("room.compare");
+  ui.click("studio_view.compare");
   ui.click("make_other");
   ui.replaceText("expression", "window(3)");
   ui.clickAway();
@@ -135,7 +135,7 @@ TEST_F(Picture, TwoMasksHaveRoom) {
 TEST_F(Picture, TwoMasksByWipe) {
   ui.chord(kCtrl, Key::l);
   ui.click("page.mask");
-  ui.click("room.compare");
+  ui.click("studio_view.compare");
   ui.click("make_other");
   ui.replaceText("expression", "window(3)");
   ui.clickAway();

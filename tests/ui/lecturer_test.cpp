@@ -293,7 +293,7 @@ TEST(Presenting, TheMaskFoldsItsToolsAwayAndWalksThroughTheHeads) {
   ui.key(Key::p);
   ui.draw();
   EXPECT_THAT(ui.names("tool."), IsEmpty());
-  EXPECT_THAT(ui.names("cursor.studio.room."), IsEmpty());
+  EXPECT_THAT(ui.names("cursor.studio.view."), IsEmpty());
   EXPECT_THAT(ui.names("layer."), IsEmpty());
   EXPECT_TRUE(ui.has("caption"));
   std::string caption;

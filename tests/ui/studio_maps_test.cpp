@@ -25,7 +25,7 @@ class Maps : public testing::Test {
   }
   /// Two masks, the second of them at hand.
   void compareWith(const std::string& expression) {
-    ui.click("room.compare");
+    ui.click("studio_view.compare");
     ui.click("make_other");
     write(expression);
   }
@@ -81,16 +81,16 @@ TEST_F(Maps, TheRangeOfTheHeadsPageHoldsInEveryTab) {
     ui.click("page.mask");
     ui.wait(0.5);
     EXPECT_TRUE(ui.has("weights_map.range")) << range;
-    ui.click("room.biases");
+    ui.click("studio_view.biases");
     ui.wait(0.5);
-    ui.click("room.compare");
+    ui.click("studio_view.compare");
     if (!ui.scene().setup.mask.compare) compareWith("window(3)");
     ui.wait(0.5);
     EXPECT_TRUE(ui.has("a_map.range") && ui.has("b_map.range")) << range;
     ui.click("compare_how.wipe");
     ui.wait(0.5);
     ui.click("compare_how.side");
-    ui.click("room.mask");
+    ui.click("studio_view.mask");
     EXPECT_EQ(ui.scene().look.range, chosen) << range;
   }
 }
@@ -194,7 +194,7 @@ TEST(StudioMaps, WordsAreOfTheHeadThatIsDrawn) {
 TEST(StudioMaps, ALeftPageHoldsNoPicture) {
   UiDriver ui;
   ui.key(static_cast<app::Key>('2'));
-  ui.click("room.biases");
+  ui.click("studio_view.biases");
   ui.draw();
   ASSERT_TRUE(ui.mask().headStudy);
   const std::weak_ptr<const app::Snapshot> seen = ui.mask().snapshot;

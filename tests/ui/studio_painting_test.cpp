@@ -125,7 +125,7 @@ TEST_F(Painting, LookingDoesNotPaint) {
 }
 
 TEST_F(Painting, BiasesArePaintedIntoTheScores) {
-  ui.click("room.biases");
+  ui.click("studio_view.biases");
   EXPECT_FALSE(ui.has("effect_map")) << "nothing is added yet";
   ui.click("tool.brush");
   ui.dragAcross("bias_map", cell(7, 2), cell(7, 2));
@@ -148,7 +148,7 @@ TEST_F(Painting, BiasesArePaintedIntoTheScores) {
 }
 
 TEST_F(Painting, TwoMasksAreCompared) {
-  ui.click("room.compare");
+  ui.click("studio_view.compare");
   EXPECT_FALSE(ui.has("a_map"));
   ui.click("make_other");
   ui.draw();
@@ -173,7 +173,7 @@ TEST_F(Painting, TwoMasksAreCompared) {
 }
 
 TEST_F(Painting, TheWipeUncoversTheOtherMask) {
-  ui.click("room.compare");
+  ui.click("studio_view.compare");
   ui.click("make_other");
   ui.replaceText("expression", "full");
   ui.clickAway();
@@ -270,7 +270,7 @@ TEST_F(Painting, AFileThatIsNoMaskChangesNothing) {
 }
 
 TEST_F(Painting, SwapAndDropTheSecondMask) {
-  ui.click("room.compare");
+  ui.click("studio_view.compare");
   ui.click("make_other");
   ui.replaceText("expression", "window(1)");
   ui.clickAway();

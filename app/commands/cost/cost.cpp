@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <memory>
 
@@ -14,6 +13,7 @@
 #include "attention/formats/quote.h"
 #include "attention/models/model_catalogue.h"
 #include "attention/models/model_shape_reader.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::app {
 namespace {
@@ -47,9 +47,7 @@ attention::Result<ModelShape> shapeNamed(const std::string& model, const CostCat
 /// The place of a word in a table; an error that names the option.
 attention::Result<int> placeOf(const char* option, const std::string& word,
                                std::span<const std::string_view> names) {
-  std::string plain = word;  // "Q4_K_M" as files have it
-  std::transform(plain.begin(), plain.end(), plain.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string plain = attention::lowerCase(word);  // "Q4_K_M" as files have it
   const auto found = std::find(names.begin(), names.end(), plain);
   if (found != names.end()) return static_cast<int>(found - names.begin());
   return Error{fmt::format("{} is {}, expected one of {}", option, attention::quotedText(word),

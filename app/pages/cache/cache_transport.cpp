@@ -73,10 +73,10 @@ bool playButton(View& view, bool playing, ImVec2 from, float width, const std::s
 /// In the smallest windows a list takes the place of the tabs.
 void viewList(Scene& scene, CacheState& page, const ImRect& area) {
   View& view = page.view;
-  const Field& field = fieldAt("cursor.cache_room");
+  const Field& field = fieldAt("cursor.cache_view");
   int chosen = static_cast<int>(chosenIn(field, scene));
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + view.px(8)));
-  if (!dropdown(view, "cache_room", choicesOf(field), chosen, view.px(118), field.help)) return;
+  if (!dropdown(view, "cache_view", choicesOf(field), chosen, view.px(118), field.help)) return;
   choose(field, scene, chosen);
   page.playing = false;
 }
@@ -86,10 +86,10 @@ void viewChoice(Scene& scene, CacheState& page, const ImRect& area, bool small) 
   const float width = std::min(view.px(small ? 440 : 500), area.GetWidth());
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + view.px(small ? 6 : 10)));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  ImGui::BeginChild("rooms", ImVec2(width, view.px(32)), false,
+  ImGui::BeginChild("views", ImVec2(width, view.px(32)), false,
                     ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground |
                         ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);
-  if (fieldChoice(view, scene, "cursor.cache_room")) page.playing = false;
+  if (fieldChoice(view, scene, "cursor.cache_view")) page.playing = false;
   compat::endChild();
   ImGui::PopStyleVar();
 }

@@ -29,9 +29,9 @@ constexpr std::array kTable{
                   makeDetectorsTab},
     HeadLabTabRow{"views", "Views", "Lab: Views, value-weighted, mean, max, difference, rollout", true,
                   makeViewsTab},
-    HeadLabTabRow{"many", "Head count", "Lab: Head count, one wide head against several small ones", true,
-                  makeHeadCountTab},
-    HeadLabTabRow{"wrong", "Mistakes", "Lab: Mistakes, classic bugs in attention code", false,
+    HeadLabTabRow{"head_count", "Head count", "Lab: Head count, one wide head against several small ones",
+                  true, makeHeadCountTab},
+    HeadLabTabRow{"mistakes", "Mistakes", "Lab: Mistakes, classic bugs in attention code", false,
                   makeMistakesTab},
 };
 

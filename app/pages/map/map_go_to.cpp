@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 
 #include "app/pages/map/map_page.h"
 #include "app/scene/text/number_text.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::app {
 
@@ -18,12 +18,6 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
 }
 
-std::string lowered(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 /// A position by its number, or the next one behind `from` (and round the end) whose token contains the text.
 Result<Index> findOne(const std::string& part, const std::vector<attention::Token>& tokens, Index count,
                       Index from, const char* what) {
@@ -36,10 +30,11 @@ Result<Index> findOne(const std::string& part, const std::vector<attention::Toke
                  countText(static_cast<std::uint64_t>(count - 1)) + "."};
   }
   if (tokens.empty()) return Error{"No text to search. Enter numbers: query, key."};
-  const std::string wanted = lowered(part);
+  const std::string wanted = attention::lowerCase(part);
   for (Index step = 1; step <= count; ++step) {
     const Index at = (std::max<Index>(from, -1) + step) % count;
-    if (lowered(tokens[static_cast<std::size_t>(at)].text).find(wanted) != std::string::npos) return at;
+    if (attention::lowerCase(tokens[static_cast<std::size_t>(at)].text).find(wanted) != std::string::npos)
+      return at;
   }
   return Error{std::string("No ") + what + " contains “" + part + "”."};
 }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 
 #include "app/pages/mask/mask_dialogs.h"
 #include "app/platform/track.h"
@@ -7,6 +6,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::app {
 
@@ -49,10 +49,7 @@ void fillThumbnails(MaskState& page) {
 
 bool matches(const PatternInfo& info, const std::string& wanted) {
   const auto contains = [&](std::string_view text) {
-    return std::search(text.begin(), text.end(), wanted.begin(), wanted.end(), [](char a, char b) {
-             return std::tolower(static_cast<unsigned char>(a)) ==
-                    std::tolower(static_cast<unsigned char>(b));
-           }) != text.end();
+    return attention::lowerCase(text).find(attention::lowerCase(wanted)) != std::string::npos;
   };
   return contains(info.title) || contains(info.name) || contains(info.users) || contains(info.formula);
 }

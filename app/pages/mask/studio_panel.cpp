@@ -12,7 +12,7 @@ void tabChoice(Scene& scene, MaskState& page, ImVec2 at) {
   ImGui::BeginChild(
       "tabs", ImVec2(view.px(220), view.px(34)), false,
       ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  if (fieldChoice(view, scene, "cursor.studio.room")) page.brush.painting = false;
+  if (fieldChoice(view, scene, "cursor.studio.view")) page.brush.painting = false;
   compat::endChild();
 }
 

@@ -9,6 +9,7 @@
 #include "app/scene/models/open_model.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/files/regular_file.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::app {
 
@@ -82,8 +83,7 @@ Result<OpenPicture> besideRecording(const OpenModel& opened, const std::filesyst
 }  // namespace
 
 bool isPictureName(const std::filesystem::path& file) {
-  std::string ending = file.extension().string();
-  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string ending = attention::lowerCase(file.extension().string());
   return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
 }
 

@@ -1,11 +1,11 @@
 #include "app/scene/text/glossary.h"
 
 #include <algorithm>
-#include <cctype>
 #include <stdexcept>
 #include <utility>
 
 #include "app/platform/assets.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::app {
 
@@ -31,19 +31,13 @@ std::vector<std::string> cellsOf(std::string_view row) {
   return cells;
 }
 
-std::string folded(std::string_view text) {
-  std::string out;
-  for (const unsigned char c : text) out += static_cast<char>(std::tolower(c));
-  return out;
-}
-
 /// "keys" is called "key".
 bool isCalled(std::string_view word, std::string_view name) {
   return word == name || (word.size() == name.size() + 1 && word.starts_with(name) && word.back() == 's');
 }
 
 bool isCalledBy(std::string_view word, const Term& term) {
-  const std::string name = folded(term.name);
+  const std::string name = attention::lowerCase(term.name);
   const std::size_t bracket = name.find(" (");
   if (bracket == std::string::npos) return isCalled(word, name);
   return isCalled(word, name.substr(0, bracket)) ||
@@ -68,7 +62,7 @@ Glossary::Glossary(std::string_view chapter) {
 }
 
 const Term* Glossary::find(std::string_view word) const {
-  const std::string wanted = folded(word);
+  const std::string wanted = attention::lowerCase(word);
   const auto found =
       std::find_if(terms_.begin(), terms_.end(), [&](const Term& term) { return isCalledBy(wanted, term); });
   return found == terms_.end() ? nullptr : &*found;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <stdexcept>
 
 #include "app/platform/assets.h"
 #include "attention/formats/quote.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::app {
 
@@ -22,8 +22,7 @@ constexpr std::array<std::string_view, 21> kChapters{
     "keys",    "settings", "browser", "glossary", "speed", "scenes",  "development"};
 
 bool sameWord(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+  return attention::lowerCase(a) == attention::lowerCase(b);
 }
 
 /// What follows "# " in the first line.

@@ -4,6 +4,8 @@
 
 #include <cctype>
 
+#include "attention/text/ascii.h"
+
 namespace headscope::app {
 
 namespace {
@@ -147,8 +149,7 @@ std::string anchorOf(std::string_view heading) {
   for (const char c : heading) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == ' ') anchor += '-';
-    if (std::isalnum(byte) || byte >= 0x80 || c == '-' || c == '_')
-      anchor += static_cast<char>(std::tolower(byte));
+    if (std::isalnum(byte) || byte >= 0x80 || c == '-' || c == '_') anchor += attention::lowerCase(c);
   }
   return anchor;
 }

@@ -18,6 +18,7 @@
 #include "attention/formats/safetensors_header.h"
 #include "attention/formats/tables.h"
 #include "attention/masks/pattern.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::attention {
 namespace {
@@ -149,12 +150,6 @@ Result<MaskValues> parseTensorMask(std::span<const std::uint8_t> bytes) {
       bytes.size() - dataBegin, "");
   if (!header) return withoutName(header.error());
   return findTensorMask(*header, dataBegin);
-}
-
-std::string lowerCase(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return text;
 }
 
 /// Every cell is a value: a mask has neither a header nor names.

@@ -9,6 +9,7 @@
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/quote.h"
 #include "attention/formats/recorded/recorded_layers.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::attention {
 namespace {
@@ -103,7 +104,7 @@ void RecordedAttention::namePatches() {
   bool image = false;
   std::string all = path_.filename().string();
   for (const auto& [name, tensor] : file_.header().tensors) all += " " + name;
-  for (char& c : all) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  all = lowerCase(all);
   for (const char* word : {"vit", "vision", "visual", "image", "patch", "pixel", "dino"})
     image = image || all.find(word) != std::string::npos;
   if (!image && !(withClass && side >= kSmallest)) return;

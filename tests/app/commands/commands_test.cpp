@@ -90,7 +90,7 @@ TEST_F(Commands, TellWrongUsageApart) {
   expectFailure(runHeadscope({"render", "-o", out, "--step", "3", "--page", "mask"}), 2, "shows no decode");
   expectFailure(runHeadscope({"render", "-o", out, "--theme", "blue"}), 2, "--theme");
   expectFailure(runHeadscope({"render", "-o", out, "--page", "cellar"}), 2, "--page");
-  expectFailure(runHeadscope({"render", "-o", out, "--room", "attic"}), 2, "--room");
+  expectFailure(runHeadscope({"render", "-o", out, "--view", "attic"}), 2, "--view");
   expectFailure(runHeadscope({"a.json", "render", "-o", out}), 2, "a.json");
 }
 

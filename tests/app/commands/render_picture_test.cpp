@@ -76,7 +76,7 @@ TEST_F(RenderPicture, TheWindowIsLinesAndTextWhereItsOptionsAreGiven) {
   const Outcome presented = render({"--page", "model", "--size", "1280x720", "--present"}, "model.pdf");
   EXPECT_EQ(presented.exitCode, 0) << presented.errors;
   EXPECT_THAT(fileText(folder_ / "model.pdf"), testing::StartsWith("%PDF"));
-  EXPECT_EQ(render({"--room", "biases"}, "biases.svg").exitCode, 0);
+  EXPECT_EQ(render({"--view", "biases"}, "biases.svg").exitCode, 0);
   EXPECT_THAT(fileText(folder_ / "biases.svg"), testing::AllOf(HasSubstr(">Biases<"), HasSubstr(">Undo<")));
   EXPECT_EQ(render({"--what", "window", "--page", "lessons"}, "lessons.svg").exitCode, 0);
   EXPECT_THAT(fileText(folder_ / "lessons.svg"), HasSubstr("width=\"1920\""));

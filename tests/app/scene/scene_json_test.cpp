@@ -200,7 +200,7 @@ TEST(SceneJson, NamesChoicesThatDoNotExist) {
       {"/input/embedding", listOf(kEmbeddingNames)},
       {"/model/position", listOf(kPositionNames)},
       {"/weights/source", listOf(kWeightNames)},
-      {"/cursor/studio/room", listOf(kTabNames)},
+      {"/cursor/studio/view", listOf(kTabNames)},
       {"/weights/planted/3/pattern", listOf(kBehaviourNames)},
       {"/look/quantity", listOf(kQuantityNames)},
       {"/look/range", listOf(kRangeNames)},
@@ -294,6 +294,22 @@ TEST(SceneJson, NamesWhatIsWrongWithATable) {
   Json crowd = fullScene();
   crowd["weights"]["planted"] = std::vector<Json>(kMaxHeads + 1, Json{{"pattern", "uniform"}});
   EXPECT_THAT(refusedScene(crowd), HasSubstr("weights.planted has 65 entries"));
+}
+
+TEST(SceneJson, FieldsAndTabsOfOlderFilesAreReadByTheirFormerNames) {
+  Json old = fullScene();
+  old["cursor"]["cache_room"] = "paging";
+  old["cursor"]["studio"]["room"] = "compare";
+  old["cursor"]["lab"]["room"] = "hull";
+  old["cursor"]["lab"]["tab"] = "many";
+  for (const char* group : {"studio", "lab"}) old["cursor"][group].erase("view");
+  old["cursor"].erase("cache_view");
+  const auto scene = parseScene(old.dump(), "old.json");
+  ASSERT_TRUE(scene.ok()) << scene.error().message;
+  EXPECT_EQ(scene->cursor.cacheView, CacheView::paging);
+  EXPECT_EQ(scene->cursor.studio.tab, StudioTab::compare);
+  EXPECT_EQ(scene->cursor.lab.ablationView, AblationView::hull);
+  EXPECT_EQ(scene->cursor.lab.tab, "head_count");
 }
 
 TEST(SceneJson, TellsOtherFilesApart) {

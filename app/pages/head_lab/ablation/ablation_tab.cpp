@@ -141,9 +141,9 @@ class AblationTab : public HeadLabTab {
   void controls(Scene& scene, const ImRect& line) {
     View& view = page_.view;
     ImGui::SetCursorScreenPos(line.Min);
-    ImGui::BeginChild("ablation.rooms", ImVec2(view.px(340), line.GetHeight()), false,
+    ImGui::BeginChild("ablation.views", ImVec2(view.px(340), line.GetHeight()), false,
                       ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
-    fieldChoice(view, scene, "cursor.lab.room");
+    fieldChoice(view, scene, "cursor.lab.view");
     compat::endChild();
     if (scene.cursor.lab.ablationView != AblationView::heads) return;
     const float y = line.Min.y + view.px(2);

@@ -30,31 +30,31 @@ struct PlaneView {
 };
 
 /// How far the plane is shown. It stays while something is dragged, and as long as the points fill it well.
-PlaneView viewOf(EmbeddingsState& hand, const ImRect& area) {
-  const attention::Matrix& points = hand.study->points;
+PlaneView viewOf(EmbeddingsState& embeddings, const ImRect& area) {
+  const attention::Matrix& points = embeddings.study->points;
   // The wider side shows more.
   const float wide = area.GetWidth() / 2, high = area.GetHeight() / 2, least = std::min(wide, high);
   float needed = 0;
   for (Index i = 0; i < points.rows(); ++i)
     needed = std::max({needed, std::abs(points(i, 0)) * least / wide, std::abs(points(i, 1)) * least / high});
   if (!(needed > 0) || !std::isfinite(needed)) needed = 1;
-  const bool fits = hand.extent >= needed * 1.05f && hand.extent <= needed * 2.5f;
-  if (hand.extent <= 0 || (!fits && !hand.drags(Kind::point) && !hand.drags(Kind::cell)))
-    hand.extent = needed * 1.25f;
-  return {area, least / hand.extent};
+  const bool fits = embeddings.extent >= needed * 1.05f && embeddings.extent <= needed * 2.5f;
+  if (embeddings.extent <= 0 || (!fits && !embeddings.drags(Kind::point) && !embeddings.drags(Kind::cell)))
+    embeddings.extent = needed * 1.25f;
+  return {area, least / embeddings.extent};
 }
 
 /// "PC 1, 23 % of the variance" or "dimension 4".
-std::string axisName(const EmbeddingsState& hand, bool first) {
-  const attention::Plane& plane = *hand.study->plane;
-  const EmbeddingAxes& axes = hand.study->question.axes;
+std::string axisName(const EmbeddingsState& embeddings, bool first) {
+  const attention::Plane& plane = *embeddings.study->plane;
+  const EmbeddingAxes& axes = embeddings.study->question.axes;
   if (!axes.principal()) return fmt::format("dimension {}", first ? axes.first : axes.second);
   return fmt::format("PC {} · {} of the variance", first ? 1 : 2,
                      percentText(first ? plane.firstShare : plane.secondShare));
 }
 
-void paintAxes(const EmbeddingsState& hand, const PlaneView& plane) {
-  const View& view = hand.page.view;
+void paintAxes(const EmbeddingsState& embeddings, const PlaneView& plane) {
+  const View& view = embeddings.page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 zero = plane.pixel(0, 0);
@@ -79,19 +79,19 @@ Index pointUnder(const PlaneView& plane, const attention::Matrix& points, ImVec2
 }
 
 /// A point that is held stays under the pointer: its token's vector moves along the two directions alone.
-void dragPoint(Scene& scene, EmbeddingsState& hand, const PlaneView& plane) {
-  View& view = hand.page.view;
+void dragPoint(Scene& scene, EmbeddingsState& embeddings, const PlaneView& plane) {
+  View& view = embeddings.page.view;
   ImGui::SetCursorScreenPos(plane.area.Min);
-  compat::invisibleButton("hand.plane", plane.area.GetSize());
-  trackItem("hand.plane");
+  compat::invisibleButton("embeddings.plane", plane.area.GetSize());
+  trackItem("embeddings.plane");
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  EmbeddingsState::Drag& drag = hand.drag;
-  const Index under = pointUnder(plane, hand.study->points, mouse, view.px(14));
-  if (ImGui::IsItemHovered() && under >= 0 && !hand.drags(Kind::point)) {
+  EmbeddingsState::Drag& drag = embeddings.drag;
+  const Index under = pointUnder(plane, embeddings.study->points, mouse, view.px(14));
+  if (ImGui::IsItemHovered() && under >= 0 && !embeddings.drags(Kind::point)) {
     view.nextHover.query = view.nextHover.key = under;
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   }
-  const attention::Table& table = tableNow(scene, hand);
+  const attention::Table& table = tableNow(scene, embeddings);
   if (ImGui::IsItemActivated() && under >= 0 && under < table.values.rows()) {
     drag = {};
     drag.kind = Kind::point;
@@ -99,10 +99,10 @@ void dragPoint(Scene& scene, EmbeddingsState& hand, const PlaneView& plane) {
     drag.from = mouse;
     drag.vector = table.values.row(under);
     scene.cursor.cell.query = under;
-    if (hand.axes.principal()) hand.kept = hand.study->plane;
+    if (embeddings.axes.principal()) embeddings.kept = embeddings.study->plane;
   }
-  if (!hand.drags(Kind::point)) return;
-  const attention::Plane& through = *hand.study->plane;
+  if (!embeddings.drags(Kind::point)) return;
+  const attention::Plane& through = *embeddings.study->plane;
   if (!ImGui::IsItemActive() || drag.row >= table.values.rows() ||
       drag.vector.size() != through.first.size() || drag.vector.size() != table.values.cols()) {
     drag.kind = Kind::none;
@@ -117,23 +117,24 @@ void dragPoint(Scene& scene, EmbeddingsState& hand, const PlaneView& plane) {
   edited.values.row(drag.row) = drag.vector + dx * through.first;
   if (through.first != through.second) edited.values.row(drag.row) += dy * through.second;
   if (edited.values.row(drag.row) == table.values.row(drag.row)) return;
-  setTable(scene, hand, std::move(edited), "hand.point");
+  setTable(scene, embeddings, std::move(edited), "embeddings.point");
 }
 
 /// Labels beside their points, those that would touch others or points left out; the lit one never.
-void paintPoints(const Scene& scene, const EmbeddingsState& hand, const PlaneView& plane) {
-  const View& view = hand.page.view;
+void paintPoints(const Scene& scene, const EmbeddingsState& embeddings, const PlaneView& plane) {
+  const View& view = embeddings.page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
-  attention::Matrix points = hand.study->points;
-  const attention::Table& table = tableNow(scene, hand);
-  if (hand.drags(Kind::point) && hand.drag.row < points.rows() &&
-      table.values.cols() == hand.study->plane->mean.size())
-    points.row(hand.drag.row) = attention::onPlane(*hand.study->plane, table.values.row(hand.drag.row));
-  const std::vector<std::string>& names = hand.study->table.names;
+  attention::Matrix points = embeddings.study->points;
+  const attention::Table& table = tableNow(scene, embeddings);
+  if (embeddings.drags(Kind::point) && embeddings.drag.row < points.rows() &&
+      table.values.cols() == embeddings.study->plane->mean.size())
+    points.row(embeddings.drag.row) =
+        attention::onPlane(*embeddings.study->plane, table.values.row(embeddings.drag.row));
+  const std::vector<std::string>& names = embeddings.study->table.names;
   const Index lit = view.hover.query >= 0 ? view.hover.query : scene.cursor.cell.query;
   PointNames labels(view, plane.area);
-  labels.paintAxes(axisName(hand, true), axisName(hand, false));
+  labels.paintAxes(axisName(embeddings, true), axisName(embeddings, false));
   list.PushClipRect(plane.area.Min, plane.area.Max, true);
   // The lit one first, so that it has its label.
   std::vector<Index> order(static_cast<std::size_t>(points.rows()));
@@ -145,7 +146,7 @@ void paintPoints(const Scene& scene, const EmbeddingsState& hand, const PlaneVie
     const float r = view.px(i == lit ? 6 : 4);
     list.AddCircleFilled(at, r + view.px(1), theme.background, 20);
     list.AddCircleFilled(at, r, i == lit ? theme.query : theme.text, 20);
-    track(fmt::format("hand.point.{}", i), ImVec2(at.x - 3, at.y - 3), ImVec2(at.x + 3, at.y + 3));
+    track(fmt::format("embeddings.point.{}", i), ImVec2(at.x - 3, at.y - 3), ImVec2(at.x + 3, at.y + 3));
     labels.keepClear(at, r);
   }
   for (const Index i : order) {
@@ -157,14 +158,14 @@ void paintPoints(const Scene& scene, const EmbeddingsState& hand, const PlaneVie
   list.PopClipRect();
 }
 
-void axisChoice(EmbeddingsState& hand, const ImRect& line) {
-  View& view = hand.page.view;
-  const Index dims = hand.study->table.values.cols();
+void axisChoice(EmbeddingsState& embeddings, const ImRect& line) {
+  View& view = embeddings.page.view;
+  const Index dims = embeddings.study->table.values.cols();
   const auto dimension = [&](const char* name, Index& chosen, float right) {
     // A list of thousands of dimensions is too long to choose from: those in the table's window are.
     std::vector<Choice> choices;
     std::vector<Index> values;
-    const Index first = std::clamp<Index>(hand.firstColumn, 0, std::max<Index>(0, dims - 32));
+    const Index first = std::clamp<Index>(embeddings.firstColumn, 0, std::max<Index>(0, dims - 32));
     for (Index d = first; d < std::min(dims, first + 32); ++d) values.push_back(d);
     if (std::find(values.begin(), values.end(), chosen) == values.end())
       values.insert(values.begin(), chosen);
@@ -174,55 +175,56 @@ void axisChoice(EmbeddingsState& hand, const ImRect& line) {
     ImGui::SetCursorScreenPos(ImVec2(right - wide, line.Min.y));
     if (dropdown(view, name, choices, at, 0, "Dimension on this axis, of those visible in the table.")) {
       chosen = values[static_cast<std::size_t>(at)];
-      hand.extent = 0;
+      embeddings.extent = 0;
     }
     return right - wide - view.px(10);
   };
   float x = line.Max.x;
-  if (!hand.axes.principal()) {
-    x = dimension("hand.second", hand.axes.second, x);
-    x = dimension("hand.first", hand.axes.first, x);
-  } else if (hand.study->keptPlane) {
+  if (!embeddings.axes.principal()) {
+    x = dimension("embeddings.second", embeddings.axes.second, x);
+    x = dimension("embeddings.first", embeddings.axes.first, x);
+  } else if (embeddings.study->keptPlane) {
     const float wide = textWidth(view.fonts->text, "Refit") + view.px(22);
     ImGui::SetCursorScreenPos(ImVec2(x - wide, line.Min.y));
-    if (button(view, "hand.fit", "Refit")) {
-      hand.kept.reset();
-      hand.extent = 0;
+    if (button(view, "embeddings.fit", "Refit")) {
+      embeddings.kept.reset();
+      embeddings.extent = 0;
     }
     x -= wide + view.px(10);
   }
   const Choice kinds[] = {{"Principal components", "", "principal"},
                           {"Two dimensions", dims < 2 ? "There is only one dimension." : "", "dimensions"}};
-  int chosen = hand.axes.principal() ? 0 : 1;
+  int chosen = embeddings.axes.principal() ? 0 : 1;
   const float wide = textWidth(view.fonts->text, kinds[chosen].label) + view.px(24);
   ImGui::SetCursorScreenPos(ImVec2(x - wide, line.Min.y));
-  if (dropdown(view, "hand.axes", kinds, chosen, 0, "The plane's two directions.")) {
-    hand.axes = chosen == 0 ? EmbeddingAxes{}
-                            : EmbeddingAxes{std::min(hand.firstColumn, dims - 2),
-                                            std::min(hand.firstColumn, dims - 2) + 1};
-    hand.extent = 0;
+  if (dropdown(view, "embeddings.axes", kinds, chosen, 0, "The plane's two directions.")) {
+    embeddings.axes = chosen == 0 ? EmbeddingAxes{}
+                                  : EmbeddingAxes{std::min(embeddings.firstColumn, dims - 2),
+                                                  std::min(embeddings.firstColumn, dims - 2) + 1};
+    embeddings.extent = 0;
   }
 }
 
 }  // namespace
 
-void handPlane(Scene& scene, EmbeddingsState& hand, const ImRect& area) {
-  const View& view = hand.page.view;
+void embeddingsPlane(Scene& scene, EmbeddingsState& embeddings, const ImRect& area) {
+  const View& view = embeddings.page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const float y = area.Min.y + view.px(13);
   const float used = paintText(list, view.fonts->title, ImVec2(area.Min.x, y), view.theme->text, "Points");
   const std::string words =
-      hand.study->keptPlane ? "components fitted before the change" : "drag one to move its vector";
+      embeddings.study->keptPlane ? "components fitted before the change" : "drag one to move its vector";
   const float room = area.GetWidth() - used - view.px(12 + 320);
   if (textWidth(view.fonts->text, words) < room)
     paintText(list, view.fonts->text, ImVec2(area.Min.x + used + view.px(12), y), view.theme->secondary,
               words);
-  axisChoice(hand, ImRect(area.Min, ImVec2(area.Max.x, area.Min.y + view.px(26))));
-  const PlaneView plane = viewOf(hand, ImRect(area.Min.x, area.Min.y + view.px(34), area.Max.x, area.Max.y));
+  axisChoice(embeddings, ImRect(area.Min, ImVec2(area.Max.x, area.Min.y + view.px(26))));
+  const PlaneView plane =
+      viewOf(embeddings, ImRect(area.Min.x, area.Min.y + view.px(34), area.Max.x, area.Max.y));
   if (plane.area.GetHeight() < view.px(40)) return;
-  paintAxes(hand, plane);
-  dragPoint(scene, hand, plane);
-  paintPoints(scene, hand, plane);
+  paintAxes(embeddings, plane);
+  dragPoint(scene, embeddings, plane);
+  paintPoints(scene, embeddings, plane);
 }
 
 }  // namespace headscope::app

@@ -44,28 +44,28 @@ struct EmbeddingsState {
 };
 
 /// The table as it is now: the scene's own where it has one, else what its text is embedded to.
-const attention::Table& tableNow(const Scene& scene, const EmbeddingsState& hand);
+const attention::Table& tableNow(const Scene& scene, const EmbeddingsState& embeddings);
 /// The scene's embeddings become `table`, which was made from tableNow(). `edit`: of a drag, so that all of
 /// it is one step; empty: a step of its own.
-void setTable(Scene& scene, EmbeddingsState& hand, attention::Table table, const char* edit);
+void setTable(Scene& scene, EmbeddingsState& embeddings, attention::Table table, const char* edit);
 /// One cell of it.
-void setCell(Scene& scene, EmbeddingsState& hand, Index row, Index col, float value, const char* edit);
+void setCell(Scene& scene, EmbeddingsState& embeddings, Index row, Index col, float value, const char* edit);
 
-/// The clipboard's table becomes the embeddings; what is wrong with it is said in `hand.problem`.
-void pasteTable(Scene& scene, EmbeddingsState& hand);
+/// The clipboard's table becomes the embeddings; what is wrong with it is said in `embeddings.problem`.
+void pasteTable(Scene& scene, EmbeddingsState& embeddings);
 
-// The tab's parts. `hand.study` is there.
+// The tab's parts. `embeddings.study` is there.
 
 /// The tokens as chips, what can be done with them, and what was refused.
-void handTokens(Scene& scene, EmbeddingsState& hand, const ImRect& area);
+void embeddingsTokens(Scene& scene, EmbeddingsState& embeddings, const ImRect& area);
 /// The table as a heatmap whose cells are dragged up and down.
-void handTable(Scene& scene, EmbeddingsState& hand, const ImRect& area);
+void embeddingsTable(Scene& scene, EmbeddingsState& embeddings, const ImRect& area);
 /// The tokens as points of a plane, which are dragged.
-void handPlane(Scene& scene, EmbeddingsState& hand, const ImRect& area);
+void embeddingsPlane(Scene& scene, EmbeddingsState& embeddings, const ImRect& area);
 
 /// What can be done with the chosen token. An action that can't be done says why.
 enum class TokenEdit { duplicate, remove, insert, swapBack, swapOn };
-std::string whyNot(const Scene& scene, const EmbeddingsState& hand, TokenEdit edit);
-void editToken(Scene& scene, EmbeddingsState& hand, TokenEdit edit);
+std::string whyNot(const Scene& scene, const EmbeddingsState& embeddings, TokenEdit edit);
+void editToken(Scene& scene, EmbeddingsState& embeddings, TokenEdit edit);
 
 }  // namespace headscope::app

@@ -16,7 +16,7 @@ class EmbeddingsTab : public HeadLabTab {
  public:
   EmbeddingsTab(PageServices& services, HeadLabState& page)
       : HeadLabTab(services, page),
-        hand_(page),
+        embeddings_(page),
         study_(services.workers,
                [](const EmbeddingQuestion& question, std::stop_token) { return studyEmbedding(question); }) {}
 
@@ -24,18 +24,18 @@ class EmbeddingsTab : public HeadLabTab {
     const auto answer = study_.current();
     if (!answer || answer == taken_) return false;
     taken_ = answer;
-    hand_.refused = answer->value ? "" : answer->value.error().message;
-    hand_.study = answer->value ? *answer->value : nullptr;
+    embeddings_.refused = answer->value ? "" : answer->value.error().message;
+    embeddings_.study = answer->value ? *answer->value : nullptr;
     return true;
   }
 
   void draw(Scene& scene, const ImRect& area, const Layout& layout) override {
-    if (!hand_.refused.empty()) return refusal(scene, area);
-    if (!hand_.study) return;
+    if (!embeddings_.refused.empty()) return refusal(scene, area);
+    if (!embeddings_.study) return;
     // Components of an earlier table stay only as long as it is changed here.
-    const bool own =
-        scene.setup.input.source == EmbeddingSource::table && scene.setup.input.table.pointer() == hand_.made;
-    if (!own && hand_.drag.kind == EmbeddingsState::Drag::Kind::none) hand_.kept.reset();
+    const bool own = scene.setup.input.source == EmbeddingSource::table &&
+                     scene.setup.input.table.pointer() == embeddings_.made;
+    if (!own && embeddings_.drag.kind == EmbeddingsState::Drag::Kind::none) embeddings_.kept.reset();
     const View& view = page_.view;
     const bool small = page_.small;
     const float margin = view.px(small ? 16 : 24), space = view.px(small ? 12 : 20);
@@ -44,35 +44,36 @@ class EmbeddingsTab : public HeadLabTab {
     if (!layout.presents) {
       const float high = tokenChipsHeight(view, page_.layer->sequence().queries, inner.GetWidth()) +
                          view.px(small ? 40 : 46);
-      handTokens(scene, hand_, ImRect(inner.Min, ImVec2(inner.Max.x, top + high)));
+      embeddingsTokens(scene, embeddings_, ImRect(inner.Min, ImVec2(inner.Max.x, top + high)));
       top += high + space;
     }
     const float split = std::round(inner.Min.x + inner.GetWidth() * 0.56f);
-    const auto rows = static_cast<float>(std::max<Index>(tableNow(scene, hand_).values.rows(), 1));
+    const auto rows = static_cast<float>(std::max<Index>(tableNow(scene, embeddings_).values.rows(), 1));
     const float wanted = view.px(28 + 62) + rows * view.px(27),
                 most = (inner.Max.y - top) * (small ? 0.55f : 0.48f);
     const float middle = top + std::min(wanted, most);
-    handTable(scene, hand_, ImRect(inner.Min.x, top, split - space, middle));
-    handPlane(scene, hand_, ImRect(inner.Min.x, middle + space, split - space, inner.Max.y));
+    embeddingsTable(scene, embeddings_, ImRect(inner.Min.x, top, split - space, middle));
+    embeddingsPlane(scene, embeddings_, ImRect(inner.Min.x, middle + space, split - space, inner.Max.y));
     heads(scene, ImRect(split + space, top, inner.Max.x, inner.Max.y));
   }
 
   void paste(Scene& scene) override {
-    if (hand_.study && !page_.missing()) pasteTable(scene, hand_);
+    if (embeddings_.study && !page_.missing()) pasteTable(scene, embeddings_);
   }
 
   void ask(const Scene& scene) override {
-    study_.ask(embeddingQuestion(scene.setup, scene.cursor.sequence, hand_.axes, hand_.kept), Lane::front);
+    study_.ask(embeddingQuestion(scene.setup, scene.cursor.sequence, embeddings_.axes, embeddings_.kept),
+               Lane::front);
   }
 
   void leave() override {
     study_.forget();
     taken_.reset();
-    hand_.study.reset();
-    hand_.drag = {};
-    hand_.typing = {};
-    hand_.kept.reset();
-    hand_.extent = 0;
+    embeddings_.study.reset();
+    embeddings_.drag = {};
+    embeddings_.typing = {};
+    embeddings_.kept.reset();
+    embeddings_.extent = 0;
   }
 
   std::vector<CaptionPart> caption(const Scene&) const override {
@@ -90,23 +91,24 @@ class EmbeddingsTab : public HeadLabTab {
     Look look = scene.look;
     look.quantity = Quantity::weights;
     headMaps(scene, page_, area,
-             {.name = "hand.head",
+             {.name = "embeddings.head",
               .values = level.weights,
               .factor = level.factor,
               .range = [&](Index head) { return rangeFor(look, sequence.pictures, head); },
-              .eases = hand_.drag.kind == EmbeddingsState::Drag::Kind::none,
+              .eases = embeddings_.drag.kind == EmbeddingsState::Drag::Kind::none,
               .names = true});
   }
 
   void refusal(Scene& scene, const ImRect& area) {
     if (!scene.setup.subject.model.empty())
-      emptyMessage(page_.view, area, "A model's embeddings are fixed", hand_.refused,
+      emptyMessage(page_.view, area, "A model's embeddings are fixed", embeddings_.refused,
                    "Switch to a synthetic layer", "model.leave");
     else
-      paintMessage(page_.view, area, "Can't edit these embeddings", hand_.refused, page_.view.theme->text);
+      paintMessage(page_.view, area, "Can't edit these embeddings", embeddings_.refused,
+                   page_.view.theme->text);
   }
 
-  EmbeddingsState hand_;
+  EmbeddingsState embeddings_;
   Answer<EmbeddingQuestion, std::shared_ptr<const EmbeddingStudy>> study_;
   std::shared_ptr<const Answered<EmbeddingQuestion, std::shared_ptr<const EmbeddingStudy>>> taken_;
 };

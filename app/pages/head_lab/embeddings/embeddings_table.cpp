@@ -17,30 +17,31 @@ namespace headscope::app {
 
 using Kind = EmbeddingsState::Drag::Kind;
 
-const attention::Table& tableNow(const Scene& scene, const EmbeddingsState& hand) {
-  return scene.setup.input.source == EmbeddingSource::table ? *scene.setup.input.table : hand.study->table;
+const attention::Table& tableNow(const Scene& scene, const EmbeddingsState& embeddings) {
+  return scene.setup.input.source == EmbeddingSource::table ? *scene.setup.input.table
+                                                            : embeddings.study->table;
 }
 
-void setTable(Scene& scene, EmbeddingsState& hand, attention::Table table, const char* edit) {
+void setTable(Scene& scene, EmbeddingsState& embeddings, attention::Table table, const char* edit) {
   table.names.resize(static_cast<std::size_t>(table.values.rows()));
   takeOwnTable(scene, std::move(table));
-  hand.made = scene.setup.input.table.pointer();
-  hand.problem.clear();
-  if (*edit) hand.page.view.controls.continuousEdit = edit;
+  embeddings.made = scene.setup.input.table.pointer();
+  embeddings.problem.clear();
+  if (*edit) embeddings.page.view.controls.continuousEdit = edit;
 }
 
-void setCell(Scene& scene, EmbeddingsState& hand, Index row, Index col, float value, const char* edit) {
-  attention::Table table = tableNow(scene, hand);
+void setCell(Scene& scene, EmbeddingsState& embeddings, Index row, Index col, float value, const char* edit) {
+  attention::Table table = tableNow(scene, embeddings);
   if (table.values(row, col) == value) return;
   table.values(row, col) = value;
-  setTable(scene, hand, std::move(table), edit);
+  setTable(scene, embeddings, std::move(table), edit);
 }
 
 namespace {
 
 /// The scale of the colours, which stands still while something is dragged.
-float largestShown(const EmbeddingsState& hand) {
-  return hand.drags(Kind::cell) ? hand.drag.scale : hand.study->largest;
+float largestShown(const EmbeddingsState& embeddings) {
+  return embeddings.drags(Kind::cell) ? embeddings.drag.scale : embeddings.study->largest;
 }
 
 std::uint32_t streamInk(const Theme& theme, float value, float largest) {
@@ -50,8 +51,8 @@ std::uint32_t streamInk(const Theme& theme, float value, float largest) {
   return inkOn(unpacked(t < 0 ? mixed(middle, low, -t) : mixed(middle, theme.text, t)));
 }
 
-void paintNumbers(const EmbeddingsState& hand, const MapView& map, const attention::Matrix& values) {
-  const View& view = hand.page.view;
+void paintNumbers(const EmbeddingsState& embeddings, const MapView& map, const attention::Matrix& values) {
+  const View& view = embeddings.page.view;
   const float width = map.cells.GetWidth() / static_cast<float>(map.cols.count);
   const float height = map.cells.GetHeight() / static_cast<float>(map.rows.count);
   if (width < view.px(30) || height < view.px(13)) return;
@@ -64,38 +65,38 @@ void paintNumbers(const EmbeddingsState& hand, const MapView& map, const attenti
       paintText(list, font,
                 ImVec2(map.cells.Min.x + (static_cast<float>(col) + 0.5f) * width,
                        map.cells.Min.y + (static_cast<float>(row) + 0.5f) * height),
-                streamInk(*view.theme, values(row, col), largestShown(hand)), text, Align::center);
+                streamInk(*view.theme, values(row, col), largestShown(embeddings)), text, Align::center);
     }
 }
 
-void openCell(EmbeddingsState& hand, const attention::Table& table, Index row, Index col) {
+void openCell(EmbeddingsState& embeddings, const attention::Table& table, Index row, Index col) {
   std::string text = numberText(static_cast<double>(table.values(row, col)), 6);
   if (text.rfind("−", 0) == 0) text = "-" + text.substr(3);
-  hand.typing = {row, col, std::move(text), true};
+  embeddings.typing = {row, col, std::move(text), true};
 }
 
 /// Takes what was typed; a number that is none is said, and the cell keeps what it had.
-void takeTyped(Scene& scene, EmbeddingsState& hand) {
-  EmbeddingsState::Typing& typing = hand.typing;
+void takeTyped(Scene& scene, EmbeddingsState& embeddings) {
+  EmbeddingsState::Typing& typing = embeddings.typing;
   char* end = nullptr;
   const float value = std::strtof(typing.text.c_str(), &end);
   if (end == typing.text.c_str() || *end != 0 || !std::isfinite(value))
-    hand.problem = fmt::format("“{}” for token {}, dimension {} is not a finite number.", typing.text,
-                               typing.row, typing.col);
+    embeddings.problem = fmt::format("“{}” for token {}, dimension {} is not a finite number.", typing.text,
+                                     typing.row, typing.col);
   else
-    setCell(scene, hand, typing.row, typing.col, value, "");
+    setCell(scene, embeddings, typing.row, typing.col, value, "");
   typing.row = -1;
 }
 
-void typeCell(Scene& scene, EmbeddingsState& hand, const MapView& map) {
-  EmbeddingsState::Typing& typing = hand.typing;
+void typeCell(Scene& scene, EmbeddingsState& embeddings, const MapView& map) {
+  EmbeddingsState::Typing& typing = embeddings.typing;
   const bool inSight = typing.row >= map.rows.first && typing.row < map.rows.end() &&
                        typing.col >= map.cols.first && typing.col < map.cols.end();
   if (!inSight) {
     typing.row = -1;
     return;
   }
-  View& view = hand.page.view;
+  View& view = embeddings.page.view;
   const float width = map.cells.GetWidth() / static_cast<float>(map.cols.count);
   const float height = map.cells.GetHeight() / static_cast<float>(map.rows.count);
   const float wide = view.px(110);
@@ -104,16 +105,16 @@ void typeCell(Scene& scene, EmbeddingsState& hand, const MapView& map) {
   const float y = map.cells.Min.y + (static_cast<float>(typing.row - map.rows.first) + 0.5f) * height;
   ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(17)));
   const bool opened = std::exchange(typing.opened, false);
-  const bool entered = lineBox(view, "hand.typed", typing.text, wide, opened, "");
-  if (entered || (!opened && ImGui::IsItemDeactivated())) takeTyped(scene, hand);
+  const bool entered = lineBox(view, "embeddings.typed", typing.text, wide, opened, "");
+  if (entered || (!opened && ImGui::IsItemDeactivated())) takeTyped(scene, embeddings);
 }
 
 /// A cell that is held follows the pointer up and down; the whole height of 240 units is the largest |value|.
-void dragCell(Scene& scene, EmbeddingsState& hand, const MapView& map) {
-  const View& view = hand.page.view;
+void dragCell(Scene& scene, EmbeddingsState& embeddings, const MapView& map) {
+  const View& view = embeddings.page.view;
   ImGui::SetCursorScreenPos(map.cells.Min);
-  compat::invisibleButton("hand.cells", map.cells.GetSize());
-  trackItem("hand.cells");
+  compat::invisibleButton("embeddings.cells", map.cells.GetSize());
+  trackItem("embeddings.cells");
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   HeatTile tile;
   tile.area = map.cells;
@@ -122,13 +123,13 @@ void dragCell(Scene& scene, EmbeddingsState& hand, const MapView& map) {
   tile.rows = static_cast<float>(map.rows.count);
   tile.cols = static_cast<float>(map.cols.count);
   noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});
-  const attention::Table& table = tableNow(scene, hand);
+  const attention::Table& table = tableNow(scene, embeddings);
   const auto cell = tile.cellAt(mouse, table.values.rows(), table.values.cols());
-  EmbeddingsState::Drag& drag = hand.drag;
-  if (ImGui::IsItemHovered() && cell && !hand.drags(Kind::cell)) {
-    hand.page.view.nextHover.query = cell->row;
+  EmbeddingsState::Drag& drag = embeddings.drag;
+  if (ImGui::IsItemHovered() && cell && !embeddings.drags(Kind::cell)) {
+    embeddings.page.view.nextHover.query = cell->row;
     ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
-    if (ImGui::IsMouseDoubleClicked(0)) return openCell(hand, table, cell->row, cell->col);
+    if (ImGui::IsMouseDoubleClicked(0)) return openCell(embeddings, table, cell->row, cell->col);
   }
   if (ImGui::IsItemActivated() && cell) {
     drag = {};
@@ -137,29 +138,30 @@ void dragCell(Scene& scene, EmbeddingsState& hand, const MapView& map) {
     drag.col = cell->col;
     drag.from = mouse;
     drag.value = table.values(cell->row, cell->col);
-    drag.scale = hand.study->largest;
+    drag.scale = embeddings.study->largest;
     scene.cursor.cell.query = cell->row;
-    if (hand.axes.principal() && !hand.kept) hand.kept = hand.study->plane;
+    if (embeddings.axes.principal() && !embeddings.kept) embeddings.kept = embeddings.study->plane;
   }
-  if (!hand.drags(Kind::cell)) return;
+  if (!embeddings.drags(Kind::cell)) return;
   if (!ImGui::IsItemActive()) {
     drag.kind = Kind::none;
     return;
   }
   drag.moved = drag.moved || std::abs(mouse.y - drag.from.y) >= view.px(2);
   if (!drag.moved || drag.row >= table.values.rows() || drag.col >= table.values.cols()) return;
-  setCell(scene, hand, drag.row, drag.col,
-          drag.value + (drag.from.y - mouse.y) / view.px(240) * 2 * drag.scale, "hand.cell");
-  hand.page.view.nextHover.query = drag.row;
+  setCell(scene, embeddings, drag.row, drag.col,
+          drag.value + (drag.from.y - mouse.y) / view.px(240) * 2 * drag.scale, "embeddings.cell");
+  embeddings.page.view.nextHover.query = drag.row;
 }
 
 /// All columns at once, with the part that is in sight framed: a click or a drag goes there.
-void overview(const Scene& scene, EmbeddingsState& hand, const ImRect& area, const CellsInSight& cols,
+void overview(const Scene& scene, EmbeddingsState& embeddings, const ImRect& area, const CellsInSight& cols,
               Index dims) {
-  const View& view = hand.page.view;
+  const View& view = embeddings.page.view;
   const Theme& theme = *view.theme;
-  const Picture picture{"hand.overview", Ink::stream, -hand.study->largest, hand.study->largest};
-  paintPicture(hand.page, picture, hand.study->overview, area, scene.look);
+  const Picture picture{"embeddings.overview", Ink::stream, -embeddings.study->largest,
+                        embeddings.study->largest};
+  paintPicture(embeddings.page, picture, embeddings.study->overview, area, scene.look);
   const float each = area.GetWidth() / static_cast<float>(dims);
   Canvas list = *ImGui::GetWindowDrawList();
   const float x0 = area.Min.x + each * static_cast<float>(cols.first),
@@ -169,22 +171,22 @@ void overview(const Scene& scene, EmbeddingsState& hand, const ImRect& area, con
   compat::rectOutline(list, ImVec2(x0 - 1, area.Min.y - 1), ImVec2(x1 + 1, area.Max.y + 1), theme.text, 0,
                       view.px(2));
   ImGui::SetCursorScreenPos(area.Min);
-  compat::invisibleButton("hand.overview", area.GetSize());
-  trackItem("hand.overview");
+  compat::invisibleButton("embeddings.overview", area.GetSize());
+  trackItem("embeddings.overview");
   if (ImGui::IsItemActive()) {
     const auto at = static_cast<Index>((ImGui::GetIO().MousePos.x - area.Min.x) / each);
-    hand.firstColumn = std::clamp<Index>(at - cols.count / 2, 0, dims - cols.count);
+    embeddings.firstColumn = std::clamp<Index>(at - cols.count / 2, 0, dims - cols.count);
   }
 }
 
 /// The wheel over the table walks through its columns.
-void scrollColumns(EmbeddingsState& hand, const MapView& map, Index dims) {
+void scrollColumns(EmbeddingsState& embeddings, const MapView& map, Index dims) {
   if (!ImGui::IsWindowHovered() || !map.cells.Contains(ImGui::GetIO().MousePos)) return;
-  for (const InputEvent& event : hand.page.view.input.events)
+  for (const InputEvent& event : embeddings.page.view.input.events)
     if (event.kind == InputEvent::Kind::wheel)
-      hand.firstColumn =
-          std::clamp<Index>(hand.firstColumn - static_cast<Index>(std::lround((event.y + event.x) * 3)), 0,
-                            std::max<Index>(0, dims - map.cols.count));
+      embeddings.firstColumn =
+          std::clamp<Index>(embeddings.firstColumn - static_cast<Index>(std::lround((event.y + event.x) * 3)),
+                            0, std::max<Index>(0, dims - map.cols.count));
 }
 
 /// The first columns in which about all tokens are told apart.
@@ -203,9 +205,9 @@ Index liveliest(const attention::Matrix& values, Index count) {
   return best;
 }
 
-void title(const Scene& scene, const EmbeddingsState& hand, const ImRect& area,
+void title(const Scene& scene, const EmbeddingsState& embeddings, const ImRect& area,
            const attention::Table& table) {
-  const View& view = hand.page.view;
+  const View& view = embeddings.page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const float y = area.Min.y + view.px(10);
@@ -214,13 +216,14 @@ void title(const Scene& scene, const EmbeddingsState& hand, const ImRect& area,
   x += paintText(list, view.fonts->mono, ImVec2(x, y), theme.secondary,
                  shapeText(table.values.rows(), table.values.cols())) +
        view.px(16);
-  const Index row = hand.drags(Kind::cell) ? hand.drag.row : -1;
+  const Index row = embeddings.drags(Kind::cell) ? embeddings.drag.row : -1;
   const std::string source = scene.setup.input.source == EmbeddingSource::table ? "typed" : "of the text";
   const std::string help = source + "; drag a cell up or down, double-click to type";
   const std::string words =
       row >= 0
           ? fmt::format("{} [{}] = {}", table.names.empty() ? "" : table.names[static_cast<std::size_t>(row)],
-                        hand.drag.col, cellText(static_cast<double>(table.values(row, hand.drag.col))))
+                        embeddings.drag.col,
+                        cellText(static_cast<double>(table.values(row, embeddings.drag.col))))
       : textWidth(view.fonts->text, help) <= area.Max.x - x ? help
                                                             : source;
   ImFont* font = row >= 0 ? view.fonts->mono : view.fonts->text;
@@ -230,23 +233,24 @@ void title(const Scene& scene, const EmbeddingsState& hand, const ImRect& area,
 
 }  // namespace
 
-void handTable(Scene& scene, EmbeddingsState& hand, const ImRect& area) {
-  View& view = hand.page.view;
-  const Index n = tableNow(scene, hand).values.rows(), dims = tableNow(scene, hand).values.cols();
+void embeddingsTable(Scene& scene, EmbeddingsState& embeddings, const ImRect& area) {
+  View& view = embeddings.page.view;
+  const Index n = tableNow(scene, embeddings).values.rows(), dims = tableNow(scene, embeddings).values.cols();
   if (n == 0 || dims == 0) return;
-  title(scene, hand, area, tableNow(scene, hand));
+  title(scene, embeddings, area, tableNow(scene, embeddings));
   const float labels = view.px(96), head = view.px(28), foot = view.px(dims > 12 ? 62 : 26);
   const float high = area.GetHeight() - head - foot, wide = area.GetWidth() - labels;
   MapView map;
-  map.name = "hand";
+  map.name = "embeddings";
   map.ink = Ink::stream;
   const Cell& cell = scene.cursor.cell;
   const Index lit = std::min(view.hover.query >= 0 ? view.hover.query : cell.query, n - 1);
   map.rows = windowOf(n, std::max<Index>(1, static_cast<Index>(high / view.px(6))), lit);
   map.cols.count = std::min(dims, cellsThatFit(view, wide, 34));
-  if (hand.firstColumn < 0) hand.firstColumn = liveliest(tableNow(scene, hand).values, map.cols.count);
-  hand.firstColumn = std::clamp<Index>(hand.firstColumn, 0, dims - map.cols.count);
-  map.cols.first = hand.firstColumn;
+  if (embeddings.firstColumn < 0)
+    embeddings.firstColumn = liveliest(tableNow(scene, embeddings).values, map.cols.count);
+  embeddings.firstColumn = std::clamp<Index>(embeddings.firstColumn, 0, dims - map.cols.count);
+  map.cols.first = embeddings.firstColumn;
   const float cellHigh = std::floor(std::min(high / static_cast<float>(map.rows.count), view.px(27)));
   const float cellWide = std::floor(std::min(wide / static_cast<float>(map.cols.count), view.px(54)));
   const ImVec2 at(std::round(area.Min.x + labels), std::round(area.Min.y + head));
@@ -255,25 +259,25 @@ void handTable(Scene& scene, EmbeddingsState& hand, const ImRect& area) {
   map.litRow = lit;
   map.rowColor = view.theme->query;
   map.colColor = view.theme->secondary;
-  map.litCol = hand.drags(Kind::cell) ? hand.drag.col : -1;
-  map.low = -largestShown(hand);
-  map.high = largestShown(hand);
-  scrollColumns(hand, map, dims);
-  if (hand.typing.row < 0) dragCell(scene, hand, map);
-  const attention::Table& table = tableNow(scene, hand);  // after the drag
+  map.litCol = embeddings.drags(Kind::cell) ? embeddings.drag.col : -1;
+  map.low = -largestShown(embeddings);
+  map.high = largestShown(embeddings);
+  scrollColumns(embeddings, map, dims);
+  if (embeddings.typing.row < 0) dragCell(scene, embeddings, map);
+  const attention::Table& table = tableNow(scene, embeddings);  // after the drag
   const attention::Matrix values =
       table.values.block(map.rows.first, map.cols.first, map.rows.count, map.cols.count);
-  paintMap(scene, hand.page, map, values);
-  paintNumbers(hand, map, values);
-  const std::vector<attention::Token>& tokens = hand.page.layer->sequence().queries;
-  if (static_cast<Index>(tokens.size()) >= n) rowNames(hand.page, map, tokens, labels);
-  columnNumbers(hand.page, map, view.theme->text);
+  paintMap(scene, embeddings.page, map, values);
+  paintNumbers(embeddings, map, values);
+  const std::vector<attention::Token>& tokens = embeddings.page.layer->sequence().queries;
+  if (static_cast<Index>(tokens.size()) >= n) rowNames(embeddings.page, map, tokens, labels);
+  columnNumbers(embeddings.page, map, view.theme->text);
   if (dims > map.cols.count)
-    overview(scene, hand,
+    overview(scene, embeddings,
              ImRect(map.cells.Min.x, map.cells.Max.y + view.px(30), map.cells.Max.x,
                     map.cells.Max.y + view.px(54)),
              map.cols, dims);
-  if (hand.typing.row >= 0) typeCell(scene, hand, map);
+  if (embeddings.typing.row >= 0) typeCell(scene, embeddings, map);
 }
 
 }  // namespace headscope::app

@@ -15,14 +15,14 @@ namespace {
 
 using Kind = EmbeddingsState::Drag::Kind;
 
-Index chosenToken(const Scene& scene, const EmbeddingsState& hand) {
-  return std::clamp<Index>(scene.cursor.cell.query, 0, tableNow(scene, hand).values.rows() - 1);
+Index chosenToken(const Scene& scene, const EmbeddingsState& embeddings) {
+  return std::clamp<Index>(scene.cursor.cell.query, 0, tableNow(scene, embeddings).values.rows() - 1);
 }
 
 }  // namespace
 
-std::string whyNot(const Scene& scene, const EmbeddingsState& hand, TokenEdit edit) {
-  const Index rows = tableNow(scene, hand).values.rows(), at = chosenToken(scene, hand);
+std::string whyNot(const Scene& scene, const EmbeddingsState& embeddings, TokenEdit edit) {
+  const Index rows = tableNow(scene, embeddings).values.rows(), at = chosenToken(scene, embeddings);
   switch (edit) {
     case TokenEdit::duplicate:
     case TokenEdit::insert:
@@ -37,11 +37,11 @@ std::string whyNot(const Scene& scene, const EmbeddingsState& hand, TokenEdit ed
   return "";
 }
 
-void editToken(Scene& scene, EmbeddingsState& hand, TokenEdit edit) {
-  if (!whyNot(scene, hand, edit).empty()) return;
-  attention::Table table = tableNow(scene, hand);
+void editToken(Scene& scene, EmbeddingsState& embeddings, TokenEdit edit) {
+  if (!whyNot(scene, embeddings, edit).empty()) return;
+  attention::Table table = tableNow(scene, embeddings);
   Index& chosen = scene.cursor.cell.query;
-  const Index at = chosen = chosenToken(scene, hand);
+  const Index at = chosen = chosenToken(scene, embeddings);
   switch (edit) {
     case TokenEdit::duplicate:
       duplicateToken(table, at);
@@ -64,23 +64,24 @@ void editToken(Scene& scene, EmbeddingsState& hand, TokenEdit edit) {
       chosen = at + 1;
       break;
   }
-  setTable(scene, hand, std::move(table), "");
+  setTable(scene, embeddings, std::move(table), "");
 }
 
 namespace {
 
 std::optional<Index> chipUnder(ImVec2 mouse, Index count) {
   for (Index i = 0; i < count; ++i)
-    if (const auto chip = tracked(fmt::format("hand.token.{}", i)); chip && chip->Contains(mouse)) return i;
+    if (const auto chip = tracked(fmt::format("embeddings.token.{}", i)); chip && chip->Contains(mouse))
+      return i;
   return std::nullopt;
 }
 
 /// A chip that is dropped on another changes places with it.
-void dragChips(Scene& scene, EmbeddingsState& hand) {
-  const View& view = hand.page.view;
+void dragChips(Scene& scene, EmbeddingsState& embeddings) {
+  const View& view = embeddings.page.view;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  const Index rows = tableNow(scene, hand).values.rows();
-  EmbeddingsState::Drag& drag = hand.drag;
+  const Index rows = tableNow(scene, embeddings).values.rows();
+  EmbeddingsState::Drag& drag = embeddings.drag;
   if (ImGui::IsMouseClicked(0))
     if (const auto chip = chipUnder(mouse, rows)) {
       drag = {};
@@ -88,43 +89,43 @@ void dragChips(Scene& scene, EmbeddingsState& hand) {
       drag.row = *chip;
       drag.from = mouse;
     }
-  if (!hand.drags(Kind::chip)) return;
+  if (!embeddings.drags(Kind::chip)) return;
   const auto under = chipUnder(mouse, rows);
   const bool elsewhere = under && *under != drag.row && drag.row < rows;
   if (ImGui::IsMouseDown(0)) {
     if (!elsewhere) return;
-    const ImRect target = *tracked(fmt::format("hand.token.{}", *under));
+    const ImRect target = *tracked(fmt::format("embeddings.token.{}", *under));
     compat::rectOutline(*ImGui::GetWindowDrawList(), ImVec2(target.Min.x - 2, target.Min.y - 2),
                         ImVec2(target.Max.x + 2, target.Max.y + 2), view.theme->text, view.px(5), view.px(2));
     return;
   }
   drag.kind = Kind::none;
   if (!elsewhere) return;
-  attention::Table table = tableNow(scene, hand);
+  attention::Table table = tableNow(scene, embeddings);
   swapTokens(table, drag.row, *under);
   scene.cursor.cell.query = *under;
-  setTable(scene, hand, std::move(table), "");
+  setTable(scene, embeddings, std::move(table), "");
 }
 
 }  // namespace
 
-void pasteTable(Scene& scene, EmbeddingsState& hand) {
+void pasteTable(Scene& scene, EmbeddingsState& embeddings) {
   const char* clip = ImGui::GetClipboardText();
   attention::Result<attention::Table> table = pastedTable(clip ? clip : "");
   if (!table) {
-    hand.problem = table.error().message;
+    embeddings.problem = table.error().message;
     return;
   }
-  hand.problem.clear();
-  hand.kept.reset();
+  embeddings.problem.clear();
+  embeddings.kept.reset();
   editTable(scene, *std::move(table));
 }
 
 namespace {
 
 /// Buttons from the right; returns where they begin.
-float buttons(Scene& scene, EmbeddingsState& hand, const ImRect& area) {
-  View& view = hand.page.view;
+float buttons(Scene& scene, EmbeddingsState& embeddings, const ImRect& area) {
+  View& view = embeddings.page.view;
   const bool typed = scene.setup.input.source == EmbeddingSource::table;
   struct Command {
     const char *name, *label;
@@ -132,24 +133,24 @@ float buttons(Scene& scene, EmbeddingsState& hand, const ImRect& area) {
     std::function<void()> run;
   };
   const auto edits = [&](const char* name, const char* label, TokenEdit edit) {
-    return Command{name, label, whyNot(scene, hand, edit),
-                   [&scene, &hand, edit] { editToken(scene, hand, edit); }};
+    return Command{name, label, whyNot(scene, embeddings, edit),
+                   [&scene, &embeddings, edit] { editToken(scene, embeddings, edit); }};
   };
   std::vector<Command> commands{
-      edits("hand.swap_back", "← Swap", TokenEdit::swapBack),
-      edits("hand.swap_on", "Swap →", TokenEdit::swapOn),
-      edits("hand.duplicate", "Duplicate", TokenEdit::duplicate),
-      edits("hand.insert", "Insert", TokenEdit::insert),
-      edits("hand.delete", "Delete", TokenEdit::remove),
-      {"hand.copy", "Copy", "",
+      edits("embeddings.swap_back", "← Swap", TokenEdit::swapBack),
+      edits("embeddings.swap_on", "Swap →", TokenEdit::swapOn),
+      edits("embeddings.duplicate", "Duplicate", TokenEdit::duplicate),
+      edits("embeddings.insert", "Insert", TokenEdit::insert),
+      edits("embeddings.delete", "Delete", TokenEdit::remove),
+      {"embeddings.copy", "Copy", "",
        [&] {
-         ImGui::SetClipboardText(attention::formatCsv(tableNow(scene, hand)).c_str());
+         ImGui::SetClipboardText(attention::formatCsv(tableNow(scene, embeddings)).c_str());
          view.tell("Copied the embeddings as CSV", view.pressedAt);
        }},
-      {"hand.paste", "Paste", "", [&] { pasteTable(scene, hand); }},
-      {"hand.text", "Reset to text", typed ? "" : "The embeddings already come from the text.", [&] {
+      {"embeddings.paste", "Paste", "", [&] { pasteTable(scene, embeddings); }},
+      {"embeddings.text", "Reset to text", typed ? "" : "The embeddings already come from the text.", [&] {
          scene.setup.input.source = EmbeddingSource::text;
-         hand.kept.reset();
+         embeddings.kept.reset();
        }}};
   float wide = -view.px(8);
   for (const Command& command : commands)
@@ -166,22 +167,22 @@ float buttons(Scene& scene, EmbeddingsState& hand, const ImRect& area) {
 
 }  // namespace
 
-void handTokens(Scene& scene, EmbeddingsState& hand, const ImRect& area) {
-  View& view = hand.page.view;
-  const SequenceSnapshot& sequence = hand.page.layer->sequence();
+void embeddingsTokens(Scene& scene, EmbeddingsState& embeddings, const ImRect& area) {
+  View& view = embeddings.page.view;
+  const SequenceSnapshot& sequence = embeddings.page.layer->sequence();
   const float line = area.Max.y - view.px(30);
   ImGui::SetCursorScreenPos(area.Min);
-  ImGui::BeginChild("hand.chips", ImVec2(area.GetWidth(), line - area.Min.y - view.px(6)), false,
+  ImGui::BeginChild("embeddings.chips", ImVec2(area.GetWidth(), line - area.Min.y - view.px(6)), false,
                     ImGuiWindowFlags_NoBackground);
-  tokenChips(view, "hand.token", sequence.queries, {sequence.queryLength, true, true}, scene.cursor);
+  tokenChips(view, "embeddings.token", sequence.queries, {sequence.queryLength, true, true}, scene.cursor);
   compat::endChild();
-  dragChips(scene, hand);
-  const float left = buttons(scene, hand, ImRect(area.Min.x, line, area.Max.x, area.Max.y));
+  dragChips(scene, embeddings);
+  const float left = buttons(scene, embeddings, ImRect(area.Min.x, line, area.Max.x, area.Max.y));
   Canvas list = *ImGui::GetWindowDrawList();
-  const bool bad = !hand.problem.empty();
+  const bool bad = !embeddings.problem.empty();
   paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, line + view.px(14)),
               left - area.Min.x - view.px(16), bad ? view.theme->error : view.theme->secondary,
-              bad ? hand.problem : "Drop a chip on another to swap them.");
+              bad ? embeddings.problem : "Drop a chip on another to swap them.");
 }
 
 }  // namespace headscope::app
