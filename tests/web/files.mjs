@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { sleep } from '../../app/web/browser.mjs';
 import { act, address, browser, check, click, expectSame, folder, fragmentOf, kHeight, kWidth, native, picture, placeOf, says, scene,
-  sceneFile, textsOf, words, write } from './page_under_test.mjs';
+  sceneFile, takesText, textsOf, words, write } from './page_under_test.mjs';
 
 const models = join(dirname(dirname(fileURLToPath(import.meta.url))), 'golden_models');
 const downloads = join(folder, 'downloads');
@@ -32,7 +32,7 @@ async function download(name, act) {
 }
 // In the dialog that asks for a name.
 async function save(name) {
-  await sleep(500);
+  await takesText();
   await browser.key('a', { modifiers: 2, code: 'KeyA' });
   await browser.type(name);
   await browser.key('Enter', { code: 'Enter' });

@@ -70,10 +70,12 @@ export async function says(pattern, seconds = 30) {
     if (pattern.test(said = textsOf(await pictureNow()).map(([text]) => text).join('\n'))) return;
   assert.fail(`nothing says ${pattern} in:\n${said}`);
 }
+// Until a box of text has the keyboard.
+export const takesText = () => browser.until("document.activeElement.id === 'typed'", 'a box that takes text');
 // From the list of all actions.
 export async function act(words) {
   await browser.key('k', { modifiers: 2, code: 'KeyK' });
-  await sleep(300);
+  await takesText();
   await browser.type(words);
   await sleep(300);
   await browser.key('Enter', { code: 'Enter' });
