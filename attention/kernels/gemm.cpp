@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attention/kernels/buffer.h"
+#include "attention/kernels/digits.h"
 #include "attention/kernels/gemm_block.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -286,17 +287,24 @@ void addPartials(const std::vector<RowTask>& tasks, std::size_t i) {
   }
 }
 
-/// One row has no use for panels: each weight takes part once.
-bool applyToRow(Pool& pool, std::size_t in, const Columns<const float>& x, std::span<const LinearMap> maps,
-                const std::stop_token& stop) {
-  static thread_local std::vector<float> kept;
-  std::vector<float> row = std::move(kept);
+/// A row of input in the order of its columns.
+void gatherRow(std::size_t in, const Columns<const float>& x, std::vector<float>& row) {
   row.clear();
   for (std::size_t column = 0; column < in; column += x.width) {
     const float* const group = x.data + column / x.width * x.groupStride;
     row.insert(row.end(), group, group + std::min(x.width, in - column));
   }
-  if (std::any_of(maps.begin(), maps.end(), [](const LinearMap& map) { return !isPlain(map.type); }))
+}
+
+/// One row has no use for panels: each weight takes part once.
+bool applyToRow(Pool& pool, std::size_t in, const Columns<const float>& x, std::span<const LinearMap> maps,
+                const std::stop_token& stop) {
+  static thread_local std::vector<float> kept;
+  std::vector<float> row = std::move(kept);
+  gatherRow(in, x, row);
+  static thread_local DigitRows keptDigits;
+  DigitRows digits = std::move(keptDigits);
+  if (!digits.split(maps, row.data(), in))
     for (std::size_t k = 0; k < in; k += kSummed)
       row.push_back(std::accumulate(row.begin() + k, row.begin() + std::min(k + kSummed, in), 0.0f));
   static thread_local Buffer keptSums;
@@ -304,15 +312,19 @@ bool applyToRow(Pool& pool, std::size_t in, const Columns<const float>& x, std::
   const std::vector<RowTask> tasks = rowTasks(in, maps, sums);
   const bool done = pool.run(tasks.size(), stop, [&](std::size_t i) {
     const RowTask& task = tasks[i];
+    const WeightColumns weights = weightsOf(task.outputs, in);
     float own[kGemmColumns];
     float* const to = task.partial ? task.partial : own;
-    HWY_DYNAMIC_DISPATCH(mapRow)
-    (row.data() + task.step, row.data() + in, weightsOf(task.outputs, in), task.step, task.steps,
-     task.outputs.columns, to);
+    if (const DigitRow* const whole = digits.of(weights.type))
+      multiplyDigits(weights, task.outputs.columns, *whole, to);
+    else
+      HWY_DYNAMIC_DISPATCH(mapRow)
+    (row.data() + task.step, row.data() + in, weights, task.step, task.steps, task.outputs.columns, to);
     if (!task.partial) finishRow(task.outputs, own);
   });
   for (std::size_t i = 0; done && i < tasks.size(); ++i) addPartials(tasks, i);
   keptSums = std::move(sums);
+  keptDigits = std::move(digits);
   kept = std::move(row);
   return done;
 }

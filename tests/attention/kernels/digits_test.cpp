@@ -1,0 +1,184 @@
+// Rows of input times weights in blocks, in whole numbers or floats, against the weights unpacked and
+// multiplied in double precision.
+
+#include "attention/kernels/digits.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "attention/core/random.h"
+#include "attention/kernels/ceilings.h"
+
+namespace headscope::attention::kernels::test {
+namespace {
+
+constexpr WeightType kBlockTypes[] = {
+    WeightType::q8_0,   WeightType::q4_0,   WeightType::q4_1, WeightType::q5_0, WeightType::q5_1,
+    WeightType::q2_k,   WeightType::q3_k,   WeightType::q4_k, WeightType::q5_k, WeightType::q6_k,
+    WeightType::iq4_nl, WeightType::iq4_xs, WeightType::mxfp4};
+
+/// Where a type's blocks have their halves, which are to be finite.
+std::vector<std::size_t> placesOfHalves(WeightType type) {
+  switch (type) {
+    case WeightType::q2_k:
+      return {80, 82};
+    case WeightType::q3_k:
+      return {108};
+    case WeightType::q6_k:
+      return {208};
+    case WeightType::q4_1:
+    case WeightType::q5_1:
+    case WeightType::q4_k:
+    case WeightType::q5_k:
+      return {0, 2};
+    case WeightType::mxfp4:
+      return {};
+    default:
+      return {0};
+  }
+}
+
+class BlockRows {
+ public:
+  /// Random blocks, or such whose codes and scales have all bits set.
+  BlockRows(WeightType type, std::size_t out, std::size_t in, bool full)
+      : type_(type), out_(out), in_(in), bytes_(1 + weightBytes(type, out * in)) {
+    Random random(7);
+    const auto byte = [&] { return static_cast<std::uint8_t>(256 * random.uniform()); };
+    for (std::uint8_t& each : bytes_) each = full ? 255 : byte();
+    const WeightBlock block = weightBlock(type);
+    for (std::size_t at = 1; at < bytes_.size(); at += block.bytes) {
+      if (type == WeightType::mxfp4) bytes_[at] = static_cast<std::uint8_t>(120 + byte() % 8);
+      for (const std::size_t place : placesOfHalves(type)) {
+        const auto half = static_cast<std::uint16_t>((byte() & 0x80) << 8 | 0x2400 | byte() << 2);
+        std::memcpy(&bytes_[at + place], &half, sizeof half);
+      }
+    }
+  }
+
+  std::vector<float> products(const std::vector<float>& x) const {
+    std::vector<float> y(out_);
+    LinearMap map{data(), nullptr, out_, {y.data(), out_, out_, 0}, type_};
+    EXPECT_TRUE(applyMaps(sharedPool(), 1, in_, {x.data(), in_, in_, 0}, {&map, 1}));
+    return y;
+  }
+
+  /// Each within 1e-6 of Σ|w·x|.
+  void expectProducts(const std::vector<float>& x, const std::string& what) const {
+    const std::vector<float> found = products(x);
+    std::vector<float> weights(in_);
+    for (std::size_t o = 0; o < out_; ++o) {
+      unpackWeights(type_, data() + weightBytes(type_, o * in_), in_, weights.data());
+      double sum = 0, size = 0;
+      for (std::size_t i = 0; i < in_; ++i) {
+        const double product = static_cast<double>(weights[i]) * static_cast<double>(x[i]);
+        sum += product;
+        size += std::abs(product);
+      }
+      ASSERT_NEAR(found[o], sum, 1e-6 * size + std::numeric_limits<float>::min())
+          << what << ", type " << static_cast<int>(type_) << ", " << in_ << " numbers, output " << o;
+    }
+  }
+
+  const std::uint8_t* data() const { return bytes_.data() + 1; }
+
+ private:
+  WeightType type_;
+  std::size_t out_, in_;
+  std::vector<std::uint8_t> bytes_;
+};
+
+std::vector<float> gaussianRow(std::size_t in, float size = 1) {
+  Random random(3);
+  std::vector<float> row(in);
+  for (float& x : row) x = size * static_cast<float>(random.gaussian());
+  return row;
+}
+
+/// Widths of a row in blocks: few and many, and an odd number of small ones.
+std::vector<std::size_t> widthsOf(WeightType type) {
+  return weightBlock(type).numbers == 256 ? std::vector<std::size_t>{256, 768, 2304}
+                                          : std::vector<std::size_t>{32, 96, 160, 2080};
+}
+
+TEST(Digits, productsAreThoseOfTheUnpackedWeights) {
+  for (const WeightType type : kBlockTypes)
+    for (const std::size_t in : widthsOf(type)) {
+      const BlockRows rows(type, 67, in, false);
+      rows.expectProducts(gaussianRow(in), "gaussian");
+      rows.expectProducts(std::vector<float>(in), "zeros");
+      // 2¹¹⁷ and so on: products are within the range of floats.
+      for (const float size : {1e30f, 1e-30f, 1e-41f})
+        rows.expectProducts(gaussianRow(in, size), "of a size");
+      std::vector<float> one(in);
+      one[in - 5] = -3;
+      rows.expectProducts(one, "a single number");
+      std::vector<float> sizes = gaussianRow(in);
+      for (std::size_t i = 0; i < in; ++i) sizes[i] *= std::exp2(static_cast<float>(i / 32 % 40) - 20);
+      rows.expectProducts(sizes, "groups of all sizes");
+    }
+}
+
+TEST(Digits, numbersThatDwarfTheirNeighboursTakeNothingFromThem) {
+  for (const WeightType type : kBlockTypes) {
+    const std::size_t in = widthsOf(type).back();
+    const BlockRows rows(type, 67, in, false);
+    for (const float size : {30.0f, 1e3f, 1e6f, 1e12f}) {
+      std::vector<float> x = gaussianRow(in);
+      for (std::size_t i = 17; i < in; i += 500) x[i] *= size;
+      rows.expectProducts(x, "some greater numbers");
+    }
+    if (!multipliesDigits(type)) continue;
+    DigitRow row;
+    std::vector<float> x(in, 1e-3f);
+    EXPECT_TRUE(splitRow(type, x.data(), in, row));
+    x[40] = 1e5f;
+    EXPECT_FALSE(splitRow(type, x.data(), in, row));
+  }
+}
+
+TEST(Digits, theGreatestSumsFit) {
+  for (const WeightType type : kBlockTypes)
+    for (const bool full : {false, true}) {
+      const std::size_t in = widthsOf(type).back();
+      const BlockRows rows(type, 5, in, full);
+      // Around where the highest digit is greatest, of one sign and of both.
+      for (const float x : {0.9959f, 0.996f, 0.9961f, 0.99999994f, 1.0f})
+        for (const bool turns : {false, true}) {
+          std::vector<float> row(in, -x);
+          for (std::size_t i = 0; turns && i < in; i += 2) row[i] = x;
+          rows.expectProducts(row, "all " + std::to_string(x));
+        }
+    }
+}
+
+TEST(Digits, infinitiesAndNanAreMultipliedAsFloats) {
+  for (const WeightType type : kBlockTypes) {
+    const std::size_t in = widthsOf(type).back();
+    const BlockRows rows(type, 9, in, false);
+    for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                            -std::numeric_limits<float>::infinity()})
+      for (const std::size_t place : {std::size_t{0}, in / 2 + 3, in - 1}) {
+        std::vector<float> x = gaussianRow(in);
+        x[place] = bad;
+        for (const float y : rows.products(x)) EXPECT_FALSE(std::isfinite(y)) << static_cast<int>(type);
+        DigitRow row;
+        if (multipliesDigits(type)) {
+          EXPECT_FALSE(splitRow(type, x.data(), in, row));
+        }
+      }
+  }
+}
+
+TEST(Digits, areUsedWhereTheProcessorHasProductsOfBytes) {
+  const std::string target = targetName();
+  if (target != "AVX2") GTEST_SKIP() << target << " may have none";
+  for (const WeightType type : {WeightType::q4_k, WeightType::q5_k, WeightType::q6_k, WeightType::q4_0})
+    EXPECT_TRUE(multipliesDigits(type));
+}
+
+}  // namespace
+}  // namespace headscope::attention::kernels::test
