@@ -142,7 +142,7 @@ void Session::noteUnsaved() {
   if (!recovery_.store) return;
   const std::string problem = recovery_.store->problem();
   if (problem != std::exchange(recovery_.problem, problem) && !problem.empty())
-    services_.view.messages.fail("Unsaved work can't be kept for the next start: " + problem);
+    services_.view.messages.fail("Can't keep unsaved work for the next start: " + problem);
   std::vector<KeptScene> kept;
   if (!discards_)
     for (const UnsavedScene& each : unsaved()) kept.push_back({each.file->path, each.scene});

@@ -35,7 +35,7 @@ constexpr Flag kFlags[] = {
     {"kv_heads", "--kv-heads", Kind::size, false, "Key and value heads; divides heads"},
     {"head_dim", "--head-dim", Kind::size, false, "Size of one head"},
     {"layer", "--layer", Kind::count, false,
-     "Which layer of a whole model's file, by the number in its names"},
+     "Layer to use from a whole model's file, by the number in its names"},
     {"causal", "--causal", Kind::flag, false,
      "Each query sees keys up to its own position; --causal=false for all"},
     {"window", "--window", Kind::size, true, "Keys within reach of a query, itself included"},
@@ -144,12 +144,12 @@ Status attendFile(const std::string& input, const std::string& output,
 
 void addAttendCommand(CLI::App& app, int& exitCode) {
   auto* command = app.add_subcommand(
-      "attend", "Run an attention layer from a safetensors file and write every array computed on the way");
+      "attend", "Run an attention layer from a safetensors file and write every array it computes");
   const auto arguments = std::make_shared<Arguments>();
   command
       ->add_option("input", arguments->input,
-                   "File with x and a layer's weights: q_proj, k_proj, v_proj, o_proj, or PyTorch's own "
-                   "names; .npz, too")
+                   "Safetensors or .npz file with x and a layer's weights: q_proj, k_proj, v_proj, o_proj, "
+                   "or PyTorch's own names")
       ->type_name("IN.safetensors")
       ->required()
       ->check(namesFile);

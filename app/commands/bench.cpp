@@ -140,23 +140,23 @@ void addBenchCommand(CLI::App& app, int& exitCode) {
       ->capture_default_str();
   command->add_flag("--causal", options->causal, "Use a causal mask");
   command->add_option("--cached", options->cached, "Tokens a decode step attends to")->capture_default_str();
-  command->add_option("--cached-as", options->cachedAs, "Numbers of that cache: fp32, fp16 or bf16")
+  command->add_option("--cached-as", options->cachedAs, "Number format of that cache: fp32, fp16 or bf16")
       ->check(CLI::IsMember(std::vector<std::string>(kCacheTypeNames.begin(), kCacheTypeNames.end())))
       ->capture_default_str();
   command->add_option("--map-tokens", options->mapTokens, "Length of the head on the map")
       ->capture_default_str();
   command
       ->add_option("--model", options->model,
-                   "A checkpoint's folder: measures a pass over --tokens and a decode step of it instead")
+                   "A checkpoint's folder: measure a pass over --tokens and a decode step of it instead")
       ->check(namesFile);
   command->add_flag("--lessons", options->lessons,
-                    "Measures every step of the lessons to its picture instead");
+                    "Measure the time of every lesson step to its picture instead");
   command->add_option("--growth", options->growth,
-                      "Measures how time and memory grow up to this many tokens and 64 heads instead");
-  command->add_option("-o,--output", options->output, "Of --growth: the SVG, PNG or PDF to write");
-  command->add_option("--rounds", options->rounds, "Every measurement is made once a round")
+                      "Measure how time and memory grow up to this many tokens and 64 heads instead");
+  command->add_option("-o,--output", options->output, "With --growth: the SVG, PNG or PDF to write");
+  command->add_option("--rounds", options->rounds, "Number of rounds; each measures everything once")
       ->capture_default_str();
-  command->add_option("--only", options->only, "Some of forward, decode, map and window")
+  command->add_option("--only", options->only, "Measure only these: any of forward, decode, map and window")
       ->delimiter(',')
       ->check(CLI::IsMember({"forward", "decode", "map", "window"}));
   command->add_flag("--json", options->json, "Print JSON instead of a table");

@@ -48,15 +48,14 @@ Result<std::string> readPage(const std::string& named) {
   const std::filesystem::path path = named.empty() ? builtPage() : std::filesystem::path(named);
   if (path.empty())
     return Error{
-        "the page for browsers is not here: app/web/build of the sources makes build-web/headscope.html, "
-        "which "
-        "--page names"};
+        "the page for browsers is missing: run app/web/build in the sources and pass "
+        "build-web/headscope.html as --page"};
   const auto bytes = attention::readFile(path);
   if (!bytes) return bytes.error();
   std::string page(bytes->begin(), bytes->end());
   if (page.find(kPlace) == std::string::npos)
     return Error{attention::shownPath(path) +
-                 " has no place for a scene, expected the headscope.html that app/web/build makes"};
+                 " has no room for a scene, expected the headscope.html that app/web/build makes"};
   return page;
 }
 
@@ -111,7 +110,8 @@ int runExport(const ExportOptions& options) {
 
 void addExportHtmlCommand(CLI::App& app, int& exitCode) {
   CLI::App* command = app.add_subcommand(
-      "export-html", "Put a scene, or recorded attention up to 20 MB, into one page that any browser opens");
+      "export-html",
+      "Write a scene, or recorded attention of up to 20 MB, as one page that any browser opens");
   auto options = std::make_shared<ExportOptions>();
   command
       ->add_option("SCENE", options->scene,
@@ -122,7 +122,7 @@ void addExportHtmlCommand(CLI::App& app, int& exitCode) {
       ->type_name("FILE");
   command
       ->add_option("--page", options->page,
-                   "Headscope's page for browsers; default: the one installed, or built beside the sources")
+                   "Headscope's page for browsers; default: the one installed, or built next to the sources")
       ->type_name("FILE")
       ->check(namesFile);
   command->callback([options, &exitCode] { exitCode = guarded([&] { return runExport(*options); }); });

@@ -126,8 +126,9 @@ int runHandout(const HandoutOptions& options) {
 }  // namespace
 
 void addHandoutCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command =
-      app.add_subcommand("handout", "Write a PDF to hand out: a view a page, with its text and question");
+  CLI::App* command = app.add_subcommand("handout",
+                                         "Write a PDF to hand out, with one view per page, its text and its "
+                                         "question");
   auto options = std::make_shared<HandoutOptions>();
   command
       ->add_option("FILE", options->files,
@@ -137,7 +138,7 @@ void addHandoutCommand(CLI::App& app, int& exitCode) {
   command->add_option("-o,--output", options->output, "The PDF to write")->required()->check(namesFile);
   command->add_option("--theme", options->theme, "dark or light; default light")
       ->check(CLI::IsMember({"dark", "light"}));
-  command->add_flag("--answers", options->answers, "With the answers, and the pictures after them");
+  command->add_flag("--answers", options->answers, "Include the answers, and the pictures after them");
   command->callback([options, &exitCode] { exitCode = guarded([&] { return runHandout(*options); }); });
 }
 

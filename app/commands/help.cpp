@@ -53,8 +53,9 @@ int renewTables(const std::vector<Chapter>& manual, const CLI::App& program, boo
     if (*text == chapter.text) continue;
     const std::filesystem::path path = assetFolder() / "manual" / (chapter.key + ".md");
     if (check) {
-      exitCode = fail(
-          {chapter.key + ".md has other tables than the program; headscope help --update rewrites them"});
+      exitCode = fail({chapter.key +
+                       ".md has tables that differ from the program's; headscope help --update rewrites "
+                       "them"});
     } else if (const auto written = attention::writeFile(path, *text); !written) {
       return fail(written.error());
     }

@@ -125,7 +125,9 @@ void addLessonCommand(CLI::App& app, int& exitCode) {
                     "Compute every step and print the results; exit code 1 if a claim fails");
   command->add_option("--show", options->show, "Print the value of an expression")->type_name("EXPR");
   command->add_option("--step", options->step, "For --show: the step; default: the first")->type_name("ID");
-  command->add_flag("--names", options->names, "Print the names in expressions, as the manual's tables");
+  command->add_flag("--names", options->names,
+                    "Print the manual's tables of names and functions in "
+                    "expressions");
   command->callback([options, &exitCode] { exitCode = guarded([&] { return runCommand(*options); }); });
 }
 

@@ -15,9 +15,9 @@ struct LinkOptions {
 };
 
 int runLink(const LinkOptions& options, bool hasStep) {
-  if (options.lesson.empty() && hasStep) return usage({"--step is given, but it is a lesson's: --lesson"});
+  if (options.lesson.empty() && hasStep) return usage({"--step belongs to a lesson, expected --lesson too"});
   if (!options.lesson.empty() && !options.scene.empty())
-    return usage({"a scene and --lesson are given, expected one of them"});
+    return usage({"expected a scene or --lesson, not both"});
   attention::Result<Scene> scene = sceneOrOpening(options.scene);
   if (!scene) return fail(scene.error());
   if (!options.lesson.empty()) {

@@ -170,8 +170,9 @@ int writeMask(const MaskOptions& options, const MaskFormula& mask) {
     return ending == ".png" ? writePicture(options, one) : writeNumbers(options, one);
   }
   if (mask.variants() > 1 && (ending == ".png" || ending == ".csv"))
-    return usage({fmt::format("the heads have {} different masks, and a {} file holds one: --head chooses",
-                              mask.variants(), ending)});
+    return usage(
+        {fmt::format("the heads have {} different masks, and a {} file holds one: choose with --head",
+                     mask.variants(), ending)});
   return ending == ".png" ? writePicture(options, mask) : writeNumbers(options, mask);
 }
 
@@ -217,9 +218,9 @@ void addMaskCommand(CLI::App& app, int& exitCode) {
   command->add_option("--keys", options->keys, "Number of keys; default: same as queries")->type_name("M");
   command->add_option("--cache", options->cache, "Cached tokens before the first query; default 0")
       ->type_name("C");
-  const auto* text = command->add_option(
-      "--text", options->text,
-      "A line of text instead: its words are the tokens, and documents, prefix, images … are read from it");
+  const auto* text = command->add_option("--text", options->text,
+                                         "A line of text in place of --queries: its words are the tokens and "
+                                         "define documents, prefix, images …");
   command->add_option("--heads", options->heads, "Query heads")->type_name("H")->capture_default_str();
   command->add_option("--kv-heads", options->kvHeads, "Key and value heads; default: same as heads")
       ->type_name("G");

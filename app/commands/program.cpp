@@ -36,7 +36,7 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
     const attention::Status held = attention::holdInstructionSet(target);
     if (!held) return fail({"HEADSCOPE_TARGET: " + printable(held.error().message)});
   }
-  CLI::App app{"A microscope for attention heads: type tokens, drag sliders, see every head change.",
+  CLI::App app{"A microscope for attention heads: type tokens, drag sliders, and see every head change.",
                "headscope"};
   app.set_version_flag("--version", "headscope " + version);
   app.require_subcommand(0, 1);
@@ -48,7 +48,7 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
          "open in the window")
       ->check(namesFile);
   bool sends = false;
-  app.add_flag("--send", sends, "Open it in the window that was opened last, if there is one");
+  app.add_flag("--send", sends, "Open it in the window opened last, if there is one");
   int exitCode = 0;
   addRenderCommand(app, exitCode);
   addAttendCommand(app, exitCode);

@@ -129,13 +129,11 @@ void addRecordCommand(CLI::App& app, int& exitCode) {
       ->check(CLI::IsMember(std::vector<std::string>(kFilmNames.begin(), kFilmNames.end())));
   command->add_option("--size", options->size, "Pixels, as WIDTHxHEIGHT; default 1280x720");
   command->add_option("--fps", options->framesPerSecond, "Frames a second; default 30");
-  command->add_option(
-      "--seconds", options->seconds,
-      "How long it takes in all; default: 0.8 a token, 3 a step of the pipeline, 6 a step of a "
-      "lesson");
+  command->add_option("--seconds", options->seconds,
+                      "Length of the film; default: 0.8 per token, 3 per pipeline step, 6 per lesson step");
   command->add_option("--theme", options->theme, "dark or light; default dark")
       ->check(CLI::IsMember({"dark", "light"}));
-  command->add_flag("--panels", options->panels, "With the window's panels; default: as it is presented");
+  command->add_flag("--panels", options->panels, "Show the window's panels; default: as presented");
   command->callback([options, &exitCode] { exitCode = guarded([&] { return runRecord(*options); }); });
 }
 

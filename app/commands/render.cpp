@@ -169,7 +169,7 @@ attention::Result<std::pair<int, int>> parseSize(const std::string& text) {
 }
 
 void addRenderCommand(CLI::App& app, int& exitCode) {
-  CLI::App* command = app.add_subcommand("render", "Draw the window or a figure of it without a display");
+  CLI::App* command = app.add_subcommand("render", "Draw the window, or a figure, without a display");
   auto options = std::make_shared<RenderOptions>();
   command
       ->add_option(
@@ -191,11 +191,13 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
                    "--present or --view")
       ->check(CLI::IsMember(names));
   command->add_option("--size", options->size, "Pixels of the window, as WIDTHxHEIGHT; default 1920x1080");
-  command->add_option("--width", options->width, "Of a picture without the window: 800 pixels, or 120mm");
+  command->add_option("--width", options->width,
+                      "Width of a picture without the window: 800 pixels, or 120mm");
   command->add_option("--height", options->height, "The same");
   command->add_option("--dpi", options->dpi, "Pixels per inch, for millimetres; default 300");
-  command->add_option("--scale", options->scale,
-                      "Size of text and controls, 2 for a HiDPI display; pixels of a unit of other pictures");
+  command->add_option(
+      "--scale", options->scale,
+      "Scale of text and controls, 2 for a HiDPI display; in other pictures, pixels per unit");
   command
       ->add_option("--theme", options->theme,
                    "dark or light; default dark for the window, light for other pictures")
@@ -207,17 +209,17 @@ void addRenderCommand(CLI::App& app, int& exitCode) {
   std::vector<std::string> views(kTabNames.begin(), kTabNames.end());
   views.insert(views.end(), kCacheViewNames.begin(), kCacheViewNames.end());
   command
-      ->add_option("--view,--room", options->view,
-                   "The mask studio's: mask, biases or compare; the page Cache's: growth, shapes, precision, "
-                   "eviction or paging")
+      ->add_option(
+          "--view,--room", options->view,
+          "On Mask: mask, biases or compare; on Cache: growth, shapes, precision, eviction or paging")
       ->check(CLI::IsMember(views));
   command->add_option("--head", options->head, "Enlarge this head");
   command->add_option("--step", options->step, "Decode this many tokens");
   command
       ->add_option("--image", options->image,
-                   "A PNG or JPEG: for a model that reads pictures, or beside recorded attention of one")
+                   "A PNG or JPEG for a model that reads pictures, or for recorded attention of one")
       ->check(namesFile);
-  command->add_flag("--present", options->present, "As it is presented: large type, no panels");
+  command->add_flag("--present", options->present, "Draw as presented: large type, no panels");
   command->callback([options, &exitCode] { exitCode = guarded([&] { return runRender(*options); }); });
 }
 

@@ -73,7 +73,8 @@ int guarded(Command command) {
     return fail({"there is not enough free memory for this"});
   } catch (const std::system_error& error) {
     if (error.code() != std::errc::resource_unavailable_try_again) return fail({error.what()});
-    return fail({"the system gives no more threads; where memory is limited (ulimit -v), raise the limit"});
+    return fail(
+        {"the system refuses to start more threads; if memory is limited (ulimit -v), raise the limit"});
   } catch (const std::exception& error) {
     return fail({error.what()});
   }

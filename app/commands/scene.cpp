@@ -70,7 +70,7 @@ attention::Result<Scene> sceneOrOpening(const std::string& named) {
 void addSceneCommand(CLI::App& app, int& exitCode) {
   CLI::App* command = app.add_subcommand("scene", "Print the opening scene's JSON, to start your own from");
   const auto fields = std::make_shared<bool>(false);
-  command->add_flag("--fields", *fields, "Print what every field of a scene is, as the manual's table");
+  command->add_flag("--fields", *fields, "Print the manual's table of all fields of a scene");
   command->callback([fields, &exitCode] {
     exitCode = *fields ? print(fieldsMarkdown()) : print(formatScene(openingScene()), Printed::json);
   });

@@ -97,8 +97,7 @@ void addTokenizeCommand(CLI::App& app, int& exitCode) {
       ->required();
   const auto* text = command->add_option("--text", options->text, "The text")->type_name("T");
   const auto* file =
-      command->add_option("--text-file", options->textFile, "A file with the text, as it is, in UTF-8")
-          ->type_name("F");
+      command->add_option("--text-file", options->textFile, "A UTF-8 file with the text")->type_name("F");
   command->add_flag("--json", options->json, "Print ids, tokens as the vocabulary spells them, and spans");
   command->callback([options, text, file, &exitCode] {
     options->textGiven = text->count() > 0;

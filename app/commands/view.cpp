@@ -47,8 +47,8 @@ void addViewCommand(CLI::App& app, int& exitCode) {
   command->add_option("FILE", options->file, "Queries and keys, or the dump of a key cache")
       ->required()
       ->check(namesFile);
-  command->add_option("--head", options->head, "The head that is shown first")->capture_default_str();
-  command->add_option("--layer", options->layer, "The layer, where the file has several")
+  command->add_option("--head", options->head, "The head to show first")->capture_default_str();
+  command->add_option("--layer", options->layer, "The layer to show, if the file has several")
       ->capture_default_str();
   command->callback([options, &exitCode] { exitCode = guarded([&] { return runView(*options); }); });
 }

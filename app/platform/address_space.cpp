@@ -22,9 +22,9 @@ void requireAddressSpace(double pictureBytes) {
   const auto size = static_cast<std::size_t>(needed);
   void* const room = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED)
-    throw std::runtime_error(fmt::format(
-        "drawing needs about {:.0f} MB of address space, and the limit on it (ulimit -v) leaves less",
-        needed / kMebibyte + 110));
+    throw std::runtime_error(
+        fmt::format("drawing needs about {:.0f} MB of address space, more than its limit (ulimit -v) leaves",
+                    needed / kMebibyte + 110));
   munmap(room, size);
 }
 

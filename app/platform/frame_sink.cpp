@@ -60,7 +60,7 @@ class PngFolder : public FrameSink {
     std::error_code error;
     if (std::filesystem::exists(folder, error) &&
         (!std::filesystem::is_directory(folder, error) || !std::filesystem::is_empty(folder, error)))
-      return Error{folder.string() + " holds something already, expected a new or empty folder"};
+      return Error{folder.string() + " is not empty, expected a new or empty folder"};
     return std::unique_ptr<FrameSink>(std::make_unique<PngFolder>(folder));
   }
 

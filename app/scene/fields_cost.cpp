@@ -49,13 +49,11 @@ constexpr Field kCostRows[] = {
      "Number format of the cache; scales of int8 and int4 aren't counted."},
     {"cost.weights_dtype", kCost<&CostSetup::weights>, Names{attention::kWeightFormatNames},
      Selection{"cost.weights_dtype", kWeightFormatLabels, "cursor.page=cost", true},
-     "Number format of the weights, with scales and zeros; embeddings and head stay in 16 bits where a "
-     "format "
-     "is for "
-     "layers alone."},
+     "Number format of the weights, with scales and zeros; embeddings and head stay in 16 bits if the format "
+     "is only for layers."},
     {"cost.activations_dtype", kCost<&CostSetup::math>, Names{attention::kMathFormatNames},
      Selection{"cost.activations_dtype", kMathLabels, "cursor.page=cost", true},
-     "What products are made of: it chooses the machine's peak."},
+     "Number format of the products; decides which of the machine's peaks applies."},
     {"cost.tokens", kCost<&CostSetup::tokens>, Range{1, kMaxCostTokens, "tokens"},
      Slider{"cost.tokens", "Context", {1, 16777216, Scale::logarithmic}, "cursor.page=cost"},
      "Tokens in the cache of each sequence: prompt and answer."},
@@ -71,8 +69,7 @@ constexpr Field kCostRows[] = {
      Slider{"cost.gpus", "GPUs", {1, 16, Scale::logarithmic}, "cursor.page=cost"},
      "Tensor parallelism: GPUs that share every layer. With fewer kv heads than GPUs, kv heads are copied."},
     {"cost.price", kCost<&CostSetup::price>, Range{0, 1000000, "for a GPU and an hour"},
-     Elsewhere{"a slider"},
-     "What a GPU costs an hour, for the cost of a million tokens; 0 where it isn't known."},
+     Elsewhere{"a slider"}, "Price of a GPU per hour, for the cost of a million tokens; 0 if unknown."},
     {"cost.memory_plot", kCost<&CostSetup::memory>, Names{kMemoryPlotNames},
      Selection{"memory_plot", kMemoryLabels, "cursor.page=cost", true},
      "What the first plot shows over the tokens: the cache, or full attention matrices."},

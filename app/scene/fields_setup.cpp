@@ -31,7 +31,8 @@ constexpr Field kSetupRows[] = {
      "A checkpoint's folder, relative to the scene, or `learned` for the bundled model; empty: a synthetic "
      "layer."},
     {"subject.picture", kSubject<&SubjectSetup::picture>, kFile, Elsewhere{"dropping a file"},
-     "A PNG or JPEG for a model that reads pictures, or beside recorded attention; relative to the scene."},
+     "A PNG or JPEG for a model that reads pictures, or for recorded attention of one; relative to the "
+     "scene."},
     {"subject.layer", kSubject<&SubjectSetup::layer>, Range{0, 1023, "layers"},
      Elsewhere{"a slider where there are several"}, "The layer shown, counted from 0."},
     {"subject.edits", kSubject<&SubjectSetup::scope>, Names{kScopeNames}, Elsewhere{"the page of the model"},

@@ -154,7 +154,7 @@ bool Exports::take() {
 bool Exports::available() const {
   if (ChildProgram::available()) return true;
   services_.view.messages.fail(
-      "Films and hand-outs are made by the installed Headscope. Copy this scene's link and open it there.");
+      "Only the installed Headscope makes films and hand-outs. Copy this scene's link and open it there.");
   return false;
 }
 

@@ -53,7 +53,7 @@ void visionLine(const View& view, ColourVision vision, render::Colormap colormap
              map = leastStep(vision, colormap) >= kToldApart;
   const char* verdict = marks && map ? "told apart"
                         : marks      ? "two values of the colormap look alike"
-                        : map        ? "two marks look alike; their places differ"
+                        : map        ? "two colours look alike; only their positions tell them apart"
                                      : "marks and values look alike";
   paintFitted(view, list, view.fonts->text, ImVec2(x, y), at.x + width - x,
               marks && map ? theme.text : theme.warning, verdict);
@@ -135,8 +135,8 @@ void SettingsDialog::draw(Scene& scene, View& view, bool opening) {
       if (dropdown(view, "settings.colormap", choices, chosen, view.px(180)))
         view.request("set.look.colormap." + choiceName(field, static_cast<std::size_t>(chosen)));
       hint(view,
-           "Query, key and value, and this scene's colormap, as other eyes see them. The next window begins "
-           "with this colormap.");
+           "Query, key and value colours and this scene's colormap, as people with colour-vision "
+           "deficiencies see them. The next window starts with this colormap.");
       for (const ColourVision vision :
            {ColourVision::normal, ColourVision::protanopia, ColourVision::deuteranopia,
             ColourVision::tritanopia, ColourVision::greyscale})

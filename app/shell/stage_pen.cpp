@@ -113,7 +113,7 @@ void drawOn(View& view, Scene& scene, StageState& stage, float step) {
   SharedStrokes& strokes = scene.look.strokes;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (ImGui::IsItemActivated() && strokes->size() >= kMaxStrokes)
-    view.messages.fail("The pen has drawn 500 lines, the most that a scene keeps: erase some.");
+    view.messages.fail("The scene already has 500 pen lines, the maximum. Erase some to draw more.");
   else if (ImGui::IsItemActivated()) {
     const std::string thing = thingAt(mouse);
     strokes.edit().push_back({scene.cursor.page, thing, cellAt(thing, mouse), ImGui::GetIO().KeyShift, {}});

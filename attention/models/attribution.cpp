@@ -82,8 +82,7 @@ Status checkRun(const Model& model, const PassResult& run, Index row, const Answ
         "and to the encoder's."};
   if (model.weights().headTransform)
     return Error{
-        "This model's head has a layer of its own before the vocabulary: what each piece adds to a logit "
-        "isn't a sum."};
+        "This model has an extra layer before its vocabulary, so its logits aren't a sum of pieces."};
   for (const Index id : {answers.id, answers.other.value_or(answers.id)})
     if (id < 0 || id >= config.vocabulary)
       return Error{fmt::format("token id {} is not one of this model's 0 to {}", id, config.vocabulary - 1)};

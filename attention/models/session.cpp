@@ -209,7 +209,7 @@ Result<PassResult> ModelSession::append(std::span<const Index> ids, const PassRe
   require(!ids.empty(), "a pass over no tokens");
   const Index before = length(), count = static_cast<Index>(ids.size()), after = before + count;
   const bool beside = !request.runs.empty();
-  require(!beside || before == 0, "runs beside each other of a part of a text");
+  require(!beside || before == 0, "several runs over a part of a text");
   if (const Status status = takeMemory(request); !status) return status.error();
   if (const Status status = checkRequest(request, after); !status) return status.error();
   if (const Status status = model_->checkTokens(ids, before); !status) return status.error();

@@ -89,7 +89,7 @@ TEST_F(Links, ALongLinkSaysSoAndOffersTheFile) {
   ui.draw();
   act("link.copy");
   EXPECT_GT(copied().size(), app::kLongLink);
-  EXPECT_THAT(ui.view().messages.notice, HasSubstr("some programs cut those"));
+  EXPECT_THAT(ui.view().messages.notice, HasSubstr("some programs cut links"));
   ui.click("menu.scene.save_as");
   EXPECT_EQ(ui.dialog(), "Save the scene");
 }

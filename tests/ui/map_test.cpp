@@ -304,7 +304,7 @@ TEST_F(MapOnScreen, ATextTooLongForTheHeadsIsMapped) {
   ui.key(static_cast<Key>('1'));
   ui.draw();
   ASSERT_TRUE(ui.snapshot().error);
-  EXPECT_THAT(ui.snapshot().error->message, testing::HasSubstr("Map page"));
+  EXPECT_THAT(ui.snapshot().error->message, testing::HasSubstr("View it on Map"));
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ BenchCase decodeCase(std::shared_ptr<const Model> model, const std::vector<Index
       attention::require(session->append(std::span(&id, 1), step).ok(), "the step was refused");
     })};
   };
-  return {{{"model_decode", "one token more, by the cache", {BenchWork::Kind::bytes, bytes}}}, run};
+  return {{{"model_decode", "one more token, with the cache", {BenchWork::Kind::bytes, bytes}}}, run};
 }
 
 /// Opening takes headers alone, whatever the size.

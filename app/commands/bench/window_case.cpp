@@ -149,8 +149,8 @@ BenchCase windowCase(const BenchShape& shape) {
                   {"slider_compute", "slider to pixels: computing", {}},
                   {"slider_upload", "slider to pixels: upload", {}},
                   {"slider_draw", "slider to pixels: drawing", {}},
-                  {"slider_to_pixels", "slider to pixels: all of it", {}},
-                  {"slider_beside_map", "slider to pixels beside an overview", {}},
+                  {"slider_to_pixels", "slider to pixels: total", {}},
+                  {"slider_beside_map", "slider to pixels, with an overview", {}},
                   {"head_change", "frame with another head", {}},
                   {"range_change", "frame with another range", {}},
                   {"pan", "frame with the head moved", {}}};

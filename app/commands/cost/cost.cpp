@@ -104,7 +104,8 @@ int runCost(const CostOptions& options) {
 
 void addCostCommand(CLI::App& app, int& exitCode) {
   CLI::App* command = app.add_subcommand(
-      "cost", "Whether a model fits, how fast it is at best, and what its cache, weights and attention cost");
+      "cost",
+      "Show whether a model fits, how fast it can run, and what its cache, weights and attention cost");
   auto options = std::make_shared<CostOptions>();
   command
       ->add_option("--model", options->model,
@@ -115,23 +116,27 @@ void addCostCommand(CLI::App& app, int& exitCode) {
           ->type_name("N")
           ->check(countsSomething);
   command->add_option("--batch", options->batch, "Sequences at once")->type_name("B")->check(countsSomething);
-  command->add_option("--dtype", options->format, "Of the cache: fp32, fp16, bf16, fp8, int8 or int4")
+  command
+      ->add_option("--dtype", options->format,
+                   "Number format of the cache: fp32, fp16, bf16, fp8, int8 "
+                   "or int4")
       ->type_name("TYPE");
   command
       ->add_option("--weights-dtype", options->weights,
-                   "Of the weights: published, fp32, fp16, bf16, fp8, int8, int4, awq, gptq, nf4, mxfp4, "
-                   "nvfp4 or a GGUF type as q4_k_m")
+                   "Number format of the weights: published, fp32, fp16, bf16, fp8, int8, int4, awq, gptq, "
+                   "nf4, mxfp4, nvfp4 or a GGUF type such as q4_k_m")
       ->type_name("TYPE");
   command
       ->add_option("--activations-dtype", options->math,
-                   "What is multiplied: weights (as their format has it), fp32, fp16, bf16, fp8, int8 or fp4")
+                   "Number format of the products: weights (as the weights' format implies), fp32, fp16, "
+                   "bf16, fp8, int8 or fp4")
       ->type_name("TYPE");
   command
       ->add_option("--device", options->device,
-                   "A machine's name (--devices), or how it begins; H200 if left out. Exit code 3 where it "
-                   "does not fit")
+                   "A machine's name (--devices) or the start of it; default H200. If you name one and the "
+                   "model doesn't fit, the exit code is 3")
       ->type_name("NAME");
-  command->add_option("--price", options->price, "Of a GPU and an hour, for the cost of a million tokens")
+  command->add_option("--price", options->price, "Price of a GPU per hour, for the cost of a million tokens")
       ->type_name("AMOUNT")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--block", options->block, "Tokens per cache block")
@@ -140,8 +145,8 @@ void addCostCommand(CLI::App& app, int& exitCode) {
   command->add_option("--tensor-parallel", options->tensorParallel, "GPUs that share every layer")
       ->type_name("T")
       ->check(countsSomething);
-  command->add_flag("--list", options->list, "Print the shapes that have names");
-  command->add_flag("--devices", options->devices, "Print the machines that have names");
+  command->add_flag("--list", options->list, "Print the named shapes");
+  command->add_flag("--devices", options->devices, "Print the named machines");
   command->add_flag("--json", options->json, "Print JSON, bytes as whole numbers");
   command->callback([options, tokens, &exitCode] {
     options->tokensGiven = tokens->count() > 0;

@@ -88,7 +88,7 @@ CostReport costReport(CostFigures figures, const CostCatalogue& catalogue) {
     report.warnings.push_back(shape.name + " is an encoder: it reads all tokens at once and keeps no cache");
   if (cost.total >= attention::kTooManyBytes || cost.reserved >= attention::kTooManyBytes)
     report.warnings.push_back(fmt::format(
-        "{} more than 8 EiB (2^63 bytes), which has no figure here",
+        "{} more than 8 EiB (2^63 bytes), too large to show",
         cost.total >= attention::kTooManyBytes ? "the cache is" : "what is reserved in whole blocks is"));
   if (report.figures.request.tensorParallel > 1 && report.figures.machine.link <= 0)
     report.warnings.push_back(report.figures.machine.name + " has no link_gb: all-reduces aren't counted");

@@ -156,7 +156,7 @@ Status readSource(const attention::Model& model, const ModelOptions& options, Pa
   if (!model.source() == options.features.empty())
     return Error{model.source()
                      ? "--features is for a decoder whose encoder isn't computed here, such as Whisper's"
-                     : "this decoder reads what an encoder made of sound, expected --features FILE"};
+                     : "this decoder reads an encoder's output for a sound, expected --features FILE"};
   auto memory = model.source() ? attention::encoded(model.source(), run.inputIds)
                                : attention::readFeatures(options.features, model.config().modelDim);
   if (!memory) return memory.error();
@@ -229,22 +229,22 @@ void addModelCommand(CLI::App& app, int& exitCode) {
                    "A Hugging Face folder or a GGUF file, or learned for the bundled model")
       ->required();
   command->add_option("--ids", options->ids, "Token ids, with commas between them")->delimiter(',');
-  command->add_option("--text", options->text, "A text, for the folder's tokenizer.json")->type_name("T");
-  command->add_option("--text-file", options->textFile, "A file with the text, as it is, in UTF-8")
-      ->type_name("F");
+  command->add_option("--text", options->text, "A text, read with the folder's tokenizer.json")
+      ->type_name("T");
+  command->add_option("--text-file", options->textFile, "A UTF-8 file with the text")->type_name("F");
   command->add_option("--image", options->image, "A PNG or JPEG, for a model that reads pictures")
       ->type_name("F");
   command
       ->add_option("--decoder-text", options->decoderText,
-                   "In an encoder–decoder model, how the decoder's text begins; --text is the encoder's")
+                   "The start of an encoder–decoder's answer; --text is the encoder's text")
       ->type_name("T");
   command
       ->add_option("--features", options->features,
-                   "Of Whisper's decoder: what its encoder made, [frames, width], .npy or .safetensors")
+                   "For Whisper's decoder: its encoder's output, [frames, width], .npy or .safetensors")
       ->type_name("F");
-  command->add_option("--decoder-ids", options->decoderIds, "The same as ids, with commas between them")
+  command->add_option("--decoder-ids", options->decoderIds, "The same as token ids, with commas between them")
       ->delimiter(',');
-  command->add_option("--generate", options->generate, "Number of tokens to generate at most");
+  command->add_option("--generate", options->generate, "Maximum number of tokens to generate");
   command->add_option("--temperature", options->sampling.temperature, "0 takes the most likely token")
       ->capture_default_str();
   command->add_option("--top-k", options->sampling.topK, "Sample from this many tokens; 0 for all")
@@ -254,7 +254,10 @@ void addModelCommand(CLI::App& app, int& exitCode) {
   command->add_option("--seed", options->sampling.seed, "Seed of the sampling")->capture_default_str();
   command->add_option("-o,--output", options->output, "Where the arrays go")->type_name("OUT.safetensors");
   command->add_option("--layers", options->layers, "Only arrays of these layers")->delimiter(',');
-  command->add_option("--only", options->only, "Some of attention, q, k, v, hidden and logits")
+  command
+      ->add_option("--only", options->only,
+                   "Only these arrays: any of attention, q, k, v, hidden and "
+                   "logits")
       ->delimiter(',')
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kModelArrays), std::end(kModelArrays))));
   command
@@ -263,7 +266,8 @@ void addModelCommand(CLI::App& app, int& exitCode) {
       ->delimiter(',');
   command->add_flag(
       "--composition", options->composition,
-      "How much of each head's output later heads read as queries, keys and values, by the weights");
+      "Print how much of each head's output later heads read as queries, keys and values, according to the "
+      "weights");
   command->add_flag("--json", options->json, "Print JSON instead of lines");
   command->callback([options, &exitCode] {
     exitCode = guarded([&] {

@@ -159,13 +159,12 @@ void addStudyCommand(CLI::App& app, int& exitCode) {
       "study", "Measure every head of a model on many texts: detectors, ablation, attribution, patching");
   auto options = std::make_shared<StudyOptions>();
   command
-      ->add_option(
-          "FOLDER", options->folder,
-          "A model as Hugging Face lays it out; learned: the small model that comes with the program")
+      ->add_option("FOLDER", options->folder,
+                   "A Hugging Face folder or a GGUF file, or learned for the bundled model")
       ->required();
   command
       ->add_option("--texts", options->texts,
-                   "A file with a text a line, or JSON lines with text, other, answer and other_answer")
+                   "A file with one text per line, or JSON lines with text, other, answer and other_answer")
       ->required()
       ->type_name("FILE");
   command
@@ -178,7 +177,8 @@ void addStudyCommand(CLI::App& app, int& exitCode) {
   command
       ->add_option(
           "--patch", options->piece,
-          "What of a text is put into the other one: heads, patterns, queries, keys, values, mlps or stream")
+          "The piece of one text to put into the other: heads, patterns, queries, keys, values, mlps or "
+          "stream")
       ->capture_default_str()
       ->check(CLI::IsMember(pieces));
   command
@@ -188,9 +188,9 @@ void addStudyCommand(CLI::App& app, int& exitCode) {
   command
       ->add_option(
           "--answers", options->answers,
-          "One or two words whose logits are compared, for texts that name none; default: the most likely")
+          "One or two words whose logits to compare, for texts that name none; default: the most likely")
       ->expected(1, 2);
-  command->add_option("--jobs", options->jobs, "Texts at a time")->capture_default_str();
+  command->add_option("--jobs", options->jobs, "Number of texts to process at once")->capture_default_str();
   command->add_option(
       "-o,--output", options->output,
       "The JSON, CSV or NPZ to write; default: print a line of JSON for each text as it finishes");

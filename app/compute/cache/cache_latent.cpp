@@ -165,7 +165,8 @@ Result<LatentHeads> attendLatent(const std::shared_ptr<const Snapshot>& snapshot
   const KeyPath path = keyPathOf(**parts);
   if (path.neighbours)
     return Error{
-        "This model's rotations turn neighbouring dimensions; a latent is found where they turn halves."};
+        "This model rotates neighbouring dimensions. MLA can be fitted only if rotations pair the two halves "
+        "of a head."};
   const Index turned = config.kvHeads * path.positions.cols();
   const attention::LatentMaps through =
       attention::latentMaps(maps, config.kvHeads, config.headDim, path.positions,

@@ -109,7 +109,7 @@ Result<Machine> readMachine(const Json& json) {
     const bool may =
         !json.contains(name) && number != &machine.memoryGb && number != &bandwidth && number != &flops;
     if (!may && (!std::isfinite(*number) || *number <= 0 || *number > 1e9))
-      return Error{fmt::format("{} is absent or no number above 0", name)};
+      return Error{fmt::format("{} is missing or not a number above 0", name)};
   }
   machine.bandwidth = bandwidth * 1e9;
   machine.flops = flops * 1e12;
@@ -215,8 +215,7 @@ void changeMachine(CostCatalogue& catalogue, const MachineChange& change) {
 }
 
 attention::Status writeMachine(const std::filesystem::path& folder, const MachineChange& change) {
-  if (folder.empty())
-    return Error{"there is no folder for settings: neither XDG_CONFIG_HOME nor HOME is set"};
+  if (folder.empty()) return Error{"no folder for settings: neither XDG_CONFIG_HOME nor HOME is set"};
   const std::filesystem::path path = folder / kMachinesFile;
   const auto text = readText(path);
   const auto list = text ? readList(*text, kMachinesFile) : text.error();

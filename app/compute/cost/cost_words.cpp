@@ -65,10 +65,9 @@ std::vector<CostFactor> costFactors(const CostFigures& figures) {
     factors.push_back(
         {"latent", countText(attention::cachedNumbers(attention::layerGroups(shape).front())),
          "latent " + latentNumbers(shape),
-         "Multi-head latent attention stores one latent and one rotary key for all heads and recomputes "
-         "keys and values from them, so there is no factor 2. A third number is the key of a "
-         "sparse-attention "
-         "index."});
+         "Multi-head latent attention stores one latent and one rotary key for all heads and recomputes keys "
+         "and values from them, so there is no factor 2. A third number, if there is one, is the key of a "
+         "sparse-attention index."});
   } else {
     factors.push_back({"kv_heads", count(shape.kvHeads), shape.kvHeads == 1 ? "kv head" : "kv heads",
                        fmt::format("{} share {}: {} is {} of MHA.", countedText(shape.heads, "query head"),
@@ -113,19 +112,19 @@ KindWords wordsOf(attention::CacheKind kind) {
     case CacheKind::full:
       return {"keep all tokens", "keeps all tokens", "Keys and values of every token."};
     case CacheKind::window:
-      return {"keep a window", "keeps a window", "Keys and values of the last tokens alone."};
+      return {"keep a window", "keeps a window", "Keys and values of the last tokens only."};
     case CacheKind::chunk:
-      return {"keep a chunk", "keeps a chunk", "Keys and values since the chunk began, at most a chunk."};
+      return {"keep a chunk", "keeps a chunk", "Keys and values of the current chunk."};
     case CacheKind::latent:
       return {"keep a latent", "keeps a latent",
-              "One latent and one rotary key a token for all heads: no factor 2."};
+              "One latent and one rotary key per token for all heads: no factor 2."};
     case CacheKind::recurrent:
-      return {"keep a state", "keeps a state", "A state of the same size however many tokens came before."};
+      return {"keep a state", "keeps a state", "A state of constant size, for any number of tokens."};
     case CacheKind::cross:
       return {"read the encoder", "reads the encoder",
               "Keys and values of the encoder's tokens, written once."};
     case CacheKind::shared:
-      return {"share", "shares", "Nothing of their own: they read what an earlier layer keeps."};
+      return {"share", "shares", "Nothing: they read the cache of an earlier layer."};
     case CacheKind::none:
       break;
   }

@@ -47,7 +47,7 @@ GridFigure patchFigure(const PatchGridQuestion& question, const PatchGrid& grid,
   if (question.path)
     figure.title += fmt::format(", along paths from head {}.{}", question.path->layer, question.path->head);
   figure.title += question.sides.intoA ? ", B into A" : ", A into B";
-  figure.note = fmt::format("Share of the logit difference that comes back: 0 as in {}, 1 as in {}",
+  figure.note = fmt::format("Share of the logit difference restored: 0 as in {}, 1 as in {}",
                             question.sides.intoA ? "A" : "B", question.sides.intoA ? "B" : "A");
   figure.columnTitle = tokens                                              ? "token"
                        : question.columns() == pair.opened->config().heads ? "head"
@@ -100,8 +100,9 @@ BarFigure attributionFigure(const PairStudy& pair, const AttributionStudy& study
   figure.two = study.b.has_value();
   figure.title = "What each piece adds to the " + differenceTitle(pair, word);
   figure.note = figure.two
-                    ? "After the last token. Filled: text A, hollow: text B; the final norm's scale held."
-                    : "After the last token; the final norm's scale held.";
+                    ? "After the last token. Filled: text A, hollow: text B; the final norm's scale held "
+                      "fixed."
+                    : "After the last token; the final norm's scale held fixed.";
   for (std::size_t i = 0; i < study.a.parts.size(); ++i) {
     const attention::Contribution& part = study.a.parts[i];
     if (byKey && part.by == attention::Writer::head && hasKeys(study.a, part) &&
@@ -126,7 +127,7 @@ BarFigure attributionFigure(const PairStudy& pair, const AttributionStudy& study
 
 GridFigure lensFigure(const LensQuestion& question, const LensMap& map, const WordOf& word) {
   GridFigure figure;
-  figure.title = fmt::format("What the model would say next after every layer{}",
+  figure.title = fmt::format("Top prediction after every layer{}",
                              question.pair->b ? question.ofB ? ", text B" : ", text A" : "");
   figure.note =
       "Logit lens: the stream through the final norm and the unembedding. Colour: the top token's "

@@ -89,7 +89,7 @@ attention::Result<render::Image> rasterise(const std::string& svg, int width, in
   const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
   if (!hasRoom(pixels * 8 + readingBytes(svg)))
     return Error{"a picture of " + std::to_string(width) + " × " + std::to_string(height) +
-                 " pixels takes more memory than there is"};
+                 " pixels needs more memory than is free"};
   const Owned<cairo_surface_t> surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height));
   if (const auto status = render(svg, surface.get(), width, height); !status) return status.error();
   cairo_surface_flush(surface.get());
@@ -110,7 +110,7 @@ attention::Result<std::vector<std::uint8_t>> pdfPages(const std::vector<std::str
   };
   const Owned<cairo_surface_t> surface(cairo_pdf_surface_create_for_stream(append, &pdf, width, height));
   for (const std::string& svg : svgs) {
-    if (!hasRoom(readingBytes(svg))) return Error{"the picture takes more memory than there is"};
+    if (!hasRoom(readingBytes(svg))) return Error{"the picture needs more memory than is free"};
     if (const auto status = render(svg, surface.get(), width, height); !status) return status.error();
     cairo_surface_show_page(surface.get());
   }

@@ -22,7 +22,7 @@ Result<Drawing> drawMap(const Scene& scene, Resources& resources, const DrawingO
       std::max<Index>(0, scene.cursor.focus >= 0 ? scene.cursor.focus : scene.cursor.cell.head);
   Result<std::optional<MapHead>> built = buildMapHead(mapQuestion(scene, head), resources);
   if (!built) return built.error();
-  if (!*built) return Error{"there are no tokens: nothing can be drawn"};
+  if (!*built) return Error{"no tokens: there is nothing to draw"};
   return mapDrawing(scene, std::move(**built), options);
 }
 
@@ -49,7 +49,7 @@ Result<Drawing> drawRecorded(PictureKind kind, const Scene& scene, Resources& re
   const bool heads = kind == PictureKind::head || kind == PictureKind::heads || kind == PictureKind::page;
   if (heads && scene.look.quantity == Quantity::scores)
     return Error{name + " is recorded attention, which has weights and no scores: choose weights"};
-  if (kind == PictureKind::mask) return Error{name + " is recorded attention, which says nothing of a mask"};
+  if (kind == PictureKind::mask) return Error{name + " is recorded attention, which contains no mask"};
   if (kind == PictureKind::cache && (result.k.empty() || result.v.empty()))
     return Error{name + " is imported attention without k and v, so there is no cache to draw"};
   if (kind == PictureKind::cache) return cacheDrawing(scene, snapshot, options);
@@ -122,7 +122,7 @@ Result<Drawing> drawModel(const Scene& scene, Resources& resources, const Drawin
   ModelRunner runner;
   const auto study = runner.run(modelQuestion(scene.setup, scene.cursor.sequence), resources, {}, {});
   if (!study) return study.error();
-  if (study->tokens() == 0) return Error{"there are no tokens: nothing can be drawn"};
+  if (study->tokens() == 0) return Error{"no tokens: there is nothing to draw"};
   return modelDrawing(*study, scene.look.labelThreshold, scene.look.colormap, drawingColors(options.dark));
 }
 
@@ -155,7 +155,7 @@ Result<Drawing> drawPicture(PictureKind kind, const Scene& scene, const Snapshot
     return drawRecorded(kind, scene, resources, options);
   if (!snapshot) return Error{"nothing is computed yet: there is nothing to draw"};
   if (snapshot->error) return Error{snapshot->error->message};
-  if (snapshot->sequences.empty()) return Error{"there are no tokens: nothing can be drawn"};
+  if (snapshot->sequences.empty()) return Error{"no tokens: there is nothing to draw"};
   const Index head = pictureHead(scene, snapshot->config.heads);
   const auto withCache = [&](Drawing drawing) {
     return page ? stacked({drawing, cacheDrawing(scene, *snapshot, options)}) : drawing;

@@ -132,8 +132,7 @@ std::unique_ptr<FolderReads::Look> FolderReads::look(PathQuestion question) {
   }
   try {
     if (shared_->threads >= kMaxThreads)
-      throw std::runtime_error(std::to_string(kMaxThreads) +
-                               " folders that were asked for before don't answer");
+      throw std::runtime_error(std::to_string(kMaxThreads) + " folders requested earlier don't respond");
     std::thread(work).detach();
     ++shared_->threads;
   } catch (const std::exception& error) {

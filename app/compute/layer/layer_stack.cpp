@@ -125,8 +125,8 @@ attention::Status checkStack(const Setup& setup, const MemoryBudget& memory) {
       {2 * model.layers, model.heads + model.kvHeads, model.headDim, model.modelDim, sizeof(float)});
   if (bytes <= memory.total() / 2) return attention::success();
   return Error{fmt::format(
-      "The weights of {} layers, each of {} over {} of size {} on model dim {}, would need {}; half of "
-      "the budget of {} can be theirs. Use fewer layers, heads or dimensions.",
+      "The weights of {} layers, each of {} over {} of size {} on model dim {}, would need {}; they can use "
+      "half of the budget of {}. Use fewer layers, heads or dimensions.",
       model.layers, countedText(model.heads, "head"), model.kvHeads, model.headDim, model.modelDim,
       bytesText(static_cast<double>(bytes)), bytesText(static_cast<double>(memory.total())))};
 }

@@ -61,8 +61,8 @@ attention::Status checkLayer(const Setup& setup, const attention::AttentionConfi
       found.kvHeads * found.headDim == model.kvHeads * model.headDim)
     return attention::success();
   return Error{
-      fmt::format("{} holds model dim {}, {} over {} of size {}, which the scene's model dim {}, {} "
-                  "over {} of size {} don't match. Loading the file in the window sets them.",
+      fmt::format("{} holds model dim {}, {} over {} of size {}, but the scene has model dim {}, {} over {} "
+                  "of size {}. Load the file in the window to set them.",
                   attention::shownPath(std::filesystem::path(setup.weights.file).filename()), found.modelDim,
                   attention::counted(found.heads, "head"), found.kvHeads, found.headDim, model.modelDim,
                   attention::counted(model.heads, "head"), model.kvHeads, model.headDim)};

@@ -60,7 +60,7 @@ std::optional<PlacedError> checkLines(const TokenLines& lines, Place place, Inde
     return PlacedError{place,
                        fmt::format("The longest line has {} tokens; {} shown for at most {}. {}", longest,
                                    most < kMaxMapTokens ? "all heads at once are" : "the map is", most,
-                                   most < kMaxMapTokens ? "Look at it on the Map page, or shorten it."
+                                   most < kMaxMapTokens ? "View it on Map, or shorten it."
                                                         : "Shorten it, or tokenize by words.")};
   if (lines.size() > static_cast<std::size_t>(kMaxLines))
     return PlacedError{

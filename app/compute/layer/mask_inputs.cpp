@@ -51,7 +51,7 @@ std::vector<std::string> maskFileNotes(const std::string& path, std::uint64_t la
   const std::string name = attention::shownPath(path);
   if (largeNumbers > 0) notes.push_back(name + ": " + attention::largeNumbersText(largeNumbers));
   if (hasAddedNumbers)
-    notes.push_back(name + ": holds numbers to add besides -inf, which are no part of the mask");
+    notes.push_back(name + ": holds finite numbers besides -inf; a mask can't add them to the scores");
   return notes;
 }
 

@@ -95,8 +95,7 @@ Result<ModelText> readModelText(const Setup& setup, const std::stop_token& stop)
   const OpenModel& opened = *setup.subject.opened;
   if (!opened.model)
     return Error{opened.name +
-                 " is attention that another program recorded, without a model that could compute it "
-                 "again: its heads are on the Model page."};
+                 " is recorded attention without a model to recompute it. Its heads are on the Model page."};
   if (opened.readsPictures()) return pictureText(opened);
   ModelText text;
   if (opened.sources) {

@@ -187,7 +187,7 @@ Result<Array> StepValues::guessed(bool rank, std::span<const ExpressionArgument>
   const double wanted = arguments[0].array.size() == 1 ? arguments[0].array.at(0) : NAN;
   const double position = wanted < 0 ? wanted + static_cast<double>(tokens) : wanted;
   if (!(position >= 0 && position < static_cast<double>(tokens)) || position != std::floor(position))
-    return Error{fmt::format("the position is not among 0 to {} of the text", tokens - 1)};
+    return Error{fmt::format("the position is outside the text, expected 0 to {}", tokens - 1)};
   const auto query = static_cast<Index>(position);
   Index id = -1;
   if (arguments.size() == 2) {

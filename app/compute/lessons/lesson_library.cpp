@@ -41,7 +41,7 @@ class LibraryReader {
       }
       if (fs::equivalent(other.path, path, ignored)) return;
       return library_.problems.push_back(
-          fmt::format("{}: its id {} is also that of {}; each lesson needs one of its own",
+          fmt::format("{}: its id {} is also that of {}; each lesson needs its own id",
                       attention::shownPath(path.filename()), attention::quotedText(entry.lesson->id),
                       attention::shownPath(other.path.filename())));
     }

@@ -48,7 +48,7 @@ Result<std::vector<std::shared_ptr<const LayerSummary>>> comparedLayers(
     std::stop_token stop) {
   const attention::ModelConfig &own = a.opened->config(), &other = b.opened->config();
   if (own.layerCount() != other.layerCount() || own.heads != other.heads)
-    return Error{fmt::format("B has {} of {}; A has {} of {}, and both need as many",
+    return Error{fmt::format("B has {} of {}, A has {} of {}; both need the same numbers",
                              countedText(other.layerCount(), "layer"), countedText(other.heads, "head"),
                              countedText(own.layerCount(), "layer"), countedText(own.heads, "head"))};
   const PartnersInB with = partnersInB(a, b, ties);

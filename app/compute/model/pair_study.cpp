@@ -27,12 +27,12 @@ PassRequest recording(PassRequest request) {
 
 Result<RecordedText> readText(const Setup& setup, Resources& resources, const std::stop_token& stop) {
   if (setup.subject.opened->config().reads())
-    return Error{"two texts aren't compared for a decoder that reads an encoder's: open the model's encoder"};
+    return Error{"two texts can't be compared in a decoder that reads an encoder: open the model's encoder"};
   RecordedText recorded;
   auto text = readModelText(setup, stop);
   if (!text) return text.error();
   recorded.text = *std::move(text);
-  if (recorded.tokens() == 0) return Error{"there are no tokens"};
+  if (recorded.tokens() == 0) return Error{"no tokens"};
   auto request = passRequest(setup, recorded.text.tokens, resources.inputs);
   if (!request) return request.error();
   recorded.request = *std::move(request);
@@ -96,8 +96,7 @@ Result<PairStudy> studyPair(const PairQuestion& question, Resources& resources, 
   const Setup& setup = question.text.setup;
   study.opened = setup.subject.opened;
   const bool two = !question.other.empty();
-  if (!study.opened || !study.opened->model)
-    return Error{"This needs a model that can be computed: open one."};
+  if (!study.opened || !study.opened->model) return Error{"This needs a model to compute with. Open one."};
   if (!study.model().guesses()) return Error{study.model().whyNoGuesses()};
   for (const Index id : {question.answer, question.otherAnswer})
     if (id >= study.opened->config().vocabulary)

@@ -209,13 +209,15 @@ void shapesSection(Scene& scene, CacheState& page) {
   if (own) rotary.disabledReason = set, rotary.shown = rotaryNow.c_str();
   fieldSlider(view, scene, "cost.cache.rotary_dim", rotary);
   hint(view,
-       own  ? "MLA is the model's own: one latent for all heads' keys and values, and one rotary key. MHA stores "
-              "what is made of it, head by head, with the same output. Kv heads are merged by their mean."
-       : made ? "MHA is this layer with one kv head per query head, from the same seeds. GQA and MQA merge kv "
-              "heads by their mean, as in the GQA paper. MLA stores one latent for keys and values (the best "
-              "approximation of its rank) and, under RoPE, one rotary key for all heads."
-            : "Kv heads are merged by their mean, as in the GQA paper. MLA stores one latent for keys and "
-              "values (the best approximation of its rank) and, under RoPE, one rotary key for all heads.");
+       own ? "MLA is the model's own: one latent for all heads' keys and values, and one rotary key. MHA "
+             "stores the keys and values computed from it, head by head, with the same output. Kv heads are "
+             "merged by their mean."
+       : made
+           ? "MHA is this layer with one kv head per query head, from the same seeds. GQA and MQA merge kv "
+             "heads by their mean, as in the GQA paper. MLA stores one latent for keys and values (the best "
+             "approximation of its rank) and, under RoPE, one rotary key for all heads."
+           : "Kv heads are merged by their mean, as in the GQA paper. MLA stores one latent for keys and "
+             "values (the best approximation of its rank) and, under RoPE, one rotary key for all heads.");
 }
 
 void evictionSection(Scene& scene, CacheState& page, const DecodeState& state) {

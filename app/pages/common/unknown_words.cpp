@@ -42,8 +42,8 @@ void unknownWords(const Scene& scene, View& view) {
   const float width = ImGui::GetContentRegionAvail().x;
   const float high =
       paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->small, at, width, view.theme->warning,
-                     fmt::format("Outside {}'s vocabulary of {} words, so read in pieces: {}", opened->name,
-                                 opened->learned.words.size(), someOf(unknown)));
+                     fmt::format("Outside {}'s vocabulary of {} words, so split into pieces: {}",
+                                 opened->name, opened->learned.words.size(), someOf(unknown)));
   ImGui::Dummy(ImVec2(width, high + view.px(4)));
   track("words.unknown", at, ImVec2(at.x + width, at.y + high));
   if (scene.setup.subject.model != kLearned) return;  // the actions are about that one

@@ -177,9 +177,8 @@ void machineSection(Scene& scene, CostState& page) {
   };
   fieldSlider(view, scene, "cost.gpus", state);
   auto price = static_cast<float>(scene.cost.price);
-  const SliderSpec spec{
-      "cost.price", "Price/hour", "", "0 to 1,000,000",
-      "What a GPU costs an hour, for the cost of a million tokens; 0 where it isn't known."};
+  const SliderSpec spec{"cost.price", "Price/hour", "", "0 to 1,000,000",
+                        "Price of a GPU per hour, for the cost of a million tokens; 0 if unknown."};
   if (slider(view, spec, Range{0, 1000000}, {0, 20}, price))
     scene.cost.price = std::round(static_cast<double>(price) * 1000) / 1000;  // as typed, not as a float
 }

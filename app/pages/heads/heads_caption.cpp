@@ -70,7 +70,7 @@ Caption ofStep(const Scene& scene, const Snapshot& snapshot, const SequenceSnaps
                              : now == 2 ? " The previous token is reused."
                                         : fmt::format(" The {} previous tokens are reused.", now - 1);
   return {{quoted(sequence.keys, now - 1), theme.query},
-          {latent ? " adds a latent, of which all heads' " : " adds a ", theme.text},
+          {latent ? " adds a latent, from which all heads' " : " adds a ", theme.text},
           {latent ? "keys" : "key", theme.key},
           {latent ? " and " : " and a ", theme.text},
           {latent ? "values" : "value", theme.value},

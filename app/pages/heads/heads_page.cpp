@@ -205,7 +205,7 @@ void HeadsPage::copyNumbers(const Scene& scene) {
 /// The next head that has a name, from the chosen one on and round; large where heads are shown.
 void HeadsPage::nextNamed(Scene& scene) {
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
-  if (!sequence) return services_.view.messages.fail("No head to look at. Type a sentence first.");
+  if (!sequence) return services_.view.messages.fail("No head to show. Type a sentence first.");
   const Index heads = page_.snapshot->config.heads;
   for (Index i = 1; i <= heads; ++i) {
     const Index head = (scene.cursor.cell.head + i) % heads;
@@ -214,7 +214,7 @@ void HeadsPage::nextNamed(Scene& scene) {
     if (scene.cursor.page == "heads") scene.cursor.focus = head;
     return;
   }
-  services_.view.say("No head does something that has a name.");
+  services_.view.say("No head has a named behaviour.");
 }
 
 double HeadsPage::nextFrameIn() const {

@@ -162,7 +162,8 @@ void grid(LessonsState& page, const ImRect& area) {
   if (found.empty()) {
     paintText(list, view.fonts->text, ImVec2(area.Min.x, area.Min.y + view.px(20)), view.theme->secondary,
               page.library->lessons.empty() ? "No lessons yet."
-                                            : "No lesson contains these words. Clear the search to see all.");
+                                            : "No lesson contains these words. Clear the search to see all "
+                                              "lessons.");
     problems(page, ImVec2(area.Min.x, area.Min.y + view.px(44)), area.GetWidth());
     return;
   }

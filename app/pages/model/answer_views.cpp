@@ -39,7 +39,7 @@ void answerChoice(Scene& scene, ModelState& page, bool other, float& x, float y)
   int chosen = 0;
   ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(13)));
   if (dropdown(view, other ? "answer.other" : "answer", choices, chosen, 0,
-               other ? "The token whose logit is taken off." : "The token whose logit counts."))
+               other ? "The token whose logit is subtracted." : "The token whose logit counts."))
     asked = ids[static_cast<std::size_t>(chosen)];
   x += textWidth(view.fonts->text, choices.front().label) + view.px(34);
 }
@@ -95,7 +95,7 @@ void attributionView(Scene& scene, ModelState& page, ImRect area, bool presents)
     ImGui::BeginChild("attribution.by.box", ImVec2(view.px(260), view.px(34)), false,
                       ImGuiWindowFlags_NoBackground);
     if (segmented(view, "attribution.by", choices, chosen,
-                  "A bar for each head, or for each token that it read."))
+                  "Show a bar for each head, or for each token it read."))
       scene.cursor.model.byKey = chosen == 1;
     compat::endChild();
     area.Min.y += view.px(44);

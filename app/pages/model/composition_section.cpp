@@ -16,8 +16,8 @@ namespace headscope::app {
 namespace {
 
 constexpr const char* kCompositionHelp =
-    "‖W1·W2‖ / (‖W1‖·‖W2‖) of an earlier head's W_V·W_O and what a later head reads as queries, keys or "
-    "values, less the 1/√(model dim) of random heads (Elhage et al. 2021). Independent of the text.";
+    "‖W1·W2‖ / (‖W1‖·‖W2‖) of an earlier head's W_V·W_O and a later head's input weights for queries, keys "
+    "or values, minus the 1/√(model dim) of random heads (Elhage et al. 2021). Independent of the text.";
 
 /// The strongest few of one side, as many as fit a line; a click chooses the head.
 void partners(Scene& scene, ModelState& page, const char* name, const char* label,

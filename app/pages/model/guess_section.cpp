@@ -93,7 +93,7 @@ void guessLine(Scene& scene, ModelState& page, const Guess& guess, Index place, 
     paintText(list, view.fonts->monoSmall, ImVec2(at.x + width, y), view.theme->secondary, signedText(by, 3),
               Align::right);
   }
-  const std::string does = answers          ? "Click: its logit counts. Shift+click: its logit is taken off"
+  const std::string does = answers          ? "Click to count its logit, Shift+click to subtract it"
                            : reason.empty() ? "Click to continue the text with it"
                                             : reason;
   if (hovered)

@@ -165,7 +165,7 @@ void ModelPage::nextNamed(Scene& scene) {
     lookAtStrongest(cursor);
     return;
   }
-  page_.view.say("No head does something that has a name.");
+  page_.view.say("No head has a named behaviour.");
 }
 
 std::vector<Action> ModelPage::headActions() {

@@ -236,7 +236,7 @@ std::vector<Action> ModelPage::pairActions() {
        .words = words,
        .run = view(ModelView::attribution)},
       {.id = "model.view.lens",
-       .name = "Model: what it would say after every layer",
+       .name = "Model: top prediction after every layer",
        .section = "Model",
        .whileTyping = true,
        .words = words,

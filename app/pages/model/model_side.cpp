@@ -39,9 +39,8 @@ void headGroupChoice(const Scene& scene, ModelState& page) {
   if (given) choices.erase(choices.begin());
   const auto isShown = [&](const Choice& choice) { return choice.name == groupName(config.group); };
   int chosen = static_cast<int>(std::ranges::find_if(choices, isShown) - choices.begin());
-  if (dropdown(
-          page.view, "model.group", choices, chosen, ImGui::GetContentRegionAvail().x,
-          "An encoder–decoder has three kinds of heads. What you change acts on the kind that is shown."))
+  if (dropdown(page.view, "model.group", choices, chosen, ImGui::GetContentRegionAvail().x,
+               "An encoder–decoder has three kinds of heads. Your edits apply to the kind shown."))
     page.opening.wanted = attention::groupedPath(modelFolder(scene.setup.subject.model)).path.string() + "#" +
                           choices[static_cast<std::size_t>(chosen)].name;
   gap(page.view, 8);

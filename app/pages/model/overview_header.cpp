@@ -105,7 +105,7 @@ void headline(const Scene& scene, ModelState& page, const ImRect& area) {
     if (behaviour.deliberate && behaviour.heads == 1) page.named.push_back(behaviour.detector);
   }
   if (says.empty())
-    says = page.opened && page.opened->betweenTexts ? "no head stands out between these texts"
+    says = page.opened && page.opened->betweenTexts ? "no head differs much between these texts"
                                                     : "no head stands out on this text";
   if (start.empty()) says.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(says.front())));
   const float y = area.Min.y + view.px(24);

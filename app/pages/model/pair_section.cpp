@@ -75,9 +75,9 @@ void alignedTokens(Scene& scene, ModelState& page, const PairStudy& pair) {
            pair.a.text.ids[attention::asSize(with(b))] != pair.b->text.ids[attention::asSize(b)];
   };
   const auto help = [&](Index b) {
-    const std::string now = with(b) < 0
-                                ? "goes with no token of A"
-                                : fmt::format("goes with {}, token {} of A", word(pair.a, with(b)), with(b));
+    const std::string now =
+        with(b) < 0 ? "has no partner in A"
+                    : fmt::format("aligned with {}, token {} of A", word(pair.a, with(b)), with(b));
     return fmt::format("{}, token {}: {}\nClick to choose another", word(*pair.b, b), b, now);
   };
   if (page.tying >= pair.b->tokens()) page.tying = -1;
@@ -126,7 +126,7 @@ void pairSection(Scene& scene, ModelState& page) {
   if (pair && pair->b && pair->question.other == scene.compare.other) {
     alignedTokens(scene, page, *pair);
     if (pair->a.tokens() != pair->b->tokens())
-      hint(view, "The texts have different numbers of tokens; equal ones go together.");
+      hint(view, "The texts have different numbers of tokens; equal tokens are aligned.");
   }
   if (button(view, "text_b.clear", "Remove text B", "", true)) scene.compare = withoutOther(scene.compare);
 }

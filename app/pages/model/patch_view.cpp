@@ -104,7 +104,7 @@ void gridPanel(Scene& scene, ModelState& page, const char* name, const PairState
                             : "");
   else
     says += question.path && row <= question.path->layer ? "\nnothing of the head comes here"
-            : grid.whole()                               ? "\nno token of the other text goes with it"
+            : grid.whole()                               ? "\nno partner in the other text"
                                                          : "\n…";
   tooltip(view, says);
   if (clicked && ImGui::GetIO().KeyShift && question.piece == Piece::head && !tokens) {
@@ -148,7 +148,7 @@ void keptPatches(Scene& scene, ModelState& page, const ImRect& area) {
   }
   if (patches.empty()) {
     paintFitted(view, list, view.fonts->text, ImVec2(x, y), area.Max.x - x, view.theme->faint,
-                "Click a cell to keep its patch: several together show what they do in sum.");
+                "Click a cell to keep its patch. Kept patches act together.");
     return;
   }
   const auto& answer = page.pair.sum;
@@ -200,7 +200,7 @@ void patchView(Scene& scene, ModelState& page, const ImRect& area, bool presents
   const auto& pair = page.pair.pair;
   if (scene.compare.other.empty() || !pair || !pair->b) {
     paintMessage(view, area, "Patching needs a second text",
-                 "Type text B at the left, or choose one of the pairs there.", view.theme->text);
+                 "Type text B on the left, or choose one of the pairs there.", view.theme->text);
     return;
   }
   const float kept = view.px(72), bar = presents ? 0 : view.px(40);
@@ -213,7 +213,7 @@ void patchView(Scene& scene, ModelState& page, const ImRect& area, bool presents
     ImGui::SetCursorScreenPos(ImVec2(area.Max.x - view.px(180), area.Min.y));
     ImGui::BeginChild("patch.side.box", ImVec2(view.px(180), view.px(34)), false,
                       ImGuiWindowFlags_NoBackground);
-    if (segmented(view, "patch.side", sides, chosen, "Whose pieces are put into the other text's run."))
+    if (segmented(view, "patch.side", sides, chosen, "The text whose pieces are put into the other's run."))
       scene.compare.intoA = chosen == 1;
     compat::endChild();
     const ImRect first(area.Min.x, area.Min.y, area.Min.x + view.px(300), area.Min.y + view.px(34));

@@ -83,7 +83,9 @@ float leadingTokens(Scene& scene, ModelState& page, const attention::Vector& map
     paintText(list, view.fonts->monoSmall, ImVec2(x + view.px(8), box.GetCenter().y), view.theme->text,
               words);
     if (hovered)
-      tooltip(view, "Not a patch: " + page.token(token) + " has no place in the picture.\nclick: it asks");
+      tooltip(view, "Not a patch: " + page.token(token) +
+                        " has no place in the picture.\nClick to make it "
+                        "the query");
     x += wide + view.px(4);
   }
   return picture.before > 0 ? y + high : at.y;
@@ -106,7 +108,7 @@ void pictureSection(Scene& scene, ModelState& page) {
     hint(view, fmt::format("{}: {} × {} patches{}", picture->name, picture->rows, picture->cols,
                            picture->base ? fmt::format(", {} × {} pixels after resizing", picture->seen.width,
                                                        picture->seen.height)
-                                         : ", cut about its middle to their shape"));
+                                         : ", cropped around its centre to their shape"));
     gap(view, 6);
     const Choice choices[] = {
         {"Query", "", "query"}, {"First token", "", "first"}, {"Rollout", "", "rollout"}};
@@ -118,7 +120,7 @@ void pictureSection(Scene& scene, ModelState& page) {
             "chosen token by this layer, the product of ½·weights + ½·identity over the layers (Abnar & "
             "Zuidema 2020)."))
       scene.cursor.model.pictureMap = static_cast<PictureMap>(chosen);
-    hint(view, "Click a patch: it becomes the query.");
+    hint(view, "Click a patch to make it the query.");
     gap(view, 6);
   }
   if (button(view, "model.picture", picture ? "Open another picture…" : "Open a picture…", "", true))

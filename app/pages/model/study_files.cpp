@@ -26,7 +26,7 @@ Result<std::shared_ptr<const TextFile>> readTextFile(const std::filesystem::path
   auto texts = parseStudiedTexts({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, name);
   if (!texts) return texts.error();
   if (std::ssize(*texts) > kMostStudiedTexts)
-    return Error{fmt::format("{} has {} texts; at most {} are studied in the window. Use headscope study",
+    return Error{fmt::format("{} has {} texts; the window studies at most {}. Use headscope study for more",
                              name, texts->size(), kMostStudiedTexts)};
   return std::make_shared<const TextFile>(TextFile{name, *std::move(texts)});
 }

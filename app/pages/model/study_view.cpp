@@ -251,7 +251,7 @@ void noFile(ModelState& page, const ImRect& area) {
       view, area, "Every head on many texts",
       !page.texts.problem.empty()
           ? page.texts.problem
-          : "Open a file with a text a line, or JSON lines with text, other, answer and other_answer.",
+          : "Open a file with one text per line, or JSON lines with text, other, answer and other_answer.",
       "Open texts…", "model.texts");
   if (page.opened->learned.skills.empty()) return;
   const std::string label = "Measure the example texts";

@@ -95,7 +95,8 @@ void TalkPage::clearStage() {
   if (page_.stage.changed()) {
     page_.stage.restore();
     if (!services_.view.present)
-      services_.view.say(fmt::format("{} is as it was. Undo there brings your changes back.", placeText()));
+      services_.view.say(
+          fmt::format("{} is back to its saved state. Undo there to restore your changes.", placeText()));
   }
   if (auto left = page_.stage.take()) left_[scene] = std::move(left);
 }

@@ -141,7 +141,7 @@ void editor(TalkState& page, Scene& own, const ImRect& area) {
     }
     const float left = ImGui::GetContentRegionAvail().y;
     const int lines = std::max(1, static_cast<int>((left - view.px(14)) / lineHeight(view.fonts->text)));
-    textBox(view, "talk.notes", edited.notes, lines, "Notes: what you say. Only you see them.");
+    textBox(view, "talk.notes", edited.notes, lines, "Notes for your talk. Only you see them.");
     if (edited.name.size() > kMaxViewName || edited.notes.size() > kMaxViewNotes)
       view.messages.fail(
           fmt::format("A view's name has at most {} bytes, its notes {}.", kMaxViewName, kMaxViewNotes));

@@ -200,7 +200,7 @@ EM_BOOL onFullScreen(int, const EmscriptenFullscreenChangeEvent* event, void* us
 }
 
 EM_BOOL onContext(int, const void*, void*) {
-  headscopePageFailed("the graphics card was lost. Load the page again; unsaved work is kept.");
+  headscopePageFailed("the graphics card was lost. Reload the page; unsaved work is kept.");
   return EM_TRUE;
 }
 
@@ -279,8 +279,7 @@ void Window::open(const std::string& title, int, int, Window*) {
   wanted.alpha = wanted.depth = wanted.stencil = wanted.antialias = EM_FALSE;
   wanted.preserveDrawingBuffer = EM_TRUE;  // what isn't drawn again stays, as on the desktop
   state_->context = emscripten_webgl_create_context(kCanvas, &wanted);
-  if (state_->context <= 0)
-    throw std::runtime_error("this browser has no WebGL 2, which Headscope draws with");
+  if (state_->context <= 0) throw std::runtime_error("this browser has no WebGL 2, which Headscope needs");
   makeCurrent();
   setTitle(title);
   fitCanvas(*state_);

@@ -65,8 +65,9 @@ Result<Parameters> parametersOf(std::string_view fragment) {
 /// A link doesn't lead to files: what it names would be opened without having been chosen.
 Status refuseFiles(const Scene& scene, const char* who) {
   if (const auto files = namedFiles(scene); !files.empty())
-    return Error{fmt::format("{} names the file {}, and a link opens no files: give the scene's file instead",
-                             who, attention::quotedText(files.front()))};
+    return Error{
+        fmt::format("{} names the file {}, and a link opens no files: share the scene's file instead", who,
+                    attention::quotedText(files.front()))};
   return attention::success();
 }
 
@@ -157,7 +158,8 @@ Result<Scene> readLink(std::string_view text, const std::stop_token& stop) {
 std::string longLinkNote(std::string_view link) {
   if (link.size() <= kLongLink) return "";
   return fmt::format(
-      "The link has {} characters; some programs cut those of more than {}. A file holds the scene whole.",
+      "The link has {} characters; some programs cut links of more than {}. A file always holds the whole "
+      "scene.",
       countText(link.size()), countText(kLongLink));
 }
 

@@ -54,7 +54,7 @@ attention::Status readText(const std::shared_ptr<const attention::Model>& encode
   source.ids.assign(encoded->ids.begin(), encoded->ids.end());
   if (source.ids.empty()) return attention::success();
   if (std::ssize(source.ids) > kMaxTokens)
-    return Error{fmt::format("The encoder's text has {} tokens; it is read for at most {}. Shorten it.",
+    return Error{fmt::format("The encoder's text has {} tokens; at most {} are read. Shorten it.",
                              source.ids.size(), kMaxTokens)};
   auto memory = attention::encoded(encoder, source.ids, stop);
   if (!memory) return memory.error();
@@ -66,7 +66,7 @@ attention::Status readGiven(const attention::ModelConfig& config, const std::str
                             SourceText& source) {
   if (features.empty())
     return Error{fmt::format(
-        "This decoder reads what an encoder made of sound, not of a text. Drop a file of it on this page: "
+        "This decoder reads an encoder's output for a sound, not a text. Drop a file with it on this page: "
         "[frames, {}], as .npy or .safetensors.",
         config.modelDim)};
   auto memory = attention::readFeatures(features, config.modelDim);

@@ -145,8 +145,8 @@ Result<LayerPlace> chooseLayer(const SafetensorsHeader& header, std::optional<In
     return Error{fmt::format("{}: layer is {}, the file holds {}", name, *number, held)};
   }
   return Error{
-      fmt::format("{}: holds {} attention layers of number {} ({}), expected one: save the one that "
-                  "is wanted to a file of its own",
+      fmt::format("{}: holds {} attention layers of number {} ({}), expected one: save the one you want to a "
+                  "separate file",
                   name, wanted.size(), *number, prefixesText(wanted))};
 }
 

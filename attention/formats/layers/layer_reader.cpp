@@ -43,7 +43,7 @@ Status LayerReader::checkExtras() {
   for (const char* extra : {"bias_k", "bias_v"})
     if (reader_.find(place_.prefix + extra))
       return Error{reader_.at(place_.prefix + extra) +
-                   " is a key or value beside the tokens' (add_bias_kv), which isn't computed"};
+                   " is an extra key or value (add_bias_kv), which isn't supported"};
   return success();
 }
 

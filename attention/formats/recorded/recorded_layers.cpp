@@ -194,7 +194,7 @@ class LayerFinder {
                                at(a.tensor), sizes(a), layer.number, first.attention.rows,
                                first.attention.cols, first.number)};
     const auto wrong = [&](const RecordedArray& array, Index heads, Index tokens) {
-      return Error{fmt::format("{} is {} in layer {}, expected [{}, {}, head_dim] beside attention {}",
+      return Error{fmt::format("{} is {} in layer {}, expected [{}, {}, head_dim] with attention {}",
                                at(array.tensor), sizes(array), layer.number, heads, tokens, sizes(a))};
     };
     if (layer.q && (layer.q->heads != a.heads || layer.q->rows != a.rows))

@@ -189,7 +189,7 @@ TEST_F(Commands, LeaveWhatWasThereWhenTheDiskIsFull) {
 
 #ifndef HEADSCOPE_SANITIZE_BUILD  // whose shadow memory is beyond any such limit
 TEST_F(Commands, DrawingWithoutRoomForItSaysSo) {
-  const std::string sentence = "the limit on it (ulimit -v) leaves less";
+  const std::string sentence = "more than its limit (ulimit -v) leaves";
   expectFailure(runHeadscope({}, "ulimit -v 500000; "), 1, sentence);
   // Wherever the limit lies there is a picture or a sentence.
   for (int limit = 300'000; limit <= 1'000'000; limit += 50'000) {

@@ -237,7 +237,7 @@ TEST(CostCatalogue, aMachineOfOnesOwnIsSortedIn) {
   EXPECT_EQ(mine->bandwidth, 100e9);
   EXPECT_EQ(attention::findMachine(catalogue.machines, "H200")->flops, 1e12);
   EXPECT_THAT(catalogue.problems,
-              testing::ElementsAre("machines.json, entry 3: memory_gb is absent or no number above 0"));
+              testing::ElementsAre("machines.json, entry 3: memory_gb is missing or not a number above 0"));
   const std::pair<std::string, const char*> broken[] = {
       {"{", "machines.json: is not valid JSON at byte 2"},
       {"{}", "machines.json is not a JSON list"},

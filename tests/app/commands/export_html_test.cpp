@@ -67,7 +67,7 @@ TEST_F(ExportHtml, SaysWhatAPageCannotHold) {
   std::filesystem::resize_file(page_, 0);
   EXPECT_THAT(run("").errors, HasSubstr("the name is empty"));
   EXPECT_THAT(runHeadscope({"export-html", "-o", out_.string(), "--page", page_.string()}).errors,
-              HasSubstr("has no place for a scene"));
+              HasSubstr("has no room for a scene"));
   ASSERT_TRUE(attention::writeFile(folder_ / "a.npz", "x").ok());
   std::filesystem::resize_file(folder_ / "a.npz", 20'000'001);
   ASSERT_TRUE(attention::writeFile(page_, "<!--DATA-->").ok());

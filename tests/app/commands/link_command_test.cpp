@@ -58,7 +58,8 @@ TEST(LinkCommand, SaysWhatIsWrong) {
               HasSubstr("a newer Headscope opens it"));
   EXPECT_FALSE(std::filesystem::exists(out));
   EXPECT_THAT(refusal({"link", "--step", "2"}, 2), HasSubstr("--lesson"));
-  EXPECT_THAT(refusal({"link", "learned", "--lesson", "06"}, 2), HasSubstr("expected one of them"));
+  EXPECT_THAT(refusal({"link", "learned", "--lesson", "06"}, 2),
+              HasSubstr("expected a scene or --lesson, not both"));
   EXPECT_THAT(refusal({"link", "--lesson", "../06"}, 1), HasSubstr("expected its id or number"));
   EXPECT_THAT(refusal({"link", "--lesson", "06", "--step", "0"}, 1), HasSubstr("expected 1 to 1000"));
   EXPECT_THAT(refusal({"link", "--base", "a b"}, 1), HasSubstr("expected one without spaces"));
@@ -79,7 +80,7 @@ TEST(LinkCommand, ALongLinkIsPrintedAndSaid) {
   const Outcome printed = runHeadscope({"link", (folder / "s.json").string()});
   EXPECT_EQ(printed.exitCode, 0);
   EXPECT_GT(printed.output.size(), kLongLink);
-  EXPECT_THAT(printed.errors, HasSubstr("A file holds the scene whole"));
+  EXPECT_THAT(printed.errors, HasSubstr("A file always holds the whole scene"));
 }
 
 }  // namespace

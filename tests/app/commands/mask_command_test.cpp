@@ -159,7 +159,7 @@ TEST_F(MaskCommand, WritesEveryHeadOrOne) {
     return more;
   };
   EXPECT_THAT(errorOf(with({"-o", at("m.csv")}), 2), HasSubstr("2 different masks"));
-  EXPECT_THAT(errorOf(with({"-o", at("m.png")}), 2), HasSubstr("--head chooses"));
+  EXPECT_THAT(errorOf(with({"-o", at("m.png")}), 2), HasSubstr("choose with --head"));
   EXPECT_EQ(printed(with({"-o", at("m.npy")})),
             at("m.npy") + ": 2 heads of 2 × 2, convention visible (true = visible)\n");
   EXPECT_EQ(picture("m.npy", MaskConvention::visible, 0), "#./##");

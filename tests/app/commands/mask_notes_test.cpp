@@ -29,7 +29,7 @@ TEST(MaskNotes, SnapshotAndRenderSayHowAFilesLargeNumbersAreRead) {
   ASSERT_TRUE(writeScene(path, scene).ok());
   const std::string out = (folder / "out.safetensors").string();
   const auto says = AllOf(HasSubstr(mask.string() + ": 3 finite numbers of -1e4 or less are read as masked"),
-                          HasSubstr("holds numbers to add besides -inf"));
+                          HasSubstr("holds finite numbers besides -inf"));
   const std::string picture = (folder / "a.png").string(), figure = (folder / "a.svg").string();
   for (const std::vector<std::string>& command : {std::vector<std::string>{"snapshot", path, "-o", out},
                                                   {"render", path, "-o", picture, "--size", "640x400"},

@@ -243,7 +243,7 @@ TEST(RecordedCommands, DrawAndWriteWhatTheFileHas) {
   }
   const Outcome mask = runHeadscope({"render", path, "-o", out, "--what", "mask"});
   EXPECT_EQ(mask.exitCode, 1);
-  EXPECT_THAT(mask.errors, HasSubstr("says nothing of a mask"));
+  EXPECT_THAT(mask.errors, HasSubstr("contains no mask"));
   EXPECT_THAT(runHeadscope({"render", path, "-o", out, "--what", "cache"}).errors,
               HasSubstr("without k and v"));
   const std::string arrays = (folder / "out.safetensors").string();

@@ -183,7 +183,7 @@ TEST(Link, namesNoFiles) {
   Scene scene = openingScene();
   scene.setup.weights.source = WeightSource::file;
   scene.setup.weights.file = path;
-  EXPECT_THAT(linkTo(scene).error().message, AllOf(HasSubstr(path), HasSubstr("give the scene's file")));
+  EXPECT_THAT(linkTo(scene).error().message, AllOf(HasSubstr(path), HasSubstr("share the scene's file")));
 }
 
 TEST(Link, theAddressIsOne) {

@@ -75,9 +75,9 @@ TEST(LayerNames, LayersOfTheSameNumberAreNamed) {
       {{"encoder.layers.0.self_attn.in_proj_weight", "encoder.layers.0.self_attn.out_proj.weight"},
        {"decoder.layers.0.self_attn.in_proj_weight", "decoder.layers.0.self_attn.out_proj.weight"}});
   EXPECT_EQ(nameErrorOf(file, {{"layer", "0"}}),
-            "in: holds 2 attention layers of number 0 (\"decoder.layers.0.self_attn.in_proj_weight\", "
-            "\"encoder.layers.0.self_attn.in_proj_weight\"), expected one: save the one that is wanted to a "
-            "file of its own");
+            "in: holds 2 attention layers of number 0 (\"decoder.layers.0.self_attn.in_proj_weight\", \"en"
+            "coder.layers.0.self_attn.in_proj_weight\"), expected one: save the one you want to a separa"
+            "te file");
 }
 
 TEST(LayerNames, AWholeModelMayHoldMoreButNoMisspeltInput) {
@@ -107,7 +107,7 @@ TEST(LayerNames, FusedMapsThatDoNotFitAreErrors) {
               HasSubstr("tensor \"in_proj_weight\" is [24, 8], expected [16, 8]"));
   file.tensors["in_proj_bias"] = gaussianTensor({24}, 2);
   file.tensors["bias_k"] = gaussianTensor({1, 1, 8}, 2);
-  EXPECT_THAT(nameErrorOf(file), HasSubstr("tensor \"bias_k\" is a key or value beside the tokens'"));
+  EXPECT_THAT(nameErrorOf(file), HasSubstr("tensor \"bias_k\" is an extra key or value"));
 }
 
 /// nanoGPT calls torch.nn.Linear's maps what GPT-2 calls Conv1D's.

@@ -218,8 +218,7 @@ TEST_F(Recorded, RefusesWhatDoesNotFitInOneSentence) {
   file.tensors["q"] = gaussianTensor({3, 2, 5, 6}, 1);
   EXPECT_THAT(
       errorOf(file),
-      HasSubstr(
-          "tensor \"q\" is [2, 5, 6] in layer 0, expected [2, 4, head_dim] beside attention [2, 4, 4]"));
+      HasSubstr("tensor \"q\" is [2, 5, 6] in layer 0, expected [2, 4, head_dim] with attention [2, 4, 4]"));
   file = stacked();
   file.tensors["q"] = gaussianTensor({3, 2, 4, 6}, 1);
   file.tensors["k"] = gaussianTensor({3, 2, 4, 5}, 1);

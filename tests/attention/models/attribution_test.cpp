@@ -71,8 +71,7 @@ TEST_P(PlainAttributions, sumToTheLogit) {
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.error().message,
             model->guesses()
-                ? "This model's head has a layer of its own before the vocabulary: what each piece "
-                  "adds to a logit isn't a sum."
+                ? "This model has an extra layer before its vocabulary, so its logits aren't a sum of pieces."
                 : model->whyNoGuesses());
 }
 

@@ -52,7 +52,7 @@ TEST(AnswerFigures, WhatMakesAModelAnswerCanBeDrawn) {
 TEST(AnswerFigures, OfTwoGridsSideBySideOneHasTheNoteWholeAndTheScale) {
   GridFigure figure;
   figure.title = "Output of each head";
-  figure.note = "Share of the logit difference that comes back";
+  figure.note = "Share of the logit difference restored";
   figure.rows = figure.columns = {"0", "1"};
   figure.values = attention::Matrix::Constant(2, 2, 0.5f);
   const auto says = [&](const GridFigure& one) {

@@ -195,7 +195,7 @@ TEST(MadeStack, MoreThanTheBudgetHoldsIsOneSentence) {
   EXPECT_EQ(
       message,
       "The weights of 4 layers, each of 64 heads over 64 of size 512 on model dim 4096, would need 8 GiB; "
-      "half of the budget of 1 GiB can be theirs. Use fewer layers, heads or dimensions.");
+      "they can use half of the budget of 1 GiB. Use fewer layers, heads or dimensions.");
   Resources resources(kRoomy);
   ModelRunner runner;
   const auto study = runner.run(modelQuestion(setup), resources, {}, {});

@@ -192,7 +192,8 @@ TEST(LessonStudy, theMiniature) {
        {"off", text + R"J(, "subject.switched_off": [{"layer": 2, "head": 1, "by": "zero"}])J",
         R"J("abs(loss-whole.loss)>0.0001")J"}});
   EXPECT_THAT(refused("loss>0"), HasSubstr("the step's scene has one synthetic layer"));
-  EXPECT_THAT(refused("probability(99)>0", text), HasSubstr("the position is not among 0 to"));
+  EXPECT_THAT(refused("probability(99)>0", text),
+              HasSubstr("the position is outside the text, expected 0 to"));
   EXPECT_THAT(refused("probability(0,'qqqq')>0", text), HasSubstr("is not a single token"));
   EXPECT_THAT(refused("W_Q[0][0][0]>0", text), HasSubstr("a synthetic layer"));
 }

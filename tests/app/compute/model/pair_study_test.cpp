@@ -176,7 +176,7 @@ TEST_F(Pairs, WhatIsWrongIsSaidWithItsText) {
   question.answer = 3;
   EXPECT_EQ(message(question), "no error");
   question.text.setup.input.text = "";
-  EXPECT_EQ(message(question), "Text A: there are no tokens");
+  EXPECT_EQ(message(question), "Text A: no tokens");
 }
 
 TEST(StudiedTexts, AreLinesOrObjects) {
