@@ -21,7 +21,7 @@ attention::Result<std::unique_ptr<ChildProgram>> ChildProgram::start(const std::
                                                                      const std::vector<std::string>& words,
                                                                      std::function<void()> wake) {
   const auto failed = [](int error) {
-    return attention::Error{std::string("the program can't be run once more: ") + std::strerror(error)};
+    return attention::Error{std::string("the program can't be started again: ") + std::strerror(error)};
   };
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return failed(errno);

@@ -158,7 +158,7 @@ class Ffmpeg : public FrameSink {
     end();
     std::rewind(said_.get());
     char line[400] = "";
-    if (!std::fgets(line, sizeof line, said_.get())) std::strcpy(line, "it ended without a word");
+    if (!std::fgets(line, sizeof line, said_.get())) std::strcpy(line, "it ended without a message");
     std::string words = line;
     words.erase(words.find_last_not_of("\n") + 1);
     return Error{"ffmpeg could not write " + path_.filename().string() + ": " + words};

@@ -89,7 +89,7 @@ void lecturerView(View& view, const LecturerState& state, float width, float hei
     right -= view.px(28);
     right -= paintText(list, view.fonts->hero, ImVec2(right, top / 2), theme.secondary, state.elapsed,
                        Align::right);
-    const std::string title = state.title.empty() ? "What the hall sees" : state.title;
+    const std::string title = state.title.empty() ? "What the audience sees" : state.title;
     paintFitted(view, list, view.fonts->title, ImVec2(pad, top / 2), right - 2 * pad, theme.text, title);
     // The hall has what height the keys leave; next and notes have the rest of the width, a third at least.
     const LecturerPicture shape = state.hall.value_or(LecturerPicture{});
@@ -97,9 +97,9 @@ void lecturerView(View& view, const LecturerState& state, float width, float hei
     const float middle = std::round(std::clamp(fits, width * 0.5f, width * 0.68f));
     const ImRect hall =
         paintPicture(view, list, "lecturer.hall", ImRect(pad, top, middle - pad / 2, top + high), state.hall,
-                     "The hall's window isn't drawn yet");
-    const char* veil = state.blank    ? "The hall is dark"
-                       : state.frozen ? "The hall keeps this picture"
+                     "The audience's window isn't drawn yet");
+    const char* veil = state.blank    ? "The audience's screen is dark"
+                       : state.frozen ? "The audience still sees this picture"
                                       : nullptr;
     float y = hall.Max.y + view.px(10);
     if (veil) {

@@ -272,7 +272,7 @@ std::vector<Action> HeadsPage::actions() {
                        page_.camera = {};
                      }});
   actions.push_back({.id = "head.next_named",
-                     .name = "Next head that does something",
+                     .name = "Next head with a clear behaviour",
                      .section = "View",
                      .shortcut = {static_cast<Key>('J'), {}},
                      .words = "behaviour jump",

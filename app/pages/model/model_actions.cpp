@@ -194,7 +194,7 @@ std::vector<Action> ModelPage::headActions() {
       arrow("model.up", "Layer above", Key::up, -1, 0),
       arrow("model.down", "Layer below", Key::down, 1, 0),
       {.id = "model.next_named",
-       .name = "Next head that does something",
+       .name = "Next head with a clear behaviour",
        .section = "Model",
        .shortcut = {static_cast<Key>('J'), {}},
        .page = "model",
