@@ -50,6 +50,31 @@ Drawing HeadlessApp::drawing() {
   return drawn;
 }
 
+attention::Result<Drawing> HeadlessApp::figure(Scene scene, const FigureView& how) {
+  View& view = session_.view();
+  const bool presented = std::exchange(view.present, true);
+  view.figure = how;
+  session_.setScene(std::move(scene));
+  const int width = std::exchange(width_, 0), height = height_;
+  // The framebuffer keeps its size: of a figure nothing but the drawing is looked at.
+  for (int i = 0; i < 4; ++i) {
+    const auto pixels = [&](float units) { return std::clamp(static_cast<int>(units * scale_), 64, 16384); };
+    const ImVec2 size = view.figure->size;
+    if (width_ == pixels(size.x) && height_ == pixels(size.y)) break;
+    width_ = pixels(size.x);
+    height_ = pixels(size.y);
+    draw();
+  }
+  const std::optional<std::string> error = session_.error();
+  Drawing drawn = error ? Drawing() : drawing();
+  view.figure.reset();
+  view.present = presented;
+  width_ = width;
+  height_ = height;
+  if (error) return attention::Error{*error};
+  return drawn;
+}
+
 Drawing HeadlessApp::sheet(int width, int height, float unit,
                            const std::function<void(const View&, Canvas)>& paint) {
   context_.bind();

@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "app/compute/layer/mask_inputs.h"
-#include "app/pages/common/picture_actions.h"
 #include "app/pages/lessons/lessons_page.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
@@ -46,7 +45,6 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
   actions_.add(windowActions());
   actions_.add(stageActions());
   for (const auto& page : pages_) actions_.add(page->actions());
-  actions_.add(pictureActions(services_));
   actions_.add(exports_.actions());
   actions_.add(settingActions());
   actions_.add(helpActions());
@@ -108,17 +106,18 @@ void Session::frame(int width, int height, float scale, double elapsed) {
 void Session::handOverPicture(int width, int height) {
   View& view = services_.view;
   Drawing drawing = frameDrawing(view, ui_.recorded(), heatmaps_, width, height);
-  drawing.title = title();
+  if (drawing.title.empty()) drawing.title = title();
   std::exchange(view.pictureWanted, {})(std::move(drawing));
 }
 
 void Session::prepareView(float scale, int height) {
   View& view = services_.view;
-  const bool light = view.preferences.light, strong = view.present || view.preferences.highContrast;
+  const bool light = view.preferences.light,
+             strong = !view.figure && (view.present || view.preferences.highContrast);
   const Theme* theme = strong ? &strongTheme(light) : light ? &lightTheme() : &darkTheme();
   if (theme != std::exchange(view.theme, theme)) view.redraw();
   view.unit = scale * view.preferences.textSize;
-  if (view.present) view.unit = std::max(view.unit, presentingUnit(height));
+  if (view.present && !view.figure) view.unit = std::max(view.unit, presentingUnit(height));
   ui_.setScale(view.unit);
   view.fonts = &ui_.fonts();
   setNumberStyle(numberStyleOf(view.preferences));
@@ -151,14 +150,14 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   const Layout layout = windowLayout(width, height);
   if (!layout.presents) topBar(view, layout, window, actions_, rows_, shownAt());
   drawPages(page, stage, layout);
-  drawOffer(layout, width);
-  if (layout.presents)
+  if (!view.figure) drawOffer(layout, width);
+  if (layout.presents && !view.figure)
     captionLine(view, layout,
                 !view.preferences.captions    ? std::vector<CaptionPart>()
                 : stage && page.stagesViews() ? stage->caption(scene())
                                               : page.caption(document_->scene()),
                 status().notFinite);
-  else
+  else if (!view.figure)
     statusLine(view, layout, window, status());
   if (const std::shared_ptr<Dialog> dialog = view.dialog) dialog->frame(scene(), view);
   contextMenu(view, actions_, offered_);
@@ -238,6 +237,7 @@ Layout Session::windowLayout(float width, float height) {
     height -= notesHeight(services_.view, page.notes(document_->scene()), width, height);
   if (onStage()) return layoutFor(services_.view, width, height, false, false);
   const bool hasSide = !rows_[shownAt()].info.side.empty() && page.showsSide(scene());
+  if (services_.view.figure) return layoutFor(services_.view, width, height, false, false);
   const float offer = offersLesson() || offersRecent() ? services_.view.px(kOfferHeight) : 0;
   Layout layout = layoutFor(services_.view, width, height - offer, hasSide, page.showsStrip(scene()));
   layout.status.Translate(ImVec2(0, offer));

@@ -71,6 +71,7 @@ class Session {
   const Scene& scene() const { return working()->scene(); }
   Scene& scene() { return working()->scene(); }
   const Snapshot* snapshot() const { return services_.layer.snapshot().get(); }
+  ComputedLayer& layer() { return services_.layer; }
   View& view() { return services_.view; }
   StageState& stage() { return stage_; }
   Exports& exports() { return exports_; }

@@ -43,7 +43,7 @@ std::optional<PictureKind> pictureOf(const RenderOptions& options) {
   const bool vector = isVector(options.output);
   const bool ofWindow = !vector || options.size || options.present || !options.view.empty();
   const std::string what = options.what.value_or(ofWindow ? kWindowName : "page");
-  if (what == kWindowName || (what == "page" && !vector)) return std::nullopt;
+  if (what == kWindowName) return std::nullopt;
   const auto at = std::find(kPictureNames.begin(), kPictureNames.end(), what) - kPictureNames.begin();
   return static_cast<PictureKind>(at);
 }

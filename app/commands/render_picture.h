@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-/// A figure without the window around it: what `headscope render --what` draws, without OpenGL.
+/// A figure without the window around it: what `headscope render --what` draws.
 struct PictureOptions {
   PictureKind what = PictureKind::heads;
   std::string output;

@@ -7,6 +7,7 @@
 #include <array>
 #include <fstream>
 
+#include "app/compute/figures/picture_file.h"
 #include "app/scene/scene_json.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/file_picker.h"
@@ -77,7 +78,7 @@ class RecordDialog : public Dialog {
                                    "--fps",  kRates[at(rate_)]};
     question.chosen = [&exports = exports_, words, ofTalk = film == "talk"](Scene& scene, const auto& path,
                                                                             const Outcome& outcome) {
-      exports.run(ofTalk ? exports.own() : scene, words, path, outcome);
+      exports.run(ofTalk ? exports.own() : scene, exports.lesson_(), words, path, outcome);
     };
     view.dialog = std::make_shared<FilePicker>(std::move(question), exports_.services_.folders);
   }
@@ -100,28 +101,29 @@ void Exports::removeInput() {
   if (!input_.empty()) std::filesystem::remove(std::exchange(input_, {}), ignored);
 }
 
-void Exports::run(const Scene& scene, std::vector<std::string> words, const std::filesystem::path& path,
-                  const Outcome& outcome) {
+void Exports::run(const Scene& scene, std::filesystem::path lesson, std::vector<std::string> words,
+                  const std::filesystem::path& path, const Outcome& outcome) {
+  const auto failed = [&](const std::string& why) {
+    removeInput();
+    outcome.fail(why);
+  };
   if (child_) return outcome.fail(name_ + " is still being written. Stop it first.");
-  std::string file = lesson_().string();
+  std::string file = lesson.string();
   if (file.empty()) {
     std::error_code ignored;
     file = (std::filesystem::temp_directory_path(ignored) / "headscope-XXXXXX.json").string();
     const int made = ::mkstemps(file.data(), 5);
-    if (made < 0) return outcome.fail("No temporary file could be made for the scene.");
+    if (made < 0) return failed("No temporary file could be made for the scene.");
     ::close(made);
     input_ = file;
-    if (!(std::ofstream(file) << formatScene(scene)).flush())
-      return outcome.fail(file + " can't be written.");
+    if (!(std::ofstream(file) << formatScene(scene)).flush()) return failed(file + " can't be written.");
   }
   words.insert(words.begin() + 1, file);
-  words.insert(words.end(),
-               {"--theme", services_.view.preferences.light ? "light" : "dark", "-o", path.string()});
+  if (std::ranges::find(words, "--theme") == words.end())
+    words.insert(words.end(), {"--theme", services_.view.preferences.light ? "light" : "dark"});
+  words.insert(words.end(), {"-o", path.string()});
   auto started = ChildProgram::start(program, words, wake_);
-  if (!started) {
-    removeInput();
-    return outcome.fail(started.error().message);
-  }
+  if (!started) return failed(started.error().message);
   child_ = *std::move(started);
   name_ = path.filename().string();
   stopped_ = false;
@@ -162,12 +164,91 @@ void Exports::askForHandout() {
   if (!available()) return;
   FileQuestion question{"Save a hand-out", {".pdf"}, "handout.pdf", {}};
   question.chosen = [this](Scene& scene, const auto& path, const Outcome& outcome) {
-    run(own().cursor.page == "talk" ? own() : scene, {"handout"}, path, outcome);
+    run(own().cursor.page == "talk" ? own() : scene, lesson_(), {"handout"}, path, outcome);
   };
   services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
 }
 
+namespace {
+
+void askForPicture(PageServices& services, std::string proposal,
+                   std::function<void(Scene&, const std::filesystem::path&, const Outcome&)> chosen) {
+  FileQuestion question{"Save a picture", {kPictureEndings.begin(), kPictureEndings.end()}, "", {}};
+  question.proposal = std::move(proposal);
+  question.chosen = [chosen = std::move(chosen)](Scene& scene, const auto& path, const Outcome& outcome) {
+    if (const auto format = pictureFormat(path); !format) return outcome.fail(format.error().message);
+    chosen(scene, path, outcome);
+  };
+  services.view.dialog = std::make_shared<FilePicker>(std::move(question), services.folders);
+}
+
+}  // namespace
+
+void Exports::askForFigure(PictureKind kind, bool light) {
+  const std::string name(kPictureNames[static_cast<std::size_t>(kind)]);
+  askForPicture(services_, name + ".png",
+                [this, name, light](Scene& scene, const auto& path, const Outcome& outcome) {
+                  // Twice as many pixels: sharp on paper and on displays of double density.
+                  const char* const theme = light ? "light" : "dark";
+                  // Where no program can be run, as in a browser, it is the window.
+                  if (!ChildProgram::available()) return saveShown(path, outcome);
+                  run(scene, {}, {"render", "--what", name, "--scale", "2", "--theme", theme}, path, outcome);
+                });
+}
+
+/// The page as the window shows it, as soon as the dialog has gone.
+void Exports::saveShown(const std::filesystem::path& path, const Outcome& outcome) {
+  outcome.done("Drawing " + path.filename().string() + " …");
+  services_.view.redraw();
+  services_.view.pictureWanted = [this, path](Drawing drawing) {
+    services_.files.write(
+        path,
+        [path, drawing = std::move(drawing), &memory = services_.resources.memory] {
+          return writePicture(path, drawing, {}, memory);
+        },
+        [path, outcome = Outcome(services_.view)](attention::Status written) {
+          written.ok() ? outcome.tell("Saved " + path.filename().string())
+                       : outcome.fail(written.error().message);
+        });
+  };
+}
+
+std::vector<Action> Exports::pictureActions() {
+  std::vector<Action> actions;
+  const auto add = [&actions](std::string id, std::string name, std::function<void(Scene&)> run,
+                              KeyPress shortcut = {}) {
+    actions.push_back({.id = "picture." + std::move(id),
+                       .name = "Save a picture of " + std::move(name) + "…",
+                       .section = "Picture",
+                       .shortcut = shortcut,
+                       .whileTyping = true,
+                       .words = "export screenshot image figure window vector print png svg pdf",
+                       .run = std::move(run)});
+  };
+  add("save", "this page", [this](Scene& scene) { askForFigure(shownPicture(scene), true); },
+      {Key::p, {.ctrl = true}});
+  add("save_shown", "this page as it is shown", [this](Scene& scene) {
+    askForPicture(services_, scene.cursor.page + ".pdf",
+                  [this](Scene&, const auto& path, const Outcome& outcome) { saveShown(path, outcome); });
+  });
+  add("save_dark", "this page, dark", [this](Scene& scene) { askForFigure(shownPicture(scene), false); });
+  constexpr std::pair<PictureKind, const char*> kKinds[] = {
+      {PictureKind::head, "this head"},     {PictureKind::heads, "all heads"},
+      {PictureKind::mask, "the mask"},      {PictureKind::map, "the map"},
+      {PictureKind::cache, "the KV cache"}, {PictureKind::cost, "the cost figures"}};
+  for (const auto& [kind, name] : kKinds)
+    add("save_" + std::string(kPictureNames[static_cast<std::size_t>(kind)]), name,
+        [this, kind = kind](Scene&) { askForFigure(kind, true); });
+  return actions;
+}
+
 std::vector<Action> Exports::actions() {
+  std::vector<Action> actions = pictureActions();
+  for (Action& action : filmActions()) actions.push_back(std::move(action));
+  return actions;
+}
+
+std::vector<Action> Exports::filmActions() {
   return {{.id = "film.record",
            .name = "Record a film…",
            .section = "Picture",

@@ -5,14 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "app/compute/figures/scene_picture.h"
 #include "app/pages/common/page.h"
 #include "app/platform/child_program.h"
 #include "app/widgets/dialog.h"
 
 namespace headscope::app {
 
-/// Films and hand-outs, which this program makes beside the window, one at a time, as its commands record and
-/// handout do. On the drawing thread.
+/// Figures, films and hand-outs, which this program makes beside the window, one at a time, as its commands
+/// render, record and handout do. On the drawing thread.
 class Exports {
  public:
   /// `lesson`: the file of the lesson that is shown; empty where none is.
@@ -28,12 +29,16 @@ class Exports {
 
  private:
   friend class RecordDialog;
-  /// Runs `headscope COMMAND FILE WORDS… -o path` on the scene, or on the lesson that is shown.
-  void run(const Scene& scene, std::vector<std::string> words, const std::filesystem::path& path,
-           const Outcome& outcome);
+  /// Runs `headscope COMMAND FILE WORDS… -o path` on the lesson's file, or where there is none on the scene.
+  void run(const Scene& scene, std::filesystem::path lesson, std::vector<std::string> words,
+           const std::filesystem::path& path, const Outcome& outcome);
   void askForHandout();
   /// Whether this program can be run here; else says where films and hand-outs are made.
   bool available() const;
+  void askForFigure(PictureKind kind, bool light);
+  void saveShown(const std::filesystem::path& path, const Outcome& outcome);
+  std::vector<Action> pictureActions();
+  std::vector<Action> filmActions();
   /// The window's own scene, which a stage hides.
   const Scene& own() const;
   void removeInput();

@@ -12,17 +12,19 @@ namespace {
 
 constexpr Index kMostCells = 96;  // a side
 
-void hatch(const View& view, Canvas list, const ImRect& cell) {
+void hatch(const View& view, Canvas list, const ImRect& cell, bool dead) {
   const Theme& theme = *view.theme;
   list.AddRectFilled(cell.Min, cell.Max, mixed(theme.background, theme.panel, 0.7f));
   if (cell.GetWidth() < view.px(5) || cell.GetHeight() < view.px(5)) return;
   list.PushClipRect(cell.Min, cell.Max, true);
-  const std::uint32_t ink = mixed(theme.background, theme.line, 0.8f);
+  const std::uint32_t ink = dead ? theme.faint : mixed(theme.background, theme.line, 0.8f);
   const float step = view.px(6), height = cell.GetHeight();
   // Lines keep their place from cell to cell.
   const float phase = std::fmod(cell.Min.x + cell.Max.y, step);
-  for (const float x : placesBetween(cell.Min.x - height - phase, cell.Max.x, step))
+  for (const float x : placesBetween(cell.Min.x - height - phase, cell.Max.x, step)) {
     list.AddLine(ImVec2(x, cell.Max.y), ImVec2(x + height, cell.Min.y), ink, std::max(1.0f, view.px(0.8f)));
+    if (dead) list.AddLine(ImVec2(x, cell.Min.y), ImVec2(x + height, cell.Max.y), ink, view.px(0.8f));
+  }
   list.PopClipRect();
 }
 
@@ -46,8 +48,8 @@ void paintCells(const View& view, Canvas list, const ImRect& area, const attenti
                   lastCol = std::max(col + 1, (c + 1) * m / cols);
       const float value =
           values.block(row, col, lastRow - row, lastCol - col).maxCoeff<Eigen::PropagateNaN>();
-      if (value == render::kMaskedCell) {
-        hatch(view, list, cell);
+      if (value == render::kMaskedCell || value == render::kDeadCell) {
+        hatch(view, list, cell, value == render::kDeadCell);
         continue;
       }
       if (std::isnan(value)) {

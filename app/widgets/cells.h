@@ -14,7 +14,7 @@ struct CellStyle {
 };
 
 /// A matrix of some thousand cells at the most, without a texture: thumbnails of lists, options, comparisons.
-/// Large ones are pooled, the largest of each. Cells marked as masked (render/heatmap.h) are hatched.
+/// Large ones are pooled, the largest of each. Cells marked as masked or dead (render/heatmap.h) are hatched.
 void paintCells(const View& view, Canvas list, const ImRect& area, const attention::Matrix& values,
                 const CellStyle& style);
 /// The largest area of square cells of that many rows and columns inside `room`, from its top left corner on.

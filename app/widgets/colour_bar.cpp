@@ -7,12 +7,16 @@ namespace headscope::app {
 
 void paintRamp(Canvas list, render::Colormap colormap, ImVec2 from, ImVec2 to) {
   constexpr int kSteps = 64;
-  const float step = (to.x - from.x) / kSteps;
+  const bool upwards = to.y < from.y;
+  const float step = (upwards ? to.y - from.y : to.x - from.x) / kSteps;
   for (int i = 0; i < kSteps; ++i) {
-    const std::uint32_t left = packed(render::sample(colormap, static_cast<float>(i) / kSteps)),
-                        right = packed(render::sample(colormap, static_cast<float>(i + 1) / kSteps));
-    const float x = from.x + step * static_cast<float>(i);
-    list.AddRectFilledMultiColor(ImVec2(x, from.y), ImVec2(x + step, to.y), left, right, right, left);
+    const std::uint32_t low = packed(render::sample(colormap, static_cast<float>(i) / kSteps)),
+                        high = packed(render::sample(colormap, static_cast<float>(i + 1) / kSteps));
+    const float at = (upwards ? from.y : from.x) + step * static_cast<float>(i);
+    if (upwards)
+      list.AddRectFilledMultiColor(ImVec2(from.x, at + step), ImVec2(to.x, at), high, high, low, low);
+    else
+      list.AddRectFilledMultiColor(ImVec2(at, from.y), ImVec2(at + step, to.y), low, high, high, low);
   }
 }
 

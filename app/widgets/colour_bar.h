@@ -6,7 +6,8 @@
 
 namespace headscope::app {
 
-/// The colours of a map from one corner to the other, from its low end to its high one.
+/// The colours of a map from its low end at `from` to its high one: to the right, or upwards where `to` lies
+/// higher.
 void paintRamp(Canvas list, render::Colormap colormap, ImVec2 from, ImVec2 to);
 
 /// What stands under a colour bar.

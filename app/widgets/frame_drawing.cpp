@@ -44,6 +44,8 @@ class FrameWriter {
     std::visit([this](const auto& shape) { write(shape); }, piece.shape);
   }
   void finish() { clipTo(std::nullopt); }
+  /// What of the frame has anything on it.
+  const ImRect& seen() const { return seen_; }
 
  private:
   render::Color color() const { return unpacked(piece_->color); }
@@ -52,6 +54,9 @@ class FrameWriter {
   void put(Shape shape, const ImRect& area) { put(std::move(shape), area, piece_->clip); }
   void put(Shape shape, const ImRect& area, const ImRect& clip) {
     if (!clip.Overlaps(area)) return;
+    ImRect seen = area;
+    seen.ClipWith(clip);
+    if (piece_->color != view_.theme->background) seen_.Add(seen);
     constexpr float kSmoothed = 0.6f;  // pixels that a line's edge may stand out
     ImRect wide = clip;
     wide.Expand(kSmoothed);
@@ -84,7 +89,7 @@ class FrameWriter {
     const auto& [topLeft, topRight, bottomRight, bottomLeft] = blend.corners;
     const bool upwards = topLeft == topRight;
     Ramp ramp{frameOf(blend.area), {}, upwards};
-    if (!upwards) ramp.frame.width += kSeam;
+    (upwards ? ramp.frame.height : ramp.frame.width) += kSeam;
     ramp.style.tint = render::Tint{unpacked(upwards ? bottomLeft : topLeft), unpacked(topRight)};
     put(std::move(ramp), blend.area);
   }
@@ -164,6 +169,7 @@ class FrameWriter {
   const HeatmapLayer& heatmaps_;
   Drawing& drawing_;
   const FramePiece* piece_ = nullptr;
+  ImRect seen_{FLT_MAX, FLT_MAX, -FLT_MAX, -FLT_MAX};
   std::optional<Frame> clip_;  ///< of the shapes that are written
 };
 
@@ -178,7 +184,16 @@ Drawing frameDrawing(const View& view, const std::vector<FramePiece>& pieces, co
   FrameWriter writer(view, heatmaps, drawing);
   for (const FramePiece& piece : pieces) writer.add(piece);
   writer.finish();
-  return drawing;
+  if (!view.figure) return drawing;
+  constexpr double kMargin = 16;
+  const Frame seen = frameOf(writer.seen());
+  Drawing figure;
+  figure.title = view.figure->title;
+  figure.background = drawing.background;
+  figure.add(drawing, kMargin - seen.x, kMargin - seen.y);
+  figure.width = std::ceil(seen.width + 2 * kMargin);
+  figure.height = std::ceil(seen.height + 2 * kMargin);
+  return figure;
 }
 
 }  // namespace headscope::app

@@ -11,6 +11,7 @@ namespace headscope::app {
 
 /// A frame as it was recorded as a drawing: letters are text, lines are lines, and heatmaps are their values.
 /// `heatmaps` drew the frame. Blends from corner to corner run from side to side.
+/// A figure is what is on it, with a margin.
 Drawing frameDrawing(const View& view, const std::vector<FramePiece>& pieces, const HeatmapLayer& heatmaps,
                      int width, int height);
 

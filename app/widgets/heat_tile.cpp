@@ -128,20 +128,22 @@ std::optional<LabelUnder> labelAt(const HeatTile& tile, const AxisLabels& labels
 void paintAxisLabels(const View& view, Canvas list, const HeatTile& tile, const AxisLabels& labels) {
   ImFont* font = labels.large ? view.fonts->mono : view.fonts->monoSmall;
   const float room = lineHeight(font) * 1.08f;
+  const Index litQuery = view.figure ? -1 : labels.litQuery, litKey = view.figure ? -1 : labels.litKey;
   const auto n = static_cast<Index>(labels.queries->size()), m = static_cast<Index>(labels.keys->size());
-  for (Index i : labelled(tile.row, tile.rows, n, tile.cellHeight(), room * 0.8f, labels.litQuery)) {
+  for (Index i : labelled(tile.row, tile.rows, n, tile.cellHeight(), room * 0.8f, litQuery)) {
     const float y = tile.y(static_cast<float>(i) + 0.5f);
     if (y < tile.area.Min.y || y > tile.area.Max.y) continue;
-    const bool lit = i == labels.litQuery;
+    const bool lit = i == litQuery;
     paintText(list, font, ImVec2(tile.area.Min.x - view.px(6), y),
               lit ? view.theme->query : view.theme->secondary,
               fitted(font, (*labels.queries)[static_cast<std::size_t>(i)].text, labels.leftRoom - view.px(8)),
               Align::right);
   }
-  for (Index j : labelled(tile.col, tile.cols, m, tile.cellWidth(), room, labels.litKey)) {
+  for (Index j :
+       labelled(tile.col, tile.cols, m, tile.cellWidth(), room * (view.figure ? 0.8f : 1), litKey)) {
     const float x = tile.x(static_cast<float>(j) + 0.5f);
     if (x < tile.area.Min.x || x > tile.area.Max.x) continue;
-    const bool lit = j == labels.litKey;
+    const bool lit = j == litKey;
     const float longest = (labels.bottomRoom - view.px(10)) / std::sin(kLabelDegrees * 3.14159f / 180);
     paintRotated(list, font, ImVec2(x + view.px(3), tile.area.Max.y + view.px(6)), kLabelDegrees,
                  lit ? view.theme->key : view.theme->secondary,

@@ -13,7 +13,7 @@ Layout presentLayout(const View& view, float width, float height, bool hasSide, 
   Layout layout;
   layout.presents = true;
   layout.showLeft = false;
-  const float bottom = height - view.px(28);
+  const float bottom = height - (view.figure ? 0 : view.px(28));
   // Half of a wide screen; beside a lesson the picture stays the larger part.
   const float side = std::min(width * 0.5f, std::max(view.px(196), width * 0.4f));
   layout.showRight = hasSide;

@@ -39,6 +39,7 @@ void paintFrame(Canvas list, const ImRect& outer, const ImRect& inner, std::uint
 
 void paintMark(const View& view, Canvas list, const char* name, const ImRect& box, std::uint32_t color,
                float thick) {
+  if (view.figure) return;
   if (thick <= 0) thick = view.px(1.6f);
   // On whole pixels, so that it is sharp; thinner where cells are small, which it would hide.
   const float side = std::min(box.GetWidth(), box.GetHeight());
@@ -60,6 +61,7 @@ void paintMark(const View& view, Canvas list, const char* name, const ImRect& bo
 }
 
 void paintSpot(const View& view, Canvas list, const char* name, const ImRect& box, std::uint32_t color) {
+  if (view.figure) return;
   const float rim = std::max(1.0f, view.px(1));
   const ImRect middle = grown(box, rim), seen = grown(middle, hasHairline(view) ? rim : 0);
   if (!drawsMark(list, name, seen.Min, seen.Max)) return;

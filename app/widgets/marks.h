@@ -6,7 +6,7 @@
 namespace headscope::app {
 
 /// An outline in `color` with the opposite tone round it, so that it shows on every colour of a picture; it
-/// lies just outside of `box`. `thick` in pixels; 0 = as crosshairs have it.
+/// lies just outside of `box`. Figures have none. `thick` in pixels; 0 = as crosshairs have it.
 void paintMark(const View& view, Canvas list, const char* name, const ImRect& box, std::uint32_t color,
                float thick = 0);
 

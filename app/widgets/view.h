@@ -118,6 +118,15 @@ struct ScenePictures {
   std::vector<std::shared_ptr<const Scene>> shown;  ///< asked for since the last frame began
 };
 
+/// A page is drawn for a figure: its main part alone, as it is presented but in ordinary type, without what
+/// points at something in it.
+struct FigureView {
+  float aspect = 1.6f;     ///< width over height that many pictures are laid out for
+  bool alone = false;      ///< the one picture that is asked for, without those beside it
+  ImVec2 size{1000, 640};  ///< units that the page would like to have, which it says as it is drawn
+  std::string title;       ///< for readers that can't see it; the page says it, too
+};
+
 /// What every widget draws with and answers to: passing, never saved, free for panels to change. What one
 /// page alone knows is that page's own.
 struct View {
@@ -149,9 +158,10 @@ struct View {
   std::function<void(Drawing)> pictureWanted;
   std::shared_ptr<Dialog> dialog;  ///< a question that covers the window until it is answered
 
-  bool present = false;     ///< chrome away, type for the last row
-  bool fullScreen = false;  ///< the window takes the whole monitor
-  bool drawer = false;      ///< narrow windows: the panel at the right is pulled out
+  std::optional<FigureView> figure;  ///< nothing but this is shown
+  bool present = false;              ///< chrome away, type for the last row
+  bool fullScreen = false;           ///< the window takes the whole monitor
+  bool drawer = false;               ///< narrow windows: the panel at the right is pulled out
   bool showTimings = true;  ///< and the memory limit: off where pictures have to come out the same every time
   bool quickFrames = true;  ///< what is there but takes long to draw may wait for the next frame
   int framesToDraw = 3;     ///< at least so many more, without input: ImGui settles, pictures follow sizes
@@ -164,6 +174,8 @@ struct View {
     walkSeconds = half < kWalkSeconds ? half : kWalkSeconds;
     walkedAt = time;
   }
+  /// Says how large the figure's frame should be: that many pixels, and what panels leave free round them.
+  void fitFigure(ImVec2 pixels) { figure->size = ImVec2(pixels.x / unit + 48, pixels.y / unit + 32); }
   void request(std::string action) { requests.push_back(std::move(action)); }
   void say(std::string text) { messages.say(std::move(text), time); }
   /// Says it in the status line, and beside the place where it was asked for: pressedAt at that time.

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "app/compute/figures/scene_picture.h"
+#include "app/compute/figures/drawing.h"
 #include "app/pages/cache/cache_page.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
@@ -136,9 +136,8 @@ class OpenedShapes : public CacheRooms {
     return names;
   }
   bool inFigure(const std::string& words) {
-    app::Resources resources(app::defaultLimits());
-    const auto drawing =
-        app::drawPicture(app::PictureKind::page, ui.scene(), page().snapshot.get(), resources, {});
+    const auto drawing = ui.app().figure(ui.scene(), {});
+    ui.draw();
     return drawing.ok() && std::ranges::any_of(drawing->shapes, [&](const app::Shape& shape) {
              const auto* text = std::get_if<app::TextRun>(&shape);
              return text && text->text == words;

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "app/compute/figures/drawings.h"
+#include "app/compute/figures/drawing.h"
 #include "app/pages/model/model_page.h"
 #include "app/scene/text/number_text.h"
 #include "attention/core/receipt.h"
@@ -92,8 +92,14 @@ TEST(ModelSinks, FiguresHaveThemToo) {
   UiDriver& ui = model.ui;
   ui.click("page.heads");
   ui.draw();
-  EXPECT_TRUE(says(app::headDrawing(ui.scene(), ui.snapshot(), 2, {}), "sink"));
-  EXPECT_TRUE(says(app::headsDrawing(ui.scene(), ui.snapshot(), {}), "sink’s share"));
+  app::Scene scene = ui.scene();
+  const auto heads = ui.app().figure(scene, {});
+  ASSERT_TRUE(heads.ok()) << heads.error().message;
+  EXPECT_TRUE(says(*heads, "sink’s share"));
+  scene.cursor.focus = 2;
+  const auto head = ui.app().figure(scene, {});
+  ASSERT_TRUE(head.ok()) << head.error().message;
+  EXPECT_TRUE(says(*head, "sink"));
 }
 
 TEST(ModelLatents, TheCacheCountsTheLatent) {

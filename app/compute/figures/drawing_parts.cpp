@@ -7,7 +7,6 @@
 
 namespace headscope::app {
 
-using attention::Token;
 using render::Color;
 
 namespace {
@@ -17,34 +16,9 @@ constexpr Color colorOf(std::uint32_t hex) {
   return {part(16), part(8), part(0), 1};
 }
 
-constexpr std::size_t kLongestLabel = 24;  // columns
-constexpr double kDegrees = 60, kSine = 0.866, kCosine = 0.5;
 // A column in units of the font's size: exactly so in JetBrains Mono and DejaVu Sans Mono, on average in
 // Inter.
 constexpr double kMonoColumn = 0.6, kSansColumn = 0.53;
-
-/// How the labels of an axis are set, by the units of one cell: their size, and cells from one to the next so
-/// that neighbours don't touch.
-struct LabelPlan {
-  double size;
-  std::size_t step;
-};
-LabelPlan planOf(double size, double spacing, double cell) {
-  return {size, static_cast<std::size_t>(std::max(1.0, std::ceil(size * spacing / cell - 1e-9)))};
-}
-LabelPlan queryPlan(double cell) {
-  return planOf(std::clamp(cell * 0.8, 7.0, 11.5), 1.12, cell);
-}
-LabelPlan keyPlan(double cell) {  // turned lines stand closer than they are apart along the axis
-  return planOf(std::clamp(cell * 0.74, 6.5, 11.5), 1.3, cell);
-}
-
-double longestLabel(const std::vector<Token>& tokens, const LabelPlan& plan) {
-  double longest = 0;
-  for (std::size_t i = 0; i < tokens.size(); i += plan.step)
-    longest = std::max(longest, drawnWidth(cutToColumns(tokens[i].text, kLongestLabel), plan.size, true));
-  return longest;
-}
 
 }  // namespace
 
@@ -88,13 +62,6 @@ render::HeatmapStyle drawnStyle(const DrawingColors& colors, double gap) {
   return style;
 }
 
-render::HeatmapStyle cacheStyle(const DrawingColors& colors, bool values) {
-  render::HeatmapStyle style = drawnStyle(colors, 0);
-  style.tint = render::Tint{colors.raised, values ? colors.value : colors.key};
-  style.low = -1;
-  return style;
-}
-
 double drawnWidth(const std::string& text, double size, bool mono) {
   double columns = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -116,73 +83,9 @@ std::string cutToColumns(const std::string& text, std::size_t columns) {
   return used <= columns ? text : text.substr(0, fits) + "…";
 }
 
-PanelScale panelScale(Index queries, Index keys, const PanelRules& rules) {
-  PanelScale scale{queries, keys};
-  while (std::max(scale.rows(), scale.columns()) > rules.mostCells) scale.factor *= 2;
-  const Index longer = std::max<Index>({scale.rows(), scale.columns(), 1});
-  double cell = std::min(rules.side / static_cast<double>(longer), rules.largestCell);
-  // Whole units: cells come out equally wide, and sharp, at whole scales.
-  cell = cell < 8 ? std::max(1.0, std::round(cell + 0.3)) : std::floor(cell);
-  if (longer <= rules.allLabelled) cell = std::max(cell, 9.0);
-  // One query over many keys would be a line.
-  constexpr double kThinnest = 20;
-  scale.row = std::max(cell, kThinnest / static_cast<double>(std::max<Index>(scale.rows(), 1)));
-  scale.column = std::max(cell, kThinnest / static_cast<double>(std::max<Index>(scale.columns(), 1)));
-  return scale;
-}
-
-double queryRoom(const std::vector<Token>& tokens, double cell) {
-  return std::ceil(std::max(longestLabel(tokens, queryPlan(cell)) + 10, 52.0));
-}
-
-double keyRoom(const std::vector<Token>& tokens, double cell) {
-  const LabelPlan plan = keyPlan(cell);
-  return std::ceil(longestLabel(tokens, plan) * kSine + plan.size + 10);
-}
-
-double keyOverhang(const std::vector<Token>& tokens, double cell) {
-  const LabelPlan plan = keyPlan(cell);
-  return std::max(0.0, longestLabel(tokens, plan) * kCosine + plan.size * kSine - cell / 2);
-}
-
 namespace {
 
-void addQueryLabels(Drawing& drawing, const DrawingColors& colors, const MatrixPanel& panel) {
-  const double each = panel.scale.query(), x = panel.x - 7;
-  const LabelPlan plan = queryPlan(each);
-  const std::vector<Token>& tokens = *panel.queryTokens;
-  for (std::size_t i = 0; i < tokens.size(); i += plan.step)
-    drawing.shapes.push_back(TextRun{cutToColumns(tokens[i].text, kLongestLabel), x,
-                                     panel.y + (static_cast<double>(i) + 0.5) * each, plan.size, colors.text,
-                                     Anchor::end, true});
-  drawing.shapes.push_back(TextRun{"query ↓", x, panel.y - 13, 11, colors.query, Anchor::end, false, true});
-}
-
-void addKeyLabels(Drawing& drawing, const DrawingColors& colors, const MatrixPanel& panel) {
-  const double each = panel.scale.key(), bottom = panel.y + panel.scale.height();
-  const LabelPlan plan = keyPlan(each);
-  const std::vector<Token>& tokens = *panel.keyTokens;
-  for (std::size_t j = 0; j < tokens.size(); j += plan.step)
-    drawing.shapes.push_back(TextRun{cutToColumns(tokens[j].text, kLongestLabel),
-                                     panel.x + (static_cast<double>(j) + 0.5) * each, bottom + 8, plan.size,
-                                     colors.text, Anchor::start, true, false, kDegrees});
-}
-
-}  // namespace
-
-void addPanel(Drawing& drawing, const DrawingColors& colors, MatrixPanel panel) {
-  if (panel.queryTokens) addQueryLabels(drawing, colors, panel);
-  if (panel.keyTokens) addKeyLabels(drawing, colors, panel);
-  if (panel.queryTokens && panel.keyTokens)
-    drawing.shapes.push_back(TextRun{"key →", panel.x - 7, panel.y + panel.scale.height() + 14, 11,
-                                     colors.key, Anchor::end, false, true});
-  const double height = panel.scale.row * static_cast<double>(panel.values.rows());
-  drawing.shapes.push_back(
-      Cells{{panel.x, panel.y, panel.scale.width(), height}, std::move(panel.values), panel.style});
-  drawing.shapes.push_back(
-      Box{{panel.x, panel.y, panel.scale.width(), panel.scale.height()}, colors.line, 0.75});
-}
-
+/// A sample of a cell with what it means, at the right of it.
 void addSwatch(Drawing& drawing, const DrawingColors& colors, const render::HeatmapStyle& style, float value,
                const std::string& word, double x, double y) {
   const Frame sample{x, y - 6, 12, 12};
@@ -190,6 +93,8 @@ void addSwatch(Drawing& drawing, const DrawingColors& colors, const render::Heat
   drawing.shapes.push_back(Box{sample, colors.line, 0.75});
   drawing.shapes.push_back(TextRun{word, x + 18, y, 10.5, colors.secondary});
 }
+
+}  // namespace
 
 void addScale(Drawing& drawing, const DrawingColors& colors, const render::HeatmapStyle& style,
               const ColourScale& scale) {

@@ -5,7 +5,8 @@ namespace headscope::app {
 ComputedLayer::ComputedLayer(Workers& workers, Resources& resources)
     : answer_(workers,
               [this, &resources](const Setup& setup, std::stop_token stop) -> attention::Result<Snapshot> {
-                attention::Result<Snapshot> computed = computeSnapshot(setup, resources, stop);
+                attention::Result<Snapshot> computed =
+                    compute_ ? compute_(setup, resources, stop) : computeSnapshot(setup, resources, stop);
                 if (computed.ok() && prepare_) prepare_(*computed, stop);
                 return computed;
               }) {}

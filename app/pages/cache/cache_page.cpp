@@ -303,7 +303,9 @@ PageStatus CachePage::status(const Scene& scene) const {
   return status;
 }
 
-std::optional<std::string> CachePage::error(const Scene&) const {
+std::optional<std::string> CachePage::error(const Scene& scene) const {
+  if (scene.cursor.cacheView == CacheView::paging && page_.paging && !page_.paging->value.ok())
+    return page_.paging->value.error().message;
   return layerError(page_.snapshot.get());
 }
 

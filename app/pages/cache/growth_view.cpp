@@ -261,7 +261,7 @@ void growthView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
   tokenAxis(scene, page, place, axis);
   paintPlayhead(scene, page, place, top - view.px(4), page.fieldAlone ? axis.Max.y : stairArea.Max.y);
   paintHandle(scene, page, place, axis);
-  if (!state.reason.empty())
+  if (!state.reason.empty() && !view.figure)
     notDecodable(page, state, ImRect(place.cells.Min.x, top, place.cells.Max.x, bottom));
   if (state.now == 0) {
     paintText(list, view.fonts->hero, place.cells.GetCenter(), view.theme->secondary,

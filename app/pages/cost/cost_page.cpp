@@ -132,21 +132,23 @@ void CostPage::draw(Scene& scene, const Layout& layout) {
 }
 
 void CostPage::drawFigures(Scene& scene, const Layout& layout, ImRect area) {
-  const View& view = services_.view;
-  const bool small = layout.narrow || layout.presents || area.GetHeight() < view.px(820);
+  View& view = services_.view;
+  const bool presents = layout.presents && !view.figure;
+  if (view.figure) view.fitFigure(ImVec2(view.px(1240), view.px(830)));
+  const bool small = layout.narrow || presents || area.GetHeight() < view.px(820);
   // Over words that present there is room for the answer, or for the one plot that they speak of.
-  const bool low = layout.presents && area.GetHeight() < view.px(330);
+  const bool low = presents && area.GetHeight() < view.px(330);
   const ImRect below(area.Min.x, area.Min.y + view.px(12), area.Max.x, area.Max.y);
   if (low && costPlot(scene, page_, below, layout.named)) return;
   area.Min.y = costAnswer(page_, area, small);
-  if (layout.presents && !low && page_.presented > 0) {
+  if (presents && !low && page_.presented > 0) {
     costPlot(scene, page_, area, kCostPlots[static_cast<std::size_t>(page_.presented - 1)]);
     return;
   }
   area.Min.y = costProduct(scene, page_, area, small);
   if (low) return;
   area.Min.y = costRuler(scene, page_, area, small);
-  if (!layout.presents && area.Min.y < layout.center.Max.y) costPlots(scene, page_, area, small);
+  if (!presents && area.Min.y < layout.center.Max.y) costPlots(scene, page_, area, small);
 }
 
 void CostPage::showNext(int by) {

@@ -34,9 +34,13 @@ void onePlot(Scene& scene, CostState& page, int which, const ImRect& area, float
           .Contains(ImGui::GetIO().MousePos))
     tooltip(view, timeTerms(page.figures));
   const float below = area.Min.y + view.px(33);
-  if (which == 2) {
+  if (which == 2 || view.figure) {
+    const bool cache = scene.cost.memory == MemoryPlot::cache, prefill = scene.cost.work == WorkPlot::prefill;
+    const std::string unit = which == 2   ? shown.unit
+                             : which == 0 ? (cache ? "Cache in GiB" : "n² matrices in GiB")
+                                          : (prefill ? "FLOPs of a prefill" : "FLOPs of a decode step");
     paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, below), area.GetWidth(), theme.secondary,
-                shown.unit);
+                unit);
   } else {
     ImGui::SetCursorScreenPos(ImVec2(area.Min.x - view.px(2), below - view.px(13)));
     fieldChoice(view, scene, which == 0 ? "cost.memory_plot" : "cost.work_plot");

@@ -8,7 +8,9 @@
 #include "app/platform/track.h"
 #include "app/widgets/camera.h"
 #include "app/widgets/cells.h"
+#include "app/widgets/figure_legend.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
 #include "app/widgets/sink_bars.h"
 #include "app/widgets/text/token_labels.h"
 #include "attention/core/receipt.h"
@@ -19,6 +21,8 @@ namespace {
 
 /// Units below the cells that what a lesson's reader guessed takes.
 constexpr float kGuessRoom = 40;
+/// Units that the title of a figure takes, however few cells are below it.
+constexpr float kLeastTitle = 330;
 
 /// Left of the cells. Who presents has large type and little room: there it is what the labels take.
 float labelRoom(const View& view, const std::vector<attention::Token>& queries) {
@@ -47,6 +51,17 @@ ImRect cellArea(const View& view, const ImRect& area, const SequenceSnapshot& se
   const float x = std::round(area.Min.x + left + std::max(0.0f, (roomX - width) / 2));
   const float y = std::round(area.Min.y + top);
   return {x, y, x + width, y + height};
+}
+
+/// The same in a figure, which follows the cells: beside them is their legend.
+ImRect figureArea(View& view, const ImRect& area, const SequenceSnapshot& sequence, bool sinks) {
+  const NameRoom names = nameRoom(view, sequence.queries, sequence.keys);
+  const ImVec2 cells = figureCells(view, std::ssize(sequence.queries), std::ssize(sequence.keys));
+  const ImVec2 at(std::round(area.Min.x + names.left), std::round(area.Min.y + view.px(56)));
+  view.fitFigure(ImVec2(names.left + std::max(cells.x, view.px(kLeastTitle)) + legendRoom(view) +
+                            (sinks ? sinkBarsRoom(view) : 0),
+                        view.px(56) + std::max(cells.y, view.px(200)) + names.below + view.px(20)));
+  return {at, ImVec2(at.x + cells.x, at.y + cells.y)};
 }
 
 /// What was guessed for the lit query's row, framed below the cells, one place for each key.
@@ -113,7 +128,9 @@ void focusView(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence,
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
   const auto rows = static_cast<float>(n), cols = static_cast<float>(m);
   const Index head = std::min(scene.cursor.focus, snapshot.config.heads - 1);
-  const ImRect cells = cellArea(view, area, sequence, besideReceipt, !snapshot.config.sinks.empty());
+  const bool sinks = !snapshot.config.sinks.empty();
+  const ImRect cells = view.figure ? figureArea(view, area, sequence, sinks)
+                                   : cellArea(view, area, sequence, besideReceipt, sinks);
   ImGui::SetCursorScreenPos(cells.Min);
   compat::invisibleButton("focus", cells.GetSize());
   trackItem("focus");
@@ -139,22 +156,31 @@ void focusView(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence,
   const Index query = view.hover.query >= 0 ? view.hover.query : chosen.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : chosen.key;
   paintHeadTitle(view, list, scene.look, snapshot, sequence, head,
-                 ImVec2(cells.Min.x, cells.Min.y - view.px(22)), cells.GetWidth(), true);
+                 ImVec2(cells.Min.x, cells.Min.y - view.px(22)),
+                 std::max(cells.GetWidth(), view.figure ? view.px(kLeastTitle) : 0), true);
   paintCellValues(view, list, tile, sequence, scene.look, range);
-  const AxisLabels labels{&sequence.queries, &sequence.keys, query, key, view.px(112), view.px(96), true};
+  const NameRoom names =
+      view.figure ? nameRoom(view, sequence.queries, sequence.keys) : NameRoom{view.px(112), view.px(96)};
+  const AxisLabels labels{&sequence.queries, &sequence.keys, query,       key,
+                          names.left,        names.below,    !view.figure};
   if (view.guessedRow.empty()) {
     paintAxisLabels(view, list, tile, labels);
     pointAtLabels(scene, page, tile, labels);
-    paintAxisTitles(view, list, cells, view.px(112));
+    paintAxisTitles(view, list, cells, names.left);
   } else {
     paintGuess(view, list, tile, scene.look, range);
     paintLabelsBelowGuess(view, list, tile, labels);
   }
   paintCrosshair(view, list, tile, query, key, n, m);
-  if (!snapshot.config.sinks.empty())
+  if (sinks)
     paintSinkBars(view, list, tile, n, [&](Index row) {
       return attention::sinkShare(snapshot.config, sequence.attention, head, row);
     });
+  if (view.figure) {
+    view.figure->title = figureTitle(scene, snapshot, sequence, headName(head));
+    paintHeadsLegend(view, list, scene.look, snapshot, sequence, head, page.focus.values(), page.focusFactor,
+                     ImVec2(cells.Max.x + (sinks ? sinkBarsRoom(view) : 0), cells.Min.y), cells.GetHeight());
+  }
   if (!view.present)
     paintFitted(view, list, view.fonts->small, ImVec2(cells.Min.x, area.Max.y - view.px(8)),
                 area.Max.x - cells.Min.x, view.theme->faint, whatIsShown(page, tile, n, m));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/widgets/figure_legend.h"
+
 namespace headscope::app {
 
 namespace {
@@ -86,15 +88,50 @@ GridPlan planGrid(const View& view, ImVec2 area, int heads, int groupSize, float
   return plan;
 }
 
+GridPlan planFigure(View& view, int heads, ImVec2 map, float labelLeft, float below) {
+  GridPlan plan;
+  plan.labels = GridPlan::Labels::outer;
+  plan.mapWidth = map.x;
+  plan.mapHeight = map.y;
+  plan.titleHeight = view.px(26);
+  plan.gapX = view.px(26);
+  plan.gapY = view.px(10);
+  plan.margin = labelLeft;
+  plan.tileWidth = std::max(map.x, view.px(heads > 32 ? 124 : 190));  // what a title takes
+  plan.tileHeight = plan.mapHeight + plan.titleHeight;
+  const auto sizeWith = [&](int columns) {
+    const auto c = static_cast<float>(columns), r = std::ceil(static_cast<float>(heads) / c);
+    return ImVec2(c * (plan.tileWidth + plan.gapX), r * (plan.tileHeight + plan.gapY));
+  };
+  float least = FLT_MAX;
+  for (int columns = 1; columns <= heads; ++columns) {
+    const ImVec2 size = sizeWith(columns);
+    // No row is left half empty where that can be.
+    const float off =
+        std::abs(std::log(size.x / size.y / view.figure->aspect)) + (heads % columns == 0 ? 0 : 0.5f);
+    if (off < least) plan.columns = columns;
+    least = std::min(least, off);
+  }
+  plan.rows = (heads + plan.columns - 1) / plan.columns;
+  const ImVec2 size = sizeWith(plan.columns);
+  view.fitFigure(ImVec2(labelLeft + size.x + legendRoom(view), std::max(size.y + below, view.px(330))));
+  return plan;
+}
+
 std::vector<ImRect> mapAreas(const View& view, const GridPlan& plan, const ImRect& area, int heads) {
   const auto columns = static_cast<float>(plan.columns), rows = static_cast<float>(plan.rows);
   const float wide = plan.margin + plan.tileWidth * columns + plan.gapX * (columns - 1);
   const float high = plan.tileHeight * rows + plan.gapY * (rows - 1);
   // Spare room goes between the tiles, up to a limit, and then around them.
-  const float spreadX = columns > 1 ? std::min((area.GetWidth() - wide) / (columns - 1), view.px(40)) : 0;
-  const float spreadY = rows > 1 ? std::min((area.GetHeight() - high) / (rows - 1), view.px(28)) : 0;
-  const float startX = area.Min.x + std::max(0.0f, (area.GetWidth() - wide - spreadX * (columns - 1)) / 2);
-  const float startY = area.Min.y + std::max(0.0f, (area.GetHeight() - high - spreadY * (rows - 1)) / 3);
+  const bool spreads = !view.figure;
+  const float spreadX =
+      spreads && columns > 1 ? std::min((area.GetWidth() - wide) / (columns - 1), view.px(40)) : 0;
+  const float spreadY =
+      spreads && rows > 1 ? std::min((area.GetHeight() - high) / (rows - 1), view.px(28)) : 0;
+  const float startX =
+      area.Min.x + (spreads ? 1 : 0) * std::max(0.0f, (area.GetWidth() - wide - spreadX * (columns - 1)) / 2);
+  const float startY =
+      area.Min.y + (spreads ? 1 : 0) * std::max(0.0f, (area.GetHeight() - high - spreadY * (rows - 1)) / 3);
   std::vector<ImRect> areas;
   for (int head = 0; head < heads; ++head) {
     const auto column = static_cast<float>(head % plan.columns),

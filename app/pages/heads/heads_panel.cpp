@@ -9,8 +9,8 @@
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/colour_bar.h"
 #include "app/widgets/field_controls.h"
+#include "app/widgets/figure_legend.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
@@ -55,13 +55,18 @@ float choicesWidth(const Scene& scene, const View& view) {
          width(weights ? "look.colormap" : "look.score_colormap") + view.px(16);
 }
 
+const char* quantityText(const Look& look) {
+  return look.quantity == Quantity::scores    ? "score"
+         : look.quantity == Quantity::dropped ? "weight after dropout"
+                                              : "weight";
+}
+
 std::string rangeEnd(const Look& look, float value) {
   return look.quantity == Quantity::scores ? numberText(value, 3) : weightText(value);
 }
 
-/// The labelled colour bar, its right end at `right`.
-void colourBar(const View& view, const Look& look, const HeadPictures& pictures, Index head, ImVec2 right,
-               float width) {
+/// What stands at a colour bar's ends and middle; head −1: of all of them.
+BarLabels barLabels(const Look& look, const HeadPictures& pictures, Index head) {
   const bool varies = look.range == RangeMode::perHead && head < 0;
   ValueRange range = rangeFor(look, pictures, std::max<Index>(head, 0));
   std::string low = rangeEnd(look, range.low), high = rangeEnd(look, range.high), middle;
@@ -79,7 +84,7 @@ void colourBar(const View& view, const Look& look, const HeadPictures& pictures,
     middle = "of each head";
   }
   if (middle == fixedText(0.5, 3)) middle = roundedText(0.5);
-  paintColourBar(view, colormapFor(look), {low, middle, high}, right, width);
+  return {low, middle, high};
 }
 
 /// Title at the left, choices and colour bar at the right.
@@ -111,7 +116,9 @@ void header(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence, co
   // In the smallest windows the lists take all there is.
   const bool noBar = area.Max.x - x < choicesWidth(scene, view) + view.px(90);
   const float barWidth = view.px(noBar ? -28 : tight ? 70 : 170);
-  if (!noBar) colourBar(view, scene.look, sequence.pictures, focus, ImVec2(area.Max.x, y), barWidth);
+  if (!noBar)
+    paintColourBar(view, colormapFor(scene.look), barLabels(scene.look, sequence.pictures, focus),
+                   ImVec2(area.Max.x, y), barWidth);
   // The three lists stand before the bar; they are laid out from the right by their widths.
   const float controls = choicesWidth(scene, view);
   ImGui::SetCursorScreenPos(
@@ -170,19 +177,22 @@ void paintLitKey(const View& view, Canvas list, const SequenceSnapshot& sequence
             Align::center);
 }
 
+/// Whether no head is below it.
+bool isLast(const GridPlan& plan, const SequenceSnapshot& sequence, const HeatTile& tile) {
+  return tile.head + plan.columns >= sequence.attention.weights.count();
+}
+
 /// Which tokens stand on the axes of a head of the grid: none where there is no room.
-AxisLabels labelsOf(const SequenceSnapshot& sequence, const GridPlan& plan, const HeatTile& tile, Index query,
-                    Index key) {
+AxisLabels labelsOf(const View& view, const SequenceSnapshot& sequence, const GridPlan& plan,
+                    const HeatTile& tile, Index query, Index key) {
   using Labels = GridPlan::Labels;
   static const std::vector<attention::Token> kNone;
   const bool first = static_cast<int>(tile.head) % plan.columns == 0, every = plan.labels == Labels::every;
-  const bool rows = every || (first && plan.labels == Labels::firstOfRow);
-  return {rows ? &sequence.queries : &kNone,
-          every ? &sequence.keys : &kNone,
-          query,
-          key,
-          every ? plan.leftRoom : plan.margin,
-          plan.bottomRoom};
+  const bool outer = plan.labels == Labels::outer;
+  const bool rows = every || (first && (outer || plan.labels == Labels::firstOfRow));
+  const bool keys = every || (outer && isLast(plan, sequence, tile));
+  return {rows ? &sequence.queries : &kNone,   keys ? &sequence.keys : &kNone,        query, key,
+          every ? plan.leftRoom : plan.margin, outer ? view.px(180) : plan.bottomRoom};
 }
 
 /// What stands on the axes of a head of the grid: titles on each row's first, tokens where there is room.
@@ -190,9 +200,9 @@ void paintAxes(const View& view, Canvas list, const SequenceSnapshot& sequence, 
                const HeatTile& tile, Index query, Index key) {
   const bool first = static_cast<int>(tile.head) % plan.columns == 0;
   const bool every = plan.labels == GridPlan::Labels::every;
-  const AxisLabels labels = labelsOf(sequence, plan, tile, query, key);
-  if (first) paintAxisTitles(view, list, tile.area, labels.leftRoom, plan.bottomRoom > 0);
-  if (!labels.queries->empty()) paintAxisLabels(view, list, tile, labels);
+  const AxisLabels labels = labelsOf(view, sequence, plan, tile, query, key);
+  if (first && !view.figure) paintAxisTitles(view, list, tile.area, labels.leftRoom, plan.bottomRoom > 0);
+  if (!labels.queries->empty() || !labels.keys->empty()) paintAxisLabels(view, list, tile, labels);
   if (!every && plan.bottomRoom > 0 && key >= 0 && key < static_cast<Index>(sequence.keys.size()))
     paintLitKey(view, list, sequence, tile, key);
 }
@@ -207,8 +217,8 @@ void paintOverTile(const Scene& scene, const HeadsState& page, const SequenceSna
   const Index query = view.hover.query >= 0 ? view.hover.query : cell.query;
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
   paintHeadTitle(view, list, scene.look, snapshot, sequence, tile.head,
-                 ImVec2(tile.area.Min.x, tile.area.Min.y - plan.titleHeight / 2 - view.px(2)), plan.mapWidth,
-                 false, titleRoom);
+                 ImVec2(tile.area.Min.x, tile.area.Min.y - plan.titleHeight / 2 - view.px(2)),
+                 view.figure ? plan.tileWidth : plan.mapWidth, false, titleRoom);
   if (snapshot.config.kvHeads < snapshot.config.heads)
     groupMark(view, list, tile, snapshot.config.kvHeadOf(tile.head));
   paintAxes(view, list, sequence, plan, tile, query, key);
@@ -231,8 +241,14 @@ void grid(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence, cons
   const int heads = static_cast<int>(config.heads), factor = page.gridFactor;
   const float left = std::max(longestLabel(view, sequence.queries, view.px(76)) + view.px(8), view.px(62));
   const float bottom = longestLabel(view, sequence.keys, view.px(66)) * 0.9f + view.px(14);
+  const NameRoom names = nameRoom(view, sequence.queries, sequence.keys);
+  const FigureRules rules{170, 22, heads > 32 ? 0 : 32, 256};
   const GridPlan plan =
-      planGrid(view, area.GetSize(), heads, static_cast<int>(config.groupSize()), n, m, left, bottom);
+      view.figure
+          ? planFigure(view, heads,
+                       figureCells(view, std::ssize(sequence.queries), std::ssize(sequence.keys), rules),
+                       names.left, names.below)
+          : planGrid(view, area.GetSize(), heads, static_cast<int>(config.groupSize()), n, m, left, bottom);
   page.gridPixels = std::max(plan.mapWidth, plan.mapHeight);
   std::vector<HeatTile> tiles;
   std::vector<HeatmapTile> pictures;
@@ -251,14 +267,45 @@ void grid(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence, cons
   const float edge = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - view.px(4);
   for (const HeatTile& tile : tiles)
     paintOverTile(scene, page, sequence, plan, tile, std::min(pitch - view.px(6), edge - tile.area.Min.x));
+  if (view.figure) {
+    view.figure->title = figureTitle(scene, *page.snapshot, sequence, countedText(heads, "head"));
+    const std::size_t lastRow =
+        tiles.size() - 1 - (tiles.size() - 1) % static_cast<std::size_t>(plan.columns);
+    paintAxisTitles(view, *ImGui::GetWindowDrawList(),
+                    ImRect(tiles.front().area.Min, tiles[lastRow].area.Max), plan.margin);
+    const HeatTile& corner = tiles[static_cast<std::size_t>(plan.columns) - 1];
+    paintHeadsLegend(view, *ImGui::GetWindowDrawList(), scene.look, *page.snapshot, sequence, -1,
+                     page.grid.values(), factor,
+                     ImVec2(corner.area.Min.x + plan.tileWidth, corner.area.Min.y), plan.mapHeight);
+  }
   for (const HeatTile& tile : tiles) {
     pointAtTile(scene, sequence, page, tile);
     pointAtTitle(scene, page, tile, plan.titleHeight);
-    pointAtLabels(scene, page, tile, labelsOf(sequence, plan, tile, -1, -1));
+    pointAtLabels(scene, page, tile, labelsOf(view, sequence, plan, tile, -1, -1));
   }
 }
 
 }  // namespace
+
+std::string figureTitle(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
+                        const std::string& of) {
+  return fmt::format("Attention {} of {}, {} × {}{}", quantityText(scene.look), of,
+                     countedText(std::ssize(sequence.queries), "query"),
+                     countedText(std::ssize(sequence.keys), "key"), snapshot.causal ? ", causal" : "");
+}
+
+void paintHeadsLegend(const View& view, Canvas list, const Look& look, const Snapshot& snapshot,
+                      const SequenceSnapshot& sequence, Index head, const attention::Stack& cells, int factor,
+                      ImVec2 at, float height) {
+  FigureLegend legend{quantityText(look), colormapFor(look), barLabels(look, sequence.pictures, head)};
+  for (Index i = 0; i < cells.count(); ++i) {
+    legend.masked = legend.masked || (cells[i].array() == render::kMaskedCell).any();
+    legend.dead = legend.dead || (cells[i].array() == render::kDeadCell).any();
+  }
+  if (head < 0 && !snapshot.config.sinks.empty()) legend.swatches = {{"sink’s share", view.theme->secondary}};
+  if (factor > 1) legend.notes = {"largest of", fmt::format("{0} × {0} cells", factor)};
+  paintLegend(view, list, at, height, legend);
+}
 
 void headsPanel(Scene& scene, HeadsState& page, const Layout& layout) {
   View& view = page.view;

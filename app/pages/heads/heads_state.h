@@ -53,6 +53,15 @@ struct HeadsState {
 void sidePanel(Scene& scene, HeadsState& page, const Layout& layout);
 void headsPanel(Scene& scene, HeadsState& page, const Layout& layout);
 void cachePanel(Scene& scene, HeadsState& page, const Layout& layout);
+
+/// "Attention weight of head 3, 12 queries × 12 keys, causal".
+std::string figureTitle(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
+                        const std::string& of);
+/// Beside a figure's cells, whose top right corner is `at`: the colours of that head, or of all (−1).
+/// `cells` [heads, n, m] as they are drawn, factor × factor pooled into one.
+void paintHeadsLegend(const View& view, Canvas list, const Look& look, const Snapshot& snapshot,
+                      const SequenceSnapshot& sequence, Index head, const attention::Stack& cells, int factor,
+                      ImVec2 at, float height);
 void receiptPanel(Scene& scene, HeadsState& page, const Layout& layout);
 
 /// The cell that is pointed at, in as far as one is, else the one that was chosen.

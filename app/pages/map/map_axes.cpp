@@ -72,6 +72,7 @@ void keyLabel(const View& view, Canvas list, const MapWindow& window, float edge
 
 void paintMapAxes(const View& view, Canvas list, const MapWindow& window, const MapText& text, Index litQuery,
                   Index litKey) {
+  if (view.figure) litQuery = litKey = -1;
   const ImRect cells = window.cells();
   const float rowRoom = lineHeight(view.fonts->monoSmall) * 1.15f;
   const Index rowStep = labelStep(window, rowRoom);

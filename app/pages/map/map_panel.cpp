@@ -5,9 +5,10 @@
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
-#include "app/widgets/colour_bar.h"
+#include "app/widgets/figure_legend.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
 
 namespace headscope::app {
 
@@ -172,6 +173,13 @@ void paintMap(Scene& scene, MapState& page, const ImRect& inner) {
   View& view = page.view;
   const MapSnapshot& state = *page.state;
   Canvas list = *ImGui::GetWindowDrawList();
+  if (view.figure) {
+    const ImVec2 cells = figureCells(view, state.queries, state.keys, {.side = 720});
+    view.fitFigure(
+        ImVec2(std::max(cells.x, view.px(300)) + view.px(kMapLeft), cells.y + view.px(56 + kMapBottom)));
+    view.figure->title =
+        "Attention weights of " + headName(state.map->field().head) + " over " + sizeWords(state);
+  }
   const ImRect area(std::round(inner.Min.x + view.px(kMapLeft)), std::round(inner.Min.y + view.px(56)),
                     std::round(inner.Max.x), std::round(inner.Max.y - view.px(kMapBottom)));
   MapWindow window = mapWindow(scene.cursor.map, view, area, state.queries, state.keys);

@@ -6,6 +6,7 @@
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/colour_bar.h"
+#include "app/widgets/figure_legend.h"
 #include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/token_labels.h"
@@ -66,13 +67,13 @@ float signedBar(const View& view, float extreme, const ImRect& cells) {
 /// Title above the cells, and a quiet word or the colour bar at the right of it.
 void titleBar(Scene& scene, View& view, Canvas list, const MapSpec& spec, const ImRect& cells) {
   const float y = cells.Min.y - view.px(16), space = view.px(12);
-  float end = cells.Max.x + space;
+  float end = std::max(cells.Max.x, view.figure ? cells.Min.x + view.px(200) : 0) + space;
   if (spec.scale == MapScale::weights)
     end = weightBar(scene, view, std::string(spec.name) + ".range", spec.range, cells);
   if (spec.scale == MapScale::signedValues) end = signedBar(view, spec.range.high, cells);
   const float aside = spec.aside.empty() ? 0 : textWidth(view.fonts->small, spec.aside);
-  if (aside > 0 && aside + space < cells.GetWidth() * 0.7f) {
-    end = cells.Max.x - aside;
+  if (aside > 0 && aside + space < (end - cells.Min.x) * 0.7f) {
+    end = end - space - aside;
     paintText(list, view.fonts->small, ImVec2(end, y), view.theme->secondary, spec.aside);
   }
   // "Mask, head 3": which head it is goes first.
@@ -124,6 +125,11 @@ ImRect mapCells(const MapSpec& spec, const MaskState& page, const ImRect& area) 
   const LineTokens& line = *page.study->line();
   const NameRoom names = roomForNames(page);
   const float left = spec.rowLabels ? names.left : view.px(kMargin), top = view.px(kTitleRoom);
+  if (view.figure) {
+    const ImVec2 size = figureCells(view, std::ssize(line.queries), std::ssize(line.keys), {.largest = 26});
+    const ImVec2 at(area.Min.x + left, area.Min.y + top);
+    return {at, ImVec2(at.x + size.x, at.y + size.y)};
+  }
   const float aspect =
       std::clamp(static_cast<float>(line.keys.size()) / static_cast<float>(line.queries.size()), 0.2f, 5.0f);
   const float roomX = std::max(view.px(40), area.GetWidth() - left - view.px(kMargin)),
@@ -136,8 +142,21 @@ ImRect mapCells(const MapSpec& spec, const MaskState& page, const ImRect& area) 
   return {x, y, x + width, y + height};
 }
 
-std::vector<ImRect> mapColumns(const MaskState& page, const ImRect& area, int count) {
-  const View& view = page.view;
+std::vector<ImRect> mapColumns(MaskState& page, const ImRect& area, int count) {
+  View& view = page.view;
+  if (view.figure) {
+    const ImVec2 cells = mapCells({}, page, area).GetSize();
+    const NameRoom names = roomForNames(page);
+    const float each = std::max(cells.x + view.px(24), view.px(200));
+    view.fitFigure(ImVec2(names.left + each * static_cast<float>(count) + legendRoom(view),
+                          view.px(kTitleRoom + 20) + std::max(cells.y + names.below, view.px(120))));
+    std::vector<ImRect> columns;
+    for (int i = 0; i < count; ++i) {
+      const float x = area.Min.x + each * static_cast<float>(i) + (i > 0 ? names.left - view.px(kMargin) : 0);
+      columns.emplace_back(x, area.Min.y, x + each, area.Max.y);
+    }
+    return columns;
+  }
   const float extra = roomForNames(page).left - view.px(kMargin), space = view.px(10);
   const float each =
       (area.GetWidth() - extra - space * static_cast<float>(count - 1)) / static_cast<float>(count);
@@ -151,7 +170,7 @@ std::vector<ImRect> mapColumns(const MaskState& page, const ImRect& area, int co
   return columns;
 }
 
-MapPlaces mapPlaces(const MapSpec& spec, const MaskState& page, const ImRect& area, int count) {
+MapPlaces mapPlaces(const MapSpec& spec, MaskState& page, const ImRect& area, int count) {
   MapPlaces beside{mapColumns(page, area, count)}, below{{}, true};
   const float each = area.GetHeight() / static_cast<float>(count);
   for (int i = 0; i < count; ++i) {

@@ -150,13 +150,13 @@ ImRect mapCells(const MapSpec& spec, const MaskState& page, const ImRect& area);
 /// Draws a map into `area` and lets it be pointed at, zoomed, and painted on.
 MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskState& page, const ImRect& area);
 /// `count` areas side by side whose cells come out equally large though only the first has row labels.
-std::vector<ImRect> mapColumns(const MaskState& page, const ImRect& area, int count);
+std::vector<ImRect> mapColumns(MaskState& page, const ImRect& area, int count);
 /// `count` areas for maps like `spec`, beside or below each other, whichever draws larger.
 struct MapPlaces {
   std::vector<ImRect> areas;
   bool stacked = false;  ///< below each other: each has row labels of its own
 };
-MapPlaces mapPlaces(const MapSpec& spec, const MaskState& page, const ImRect& area, int count);
+MapPlaces mapPlaces(const MapSpec& spec, MaskState& page, const ImRect& area, int count);
 
 render::HeatmapStyle maskStyle(const View& view);
 render::HeatmapStyle signedStyle(const View& view);

@@ -8,8 +8,10 @@
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/figure_legend.h"
 #include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
+#include "attention/masks/expression.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {
@@ -117,11 +119,37 @@ std::string headTitle(const char* what, const Setup& setup, Index head) {
 
 }  // namespace
 
-void maskTab(Scene& scene, const Snapshot* snapshot, MaskState& page, const ImRect& area) {
+namespace {
+
+/// What a figure of the mask needs no window to say: the expression under the title, and what the greys mean.
+void figureWords(const Scene& scene, MaskState& page, const MapSpec& spec, const ImRect& cells, ImVec2 at) {
+  View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const attention::MaskLayers& layers = scene.setup.mask.layers;
+  const std::string text = layers.empty() ? "full" : attention::maskText(layers);
+  const float room = std::max(cells.Max.x - at.x + legendRoom(view), view.px(300));
+  paintText(list, view.fonts->monoSmall, at, view.theme->secondary,
+            fitted(view.fonts->monoSmall, text, room));
+  view.figure->title = "Attention " + spec.title + ": " + text;
+  const attention::Matrix& drawn = page.surface(spec.surface).values()[0];
+  FigureLegend legend;
+  legend.swatches = {{"visible", packed(spec.style.tint->high)}};
+  legend.masked = (drawn.array() == render::kMaskedCell).any();
+  legend.dead = (drawn.array() == render::kDeadCell).any();
+  if (spec.factor > 1) legend.notes = {"visible share of", fmt::format("{0} × {0} cells", spec.factor)};
+  paintLegend(view, list, ImVec2(cells.Max.x, cells.Min.y), cells.GetHeight(), legend);
+}
+
+}  // namespace
+
+void maskTab(Scene& scene, const Snapshot* snapshot, MaskState& page, const ImRect& whole) {
   View& view = page.view;
   const StudiedMask* mask = editedStudy(scene, page);
-  const std::vector<ImRect> columns = mapColumns(page, area, 2);
-  const ImRect &left = columns[0], &right = columns[1];
+  const bool alone = view.figure && view.figure->alone;
+  ImRect area = whole;
+  if (alone) area.Min.y += view.px(20);
+  const std::vector<ImRect> columns = mapColumns(page, area, alone ? 1 : 2);
+  const ImRect &left = columns.front(), &right = columns.back();
   const bool other = mask != &page.study->mask;
   if (mask->error) {
     instead(view, left, *mask->error, view.theme->error);
@@ -133,7 +161,10 @@ void maskTab(Scene& scene, const Snapshot* snapshot, MaskState& page, const ImRe
     const MapAnswer map = drawMap(spec, scene, page, left);
     if (map.cell && page.brush.tool == PaintTool::look)
       verdictTooltip(page, *mask, map.cell->row, map.cell->col);
+    if (alone)
+      figureWords(scene, page, spec, map.tile.area, ImVec2(map.tile.area.Min.x, whole.Min.y + view.px(10)));
   }
+  if (alone) return;
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   if (snapshot && snapshot->error) return instead(view, right, snapshot->error->message, view.theme->error);
   if (!sequence) return instead(view, right, "Computing…", view.theme->secondary);

@@ -15,8 +15,9 @@ float longestLabel(const View& view, const std::vector<attention::Token>& tokens
 
 NameRoom nameRoom(const View& view, const std::vector<attention::Token>& queries,
                   const std::vector<attention::Token>& keys) {
-  return {std::max(longestLabel(view, queries, view.px(90)) + view.px(10), view.px(58)),
-          longestLabel(view, keys, view.px(70)) * 0.9f + view.px(14)};
+  const float most = view.px(view.figure ? 174 : 90), below = view.px(view.figure ? 174 : 70);
+  return {std::max(longestLabel(view, queries, most) + view.px(10), view.px(58)),
+          longestLabel(view, keys, below) * 0.9f + view.px(14)};
 }
 
 }  // namespace headscope::app

@@ -56,12 +56,11 @@ TEST_F(RenderPicture, WritesEveryKindAsSvgAndPng) {
     const Outcome svg = render({"--what", what}, what + ".svg");
     EXPECT_EQ(svg.exitCode, 0) << svg.errors;
     EXPECT_THAT(fileText(folder_ / (what + ".svg")), testing::StartsWith("<?xml"));
-    if (what == "page") continue;  // a PNG of it is the window's
     const Outcome png = render({"--what", what, "--width", "500", "--theme", "dark"}, what + ".png");
     EXPECT_EQ(png.exitCode, 0) << png.errors;
     EXPECT_EQ(render::decodePng(fileBytes(folder_ / (what + ".png"))).width, 500);
   }
-  EXPECT_THAT(fileText(folder_ / "page.svg"), testing::AllOf(HasSubstr("Head 7"), HasSubstr("KV cache")));
+  EXPECT_THAT(fileText(folder_ / "page.svg"), testing::AllOf(HasSubstr("Head 7"), HasSubstr("Cache bytes")));
 }
 
 TEST_F(RenderPicture, TakesTheHeadAndTheStep) {
@@ -69,7 +68,7 @@ TEST_F(RenderPicture, TakesTheHeadAndTheStep) {
   const std::string svg = fileText(folder_ / "a.svg");
   EXPECT_THAT(svg, HasSubstr(">Head 5<"));
   EXPECT_EQ(render({"--head", "5"}, "b.svg").exitCode, 0) << "without --what the page, which is this head";
-  EXPECT_THAT(fileText(folder_ / "b.svg"), testing::AllOf(HasSubstr(">Head 5<"), HasSubstr("KV cache")));
+  EXPECT_THAT(fileText(folder_ / "b.svg"), testing::AllOf(HasSubstr(">Head 5<"), HasSubstr("Cache bytes")));
 }
 
 TEST_F(RenderPicture, TheWindowIsLinesAndTextWhereItsOptionsAreGiven) {

@@ -10,7 +10,6 @@
 #include "app/compute/cache/cache_field.h"
 #include "app/compute/cache/paging_study.h"
 #include "app/compute/cost/cost_figures.h"
-#include "app/compute/figures/scene_picture.h"
 #include "app/compute/layer/layer_config.h"
 #include "attention/cache/quantise.h"
 #include "attention/models/model_catalogue.h"
@@ -265,47 +264,6 @@ TEST(CostFigures, gpusThatCantShareGiveWayToFewer) {
   const auto choices = gpuChoices(figures, catalogue);
   EXPECT_EQ(choices[2].reason, "");
   EXPECT_THAT(choices[3].reason, HasSubstr("28 heads"));
-}
-
-/// Ctrl+P on the page Cache: each room's own picture.
-TEST(CacheRoomDrawings, ShowWhatTheirRoomsCompute) {
-  Scene scene = openingScene();
-  scene.cursor.page = "cache";
-  const auto snapshot = snapshotOf(scene.setup);
-  Resources resources(defaultLimits());
-  struct Expected {
-    CacheView room;
-    std::vector<std::string> words;
-    std::size_t cells;
-  };
-  for (const Expected& expected :
-       {Expected{CacheView::growth, {"GQA (2 kv heads) is ¼ of MHA.", "MHA 12 KiB"}, 4},
-        {CacheView::shapes, {"One layer, four shapes", "MHA", "2 kv heads", "MQA", "latent 64"}, 4},
-        {CacheView::precision, {"The cache in fewer bits", "int4", "72 B per token"}, 6},
-        {CacheView::eviction, {"Eviction", "sinks", "heavy", "output error"}, 2},
-        {CacheView::paging, {"Paging", "contiguous", "in blocks"}, 0}}) {
-    scene.cursor.cacheView = expected.room;
-    const auto drawing = drawPicture(PictureKind::page, scene, snapshot.get(), resources, {});
-    ASSERT_TRUE(drawing.ok()) << drawing.error().message;
-    std::size_t cells = 0;
-    std::vector<std::string> texts;
-    for (const Shape& shape : drawing->shapes) {
-      if (std::holds_alternative<Cells>(shape)) ++cells;
-      if (const auto* text = std::get_if<TextRun>(&shape)) {
-        texts.push_back(text->text);
-        EXPECT_LE(text->x, drawing->width);
-        EXPECT_LE(text->y, drawing->height);
-      }
-    }
-    EXPECT_EQ(cells, expected.cells) << expected.words[0];
-    for (const std::string& words : expected.words) EXPECT_THAT(texts, testing::Contains(words));
-  }
-  scene.cursor.cacheView = CacheView::paging;
-  scene.cost.cache.schedule = "0: 10 +";
-  EXPECT_FALSE(drawPicture(PictureKind::page, scene, snapshot.get(), resources, {}).ok());
-  scene.cursor.page = "heads";
-  EXPECT_TRUE(drawPicture(PictureKind::cache, scene, snapshot.get(), resources, {}).ok())
-      << "elsewhere the cache itself";
 }
 
 }  // namespace

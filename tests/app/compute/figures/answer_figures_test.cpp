@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/compute/figures/drawings.h"
+#include "app/compute/figures/drawing_parts.h"
 #include "app/compute/figures/raster.h"
 #include "app/compute/figures/scene_picture.h"
 #include "app/compute/figures/svg.h"
@@ -37,14 +37,14 @@ TEST(AnswerFigures, WhatMakesAModelAnswerCanBeDrawn) {
   scene.compare.other = "When Anna and Ben went to the lake , Anna gave the key to";
   for (const PictureKind kind :
        {PictureKind::model, PictureKind::patch, PictureKind::attribution, PictureKind::lens}) {
-    const auto drawing = drawPicture(kind, scene, nullptr, resources, {.dark = true});
+    const auto drawing = drawPicture(kind, scene, resources, true);
     ASSERT_TRUE(drawing.ok()) << drawing.error().message;
     expectDraws(svgText(*drawing));
   }
-  const auto patched = drawPicture(PictureKind::patch, scene, nullptr, resources, {});
+  const auto patched = drawPicture(PictureKind::patch, scene, resources, false);
   ASSERT_TRUE(patched.ok());
   EXPECT_THAT(patched->title, testing::StartsWith("Output of each head, A into B"));
-  const auto none = drawPicture(PictureKind::model, Scene(), nullptr, resources, {});
+  const auto none = drawPicture(PictureKind::model, Scene(), resources, false);
   ASSERT_FALSE(none.ok());
   EXPECT_THAT(none.error().message, testing::HasSubstr("the scene has no model"));
 }

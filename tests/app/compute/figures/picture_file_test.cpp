@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/compute/figures/drawings.h"
+#include "app/compute/figures/drawing.h"
 #include "render/image.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/support/temporary_folder.h"
