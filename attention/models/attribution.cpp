@@ -75,11 +75,6 @@ Reading readingOf(const Model& model, const Direction& normed, Index id) {
 Status checkRun(const Model& model, const PassResult& run, Index row, const Answers& answers) {
   const ModelConfig& config = model.config();
   if (!model.guesses()) return Error{model.whyNoGuesses()};
-  if (config.reads())
-    return Error{
-        "What a logit is made of isn't summed for a decoder whose layers have two attentions, to its own "
-        "text "
-        "and to the encoder's."};
   if (model.weights().headTransform)
     return Error{
         "This model has an extra layer before its vocabulary, so its logits aren't a sum of pieces."};
@@ -87,8 +82,8 @@ Status checkRun(const Model& model, const PassResult& run, Index row, const Answ
     if (id < 0 || id >= config.vocabulary)
       return Error{fmt::format("token id {} is not one of this model's 0 to {}", id, config.vocabulary - 1)};
   const auto kept = [&](const std::shared_ptr<const LayerResult>& layer) {
-    return !layer->headOutput.empty() && layer->hidden.size() > 0 &&
-           (config.innerDim == 0 || layer->mlpAdded.size() > 0) &&
+    return !layer->headOutput.empty() && (!config.reads() || !layer->otherOutput.empty()) &&
+           layer->hidden.size() > 0 && (config.innerDim == 0 || layer->mlpAdded.size() > 0) &&
            (config.order != BlockOrder::after || layer->between.size() > 0);
   };
   if (std::ssize(run.layers) != config.layerCount() || run.embedded.size() == 0 ||
@@ -113,21 +108,30 @@ class Descent {
   void layer(Index at, Direction& g) {
     const LayerResult& made = *run_.layers[asSize(at)];
     const LayerWeights& weights = model_.weights().layers[asSize(at)];
+    const std::vector<Attended> both = attentions(made, weights);
     if (config_.order == BlockOrder::after) {
       throughNorm(at, g, weights.mlpNorm, wide(made.between.row(row_)) + wide(made.mlpAdded.row(row_)));
       add(Writer::mlp, at, g.dot(wide(made.mlpAdded.row(row_))));
-      const Matrix before = attended(made, weights);
+      // Each attention's norm is over what the stream was with it.
+      std::vector<Matrix> before;
       const Matrix& in = at == 0 ? run_.embedded : run_.layers[asSize(at - 1)]->hidden;
-      throughNorm(at, g, weights.attentionNorm, wide(in.row(row_)) + wide(before));
-      heads(made, weights, g);
+      Matrix stream = in.row(row_);
+      for (const Attended& each : both) {
+        before.push_back(stream + attended(each));
+        stream = normRows(before.back(), *each.norm, config_.norm, config_.epsilon);
+      }
+      for (std::size_t i = both.size(); i-- > 0;) {
+        throughNorm(at, g, *both[i].norm, wide(before[i]));
+        heads(made, both[i], g);
+      }
       return;
     }
     if (config_.innerDim > 0) add(Writer::mlp, at, g.dot(wide(made.mlpAdded.row(row_))));
     if (config_.order == BlockOrder::around)
-      heads(made, weights,
-            HeldNorm(config_, weights.afterAttentionNorm, wide(attended(made, weights))).pulled(g));
-    else
-      heads(made, weights, throughScale(double{config_.residualScale} * g, weights.attentionScale));
+      return heads(made, both[0],
+                   HeldNorm(config_, weights.afterAttentionNorm, wide(attended(both[0]))).pulled(g));
+    for (std::size_t i = both.size(); i-- > 0;)
+      heads(made, both[i], throughScale(double{config_.residualScale} * g, weights.attentionScale));
   }
 
   void throughNorm(Index at, Direction& g, const NormWeights& weights, const Direction& x) {
@@ -136,31 +140,53 @@ class Descent {
     g = norm.pulled(g);
   }
 
-  void add(Writer by, Index layer, double value) { result_.parts.push_back({by, layer, -1, value}); }
+  void add(Writer by, Index layer, double value) {
+    result_.parts.push_back({by, layer, -1, HeadGroup::only, value});
+  }
 
  private:
   static Direction throughScale(const Direction& g, const Vector& factors) {
     return factors.size() > 0 ? Direction(g.cwiseProduct(factors.cast<double>().transpose())) : g;
   }
 
-  /// What attention adds to the row before a norm of its own.
-  Matrix attended(const LayerResult& made, const LayerWeights& weights) const {
-    Matrix side(1, config_.heads * config_.valueDim());
-    for (Index head = 0; head < config_.heads; ++head)
-      side.middleCols(head * config_.valueDim(), config_.valueDim()) = made.headOutput[head].row(row_);
-    return weights.o.apply(side, {});
+  /// One of a layer's attentions.
+  struct Attended {
+    const Stack* output;
+    const MappedLinear* o;
+    const NormWeights* norm;
+    bool shown;
+    HeadGroup group;
+  };
+  /// In the order that the stream goes through them: a decoder that reads has one to its own text first.
+  std::vector<Attended> attentions(const LayerResult& made, const LayerWeights& weights) const {
+    const Attended shown{&made.headOutput, &weights.o, &weights.attentionNorm, true,
+                         config_.reads() ? config_.group : HeadGroup::only};
+    if (!config_.reads()) return {shown};
+    const Attended other{&made.otherOutput, &weights.other->o, &weights.other->norm, false,
+                         config_.withOtherHeads().group};
+    return config_.cross() ? std::vector{other, shown} : std::vector{shown, other};
   }
 
-  void heads(const LayerResult& made, const LayerWeights& weights, const Direction& g) {
-    if (weights.o.bias.size() > 0)
-      add(Writer::attentionBias, made.layer, g.dot(weights.o.bias.cast<double>().transpose()));
+  /// What attention adds to the row before a norm of its own.
+  Matrix attended(const Attended& each) const {
+    Matrix side(1, config_.heads * config_.valueDim());
+    for (Index head = 0; head < config_.heads; ++head)
+      side.middleCols(head * config_.valueDim(), config_.valueDim()) = (*each.output)[head].row(row_);
+    return each.o->apply(side, {});
+  }
+
+  void heads(const LayerResult& made, const Attended& each, const Direction& g) {
+    if (each.o->bias.size() > 0)
+      result_.parts.push_back({Writer::attentionBias, made.layer, -1, each.group,
+                               g.dot(each.o->bias.cast<double>().transpose())});
     for (Index head = config_.heads - 1; head >= 0; --head) {
-      const Matrix columns = weightColumns(weights.o, head * config_.valueDim(), config_.valueDim());
+      const Matrix columns = weightColumns(*each.o, head * config_.valueDim(), config_.valueDim());
       Direction inHead = Direction::Zero(config_.valueDim());
       for (Index i = 0; i < columns.rows(); ++i) inHead += g[i] * columns.row(i).cast<double>();
-      const double value = inHead.dot(wide(made.headOutput[head].row(row_)));
-      result_.parts.push_back({Writer::head, made.layer, head, value});
-      byKey(made, head, inHead, value);
+      const double value = inHead.dot(wide((*each.output)[head].row(row_)));
+      result_.parts.push_back(
+          {each.shown ? Writer::head : Writer::otherHead, made.layer, head, each.group, value});
+      if (each.shown) byKey(made, head, inHead, value);
     }
   }
 

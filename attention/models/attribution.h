@@ -12,6 +12,7 @@ namespace headscope::attention {
 enum class Writer {
   embedding,      ///< tokens, positions and types, as they enter the first layer
   head,           ///< a head, through its part of W_O
+  otherHead,      ///< the same of a decoder's attention that isn't looked at (HeadGroup)
   attentionBias,  ///< b_O
   mlp,            ///< an MLP with its biases
   normBias,  ///< of a norm that stands on the stream: the final one's, or a layer's where norms come after
@@ -21,7 +22,9 @@ enum class Writer {
 struct Contribution {
   Writer by = Writer::embedding;
   Index layer = -1, head = -1;  ///< −1: of none
-  double value = 0;             ///< of the logit or the logit difference
+  HeadGroup group =
+      HeadGroup::only;  ///< of heads and their biases, in a decoder that reads an encoder's output
+  double value = 0;     ///< of the logit or the logit difference
 };
 
 /// Whose logit is taken apart: that of `id`, less that of `other` where there is one.

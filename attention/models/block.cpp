@@ -125,12 +125,13 @@ Matrix Block::attendOther(const Matrix& x, std::span<KvCache> caches) const {
     w.v.mapsInto(v, maps);
   }
   if (!applyMaps(x, maps, stop)) return y;
-  const AttentionResult heads = own ? attendRuns(*other, std::move(q), std::move(k), std::move(v), caches)
-                                    : attendSource(*other, std::move(q));
+  AttentionResult heads = own ? attendRuns(*other, std::move(q), std::move(k), std::move(v), caches)
+                              : attendSource(*other, std::move(q), {});
   if (stop.stop_requested()) return y;
   maps.clear();
   w.o.mapsInto(y, maps);
   applyMaps(heads.headOutput, maps, stop);
+  if (otherOutput) *otherOutput = std::move(heads.headOutput);
   return y;
 }
 
@@ -213,6 +214,7 @@ bool Block::fromLatent(const Matrix& latent, Stack& k, Stack& v) const {
 }
 
 Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, AttentionResult& result) const {
+  if (input) *input = x;
   const Index n = x.rows();
   Stack q = Stack::uninitialized(config.heads, n, config.headDim);
   const Index keys = config.cross() ? 0 : n;  // those of cross heads are made already
@@ -229,10 +231,16 @@ Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, AttentionResult
     rotateHeads(k, turns, turned->neighbours, turned->first);
   }
   patchHeads(q, Piece::queries);
+  const std::vector<SourceHeads> sources = patchedSources();
   if (config.cross()) {
-    result = attendSource(attention, std::move(q));
+    result = attendSource(attention, std::move(q), sources);
     result.k = source->k;
     result.v = source->v;
+    for (std::size_t run = 0; run < sources.size(); ++run) {
+      if (run == 0) result.k = result.v = Stack();
+      putPart(result.k, sources[run].k, static_cast<Index>(run), std::ssize(sources));
+      putPart(result.v, sources[run].v, static_cast<Index>(run), std::ssize(sources));
+    }
   } else {
     patchHeads(k, Piece::keys);
     patchHeads(v, Piece::values);
@@ -240,7 +248,7 @@ Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, AttentionResult
   }
   if (stop.stop_requested()) return y;
 
-  patchPatterns(result, caches);
+  patchPatterns(result, caches, sources);
   patchHeads(result.headOutput, Piece::head);
   weights.o.mapsInto(y, maps);
   applyMaps(result.headOutput, maps, stop);
@@ -254,9 +262,30 @@ Keep Block::keepOf(std::size_t run) const {
   return patterns ? std::max(keep, Keep::weights) : keep;
 }
 
-AttentionResult Block::attendSource(const LayerAttention& how, Stack q) const {
-  const std::vector<MatrixView> keys = viewsOf(source->k), values = viewsOf(source->v);
+std::vector<SourceHeads> Block::patchedSources() const {
+  std::vector<SourceHeads> sources;
+  const bool any =
+      config.cross() && std::ranges::any_of(runs, [&](const std::vector<Patch>& patches) {
+        return std::ranges::any_of(patches, [&](const Patch& patch) {
+          return patch.layer == layer && (patch.piece == Piece::keys || patch.piece == Piece::values);
+        });
+      });
+  for (std::size_t run = 0; any && run < runs.size(); ++run) {
+    SourceHeads& heads = sources.emplace_back(*source);
+    const Index m = heads.k.rows();
+    for (Index head = 0; head < heads.k.count(); ++head) {
+      applyPatches(runs[run], layer, Piece::keys, head, {0, m, m}, heads.k[head]);
+      applyPatches(runs[run], layer, Piece::values, head, {0, m, m}, heads.v[head]);
+    }
+  }
+  return sources;
+}
+
+AttentionResult Block::attendSource(const LayerAttention& how, Stack q,
+                                    std::span<const SourceHeads> patched) const {
   const auto attended = [&](Stack queries, std::size_t run) {
+    const SourceHeads& read = sourceOf(patched, run);
+    const std::vector<MatrixView> keys = viewsOf(read.k), values = viewsOf(read.v);
     AttentionResult one;
     one.q = std::move(queries);
     attendHeads(how.config, how.mask, keys, values, one, stop, keepOf(run));
@@ -298,7 +327,8 @@ AttentionResult Block::attendRuns(const LayerAttention& how, Stack q, Stack k, S
   return result;
 }
 
-void Block::patchPatterns(AttentionResult& result, std::span<const KvCache> caches) const {
+void Block::patchPatterns(AttentionResult& result, std::span<const KvCache> caches,
+                          std::span<const SourceHeads> patched) const {
   for (std::size_t run = 0; run < runs.size(); ++run)
     for (Index head = 0; head < config.heads; ++head) {
       if (!anyPatch(runs[run], layer, Piece::pattern, head)) continue;
@@ -307,7 +337,8 @@ void Block::patchPatterns(AttentionResult& result, std::span<const KvCache> cach
       applyPatches(runs[run], layer, Piece::pattern, head, rows, pattern);
       const Index kv = attention.config.kvHeadOf(head);
       rowsOf(result.headOutput, head, at, rows.count) =
-          product(pattern, config.cross() ? Matrix(source->v[kv]) : caches[run].values(kv), stop)
+          product(pattern, config.cross() ? Matrix(sourceOf(patched, run).v[kv]) : caches[run].values(kv),
+                  stop)
               .leftCols(config.valueDim());
     }
 }

@@ -31,9 +31,11 @@ struct Block {
   const Rotation* turned;  ///< which dimensions it turns
   Keep keep;
   std::stop_token stop;
-  Matrix* between;   ///< takes the stream as it is after attention and before the MLP; null: not wanted
-  Matrix* mlpAdded;  ///< takes what the MLP adds; null: not wanted
-  Routing* routing;  ///< takes which experts the rows went to; null: not wanted
+  Matrix* input;       ///< takes what the attention looked at reads; null: not wanted
+  Stack* otherOutput;  ///< takes the outputs of the heads not looked at; null: not wanted
+  Matrix* between;     ///< takes the stream as it is after attention and before the MLP; null: not wanted
+  Matrix* mlpAdded;    ///< takes what the MLP adds; null: not wanted
+  Routing* routing;    ///< takes which experts the rows went to; null: not wanted
   std::span<const std::vector<Patch>> runs;  ///< the patches of each run
   PatchRows rows;                            ///< of each run
   const LayerAttention* other = nullptr;     ///< of a decoder that reads: the attention not looked at
@@ -60,10 +62,17 @@ struct Block {
   AttentionResult attendRuns(const LayerAttention& how, Stack q, Stack k, Stack v,
                              std::span<KvCache> caches) const;
   /// Each run's attention over what the encoder made.
-  AttentionResult attendSource(const LayerAttention& how, Stack q) const;
+  AttentionResult attendSource(const LayerAttention& how, Stack q,
+                               std::span<const SourceHeads> patched) const;
+  /// What each run's cross heads read, where patches replace some of it; else nothing.
+  std::vector<SourceHeads> patchedSources() const;
+  const SourceHeads& sourceOf(std::span<const SourceHeads> patched, std::size_t run) const {
+    return patched.empty() ? *source : patched[run];
+  }
   Keep keepOf(std::size_t run) const;
   /// Heads' outputs anew where a pattern was replaced.
-  void patchPatterns(AttentionResult& result, std::span<const KvCache> caches) const;
+  void patchPatterns(AttentionResult& result, std::span<const KvCache> caches,
+                     std::span<const SourceHeads> patched) const;
   void patchHeads(Stack& heads, Piece piece) const;
   void patchRows(Matrix& rows, Piece piece) const;
   /// What the MLP adds, after its norm where there is one.

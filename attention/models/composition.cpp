@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -34,29 +35,51 @@ double overBaseline(double product, double first, double second, Index modelDim)
 
 }  // namespace
 
-HeadCircuits headCircuits(const Model& model, Index layer, Index head) {
-  const ModelConfig& config = model.config();
-  if (layer < 0 || layer >= config.layerCount() || head < 0 || head >= config.heads)
+Reads readsOf(const HeadPlace& earlier, const HeadPlace& later) {
+  if (earlier.group == HeadGroup::encoder && later.group != HeadGroup::encoder)
+    return {false, later.group == HeadGroup::cross};
+  if (later.group == HeadGroup::encoder && earlier.group != HeadGroup::encoder) return {};
+  const bool before =
+      earlier.layer < later.layer || (earlier.layer == later.layer && earlier.group == HeadGroup::decoder &&
+                                      later.group == HeadGroup::cross);
+  return {before, before && later.group != HeadGroup::cross};
+}
+
+HeadCircuits headCircuits(const Model& model, const HeadPlace& place) {
+  const ModelConfig& shown = model.config();
+  if (place.group == HeadGroup::encoder && shown.group != HeadGroup::encoder && model.source())
+    return headCircuits(*model.source(), place);
+  const ModelConfig config = place.group == shown.group ? shown : shown.withOtherHeads();
+  const auto [group, layer, head] = place;
+  if (group != config.group || layer < 0 || layer >= config.layerCount() || head < 0 || head >= config.heads)
     throw std::invalid_argument("head " + std::to_string(layer) + "." + std::to_string(head) + " of " +
                                 std::to_string(config.layerCount()) + " layers of " +
                                 std::to_string(config.heads) + " heads");
   const LayerWeights& weights = model.weights().layers[asSize(layer)];
+  const OtherAttention* const other = group == shown.group ? nullptr : &*weights.other;
+  const NormWeights& norm = other ? other->norm : weights.attentionNorm;
   const Index size = config.headDim, kv = head * config.kvHeads / config.heads;
   HeadCircuits maps;
-  maps.q = weightRows(weights.q, head * size, size);
-  maps.k = weightRows(weights.k, kv * size, size);
-  maps.v = weightRows(weights.v, kv * size, size);
-  maps.o = weightColumns(weights.o, head * size, size);
+  maps.q = weightRows(other ? other->q : weights.q, head * size, size);
+  maps.k = weightRows(other ? other->k : weights.k, kv * size, size);
+  maps.v = weightRows(other ? other->v : weights.v, kv * size, size);
+  maps.o = weightColumns(other ? other->o : weights.o, head * size, size);
   // Each head's queries and keys are normed once more: that gain is of headDim, or of all heads together.
-  const auto gain = [&](Matrix& rows, const NormWeights& norm, Index at) {
+  const auto gain = [&](Matrix& rows, const NormWeights& of, Index at) {
     const Index first = config.wholeQkNorm ? at * size : 0;
-    if (norm.weight.size() > 0) rows.array().colwise() *= norm.weight.segment(first, size).array();
+    if (of.weight.size() > 0) rows.array().colwise() *= of.weight.segment(first, size).array();
   };
   gain(maps.q, weights.qNorm, head);
   gain(maps.k, weights.kNorm, kv);
-  if (config.order != BlockOrder::after)
-    for (Matrix* const rows : {&maps.q, &maps.k, &maps.v})
-      readThrough(*rows, weights.attentionNorm, config.norm);
+  if (config.order != BlockOrder::after) {
+    readThrough(maps.q, norm, config.norm);
+    const Model* const source = config.cross() ? model.source().get() : &model;
+    const NormWeights* const keys = !config.cross()                         ? &norm
+                                    : source && source->weights().finalNorm ? &*source->weights().finalNorm
+                                                                            : nullptr;
+    for (Matrix* const rows : {&maps.k, &maps.v})
+      if (keys) readThrough(*rows, *keys, config.norm);
+  }
   if (config.order == BlockOrder::around && weights.afterAttentionNorm.weight.size() > 0)
     maps.o.array().colwise() *= weights.afterAttentionNorm.weight.array();
   if (weights.attentionScale.size() > 0) maps.o.array().colwise() *= weights.attentionScale.array();
@@ -67,13 +90,18 @@ HeadCircuits headCircuits(const Model& model, Index layer, Index head) {
   return maps;
 }
 
-Composition composition(const HeadCircuits& earlier, const HeadCircuits& later) {
+Composition composition(const HeadCircuits& earlier, const HeadCircuits& later, Reads reads) {
+  constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
   const Index modelDim = earlier.o.rows();
   const double ov = squaredNorm(earlier.oGram, earlier.vGram);
-  const Matrix q = later.q * earlier.o, k = later.k * earlier.o, v = later.v * earlier.o;
-  Composition all;
   const double qk = squaredNorm(later.qGram, later.kGram);
-  all.q = overBaseline(squaredNorm(later.kGram, q, earlier.vGram), ov, qk, modelDim);
+  Composition all{kUndefined, kUndefined, kUndefined};
+  if (reads.queries) {
+    const Matrix q = later.q * earlier.o;
+    all.q = overBaseline(squaredNorm(later.kGram, q, earlier.vGram), ov, qk, modelDim);
+  }
+  if (!reads.keysAndValues) return all;
+  const Matrix k = later.k * earlier.o, v = later.v * earlier.o;
   all.k = overBaseline(squaredNorm(later.qGram, k, earlier.vGram), ov, qk, modelDim);
   all.v = overBaseline(squaredNorm(later.oGram, v, earlier.vGram), ov, squaredNorm(later.oGram, later.vGram),
                        modelDim);

@@ -187,10 +187,6 @@ AttentionConfig ModelConfig::attention(Index layer) const {
 }
 
 Status ModelConfig::haveHeadsMaps() const {
-  if (cross())
-    return Error{
-        "Cross heads make queries of the decoder's text and keys and values of the encoder's: what reads one "
-        "stream is shown for the model's encoder and decoder heads."};
   if (latent.rank == 0) return success();
   return Error{fmt::format(
       "Keys and values of this model are made of a latent of {} numbers, with a norm between: its heads have "

@@ -158,6 +158,8 @@ struct ModelConfig {
   bool reads() const { return group == HeadGroup::decoder || group == HeadGroup::cross; }
   /// Whether it is the second one whose heads are looked at and changed.
   bool cross() const { return group == HeadGroup::cross; }
+  /// Whether the heads looked at see no later token: cross heads see all of the encoder's text.
+  bool causalHeads() const { return causal && !cross(); }
   /// The same decoder with its other heads looked at.
   ModelConfig withOtherHeads() const;
   /// Of a head's value and output.

@@ -59,8 +59,7 @@ constexpr std::uint64_t kMaxAhead = std::uint64_t{1} << 62;
 /// A config.json becomes a shape: sizes first, then its layers by kind.
 class ShapeReader {
  public:
-  ShapeReader(const ConfigReader& root, const ConfigReader& json, const ModelType* type)
-      : root_(root), json_(json), type_(type), sizes_(json) {}
+  ShapeReader(const ConfigReader& json, const ModelType* type) : json_(json), type_(type), sizes_(json) {}
 
   ModelShape read() {
     readSizes();
@@ -336,7 +335,6 @@ class ShapeReader {
     return count == 1 ? "a layer" : fmt::format("{} layers", count);
   }
 
-  const ConfigReader& root_;
   const ConfigReader& json_;
   const ModelType* type_;
   SizeFinder sizes_;
@@ -360,7 +358,7 @@ Result<ModelShape> readModelShape(std::string_view text, const std::string& name
   const ModelType* type = findModelType(json.text("model_type", root->text("model_type", "")));
   if (!type) type = findModelType(root->text("model_type", ""));
   type ? json.addDefaults(type->defaults) : refuseForeignLayers(json);
-  ShapeReader reader(*root, json, type);
+  ShapeReader reader(json, type);
   ModelShape shape = reader.read();
   if (const Status status = root->status(); !status) return status.error();
   if (!reader.sizes().missing().empty())

@@ -17,13 +17,15 @@ struct LayerResult {
   AttentionConfig config;  ///< what it was computed with, changes of a person included
   MaskInput mask;          ///< over [heads, n, m]
   Stack q;                 ///< [heads, n, headDim], normed and rotated
-  Stack k, v;              ///< [kvHeads, n, headDim], as they are cached
-  Stack weights;           ///< [heads asked for, n, m]; rows sum to 1, or are 0 where no key is visible
-  Stack headOutput;        ///< [heads, n, headDim], Σ weights·v, before W_O
-  Matrix between;          ///< [n, modelDim], the residual stream between attention and MLP
-  Matrix mlpAdded;         ///< [n, modelDim], what the MLP adds to it
-  Routing routing;         ///< of a mixture's layer: which experts each row's MLP is made of
-  Matrix hidden;           ///< [n, modelDim], the residual stream after the layer
+  Stack k, v;         ///< [kvHeads, n, headDim], as they are cached; of cross heads [kvHeads, m, headDim]
+  Stack weights;      ///< [heads asked for, n, m]; rows sum to 1, or are 0 where no key is visible
+  Stack headOutput;   ///< [heads, n, headDim], Σ weights·v, before W_O
+  Stack otherOutput;  ///< the same of a decoder's attention that isn't looked at (HeadGroup)
+  Matrix input;     ///< [n, modelDim], what queries are made of: the stream, normed where a norm comes first
+  Matrix between;   ///< [n, modelDim], the residual stream between attention and MLP
+  Matrix mlpAdded;  ///< [n, modelDim], what the MLP adds to it
+  Routing routing;  ///< of a mixture's layer: which experts each row's MLP is made of
+  Matrix hidden;    ///< [n, modelDim], the residual stream after the layer
 };
 using LayerResults = std::vector<std::shared_ptr<const LayerResult>>;
 

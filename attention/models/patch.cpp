@@ -78,27 +78,46 @@ Index widthOf(const ModelConfig& config, Piece piece, Index tokens) {
   return piece == Piece::pattern ? tokens : config.headDim;
 }
 
-Status checkSource(const Patch& patch, const TakenFrom& from, const ModelConfig& config, Index tokens) {
+bool ofKeys(Piece piece) {
+  return piece == Piece::keys || piece == Piece::values;
+}
+
+/// An error unless each of `tokens` has a partner among `recorded` tokens of the other text, or, without
+/// partners, there are as many.
+Status checkTokens(const std::vector<Index>* partners, Index tokens, Index recorded) {
+  if (!partners && recorded != tokens)
+    return Error{fmt::format("the run that is patched from has {} tokens, expected {} as the text has",
+                             recorded, tokens)};
+  if (!partners) return success();
+  if (std::ssize(*partners) != tokens)
+    return Error{fmt::format("{} tokens go with another text's, expected {}", partners->size(), tokens)};
+  for (const Index row : *partners)
+    if (row >= recorded)
+      return Error{fmt::format("token {} of the other text is asked for, it has {}", row, recorded)};
+  return success();
+}
+
+Status checkSource(const Patch& patch, const TakenFrom& from, const ModelConfig& config, Index tokens,
+                   Index source) {
+  const bool cross = config.cross(), crossPattern = cross && patch.piece == Piece::pattern;
+  const bool rowsAreKeys = cross && ofKeys(patch.piece);
+  const std::vector<Index>* const rows = (rowsAreKeys ? from.sourceRows : from.rows).get();
   for (Index head = patch.head.value_or(0); head < patch.head.value_or(headsOf(config, patch.piece) - 1) + 1;
        ++head) {
     const auto piece = recordedPiece(*from.run, patch.layer, patch.piece, head);
     if (!piece)
       return Error{
           fmt::format("the run that layer {} is patched from didn't keep what is taken", patch.layer)};
-    if (const Index width = widthOf(config, patch.piece, piece->rows()); piece->cols() != width)
+    if (const Index width = widthOf(config, patch.piece, piece->rows());
+        !crossPattern && piece->cols() != width)
       return Error{
           fmt::format("the run that is patched from has rows of {} numbers, expected {}: it is of another "
                       "model",
                       piece->cols(), width)};
-    if (!from.rows && piece->rows() != tokens)
-      return Error{fmt::format("the run that is patched from has {} tokens, expected {} as the text has",
-                               piece->rows(), tokens)};
-    if (!from.rows) continue;
-    if (std::ssize(*from.rows) != tokens)
-      return Error{fmt::format("{} tokens go with another text's, expected {}", from.rows->size(), tokens)};
-    for (const Index row : *from.rows)
-      if (row >= piece->rows())
-        return Error{fmt::format("token {} of the other text is asked for, it has {}", row, piece->rows())};
+    if (const Status fits = checkTokens(rows, rowsAreKeys ? source : tokens, piece->rows()); !fits)
+      return fits;
+    if (!crossPattern) continue;
+    if (const Status fits = checkTokens(from.sourceRows.get(), source, piece->cols()); !fits) return fits;
   }
   return success();
 }
@@ -106,19 +125,17 @@ Status checkSource(const Patch& patch, const TakenFrom& from, const ModelConfig&
 /// Row `row` of the pass becomes that of another run.
 void take(const TakenFrom& from, const MatrixView& recorded, Piece piece, Index token,
           Eigen::Ref<Eigen::RowVectorXf> row) {
-  if (!from.rows) {
-    row = recorded.row(token).head(row.size());
-    return;
-  }
-  const std::vector<Index>& rows = *from.rows;
-  const Index other = rows[asSize(token)];
+  const std::vector<Index>* const rows =
+      (ofKeys(piece) && from.sourceRows ? from.sourceRows : from.rows).get();
+  const std::vector<Index>* const keys = (from.sourceRows ? from.sourceRows : from.rows).get();
+  const Index other = rows ? (*rows)[asSize(token)] : token;
   if (other < 0) return;
-  if (piece != Piece::pattern) {
-    row = recorded.row(other);
+  if (piece != Piece::pattern || !keys) {
+    row = recorded.row(other).head(row.size());
     return;
   }
   for (Index key = 0; key < row.size(); ++key) {
-    const Index at = rows[asSize(key)];
+    const Index at = (*keys)[asSize(key)];
     row[key] = at < 0 || at >= recorded.cols() ? 0 : recorded(other, at);
   }
 }
@@ -131,7 +148,7 @@ const Matrix* recordedStream(const PassResult& run, Index layer) {
   return stream && stream->size() > 0 ? stream : nullptr;
 }
 
-Status checkPatch(const Patch& patch, const ModelConfig& config, Index tokens) {
+Status checkPatch(const Patch& patch, const ModelConfig& config, Index tokens, Index source) {
   const Index layers = config.layerCount() + (patch.piece == Piece::stream ? 1 : 0);
   if (patch.layer < 0 || patch.layer >= layers)
     return Error{fmt::format("layer {} is to be patched, this model has 0 to {}", patch.layer, layers - 1)};
@@ -145,10 +162,7 @@ Status checkPatch(const Patch& patch, const ModelConfig& config, Index tokens) {
     return Error{fmt::format("{} tokens from token {} on are to be patched", patch.tokens.value_or(tokens),
                              patch.firstToken)};
   const auto* from = std::get_if<TakenFrom>(&patch.by);
-  const bool ofKeys = patch.piece == Piece::keys || patch.piece == Piece::values;
-  if (config.cross() && (ofKeys || (from && patch.piece == Piece::pattern)))
-    return Error{"keys of cross heads are of another text, whose tokens aren't patched"};
-  return from ? checkSource(patch, *from, config, tokens) : success();
+  return from ? checkSource(patch, *from, config, tokens, source) : success();
 }
 
 bool anyPatch(std::span<const Patch> patches, Index layer, Piece piece, Index head) {

@@ -40,6 +40,8 @@ struct TakenFrom {
   /// Of every token of this text the token of the other that it goes with; −1: none, its row stays. In a
   /// pattern, keys without one get weight 0. Null: the same tokens, and as many.
   std::shared_ptr<const std::vector<Index>> rows = nullptr;
+  /// The same of the encoder's tokens, which cross heads' keys, values and patterns' columns are of.
+  std::shared_ptr<const std::vector<Index>> sourceRows = nullptr;
   bool operator==(const TakenFrom&) const = default;
 };
 
@@ -47,16 +49,16 @@ struct TakenFrom {
 struct Patch {
   Piece piece = Piece::head;
   Index layer = 0;
-  std::optional<Index> head = {};    ///< a KV head of keys and values; nothing: all of the layer's
-  Index firstToken = 0;              ///< rows from this token of the text on,
+  std::optional<Index> head = {};  ///< a KV head of keys and values; nothing: all of the layer's
+  Index firstToken = 0;  ///< rows from this token on, of what the heads read where keys and values are,
   std::optional<Index> tokens = {};  ///< so many; nothing: to the end
   std::variant<Scaled, MeanOfRows, TakenFrom> by = Scaled{};
   bool operator==(const Patch&) const = default;
 };
 
 /// An error unless the model has the layer and the head, and the run that is taken from has the piece for
-/// each of the text's tokens.
-Status checkPatch(const Patch& patch, const ModelConfig& config, Index tokens);
+/// each of the text's tokens. `source`: tokens that the encoder read for cross heads.
+Status checkPatch(const Patch& patch, const ModelConfig& config, Index tokens, Index source = 0);
 
 /// The rows of a pass that patches go on: `first` tokens are cached, `count` more follow, of which the first
 /// `unpadded` are no padding.

@@ -25,7 +25,8 @@ Stack chosenHeads(Stack weights, const std::optional<std::vector<Index>>& heads)
 
 /// What a layer makes beside its attention and the stream, where it is asked for.
 struct BesideStream {
-  Matrix between, mlpAdded;
+  Matrix input, between, mlpAdded;
+  Stack otherOutput;
   Routing routing;
 };
 
@@ -44,6 +45,8 @@ std::shared_ptr<const LayerResult> keep(Index layer, bool asked, const PassReque
     result->headOutput = std::move(computed.headOutput);
   }
   if (request.weights) result->weights = chosenHeads(std::move(computed.weights), request.heads);
+  result->input = std::move(beside.input);
+  result->otherOutput = std::move(beside.otherOutput);
   result->between = std::move(beside.between);
   result->mlpAdded = std::move(beside.mlpAdded);
   result->routing = std::move(beside.routing);
@@ -132,6 +135,8 @@ std::uint64_t passBytes(const ModelConfig& config, Index tokens, const PassReque
   if (request.weights) sum = saturatingSum({sum, product(layers * heads, n, seen)});
   if (request.projections) sum = saturatingSum({sum, product(layers, 2 * (queries + keys), n)});
   if (request.hidden) sum = saturatingSum({sum, product(layers + 1, config.modelDim, n)});
+  if (request.projections && config.reads()) sum = saturatingSum({sum, product(layers, queries, n)});
+  if (request.input) sum = saturatingSum({sum, product(layers, config.modelDim, n)});
   if (request.between) sum = saturatingSum({sum, product(layers, config.modelDim, n)});
   if (request.mlp) sum = saturatingSum({sum, product(layers, config.modelDim, n)});
   return sum;
@@ -199,7 +204,8 @@ Status ModelSession::checkRequest(const PassRequest& request, Index textTokens) 
         fmt::format("{} layers are asked for, this model has {}", *request.depth, config.layerCount())};
   for (const std::vector<Patch>& run : patchesOf(request))
     for (const Patch& patch : run)
-      if (const Status status = checkPatch(patch, config, textTokens); !status) return status;
+      if (const Status status = checkPatch(patch, config, textTokens, memory_ ? memory_->rows() : 0); !status)
+        return status;
   if (const Status status = check(request.layers, config.layerCount(), "layer"); !status) return status;
   return check(request.heads, config.heads, "head");
 }
@@ -320,6 +326,8 @@ Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const Pass
                       rotation ? &config.rotations[asSize(*rotation)] : nullptr,
                       asked && request.weights ? Keep::weights : Keep::output,
                       stop,
+                      asked && request.input ? &extra.input : nullptr,
+                      asked && request.projections ? &extra.otherOutput : nullptr,
                       asked && request.between ? &extra.between : nullptr,
                       asked && request.mlp ? &extra.mlpAdded : nullptr,
                       asked ? &extra.routing : nullptr,

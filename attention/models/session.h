@@ -24,6 +24,7 @@ struct PassRequest {
   std::optional<std::vector<Index>> heads;   ///< whose weights are kept, in these layers; nothing: of all
   bool weights = true;
   bool projections = false;  ///< q, k, v and the heads' outputs
+  bool input = false;        ///< what the attention looked at reads
   bool hidden = false, between = false, mlp = false;
   LogitRows logits = LogitRows::last;
   std::optional<Index> logitRow = {};  ///< of LogitRows::last: this row of the pass instead

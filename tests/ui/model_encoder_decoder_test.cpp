@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/compute/cost/cost_figures.h"
+#include "app/pages/head_lab/head_lab_page.h"
 #include "app/pages/model/model_page.h"
 #include "tests/attention/models/made_up_checkpoint.h"
 #include "tests/attention/models/plain_encoder_decoder.h"
@@ -96,6 +98,89 @@ TEST_F(ModelEncoderDecoder, EveryPageWorksOnEveryGroupOrSaysWhyNot) {
       expectNoFlaws(group + " on " + name);
     }
   }
+}
+
+TEST_F(ModelEncoderDecoder, TheDecodersTextIsTypedBesideTheEncoders) {
+  const Index own = page().tokens();
+  ui.replaceText("decoder_text", "db");
+  ui.draw();
+  ASSERT_TRUE(page().ready()) << page().problem;
+  EXPECT_EQ(page().tokens(), 3) << "the first token, and two";
+  EXPECT_EQ(page().queryToken(1), "d");
+  EXPECT_EQ(page().keyToken(2), "c") << "the encoder's text stays";
+  ui.key(app::Key::escape);
+  ui.key(app::Key::period);
+  ui.draw();
+  EXPECT_EQ(page().tokens(), 4);
+  ui.click("page.heads");
+  ui.replaceText("decoder_text", "dba");
+  ui.draw();
+  EXPECT_TRUE(ui.scene().setup.subject.written.empty()) << "it went on from another text";
+  EXPECT_EQ(ui.sequence().queryLength, 4);
+  expectNoFlaws("heads");
+  ui.clickAway();
+  for (int i = 0; i < 20 && !ui.scene().setup.input.contextText->empty(); ++i) ui.chord(kCtrl, app::Key::z);
+  ui.click("page.model");
+  ui.draw();
+  EXPECT_EQ(page().tokens(), own) << "empty, it answers by itself again";
+}
+
+TEST_F(ModelEncoderDecoder, PiecesOfBothAttentionsAreAttributedPatchedAndComposed) {
+  ui.replaceText("decoder_text", "ab");
+  ui.replaceText("text_b", "abdbad");
+  for (const std::string group : {"decoder", "cross"}) {
+    choose(group);
+    ui.click("model.view.attribution");
+    ui.draw();
+    ASSERT_TRUE(page().pair.problem.empty()) << page().pair.problem;
+    ASSERT_TRUE(page().pair.attribution && page().pair.attribution->value);
+    const auto& parts = page().pair.attribution->value->a.parts;
+    const auto of = [&](attention::HeadGroup wanted) {
+      return std::ranges::count_if(parts,
+                                   [&](const auto& part) { return part.head >= 0 && part.group == wanted; });
+    };
+    EXPECT_EQ(of(attention::HeadGroup::decoder), 9);
+    EXPECT_EQ(of(attention::HeadGroup::cross), 9);
+    expectNoFlaws("attribution, " + group);
+    ui.click("model.view.patch");
+    for (const auto piece : {attention::Piece::head, attention::Piece::pattern, attention::Piece::queries,
+                             attention::Piece::keys, attention::Piece::values}) {
+      ui.session().scene().cursor.model.piece = piece;
+      ui.draw();
+      EXPECT_EQ(page().pair.heads.problem, "") << group;
+      EXPECT_TRUE(page().pair.heads.whole()) << group;
+      EXPECT_TRUE(page().pair.heads.grid.recovered.allFinite());
+    }
+    expectNoFlaws("patch, " + group);
+    ui.click("model.view.heads");
+    ui.draw();
+    ASSERT_FALSE(page().compositions.empty());
+    const auto& found = page().compositions.begin()->second;
+    const bool encoder = std::ranges::any_of(
+        found.earlier, [](const auto& head) { return head.group == attention::HeadGroup::encoder; });
+    EXPECT_EQ(encoder, group == "cross");
+    expectNoFlaws("composition, " + group);
+  }
+}
+
+TEST_F(ModelEncoderDecoder, TheLabTakesACrossHeadApartAndTheCostCountsBothStacks) {
+  ui.click("page.lab");
+  ui.draw();
+  const auto& lab = ui.session().page<app::HeadLabPage>().state();
+  EXPECT_TRUE(lab.problem.empty()) << lab.problem;
+  ASSERT_TRUE(lab.head);
+  const auto& layer = *lab.head->question.layer;
+  EXPECT_EQ(layer.context.rows(), 5) << "keys come from the encoder's text";
+  const attention::Matrix keys = layer.context * lab.head->k.weight.transpose();
+  const attention::Matrix found = layer.sequence().attention.k[0];
+  EXPECT_LT((keys - found).cwiseAbs().maxCoeff(), 1e-4f);
+  const attention::Matrix queries = layer.x * lab.head->q.weight.transpose();
+  EXPECT_LT((queries - attention::Matrix(layer.sequence().attention.q[0])).cwiseAbs().maxCoeff(), 1e-4f);
+  ui.click("page.cost");
+  ui.session().scene().cost.model = app::kOpenedModel;
+  ui.draw();
+  EXPECT_TRUE(ui.has("layers.cross") && ui.has("layers.full") && ui.has("layers.none"));
+  expectNoFlaws("cost");
 }
 
 TEST_F(ModelEncoderDecoder, WhatIsSwitchedOffAndWrittenActsOnTheGroupThatIsShown) {

@@ -136,6 +136,18 @@ std::string tokenLine(const ModelReport& run) {
   return text + "\n";
 }
 
+/// What isn't defined is left out.
+nlohmann::json pairJson(const ComposedPair& pair) {
+  nlohmann::json json{{"from", {pair.fromLayer, pair.fromHead}}, {"to", {pair.toLayer, pair.toHead}}};
+  if (pair.toGroup != attention::HeadGroup::only) {
+    json["from_group"] = groupName(pair.fromGroup);
+    json["to_group"] = groupName(pair.toGroup);
+  }
+  for (const auto& [name, value] : {std::pair("q", pair.with.q), {"k", pair.with.k}, {"v", pair.with.v}})
+    if (!std::isnan(value)) json[name] = std::round(value * 1e6) / 1e6;
+  return json;
+}
+
 /// A line for each of the strongest few.
 std::string strongestCompositions(const std::vector<ComposedPair>& pairs) {
   struct One {
@@ -147,14 +159,19 @@ std::string strongestCompositions(const std::vector<ComposedPair>& pairs) {
   for (const ComposedPair& pair : pairs)
     for (const auto& [kind, amount] :
          {std::pair("Q", pair.with.q), std::pair("K", pair.with.k), std::pair("V", pair.with.v)})
-      all.push_back({&pair, kind, amount});
+      if (!std::isnan(amount)) all.push_back({&pair, kind, amount});
   const std::size_t shown = std::min<std::size_t>(10, all.size());
   std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shown), all.end(),
                     [](const One& a, const One& b) { return a.amount > b.amount; });
+  const auto prefix = [](attention::HeadGroup group) {
+    const std::string_view name = groupName(group);
+    return name.empty() ? std::string() : std::string(name) + " ";
+  };
   std::string text = "composition above random heads, the strongest:\n";
   for (const One& one : std::span(all).first(shown))
-    text += fmt::format("  head {}.{} into {} of head {}.{}: {:+.3f}\n", one.pair->fromLayer,
-                        one.pair->fromHead, one.kind, one.pair->toLayer, one.pair->toHead, one.amount);
+    text += fmt::format("  {}head {}.{} into {} of {}head {}.{}: {:+.3f}\n", prefix(one.pair->fromGroup),
+                        one.pair->fromLayer, one.pair->fromHead, one.kind, prefix(one.pair->toGroup),
+                        one.pair->toLayer, one.pair->toHead, one.amount);
   return text;
 }
 
@@ -266,13 +283,7 @@ std::string modelJson(const attention::Model& model, const ModelReport& run) {
   }
   if (run.compositions) {
     json["composition"] = nlohmann::json::array();
-    const auto rounded = [](double value) { return std::round(value * 1e6) / 1e6; };
-    for (const ComposedPair& pair : *run.compositions)
-      json["composition"].push_back({{"from", {pair.fromLayer, pair.fromHead}},
-                                     {"to", {pair.toLayer, pair.toHead}},
-                                     {"q", rounded(pair.with.q)},
-                                     {"k", rounded(pair.with.k)},
-                                     {"v", rounded(pair.with.v)}});
+    for (const ComposedPair& pair : *run.compositions) json["composition"].emplace_back(pairJson(pair));
   }
   return json.dump(2) + "\n";
 }

@@ -55,10 +55,12 @@ attention::Result<ModelShape> costShape(const Scene& scene, const CostCatalogue&
   if (cost.model == kThisLayer) return shapeOfLayer(scene.setup);
   if (cost.model == kOpenedModel && scene.setup.subject.opened) {
     const OpenModel& opened = *scene.setup.subject.opened;
-    if (opened.config().reads())
+    if (opened.config().reads() && !opened.pairShape)
       return Error{
-          "The opened model is one stack of an encoder–decoder: choose its config.json, which counts both."};
-    ModelShape shape = opened.model ? attention::shapeOf(*opened.model) : attention::shapeOf(opened.config());
+          "The opened model's config.json doesn't say what its encoder has: nothing can be counted."};
+    ModelShape shape = opened.pairShape ? *opened.pairShape
+                       : opened.model   ? attention::shapeOf(*opened.model)
+                                        : attention::shapeOf(opened.config());
     shape.name = opened.name;
     shape.source = "the opened model";
     return shape;

@@ -72,19 +72,20 @@ void addKeyBars(const PairStudy& pair, const AttributionStudy& study, const atte
                 std::vector<BarFigure::Bar>& bars) {
   const auto parts = [&](const attention::Attribution& of) { return of.byKey[part.layer].row(part.head); };
   for (Index key = 0; key < study.a.byKey.cols(); ++key) {
-    BarFigure::Bar bar{fmt::format("{} from “{}”", writerText(part), pair.a.text.tokens[asSize(key)].text),
-                       static_cast<double>(parts(study.a)[key])};
+    BarFigure::Bar bar{
+        fmt::format("{} from “{}”", writerText(part), pair.keyTokens(pair.a)[asSize(key)].text),
+        static_cast<double>(parts(study.a)[key])};
     if (study.b) {
-      const Index with = (*pair.bOfA)[asSize(key)];
+      const Index with = pair.keyBofA()[asSize(key)];
       bar.b = with < 0 ? 0 : static_cast<double>(parts(*study.b)[with]);
     }
     bars.push_back(std::move(bar));
   }
   // Tokens of B that go with none of A's.
   for (Index key = 0; study.b && key < study.b->byKey.cols(); ++key)
-    if ((*pair.aOfB)[asSize(key)] < 0)
+    if (pair.keyAofB()[asSize(key)] < 0)
       bars.push_back(
-          {fmt::format("{} from B's “{}”", writerText(part), pair.b->text.tokens[asSize(key)].text), 0,
+          {fmt::format("{} from B's “{}”", writerText(part), pair.keyTokens(*pair.b)[asSize(key)].text), 0,
            static_cast<double>(parts(*study.b)[key])});
 }
 

@@ -1,33 +1,63 @@
 #include "app/compute/heads/head_composition.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace headscope::app {
 
 using attention::asSize;
 using attention::Error;
 using attention::HeadCircuits;
+using attention::HeadGroup;
+using attention::HeadPlace;
 using attention::Result;
 
+namespace {
+
+/// All heads that a model's may read or be read by, layer by layer.
+std::vector<HeadPlace> placesOf(const attention::Model& model) {
+  const attention::ModelConfig& config = model.config();
+  std::vector<HeadPlace> places;
+  const auto add = [&](HeadGroup group, Index layer, Index heads) {
+    for (Index head = 0; head < heads; ++head) places.push_back({group, layer, head});
+  };
+  if (config.reads() && model.source()) {
+    const attention::ModelConfig& encoder = model.source()->config();
+    for (Index layer = 0; layer < encoder.layerCount(); ++layer)
+      add(HeadGroup::encoder, layer, encoder.heads);
+  }
+  for (Index layer = 0; layer < config.layerCount(); ++layer) {
+    add(config.reads() ? HeadGroup::decoder : config.group, layer, config.heads);
+    if (config.reads()) add(HeadGroup::cross, layer, config.heads);
+  }
+  return places;
+}
+
+}  // namespace
+
 std::pair<const char*, double> ComposedHead::strongest() const {
-  const std::pair<const char*, double> kinds[] = {{"Q", with.q}, {"K", with.k}, {"V", with.v}};
-  return *std::ranges::max_element(kinds, {}, &std::pair<const char*, double>::second);
+  std::pair<const char*, double> best{"Q", with.q};
+  for (const auto& kind : {std::pair("K", with.k), std::pair("V", with.v)})
+    if (std::isnan(best.second) || kind.second > best.second) best = kind;
+  return best;
 }
 
 Result<HeadCompositions> headCompositions(const CompositionQuestion& question, std::stop_token stop) {
   const attention::Model& model = *question.opened->model;
   if (const attention::Status status = model.config().haveHeadsMaps(); !status) return status.error();
-  const HeadCircuits own = headCircuits(model, question.layer, question.head);
+  const HeadPlace asked{model.config().group, question.layer, question.head};
+  const HeadCircuits own = headCircuits(model, asked);
   HeadCompositions all;
-  for (Index layer = 0; layer < model.config().layerCount(); ++layer)
-    for (Index head = 0; head < model.config().heads && layer != question.layer; ++head) {
-      if (stop.stop_requested()) return Error{"stopped"};
-      const HeadCircuits other = headCircuits(model, layer, head);
-      if (layer < question.layer)
-        all.earlier.push_back({layer, head, composition(other, own)});
-      else
-        all.later.push_back({layer, head, composition(own, other)});
-    }
+  for (const HeadPlace& place : placesOf(model)) {
+    if (stop.stop_requested()) return Error{"stopped"};
+    const attention::Reads isRead = readsOf(place, asked), reads = readsOf(asked, place);
+    if (!isRead.any() && !reads.any()) continue;
+    const HeadCircuits other = headCircuits(model, place);
+    if (isRead.any())
+      all.earlier.push_back({place.layer, place.head, composition(other, own, isRead), place.group});
+    else
+      all.later.push_back({place.layer, place.head, composition(own, other, reads), place.group});
+  }
   if (const attention::Status status = model.checkpoint().intact(); !status) return status.error();
   for (auto* const heads : {&all.earlier, &all.later})
     std::ranges::stable_sort(*heads, std::greater(),
@@ -37,22 +67,22 @@ Result<HeadCompositions> headCompositions(const CompositionQuestion& question, s
 
 Result<std::vector<ComposedPair>> allCompositions(const attention::Model& model, std::stop_token stop) {
   if (const attention::Status status = model.config().haveHeadsMaps(); !status) return status.error();
-  const Index layers = model.config().layerCount(), heads = model.config().heads;
+  const std::vector<HeadPlace> places = placesOf(model);
   std::vector<HeadCircuits> maps;
-  std::vector<ComposedPair> pairs;
-  for (Index layer = 0; layer < layers; ++layer) {
-    for (Index head = 0; head < heads; ++head) maps.push_back(headCircuits(model, layer, head));
-    for (Index from = 0; from < layer * heads; ++from)
-      for (Index to = layer * heads; to < std::ssize(maps); ++to) {
-        if (stop.stop_requested()) return Error{"stopped"};
-        pairs.push_back({from / heads, from % heads, to / heads, to % heads,
-                         composition(maps[asSize(from)], maps[asSize(to)])});
-      }
+  for (const HeadPlace& place : places) {
+    if (stop.stop_requested()) return Error{"stopped"};
+    maps.push_back(headCircuits(model, place));
   }
+  std::vector<ComposedPair> pairs;
+  for (std::size_t from = 0; from < places.size(); ++from)
+    for (std::size_t to = 0; to < places.size(); ++to) {
+      if (stop.stop_requested()) return Error{"stopped"};
+      const attention::Reads reads = readsOf(places[from], places[to]);
+      if (reads.any())
+        pairs.push_back({places[from].layer, places[from].head, places[to].layer, places[to].head,
+                         composition(maps[from], maps[to], reads), places[from].group, places[to].group});
+    }
   if (const attention::Status status = model.checkpoint().intact(); !status) return status.error();
-  std::ranges::stable_sort(pairs, {}, [](const ComposedPair& pair) {
-    return std::tuple(pair.fromLayer, pair.fromHead, pair.toLayer, pair.toHead);
-  });
   return pairs;
 }
 

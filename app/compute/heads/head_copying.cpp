@@ -9,6 +9,9 @@ attention::Result<double> headCopying(const CopyingQuestion& question, std::stop
   const attention::Model& model = *question.opened->model;
   const attention::ModelConfig& config = model.config();
   if (const attention::Status status = config.haveHeadsMaps(); !status) return status.error();
+  if (config.cross())
+    return attention::Error{
+        "Cross heads read the encoder's stream and write to the decoder's: nothing is copied."};
   const auto& weights = model.weights().layers[static_cast<std::size_t>(question.layer)];
   const Index size = config.headDim, kv = question.head * config.kvHeads / config.heads;
   const attention::Matrix v = attention::weightRows(weights.v, kv * size, size).transpose();

@@ -5,7 +5,6 @@
 
 #include "app/compute/layer/layer_stack.h"
 #include "app/compute/layer/model_pass.h"
-#include "attention/models/layer_math.h"
 #include "attention/models/weight_slices.h"
 
 namespace headscope::app {
@@ -18,31 +17,24 @@ using attention::Vector;
 
 namespace {
 
-/// What a model's attention reads: the residual stream before its layer, normed as the family has it.
-Result<Matrix> modelInput(const Setup& setup, const LineTokens& line, Resources& resources,
-                          const std::stop_token& stop) {
-  const attention::Model& model = *setup.subject.opened->model;
-  const attention::ModelConfig& config = model.config();
+/// What a model's attention reads: the residual stream where it stands, normed as the family has it, and of
+/// cross heads what the encoder made.
+attention::Status takeModelInputs(const Setup& setup, const LineTokens& line, Resources& resources,
+                                  const std::stop_token& stop, LayerParts& parts) {
   const Index layer = setup.subject.layer;
-  Matrix stream;
-  if (layer == 0) {
-    stream = model.embed(line.ids, 0);
-  } else {
-    auto request = passRequest(setup, line.queries, resources.inputs);
-    if (!request) return request.error();
-    request->layers = std::vector{layer - 1};
-    request->depth = layer;
-    request->weights = false;
-    request->hidden = true;
-    request->logits = attention::LogitRows::none;
-    attention::ModelSession session(setup.subject.opened->model);
-    auto pass = session.append(line.ids, *request, stop);
-    if (!pass) return pass.error();
-    stream = pass->layers.front()->hidden;
-  }
-  if (config.order == attention::BlockOrder::after) return stream;
-  const auto& weights = model.weights().layers[static_cast<std::size_t>(layer)];
-  return attention::normRows(stream, weights.attentionNorm, config.norm, config.epsilon);
+  auto request = passRequest(setup, line.queries, resources.inputs);
+  if (!request) return request.error();
+  request->layers = std::vector{layer};
+  request->depth = layer + 1;
+  request->weights = false;
+  request->input = true;
+  request->logits = attention::LogitRows::none;
+  attention::ModelSession session(setup.subject.opened->model);
+  auto pass = session.append(line.ids, *request, stop);
+  if (!pass) return pass.error();
+  parts.x = pass->layers.front()->input;
+  if (setup.subject.opened->config().cross()) parts.context = *request->memory;
+  return attention::success();
 }
 
 std::uint64_t bytesOf(std::initializer_list<Index> floats) {
@@ -138,9 +130,8 @@ Result<std::shared_ptr<const LayerParts>> layerParts(const PartsQuestion& questi
   if (setup.subject.opened) {
     const attention::Status maps = setup.subject.opened->config().haveHeadsMaps();
     if (!maps) return maps.error();
-    auto x = modelInput(setup, batch.lines[at], resources, stop);
-    if (!x) return x.error();
-    parts->x = *std::move(x);
+    if (const auto taken = takeModelInputs(setup, batch.lines[at], resources, stop, *parts); !taken)
+      return taken.error();
   } else {
     const auto& first = batch.lines.front();
     const auto longest = static_cast<Index>(std::max(first.queries.size(), first.keys.size()));

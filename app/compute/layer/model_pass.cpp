@@ -82,7 +82,7 @@ Result<PassRequest> passRequest(const Setup& setup, const std::vector<Token>& to
   auto sources = maskSources(setup, cache);
   if (!sources) return sources.error();
   request.sources = *std::move(sources);
-  auto edit = editOf(setup, std::ssize(tokens), std::ssize(keys), !config.causal);
+  auto edit = editOf(setup, std::ssize(tokens), std::ssize(keys), !config.causalHeads());
   if (!edit) return edit.error();
   if (subject.scope == EditScope::one) edit->layer = subject.layer;
   request.edits.push_back(*std::move(edit));

@@ -77,6 +77,9 @@ attention::Status readDecoder(const Setup& setup, const std::stop_token& stop, M
   if (!source) return source.error();
   if (!(*source)->memory) return attention::success();
   text.source = sourceTokens(opened, **source);
+  text.sourceIds = (*source)->ids;
+  if (text.sourceIds.empty())
+    for (Index i = 0; i < std::ssize(text.source); ++i) text.sourceIds.push_back(i);
   text.ids = {opened.config().startToken};
   if (setup.input.contextText->empty()) {
     text.ids.insert(text.ids.end(), (*source)->answer.begin(), (*source)->answer.end());

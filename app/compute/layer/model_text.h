@@ -21,6 +21,7 @@ struct ModelText {
   /// Of a decoder that reads: the text that its encoder read, which is the scene's. Its own begins with a
   /// token nobody typed, and goes on as it answers by itself, or with the context where one is typed.
   std::vector<attention::Token> source = {};
+  std::vector<Index> sourceIds = {};  ///< of its tokens; of features, which have none, their numbers
 };
 /// Errors: what the tokenizer and an encoder refuse, and a text longer than the model's positions.
 attention::Result<ModelText> readModelText(const Setup& setup, const std::stop_token& stop = {});

@@ -33,7 +33,8 @@ class Words {
 PartnersInB partnersInB(const ModelStudy& a, const ModelStudy& b, std::span<const attention::TokenTie> ties) {
   if (!a.opened->recorded) {
     auto with = attention::alignTokens(a.text.ids, b.text.ids, ties).otherOfText;
-    return {with, with};
+    if (!a.opened->config().cross()) return {with, with};
+    return {with, attention::alignTokens(a.text.sourceIds, b.text.sourceIds, {}).otherOfText};
   }
   Words words;
   const auto align = [&](const auto& of, const auto& with) {
@@ -53,7 +54,7 @@ Result<std::vector<std::shared_ptr<const LayerSummary>>> comparedLayers(
                              countedText(own.layerCount(), "layer"), countedText(own.heads, "head"))};
   const PartnersInB with = partnersInB(a, b, ties);
   const Index before = a.opened->betweenTexts ? 0 : a.tokens() - a.queries();
-  const attention::HeadText text(a.queryTokens(), a.text.tokens, false, before, a.opened->betweenTexts);
+  const attention::HeadText text(a.queryTokens(), a.keyTokens(), false, before, a.opened->betweenTexts);
   std::vector<std::shared_ptr<const LayerSummary>> layers;
   for (std::size_t i = 0; i < a.layers.size(); ++i) {
     layers.push_back(comparedLayer(*a.layers[i], *b.layers[i], with, difference, text, stop));

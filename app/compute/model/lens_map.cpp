@@ -57,13 +57,16 @@ Result<AttributionStudy> studyAttribution(const AttributionQuestion& question, s
 }
 
 std::string writerText(const attention::Contribution& part) {
+  std::string ofGroup(attention::groupName(part.group));
+  if (!ofGroup.empty()) ofGroup += ' ';
   switch (part.by) {
     case Writer::embedding:
       return "embedding";
     case Writer::head:
-      return fmt::format("head {}.{}", part.layer, part.head);
+    case Writer::otherHead:
+      return fmt::format("{}head {}.{}", ofGroup, part.layer, part.head);
     case Writer::attentionBias:
-      return fmt::format("attention bias {}", part.layer);
+      return fmt::format("{}attention bias {}", ofGroup, part.layer);
     case Writer::mlp:
       return fmt::format("MLP {}", part.layer);
     case Writer::normBias:

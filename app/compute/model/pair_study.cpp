@@ -25,13 +25,19 @@ PassRequest recording(PassRequest request) {
   return request;
 }
 
-Result<RecordedText> readText(const Setup& setup, Resources& resources, const std::stop_token& stop) {
-  if (setup.subject.opened->config().reads())
-    return Error{"two texts can't be compared in a decoder that reads an encoder: open the model's encoder"};
+/// `first`: the text whose decoder's tokens a second one of an encoder–decoder goes on with.
+Result<RecordedText> readText(const Setup& setup, Resources& resources, const std::stop_token& stop,
+                              const ModelText* first = nullptr) {
   RecordedText recorded;
   auto text = readModelText(setup, stop);
   if (!text) return text.error();
   recorded.text = *std::move(text);
+  if (first && setup.subject.opened->model->source() && recorded.tokens() > 0) {
+    recorded.text.ids = first->ids;
+    recorded.text.tokens = first->tokens;
+    recorded.text.spans = first->spans;
+    recorded.text.typed = first->typed;
+  }
   if (recorded.tokens() == 0) return Error{"no tokens"};
   auto request = passRequest(setup, recorded.text.tokens, resources.inputs);
   if (!request) return request.error();
@@ -67,6 +73,12 @@ Result<PairStudy> fail(const char* which, bool two, const Error& error) {
 }
 
 }  // namespace
+
+SharedText& comparedText(Setup& setup) {
+  const auto& opened = setup.subject.opened;
+  const bool given = opened && opened->sources && !opened->model->source();
+  return given ? setup.input.contextText : setup.input.text;
+}
 
 PairQuestion pairQuestion(const Scene& scene) {
   const CompareSetup& compare = scene.compare;
@@ -108,9 +120,9 @@ Result<PairStudy> studyPair(const PairQuestion& question, Resources& resources, 
   std::uint64_t bytes = bytesOf(study.a, *study.opened);
   if (two) {
     Setup other = setup;
-    other.input.text = question.other;
+    comparedText(other) = question.other;
     other.subject.written.clear();
-    auto b = readText(other, resources, stop);
+    auto b = readText(other, resources, stop, &study.a.text);
     if (!b) return fail("B", two, b.error());
     study.b = *std::move(b);
     bytes += bytesOf(*study.b, *study.opened);
@@ -127,9 +139,17 @@ Result<PairStudy> studyPair(const PairQuestion& question, Resources& resources, 
   if (const auto done = record(study.a, *study.opened, stop); !done) return fail("A", two, done.error());
   if (study.b) {
     if (const auto done = record(*study.b, *study.opened, stop); !done) return fail("B", two, done.error());
-    auto both = attention::alignTokens(study.a.text.ids, study.b->text.ids, question.ties);
+    // What a person tied are keys.
+    const bool cross = study.opened->config().cross();
+    auto both = attention::alignTokens(study.a.text.ids, study.b->text.ids,
+                                       cross ? std::vector<attention::TokenTie>() : question.ties);
     study.bOfA = std::make_shared<const std::vector<Index>>(std::move(both.otherOfText));
     study.aOfB = std::make_shared<const std::vector<Index>>(std::move(both.textOfOther));
+    if (cross) {
+      auto source = attention::alignTokens(study.a.text.sourceIds, study.b->text.sourceIds, question.ties);
+      study.sourceBofA = std::make_shared<const std::vector<Index>>(std::move(source.otherOfText));
+      study.sourceAofB = std::make_shared<const std::vector<Index>>(std::move(source.textOfOther));
+    }
   }
   study.answers = answersOf(study);
   study.a.difference = answerDifference(study.a.run->logits.row(0), study.answers);

@@ -15,13 +15,18 @@ namespace headscope::app {
 /// One or two texts in a model, and which two tokens it is asked to tell apart after the last one.
 struct PairQuestion {
   ModelQuestion text;  ///< A, under the scene's changes of the model
-  SharedText other;    ///< B; empty: there is A alone
+  /// B; empty: there is A alone. Of an encoder–decoder the encoder's, after which the decoder's text is A's;
+  /// where the encoder's output is given, the decoder's.
+  SharedText other;
   /// −1: A's likeliest next token; and B's, or where that is the same, or there is no B, A's second.
   Index answer = -1, otherAnswer = -1;
   std::vector<attention::TokenTie> ties = {};  ///< tokens that go together beside those that are equal
   bool operator==(const PairQuestion&) const = default;
 };
 
+/// The text that others are put in the place of: the typed one; of a decoder whose encoder's output is given,
+/// the decoder's.
+SharedText& comparedText(Setup& setup);
 /// The pair that a scene asks about.
 PairQuestion pairQuestion(const Scene& scene);
 
@@ -41,10 +46,21 @@ struct PairStudy {
   RecordedText a;
   std::optional<RecordedText> b;
   std::shared_ptr<const std::vector<Index>> bOfA, aOfB;  ///< which token goes with which; null without B
+  /// The same of the encoder's tokens; null where cross heads aren't looked at.
+  std::shared_ptr<const std::vector<Index>> sourceBofA, sourceAofB;
   attention::Answers answers;
   MemoryShare memory;
 
   const attention::Model& model() const { return *opened->model; }
+  /// Which keys of heads go with which, and the keys' tokens.
+  const std::vector<Index>& keyBofA() const { return sourceBofA ? *sourceBofA : *bOfA; }
+  const std::vector<Index>& keyAofB() const { return sourceAofB ? *sourceAofB : *aOfB; }
+  const std::vector<attention::Token>& keyTokens(const RecordedText& text) const {
+    return opened->config().cross() ? text.text.source : text.text.tokens;
+  }
+  const std::vector<Index>& keyIds(const RecordedText& text) const {
+    return opened->config().cross() ? text.text.sourceIds : text.text.ids;
+  }
 };
 
 /// Records the texts. Errors: a model without guesses, texts that are empty or that the tokenizer refuses,

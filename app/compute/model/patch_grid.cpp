@@ -27,14 +27,18 @@ bool hasHeads(Piece piece) {
 /// that head alone.
 Result<std::shared_ptr<const attention::PassResult>> directRun(const PatchSides& sides, PathStart from,
                                                                const std::stop_token& stop) {
+  const attention::ModelConfig& config = sides.pair->opened->config();
+  if (config.reads())
+    return Error{
+        "Paths aren't followed in a decoder with two attentions: they would also go through the heads that "
+        "aren't shown."};
   const RecordedText& into = sides.into();
   attention::PassRequest request = into.request;
   const attention::TakenFrom own{into.run};
   std::vector<Patch> patches{sides.patch({Piece::head, from.layer, from.head})};
-  for (Index layer = from.layer; layer < sides.pair->opened->config().layerCount(); ++layer) {
+  for (Index layer = from.layer; layer < config.layerCount(); ++layer) {
     if (layer > from.layer) patches.push_back({.piece = Piece::head, .layer = layer, .by = own});
-    if (sides.pair->opened->config().innerDim > 0)
-      patches.push_back({.piece = Piece::mlp, .layer = layer, .by = own});
+    if (config.innerDim > 0) patches.push_back({.piece = Piece::mlp, .layer = layer, .by = own});
   }
   request.runs = {std::move(patches)};
   request.own = into.run;
@@ -77,7 +81,8 @@ Patch PatchSides::patch(const KeptPatch& kept) const {
     patch.firstToken = kept.token;
     patch.tokens = 1;
   }
-  patch.by = attention::TakenFrom{from().run, intoA ? pair->bOfA : pair->aOfB};
+  patch.by = attention::TakenFrom{from().run, intoA ? pair->bOfA : pair->aOfB,
+                                  intoA ? pair->sourceBofA : pair->sourceAofB};
   return patch;
 }
 

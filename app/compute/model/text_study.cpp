@@ -115,7 +115,7 @@ Status attribute(const PairStudy& pair, StudiedHeads& out, const std::stop_token
 Status measure(const Setup& setup, const TextMeasures& measures, Resources& resources,
                const std::stop_token& stop, StudiedHeads& out) {
   Setup own = setup;
-  own.input.text = out.asked.text;
+  comparedText(own) = out.asked.text;
   PairQuestion question{modelQuestion(own), out.asked.other};
   for (const auto& [typed, id] : {std::pair(&out.asked.answer, &question.answer),
                                   std::pair(&out.asked.otherAnswer, &question.otherAnswer)}) {

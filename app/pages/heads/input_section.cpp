@@ -8,6 +8,7 @@
 #include "app/pages/heads/heads_state.h"
 #include "app/platform/track.h"
 #include "app/scene/mask_rules.h"
+#include "app/scene/models/open_model.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
@@ -57,9 +58,16 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   const bool typed = input.source == EmbeddingSource::text;
   const bool ofModel = !scene.setup.subject.model.empty();  // which has a tokenizer and embeddings of its own
-  sectionTitle(view, "TOKENS", sequence ? tokenCountText(sequence->queryLength) : "");
+  const auto& opened = scene.setup.subject.opened;
+  const bool decodes = opened && opened->sources, given = decodes && !opened->model->source();
+  sectionTitle(view, decodes ? "DECODER'S TEXT" : "TOKENS",
+               sequence ? tokenCountText(sequence->queryLength) : "");
   if (const std::string patches = patchesText(scene); !patches.empty()) {
     hint(view, patches);
+  } else if (decodes) {
+    textBox(view, "decoder_text", input.contextText, 2,
+            "How the decoder's text begins. Empty: its own answer.");
+    gap(view, 2);
   } else if (typed) {
     textBox(view, "text", input.text, 3, "Type a sentence. Each line is a sequence.");
     gap(view, 2);
@@ -77,9 +85,15 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
                 written > 0 ? sequence->queryLength - written : -1},
                scene.cursor);
     sequenceChoice(scene, *snapshot, view);
-    if (ofModel && isCross(scene.setup)) {
-      gap(view, 6);
-      sectionTitle(view, "ENCODER'S TEXT", tokenCountText(sequence->keyLength));
+  }
+  if (decodes) {
+    const bool cross = sequence && isCross(scene.setup);
+    gap(view, 6);
+    sectionTitle(view, given ? "ENCODER'S OUTPUT" : "ENCODER'S TEXT",
+                 cross ? countedText(sequence->keyLength, given ? "frame" : "token") : "");
+    if (!given) textBox(view, "text", input.text, 2, "Type a sentence for the encoder to read.");
+    if (cross) {
+      gap(view, 2);
       tokenChips(view, "context_token", sequence->keys, {sequence->keyLength, false, true}, scene.cursor);
     }
   }

@@ -59,7 +59,7 @@ void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
   MaskedText text;
   if (snapshot && !snapshot->sequences.empty())
     text.longest = std::max<Index>(2, static_cast<Index>(snapshot->sequences.front().keys.size()));
-  if (const auto& opened = scene.setup.subject.opened; opened && opened->config().causal) {
+  if (const auto& opened = scene.setup.subject.opened; opened && opened->config().causalHeads()) {
     bool causal = true;
     toggle(view, "model.causal", "Causal (built into the model)", causal,
            "The model was trained with a causal mask: no token sees a later one.");
@@ -67,8 +67,8 @@ void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
   std::vector<PatternKind> rules;
   for (const Rule& rule : kRules) {
     const auto& opened = scene.setup.subject.opened;
-    if (opened &&
-        (rule.kind == PatternKind::padding || (rule.kind == PatternKind::causal && opened->config().causal)))
+    if (opened && (rule.kind == PatternKind::padding ||
+                   (rule.kind == PatternKind::causal && opened->config().causalHeads())))
       continue;
     ruleSwitch(layers, rule.kind, rule.name, rule.label, text, view, ruleReason(snapshot, rule.kind));
     rules.push_back(rule.kind);

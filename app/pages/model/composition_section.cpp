@@ -19,6 +19,15 @@ constexpr const char* kCompositionHelp =
     "‖W1·W2‖ / (‖W1‖·‖W2‖) of an earlier head's W_V·W_O and a later head's input weights for queries, keys "
     "or values, minus the 1/√(model dim) of random heads (Elhage et al. 2021). Independent of the text.";
 
+/// "Q +0.120, K −0.004", of what is defined.
+std::string amounts(const attention::Composition& with) {
+  std::string text;
+  for (const auto& [kind, amount] : {std::pair("Q", with.q), {"K", with.k}, {"V", with.v}})
+    if (!std::isnan(amount))
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kind, signedText(amount, 3));
+  return text;
+}
+
 /// The strongest few of one side, as many as fit a line; a click chooses the head.
 void partners(Scene& scene, ModelState& page, const char* name, const char* label,
               const std::vector<ComposedHead>& heads, float width) {
@@ -33,8 +42,10 @@ void partners(Scene& scene, ModelState& page, const char* name, const char* labe
   for (std::size_t i = 0; i < std::min(kMost, heads.size()); ++i) {
     const auto [kind, amount] = heads[i].strongest();
     if (amount < 0.005) break;
+    const bool other = heads[i].group != page.config->group;
     const std::string words =
-        fmt::format("{}.{} {} +{}", heads[i].layer, heads[i].head, kind, fixedText(amount, 2));
+        fmt::format("{}{}.{} {} +{}", other ? std::string(groupName(heads[i].group)) + " " : "",
+                    heads[i].layer, heads[i].head, kind, fixedText(amount, 2));
     const float wide = textWidth(view.fonts->text, words) + view.px(22);
     if (x + wide > right) break;
     any = true;
@@ -43,10 +54,10 @@ void partners(Scene& scene, ModelState& page, const char* name, const char* labe
     if (button(view, fmt::format("{}.{}", name, i), words, "", true)) {
       scene.cursor.model.layer = heads[i].layer;
       scene.cursor.cell.head = heads[i].head;
+      if (other) wantGroup(scene, page, groupName(heads[i].group));
     }
     if (ImGui::IsItemHovered())
-      tooltip(view, fmt::format("Q {}, K {}, V {} above random heads\nClick to choose the head",
-                                signedText(with.q, 3), signedText(with.k, 3), signedText(with.v, 3)));
+      tooltip(view, fmt::format("{} above random heads\nClick to choose the head", amounts(with)));
     x += wide + view.px(4);
   }
   if (!any)
@@ -54,6 +65,21 @@ void partners(Scene& scene, ModelState& page, const char* name, const char* labe
               heads.empty() ? "no heads there" : "none above random heads");
   ImGui::SetCursorScreenPos(ImVec2(at.x, at.y + view.px(28)));
   ImGui::Dummy(ImVec2(1, 1));
+}
+
+/// What isn't defined between heads of several streams; null where there is one.
+const char* undefinedNote(const attention::ModelConfig& config) {
+  switch (config.group) {
+    case attention::HeadGroup::cross:
+      return "Queries read the decoder's heads; keys and values read the encoder's.";
+    case attention::HeadGroup::decoder:
+      return "Cross heads read these as queries only; nothing here reads the encoder's heads.";
+    case attention::HeadGroup::encoder:
+      return "Which cross heads read these is shown under cross heads.";
+    case attention::HeadGroup::only:
+      break;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -71,6 +97,7 @@ void compositionSection(Scene& scene, ModelState& page, float width) {
     return hint(view, maps.error().message);
   const auto found = page.compositions.find({scene.cursor.model.layer, scene.cursor.cell.head});
   if (found == page.compositions.end()) return hint(view, "…");
+  if (const char* const note = undefinedNote(*page.config)) hint(view, note);
   partners(scene, page, "composes.earlier", "reads", found->second.earlier, width);
   partners(scene, page, "composes.later", "is read by", found->second.later, width);
 }

@@ -134,9 +134,9 @@ void facts(const Scene& scene, ModelState& page, float x, float y) {
   number(fixedText(headShare(*page.study, layer, cell.head, cell.query), 2));
   word(" of the stream    copies ");
   const auto copying = page.copying.find({layer, cell.head});
-  number(!page.config->haveHeadsMaps()   ? "–"
-         : copying == page.copying.end() ? "…"
-                                         : fixedText(copying->second, 2));
+  number(!page.config->haveHeadsMaps() || page.config->cross() ? "–"
+         : copying == page.copying.end()                       ? "…"
+                                                               : fixedText(copying->second, 2));
   ImGui::SetCursorScreenPos(ImVec2(left, y - view.px(9)));
   compat::invisibleButton("model.facts_of_head", ImVec2(x - left, view.px(18)));
   trackItem("model.facts_of_head");

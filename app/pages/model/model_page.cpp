@@ -293,9 +293,9 @@ PageStatus ModelPage::status(const Scene&) const {
                                         static_cast<double>(page_.opened->model->cacheBytesPerToken())),
                               420});
   if (page_.config)
-    status.shape =
-        fmt::format("{} · {} × {} heads{}", page_.madeHere() ? "synthetic" : page_.opened->name,
-                    page_.config->layerCount(), page_.config->heads, page_.config->causal ? " · causal" : "");
+    status.shape = fmt::format("{} · {} × {} heads{}", page_.madeHere() ? "synthetic" : page_.opened->name,
+                               page_.config->layerCount(), page_.config->heads,
+                               page_.config->causalHeads() ? " · causal" : "");
   else
     status.shape = "no model";
   status.busySeconds = page_.busySeconds;

@@ -25,6 +25,11 @@ namespace headscope::app {
 using attention::Layer;
 using attention::PatternKind;
 
+void wantGroup(const Scene& scene, ModelState& page, std::string_view group) {
+  page.opening.wanted =
+      attention::groupedPath(modelFolder(scene.setup.subject.model)).path.string() + "#" + std::string(group);
+}
+
 namespace {
 
 /// Which heads of an encoder–decoder are looked at.
@@ -41,58 +46,8 @@ void headGroupChoice(const Scene& scene, ModelState& page) {
   int chosen = static_cast<int>(std::ranges::find_if(choices, isShown) - choices.begin());
   if (dropdown(page.view, "model.group", choices, chosen, ImGui::GetContentRegionAvail().x,
                "An encoder–decoder has three kinds of heads. Your edits apply to the kind shown."))
-    page.opening.wanted = attention::groupedPath(modelFolder(scene.setup.subject.model)).path.string() + "#" +
-                          choices[static_cast<std::size_t>(chosen)].name;
+    wantGroup(scene, page, choices[static_cast<std::size_t>(chosen)].name);
   gap(page.view, 8);
-}
-
-/// What the encoder reads: keys of cross heads.
-void sourceChips(Scene& scene, ModelState& page) {
-  const auto& source = page.study->text.source;
-  if (source.empty()) return;
-  const bool keys = !page.study->otherKeys.empty();
-  hint(page.view, "The encoder reads:");
-  tokenChips(page.view, "source", source, {std::ssize(source), false, keys}, scene.cursor);
-  gap(page.view, 6);
-  hint(page.view, "The decoder's text:");
-}
-
-void textSection(Scene& scene, ModelState& page) {
-  View& view = page.view;
-  std::string count;
-  if (page.study) {
-    const Index typed = page.study->text.typed, written = page.tokens() - typed;
-    count = tokenCountText(typed);
-    if (written > 0) count = fmt::format("{} typed + {} generated", typed, written);
-  }
-  sectionTitle(view, "TEXT", count);
-  textBox(view, "text", scene.setup.input.text, 3,
-          page.madeHere() ? "Type a sentence. Each line is a sequence."
-                          : "Type a sentence for the model to read.");
-  if (!page.problem.empty()) problem(view, page.problem);
-  unknownWords(scene, view);
-  if (!page.ready()) return;
-  gap(view, 2);
-  sourceChips(scene, page);
-  const bool own = page.study->otherKeys.empty();
-  tokenChips(view, "token", page.study->text.tokens, {page.tokens(), true, own, page.study->text.typed},
-             scene.cursor);
-  const Cell& cell = scene.cursor.cell;
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  Canvas list = *ImGui::GetWindowDrawList();
-  float x = at.x;
-  const auto say = [&](const char* what, const std::string& word, Index id, std::uint32_t color) {
-    const float y = at.y + view.px(8);
-    x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, what);
-    x += paintText(list, view.fonts->monoSmall, ImVec2(x, y), color,
-                   fitted(view.fonts->monoSmall, word, view.px(80)));
-    x += paintText(list, view.fonts->monoSmall, ImVec2(x, y), view.theme->secondary,
-                   id < 0 ? "   " : fmt::format(" id {}   ", id));
-  };
-  const auto& ids = page.study->text.ids;
-  say("query ", page.token(cell.query), ids[attention::asSize(cell.query)], view.theme->query);
-  say("key ", page.keyToken(cell.key), own ? ids[attention::asSize(cell.key)] : -1, view.theme->key);
-  ImGui::Dummy(ImVec2(1, view.px(18)));
 }
 
 /// What the layers made here are.

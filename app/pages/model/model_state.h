@@ -249,5 +249,9 @@ std::vector<CaptionPart> changeCaption(const Scene& scene, const ModelState& pag
 void guessSection(Scene& scene, ModelState& page, float width);
 /// Heads of other layers that the chosen one reads, and that read it.
 void compositionSection(Scene& scene, ModelState& page, float width);
+/// The text that the model reads, with its tokens.
+void textSection(Scene& scene, ModelState& page);
+/// Opens another group of an encoder–decoder's heads, by its name.
+void wantGroup(const Scene& scene, ModelState& page, std::string_view group);
 
 }  // namespace headscope::app

@@ -168,7 +168,7 @@ OverviewPlan planOverview(const View& view, const ImRect& area, const attention:
                           const OverviewZoom& zoom) {
   OverviewPlan plan;
   const Index layers = config.layerCount(), heads = config.heads;
-  const bool causal = config.causal;
+  const bool causal = config.causalHeads();
   plan.area = area;
   plan.layers = layers;
   plan.heads = heads;
@@ -221,7 +221,10 @@ OverviewPlan planMap(const View& view, const ImRect& inner, const attention::Mod
   if (presents) return under(4, 0);
   // Above thumbnails that have room for words stands a sentence, and below them what their numbers are.
   const OverviewPlan headed = under(82, 16);
-  return headed.score ? headed : under(46, 0);
+  if (headed.score) return headed;
+  OverviewPlan plain = under(46, 0);
+  plain.score = false;  // that needs the sentence's room
+  return plain;
 }
 
 void overviewPanel(Scene& scene, ModelState& page, const ImRect& area, bool presents) {

@@ -18,7 +18,7 @@ ModelQuestion questionOfB(const Scene& scene, const std::shared_ptr<const OpenMo
     setup.subject.opened = recorded;
     return modelQuestion(setup);
   }
-  setup.input.text = scene.compare.other;
+  comparedText(setup) = scene.compare.other;
   setup.subject.written.clear();
   return modelQuestion(setup);
 }
@@ -43,7 +43,7 @@ bool comparesTwo(const Scene& scene) {
 
 void swapTexts(Scene& scene) {
   CompareSetup& compare = scene.compare;
-  std::swap(scene.setup.input.text, compare.other);
+  std::swap(comparedText(scene.setup), compare.other);
   scene.setup.subject.written.clear();
   std::swap(compare.answer, compare.otherAnswer);
   compare.intoA = !compare.intoA;

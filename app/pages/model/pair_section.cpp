@@ -20,7 +20,7 @@ namespace {
 
 /// Tokens as lines of words; those that differ from what they go with are underlined, `chosen` is lit.
 /// Which one was clicked; tests know them as NAME.PLACE.
-std::optional<Index> tokenLines(View& view, const char* name, const RecordedText& text,
+std::optional<Index> tokenLines(View& view, const char* name, const std::vector<attention::Token>& tokens,
                                 const std::function<bool(Index)>& differs, Index chosen,
                                 const std::function<std::string(Index)>& help) {
   Canvas list = *ImGui::GetWindowDrawList();
@@ -30,8 +30,8 @@ std::optional<Index> tokenLines(View& view, const char* name, const RecordedText
   ImFont* const font = view.fonts->monoSmall;
   std::optional<Index> clicked;
   constexpr Index kMost = 120;
-  for (Index i = 0; i < std::min(text.tokens(), kMost); ++i) {
-    const std::string word = fitted(font, text.text.tokens[attention::asSize(i)].text, width);
+  for (Index i = 0; i < std::min(std::ssize(tokens), kMost); ++i) {
+    const std::string word = fitted(font, tokens[attention::asSize(i)].text, width);
     const float wide = textWidth(font, word);
     if (at.x > start.x && at.x + wide > start.x + width) at = ImVec2(start.x, at.y + line);
     ImGui::SetCursorScreenPos(at);
@@ -66,13 +66,13 @@ void tie(Scene& scene, ModelState& page, Index a) {
 /// B's tokens; a click on one asks which of A's it goes with.
 void alignedTokens(Scene& scene, ModelState& page, const PairStudy& pair) {
   View& view = page.view;
-  const auto word = [](const RecordedText& text, Index at) {
-    return "“" + text.text.tokens[attention::asSize(at)].text + "”";
+  const auto word = [&](const RecordedText& text, Index at) {
+    return "“" + pair.keyTokens(text)[attention::asSize(at)].text + "”";
   };
-  const auto with = [&](Index b) { return (*pair.aOfB)[attention::asSize(b)]; };
+  const auto with = [&](Index b) { return pair.keyAofB()[attention::asSize(b)]; };
   const auto differs = [&](Index b) {
     return with(b) < 0 ||
-           pair.a.text.ids[attention::asSize(with(b))] != pair.b->text.ids[attention::asSize(b)];
+           pair.keyIds(pair.a)[attention::asSize(with(b))] != pair.keyIds(*pair.b)[attention::asSize(b)];
   };
   const auto help = [&](Index b) {
     const std::string now =
@@ -80,14 +80,15 @@ void alignedTokens(Scene& scene, ModelState& page, const PairStudy& pair) {
                     : fmt::format("aligned with {}, token {} of A", word(pair.a, with(b)), with(b));
     return fmt::format("{}, token {}: {}\nClick to choose another", word(*pair.b, b), b, now);
   };
-  if (page.tying >= pair.b->tokens()) page.tying = -1;
-  if (const auto chosen = tokenLines(view, "text_b", *pair.b, differs, page.tying, help))
+  if (page.tying >= std::ssize(pair.keyTokens(*pair.b))) page.tying = -1;
+  if (const auto chosen = tokenLines(view, "text_b", pair.keyTokens(*pair.b), differs, page.tying, help))
     page.tying = page.tying == *chosen ? -1 : *chosen;
   if (page.tying >= 0) {
     hint(view, fmt::format("Which token of A does {} go with?", word(*pair.b, page.tying)));
     const auto same = [](Index) { return false; };
     const auto place = [&](Index a) { return fmt::format("{}, token {} of A", word(pair.a, a), a); };
-    if (const auto chosen = tokenLines(view, "text_b.with", pair.a, same, with(page.tying), place))
+    if (const auto chosen =
+            tokenLines(view, "text_b.with", pair.keyTokens(pair.a), same, with(page.tying), place))
       return tie(scene, page, *chosen);
     if (button(view, "text_b.with_none", "None")) return tie(scene, page, -1);
     ImGui::SameLine(0, view.px(8));

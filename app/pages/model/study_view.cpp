@@ -177,7 +177,7 @@ void paintScatter(Scene& scene, ModelState& page, const TextsStudy& study, const
 
 /// The text with what belongs to it, and the head's strongest cell.
 void openText(Scene& scene, ModelState& page, const StudiedHeads& text, std::pair<Index, Index> head) {
-  scene.setup.input.text = text.asked.text;
+  comparedText(scene.setup) = text.asked.text;
   scene.setup.subject.written.clear();
   scene.compare = withoutOther(scene.compare);
   scene.compare.other = text.asked.other;

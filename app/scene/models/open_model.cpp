@@ -6,6 +6,7 @@
 #include "app/scene/limits.h"
 #include "app/scene/models/downloads.h"
 #include "attention/models/gguf/gguf_source.h"
+#include "attention/models/model_shape_reader.h"
 
 namespace headscope::app {
 
@@ -103,6 +104,9 @@ Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, con
                  std::make_shared<const attention::Model>(*std::move(opened)), *std::move(tokenizer),
                  learned ? *std::move(learned) : Learned{}};
   open.betweenTexts = open.config().cross();
+  if (open.config().group != attention::HeadGroup::only)
+    if (auto shape = attention::readModelShape(gguf ? folder : folder / "config.json"))
+      open.pairShape = *std::move(shape);
   if (open.config().reads()) open.sources = std::make_shared<SourceTexts>();
   return std::make_shared<const OpenModel>(std::move(open));
 }

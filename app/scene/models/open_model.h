@@ -9,6 +9,7 @@
 #include "app/scene/models/learned_skills.h"
 #include "app/scene/models/source_texts.h"
 #include "app/scene/subject.h"
+#include "attention/cache/model_shape.h"
 #include "attention/formats/recorded/recorded_attention.h"
 #include "attention/models/model.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
@@ -52,6 +53,8 @@ struct OpenModel {
 
   /// Whether it has no tokens before it has a picture.
   bool readsPictures() const { return model && model->config().picture.has_value(); }
+  /// Of an encoder–decoder: what both stacks cost, as its config.json and files say.
+  std::optional<attention::ModelShape> pairShape = {};
   /// Of a decoder that reads: what it read last.
   std::shared_ptr<SourceTexts> sources = nullptr;
 

@@ -65,6 +65,8 @@ void adoptModel(Scene& scene, const std::string& model, std::shared_ptr<const Op
   setup.subject.features = std::move(features);
   setup.subject.model = model;
   setup.subject.opened = std::move(opened);
+  // What another model's decoder said, or a layer made here read, is no beginning of this one's text.
+  if (!same && setup.subject.opened && setup.subject.opened->sources) setup.input.contextText = {};
   forgetLayer(setup);
   takeSizes(setup);
   scene.cursor.focus = -1;
@@ -83,7 +85,9 @@ void leaveModel(Scene& scene) {
 }
 
 void forgetWritten(const Setup& before, Setup& setup) {
-  if (before.input.text != setup.input.text && before.subject.written == setup.subject.written)
+  const bool ofDecoder = setup.subject.opened && setup.subject.opened->sources &&
+                         before.input.contextText != setup.input.contextText;
+  if ((ofDecoder || before.input.text != setup.input.text) && before.subject.written == setup.subject.written)
     setup.subject.written.clear();
 }
 

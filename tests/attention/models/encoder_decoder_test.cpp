@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "attention/models/attribution.h"
+#include "attention/models/composition.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
 #include "tests/attention/models/plain_encoder_decoder.h"
@@ -147,11 +149,122 @@ TEST_P(EncoderDecoders, whatIsSwitchedOffIsTheGroups) {
     EXPECT_EQ(pass->layers[1]->headOutput[0].cwiseAbs().maxCoeff(), 0);
     EXPECT_EQ(pass->layers[0]->weights.at(0, 0, 3), 0) << group;
     streams.push_back(pass->stream);
-    request.patches = {{.piece = Piece::keys, .layer = 1, .head = 0}};
-    ModelSession keys(model(group));
-    EXPECT_EQ(keys.append(kTarget, request).ok(), group == "decoder");
   }
   EXPECT_NE(streams[0], streams[1]);
+}
+
+/// Keys and values of cross heads are of the encoder's tokens: with all of another memory's, a layer attends
+/// as it does there.
+TEST_P(EncoderDecoders, keysAndValuesOfCrossHeadsComeFromAnotherSource) {
+  const auto decoder = model("cross");
+  const Matrix made = expected_.memory.cast<float>();
+  const Index shorter = made.rows() - 2;
+  const auto a = std::make_shared<const Matrix>(made);
+  const auto b = std::make_shared<const Matrix>(-1.5f * made.topRows(shorter).colwise().reverse());
+  const auto run = [&](const std::shared_ptr<const Matrix>& memory, std::vector<Patch> patches,
+                       std::vector<std::vector<Patch>> runs = {}) {
+    PassRequest request = everything();
+    request.memory = memory;
+    request.patches = std::move(patches);
+    request.runs = std::move(runs);
+    ModelSession session(decoder);
+    auto pass = session.append(kTarget, request);
+    EXPECT_TRUE(pass.ok()) << (pass.ok() ? "" : pass.error().message);
+    return std::make_shared<const PassResult>(pass.ok() ? *std::move(pass) : PassResult());
+  };
+  const auto own = run(a, {}), other = run(b, {});
+  // B's tokens but the last of its own, and no partner for A's first and last.
+  auto partners = std::make_shared<std::vector<Index>>(std::vector<Index>(asSize(made.rows()), -1));
+  for (Index i = 1; i + 1 < shorter; ++i) (*partners)[asSize(i)] = i;
+  const TakenFrom from{other, nullptr, partners};
+  const Patch keys{.piece = Piece::keys, .layer = 1, .by = from};
+  const Patch values{.piece = Piece::values, .layer = 1, .head = 1, .by = from};
+  const auto patched = run(a, {keys, values});
+  Stack wanted = own->layers[1]->k;
+  for (Index head = 0; head < wanted.count(); ++head)
+    wanted[head].middleRows(1, shorter - 2) = other->layers[1]->k[head].middleRows(1, shorter - 2);
+  for (Index head = 0; head < wanted.count(); ++head) {
+    EXPECT_EQ(Matrix(patched->layers[1]->k[head]), Matrix(wanted[head])) << head;
+    EXPECT_EQ(Matrix(patched->layers[1]->v[head]) == Matrix(own->layers[1]->v[head]), head != 1) << head;
+    const Matrix output = patched->layers[1]->weights[head] * patched->layers[1]->v[head];
+    EXPECT_LE(distance(output, Matrix(patched->layers[1]->headOutput[head])), 1e-4) << head;
+  }
+  EXPECT_EQ(patched->layers[0]->hidden, own->layers[0]->hidden);
+  EXPECT_NE(patched->stream, own->stream);
+  // Beside each other they are what each is alone; a pattern's columns are the encoder's tokens too.
+  const Patch pattern{.piece = Piece::pattern, .layer = 0, .head = 0, .by = from};
+  const auto both = run(a, {}, {{keys, values}, {pattern}, {}});
+  const Index n = patched->stream.rows();
+  EXPECT_LE(distance(both->stream.topRows(n), patched->stream), 1e-4);
+  EXPECT_LE(distance(both->stream.bottomRows(n), own->stream), 1e-4);
+  EXPECT_EQ(both->layers[0]->weights[0](n, 2), other->layers[0]->weights[0](0, 2));
+  EXPECT_EQ(both->layers[0]->weights[0](n, 0), 0) << "it has no partner";
+  ModelSession session(decoder);
+  PassRequest wrong;
+  wrong.memory = a;
+  wrong.patches = {{.piece = Piece::keys, .layer = 1, .by = TakenFrom{other}}};
+  EXPECT_THAT(session.append(kTarget, wrong).error().message, HasSubstr("expected 13 as the text has"));
+}
+
+/// Both attentions of every layer are among the pieces, and they sum to the logit.
+TEST_P(EncoderDecoders, whatEveryPieceAddsSumsToTheLogit) {
+  for (const std::string group : {"decoder", "cross"}) {
+    const auto decoder = model(group);
+    PassRequest request = everything();
+    request.between = request.mlp = true;
+    request.memory = std::make_shared<const Matrix>(expected_.memory.cast<float>());
+    ModelSession session(decoder);
+    const auto pass = session.append(kTarget, request);
+    ASSERT_TRUE(pass.ok());
+    const auto found = attributeLogit(*decoder, *pass, 5, {7, 30});
+    ASSERT_TRUE(found.ok()) << found.error().message;
+    const double largest = pass->logits.cwiseAbs().maxCoeff();
+    EXPECT_NEAR(found->total, double{pass->logits(5, 7)} - double{pass->logits(5, 30)}, 1e-5 * largest);
+    double sum = 0;
+    Index own = 0, cross = 0, shown = 0;
+    for (const Contribution& part : found->parts) {
+      sum += part.value;
+      if (part.head < 0) continue;
+      own += part.group == HeadGroup::decoder;
+      cross += part.group == HeadGroup::cross;
+      if (part.by != Writer::head) continue;
+      ++shown;
+      EXPECT_EQ(groupName(part.group), group);
+      EXPECT_NEAR(double{found->byKey[part.layer].row(part.head).sum()}, part.value, 1e-4 * largest);
+    }
+    EXPECT_NEAR(sum, found->total, 1e-4 * largest);
+    const Index all = decoder->config().layerCount() * decoder->config().heads;
+    EXPECT_EQ(std::tuple(own, cross, shown), std::tuple(all, all, all));
+    EXPECT_EQ(found->byKey.cols(), group == "cross" ? expected_.memory.rows() : std::ssize(kTarget));
+  }
+}
+
+/// A head's maps are the same whichever group is looked at; what reads what follows the streams.
+TEST_P(EncoderDecoders, headsComposeAlongTheirStreams) {
+  const auto cross = model("cross"), decoder = model("decoder");
+  const HeadPlace own{HeadGroup::decoder, 1, 0}, reads{HeadGroup::cross, 1, 1};
+  for (const HeadPlace& place : {own, reads}) {
+    const HeadCircuits a = headCircuits(*cross, place), b = headCircuits(*decoder, place);
+    EXPECT_EQ(a.q, b.q);
+    EXPECT_EQ(a.k, b.k);
+    EXPECT_EQ(a.o, b.o);
+  }
+  const auto kinds = [](const HeadPlace& earlier, const HeadPlace& later) {
+    const Reads found = readsOf(earlier, later);
+    return std::pair(found.queries, found.keysAndValues);
+  };
+  EXPECT_EQ(kinds(own, reads), std::pair(true, false)) << "of one layer";
+  EXPECT_EQ(kinds(reads, own), std::pair(false, false));
+  EXPECT_EQ(kinds(reads, {HeadGroup::decoder, 2, 0}), std::pair(true, true));
+  EXPECT_EQ(kinds({HeadGroup::encoder, 2, 0}, {HeadGroup::cross, 0, 0}), std::pair(false, true));
+  EXPECT_EQ(kinds({HeadGroup::encoder, 0, 0}, own), std::pair(false, false));
+  const HeadCircuits later = headCircuits(*cross, reads);
+  const Composition found = composition(headCircuits(*cross, own), later, readsOf(own, reads));
+  EXPECT_TRUE(std::isfinite(found.q) && std::isnan(found.k) && std::isnan(found.v));
+  if (!cross->source()) return;
+  const HeadPlace first{HeadGroup::encoder, 0, 1};
+  const Composition of = composition(headCircuits(*cross, first), later, readsOf(first, reads));
+  EXPECT_TRUE(std::isnan(of.q) && std::isfinite(of.k) && std::isfinite(of.v));
 }
 
 TEST_P(EncoderDecoders, whatIsMissingIsSaid) {
