@@ -93,7 +93,7 @@ TEST_F(ModelHeads, TwoRecordingsAreComparedHeadByHead) {
   for (int i = 0; i < 50 && page().layers[1]->weights.at(2, 2, 1) != b.at(2, 3, 2); ++i) ui.draw();
   EXPECT_FLOAT_EQ(page().layers[1]->weights.at(2, 2, 1), b.at(2, 3, 2));
   compareWith("c.safetensors", [&] { return !page().pair.comparedProblem.empty(); });
-  EXPECT_THAT(page().pair.comparedProblem, HasSubstr("B has 2 layers of 2 heads; A has 2 layers of 3 heads"));
+  EXPECT_THAT(page().pair.comparedProblem, HasSubstr("B has 2 layers of 2 heads, A has 2 layers of 3 heads"));
   compareWith("none.safetensors", [&] { return !page().other.problem.empty(); });
   EXPECT_THAT(page().other.problem, HasSubstr("none.safetensors"));
   ui.choose("recorded.b", "nothing");
