@@ -29,6 +29,7 @@ void contextMenu(View& view, const ActionTable& actions, std::vector<std::string
   constexpr const char* kPopup = "context";
   if (!view.menu.empty()) {
     offered = std::exchange(view.menu, {});
+    std::erase_if(offered, [&](const std::string& id) { return !actions.has(id); });
     ImGui::OpenPopup(kPopup);
   }
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(view.px(8), view.px(8)));

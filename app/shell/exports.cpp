@@ -190,8 +190,6 @@ void Exports::askForFigure(PictureKind kind, bool light) {
                 [this, name, light](Scene& scene, const auto& path, const Outcome& outcome) {
                   // Twice as many pixels: sharp on paper and on displays of double density.
                   const char* const theme = light ? "light" : "dark";
-                  // Where no program can be run, as in a browser, it is the window.
-                  if (!ChildProgram::available()) return saveShown(path, outcome);
                   run(scene, {}, {"render", "--what", name, "--scale", "2", "--theme", theme}, path, outcome);
                 });
 }
@@ -225,12 +223,18 @@ std::vector<Action> Exports::pictureActions() {
                        .words = "export screenshot image figure window vector print png svg pdf",
                        .run = std::move(run)});
   };
-  add("save", "this page", [this](Scene& scene) { askForFigure(shownPicture(scene), true); },
-      {Key::p, {.ctrl = true}});
-  add("save_shown", "this page as it is shown", [this](Scene& scene) {
+  const auto shown = [this](Scene& scene) {
     askForPicture(services_, scene.cursor.page + ".pdf",
                   [this](Scene&, const auto& path, const Outcome& outcome) { saveShown(path, outcome); });
-  });
+  };
+  // Where no program can be run, as in a browser, no page is drawn beside the window.
+  const bool all = ChildProgram::available();
+  const KeyPress key{Key::p, {.ctrl = true}};
+  if (all)
+    add(
+        "save", "this page", [this](Scene& scene) { askForFigure(shownPicture(scene), true); }, key);
+  add("save_shown", "this page as it is shown", shown, all ? KeyPress{} : key);
+  if (!all) return actions;
   add("save_dark", "this page, dark", [this](Scene& scene) { askForFigure(shownPicture(scene), false); });
   constexpr std::pair<PictureKind, const char*> kKinds[] = {
       {PictureKind::head, "this head"},     {PictureKind::heads, "all heads"},

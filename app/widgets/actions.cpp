@@ -34,6 +34,10 @@ void ActionTable::add(std::vector<Action> actions) {
   }
 }
 
+bool ActionTable::has(std::string_view id) const {
+  return std::ranges::any_of(actions_, [&](const Action& action) { return action.id == id; });
+}
+
 const Action& ActionTable::find(std::string_view id) const {
   const auto found =
       std::find_if(actions_.begin(), actions_.end(), [&](const Action& action) { return action.id == id; });

@@ -34,6 +34,8 @@ class ActionTable {
  public:
   /// Throws std::invalid_argument where an id or a shortcut is taken.
   void add(std::vector<Action> actions);
+  /// Whether there is such an action: some are left out where they can't do anything, as in a browser.
+  bool has(std::string_view id) const;
   /// Throws std::invalid_argument for an id nobody has.
   const Action& find(std::string_view id) const;
   /// What a key press on a page asks for; null where it asks for nothing.

@@ -223,6 +223,11 @@ void ConfigReader::expect(std::string_view key, std::string_view value) const {
   if (found && jsonOf(found) != Json::parse(value)) unexpected(key, found, std::string(value));
 }
 
+bool ConfigReader::differs(std::string_view key, std::string_view value) const {
+  const void* const found = find(key);
+  return found && jsonOf(found) != Json::parse(value);
+}
+
 void ConfigReader::expectSame(std::string_view key, std::string_view other) const {
   const void *const found = find(key), *const same = find(other);
   if (found && same && jsonOf(found) != jsonOf(same))

@@ -56,6 +56,8 @@ class ConfigReader {
   void addDefaults(std::string_view json);
   /// Refuses any value but this one, in JSON; a field that is absent has it.
   void expect(std::string_view key, std::string_view value) const;
+  /// Whether the field is there with another value than this one, in JSON.
+  bool differs(std::string_view key, std::string_view value) const;
   /// Refuses two fields that are there and differ.
   void expectSame(std::string_view key, std::string_view other) const;
 

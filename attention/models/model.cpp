@@ -8,6 +8,7 @@
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/files/regular_file.h"
 #include "attention/models/config_reader.h"
+#include "attention/models/generation_rules.h"
 #include "attention/models/gguf/gguf_config.h"
 #include "attention/models/layer_math.h"
 
@@ -20,16 +21,26 @@ std::string_view textOf(const std::vector<std::uint8_t>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Tokens that end a text, where generation_config.json has them.
-Result<std::vector<Index>> endTokens(const std::filesystem::path& path, std::vector<Index> standard) {
-  if (!isThere(path)) return standard;
-  const auto text = readFile(path, kMaxConfigBytes);
-  if (!text) return text.error();
-  const auto json = ConfigReader::parse(textOf(*text), shownPath(path));
+/// Takes the tokens that end a text from generation_config.json if it names any, and notes the rules of
+/// either file that aren't applied; transformers reads config.json's only where there is no other file.
+Status readGeneration(const std::filesystem::path& folder, std::string_view configText, ModelConfig& config) {
+  const std::string name =
+      isThere(folder / "generation_config.json") ? "generation_config.json" : "config.json";
+  std::string text(configText);
+  if (name != "config.json") {
+    const auto bytes = readFile(folder / name, kMaxConfigBytes);
+    if (!bytes) return bytes.error();
+    text = textOf(*bytes);
+  }
+  const auto json = ConfigReader::parse(text, shownPath(folder / name));
   if (!json) return json.error();
-  std::vector<Index> tokens = json->tokens("eos_token_id");
+  const std::vector<Index> tokens = json->tokens("eos_token_id");
   if (const Status status = json->status(); !status) return status.error();
-  return tokens.empty() ? standard : tokens;
+  if (!tokens.empty()) config.endTokens = tokens;
+  // An encoder predicts tokens in place; it generates none.
+  if (!config.causal) return success();
+  if (auto note = rulesNotApplied(*json, name)) config.notes.push_back(*std::move(note));
+  return success();
 }
 
 }  // namespace
@@ -60,9 +71,7 @@ Result<Model> Model::openFolder(const std::filesystem::path& folder, std::string
   if (!text) return text.error();
   auto config = readModelConfig(textOf(*text), shownPath(folder / "config.json"), group);
   if (!config) return config.error();
-  auto tokens = endTokens(folder / "generation_config.json", config->endTokens);
-  if (!tokens) return tokens.error();
-  config->endTokens = std::move(*tokens);
+  if (const Status status = readGeneration(folder, textOf(*text), *config); !status) return status.error();
 
   auto checkpoint = Checkpoint::open(folder);
   if (!checkpoint) return checkpoint.error();

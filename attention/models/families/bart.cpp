@@ -76,10 +76,6 @@ void readBart(const ConfigReader& json, ModelConfig& config) {
   config.positionRows = config.maxPositions + kFirstRow;
   config.firstPosition = kFirstRow;
   families::readStartToken(json, 2, config);
-  const std::vector<Index> forced = json.tokens("forced_bos_token_id");
-  if (decodes && !forced.empty())
-    config.notes.push_back("config.json forces token " + std::to_string(forced[0]) +
-                           " to be the first that is generated (forced_bos_token_id). Headscope doesn't.");
 }
 
 void readWhisper(const ConfigReader& json, ModelConfig& config) {
@@ -87,17 +83,13 @@ void readWhisper(const ConfigReader& json, ModelConfig& config) {
   readStack(json, "decoder_attention_heads", "decoder_ffn_dim", "decoder_layers", config);
   config.maxPositions = config.positionRows = json.size("max_target_positions", 448, 1, kMaxPositions);
   families::readStartToken(json, 50257, config);
-  const std::vector<Index> suppressed = json.tokens("begin_suppress_tokens");
-  if (!json.tokens("suppress_tokens").empty() || !suppressed.empty())
-    config.notes.emplace_back(
-        "config.json suppresses tokens while it generates (suppress_tokens). Headscope doesn't.");
 }
 
 constexpr ConfigFields kBartFields{
     .read =
         "vocab_size d_model encoder_layers decoder_layers encoder_attention_heads "
         "decoder_attention_heads encoder_ffn_dim decoder_ffn_dim max_position_embeddings "
-        "activation_function scale_embedding decoder_start_token_id forced_bos_token_id",
+        "activation_function scale_embedding decoder_start_token_id",
     .ignored =
         "num_hidden_layers encoder_layerdrop decoder_layerdrop activation_dropout init_std "
         "classif_dropout extra_pos_embeddings gradient_checkpointing add_bias_logits "
@@ -137,8 +129,7 @@ constinit const Family families::whisper{
     .names = kWhisperNames,
     .reads = true,
     .fields = {.read = "vocab_size d_model decoder_layers decoder_attention_heads decoder_ffn_dim "
-                       "max_target_positions activation_function scale_embedding decoder_start_token_id "
-                       "suppress_tokens begin_suppress_tokens",
+                       "max_target_positions activation_function scale_embedding decoder_start_token_id",
                // What its encoder makes of sound is given.
                .ignored =
                    "num_mel_bins encoder_layers encoder_attention_heads encoder_ffn_dim "
