@@ -30,7 +30,7 @@ std::optional<Index> tokenLines(View& view, const char* name, const std::vector<
   ImFont* const font = view.fonts->monoSmall;
   std::optional<Index> clicked;
   constexpr Index kMost = 120;
-  for (Index i = 0; i < std::min(std::ssize(tokens), kMost); ++i) {
+  for (Index i = 0; i < std::min<Index>(std::ssize(tokens), kMost); ++i) {
     const std::string word = fitted(font, tokens[attention::asSize(i)].text, width);
     const float wide = textWidth(font, word);
     if (at.x > start.x && at.x + wide > start.x + width) at = ImVec2(start.x, at.y + line);
