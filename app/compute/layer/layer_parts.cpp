@@ -21,14 +21,9 @@ namespace {
 /// cross heads what the encoder made.
 attention::Status takeModelInputs(const Setup& setup, const LineTokens& line, Resources& resources,
                                   const std::stop_token& stop, LayerParts& parts) {
-  const Index layer = setup.subject.layer;
-  auto request = passRequest(setup, line.queries, resources.inputs);
+  auto request = layerRequest(setup, line.queries, resources.inputs);
   if (!request) return request.error();
-  request->layers = std::vector{layer};
-  request->depth = layer + 1;
-  request->weights = false;
   request->input = true;
-  request->logits = attention::LogitRows::none;
   attention::ModelSession session(setup.subject.opened->model);
   auto pass = session.append(line.ids, *request, stop);
   if (!pass) return pass.error();

@@ -90,6 +90,17 @@ Result<PassRequest> passRequest(const Setup& setup, const std::vector<Token>& to
   return request;
 }
 
+Result<PassRequest> layerRequest(const Setup& setup, const std::vector<attention::Token>& tokens,
+                                 InputCache& cache) {
+  Result<PassRequest> request = passRequest(setup, tokens, cache);
+  if (!request) return request;
+  request->layers = std::vector{setup.subject.layer};
+  request->depth = setup.subject.layer + 1;
+  request->weights = false;
+  request->logits = attention::LogitRows::none;
+  return request;
+}
+
 Result<PassRequest> stackRequest(const Setup& setup, const LineTokens& line, Index sequence,
                                  InputCache& cache) {
   PassRequest request;
@@ -112,13 +123,9 @@ Result<PassRequest> stackRequest(const Setup& setup, const LineTokens& line, Ind
 
 Result<std::shared_ptr<const attention::LayerResult>> runLayer(const Setup& setup, const ModelText& text,
                                                                InputCache& cache, std::stop_token stop) {
-  Result<PassRequest> request = passRequest(setup, text.tokens, cache);
+  Result<PassRequest> request = layerRequest(setup, text.tokens, cache);
   if (!request) return request.error();
-  request->layers = std::vector{setup.subject.layer};
-  request->depth = setup.subject.layer + 1;
-  request->weights = false;
   request->projections = true;
-  request->logits = attention::LogitRows::none;
   attention::ModelSession session(setup.subject.opened->model);
   auto pass = session.append(text.ids, *request, stop);
   if (!pass) return pass.error();

@@ -20,6 +20,10 @@ attention::MaskLayers layersInForce(const Setup& setup, const attention::MaskLay
 attention::Result<attention::PassRequest> passRequest(const Setup& setup,
                                                       const std::vector<attention::Token>& tokens,
                                                       InputCache& cache);
+/// The same as far as the scene's layer, of which nothing is kept until it is asked for.
+attention::Result<attention::PassRequest> layerRequest(const Setup& setup,
+                                                       const std::vector<attention::Token>& tokens,
+                                                       InputCache& cache);
 /// The same for all layers of a stack that is made here, on one line of the batch: its masks are the scene's.
 attention::Result<attention::PassRequest> stackRequest(const Setup& setup, const LineTokens& line,
                                                        Index sequence, InputCache& cache);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "app/compute/layer/model_pass.h"
 #include "app/compute/layer/score_text.h"
 #include "app/pages/mask/mask_state.h"
 #include "app/platform/track.h"
@@ -125,7 +126,7 @@ namespace {
 void figureWords(const Scene& scene, MaskState& page, const MapSpec& spec, const ImRect& cells, ImVec2 at) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
-  const attention::MaskLayers& layers = scene.setup.mask.layers;
+  const attention::MaskLayers layers = layersInForce(scene.setup, scene.setup.mask.layers);
   const std::string text = layers.empty() ? "full" : attention::maskText(layers);
   const float room = std::max(cells.Max.x - at.x + legendRoom(view), view.px(300));
   paintText(list, view.fonts->monoSmall, at, view.theme->secondary,
