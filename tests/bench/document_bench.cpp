@@ -31,7 +31,9 @@ BENCHMARK(frameOfLayers)->Arg(10)->Arg(4000)->Unit(benchmark::kMillisecond);
 
 void frameOfText(benchmark::State& state) {
   app::Scene scene = app::openingScene();
-  for (int i = 0; i < state.range(0); ++i) scene.setup.input.text += "word ";
+  std::string text;
+  for (int i = 0; i < state.range(0); ++i) text += "word ";
+  scene.setup.input.text = std::move(text);
   drawFrames(state, scene);
 }
 BENCHMARK(frameOfText)->Arg(10)->Arg(800'000)->Unit(benchmark::kMillisecond);

@@ -114,7 +114,7 @@ void BM_Decode(benchmark::State& state) {
   const Stack keys(config.kvHeads, cached, config.headDim), values = keys;
   AttentionResult result;
   result.q = Stack(config.heads, 1, config.headDim);
-  const CacheView cache{CacheType::f32, keys.data(), values.data(), cached, cached * config.headDim};
+  const headscope::attention::CacheView cache{CacheType::f32, keys.data(), values.data(), cached, cached * config.headDim};
   for (auto _ : state) benchmark::DoNotOptimize(decodeHeads(config, {}, cache, Keep::output, result));
   countWork(state, "bytes",
             static_cast<double>(kvCacheBytes(config.kvHeads, config.headDim, cached, sizeof(float))));
