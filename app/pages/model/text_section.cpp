@@ -7,6 +7,7 @@
 #include "app/pages/model/model_state.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/text/number_text.h"
+#include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 #include "app/widgets/text/text_box.h"
