@@ -113,14 +113,15 @@ bool Session::wantsToQuit() const {
   return leaving_ == Leaving::now || (leaving_ == Leaving::whenWritten && !services_.files.writesPending());
 }
 
-bool Session::stop(std::chrono::milliseconds within) {
+bool Session::stop() {
+  using namespace std::chrono_literals;
   if (recovery_.store) {
     noteUnsaved();
     (void)recovery_.store->write();
   }
   services_.workers.stop();
   services_.files.stop();
-  return services_.workers.finished(within) && services_.files.stopped(within / 4);
+  return services_.workers.finished(150ms) && services_.files.stopped(50ms);
 }
 
 void Session::recoverWith(std::shared_ptr<RecoveryStore> store) {

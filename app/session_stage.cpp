@@ -41,8 +41,7 @@ void Session::prepareStage(int width, int height) {
     stage.magnified += std::clamp(wanted - stage.magnified, -step, step);
   if (stage.magnified != wanted) view.redraw(2);
   ui_.magnify(ImGui::GetIO().MousePos, stage.magnified);
-  // Of a figure nothing but what is recorded is looked at.
-  ui_.freeze(stage.frozen || view.figure);
+  ui_.freeze(stage.frozen);
 }
 
 void Session::noteKey(const Action& action) {

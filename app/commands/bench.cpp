@@ -66,7 +66,7 @@ Result<BenchShape> shapeOf(const BenchOptions& options) {
 
 BenchParts partsOf(const std::vector<std::string>& only) {
   if (only.empty()) return {};
-  BenchParts parts{false, false, false, false};
+  BenchParts parts{false, false, false, false, false};
   for (const std::string& part : only) {
     parts.forward |= part == "forward";
     parts.decode |= part == "decode";
@@ -88,7 +88,8 @@ attention::Status checkRounds(int rounds) {
 int benchWholeModel(const BenchOptions& options) {
   if (options.tokens < 1 || options.tokens > kMost)
     return usage({fmt::format("--tokens is {}, expected 1 to {}", options.tokens, kMost)});
-  const Result<BenchReport> report = benchModel(options.model, options.tokens, options.rounds);
+  const Result<BenchReport> report =
+      benchModel(options.model, options.tokens, partsOf(options.only), options.rounds);
   return report ? printReport(*report, options.json) : fail(report.error());
 }
 
@@ -156,7 +157,10 @@ void addBenchCommand(CLI::App& app, int& exitCode) {
   command->add_option("-o,--output", options->output, "With --growth: the SVG, PNG or PDF to write");
   command->add_option("--rounds", options->rounds, "Number of rounds; each measures everything once")
       ->capture_default_str();
-  command->add_option("--only", options->only, "Measure only these: any of forward, decode, map and window")
+  command
+      ->add_option(
+          "--only", options->only,
+          "Measure only these: any of forward, decode, map and window; with --model, forward and decode")
       ->delimiter(',')
       ->check(CLI::IsMember({"forward", "decode", "map", "window"}));
   command->add_flag("--json", options->json, "Print JSON instead of a table");

@@ -13,7 +13,6 @@
 #include "attention/formats/files/regular_file.h"
 #include "attention/formats/masks/mask_file.h"
 #include "attention/masks/code.h"
-#include "attention/text/ascii.h"
 #include "attention/text/tokenizer.h"
 
 namespace headscope::app {
@@ -41,7 +40,10 @@ Status checkRange(const char* option, std::optional<Index> value, Index low, Ind
 }
 
 std::string endingOf(const std::string& path) {
-  return attention::lowerCase(std::filesystem::path(path).extension().string());
+  std::string ending = std::filesystem::path(path).extension().string();
+  for (char& c : ending)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return ending;
 }
 
 /// Options whose value is wrong whatever the mask.

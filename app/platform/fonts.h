@@ -37,7 +37,8 @@ class FontBook {
 
   /// What Dear ImGui's context is made with. Waits for the other thread.
   ImFontAtlas& atlas();
-  void setScale(float scale) { scale_ = scale; }
+  /// True if `scale` differs from the last one asked for.
+  bool setScale(float scale);
   /// Rebuilds the atlas, where it is of another scale.
   void build();
 

@@ -41,8 +41,8 @@ void dropUnseen(ImDrawData& data) {
 
 }  // namespace
 
-Ui::Ui(std::shared_ptr<FontBook> fonts, bool draws)
-    : fonts_(std::move(fonts)), draws_(draws), context_(ImGui::CreateContext(&fonts_->atlas())) {
+Ui::Ui(std::unique_ptr<FontBook> fonts)
+    : fonts_(std::move(fonts)), context_(ImGui::CreateContext(&fonts_->atlas())) {
   ImGui::SetCurrentContext(context_);
   ImGuiIO& io = ImGui::GetIO();
   io.UserData = &state_;
@@ -50,10 +50,6 @@ Ui::Ui(std::shared_ptr<FontBook> fonts, bool draws)
   io.LogFilename = nullptr;
   io.ConfigInputTextCursorBlink = false;  // a blinking cursor would keep the loop drawing
   compat::setUpKeys(io);
-  if (!draws_) {
-    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
-    return;
-  }
   if (!ImGui_ImplOpenGL3_Init(render::isDesktopGl() ? "#version 330" : "#version 300 es")) {
     ImGui::DestroyContext(context_);
     throw std::runtime_error(
@@ -66,13 +62,13 @@ Ui::~Ui() {
   makeCurrent();
   magnified_.painter.reset();
   picture_.reset();
-  if (draws_) ImGui_ImplOpenGL3_Shutdown();
+  ImGui_ImplOpenGL3_Shutdown();
   ImGui::DestroyContext(context_);
   ImGui::SetCurrentContext(other);
 }
 
 void Ui::setScale(float scale) {
-  fonts_->setScale(scale);
+  fontsStale_ = fonts_->setScale(scale) || fontsStale_;
 }
 
 void Ui::hidePointer() {
@@ -151,17 +147,18 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
   ImGuiIO& io = ImGui::GetIO();
   io.DisplaySize = ImVec2(static_cast<float>(width), static_cast<float>(height));
   io.DeltaTime = elapsed > 0 ? static_cast<float>(elapsed) : 1.0f / 60;
-  if (std::exchange(fontsAt_, fonts_->scale()) != fonts_->scale()) {
+  if (fontsStale_) {
     fonts_->build();
-    if (draws_) compat::refreshFontTexture();
+    compat::refreshFontTexture();
     damage_.forget();
     state_.typesetter.setAtlas(fonts_->sources());
+    fontsStale_ = false;
   }
   state_.typesetter.beginFrame();
   while (true) {
     const FrameInput input = input_.takeFrame();
     feed(input);
-    if (draws_) ImGui_ImplOpenGL3_NewFrame();
+    ImGui_ImplOpenGL3_NewFrame();
     ImGui::NewFrame();
     state_.tracks.clear();
     state_.tokens.clear();
@@ -176,7 +173,7 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
     io.DeltaTime = 1e-4f;  // the same moment, only the next edge of it
   }
   ImGui::Render();
-  if (frozen_ || !draws_) return;
+  if (frozen_) return;
   dropUnseen(*ImGui::GetDrawData());
   if (keep_ == Keep::picture) {
     if (!picture_ || picture_->width() != width || picture_->height() != height)

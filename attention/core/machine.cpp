@@ -10,6 +10,10 @@ MachineCeilings measureCeilings() {
   return {kernels::fmaCeiling(pool), kernels::readCeiling(pool)};
 }
 
+float readOnce(std::span<const std::uint8_t> bytes) {
+  return kernels::readOnce(kernels::sharedPool(), bytes);
+}
+
 int kernelThreads() {
   return kernels::sharedPool().threads();
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include "attention/core/result.h"
@@ -14,6 +16,9 @@ struct MachineCeilings {
 
 /// Takes a tenth of a second and, while it does, 256 MiB. Throws std::bad_alloc.
 MachineCeilings measureCeilings();
+
+/// Reads all bytes once on the kernels' threads, as fast as they can be read; what it returns says nothing.
+float readOnce(std::span<const std::uint8_t> bytes);
 
 /// Threads the kernels work on, the calling one included.
 int kernelThreads();

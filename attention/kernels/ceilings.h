@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,6 +15,8 @@ namespace headscope::attention::kernels {
 double fmaCeiling(Pool& pool);
 /// Reading 256 MiB once, on all threads; bytes a second. Throws std::bad_alloc.
 double readCeiling(Pool& pool);
+/// Reads all bytes once, on all threads, and does nothing else but add them up as floats.
+float readOnce(Pool& pool, std::span<const std::uint8_t> bytes);
 
 /// The instruction set the kernels chose, as Highway names it: "AVX2", "AVX3_ZEN4", "SSE4".
 const char* targetName();

@@ -71,7 +71,7 @@ void storeGroup(const DigitForm& form, const WholeGroup& group, size_t index, co
     vector = index / 8 * 4 + index % 8 / 4 * 2 + index % 2, half = index % 4 / 2;
   std::int8_t* const digits = to.digits + 3 * kWide * vector + kGroup * half;
   std::int32_t* const taken = to.taken + kLanes * vector + 8 * half;
-  std::int32_t all = 0;
+  std::int32_t all[2] = {0, 0};
   for (size_t i = 0; i < kGroup; ++i) {
     // Each digit is the signed lowest byte of what is left.
     const std::int32_t whole = group.numbers[i];
@@ -81,21 +81,27 @@ void storeGroup(const DigitForm& form, const WholeGroup& group, size_t index, co
     digits[i] = static_cast<std::int8_t>((rest - middle) >> 8);
     digits[i + kWide] = middle;
     digits[i + 2 * kWide] = last;
-    all += whole;
+    all[i / 16] += whole;
   }
   for (size_t i = 0; i < 8; ++i) {
     const std::int32_t* const four = group.numbers + 4 * i;
     taken[i] = -form.taken * (four[0] + four[1] + four[2] + four[3]);
   }
+  const auto storeSum = [&](size_t at, std::int32_t sum) {
+    float* const scales = to.scales + at / 4 * 8 + at % 4;
+    scales[0] = group.scale;
+    scales[4] = -group.scale * static_cast<float>(sum);
+  };
   switch (form.scales) {
     case DigitForm::Scales::ofLanes:
       return std::fill_n(to.scales + kLanes * vector + 8 * half, 8, group.scale), void();
     case DigitForm::Scales::of16:
       return std::fill_n(to.scales + 2 * index, 2, group.scale), void();
+    case DigitForm::Scales::withSums16:
+      for (size_t i = 0; i < 2; ++i) storeSum(2 * index + i, all[i]);
+      return;
     case DigitForm::Scales::withSums32:
-      float* const scales = to.scales + index / 4 * 8 + index % 4;
-      scales[0] = group.scale;
-      scales[4] = -group.scale * static_cast<float>(all);
+      storeSum(index, all[0] + all[1]);
   }
 }
 
@@ -113,23 +119,19 @@ bool splitNumbers(WeightType type, const float* x, const DigitRow& to) {
   return lost <= 0x1p-18f * rest;
 }
 
-float digitProduct(WeightType type, const unsigned char* weights, const DigitRow& x) {
-  switch (type) {
-    case WeightType::q4_k:
-      return largeBlocks<DigitsOfQ4_K>(weights, x);
-    case WeightType::q5_k:
-      return largeBlocks<DigitsOfQ5_K>(weights, x);
-    case WeightType::q6_k:
-      return largeBlocks<DigitsOfQ6_K>(weights, x);
-    case WeightType::q8_0:
-      return smallBlocks<DigitsOfQ8_0>(weights, x);
-    default:
-      return smallBlocks<DigitsOfQ4_0>(weights, x);
-  }
-}
-
-void productsOfDigits(const WeightColumns& weight, size_t count, const DigitRow& x, float* y) {
-  for (size_t o = 0; o < count; ++o) y[o] = digitProduct(weight.type, weight.output(o), x);
+/// Rows are taken by four at a time, so that codes are unpacked once for them and sums stay in registers.
+void productsOfDigits(const WeightColumns& weight, size_t count, const DigitRow* x, size_t rows, float* y,
+                      size_t yRow) {
+  withDigits(weight.type, [&](auto type) HWY_ATTR {
+    using Type = decltype(type);
+    size_t row = 0;
+    for (; row + 4 <= rows; row += 4) outputsOfRows<Type, 4>(weight, count, x + row, y + row * yRow, yRow);
+    if (row + 2 <= rows) {
+      outputsOfRows<Type, 2>(weight, count, x + row, y + row * yRow, yRow);
+      row += 2;
+    }
+    if (row < rows) outputsOfRows<Type, 1>(weight, count, x + row, y + row * yRow, yRow);
+  });
 }
 
 #else
@@ -143,7 +145,7 @@ size_t digitLanes() {
 bool splitNumbers(WeightType, const float*, const DigitRow&) {
   return false;
 }
-void productsOfDigits(const WeightColumns&, size_t, const DigitRow&, float*) {}
+void productsOfDigits(const WeightColumns&, size_t, const DigitRow*, size_t, float*, size_t) {}
 
 #endif
 
@@ -176,31 +178,9 @@ bool splitRow(WeightType type, const float* x, std::size_t in, DigitRow& to) {
   return HWY_DYNAMIC_DISPATCH(splitNumbers)(type, x, to);
 }
 
-bool DigitRows::split(std::span<const LinearMap> maps, const float* x, std::size_t numbers) {
-  used_ = 0;
-  bool all = true;
-  for (const LinearMap& map : maps) {
-    if (isPlain(map.type)) continue;
-    const auto known = std::find_if(entries_.begin(), entries_.begin() + used_,
-                                    [&](const Entry& entry) { return entry.type == map.type; });
-    if (known != entries_.begin() + used_) continue;
-    if (used_ == entries_.size()) entries_.emplace_back();
-    Entry& entry = entries_[used_++];
-    entry.type = map.type;
-    entry.usable = multipliesDigits(map.type) && splitRow(map.type, x, numbers, entry.row);
-    all = all && entry.usable;
-  }
-  return all;
-}
-
-const DigitRow* DigitRows::of(WeightType type) const {
-  for (std::size_t i = 0; i < used_; ++i)
-    if (entries_[i].type == type && entries_[i].usable) return &entries_[i].row;
-  return nullptr;
-}
-
-void multiplyDigits(const WeightColumns& weight, std::size_t count, const DigitRow& x, float* y) {
-  HWY_DYNAMIC_DISPATCH(productsOfDigits)(weight, count, x, y);
+void multiplyDigits(const WeightColumns& weight, std::size_t count, std::span<const DigitRow> x, float* y,
+                    std::size_t yRow) {
+  HWY_DYNAMIC_DISPATCH(productsOfDigits)(weight, count, x.data(), x.size(), y, yRow);
 }
 
 }  // namespace headscope::attention::kernels

@@ -2,15 +2,13 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "attention/kernels/digit_row.h"
-#include "attention/kernels/gemm.h"
 #include "attention/kernels/gemm_block.h"
 
 namespace headscope::attention::kernels {
 
-// One row of input times weights in blocks, in whole numbers. A block's weights are d·q or d·q − m with small
+// Rows of input times weights in blocks, in whole numbers. A block's weights are d·q or d·q − m with small
 // whole q (weight_blocks-inl.h has the formats). Of the input, each 32 numbers share a power of two s:
 //
 //   x ≈ s·D,  D = 2¹⁶·D₀ + 2⁸·D₁ + D₂,  |D| < 2²³,  each Dₖ in a signed byte,
@@ -32,25 +30,9 @@ bool multipliesDigits(WeightType type);
 /// 256. False, and nothing usable, where whole numbers aren't exact enough.
 bool splitRow(WeightType type, const float* x, std::size_t in, DigitRow& to);
 
-/// y[o] = Σ weight[o]·x for `count` outputs, without bias. Both of one type.
-void multiplyDigits(const WeightColumns& weight, std::size_t count, const DigitRow& x, float* y);
-
-/// A row of input split for each type of weights that some maps have.
-class DigitRows {
- public:
-  /// False where products of some weights in blocks need x itself.
-  bool split(std::span<const LinearMap> maps, const float* x, std::size_t in);
-  /// For weights of the type; null where floats are multiplied.
-  const DigitRow* of(WeightType type) const;
-
- private:
-  struct Entry {
-    WeightType type;
-    bool usable;
-    DigitRow row;
-  };
-  std::vector<Entry> entries_;  ///< of which the first `used_` are this row's; others keep their memory
-  std::size_t used_ = 0;
-};
+/// y[r·yRow + o] = Σ weight[o]·x[r] for `count` outputs, without bias. All of one type; each row's sum is
+/// added up in the same order however many there are.
+void multiplyDigits(const WeightColumns& weight, std::size_t count, std::span<const DigitRow> x, float* y,
+                    std::size_t yRow);
 
 }  // namespace headscope::attention::kernels

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "attention/kernels/buffer.h"
-#include "attention/kernels/digits.h"
+#include "attention/kernels/digit_maps.h"
 #include "attention/kernels/gemm_block.h"
+#include "attention/kernels/map_tasks.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/gemm.cpp"
@@ -151,58 +152,7 @@ HWY_EXPORT(gemmBlock);
 HWY_EXPORT(addBias);
 HWY_EXPORT(mapRow);
 
-/// Multiply-adds of a task at the most, so that a stop is noticed within milliseconds.
-constexpr std::size_t kTaskWork = std::size_t{200} << 20;
-
-struct Task {
-  const LinearMap* map;
-  std::size_t row, rows, column, columns;
-};
-
-std::vector<Task> tasksFor(std::size_t rows, std::size_t in, std::span<const LinearMap> maps,
-                           std::size_t panelRows) {
-  std::size_t step =
-      std::clamp(kTaskWork / (kGemmColumns * std::max<std::size_t>(in, 1)), panelRows, kGemmRows);
-  step = step / panelRows * panelRows;
-  std::vector<Task> tasks;
-  for (const LinearMap& map : maps)
-    for (std::size_t column = 0; column < map.out; column += kGemmColumns)
-      for (std::size_t row = 0; row < rows; row += step)
-        tasks.push_back(
-            {&map, row, std::min(step, rows - row), column, std::min(kGemmColumns, map.out - column)});
-  return tasks;
-}
-
-/// The weights of a task's outputs.
-WeightColumns weightsOf(const Task& task, std::size_t in) {
-  const LinearMap& map = *task.map;
-  const std::size_t row = map.weightRow ? map.weightRow : map.transposed ? map.out : in;
-  return {
-      static_cast<const unsigned char*>(map.weight), map.type, map.transposed, row, task.column, map.paired,
-      static_cast<const unsigned char*>(map.scales)};
-}
-
-const float* biasOf(const Task& task) {
-  return task.map->bias ? task.map->bias + task.column : nullptr;
-}
-
-float* place(const Columns<float>& y, std::size_t row, std::size_t column) {
-  return y.data + column / y.width * y.groupStride + row * y.rowStride + column % y.width;
-}
-
-/// From a block to where its columns belong, group by group.
-void scatter(const Task& task, const float* c, std::size_t cRow) {
-  const Columns<float>& y = task.map->y;
-  for (std::size_t column = 0; column < task.columns;) {
-    const std::size_t count = std::min(task.columns - column, y.width - (task.column + column) % y.width);
-    for (std::size_t row = 0; row < task.rows; ++row)
-      std::memcpy(place(y, task.row + row, task.column + column), c + row * cRow + column,
-                  count * sizeof(float));
-    column += count;
-  }
-}
-
-void perform(const Task& task, std::size_t in, const float* packed, std::size_t panel) {
+void perform(const MapTask& task, std::size_t in, const float* packed, std::size_t panel) {
   static thread_local Buffer panels, sums;
   const std::size_t wide = (task.columns + panel - 1) / panel * panel;
   const Columns<float>& y = task.map->y;
@@ -213,7 +163,7 @@ void perform(const Task& task, std::size_t in, const float* packed, std::size_t 
                   .rows = task.rows,
                   .columns = task.columns,
                   .bias = biasOf(task)};
-  block.c = direct ? place(y, task.row, task.column) : sums.atLeast(task.rows * wide);
+  block.c = direct ? placeOf(task, 0, 0) : sums.atLeast(task.rows * wide);
   block.cRow = direct ? y.rowStride : wide;
   HWY_DYNAMIC_DISPATCH(gemmBlock)
   (block, weightsOf(task, in), panels.atLeast((wide + panel) * std::min(in, kGemmDepth)));
@@ -222,7 +172,7 @@ void perform(const Task& task, std::size_t in, const float* packed, std::size_t 
 
 /// Some outputs of a single row of input, over steps step … step+steps−1 of the sums.
 struct RowTask {
-  Task outputs;
+  MapTask outputs;
   std::size_t step, steps;
   float* partial;        ///< where the sums wait for those of other steps; null where these are all
   std::size_t maps = 1;  ///< whose outputs lie behind each other in the weight's rows
@@ -255,7 +205,8 @@ std::vector<RowTask> rowTasks(std::size_t in, std::span<const LinearMap> maps, B
   std::vector<RowTask> tasks;
   for (std::size_t m = 0; m < maps.size();) {
     if (!maps[m].transposed) {
-      for (const Task& task : tasksFor(1, in, maps.subspan(m, 1), 1)) tasks.push_back({task, 0, in, nullptr});
+      for (const MapTask& task : tasksFor(1, in, maps.subspan(m, 1), 1))
+        tasks.push_back({task, 0, in, nullptr});
       ++m;
       continue;
     }
@@ -269,7 +220,7 @@ std::vector<RowTask> rowTasks(std::size_t in, std::span<const LinearMap> maps, B
   return tasks;
 }
 
-void finishRow(const Task& outputs, float* sums) {
+void finishRow(const MapTask& outputs, float* sums) {
   HWY_DYNAMIC_DISPATCH(addBias)(biasOf(outputs), 1, outputs.columns, sums, outputs.columns);
   scatter(outputs, sums, outputs.columns);
 }
@@ -287,24 +238,14 @@ void addPartials(const std::vector<RowTask>& tasks, std::size_t i) {
   }
 }
 
-/// A row of input in the order of its columns.
-void gatherRow(std::size_t in, const Columns<const float>& x, std::vector<float>& row) {
-  row.clear();
-  for (std::size_t column = 0; column < in; column += x.width) {
-    const float* const group = x.data + column / x.width * x.groupStride;
-    row.insert(row.end(), group, group + std::min(x.width, in - column));
-  }
-}
-
 /// One row has no use for panels: each weight takes part once.
 bool applyToRow(Pool& pool, std::size_t in, const Columns<const float>& x, std::span<const LinearMap> maps,
                 const std::stop_token& stop) {
   static thread_local std::vector<float> kept;
   std::vector<float> row = std::move(kept);
-  gatherRow(in, x, row);
-  static thread_local DigitRows keptDigits;
-  DigitRows digits = std::move(keptDigits);
-  if (!digits.split(maps, row.data(), in))
+  row.resize(in);
+  gatherRow(in, x, 0, row.data());
+  if (std::any_of(maps.begin(), maps.end(), [](const LinearMap& map) { return !isPlain(map.type); }))
     for (std::size_t k = 0; k < in; k += kSummed)
       row.push_back(std::accumulate(row.begin() + k, row.begin() + std::min(k + kSummed, in), 0.0f));
   static thread_local Buffer keptSums;
@@ -315,16 +256,12 @@ bool applyToRow(Pool& pool, std::size_t in, const Columns<const float>& x, std::
     const WeightColumns weights = weightsOf(task.outputs, in);
     float own[kGemmColumns];
     float* const to = task.partial ? task.partial : own;
-    if (const DigitRow* const whole = digits.of(weights.type))
-      multiplyDigits(weights, task.outputs.columns, *whole, to);
-    else
-      HWY_DYNAMIC_DISPATCH(mapRow)
+    HWY_DYNAMIC_DISPATCH(mapRow)
     (row.data() + task.step, row.data() + in, weights, task.step, task.steps, task.outputs.columns, to);
     if (!task.partial) finishRow(task.outputs, own);
   });
   for (std::size_t i = 0; done && i < tasks.size(); ++i) addPartials(tasks, i);
   keptSums = std::move(sums);
-  keptDigits = std::move(digits);
   kept = std::move(row);
   return done;
 }
@@ -333,6 +270,12 @@ bool applyToRow(Pool& pool, std::size_t in, const Columns<const float>& x, std::
 
 bool applyMaps(Pool& pool, std::size_t rows, std::size_t in, const Columns<const float>& x,
                std::span<const LinearMap> maps, const std::stop_token& stop) {
+  std::vector<LinearMap> others;
+  if (rows <= kFewRows && anyDigits(maps)) {
+    if (!applyDigits(pool, rows, in, x, maps, others, stop)) return false;
+    if (others.empty()) return true;
+    maps = others;
+  }
   if (rows == 1) return applyToRow(pool, in, x, maps, stop);
   static thread_local Buffer kept;
   // Taken for as long as it is in use: a task of somebody else's run on this thread may ask for its own.
@@ -351,7 +294,7 @@ bool applyMaps(Pool& pool, std::size_t rows, std::size_t in, const Columns<const
     }
   });
   if (done) {
-    const std::vector<Task> tasks = tasksFor(rows, in, maps, panelRows);
+    const std::vector<MapTask> tasks = tasksFor(rows, in, maps, panelRows);
     done = pool.run(tasks.size(), stop, [&](std::size_t i) { perform(tasks[i], in, packed, panel); });
   }
   kept = std::move(buffer);

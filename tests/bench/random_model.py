@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes a model's folder with random weights, for measuring: random_model.py FOLDER [--family gpt2|llama]
-[--dtype F32|BF16] [--layers N --width D --heads H --kv-heads G --inner F --vocabulary V --positions P --seed S].
+[--gguf] [--dtype F32|F16|BF16|Q4_K|…] [--layers N --width D --heads H --kv-heads G --inner F --vocabulary V --positions P --seed S].
 
 The shapes are GPT-2's unless options say otherwise; what comes out of such a model is noise. Needs NumPy."""
 
@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import struct
+import sys
 
 import numpy as np
 
@@ -33,7 +34,8 @@ def gpt2(o):
 def llama(o):
     config = {"model_type": "llama", "hidden_size": o.width, "intermediate_size": o.inner,
               "num_hidden_layers": o.layers, "num_attention_heads": o.heads, "num_key_value_heads": o.kv_heads,
-              "vocab_size": o.vocabulary, "max_position_embeddings": o.positions, "rms_norm_eps": 1e-5}
+              "vocab_size": o.vocabulary, "max_position_embeddings": o.positions, "rms_norm_eps": 1e-5,
+              "tie_word_embeddings": True}
     d, f, keys = o.width, o.inner, o.width // o.heads * o.kv_heads
     shapes = {"model.embed_tokens.weight": (o.vocabulary, d), "model.norm.weight": (d,)}
     for i in range(o.layers):
@@ -49,28 +51,21 @@ def llama(o):
 def values(name, shape, rng):
     if len(shape) == 1:
         return np.full(shape, 0.0 if name.endswith(".bias") else 1.0, np.float32)
-    return rng.standard_normal(shape, np.float32) * np.float32(0.02)
+    # Large tensors repeat themselves: drawing a thousand million numbers takes longer than measuring them.
+    count = int(np.prod(shape))
+    drawn = rng.standard_normal(min(count, 1 << 22), np.float32) * np.float32(0.02)
+    return np.resize(drawn, shape)
 
 
 def stored(array, dtype):
-    if dtype == "F32":
-        return array.tobytes()
-    bits = array.view(np.uint32)
-    return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16).tobytes()
+    if dtype == "BF16":
+        bits = array.view(np.uint32)
+        return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16).tobytes()
+    return array.astype({"F32": "<f4", "F16": "<f2"}[dtype]).tobytes()
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder")
-    parser.add_argument("--family", choices=("gpt2", "llama"), default="gpt2")
-    parser.add_argument("--dtype", choices=("F32", "BF16"), default="F32")
-    for name, standard in (("layers", 12), ("width", 768), ("heads", 12), ("kv-heads", 12), ("inner", 3072),
-                           ("vocabulary", 50257), ("positions", 1024), ("seed", 1)):
-        parser.add_argument("--" + name, type=int, default=standard)
-    o = parser.parse_args()
-    config, shapes = {"gpt2": gpt2, "llama": llama}[o.family](o)
-    os.makedirs(o.folder, exist_ok=True)
-    size = {"F32": 4, "BF16": 2}[o.dtype]
+def write_safetensors(o, config, shapes):
+    size = 4 if o.dtype == "F32" else 2
     header, end = {}, 0
     for name, shape in shapes.items():
         begin, end = end, end + size * int(np.prod(shape))
@@ -84,6 +79,47 @@ def main():
             file.write(stored(values(name, shape, rng), o.dtype))
     with open(os.path.join(o.folder, "config.json"), "w") as file:
         json.dump(config, file, indent=1)
+
+
+def write_gguf(o, config, shapes):
+    """Blocks of random bits, whose scales make numbers of the same size."""
+    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "attention", "models", "gguf"))
+    import gguf_blocks
+    import write_gguf as writer
+
+    rng = np.random.default_rng(o.seed)
+    tensors = {}
+    for name, shape in shapes.items():
+        target = writer.gguf_name(name, o.family)
+        if o.family == "gpt2" and len(shape) == 2 and target.startswith("blk."):
+            shape = shape[::-1]
+        kind = o.dtype if len(shape) > 1 else "F32"
+        if kind in gguf_blocks.TYPES:
+            count = int(np.prod(shape)) // gguf_blocks.TYPES[kind][1]
+            some = gguf_blocks.random_blocks(kind, min(count, 1 << 15), rng, spread=0.02)
+            data = np.resize(some, (count, some.shape[1])).tobytes()
+        else:
+            data = stored(values(name, shape, rng), kind)
+        tensors[target] = (shape, writer.type_number(kind), data)
+    tokens = [("tokenizer.ggml.model", "text", "gpt2"), ("tokenizer.ggml.pre", "text", "gpt-2"),
+              ("tokenizer.ggml.merges", "text[]", []),
+              ("tokenizer.ggml.tokens", "text[]", [f"t{i}" for i in range(o.vocabulary)])]
+    writer.write_gguf(os.path.join(o.folder, "model.gguf"), writer.sizes(config, o.family, o.family) + tokens, tensors)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder")
+    parser.add_argument("--family", choices=("gpt2", "llama"), default="gpt2")
+    parser.add_argument("--gguf", action="store_true", help="one GGUF file, model.gguf")
+    parser.add_argument("--dtype", default="F32", help="F32, F16 or BF16; with --gguf also a type of blocks, as Q4_K")
+    for name, standard in (("layers", 12), ("width", 768), ("heads", 12), ("kv-heads", 12), ("inner", 3072),
+                           ("vocabulary", 50257), ("positions", 1024), ("seed", 1)):
+        parser.add_argument("--" + name, type=int, default=standard)
+    o = parser.parse_args()
+    config, shapes = {"gpt2": gpt2, "llama": llama}[o.family](o)
+    os.makedirs(o.folder, exist_ok=True)
+    (write_gguf if o.gguf else write_safetensors)(o, config, shapes)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ struct BenchShape {
 /// Parts of the bench that can be run alone.
 struct BenchParts {
   bool forward = true, decode = true, map = true, window = true;
+  bool patches = true;  ///< of a whole model
 };
 
 /// What one run of something works through, counted by definition and not by what a kernel happens to do.
@@ -108,10 +109,11 @@ BenchReport runBench(const BenchShape& shape, const BenchParts& parts, int round
 /// Runs these cases once a round, each round beginning with another one.
 BenchReport runCases(const std::vector<BenchCase>& cases, int rounds);
 
-/// A checkpoint's folder: opening it, a pass over `tokens` random tokens with all attention kept, and a
-/// decode step behind them. Errors: what can't be opened, and more tokens than the model has positions.
+/// A checkpoint: opening it, alone and with the first layer of `tokens` random tokens; of `parts` a pass over
+/// them with all attention kept, a decode step behind them beside reading all weights once, and patches.
+/// Errors: what can't be opened, and more tokens than the model has positions.
 attention::Result<BenchReport> benchModel(const std::filesystem::path& folder, attention::Index tokens,
-                                          int rounds);
+                                          const BenchParts& parts, int rounds);
 
 /// Every step of the lessons that come with the program, from a key to its complete picture in the window's
 /// frames, and a claim over many weights. Throws std::runtime_error where there is no OpenGL, and for lessons

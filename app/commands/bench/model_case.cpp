@@ -9,6 +9,7 @@
 #include "app/compute/model/patch_grid.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/text/number_text.h"
+#include "attention/core/machine.h"
 #include "attention/core/random.h"
 #include "attention/models/families.h"
 #include "attention/models/session.h"
@@ -104,6 +105,35 @@ BenchCase openCase(const std::filesystem::path& folder) {
   return {{{"model_open", "opening the checkpoint", {}}}, run};
 }
 
+/// The time that a decode step can't go below.
+BenchCase readCase(const std::shared_ptr<const Model>& model) {
+  double bytes = 0;
+  for (const auto& [name, tensor] : model->checkpoint().tensors()) bytes += static_cast<double>(tensor.bytes);
+  const auto run = [model] {
+    return std::vector{medianSeconds(kModelCaseSeconds, [&] {
+      volatile float sum = 0;
+      for (const auto& [name, tensor] : model->checkpoint().tensors())
+        sum = sum + attention::readOnce({tensor.data, static_cast<std::size_t>(tensor.bytes)});
+    })};
+  };
+  return {{{"model_read", "reading all weights once", {BenchWork::Kind::bytes, bytes}}}, run};
+}
+
+/// What is waited for until a text's first pictures are there.
+BenchCase firstLayerCase(const std::filesystem::path& folder, const std::vector<Index>& ids) {
+  const auto run = [folder, ids] {
+    return std::vector{medianSeconds(kModelCaseSeconds, [&] {
+      Result<Model> opened = Model::open(folder);
+      attention::require(opened.ok(), "the model was there before");
+      attention::PassRequest request;
+      request.depth = 1;
+      ModelSession session(std::make_shared<const Model>(*std::move(opened)));
+      attention::require(session.append(ids, request).ok(), "the pass was refused");
+    })};
+  };
+  return {{{"model_first_layer", "opening it, and the text's first layer", {}}}, run};
+}
+
 constexpr Index kPatchedTokens = 20;
 
 /// A text with everything that its pass leaves behind, as patches take it.
@@ -144,7 +174,8 @@ BenchCase patchCase(const std::shared_ptr<const Model>& model, std::vector<Index
 
 }  // namespace
 
-Result<BenchReport> benchModel(const std::filesystem::path& folder, Index tokens, int rounds) {
+Result<BenchReport> benchModel(const std::filesystem::path& folder, Index tokens, const BenchParts& parts,
+                               int rounds) {
   Result<Model> opened = Model::open(folder);
   if (!opened) return opened.error();
   const auto model = std::make_shared<const Model>(*std::move(opened));
@@ -152,9 +183,13 @@ Result<BenchReport> benchModel(const std::filesystem::path& folder, Index tokens
   const std::vector<Index> ids = randomIds(*model, tokens);
   const bool decodes = config.causal;
   if (const auto fits = model->checkTokens(ids, decodes ? 1 : 0); !fits) return fits.error();
-  std::vector<BenchCase> cases{openCase(folder), passCase(model, ids)};
-  if (decodes) cases.push_back(decodeCase(model, ids));
-  if (decodes && model->guesses()) cases.push_back(patchCase(model, ids));
+  std::vector<BenchCase> cases{openCase(folder), firstLayerCase(folder, ids)};
+  if (parts.forward) cases.push_back(passCase(model, ids));
+  if (parts.decode && decodes) {
+    cases.push_back(readCase(model));
+    cases.push_back(decodeCase(model, ids));
+  }
+  if (parts.patches && decodes && model->guesses()) cases.push_back(patchCase(model, ids));
   BenchReport report = runCases(cases, rounds);
   report.title =
       fmt::format("{}, {} layers of {} heads over {} of size {}, {} wide, vocabulary of {}; {} tokens",

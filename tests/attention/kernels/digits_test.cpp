@@ -11,6 +11,8 @@
 
 #include "attention/core/random.h"
 #include "attention/kernels/ceilings.h"
+#include "attention/kernels/digit_maps.h"
+#include "attention/kernels/gemm.h"
 
 namespace headscope::attention::kernels::test {
 namespace {
@@ -59,10 +61,12 @@ class BlockRows {
     }
   }
 
-  std::vector<float> products(const std::vector<float>& x) const {
-    std::vector<float> y(out_);
-    LinearMap map{data(), nullptr, out_, {y.data(), out_, out_, 0}, type_};
-    EXPECT_TRUE(applyMaps(sharedPool(), 1, in_, {x.data(), in_, in_, 0}, {&map, 1}));
+  /// Of one row or several behind each other.
+  std::vector<float> products(const std::vector<float>& x, const float* bias = nullptr) const {
+    const std::size_t rows = x.size() / in_;
+    std::vector<float> y(rows * out_);
+    LinearMap map{data(), bias, out_, {y.data(), out_, out_, 0}, type_};
+    EXPECT_TRUE(applyMaps(sharedPool(), rows, in_, {x.data(), in_, in_, 0}, {&map, 1}));
     return y;
   }
 
@@ -173,11 +177,86 @@ TEST(Digits, infinitiesAndNanAreMultipliedAsFloats) {
   }
 }
 
+TEST(Digits, fewRowsGiveWhatEachGivesAlone) {
+  for (const WeightType type : kBlockTypes)
+    for (const std::size_t in : widthsOf(type)) {
+      const BlockRows weights(type, 67, in, false);
+      const std::vector<float> bias = gaussianRow(67);
+      for (const std::size_t rows : {2u, 3u, 4u, 5u, 7u, 8u, 12u, 13u}) {
+        std::vector<float> x = gaussianRow(rows * in);
+        for (std::size_t i = 0; i < x.size(); ++i) x[i] *= std::exp2(static_cast<float>(i / in) - 4);
+        const std::vector<float> together = weights.products(x, bias.data());
+        for (std::size_t row = 0; row < rows; ++row) {
+          const std::vector<float> one(x.begin() + static_cast<std::ptrdiff_t>(row * in),
+                                       x.begin() + static_cast<std::ptrdiff_t>((row + 1) * in));
+          const std::vector<float> alone = weights.products(one, bias.data());
+          for (std::size_t o = 0; o < 67; ++o) {
+            const float found = together[row * 67 + o];
+            // In whole numbers the very same; floats are added up in another order.
+            if (multipliesDigits(type) && rows <= kFewRows)
+              ASSERT_EQ(found, alone[o]) << static_cast<int>(type) << ", row " << row << " of " << rows;
+            else
+              ASSERT_NEAR(found, alone[o], 1e-4f * static_cast<float>(in << row)) << static_cast<int>(type);
+          }
+        }
+      }
+    }
+}
+
+TEST(Digits, ofARowThatCantBeSplitItsNeighboursAreRightToo) {
+  for (const WeightType type : kBlockTypes) {
+    const std::size_t in = widthsOf(type).back();
+    const BlockRows weights(type, 67, in, false);
+    const std::vector<float> good = gaussianRow(in);
+    std::vector<float> rows = good;
+    rows.insert(rows.end(), good.begin(), good.end());
+    rows.back() = std::numeric_limits<float>::infinity();
+    const std::vector<float> both = weights.products(rows), alone = weights.products(good);
+    for (std::size_t o = 0; o < 67; ++o) {
+      ASSERT_NEAR(both[o], alone[o], 1e-4f * static_cast<float>(in)) << static_cast<int>(type);
+      ASSERT_FALSE(std::isfinite(both[67 + o])) << static_cast<int>(type);
+    }
+  }
+}
+
+/// As a layer's maps are: of several types, one in whole numbers and one not, into heads.
+TEST(Digits, mapsOfSeveralTypesAreAppliedTogether) {
+  constexpr std::size_t kIn = 256, kOut = 64, kHead = 16;
+  const BlockRows first(WeightType::q4_k, kOut, kIn, false), second(WeightType::q6_k, kOut, kIn, false);
+  const std::vector<float> plain = gaussianRow(kIn * kOut);
+  for (const std::size_t rows : {1u, 3u}) {
+    const std::vector<float> x = gaussianRow(rows * kIn);
+    std::vector<float> y[3];
+    for (auto& each : y) each.resize(rows * kOut);
+    const auto heads = [&](std::vector<float>& to) {
+      return Columns<float>{to.data(), kHead, kHead, rows * kHead};
+    };
+    const LinearMap maps[] = {{first.data(), nullptr, kOut, heads(y[0]), WeightType::q4_k},
+                              {plain.data(), nullptr, kOut, heads(y[1]), WeightType::f32},
+                              {second.data(), nullptr, kOut, heads(y[2]), WeightType::q6_k}};
+    ASSERT_TRUE(applyMaps(sharedPool(), rows, kIn, {x.data(), kIn, kIn, 0}, maps));
+    const std::vector<float> expected[] = {first.products(x), {}, second.products(x)};
+    for (std::size_t row = 0; row < rows; ++row)
+      for (std::size_t o = 0; o < kOut; ++o) {
+        const std::size_t place = o / kHead * rows * kHead + row * kHead + o % kHead;
+        EXPECT_EQ(y[0][place], expected[0][row * kOut + o]);
+        EXPECT_EQ(y[2][place], expected[2][row * kOut + o]);
+        double sum = 0;
+        for (std::size_t i = 0; i < kIn; ++i)
+          sum += static_cast<double>(plain[o * kIn + i]) * static_cast<double>(x[row * kIn + i]);
+        EXPECT_NEAR(y[1][place], sum, 1e-3);
+      }
+  }
+}
+
 TEST(Digits, areUsedWhereTheProcessorHasProductsOfBytes) {
   const std::string target = targetName();
   if (target != "AVX2") GTEST_SKIP() << target << " may have none";
-  for (const WeightType type : {WeightType::q4_k, WeightType::q5_k, WeightType::q6_k, WeightType::q4_0})
-    EXPECT_TRUE(multipliesDigits(type));
+  for (const WeightType type : kBlockTypes) {
+    // Codes of eight bits are multiplied with VNNI alone.
+    const bool wide = type == WeightType::q8_0 || type == WeightType::iq4_nl || type == WeightType::iq4_xs;
+    EXPECT_NE(multipliesDigits(type), wide);
+  }
 }
 
 }  // namespace

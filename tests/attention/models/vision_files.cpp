@@ -40,9 +40,9 @@ std::vector<std::uint8_t> jpegBytes(const RgbPicture& picture) {
   return bytes;
 }
 
-VitFolder::VitFolder(Index classes)
+VitFolder::VitFolder()
     : tensors_(DType::F32, 5),
-      plain_(smallVit(classes)),
+      plain_(smallVit()),
       outcome_(plain_.run(tensors_, std::vector<Wide>(3, Wide::Zero(8, 8)))),
       folder_(plain_.config, tensors_.file()) {
   const auto png = pngBytes(patternedPicture(30, 20));

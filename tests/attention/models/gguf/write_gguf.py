@@ -90,15 +90,16 @@ def write_gguf(path, metadata, tensors, alignment=32, version=3):
     """`tensors`: name → (shape with the widest step first, number of the type, bytes)."""
     front = struct.pack("<IIQQ", 0x46554747, version, len(tensors), len(metadata)) + b"".join(
         entry(*one) for one in metadata)
-    at, data = 0, b""
+    at = 0
     for name, (shape, kind, values) in tensors.items():
-        data += b"\0" * (-len(data) % alignment)
         front += text(name) + struct.pack("<I", len(shape)) + b"".join(struct.pack("<Q", n) for n in reversed(shape))
-        front += struct.pack("<IQ", kind, len(data))
-        data += values
-    front += b"\0" * (-len(front) % alignment)
+        front += struct.pack("<IQ", kind, at)
+        at += len(values) + -len(values) % alignment
     with open(path, "wb") as file:
-        file.write(front + data)
+        file.write(front + b"\0" * (-len(front) % alignment))
+        for _, _, values in tensors.values():
+            file.write(b"\0" * (-file.tell() % alignment))
+            file.write(values)
 
 
 # What a checkpoint becomes
@@ -613,4 +614,5 @@ def main(what, source, *rest):
                 apart=what == "apart", split=what in ("split", "latents"))
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,282 @@
+// Blocks of 256 weights times whole numbers, compiled once for each target: no include guard but Highway's
+// own.
+#if defined(HEADSCOPE_KERNELS_DIGIT_LARGE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEADSCOPE_KERNELS_DIGIT_LARGE_INL_H_
+#undef HEADSCOPE_KERNELS_DIGIT_LARGE_INL_H_
+#else
+#define HEADSCOPE_KERNELS_DIGIT_LARGE_INL_H_
+#endif
+
+#include <cstdint>
+#include <cstring>
+
+#include "attention/kernels/digit_vectors-inl.h"
+#include "attention/kernels/weight_blocks-inl.h"
+
+// For each type: the bytes of a block, the factors of its groups (d and m times their whole numbers), and its
+// codes, a vector at a time. Blocks are as the functions read… of weight_blocks-inl.h have them.
+
+#if HEADSCOPE_DIGITS
+HWY_BEFORE_NAMESPACE();
+namespace headscope::attention::kernels::HWY_NAMESPACE {
+
+/// Which group of 32 numbers of a block is the vector's first or second.
+constexpr size_t groupOf(bool paired, size_t vector, size_t half) {
+  if (kWide == kGroup) return vector;
+  return paired ? vector / 2 * 4 + vector % 2 + 2 * half : 2 * vector + half;
+}
+
+/// Factors of a block's groups, in the order of DigitRow::scales.
+template <size_t kCount>
+struct Factors {
+  Lanes parts[kCount / kLanes];
+
+  HWY_INLINE Factors times(const float* x) const {
+    Factors product;
+    for (size_t i = 0; i < kCount / kLanes; ++i)
+      product.parts[i] = hn::Mul(parts[i], hn::LoadU(Lane(), x + i * kLanes));
+    return product;
+  }
+};
+
+/// 16 whole numbers, times `by`, to parts[0] and so on.
+template <class V>
+HWY_INLINE void storeFactors(V whole, Lanes by, Lanes* parts) {
+  const hn::DFromV<V> d;
+  const auto product = [&](auto some) HWY_ATTR {
+    return hn::Mul(hn::ConvertTo(Lane(), hn::PromoteTo(WholeLane(), some)), by);
+  };
+#if HWY_TARGET == HWY_AVX3
+  (void)d;
+  parts[0] = product(whole);
+#else
+  const hn::Half<decltype(d)> eight;
+  parts[0] = product(hn::LowerHalf(eight, whole));
+  parts[1] = product(hn::UpperHalf(eight, whole));
+#endif
+}
+
+/// Halves d and m of a block, each for four lanes in turn, as floats.
+HWY_INLINE Lanes alternating(const Byte* b) {
+  const hn::Rebind<hwy::float16_t, Lane> half;
+  const hn::Repartition<std::uint32_t, decltype(half)> pairs;
+  const hn::Repartition<Byte, decltype(half)> bytes;
+  HWY_ALIGN static constexpr Byte kOrder[16] = {0, 1, 0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3, 2, 3};
+  std::uint32_t both;
+  std::memcpy(&both, b, sizeof both);
+  const auto turns = hn::LoadDup128(bytes, kOrder);
+  return hn::PromoteTo(
+      Lane(), hn::BitCast(half, hn::TableLookupBytes(hn::BitCast(bytes, hn::Set(pairs, both)), turns)));
+}
+HWY_INLINE Lanes halfEverywhere(const Byte* b) {
+  const hn::Rebind<std::uint16_t, Lane> d;
+  std::uint16_t half;
+  std::memcpy(&half, b, sizeof half);
+  return hn::PromoteTo(Lane(), hn::BitCast(hn::Rebind<hwy::float16_t, Lane>(), hn::Set(d, half)));
+}
+
+/// Lanes of a vector of factors: `first` for the first `each` of them, then first + step and so on.
+template <size_t kFirst, size_t kEach, size_t kStep, size_t kCount>
+HWY_INLINE Lanes spread(const Factors<kCount>& factors) {
+  HWY_ALIGN std::int32_t from[kLanes];
+  for (size_t i = 0; i < kLanes; ++i)
+    from[i] = static_cast<std::int32_t>((kFirst + i / kEach * kStep) % kLanes);
+  return hn::TableLookupLanes(factors.parts[kFirst / kLanes],
+                              hn::IndicesFromVec(Lane(), hn::Load(WholeLane(), from)));
+}
+
+/// What large types share whose vectors have a group of 32 behind the other, and a factor for each 16
+/// numbers.
+struct DigitsOf16 {
+  static constexpr size_t kNumbers = 256;
+  static constexpr bool kOffsets = false;
+  using Own = Factors<16>;
+  template <size_t v>
+  static HWY_INLINE Lanes factor(const Own& factors) {
+    return spread<v * kWide / 16, 4, 1>(factors);
+  }
+
+ protected:
+  /// Of two groups that share 32 bytes: bits of each, from bit `first` and `next` on, moved to bit `to`.
+  template <size_t kFirst, size_t kNext, size_t kTo>
+  static HWY_INLINE CodeVector movedBits(const Byte* b, Byte mask) {
+    const Fours fours;
+    const auto packed = hn::BitCast(fours, both(b));
+    decltype(hn::Zero(fours)) moved;
+    if constexpr (kFirst <= kTo && kNext <= kTo)
+      moved = hn::Shl(packed, halves(fours, std::uint32_t{kTo - kFirst}, std::uint32_t{kTo - kNext}));
+    else
+      moved = hn::Shr(packed, halves(fours, std::uint32_t{kFirst - kTo}, std::uint32_t{kNext - kTo}));
+    return hn::And(hn::BitCast(CodeLane(), moved), hn::Set(CodeLane(), mask));
+  }
+  /// Two bits of each number of the vector's groups, in 64 bytes, at bit `to`.
+  template <size_t v, size_t kTo>
+  static HWY_INLINE CodeVector twoBits(const Byte* b) {
+    constexpr size_t kFrom = groupOf(false, v, 0), kNext = groupOf(false, v, 1);
+    return movedBits<kFrom % 4 * 2, kNext % 4 * 2, kTo>(b + kFrom / 4 * 32, Byte{3 << kTo});
+  }
+};
+
+struct DigitsOfQ2_K : DigitsOf16 {
+  static constexpr size_t kBytes = 84;
+  static constexpr bool kOffsets = true;
+  using Own = Factors<32>;
+  /// Four of d, four of m in turn.
+  static HWY_INLINE Own factors(const Byte* b) {
+    const hn::FixedTag<Byte, 16> d;
+    const hn::Repartition<std::uint32_t, decltype(d)> fours;
+    HWY_ALIGN static constexpr Byte kOrder[16] = {0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 4, 5, 6, 7};
+    HWY_ALIGN static constexpr std::uint32_t kShift[4] = {0, 4, 0, 4};
+    const auto scales = hn::LoadU(d, b);
+    const Lanes dm = alternating(b + 80);
+    Own factors;
+    for (size_t half = 0; half < 2; ++half) {
+      const auto order = hn::Add(hn::Load(d, kOrder), hn::Set(d, static_cast<Byte>(8 * half)));
+      const auto moved =
+          hn::Shr(hn::BitCast(fours, hn::TableLookupBytes(scales, order)), hn::Load(fours, kShift));
+      storeFactors(hn::And(hn::BitCast(d, moved), hn::Set(d, Byte{15})), dm,
+                   factors.parts + half * 16 / kLanes);
+    }
+    return factors;
+  }
+  template <size_t v>
+  static HWY_INLINE Lanes factor(const Own& factors) {
+    constexpr size_t kFrom = v * kWide / 16;
+    return spread<kFrom / 4 * 8 + kFrom % 4, 4, 1>(factors);
+  }
+  template <size_t v>
+  static HWY_INLINE CodeVector codes(const Byte* b) {
+    return twoBits<v, 0>(b + 16);
+  }
+};
+
+struct DigitsOfQ3_K : DigitsOf16 {
+  static constexpr size_t kBytes = 110;
+  static HWY_INLINE Own factors(const Byte* b) {
+    const hn::FixedTag<Byte, 16> d;
+    const hn::Repartition<std::uint32_t, decltype(d)> fours;
+    // Of the block's last 16 bytes two belong to its codes.
+    HWY_ALIGN static constexpr Byte kLow[16] = {2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5, 6, 7, 8, 9};
+    HWY_ALIGN static constexpr Byte kTop[16] = {10, 11, 12, 13, 10, 11, 12, 13,
+                                                10, 11, 12, 13, 10, 11, 12, 13};
+    HWY_ALIGN static constexpr std::uint32_t kLowShift[4] = {0, 0, 4, 4}, kTopShift[4] = {0, 2, 4, 6};
+    const auto bytes = hn::LoadU(d, b + 94);
+    const auto moved = [&](const Byte* order, const std::uint32_t* shift, Byte mask) HWY_ATTR {
+      const auto ordered = hn::BitCast(fours, hn::TableLookupBytes(bytes, hn::Load(d, order)));
+      return hn::And(hn::BitCast(d, hn::Shr(ordered, hn::Load(fours, shift))), hn::Set(d, mask));
+    };
+    const auto top = hn::ShiftLeft<4>(hn::BitCast(fours, moved(kTop, kTopShift, 3)));
+    const auto scales =
+        hn::Sub(hn::Or(moved(kLow, kLowShift, 15), hn::BitCast(d, top)), hn::Set(d, Byte{32}));
+    Own factors;
+    storeFactors(hn::BitCast(hn::FixedTag<std::int8_t, 16>(), scales), halfEverywhere(b + 108),
+                 factors.parts);
+    return factors;
+  }
+  template <size_t v>
+  static HWY_INLINE CodeVector codes(const Byte* b) {
+    return hn::Or(twoBits<v, 0>(b + 32), movedBits<groupOf(false, v, 0), groupOf(false, v, 1), 2>(b, 4));
+  }
+};
+
+struct DigitsOfQ4_K {
+  static constexpr size_t kNumbers = 256, kBytes = 144;
+  static constexpr bool kOffsets = true;
+  using Own = Factors<16>;
+  /// The scales of 8 groups as readQ4_K has them, times d and m: four of d, four of m, four of d, four of m.
+  static HWY_INLINE Own factors(const Byte* b) {
+    const hn::FixedTag<Byte, 16> d;
+    const hn::Repartition<std::uint32_t, decltype(d)> fours;
+    const hn::Repartition<std::uint16_t, decltype(d)> pairs;
+    HWY_ALIGN static constexpr Byte kLow[16] = {4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 12, 13, 14, 15};
+    HWY_ALIGN static constexpr Byte kLowBits[16] = {63, 63, 63, 63, 63, 63, 63, 63,
+                                                    15, 15, 15, 15, 15, 15, 15, 15};
+    HWY_ALIGN static constexpr Byte kHigh[16] = {128, 128, 128, 128, 128, 128, 128, 128,
+                                                 4,   5,   6,   7,   8,   9,   10,  11};
+    HWY_ALIGN static constexpr std::uint32_t kShift[4] = {0, 0, 0, 4};
+    const auto head = hn::LoadU(d, b);
+    const auto moved =
+        hn::Shr(hn::BitCast(fours, hn::TableLookupBytes(head, hn::Load(d, kLow))), hn::Load(fours, kShift));
+    const auto low = hn::And(hn::BitCast(d, moved), hn::Load(d, kLowBits));
+    const auto top = hn::ShiftRight<2>(hn::BitCast(pairs, hn::TableLookupBytesOr0(head, hn::Load(d, kHigh))));
+    Own factors;
+    storeFactors(hn::Or(low, hn::And(hn::BitCast(d, top), hn::Set(d, Byte{0x30}))), alternating(b),
+                 factors.parts);
+    return factors;
+  }
+  template <size_t v>
+  static HWY_INLINE Lanes factor(const Own& factors) {
+    constexpr size_t kFrom = groupOf(true, v, 0);
+    return spread<kFrom % 4 + kFrom / 4 * 8, 8, 2>(factors);
+  }
+  template <size_t v>
+  static HWY_INLINE CodeVector codes(const Byte* b) {
+    return nibblesOf<v % 2 == 1>(hn::LoadU(CodeLane(), b + 16 + kWide * (v / 2)));
+  }
+};
+
+struct DigitsOfQ5_K : DigitsOfQ4_K {
+  static constexpr size_t kBytes = 176;
+  template <size_t v>
+  static HWY_INLINE CodeVector codes(const Byte* b) {
+    // Bit g of 32 bytes is group g's: where it is among the upper four, it makes a byte at least 16.
+    constexpr size_t kFrom = groupOf(true, v, 0), kTo = groupOf(true, v, 1);
+    const CodeLane d;
+    CodeVector high = both(b + 16);
+    if constexpr (kFrom < 4) high = hn::BitCast(d, hn::ShiftLeft<4>(hn::BitCast(Pairs(), high)));
+    high = hn::And(high, halves(d, static_cast<Byte>(16 << kFrom % 4), static_cast<Byte>(16 << kTo % 4)));
+    const CodeVector low = nibblesOf<v % 2 == 1>(hn::LoadU(d, b + 48 + kWide * (v / 2)));
+    return hn::Or(low, hn::Min(high, hn::Set(d, Byte{16})));
+  }
+};
+
+struct DigitsOfQ6_K : DigitsOf16 {
+  static constexpr size_t kBytes = 210;
+  static HWY_INLINE Own factors(const Byte* b) {
+    Own factors;
+    storeFactors(hn::LoadU(hn::FixedTag<std::int8_t, 16>(), reinterpret_cast<const std::int8_t*>(b + 192)),
+                 halfEverywhere(b + 208), factors.parts);
+    return factors;
+  }
+  template <size_t v>
+  static HWY_INLINE CodeVector codes(const Byte* b) {
+    constexpr size_t kFrom = groupOf(false, v, 0), kPart = kFrom / 4, kQuarter = kFrom % 4;
+    const Byte* const low = b + 64 * kPart + kQuarter % 2 * kGroup;
+    return hn::Or(nibblesOf<kQuarter / 2 == 1>(hn::LoadU(CodeLane(), low)), twoBits<v, 4>(b + 128));
+  }
+};
+
+struct DigitsOfIQ4_XS : DigitsOf16 {
+  static constexpr size_t kBytes = 136;
+  static HWY_INLINE Own factors(const Byte* b) {
+    const hn::FixedTag<Byte, 16> d;
+    const hn::Repartition<std::uint16_t, decltype(d)> pairs;
+    // Each of 8 groups of 32 twice.
+    HWY_ALIGN static constexpr Byte kLow[16] = {4, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7};
+    HWY_ALIGN static constexpr Byte kEven[16] = {15, 15, 0, 0, 15, 15, 0, 0, 15, 15, 0, 0, 15, 15, 0, 0};
+    HWY_ALIGN static constexpr Byte kTop[16] = {2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3};
+    HWY_ALIGN static constexpr Byte kBit[16] = {1, 1, 4, 4, 16, 16, 64, 64, 1, 1, 4, 4, 16, 16, 64, 64};
+    const auto head = hn::LoadU(d, b), bit = hn::Load(d, kBit), even = hn::Load(d, kEven);
+    const auto low = hn::TableLookupBytes(head, hn::Load(d, kLow));
+    const auto high =
+        hn::And(hn::BitCast(d, hn::ShiftRight<4>(hn::BitCast(pairs, low))), hn::Set(d, Byte{15}));
+    const auto top = hn::TableLookupBytes(head, hn::Load(d, kTop));
+    const auto scales = hn::Or(hn::Or(hn::And(low, even), hn::AndNot(even, high)),
+                               hn::Or(where(top, bit, 16), where(top, hn::Add(bit, bit), 32)));
+    Own factors;
+    storeFactors(hn::BitCast(hn::FixedTag<std::int8_t, 16>(), hn::Sub(scales, hn::Set(d, Byte{32}))),
+                 halfEverywhere(b), factors.parts);
+    return factors;
+  }
+  template <size_t v>
+  static HWY_INLINE CodeVector codes(const Byte* b) {
+    const Byte* const packed = b + 8 + kWide / 2 * v;
+    return lookedUpCodes(kUneven, blockNibbles(packed, packed + 16));
+  }
+};
+
+}  // namespace headscope::attention::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+
+#endif

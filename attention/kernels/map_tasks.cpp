@@ -1,0 +1,62 @@
+#include "attention/kernels/map_tasks.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace headscope::attention::kernels {
+namespace {
+
+/// Multiply-adds of a task at the most, so that a stop is noticed within milliseconds.
+constexpr std::size_t kTaskWork = std::size_t{200} << 20;
+
+}  // namespace
+
+std::vector<MapTask> tasksFor(std::size_t rows, std::size_t in, std::span<const LinearMap> maps,
+                              std::size_t panelRows) {
+  std::size_t step =
+      std::clamp(kTaskWork / (kGemmColumns * std::max<std::size_t>(in, 1)), panelRows, kGemmRows);
+  step = step / panelRows * panelRows;
+  std::vector<MapTask> tasks;
+  for (const LinearMap& map : maps)
+    for (std::size_t column = 0; column < map.out; column += kGemmColumns)
+      for (std::size_t row = 0; row < rows; row += step)
+        tasks.push_back(
+            {&map, row, std::min(step, rows - row), column, std::min(kGemmColumns, map.out - column)});
+  return tasks;
+}
+
+WeightColumns weightsOf(const MapTask& task, std::size_t in) {
+  const LinearMap& map = *task.map;
+  const std::size_t row = map.weightRow ? map.weightRow : map.transposed ? map.out : in;
+  return {
+      static_cast<const unsigned char*>(map.weight), map.type, map.transposed, row, task.column, map.paired,
+      static_cast<const unsigned char*>(map.scales)};
+}
+
+const float* biasOf(const MapTask& task) {
+  return task.map->bias ? task.map->bias + task.column : nullptr;
+}
+
+float* placeOf(const MapTask& task, std::size_t row, std::size_t column) {
+  const Columns<float>& y = task.map->y;
+  column += task.column;
+  return y.data + column / y.width * y.groupStride + (task.row + row) * y.rowStride + column % y.width;
+}
+
+void scatter(const MapTask& task, const float* c, std::size_t cRow) {
+  const Columns<float>& y = task.map->y;
+  for (std::size_t column = 0; column < task.columns;) {
+    const std::size_t count = std::min(task.columns - column, y.width - (task.column + column) % y.width);
+    for (std::size_t row = 0; row < task.rows; ++row)
+      std::memcpy(placeOf(task, row, column), c + row * cRow + column, count * sizeof(float));
+    column += count;
+  }
+}
+
+void gatherRow(std::size_t in, const Columns<const float>& x, std::size_t row, float* to) {
+  for (std::size_t column = 0; column < in; column += x.width)
+    std::memcpy(to + column, x.data + column / x.width * x.groupStride + row * x.rowStride,
+                std::min(x.width, in - column) * sizeof(float));
+}
+
+}  // namespace headscope::attention::kernels
