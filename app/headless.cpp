@@ -3,9 +3,20 @@
 #include <stdexcept>
 #include <string>
 
+#include "app/session_figure.h"
 #include "app/widgets/frame_drawing.h"
 
 namespace headscope::app {
+
+namespace {
+
+constexpr int kMostFrames = 1000;
+
+std::runtime_error endless() {
+  return std::runtime_error("The page still changes after " + std::to_string(kMostFrames) + " frames.");
+}
+
+}  // namespace
 
 HeadlessApp::HeadlessApp(int width, int height, float scale, std::span<const PageRow> rows,
                          const Limits& limits)
@@ -32,11 +43,10 @@ void HeadlessApp::frame(double elapsed) {
 void HeadlessApp::draw(double elapsed) {
   session_.settle();
   // What a frame finds room for may ask for more, and that again.
-  constexpr int kLeast = 4, kMost = 1000;
+  constexpr int kLeast = 4;
   bool changed = true;
   for (int i = 0; i < kLeast || changed; ++i) {
-    if (i == kMost)
-      throw std::runtime_error("The page still changes after " + std::to_string(kMost) + " frames.");
+    if (i == kMostFrames) throw endless();
     frame(elapsed);
     changed = session_.settle();
   }
@@ -50,29 +60,14 @@ Drawing HeadlessApp::drawing() {
   return drawn;
 }
 
-attention::Result<Drawing> HeadlessApp::figure(Scene scene, const FigureView& how) {
-  View& view = session_.view();
-  const bool presented = std::exchange(view.present, true);
-  view.figure = how;
-  session_.setScene(std::move(scene));
-  const int width = std::exchange(width_, 0), height = height_;
-  // The framebuffer keeps its size: of a figure nothing but the drawing is looked at.
-  for (int i = 0; i < 4; ++i) {
-    const auto pixels = [&](float units) { return std::clamp(static_cast<int>(units * scale_), 64, 16384); };
-    const ImVec2 size = view.figure->size;
-    if (width_ == pixels(size.x) && height_ == pixels(size.y)) break;
-    width_ = pixels(size.x);
-    height_ = pixels(size.y);
-    draw();
+attention::Result<Drawing> HeadlessApp::figure(Scene scene, const FigureView& how, PictureKind kind) {
+  context_.bind();
+  SessionFigure figure(session_, kind, std::move(scene), how);
+  for (int i = 0; i < kMostFrames; ++i) {
+    session_.settle();
+    if (auto drawn = figure.step()) return *std::move(drawn);
   }
-  const std::optional<std::string> error = session_.error();
-  Drawing drawn = error ? Drawing() : drawing();
-  view.figure.reset();
-  view.present = presented;
-  width_ = width;
-  height_ = height;
-  if (error) return attention::Error{*error};
-  return drawn;
+  throw endless();
 }
 
 Drawing HeadlessApp::sheet(int width, int height, float unit,

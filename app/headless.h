@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "app/compute/figures/scene_picture.h"
 #include "app/platform/ui.h"
 #include "app/session.h"
 #include "render/headless.h"
@@ -31,9 +32,9 @@ class HeadlessApp {
   render::Image image() const { return context_.read(); }
   /// One frame as a drawing.
   Drawing drawing();
-  /// The page that the scene shows as a figure, as large as that takes and cropped to what is on it. The
-  /// scene stays, and the window is as before. Errors: why the page has nothing to show.
-  attention::Result<Drawing> figure(Scene scene, const FigureView& how);
+  /// A figure of the scene, or of the page that it shows (SessionFigure). The scene stays, and the window is
+  /// as before. Errors: why there is nothing to show. Throws as draw().
+  attention::Result<Drawing> figure(Scene scene, const FigureView& how, PictureKind kind = PictureKind::page);
   /// What `paint` draws on a sheet of that many pixels, with type of `unit` pixels a layout unit, instead of
   /// the window. The next frame is the window's again.
   Drawing sheet(int width, int height, float unit, const std::function<void(const View&, Canvas)>& paint);

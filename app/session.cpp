@@ -11,6 +11,7 @@
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
 #include "app/scene/text/glossary.h"
+#include "app/scene/text/number_text.h"
 #include "app/scene/text/setting_text.h"
 #include "app/shell/shell.h"
 #include "app/widgets/frame_drawing.h"
@@ -222,9 +223,15 @@ void Session::makeRoom() {
   services_.view.redraw();  // the next frame's pages take that there is none
 }
 
-/// Of the page that shows what is worked on; beside a stage it says that the window's own scene waits.
+/// Of the page that shows what is worked on; beside a stage it says that the window's own scene waits, and a
+/// figure goes before what is computed.
 PageStatus Session::status() const {
   PageStatus status = worker().status(scene());
+  if (const auto& wish = services_.view.figureWanted) {
+    status.busySeconds = services_.view.time - wish->since;
+    status.busyWords = "drawing " + wish->name + " for " + timeText(status.busySeconds);
+    status.canStop = status.hasPicture = true;
+  }
   if (onStage() && !shown().stagesViews())
     status.figures.push_back({"your own scene", document_->name() + " is kept", 320});
   return status;
@@ -302,6 +309,7 @@ double Session::nextFrameIn() const {
   for (const GaveWay& each : view.controls.gaveWay)
     if (each.at + kGaveWaySeconds > view.time)
       next = std::min(next, each.at + kGaveWaySeconds + 0.02 - view.time);
+  if (view.figureWanted) next = std::min(next, 0.2);
   if (!view.told.text.empty()) next = std::min(next, view.told.since + kToldSeconds + 0.02 - view.time);
   if (!view.messages.notice.empty())
     next = std::min(next, view.messages.noticeAt + kNoticeSeconds - view.time);
@@ -337,7 +345,8 @@ bool Session::settle() {
 }
 
 bool Session::busy() {
-  return services_.workers.busy() || services_.files.busy() || services_.view.framesToDraw > 0;
+  return services_.workers.busy() || services_.files.busy() || ui_.typesetter().busy() ||
+         services_.view.framesToDraw > 0;
 }
 
 std::string Session::title() const {

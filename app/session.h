@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -72,7 +73,9 @@ class Session {
   Scene& scene() { return working()->scene(); }
   const Snapshot* snapshot() const { return services_.layer.snapshot().get(); }
   ComputedLayer& layer() { return services_.layer; }
+  const Ui& ui() const { return ui_; }
   View& view() { return services_.view; }
+  const View& view() const { return services_.view; }
   StageState& stage() { return stage_; }
   Exports& exports() { return exports_; }
   FolderReads& folders() { return services_.folders; }
@@ -104,8 +107,8 @@ class Session {
   /// Keeps what is unsaved in `store` from now on, and offers what windows that ended have left there.
   void recoverWith(std::shared_ptr<RecoveryStore> store);
   /// After the last frame: what is unsaved, and was not given up, is written for recovery. Whether everything
-  /// stopped in time; where not, the program is left as it is.
-  bool stop();
+  /// stopped `within` that time; where not, the program is left as it is.
+  bool stop(std::chrono::milliseconds within = std::chrono::milliseconds(200));
 
  private:
   void prepareView(float scale, int height);

@@ -248,6 +248,8 @@ std::vector<Action> Session::editActions() {
        .whileTyping = true,
        .run =
            [this](Scene& scene) {
+             if (std::exchange(services_.view.figureWanted, {}))
+               return services_.view.say("Stopped; the picture was not written.");
              // The setting that takes too long stays in the history, one undo away.
              if (!snapshot()) return;
              working()->record();

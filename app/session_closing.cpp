@@ -113,15 +113,14 @@ bool Session::wantsToQuit() const {
   return leaving_ == Leaving::now || (leaving_ == Leaving::whenWritten && !services_.files.writesPending());
 }
 
-bool Session::stop() {
-  using namespace std::chrono_literals;
+bool Session::stop(std::chrono::milliseconds within) {
   if (recovery_.store) {
     noteUnsaved();
     (void)recovery_.store->write();
   }
   services_.workers.stop();
   services_.files.stop();
-  return services_.workers.finished(150ms) && services_.files.stopped(50ms);
+  return services_.workers.finished(within) && services_.files.stopped(within / 4);
 }
 
 void Session::recoverWith(std::shared_ptr<RecoveryStore> store) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "app/platform/ui.h"
+#include "app/session_figure.h"
 #include "render/picture.h"
 
 namespace headscope::app {
@@ -14,8 +15,6 @@ namespace {
 
 // Painted large enough to be laid out as in a hall, kept smaller.
 constexpr int kPaintedWidth = 960, kPaintedHeight = 540, kKeptWidth = 480, kKeptHeight = 270;
-/// Frames in which nothing was under way: what a frame finds room for may ask for more.
-constexpr int kStillFrames = 5;
 
 Limits smallLimits() {
   return {defaultLimits().memoryBytes / 4};

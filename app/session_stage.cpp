@@ -41,7 +41,8 @@ void Session::prepareStage(int width, int height) {
     stage.magnified += std::clamp(wanted - stage.magnified, -step, step);
   if (stage.magnified != wanted) view.redraw(2);
   ui_.magnify(ImGui::GetIO().MousePos, stage.magnified);
-  ui_.freeze(stage.frozen);
+  // Of a figure nothing but what is recorded is looked at.
+  ui_.freeze(stage.frozen || view.figure);
 }
 
 void Session::noteKey(const Action& action) {

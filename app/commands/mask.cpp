@@ -13,6 +13,7 @@
 #include "attention/formats/files/regular_file.h"
 #include "attention/formats/masks/mask_file.h"
 #include "attention/masks/code.h"
+#include "attention/text/ascii.h"
 #include "attention/text/tokenizer.h"
 
 namespace headscope::app {
@@ -40,10 +41,7 @@ Status checkRange(const char* option, std::optional<Index> value, Index low, Ind
 }
 
 std::string endingOf(const std::string& path) {
-  std::string ending = std::filesystem::path(path).extension().string();
-  for (char& c : ending)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return ending;
+  return attention::lowerCase(std::filesystem::path(path).extension().string());
 }
 
 /// Options whose value is wrong whatever the mask.

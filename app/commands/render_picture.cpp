@@ -7,11 +7,8 @@
 #include "app/commands/report.h"
 #include "app/compute/figures/picture_file.h"
 #include "app/compute/layer/mask_inputs.h"
-#include "app/compute/model/recorded_study.h"
 #include "app/headless.h"
-#include "app/pages/map/map_page.h"
 #include "app/platform/address_space.h"
-#include "app/scene/models/open_model.h"
 
 namespace headscope::app {
 
@@ -62,70 +59,18 @@ attention::Status checkStep(const Scene& scene, const Snapshot& snapshot) {
   return attention::success();
 }
 
-/// The scene on the page that the figure is of.
-Scene sceneFor(PictureKind kind, Scene scene) {
-  Cursor& cursor = scene.cursor;
-  if (kind == PictureKind::page) return scene;
-  const Index head = std::max<Index>(0, cursor.focus >= 0 ? cursor.focus : cursor.cell.head);
-  const std::string page(kind == PictureKind::head ? "heads" : kPictureNames[static_cast<std::size_t>(kind)]);
-  if (page == "mask" && cursor.page != page) cursor.studio.tab = StudioTab::mask;
-  if (page == "cache" && cursor.page != page) cursor.cacheView = CacheView::growth;
-  cursor.page = page;
-  cursor.cell.head = head;
-  cursor.focus = kind == PictureKind::head ? head : -1;
-  return scene;
-}
-
-/// What attention that another program recorded can't show.
-attention::Status checkRecorded(PictureKind kind, const Scene& scene) {
-  const auto& opened = scene.setup.subject.opened;
-  if (!opened || !opened->recorded) return attention::success();
-  if (kind == PictureKind::mask)
-    return Error{opened->name + " is recorded attention, which contains no mask"};
-  const attention::RecordedLayer& layer = opened->recorded->layers().front();
-  if (kind == PictureKind::cache && (!layer.k || !layer.v))
-    return Error{opened->name + " is imported attention without k and v, so there is no cache to draw"};
-  const bool heads = kind == PictureKind::head || kind == PictureKind::heads;
-  if (heads && scene.look.quantity == Quantity::scores)
-    return Error{opened->name + " is recorded attention, which has weights and no scores: choose weights"};
-  return attention::success();
-}
-
-/// Also of attention that another program recorded, which the window's pages have none of.
-Snapshot anySnapshot(const Setup& setup, Resources& resources, std::stop_token stop) {
-  const auto& opened = setup.subject.opened;
-  return opened && opened->recorded ? recordedSnapshot(setup, resources, stop)
-                                    : computeSnapshot(setup, resources, stop);
-}
-
-/// A picture as its page paints it.
-Result<Drawing> paintedPicture(HeadlessApp& headless, PictureKind kind, const Scene& scene,
-                               const PictureOptions& options, double aspect) {
-  Session& session = headless.session();
-  session.view().preferences.light = !options.dark;
-  FigureView figure;
-  figure.aspect = static_cast<float>(aspect);
-  figure.alone = options.what != PictureKind::page;
-  Result<Drawing> drawing = headless.figure(sceneFor(kind, scene), figure);
-  if (!drawing) return drawing;
-  const Snapshot* snapshot = session.snapshot();
-  const auto& map = session.page<MapPage>().state().state;
-  const bool ofLayer = kind != PictureKind::page && kind != PictureKind::map && kind != PictureKind::cost;
-  if (ofLayer ? !snapshot || snapshot->sequences.empty() : kind == PictureKind::map && (!map || map->empty))
-    return Error{"no tokens: there is nothing to draw"};
-  return drawing;
-}
-
-/// What the page shows; below the heads it has the KV cache, where they have one.
-Result<Drawing> drawnPicture(HeadlessApp& headless, const Scene& scene, const PictureOptions& options,
-                             double aspect) {
+/// As the pages paint it. What the page heads shows has the KV cache below the heads, where they have one.
+Result<Drawing> paintedPicture(HeadlessApp& headless, const Scene& scene, const PictureOptions& options,
+                               double aspect) {
   const bool page = options.what == PictureKind::page;
   const PictureKind kind = page ? shownPicture(scene) : options.what;
-  if (const auto status = checkRecorded(kind, scene); !status) return status.error();
-  Result<Drawing> drawing = paintedPicture(headless, kind, scene, options, aspect);
+  headless.session().view().preferences.light = !options.dark;
+  FigureView how;
+  how.aspect = static_cast<float>(aspect);
+  how.alone = !page;
+  Result<Drawing> drawing = headless.figure(scene, how, kind);
   if (!drawing || !page || (kind != PictureKind::head && kind != PictureKind::heads)) return drawing;
-  if (!checkRecorded(PictureKind::cache, scene)) return drawing;
-  const auto cache = paintedPicture(headless, PictureKind::cache, scene, options, aspect);
+  const auto cache = headless.figure(scene, how, PictureKind::cache);
   return cache ? stacked({*drawing, *cache}) : drawing;
 }
 
@@ -143,8 +88,7 @@ int renderPicture(const Scene& scene, const PictureOptions& options) {
   } else {
     requireAddressSpace();
     HeadlessApp headless(64, 64);
-    headless.session().layer().computeWith(anySnapshot);
-    drawing = drawnPicture(headless, scene, options, aspectOf(*size, FigureView().aspect));
+    drawing = paintedPicture(headless, scene, options, aspectOf(*size, FigureView().aspect));
     const Snapshot* snapshot = headless.session().snapshot();
     if (drawing && snapshot)
       if (const auto step = checkStep(scene, *snapshot); !step) return usage(step.error());

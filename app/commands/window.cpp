@@ -21,6 +21,7 @@
 #include "app/scene/links/link.h"
 #include "app/scene/models/open_model.h"
 #include "app/session.h"
+#include "app/session_figure.h"
 #include "app/session_lecturer.h"
 #include "app/session_pictures.h"
 #include "attention/formats/files/temporary_file.h"
@@ -63,13 +64,14 @@ void onSignal(int signal, Ending& ending, RecoveryStore& recovery) {
 /// Sleeps until something happens; draws while something moves.
 void runLoop(Window& window, Session& session, InputQueue& input, Ending& ending, SentFiles& sent) {
   ScenePainter painter([] { Window::wake(); });
+  FigurePainter figures(defaultLimits(), [] { Window::wake(); });
   LecturerWindow lecturer(window, input);
   std::string title;
   Clock::time_point last = Clock::now();
   bool asked = false, forced = false;
   while (!session.wantsToQuit()) {
-    const double wait =
-        std::min({session.nextFrameIn(), painter.nextStepIn(session.view()), lecturer.nextFrameIn()});
+    const double wait = std::min({session.nextFrameIn(), painter.nextStepIn(session.view()),
+                                  lecturer.nextFrameIn(), figures.nextStepIn(session.view())});
     if (!window.takeRefresh()) {
       window.wait(std::isinf(wait) ? 30 : wait);
     } else {
@@ -94,6 +96,7 @@ void runLoop(Window& window, Session& session, InputQueue& input, Ending& ending
     // A frozen picture stays on the screen as it is.
     if (!session.stage().frozen) window.present();
     window.setFullScreen(session.view().fullScreen);
+    figures.step(session);
     // Pictures of other views are painted while this one rests.
     if (session.nextFrameIn() > 0.03) painter.step(session.view(), session.document().scene());
     if (session.title() != title) window.setTitle(title = session.title());

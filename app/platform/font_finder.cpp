@@ -47,6 +47,11 @@ void FontFinder::finish() {
   changed_.wait(lock, [this] { return waiting_.empty() && !busy_; });
 }
 
+bool FontFinder::busy() {
+  const std::lock_guard lock(mutex_);
+  return busy_ || !waiting_.empty() || !answers_.empty();
+}
+
 void FontFinder::serve(std::stop_token quit) {
   const FontLookup fonts;  // the folder of the program is known since the first fonts were found
   std::unique_lock lock(mutex_);

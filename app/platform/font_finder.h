@@ -33,6 +33,8 @@ class FontFinder {
   /// `wake` is called on the finder's thread after each answer. To be set before the first wish.
   void onAnswer(std::function<void()> wake) { wake_ = std::move(wake); }
   void ask(const FontWish& wish);
+  /// Whether anything that was asked for hasn't been taken yet.
+  bool busy();
   /// The answers that have come since.
   std::vector<FoundFont> take();
   /// Blocks until everything asked for can be taken. For tests and headless rendering, never for the window.

@@ -162,10 +162,6 @@ ImFontAtlas& FontBook::atlas() {
   return *atlas_;
 }
 
-bool FontBook::setScale(float scale) {
-  return std::exchange(scale_, scale) != scale;
-}
-
 void FontBook::build() {
   if (builtScale_ != scale_) make(scale_);
 }

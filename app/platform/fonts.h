@@ -37,8 +37,7 @@ class FontBook {
 
   /// What Dear ImGui's context is made with. Waits for the other thread.
   ImFontAtlas& atlas();
-  /// True if `scale` differs from the last one asked for.
-  bool setScale(float scale);
+  void setScale(float scale) { scale_ = scale; }
   /// Rebuilds the atlas, where it is of another scale.
   void build();
 

@@ -32,6 +32,8 @@ class Typesetter {
   void onAnswer(std::function<void()> wake) { finder_.onAnswer(std::move(wake)); }
   /// Takes the fonts that have come; true if any has.
   bool take();
+  /// Whether a font that was asked for hasn't come yet.
+  bool busy() { return finder_.busy(); }
   /// Blocks until all fonts that were asked for have come. For tests and headless rendering.
   void finish() { finder_.finish(); }
   void beginFrame() { sheet_.beginFrame(); }

@@ -41,8 +41,8 @@ void dropUnseen(ImDrawData& data) {
 
 }  // namespace
 
-Ui::Ui(std::unique_ptr<FontBook> fonts)
-    : fonts_(std::move(fonts)), context_(ImGui::CreateContext(&fonts_->atlas())) {
+Ui::Ui(std::shared_ptr<FontBook> fonts, bool draws)
+    : fonts_(std::move(fonts)), draws_(draws), context_(ImGui::CreateContext(&fonts_->atlas())) {
   ImGui::SetCurrentContext(context_);
   ImGuiIO& io = ImGui::GetIO();
   io.UserData = &state_;
@@ -50,6 +50,10 @@ Ui::Ui(std::unique_ptr<FontBook> fonts)
   io.LogFilename = nullptr;
   io.ConfigInputTextCursorBlink = false;  // a blinking cursor would keep the loop drawing
   compat::setUpKeys(io);
+  if (!draws_) {
+    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+    return;
+  }
   if (!ImGui_ImplOpenGL3_Init(render::isDesktopGl() ? "#version 330" : "#version 300 es")) {
     ImGui::DestroyContext(context_);
     throw std::runtime_error(
@@ -62,13 +66,13 @@ Ui::~Ui() {
   makeCurrent();
   magnified_.painter.reset();
   picture_.reset();
-  ImGui_ImplOpenGL3_Shutdown();
+  if (draws_) ImGui_ImplOpenGL3_Shutdown();
   ImGui::DestroyContext(context_);
   ImGui::SetCurrentContext(other);
 }
 
 void Ui::setScale(float scale) {
-  fontsStale_ = fonts_->setScale(scale) || fontsStale_;
+  fonts_->setScale(scale);
 }
 
 void Ui::hidePointer() {
@@ -147,18 +151,17 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
   ImGuiIO& io = ImGui::GetIO();
   io.DisplaySize = ImVec2(static_cast<float>(width), static_cast<float>(height));
   io.DeltaTime = elapsed > 0 ? static_cast<float>(elapsed) : 1.0f / 60;
-  if (fontsStale_) {
+  if (std::exchange(fontsAt_, fonts_->scale()) != fonts_->scale()) {
     fonts_->build();
-    compat::refreshFontTexture();
+    if (draws_) compat::refreshFontTexture();
     damage_.forget();
     state_.typesetter.setAtlas(fonts_->sources());
-    fontsStale_ = false;
   }
   state_.typesetter.beginFrame();
   while (true) {
     const FrameInput input = input_.takeFrame();
     feed(input);
-    ImGui_ImplOpenGL3_NewFrame();
+    if (draws_) ImGui_ImplOpenGL3_NewFrame();
     ImGui::NewFrame();
     state_.tracks.clear();
     state_.tokens.clear();
@@ -173,7 +176,7 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
     io.DeltaTime = 1e-4f;  // the same moment, only the next edge of it
   }
   ImGui::Render();
-  if (frozen_) return;
+  if (frozen_ || !draws_) return;
   dropUnseen(*ImGui::GetDrawData());
   if (keep_ == Keep::picture) {
     if (!picture_ || picture_->width() != width || picture_->height() != height)

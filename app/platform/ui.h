@@ -22,7 +22,13 @@ class Ui {
  public:
   /// Who begins with `fonts` before there is a window needs not wait for them afterwards. Throws
   /// std::runtime_error if ImGui's renderer can't start.
-  explicit Ui(std::unique_ptr<FontBook> fonts = std::make_unique<FontBook>());
+  explicit Ui(std::unique_ptr<FontBook> fonts = std::make_unique<FontBook>())
+      : Ui(std::shared_ptr<FontBook>(std::move(fonts)), true) {}
+  /// One whose frames are recorded at most and never drawn, with the fonts of another at its scale. Goes
+  /// before that one.
+  static std::unique_ptr<Ui> undrawn(const Ui& like) {
+    return std::unique_ptr<Ui>(new Ui(like.fonts_, false));
+  }
   ~Ui();
   Ui(const Ui&) = delete;
   Ui& operator=(const Ui&) = delete;
@@ -81,15 +87,17 @@ class Ui {
              const std::function<void(const FrameInput&)>& draw);
 
  private:
+  Ui(std::shared_ptr<FontBook> fonts, bool draws);
   void feed(const FrameInput& frame);
   void drawChanges(int width, int height, const std::array<float, 3>& clear);
 
-  std::unique_ptr<FontBook> fonts_;  ///< whose atlas is the context's
+  std::shared_ptr<FontBook> fonts_;  ///< whose atlas is the context's
+  const bool draws_;
   ImGuiContext* context_;
   UiState state_;
   FrameRecorder recorder_;
   InputQueue input_;
-  bool fontsStale_ = true;
+  float fontsAt_ = 0;                   ///< scale of the fonts that are drawn with
   ImVec2 pointer_{-FLT_MAX, -FLT_MAX};  ///< where the mouse is, hidden or not
   bool pointerHidden_ = false;
   bool wasFocused_ = false;  ///< a control had the keyboard, and with it the pointer

@@ -38,7 +38,10 @@ struct SubjectSetup {
   EditScope scope = EditScope::all;
   std::vector<SwitchedHead> switchedOff;
   std::vector<Index> written;  ///< ids that the model wrote behind the text
-  std::string features;        ///< a file of what an encoder made that isn't computed here; or empty
+  /// Of an encoder–decoder: the decoder's text, in place of its answer or of what is typed; never part of a
+  /// document. Empty: there is none.
+  std::vector<Index> decoderIds = {};
+  std::string features;  ///< a file of what an encoder made that isn't computed here; or empty
 
   std::shared_ptr<const OpenModel> opened;  ///< null where `model` is empty, or could not be opened:
   std::string problem;                      ///< why

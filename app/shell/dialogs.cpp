@@ -10,6 +10,37 @@ namespace headscope::app {
 
 namespace {
 
+/// What the mouse does, by where: rows with an empty second part are titles.
+struct MouseLine {
+  const char *keys, *does;
+};
+constexpr MouseLine kMouse[] = {
+    {"HEADS", ""},
+    {"Point", "highlights the query and key in every picture"},
+    {"Click", "enlarges that head"},
+    {"Wheel, drag", "zoom and move the enlarged head"},
+    {"Esc", "goes back to all heads"},
+    {"Right click", "opens a menu"},
+    {"SLIDERS", ""},
+    {"Drag", "sets a value; only valid values are reachable"},
+    {"← →", "change by one step while pointing"},
+    {"Wheel", "changes the value after a click, or with Ctrl"},
+    {"Double click", "lets you type a value; Enter confirms"},
+    {"MASK STUDIO", ""},
+    {"Drag with a tool", "paints; the arrow tool moves"},
+    {"Wheel", "zooms all maps at once"},
+    {"Drag a layer", "moves it; a click opens it"},
+    {"Point at a cell", "shows which layers mask it"},
+    {"MAP", ""},
+    {"Wheel, + −", "zooms from the whole head to single cells"},
+    {"Drag, arrows", "moves; Home shows the whole head"},
+    {"Click", "marks a query and a key"},
+    {"FILES", ""},
+    {"Drop .json", "opens a scene"},
+    {"Drop .safetensors", "loads weights; on Map, queries and keys"},
+    {"Drop .npy .csv", "loads embeddings; on Mask, a mask"},
+};
+
 void keyLine(const View& view, const std::string& keys, const std::string& what) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = view.px(22), column = view.px(140);
@@ -68,34 +99,14 @@ void ShortcutSheet::draw(Scene&, View& view, bool) {
     compat::endChild();
     ImGui::SameLine(0, view.px(20));
     ImGui::BeginChild("mouse", ImVec2(half, 0), false, ImGuiWindowFlags_NoBackground);
-    sectionTitle(view, "HEADS");
-    keyLine(view, "Point", "highlights the query and key in every picture");
-    keyLine(view, "Click", "enlarges that head");
-    keyLine(view, "Wheel, drag", "zoom and move the enlarged head");
-    keyLine(view, "Esc", "goes back to all heads");
-    keyLine(view, "Right click", "opens a menu");
-    gap(view, 6);
-    sectionTitle(view, "SLIDERS");
-    keyLine(view, "Drag", "sets a value; only valid values are reachable");
-    keyLine(view, "← →", "change by one step while pointing");
-    keyLine(view, "Wheel", "changes the value after a click, or with Ctrl");
-    keyLine(view, "Double click", "lets you type a value; Enter confirms");
-    gap(view, 6);
-    sectionTitle(view, "MASK STUDIO");
-    keyLine(view, "Drag with a tool", "paints; the arrow tool moves");
-    keyLine(view, "Wheel", "zooms all maps at once");
-    keyLine(view, "Drag a layer", "moves it; a click opens it");
-    keyLine(view, "Point at a cell", "shows which layers mask it");
-    gap(view, 6);
-    sectionTitle(view, "MAP");
-    keyLine(view, "Wheel, + −", "zooms from the whole head to single cells");
-    keyLine(view, "Drag, arrows", "moves; Home shows the whole head");
-    keyLine(view, "Click", "marks a query and a key");
-    gap(view, 6);
-    sectionTitle(view, "FILES");
-    keyLine(view, "Drop .json", "opens a scene");
-    keyLine(view, "Drop .safetensors", "loads weights; on Map, queries and keys");
-    keyLine(view, "Drop .npy .csv", "loads embeddings; on Mask, a mask");
+    for (const MouseLine& line : kMouse) {
+      if (*line.does) {
+        keyLine(view, line.keys, line.does);
+        continue;
+      }
+      if (&line != kMouse) gap(view, 6);
+      sectionTitle(view, line.keys);
+    }
     compat::endChild();
   }
   endDialog();

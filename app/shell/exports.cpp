@@ -119,9 +119,8 @@ void Exports::run(const Scene& scene, std::filesystem::path lesson, std::vector<
     if (!(std::ofstream(file) << formatScene(scene)).flush()) return failed(file + " can't be written.");
   }
   words.insert(words.begin() + 1, file);
-  if (std::ranges::find(words, "--theme") == words.end())
-    words.insert(words.end(), {"--theme", services_.view.preferences.light ? "light" : "dark"});
-  words.insert(words.end(), {"-o", path.string()});
+  words.insert(words.end(),
+               {"--theme", services_.view.preferences.light ? "light" : "dark", "-o", path.string()});
   auto started = ChildProgram::start(program, words, wake_);
   if (!started) return failed(started.error().message);
   child_ = *std::move(started);
@@ -186,29 +185,39 @@ void askForPicture(PageServices& services, std::string proposal,
 
 void Exports::askForFigure(PictureKind kind, bool light) {
   const std::string name(kPictureNames[static_cast<std::size_t>(kind)]);
-  askForPicture(services_, name + ".png",
-                [this, name, light](Scene& scene, const auto& path, const Outcome& outcome) {
-                  // Twice as many pixels: sharp on paper and on displays of double density.
-                  const char* const theme = light ? "light" : "dark";
-                  run(scene, {}, {"render", "--what", name, "--scale", "2", "--theme", theme}, path, outcome);
-                });
+  askForPicture(
+      services_, name + ".png", [this, kind, light](Scene& scene, const auto& path, const Outcome& outcome) {
+        View& view = services_.view;
+        if (view.figureWanted)
+          return outcome.fail(view.figureWanted->name + " is still being drawn. Stop it first.");
+        const std::string file = path.filename().string();
+        outcome.done("Drawing " + file + " …");
+        view.figureWanted = std::make_shared<const FigureWish>(
+            FigureWish{kind, scene, light, file, view.time, [this, path](attention::Result<Drawing> drawn) {
+                         // Twice as many pixels: sharp on paper and on displays of double density.
+                         if (drawn) return save(path, *std::move(drawn), {.scale = 2 / services_.view.unit});
+                         services_.view.messages.fail(drawn.error().message);
+                       }});
+      });
 }
 
 /// The page as the window shows it, as soon as the dialog has gone.
 void Exports::saveShown(const std::filesystem::path& path, const Outcome& outcome) {
   outcome.done("Drawing " + path.filename().string() + " …");
   services_.view.redraw();
-  services_.view.pictureWanted = [this, path](Drawing drawing) {
-    services_.files.write(
-        path,
-        [path, drawing = std::move(drawing), &memory = services_.resources.memory] {
-          return writePicture(path, drawing, {}, memory);
-        },
-        [path, outcome = Outcome(services_.view)](attention::Status written) {
-          written.ok() ? outcome.tell("Saved " + path.filename().string())
-                       : outcome.fail(written.error().message);
-        });
-  };
+  services_.view.pictureWanted = [this, path](Drawing drawing) { save(path, std::move(drawing), {}); };
+}
+
+void Exports::save(const std::filesystem::path& path, Drawing drawing, const PictureSize& size) {
+  services_.files.write(
+      path,
+      [path, drawing = std::move(drawing), size, &memory = services_.resources.memory] {
+        return writePicture(path, drawing, size, memory);
+      },
+      [path, outcome = Outcome(services_.view)](attention::Status written) {
+        written.ok() ? outcome.tell("Saved " + path.filename().string())
+                     : outcome.fail(written.error().message);
+      });
 }
 
 std::vector<Action> Exports::pictureActions() {
@@ -227,14 +236,9 @@ std::vector<Action> Exports::pictureActions() {
     askForPicture(services_, scene.cursor.page + ".pdf",
                   [this](Scene&, const auto& path, const Outcome& outcome) { saveShown(path, outcome); });
   };
-  // Where no program can be run, as in a browser, no page is drawn beside the window.
-  const bool all = ChildProgram::available();
-  const KeyPress key{Key::p, {.ctrl = true}};
-  if (all)
-    add(
-        "save", "this page", [this](Scene& scene) { askForFigure(shownPicture(scene), true); }, key);
-  add("save_shown", "this page as it is shown", shown, all ? KeyPress{} : key);
-  if (!all) return actions;
+  add("save", "this page", [this](Scene& scene) { askForFigure(shownPicture(scene), true); },
+      {Key::p, {.ctrl = true}});
+  add("save_shown", "this page as it is shown", shown);
   add("save_dark", "this page, dark", [this](Scene& scene) { askForFigure(shownPicture(scene), false); });
   constexpr std::pair<PictureKind, const char*> kKinds[] = {
       {PictureKind::head, "this head"},     {PictureKind::heads, "all heads"},

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/compute/figures/picture_file.h"
 #include "app/compute/figures/scene_picture.h"
 #include "app/pages/common/page.h"
 #include "app/platform/child_program.h"
@@ -12,8 +13,8 @@
 
 namespace headscope::app {
 
-/// Figures, films and hand-outs, which this program makes beside the window, one at a time, as its commands
-/// render, record and handout do. On the drawing thread.
+/// Figures, which are drawn off screen, and films and hand-outs, which this program makes beside the window
+/// as its commands record and handout do, one at a time. On the drawing thread.
 class Exports {
  public:
   /// `lesson`: the file of the lesson that is shown; empty where none is.
@@ -36,6 +37,8 @@ class Exports {
   /// Whether this program can be run here; else says where films and hand-outs are made.
   bool available() const;
   void askForFigure(PictureKind kind, bool light);
+  /// Writes it where files are written, and says so.
+  void save(const std::filesystem::path& path, Drawing drawing, const PictureSize& size);
   void saveShown(const std::filesystem::path& path, const Outcome& outcome);
   std::vector<Action> pictureActions();
   std::vector<Action> filmActions();

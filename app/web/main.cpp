@@ -23,6 +23,7 @@
 #include "app/platform/window.h"
 #include "app/scene/scene_json.h"
 #include "app/session.h"
+#include "app/session_figure.h"
 #include "attention/formats/files/file_io.h"
 
 namespace headscope::app {
@@ -68,21 +69,9 @@ class BrowserPage {
       headscopePageKeep();
     }
     const auto now = Clock::now();
-    if (!window_.takeRefresh() && !worked && now < due_) return;
     if (window_.width() == 0 || window_.height() == 0) return;
-    const double elapsed = std::chrono::duration<double>(now - last_).count();
-    last_ = now;
-    session_.frame(window_.width(), window_.height(), window_.scale(), elapsed);
-    window_.present();
-    window_.setFullScreen(session_.view().fullScreen);
-    if (session_.title() != title_) window_.setTitle(title_ = session_.title());
-    follow();
-    const double next = std::max(session_.nextFrameIn(), resting_ > 0 ? kProgress : 0);
-    drawn_ = Clock::now();
-    drawSeconds_ = std::chrono::duration<double>(drawn_ - now).count();
-    constexpr double kMost = 0.5;  // so that the address and what is kept follow
-    due_ = drawn_ + std::chrono::microseconds(static_cast<std::int64_t>(std::min(next, kMost) * 1e6));
-    headscopePageFrame(secondsSince(now) * 1000, session_.busy() ? 0 : next);
+    if (window_.takeRefresh() || worked || now >= due_) draw(now);
+    figures_.step(session_);
   }
 
   /// What fits into a slice, and of what takes longer one piece, which rests meanwhile where the browser lets
@@ -90,7 +79,7 @@ class BrowserPage {
   bool work() {
     beginSlice();
     bool any = false;
-    while (secondsSince(slice_) < kSlice && session_.work()) any = true;
+    while (secondsSince(slice_) < kSlice && (session_.work() || figures_.work())) any = true;
     inside_ = false;
     return any;
   }
@@ -107,6 +96,22 @@ class BrowserPage {
   void say(const std::string& why) { session_.view().messages.fail(why); }
 
  private:
+  void draw(Clock::time_point now) {
+    const double elapsed = std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+    session_.frame(window_.width(), window_.height(), window_.scale(), elapsed);
+    window_.present();
+    window_.setFullScreen(session_.view().fullScreen);
+    if (session_.title() != title_) window_.setTitle(title_ = session_.title());
+    follow();
+    const double next = std::max(session_.nextFrameIn(), resting_ > 0 ? kProgress : 0);
+    drawn_ = Clock::now();
+    drawSeconds_ = std::chrono::duration<double>(drawn_ - now).count();
+    constexpr double kMost = 0.5;  // so that the address and what is kept follow
+    due_ = drawn_ + std::chrono::microseconds(static_cast<std::int64_t>(std::min(next, kMost) * 1e6));
+    headscopePageFrame(secondsSince(now) * 1000, session_.busy() ? 0 : next);
+  }
+
   void beginSlice() {
     slice_ = Clock::now();
     inside_ = true;
@@ -150,6 +155,7 @@ class BrowserPage {
   Window window_{"Headscope", 0, 0};
   Ui ui_;
   Session session_;
+  FigurePainter figures_{Limits{kMemory}, [] {}};
   std::shared_ptr<RecoveryStore> recovery_;
   std::string title_;
   Scene seen_, shown_, kept_;

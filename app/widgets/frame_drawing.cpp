@@ -185,14 +185,14 @@ Drawing frameDrawing(const View& view, const std::vector<FramePiece>& pieces, co
   for (const FramePiece& piece : pieces) writer.add(piece);
   writer.finish();
   if (!view.figure) return drawing;
-  constexpr double kMargin = 16;
+  const double margin = view.px(16);
   const Frame seen = frameOf(writer.seen());
   Drawing figure;
   figure.title = view.figure->title;
   figure.background = drawing.background;
-  figure.add(drawing, kMargin - seen.x, kMargin - seen.y);
-  figure.width = std::ceil(seen.width + 2 * kMargin);
-  figure.height = std::ceil(seen.height + 2 * kMargin);
+  figure.add(drawing, margin - seen.x, margin - seen.y);
+  figure.width = std::ceil(seen.width + 2 * margin);
+  figure.height = std::ceil(seen.height + 2 * margin);
   return figure;
 }
 

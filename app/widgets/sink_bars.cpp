@@ -20,6 +20,10 @@ float sinkBarsRoom(const View& view) {
   return view.px(kGap + kBar);
 }
 
+float sinkBarsGap(const View& view) {
+  return view.px(kSlimGap + kSlimBar);
+}
+
 void paintSinkBars(const View& view, Canvas list, const HeatTile& tile, Index rows,
                    const std::function<float(Index row)>& share, SinkBars size) {
   const bool slim = size == SinkBars::slim;

@@ -15,12 +15,14 @@
 #include "app/scene/scene.h"
 #include "app/widgets/text/text_edit.h"
 #include "app/widgets/theme.h"
+#include "attention/core/result.h"
 
 namespace headscope::app {
 
 class Dialog;
 class Glossary;
 class HeatmapLayer;
+enum class PictureKind;
 struct Drawing;
 
 /// A (query, key) place that is lit in every picture; −1 = none of it.
@@ -127,6 +129,17 @@ struct FigureView {
   std::string title;       ///< for readers that can't see it; the page says it, too
 };
 
+/// A figure that is asked for, which is drawn off screen between frames.
+struct FigureWish {
+  PictureKind kind;
+  Scene scene;
+  bool light = true;
+  std::string name;  ///< of the file that it is for
+  double since = 0;  ///< View::time when it was asked for
+  /// Gets it, or why there is none.
+  std::function<void(attention::Result<Drawing>)> then;
+};
+
 /// What every widget draws with and answers to: passing, never saved, free for panels to change. What one
 /// page alone knows is that page's own.
 struct View {
@@ -156,7 +169,8 @@ struct View {
   std::vector<float> guessedRow;
   /// Asks the session for the next frame that no dialog covers, as a drawing.
   std::function<void(Drawing)> pictureWanted;
-  std::shared_ptr<Dialog> dialog;  ///< a question that covers the window until it is answered
+  std::shared_ptr<const FigureWish> figureWanted;  ///< null: none is, or no longer
+  std::shared_ptr<Dialog> dialog;                  ///< a question that covers the window until it is answered
 
   std::optional<FigureView> figure;  ///< nothing but this is shown
   bool present = false;              ///< chrome away, type for the last row

@@ -2,6 +2,7 @@
 
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/files/regular_file.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::attention {
 namespace {
@@ -9,11 +10,7 @@ namespace {
 constexpr std::uint64_t kMaxTableBytes = std::uint64_t{1} << 28;
 
 bool endsAsNpy(const std::filesystem::path& path) {
-  auto ending = path.extension().string();
-  for (char& c : ending) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return ending == ".npy";
+  return lowerCase(path.extension().string()) == ".npy";
 }
 
 }  // namespace

@@ -179,6 +179,25 @@ std::vector<Index> ConfigReader::tokens(std::string_view key) const {
   return fits ? all : std::vector<Index>();
 }
 
+std::vector<std::vector<Index>> ConfigReader::tokenLists(std::string_view key) const {
+  const void* const found = find(key);
+  if (!found) return {};
+  const Json& lists = jsonOf(found);
+  std::vector<std::vector<Index>> all;
+  bool fits = lists.is_array();
+  for (std::size_t i = 0; fits && i < lists.size(); ++i) {
+    fits = lists[i].is_array();
+    std::vector<Index>& ids = all.emplace_back();
+    for (std::size_t j = 0; fits && j < lists[i].size(); ++j) {
+      const auto id = lists[i][j].is_null() ? -1 : wholeNumber(lists[i][j], 0, Index{1} << 31);
+      fits = id.has_value();
+      ids.push_back(id.value_or(-1));
+    }
+  }
+  if (!fits) unexpected(key, found, "a list of lists of whole numbers");
+  return fits ? all : std::vector<std::vector<Index>>();
+}
+
 ConfigReader ConfigReader::object(std::string_view key) const {
   const void* const found = find(key);
   if (found && !jsonOf(found).is_object()) unexpected(key, found, "an object");

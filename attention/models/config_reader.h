@@ -44,6 +44,8 @@ class ConfigReader {
   std::vector<std::string> texts(std::string_view key) const;
   /// A token's id or a list of them, each at least 0; −1, which says that there is none, is left out.
   std::vector<Index> tokens(std::string_view key) const;
+  /// A list of lists of ids, each at least 0; one that is null is −1.
+  std::vector<std::vector<Index>> tokenLists(std::string_view key) const;
   /// An object inside this one, empty where it is absent. Shares the errors.
   ConfigReader object(std::string_view key) const;
   /// Of all fields that aren't null.

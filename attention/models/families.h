@@ -36,8 +36,8 @@ struct TensorNames {
   std::string_view bucketBias = {};  ///< the whole name, of the first layer's for all
   std::string_view up = {}, down = {};
   std::string_view gate = {};
-  std::string_view ungatedUp = {};  ///< instead of up where the MLP has no gate
-  std::string_view gateUp = {};     ///< instead of gate and up: all of gate, then all of up
+  std::string_view ungatedUp = {}, ungatedDown = {};  ///< instead of up and down where the MLP has no gate
+  std::string_view gateUp = {};                       ///< instead of gate and up: all of gate, then all of up
   /// Of a mixture; E stands for an expert's number, and a name without it is a tensor of them all,
   /// [experts, …].
   std::string_view router = {}, expertUp = {}, expertDown = {}, expertGate = {};
@@ -58,8 +58,11 @@ struct TensorNames {
   /// behind it, whose name is whole. A checkpoint without these makes no guesses.
   std::string_view headDense = {}, headNorm = {}, headBias = {};
   std::string_view logitBias = {};  ///< the whole name of a bias [1, vocabulary]; a file may lack it
-  bool keyBias = true;              ///< keys have a bias where queries and values do
-  bool inFirst = false;             ///< weights are [in, out] (Conv1D)
+  /// Of PictureTokens: a map from the first token to classes, or else one from each leading token, of which
+  /// the mean counts. A file may lack them.
+  std::string_view classifier = {}, classifiers[2] = {};
+  bool keyBias = true;   ///< keys have a bias where queries and values do
+  bool inFirst = false;  ///< weights are [in, out] (Conv1D)
 };
 
 /// What a checkpoint calls its tensors, and how it says what the model is.

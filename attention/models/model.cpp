@@ -8,7 +8,6 @@
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/files/regular_file.h"
 #include "attention/models/config_reader.h"
-#include "attention/models/generation_rules.h"
 #include "attention/models/gguf/gguf_config.h"
 #include "attention/models/layer_math.h"
 
@@ -21,8 +20,8 @@ std::string_view textOf(const std::vector<std::uint8_t>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Takes the tokens that end a text from generation_config.json if it names any, and notes the rules of
-/// either file that aren't applied; transformers reads config.json's only where there is no other file.
+/// Takes the tokens that end a text from generation_config.json if it names any, and the rules of either
+/// file; transformers reads config.json's only where there is no other file.
 Status readGeneration(const std::filesystem::path& folder, std::string_view configText, ModelConfig& config) {
   const std::string name =
       isThere(folder / "generation_config.json") ? "generation_config.json" : "config.json";
@@ -35,12 +34,10 @@ Status readGeneration(const std::filesystem::path& folder, std::string_view conf
   const auto json = ConfigReader::parse(text, shownPath(folder / name));
   if (!json) return json.error();
   const std::vector<Index> tokens = json->tokens("eos_token_id");
-  if (const Status status = json->status(); !status) return status.error();
   if (!tokens.empty()) config.endTokens = tokens;
   // An encoder predicts tokens in place; it generates none.
-  if (!config.causal) return success();
-  if (auto note = rulesNotApplied(*json, name)) config.notes.push_back(*std::move(note));
-  return success();
+  if (config.causal) config.generation = readRules(*json, name, config.notes);
+  return json->status();
 }
 
 }  // namespace
@@ -135,13 +132,14 @@ AttentionConfig Model::attention(Index layer) const {
 }
 
 std::string Model::whyNoGuesses() const {
-  if (guesses()) return "";
+  if (guesses() || classifies()) return "";
   return weights_.headless.empty() ? "It has no language-model head." : weights_.headless;
 }
 
 std::string Model::whyNoText() const {
   if (config_.group == HeadGroup::encoder)
     return "An encoder doesn't generate: look at the model's decoder or cross heads.";
+  if (config_.picture) return "A model that reads pictures doesn't generate.";
   if (!config_.causal && !config_.isTwoSidedDecoder()) return "An encoder fills gaps and doesn't generate.";
   return whyNoGuesses();
 }
@@ -195,6 +193,22 @@ Matrix Model::logits(const Matrix& stream, const std::stop_token& stop) const {
   if (config_.logitScale != 1) logits *= config_.logitScale;
   if (const auto& cap = config_.finalSoftcap) logits = *cap * (logits / *cap).array().tanh();
   return logits;
+}
+
+Matrix Model::classLogits(const Matrix& stream, const std::stop_token& stop) const {
+  const PictureTokens& tokens = *config_.picture;
+  const auto& classifiers = weights_.picture->classifiers;
+  const Matrix x = finalNorm(stream);
+  Matrix sum = Matrix::Zero(1, std::ssize(tokens.classes));
+  for (std::size_t i = 0; i < classifiers.size(); ++i) {
+    Matrix read = x.row(static_cast<Index>(i));
+    if (tokens.classifiesMean) {
+      read.conservativeResize(1, 2 * x.cols());
+      read.rightCols(x.cols()) = x.bottomRows(x.rows() - tokens.leading - tokens.registers).colwise().mean();
+    }
+    sum += classifiers[i].apply(read, stop);
+  }
+  return sum / static_cast<float>(classifiers.size());
 }
 
 }  // namespace headscope::attention

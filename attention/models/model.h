@@ -37,7 +37,9 @@ class Model {
   const std::shared_ptr<const Model>& source() const { return source_; }
   /// Whether it says anything about tokens: a checkpoint may lack the head for it.
   bool guesses() const { return weights_.head.has_value(); }
-  /// Why it doesn't, in a sentence; empty where it does.
+  /// Whether it says which of config().picture->classes a picture is of.
+  bool classifies() const { return weights_.picture && !weights_.picture->classifiers.empty(); }
+  /// Why it does neither, in a sentence; empty where it does.
   std::string whyNoGuesses() const;
   /// Why it can't write a text on, in a sentence; empty where it can.
   std::string whyNoText() const;
@@ -57,6 +59,9 @@ class Model {
   /// [n, vocabulary], through its own norm, head and soft-cap; a "logit lens" where the layer isn't the last
   /// (nostalgebraist 2020). Empty where it has no head. Once `stop` is requested the result is undefined.
   Matrix logits(const Matrix& stream, const std::stop_token& stop = {}) const;
+  /// Of a model that classifies: logits [1, classes] from the residual stream of all tokens after any layer
+  /// [n, modelDim], through its final norm and classifier.
+  Matrix classLogits(const Matrix& stream, const std::stop_token& stop = {}) const;
 
  private:
   Model(Checkpoint checkpoint, ModelConfig config, ModelWeights weights,

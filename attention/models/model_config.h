@@ -7,6 +7,7 @@
 
 #include "attention/core/config.h"
 #include "attention/core/result.h"
+#include "attention/models/generation_rules.h"
 #include "attention/models/rotation.h"
 
 namespace headscope::attention {
@@ -72,6 +73,8 @@ struct PictureTokens {
   Index registers = 0;        ///< behind these, without positions
   bool patchBias = true;
   OtherSizes otherSizes = OtherSizes::refused;
+  std::vector<std::string> classes = {};  ///< what a classifier calls them, as config.json says
+  bool classifiesMean = false;            ///< a classifier reads the mean of the patches behind the token
   /// What readies pictures where the folder's file names no class (picture_processor.h).
   std::string_view processor = {};
 
@@ -150,7 +153,8 @@ struct ModelConfig {
   bool tied = true;               ///< the embedding is the head where the file has no other
   std::string architecture = {};  ///< the class that saved the checkpoint, "LlamaForCausalLM"; or empty
 
-  std::vector<Index> endTokens;    ///< that end a text, from config.json
+  std::vector<Index> endTokens;  ///< that end a text, from config.json
+  GenerationRules generation = {};
   std::vector<std::string> notes;  ///< what is left out or was decided, in a sentence each
 
   bool operator==(const ModelConfig&) const = default;

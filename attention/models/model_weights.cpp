@@ -95,7 +95,22 @@ class WeightsReader {
       weights.leading.push_back(table(names_.leadingTokens[asSize(i)], 1));
     if (tokens.registers > 0) weights.registers = table(names_.registerTokens, tokens.registers);
     weights.positions = table(names_.picturePositions, tokens.leading + tokens.grid() * tokens.grid());
+    weights.classifiers = classifiers();
     return weights;
+  }
+
+  std::vector<MappedLinear> classifiers() {
+    const PictureTokens& tokens = *config_.picture;
+    const auto map = [&](std::string_view name) {
+      return headFinder_.linear(std::string(name), std::ssize(tokens.classes),
+                                config_.modelDim * (tokens.classifiesMean ? 2 : 1), true, false);
+    };
+    const auto has = [&](std::string_view name) {
+      return !name.empty() && headFinder_.has(std::string(name) + ".weight");
+    };
+    if (has(names_.classifier)) return {map(names_.classifier)};
+    if (!has(names_.classifiers[0])) return {};
+    return {map(names_.classifiers[0]), map(names_.classifiers[1])};
   }
 
   /// The attention to an encoder's output stands beside the other, or in its place where its heads are looked
@@ -117,16 +132,17 @@ class WeightsReader {
   MlpWeights mlp(Index i) {
     MlpWeights mlp;
     const Index d = config_.modelDim, f = config_.innerDim;
-    if (!names_.gateUp.empty()) {
+    const bool apart = !config_.gated && !names_.ungatedUp.empty();
+    if (!names_.gateUp.empty() && !apart) {
       const MappedLinear both = linear(i, names_.gateUp, 2 * f, d, config_.mlpBias);
       mlp.gate = outputsOf(both, 0, f);
       mlp.up = outputsOf(both, f, f);
     } else {
       if (config_.gated) mlp.gate = linear(i, names_.gate, f, d, config_.mlpBias);
-      const bool apart = !config_.gated && !names_.ungatedUp.empty();
       mlp.up = linear(i, apart ? names_.ungatedUp : names_.up, f, d, config_.mlpBias);
     }
-    mlp.down = linear(i, names_.down, d, f, config_.mlpBias);
+    mlp.down = linear(i, apart && !names_.ungatedDown.empty() ? names_.ungatedDown : names_.down, d, f,
+                      config_.mlpBias);
     return mlp;
   }
 
@@ -280,7 +296,11 @@ class WeightsReader {
 
   /// Why the checkpoint makes no guesses; empty: it makes some.
   std::string headless() const {
-    if (config_.picture) return "No predictions: a model that reads pictures has no vocabulary.";
+    if (config_.picture)
+      return names_.classifier.empty()
+                 ? "No predictions: this vision tower outputs an embedding, not classes."
+                 : fmt::format("No predictions: the file has no {}.weight, the map to classes.",
+                               names_.classifier);
     const std::string dense(names_.headDense), head(names_.head);
     if (config_.group == HeadGroup::encoder)
       return "No predictions: this is the model's encoder, and its decoder predicts.";

@@ -117,6 +117,9 @@ struct PictureWeights {
   std::vector<MappedRows> leading;  ///< of one row each
   MappedRows registers;             ///< or no rows
   MappedRows positions;             ///< [leading + grid², modelDim]
+  /// [classes, modelDim], or [classes, 2 · modelDim] where PictureTokens::classifiesMean, with biases: of the
+  /// first token, or one of each leading token, of which the mean counts; none: pictures aren't classified.
+  std::vector<MappedLinear> classifiers;
 };
 
 /// A model's tensors by what they are for. Matrices stay where they are; norms and biases, a few

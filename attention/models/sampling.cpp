@@ -62,12 +62,16 @@ Status generate(ModelSession& session, Matrix logits, Index count, const Samplin
                 const std::stop_token& stop) {
   if (const Status status = validate(sampling); !status) return status;
   if (!session.model().guesses()) return Error{session.model().whyNoGuesses()};
-  const auto& ends = session.model().config().endTokens;
+  const ModelConfig& config = session.model().config();
+  const auto& ends = config.endTokens;
+  const Index given = session.length();
   PassRequest next = request;
   next.logits = LogitRows::last;
   for (Index i = 0; i < count; ++i) {
     require(logits.rows() >= 1, "generation needs the last row's logits");
-    const auto id = chooseToken(logits.row(logits.rows() - 1), sampling, session.length());
+    Eigen::RowVectorXf last = logits.row(logits.rows() - 1);
+    applyRules(config.generation, {session.tokens(), given, ends}, last);
+    const auto id = chooseToken(last, sampling, session.length());
     if (!id) return id.error();
     auto pass = session.append({&*id, 1}, next, stop);
     if (!pass) return pass.error();

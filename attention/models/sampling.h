@@ -26,7 +26,8 @@ Status validate(const Sampling& sampling);
 Result<Index> chooseToken(const Eigen::Ref<const Eigen::RowVectorXf>& logits, const Sampling& sampling,
                           Index position);
 
-/// Writes on from the session's text: chooses a token from the last row's logits, appends it, and so on, up
+/// Writes on from the session's text: chooses a token from the last row's logits under the model's rules
+/// (ModelConfig::generation), appends it, and so on, up
 /// to `count` tokens or one that ends the text (which is appended too). `logits` are the last row's. Tells
 /// onToken of every token with its pass; false ends it. Errors: those of ModelSession::append(), of
 /// validate(), a model without a head; the tokens so far stay in the session.

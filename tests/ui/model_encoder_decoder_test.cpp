@@ -20,14 +20,17 @@ using attention::Index;
 
 class ModelEncoderDecoder : public testing::Test {
  protected:
-  ModelEncoderDecoder() {
+  explicit ModelEncoderDecoder(const made::PlainPair& pair = made::plainPairs().front(),
+                               const std::string& rules = "")
+      : folder_(madeUp(pair)) {
+    if (!rules.empty()) putFile(folder_ / "generation_config.json", rules);
     putFile(folder_ / "tokenizer.json", made::bytePairJson({"a", "b", "c", "d"}).dump());
     app::uiState().watches = true;
     ui.resize(1920, 1080);
     ui.drop({folder_.path().string()});
     ui.draw();
     if (!ui.scene().setup.subject.opened) throw std::runtime_error(ui.view().messages.error);
-    ui.replaceText("text", "abcad");
+    if (ui.has("text")) ui.replaceText("text", "abcad");
     ui.draw();
   }
   const app::ModelState& page() { return ui.session().page<app::ModelPage>().state(); }
@@ -51,13 +54,12 @@ class ModelEncoderDecoder : public testing::Test {
       for (Index row = 0; row < queries; ++row) EXPECT_NEAR(weights[head].row(row).sum(), 1, 1e-5);
   }
 
-  static made::MadeUpCheckpoint madeUp() {
-    const made::PlainPair pair = made::plainPairs().front();
+  static made::MadeUpCheckpoint madeUp(const made::PlainPair& pair) {
     made::MadeUpTensors tensors(attention::DType::F32, 5);
     (void)pair.run(tensors, {1, 2, 3}, {2, 4});
     return made::MadeUpCheckpoint(pair.config, tensors.file());
   }
-  made::MadeUpCheckpoint folder_ = madeUp();
+  made::MadeUpCheckpoint folder_;
   UiDriver ui;
 };
 
@@ -196,6 +198,87 @@ TEST_F(ModelEncoderDecoder, WhatIsSwitchedOffAndWrittenActsOnTheGroupThatIsShown
   EXPECT_NE(page().layers.back()->hidden.topRows(before), hidden);
   choose("cross");
   EXPECT_TRUE(ui.scene().setup.subject.switchedOff.empty()) << "another group's heads";
+}
+
+TEST_F(ModelEncoderDecoder, TextBIsReadWithTheDecodersTextOfAWhateverIsShown) {
+  ui.replaceText("text_b", "dbdd");
+  for (const std::string group : {"decoder", "cross"}) {
+    choose(group);
+    for (const app::ShownText shown : {app::ShownText::b, app::ShownText::difference}) {
+      ui.session().scene().cursor.model.shown = shown;
+      ui.draw();
+      ASSERT_TRUE(page().pair.other) << page().pair.comparedProblem;
+      EXPECT_EQ(page().pair.other->text.ids, page().study->text.ids);
+      EXPECT_NE(page().pair.other->text.sourceIds, page().study->text.sourceIds);
+      EXPECT_EQ(page().pair.pair->b->text.ids, page().study->text.ids) << "as patches have it";
+    }
+    expectNoFlaws("two texts, " + group);
+    ui.session().scene().cursor.model.shown = app::ShownText::a;
+  }
+}
+
+/// The token with which such models begin every answer.
+class ModelWithRules : public ModelEncoderDecoder {
+ protected:
+  ModelWithRules()
+      : ModelEncoderDecoder(made::plainPairs().front(), R"({"forced_bos_token_id": 3, "eos_token_id": 1})") {}
+};
+
+TEST_F(ModelWithRules, WhatIsGeneratedFollowsThemAndPredictionsAreTheModelsOwn) {
+  ASSERT_TRUE(page().ready()) << page().problem;
+  ASSERT_GT(page().tokens(), 1);
+  EXPECT_EQ(page().study->text.ids[1], 3);
+  ui.session().scene().cursor.cell.query = 0;
+  ui.draw();
+  ASSERT_TRUE(page().guesses && page().guesses->value);
+  const app::Guesses& guesses = *page().guesses->value;
+  ASSERT_NE(guesses.best[0].id, 3) << "the test needs a model that would begin otherwise";
+  ASSERT_TRUE(guesses.ruled);
+  EXPECT_EQ(guesses.ruled->id, 3);
+  EXPECT_EQ(guesses.ruled->rule, "forced_bos_token_id");
+  EXPECT_TRUE(ui.has("guess.ruled"));
+  EXPECT_TRUE(ui.has("model.note"));
+  expectNoFlaws("a rule");
+  ui.session().scene().cursor.cell.query = 1;
+  ui.draw();
+  EXPECT_FALSE(page().guesses->value->ruled);
+  EXPECT_FALSE(ui.has("guess.ruled"));
+}
+
+class ModelOfSound : public ModelEncoderDecoder {
+ protected:
+  ModelOfSound() : ModelEncoderDecoder(made::plainBarts().back()) {}
+};
+
+TEST_F(ModelOfSound, FeaturesThatAreDroppedAreRead) {
+  EXPECT_FALSE(page().ready());
+  EXPECT_THAT(page().problem, testing::HasSubstr("Drop a file"));
+  expectNoFlaws("without features");
+  made::MadeUpTensors features(attention::DType::F32, 3);
+  const Index width = ui.scene().setup.subject.opened->config().modelDim;
+  (void)features.matrix("encoder_last_hidden_state", 6, width, 1);
+  const std::filesystem::path file = folder_ / "sound.safetensors";
+  putFile(file, *attention::formatSafetensors(features.file()));
+  ui.click("page.model");
+  ui.drop({file.string()});
+  ui.draw();
+  ASSERT_TRUE(page().ready()) << page().problem;
+  EXPECT_EQ(ui.scene().setup.subject.features, file.string());
+  EXPECT_EQ(page().keys(), 6);
+  expectWeights(page().layers[0]->weights, page().queries(), 6);
+  EXPECT_EQ(page().keyToken(5), "5") << "frames are numbers";
+  expectNoFlaws("with features");
+  // Another sound in its place; what doesn't fit is said, and nothing is lost.
+  made::MadeUpTensors wrong(attention::DType::F32, 3);
+  (void)wrong.matrix("encoder_last_hidden_state", 6, width + 1, 1);
+  putFile(folder_ / "wrong.safetensors", *attention::formatSafetensors(wrong.file()));
+  ui.drop({(folder_ / "wrong.safetensors").string()});
+  ui.draw();
+  EXPECT_THAT(page().problem, testing::HasSubstr("expected [1 to"));
+  ui.drop({file.string()});
+  ui.draw();
+  EXPECT_EQ(page().problem, "");
+  EXPECT_EQ(page().keys(), 6);
 }
 
 }  // namespace

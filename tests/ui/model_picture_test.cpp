@@ -76,6 +76,44 @@ TEST_F(ModelPicture, RolloutRowsSumToOneAndAreShown) {
   EXPECT_EQ(ui.scene().cursor.model.pictureMap, app::PictureMap::rollout);
 }
 
+TEST_F(ModelPicture, ClassesAreShownAndWhatAHeadIsWorthToThem) {
+  const VitFolder classifier(3);
+  ui.drop({classifier.path().string()});
+  ui.draw();
+  ui.drop({classifier.picture().string()});
+  ui.draw();
+  ASSERT_TRUE(state().picture()) << ui.view().messages.error;
+  ASSERT_TRUE(state().classifies());
+  ASSERT_TRUE(state().guesses && state().guesses->value);
+  const app::Guesses before = *state().guesses->value;
+  ASSERT_EQ(before.best.size(), 3u);
+  float sum = 0;
+  for (const app::Guess& guess : before.best) sum += guess.probability;
+  EXPECT_NEAR(sum, 1, 1e-5f);
+  EXPECT_EQ(before.lens.size(), 3u) << "the embedding and two layers";
+  EXPECT_FALSE(before.real);
+  EXPECT_THAT(ui.session().page<app::ModelPage>().state().words.at(before.best[0].id),
+              ::testing::StartsWith("class "));
+  EXPECT_TRUE(ui.has("guess.0"));
+  EXPECT_FALSE(ui.has("model.headless"));
+  // They are the picture's, whichever patch asks.
+  ui.clickAt("model.picture.large", 0.75f, 0.75f);
+  ui.draw();
+  EXPECT_EQ(state().guesses->value->best[0].probability, before.best[0].probability);
+  ui.session().scene().setup.subject.switchedOff = {{1, 0, app::HeadOff::zero}};
+  ui.draw();
+  const app::Guess changed = state().guesses->value->best[0];
+  EXPECT_NE(changed.probability, changed.unchanged);
+  EXPECT_GE(changed.unchanged, 0);
+}
+
+TEST_F(ModelPicture, WithoutAClassifierThePageSaysWhy) {
+  open();
+  dropPicture();
+  EXPECT_TRUE(ui.has("model.headless"));
+  EXPECT_FALSE(ui.has("guess.0"));
+}
+
 TEST_F(ModelPicture, WithoutAModelForItIsOneSentence) {
   dropPicture();
   EXPECT_THAT(ui.view().messages.error,

@@ -61,6 +61,12 @@ TEST(ModelSinks, TheirShareIsShownBesideTheHeadAndInItsReceipt) {
   OpenedFamily model("gpt_oss");
   UiDriver& ui = model.ui;
   EXPECT_TRUE(ui.has("sink"));
+  const app::ModelState& page = ui.session().page<app::ModelPage>().state();
+  for (const char* bars : {"sink.0", "sink.5"}) EXPECT_TRUE(ui.has(bars)) << "beside each thumbnail";
+  const app::LayerSummary& first = *page.layers[0];
+  for (attention::Index head = 0; head < first.weights.count(); ++head)
+    for (attention::Index row = 0; row < first.weights.rows(); ++row)
+      EXPECT_NEAR(first.sinkShares(head, row) + first.weights[head].row(row).sum(), 1, 1e-5f);
   model.expectNoFlaws();
   ui.click("page.heads");
   ui.draw();

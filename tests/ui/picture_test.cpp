@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include "app/platform/ui_state.h"
+#include "app/session_figure.h"
 #include "render/image.h"
 #include "test_paths.h"
 #include "tests/support/temporary_folder.h"
@@ -26,21 +28,23 @@ class Pictures : public testing::Test {
     ui.key(Key::enter);
     ui.draw();
   }
-  /// The same where this program is run for it.
+  /// The same, until it is written.
   void answerAndWait(const std::string& name) {
-    ui.session().exports().program = HEADSCOPE_BINARY;
+    ui.session().exports().program = HEADSCOPE_BINARY;  // which films are made by
     answer(name);
     EXPECT_EQ(ui.dialog(), "");
-    for (int i = 0; i < 3000 && ui.view().messages.notice.find("Saved " + name) == std::string::npos &&
+    for (int i = 0; i < 30000 && ui.view().messages.notice.find("Saved " + name) == std::string::npos &&
                     ui.view().messages.error.empty();
          ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      painter.step(ui.session());
       ui.frames(1);
     }
     EXPECT_EQ(ui.view().messages.error, "");
   }
   TemporaryFolder folder;
   UiDriver ui;
+  app::FigurePainter painter{app::defaultLimits(), [] {}};
 };
 
 TEST_F(Pictures, CtrlPSavesWhatThePageShows) {
@@ -93,6 +97,23 @@ TEST_F(Pictures, ThePageIsSavedAsItIsShown) {
   ui.chord(kCtrl, Key::p);
   answerAndWait("again.svg");
   EXPECT_THAT(fileText(folder / "again.svg"), testing::Not(HasSubstr(">Undo<")));
+}
+
+TEST_F(Pictures, AFigureThatIsStoppedIsNotWritten) {
+  ui.chord(kCtrl, Key::p);
+  answer("stopped.svg");
+  painter.step(ui.session());
+  ASSERT_NE(ui.view().figureWanted, nullptr);
+  ui.view().request("edit.stop");
+  ui.frames(2);
+  EXPECT_EQ(ui.view().figureWanted, nullptr);
+  for (int i = 0; i < 3000 && std::isfinite(painter.nextStepIn(ui.view())); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    painter.step(ui.session());
+  }
+  ui.draw();
+  EXPECT_EQ(folder.count(), 0u);
+  EXPECT_THAT(ui.view().messages.notice, HasSubstr("not written"));
 }
 
 TEST_F(Pictures, AFilmIsRecordedBesideTheWindow) {

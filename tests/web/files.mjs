@@ -112,6 +112,21 @@ await check('A picture is a download as SVG, PNG and PDF', async () => {
   }
 });
 
+await check('A figure of one part is what it is natively', async () => {
+  for (const [part, what] of [['the mask', 'mask'], ['all heads', 'heads']]) {
+    await browser.open(address);
+    const own = await download(`${what}.svg`, async () => {
+      await act('save a picture of ' + part);
+      await save(`${what}.svg`);
+    });
+    const drawn = join(folder, what + '-figure.svg');
+    native('render', '--what', what, '--scale', '2', '--output', drawn);
+    const said = svg => textsOf(svg).map(([text]) => text);
+    assert.deepEqual(said(own.toString()), said(readFileSync(drawn, 'utf8')));
+    assert.doesNotMatch(own.toString(), />Undo</);
+  }
+});
+
 await check('A link that was made here opens natively', async () => {
   await browser.open(address);
   await write('from here to there');

@@ -81,6 +81,15 @@ std::vector<Guess> guessesOf(const Eigen::Ref<const Eigen::RowVectorXf>& logits)
   return guesses;
 }
 
+/// What a picture is likeliest of.
+std::vector<Guess> classesOf(const attention::Model& model, const ModelReport& run) {
+  return guessesOf(model.classLogits(run.pass.stream).row(0));
+}
+
+const std::string& className(const attention::ModelConfig& config, Index id) {
+  return config.picture->classes[size(id)];
+}
+
 /// Rows whose guesses are told: the last, or all of an encoder's.
 Index firstGuess(const attention::Model& model, const Matrix& logits) {
   return model.config().causal ? std::max<Index>(logits.rows() - 1, 0) : 0;
@@ -230,7 +239,13 @@ std::string modelTable(const attention::Model& model, const ModelReport& run) {
   }
   text += tokenLine(run);
   const Matrix& logits = run.pass.logits;
-  if (!model.guesses()) text += model.whyNoGuesses() + "\n";
+  if (const std::string why = model.whyNoGuesses(); !why.empty()) text += why + "\n";
+  if (model.classifies()) {
+    text += "classes:";
+    for (const Guess& guess : classesOf(model, run))
+      text += fmt::format("  {} {:.3f}", className(config, guess.id), guess.probability);
+    text += "\n";
+  }
   for (Index row = firstGuess(model, logits); row < logits.rows(); ++row) {
     text += fmt::format("{} {}:", config.causal ? "after token" : "token", positionOf(run, row));
     for (const Guess& guess : guessesOf(logits.row(row)))
@@ -259,7 +274,11 @@ std::string modelJson(const attention::Model& model, const ModelReport& run) {
                               {"input_ids", run.inputIds},
                               {"guesses", nlohmann::json::array()}};
   if (!run.sourceIds.empty()) json["source_ids"] = run.sourceIds;
-  if (!model.guesses()) json["no_guesses"] = model.whyNoGuesses();
+  if (const std::string why = model.whyNoGuesses(); !why.empty()) json["no_guesses"] = why;
+  if (model.classifies())
+    for (const Guess& guess : classesOf(model, run))
+      json["classes"].push_back(
+          {{"id", guess.id}, {"probability", guess.probability}, {"class", className(config, guess.id)}});
   const Matrix& logits = run.pass.logits;
   for (Index row = firstGuess(model, logits); row < logits.rows(); ++row) {
     auto likeliest = nlohmann::json::array();

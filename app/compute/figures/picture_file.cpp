@@ -13,6 +13,7 @@
 #include "app/scene/text/number_text.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/quote.h"
+#include "attention/text/ascii.h"
 
 namespace headscope::app {
 
@@ -134,9 +135,7 @@ Result<PixelSize> pixelSizeOf(const Drawing& drawing, const PictureSize& size) {
 }
 
 Result<PictureFormat> pictureFormat(const std::filesystem::path& path) {
-  std::string ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); });
+  const std::string ending = attention::lowerCase(path.extension().string());
   const auto found = std::find(kPictureEndings.begin(), kPictureEndings.end(), ending);
   if (found != kPictureEndings.end()) return static_cast<PictureFormat>(found - kPictureEndings.begin());
   return Error{path.filename().string() + " has the ending " + attention::quotedText(ending) +

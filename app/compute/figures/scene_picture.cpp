@@ -68,6 +68,21 @@ Result<Drawing> drawPair(PictureKind kind, const Scene& scene, Resources& resour
   return framed(stacked(grids), dark);
 }
 
+/// What attention that another program recorded can't show.
+attention::Status checkRecorded(PictureKind kind, const Scene& scene) {
+  const auto& opened = scene.setup.subject.opened;
+  if (!opened || !opened->recorded) return attention::success();
+  if (kind == PictureKind::mask)
+    return Error{opened->name + " is recorded attention, which contains no mask"};
+  const attention::RecordedLayer& layer = opened->recorded->layers().front();
+  if (kind == PictureKind::cache && (!layer.k || !layer.v))
+    return Error{opened->name + " is imported attention without k and v, so there is no cache to draw"};
+  const bool heads = kind == PictureKind::head || kind == PictureKind::heads;
+  if (heads && scene.look.quantity == Quantity::scores)
+    return Error{opened->name + " is recorded attention, which has weights and no scores: choose weights"};
+  return attention::success();
+}
+
 Result<Drawing> drawModel(const Scene& scene, Resources& resources, bool dark) {
   ModelRunner runner;
   const auto study = runner.run(modelQuestion(scene.setup, scene.cursor.sequence), resources, {}, {});
@@ -77,6 +92,20 @@ Result<Drawing> drawModel(const Scene& scene, Resources& resources, bool dark) {
 }
 
 }  // namespace
+
+Result<Scene> paintedScene(PictureKind kind, Scene scene) {
+  if (const auto status = checkRecorded(kind, scene); !status) return status.error();
+  if (kind == PictureKind::page) return scene;
+  Cursor& cursor = scene.cursor;
+  const Index head = std::max<Index>(0, cursor.focus >= 0 ? cursor.focus : cursor.cell.head);
+  const std::string page(kind == PictureKind::head ? "heads" : kPictureNames[static_cast<std::size_t>(kind)]);
+  if (page == "mask" && cursor.page != page) cursor.studio.tab = StudioTab::mask;
+  if (page == "cache" && cursor.page != page) cursor.cacheView = CacheView::growth;
+  cursor.page = page;
+  cursor.cell.head = head;
+  cursor.focus = kind == PictureKind::head ? head : -1;
+  return scene;
+}
 
 PictureKind shownPicture(const Scene& scene) {
   if (scene.cursor.page == "mask") return PictureKind::mask;

@@ -16,6 +16,9 @@ inline constexpr std::array<std::string_view, 11> kPictureNames{
 /// What the page that is shown shows: of the heads all or the focused one, the mask, the map, the cache, or
 /// what a model costs; else the page.
 PictureKind shownPicture(const Scene& scene);
+/// The scene on the page that paints a picture of that kind, which is none of isOfModel(). Errors: attention
+/// that another program recorded has no such thing.
+attention::Result<Scene> paintedScene(PictureKind kind, Scene scene);
 /// Whether it is of a whole model, which is run for it.
 inline bool isOfModel(PictureKind kind) {
   return kind == PictureKind::model || kind == PictureKind::patch || kind == PictureKind::attribution ||

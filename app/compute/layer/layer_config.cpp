@@ -9,6 +9,16 @@ namespace headscope::app {
 using attention::AttentionConfig;
 
 namespace {
+/// The terms that a scene sets alike on every layer; a model keeps its own soft-cap where the scene has none.
+void setTerms(const Setup& setup, AttentionConfig& config) {
+  const ModelSetup& model = setup.model;
+  if (model.position == PositionKind::t5)
+    config.t5 =
+        attention::BucketBias{model.t5Buckets, model.t5Distance, false, model.t5Strength, setup.weights.seed};
+  if (model.softcap > 0) config.softcap = model.softcap;
+  config.dropout = {model.dropout, setup.weights.seed, 0};
+}
+
 /// The model's own numbers, and where the scene's act on its layer, those beside them.
 AttentionConfig modelConfigOf(const Setup& setup) {
   const ModelSetup& model = setup.model;
@@ -17,11 +27,7 @@ AttentionConfig modelConfigOf(const Setup& setup) {
                                         : opened.config().attention(setup.subject.layer);
   config.gain *= model.sharpness;
   config.alibi |= model.position == PositionKind::alibi;
-  if (model.position == PositionKind::t5)
-    config.t5 =
-        attention::BucketBias{model.t5Buckets, model.t5Distance, false, model.t5Strength, setup.weights.seed};
-  if (model.softcap > 0) config.softcap = model.softcap;
-  config.dropout = {model.dropout, setup.weights.seed, 0};
+  setTerms(setup, config);
   return config;
 }
 }  // namespace
@@ -38,11 +44,7 @@ AttentionConfig configOf(const Setup& setup) {
   config.gain = model.sharpness;
   if (model.position == PositionKind::rope) config.ropeTheta = model.ropeTheta;
   config.alibi = model.position == PositionKind::alibi;
-  if (model.position == PositionKind::t5)
-    config.t5 =
-        attention::BucketBias{model.t5Buckets, model.t5Distance, false, model.t5Strength, setup.weights.seed};
-  if (model.softcap > 0) config.softcap = model.softcap;
-  config.dropout = {model.dropout, setup.weights.seed, 0};
+  setTerms(setup, config);
   return config;
 }
 

@@ -80,8 +80,13 @@ attention::Status readDecoder(const Setup& setup, const std::stop_token& stop, M
   text.sourceIds = (*source)->ids;
   if (text.sourceIds.empty())
     for (Index i = 0; i < std::ssize(text.source); ++i) text.sourceIds.push_back(i);
+  if (!setup.subject.decoderIds.empty()) {
+    text.ids = setup.subject.decoderIds;
+    return attention::success();
+  }
   text.ids = {opened.config().startToken};
   if (setup.input.contextText->empty()) {
+    text.given = std::ssize(text.ids);
     text.ids.insert(text.ids.end(), (*source)->answer.begin(), (*source)->answer.end());
     return attention::success();
   }
@@ -111,6 +116,7 @@ Result<ModelText> readModelText(const Setup& setup, const std::stop_token& stop)
     text.spans = std::move(encoded->spans);
   }
   text.typed = static_cast<Index>(text.ids.size());
+  if (text.given == 0) text.given = text.typed;
   const auto& written = setup.subject.written;
   text.ids.insert(text.ids.end(), written.begin(), written.end());
   text.spans.resize(text.ids.size());

@@ -18,6 +18,7 @@ struct ModelText {
   std::vector<attention::Token> tokens;     ///< as people read them, without the space before a word
   std::vector<attention::ByteRange> spans;  ///< of the typed text; empty for tokens nobody typed
   Index typed = 0;                          ///< tokens before those that the model wrote
+  Index given = 0;                          ///< of those, before a decoder's own answer
   /// Of a decoder that reads: the text that its encoder read, which is the scene's. Its own begins with a
   /// token nobody typed, and goes on as it answers by itself, or with the context where one is typed.
   std::vector<attention::Token> source = {};

@@ -157,6 +157,18 @@ Matrix joined(const Matrix* old, Index kept, const Matrix& rows) {
   return all;
 }
 
+namespace {
+
+/// What is missing from the rows' sums.
+Matrix sinkShares(const attention::Stack& weights) {
+  Matrix shares(weights.count(), weights.rows());
+  for (Index head = 0; head < weights.count(); ++head)
+    shares.row(head) = (1 - weights[head].rowwise().sum().array()).max(0.0f).transpose();
+  return shares;
+}
+
+}  // namespace
+
 std::shared_ptr<LayerSummary> summarise(const LayerRows& rows, const MarkedMask& mask,
                                         const attention::HeadText& text, const std::stop_token& stop) {
   auto summary = std::make_shared<LayerSummary>();
@@ -168,6 +180,7 @@ std::shared_ptr<LayerSummary> summarise(const LayerRows& rows, const MarkedMask&
       joinedRows(rows.before ? &rows.before->headOutput : nullptr, rows.kept, rows.now.headOutput);
   summary->routing =
       joinedRouting(rows.before ? &rows.before->routing : nullptr, rows.kept, rows.now.routing);
+  if (!rows.now.config.sinks.empty()) summary->sinkShares = sinkShares(summary->weights);
   summariseHeads(*summary, mask, text, stop);
   const Matrix in = rows.in.bottomRows(rows.now.hidden.rows());
   summary->attentionAdded = joined(rows.before ? &rows.before->attentionAdded : nullptr, rows.kept,
@@ -212,6 +225,10 @@ std::shared_ptr<const LayerSummary> comparedLayer(const LayerSummary& a, const L
         const float now = there ? b.weights.at(head, query(row), key(col)) : 0;
         weight = difference ? there ? now - weight : 0 : now;
       }
+  if (difference) summary->sinkShares.resize(0, 0);
+  for (Index row = 0; row < summary->sinkShares.cols(); ++row)
+    summary->sinkShares.col(row) = query(row) < 0 ? attention::Vector(attention::Vector::Zero(heads))
+                                                  : attention::Vector(b.sinkShares.col(query(row)));
   if (!difference) {
     summariseHeads(*summary, MarkedMask(a.mask), text, stop);
   }

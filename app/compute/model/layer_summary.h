@@ -32,6 +32,8 @@ struct LayerSummary {
   /// [n], ‖what attention (the MLP) adds‖ / ‖residual stream before it‖ of every token, and their means.
   attention::Vector attentionAdded, mlpAdded;
   float attentionAdds = 0, mlpAdds = 0;
+  attention::Matrix
+      sinkShares;  ///< [heads, n], what a head's sink takes of each row; empty where there are none
   attention::Routing routing;   ///< [n] of a mixture's layer: the experts that each token went to
   attention::Matrix hidden;     ///< [n, modelDim], the residual stream after the layer
   attention::Stack headOutput;  ///< [heads, n, headDim], before W_O

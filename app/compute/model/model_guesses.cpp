@@ -31,15 +31,31 @@ const attention::Model& modelOf(const ModelStudy& study) {
   return *study.opened->model;
 }
 
-/// The probabilities of the next token at every stop, [stops, vocabulary].
+/// The logits at every stop, [stops, vocabulary], of a token's next; [stops, classes] of a picture.
 template <typename StreamOf>
 Matrix lensOf(const attention::Model& model, Index stops, Index query, const StreamOf& streamOf,
               std::stop_token stop) {
+  if (model.classifies()) {
+    Matrix logits(stops, std::ssize(model.config().picture->classes));
+    for (Index s = 0; s < stops; ++s) logits.row(s) = model.classLogits(streamOf(s), stop);
+    return logits;
+  }
   Matrix rows(stops, model.config().modelDim);
   for (Index s = 0; s < stops; ++s) rows.row(s) = streamOf(s).row(query);
-  Matrix logits = model.logits(rows, stop);
-  if (!stop.stop_requested()) toProbabilities(logits);
-  return logits;
+  return model.logits(rows, stop);
+}
+
+/// What is generated behind the query, where that isn't the likeliest token.
+std::optional<Guesses::Ruled> ruledBehind(const ModelStudy& study, Index query, Eigen::RowVectorXf logits) {
+  const attention::ModelConfig& config = modelOf(study).config();
+  if (!config.causal || query + 1 < study.text.given) return std::nullopt;
+  const auto ids = std::span(study.text.ids).first(attention::asSize(query + 1));
+  const std::string_view rule =
+      applyRules(config.generation, {ids, study.text.given, config.endTokens}, logits);
+  if (rule.empty()) return std::nullopt;
+  Guesses::Ruled ruled{-1, std::string(rule)};
+  logits.maxCoeff(&ruled.id);
+  return ruled;
 }
 
 /// Which token a position's guess is about: the next, or of an encoder the one that stands there.
@@ -59,9 +75,9 @@ Result<Guesses> guess(const GuessQuestion& question, std::stop_token stop) {
   const attention::Model& model = modelOf(study);
   Guesses guesses;
   const Index stops = std::ssize(study.layers) + 1;
-  if (!model.guesses() || study.tokens() == 0) return guesses;
+  if ((!model.guesses() && !model.classifies()) || study.tokens() == 0) return guesses;
   const Index query = std::clamp<Index>(question.query, 0, study.tokens() - 1);
-  const Matrix now = lensOf(
+  Matrix now = lensOf(
       model, stops, query, [&](Index s) -> const Matrix& { return streamAt(study, s); }, stop);
   Matrix before;
   if (question.unchanged && std::ssize(question.unchanged->streams) == stops &&
@@ -71,6 +87,9 @@ Result<Guesses> guess(const GuessQuestion& question, std::stop_token stop) {
         [&](Index s) -> const Matrix& { return question.unchanged->streams[static_cast<std::size_t>(s)]; },
         stop);
   if (stop.stop_requested()) return Error{"stopped"};
+  guesses.ruled = ruledBehind(study, query, now.row(stops - 1));
+  toProbabilities(now);
+  toProbabilities(before);
   const auto guessAt = [&](Index s, Index id) {
     return Guess{id, now(s, id), before.size() > 0 ? before(s, id) : -1};
   };
@@ -91,7 +110,7 @@ Result<Guesses> guess(const GuessQuestion& question, std::stop_token stop) {
     before.row(at).maxCoeff(&first);
     if (first != order.front()) guesses.former = guessAt(at, first);
   }
-  if (const Index of = query + ahead(model.config()); of < study.tokens()) {
+  if (const Index of = query + ahead(model.config()); model.guesses() && of < study.tokens()) {
     const Index real = study.text.ids[static_cast<std::size_t>(of)];
     guesses.real = guessAt(at, real);
     guesses.rank = rankOf(now, at, real);
@@ -147,13 +166,17 @@ Result<float> forecast(const ForecastQuestion& question, Resources& resources, s
   // Later tokens change nothing of a causal text, unless a mask or a mean looks at all of it.
   const bool whole = !setup.subject.opened->config().causal || !setup.mask.layers.empty() ||
                      !setup.mask.additive->values.isZero(0);
-  request->logits = whole ? attention::LogitRows::all : attention::LogitRows::last;
+  const attention::Model& model = *setup.subject.opened->model;
+  request->logits = model.classifies() ? attention::LogitRows::none
+                    : whole            ? attention::LogitRows::all
+                                       : attention::LogitRows::last;
   auto ids = std::span<const Index>(study.text.ids);
   if (!whole) ids = ids.first(static_cast<std::size_t>(question.query) + 1);
   attention::ModelSession session(setup.subject.opened->model);
   auto pass = session.append(ids, *request, stop);
   if (!pass) return pass.error();
-  Matrix row = pass->logits.row(whole ? question.query : 0);
+  Matrix row = model.classifies() ? model.classLogits(pass->stream, stop)
+                                  : Matrix(pass->logits.row(whole ? question.query : 0));
   toProbabilities(row);
   return row(0, question.id);
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "app/compute/model/model_study.h"
 
 namespace headscope::app {
@@ -8,6 +10,7 @@ namespace headscope::app {
 // 2020: the stream through the model's own final norm and head). A stop is a place on the stream: 0 is the
 // embedding, l + 1 comes after layer l.
 
+// Of a picture the guess is about its class: ids are those of PictureTokens::classes, whatever the query.
 // A decoder guesses the token behind a position, an encoder the one that stands there ("next" and "follows"
 // below are to be read so).
 
@@ -32,6 +35,12 @@ struct Guesses {
   /// The likeliest without the scene's changes, where these made another one likelier.
   std::optional<Guess> former;
   Index rank = 0;  ///< of it, from 1
+  /// The token that is generated instead of the likeliest after the last layer, as a rule has it.
+  struct Ruled {
+    Index id = -1;
+    std::string rule;  ///< its field in the model's files
+  };
+  std::optional<Ruled> ruled;
   static constexpr Index kBest = 5;
 };
 attention::Result<Guesses> guess(const GuessQuestion& question, std::stop_token stop);

@@ -25,19 +25,11 @@ PassRequest recording(PassRequest request) {
   return request;
 }
 
-/// `first`: the text whose decoder's tokens a second one of an encoder–decoder goes on with.
-Result<RecordedText> readText(const Setup& setup, Resources& resources, const std::stop_token& stop,
-                              const ModelText* first = nullptr) {
+Result<RecordedText> readText(const Setup& setup, Resources& resources, const std::stop_token& stop) {
   RecordedText recorded;
   auto text = readModelText(setup, stop);
   if (!text) return text.error();
   recorded.text = *std::move(text);
-  if (first && setup.subject.opened->model->source() && recorded.tokens() > 0) {
-    recorded.text.ids = first->ids;
-    recorded.text.tokens = first->tokens;
-    recorded.text.spans = first->spans;
-    recorded.text.typed = first->typed;
-  }
   if (recorded.tokens() == 0) return Error{"no tokens"};
   auto request = passRequest(setup, recorded.text.tokens, resources.inputs);
   if (!request) return request.error();
@@ -80,6 +72,14 @@ SharedText& comparedText(Setup& setup) {
   return given ? setup.input.contextText : setup.input.text;
 }
 
+Setup otherText(Setup setup, const SharedText& other, const std::vector<Index>& decoderIds) {
+  comparedText(setup) = other;
+  setup.subject.written.clear();
+  const auto& opened = setup.subject.opened;
+  if (opened && opened->model && opened->model->source()) setup.subject.decoderIds = decoderIds;
+  return setup;
+}
+
 PairQuestion pairQuestion(const Scene& scene) {
   const CompareSetup& compare = scene.compare;
   return {modelQuestion(scene.setup), compare.other, compare.answer, compare.otherAnswer, compare.alignment};
@@ -119,10 +119,7 @@ Result<PairStudy> studyPair(const PairQuestion& question, Resources& resources, 
   study.a = *std::move(a);
   std::uint64_t bytes = bytesOf(study.a, *study.opened);
   if (two) {
-    Setup other = setup;
-    comparedText(other) = question.other;
-    other.subject.written.clear();
-    auto b = readText(other, resources, stop, &study.a.text);
+    auto b = readText(otherText(setup, question.other, study.a.text.ids), resources, stop);
     if (!b) return fail("B", two, b.error());
     study.b = *std::move(b);
     bytes += bytesOf(*study.b, *study.opened);

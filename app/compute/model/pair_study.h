@@ -27,6 +27,9 @@ struct PairQuestion {
 /// The text that others are put in the place of: the typed one; of a decoder whose encoder's output is given,
 /// the decoder's.
 SharedText& comparedText(Setup& setup);
+/// The setup of text B beside A's. Of an encoder–decoder B goes to the encoder, and the decoder's text is
+/// A's, `decoderIds`: what differs between them is then what the encoder read.
+Setup otherText(Setup setup, const SharedText& other, const std::vector<Index>& decoderIds);
 /// The pair that a scene asks about.
 PairQuestion pairQuestion(const Scene& scene);
 

@@ -23,8 +23,8 @@ attention::Vector pictureMap(const LayerSummary& layer, Index head, const attent
 /// The largest number over the patches; 0 where none is above that. The colours' upper end.
 float pictureMapTop(const OpenPicture& picture, const attention::Vector& map);
 
-/// The picture with the map over it, its longer side `side` pixels: in greys, and on each patch the colormap's
-/// colour at v / top, the denser the larger that is.
+/// The picture with the map over it, its longer side `side` pixels: in greys, and on each patch the
+/// colormap's colour at v / top, the denser the larger that is.
 attention::RgbPicture overlaidPicture(const OpenPicture& picture, const attention::Vector& map, float top,
                                       render::Colormap colormap, Index side);
 

@@ -38,23 +38,22 @@ std::string shortNumber(float value, bool weight) {
   return fixedText(value, std::abs(value) >= 9.95f ? 0 : 1);
 }
 
-namespace {
-
-/// The map as widgets know it: cells in sight, from row and column 0.
-HeatTile tileOf(const MapView& map) {
+HeatTile MapView::tile() const {
   HeatTile tile;
-  tile.area = map.cells;
-  tile.row = static_cast<float>(map.rows.first);
-  tile.col = static_cast<float>(map.cols.first);
-  tile.rows = static_cast<float>(map.rows.count);
-  tile.cols = static_cast<float>(map.cols.count);
+  tile.area = cells;
+  tile.row = static_cast<float>(rows.first);
+  tile.col = static_cast<float>(cols.first);
+  tile.rows = static_cast<float>(rows.count);
+  tile.cols = static_cast<float>(cols.count);
   return tile;
 }
+
+namespace {
 
 void paintNumbers(const Scene& scene, const HeadLabState& page, const MapView& map,
                   const attention::Matrix& values) {
   const View& view = page.view;
-  const HeatTile tile = tileOf(map);
+  const HeatTile tile = map.tile();
   const float width = tile.cellWidth(), height = tile.cellHeight();
   if (map.ink != Ink::map || width < view.px(25) || height < view.px(17)) return;
   ImFont* font = width >= view.px(34) && height >= view.px(28) ? view.fonts->mono : view.fonts->monoSmall;
@@ -78,7 +77,7 @@ void paintNumbers(const Scene& scene, const HeadLabState& page, const MapView& m
 
 void paintMap(const Scene& scene, HeadLabState& page, const MapView& map, const attention::Matrix& values) {
   const View& view = page.view;
-  const HeatTile tile = tileOf(map);
+  const HeatTile tile = map.tile();
   Picture picture;
   // Another step's numbers are on another scale: on the way from one to the other they would mean nothing.
   picture.name = fmt::format("stage.{}.{}", map.name, static_cast<int>(scene.cursor.lab.step));
@@ -113,11 +112,11 @@ MapHit hitMap(const MapView& map, const std::vector<attention::Token>* rows,
   const ImVec2 size = map.cells.GetSize();
   if (size.x < 1 || size.y < 1) return hit;
   hit.clicked = compat::invisibleButton(("stage." + map.name).c_str(), size);
-  noteTabStopKind(TabStopKind::picture, {tileOf(map).cellWidth(), tileOf(map).cellHeight()});
+  noteTabStopKind(TabStopKind::picture, {map.tile().cellWidth(), map.tile().cellHeight()});
   trackItem("stage." + map.name);
-  trackCells("stage." + map.name, tileOf(map), rows, columns);
+  trackCells("stage." + map.name, map.tile(), rows, columns);
   if (!ImGui::IsItemHovered()) return {};
-  const auto cell = tileOf(map).cellAt(ImGui::GetIO().MousePos, map.rows.end(), map.cols.end());
+  const auto cell = map.tile().cellAt(ImGui::GetIO().MousePos, map.rows.end(), map.cols.end());
   if (!cell) return {};
   hit.row = cell->row;
   hit.col = cell->col;
@@ -128,7 +127,7 @@ void rowNames(const HeadLabState& page, const MapView& map, const std::vector<at
               float room) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
-  const HeatTile tile = tileOf(map);
+  const HeatTile tile = map.tile();
   trackCells("stage." + map.name, tile, &tokens, nullptr);
   ImFont* font = tile.cellHeight() >= view.px(22) ? view.fonts->mono : view.fonts->monoSmall;
   const auto step = static_cast<Index>(std::ceil(lineHeight(font) / std::max(tile.cellHeight(), 1.0f)));
@@ -144,7 +143,7 @@ void rowNames(const HeadLabState& page, const MapView& map, const std::vector<at
 void columnNames(const HeadLabState& page, const MapView& map, const std::vector<attention::Token>& tokens) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
-  const HeatTile tile = tileOf(map);
+  const HeatTile tile = map.tile();
   trackCells("stage." + map.name, tile, nullptr, &tokens);
   ImFont* font = view.fonts->monoSmall;
   const auto step = static_cast<Index>(std::ceil(lineHeight(font) * 1.1f / std::max(tile.cellWidth(), 1.0f)));
@@ -180,7 +179,7 @@ void mapScale(const Scene& scene, const HeadLabState& page, const MapView& map, 
 void columnNumbers(const HeadLabState& page, const MapView& map, std::uint32_t color) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
-  const HeatTile tile = tileOf(map);
+  const HeatTile tile = map.tile();
   ImFont* font = view.fonts->monoSmall;
   const float room = textWidth(font, std::to_string(map.cols.end())) + view.px(8);
   const auto step = static_cast<Index>(std::ceil(room / std::max(tile.cellWidth(), 1.0f)));

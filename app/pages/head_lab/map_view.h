@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "app/pages/head_lab/head_lab_state.h"
+#include "app/widgets/heat_tile.h"
 
 namespace headscope::app {
 
@@ -30,6 +31,9 @@ struct MapView {
   float low = 0, high = 1;
   bool weights = false;                                     ///< numbers are written ".88"
   std::optional<render::Colormap> colormap = std::nullopt;  ///< in place of the scene's
+
+  /// The map as widgets know it: the cells in sight, in rows and columns of the matrix.
+  HeatTile tile() const;
 };
 
 /// Draws it with its crosshair, and with numbers where cells are large enough. `values` are those in sight.

@@ -78,7 +78,8 @@ void guessLine(Scene& scene, ModelState& page, const Guess& guess, Index place, 
   if (place >= 0)
     paintText(list, view.fonts->monoSmall, ImVec2(at.x, y), view.theme->faint,
               placeMark(scene, page, guess.id, place));
-  const float wordWidth = std::min(view.px(90), width * 0.26f);
+  // Classes have long names.
+  const float wordWidth = page.classifies() ? width * 0.45f : std::min(view.px(90), width * 0.26f);
   const std::uint32_t color = place == 0 ? view.theme->text : view.theme->secondary;
   paintFitted(view, list, view.fonts->mono, ImVec2(at.x + view.px(18), y), wordWidth - view.px(4), color,
               page.word(guess));
@@ -192,13 +193,16 @@ void guessSection(Scene& scene, ModelState& page, float width) {
                             : stop == last ? fmt::format("after the last layer, {}", last - 1)
                                            : fmt::format("after layer {}", stop - 1);
   const std::string& token = page.token(scene.cursor.cell.query);
-  if (!page.saysTokens()) {
+  if (!page.predicts()) {
     sectionTitle(view, "PREDICTIONS");
     hint(view, page.opened->model->whyNoGuesses());
     trackItem("model.headless");
     return;
   }
-  sectionTitle(view, (page.config->causal ? "NEXT TOKEN AFTER “" : "PREDICTION AT “") + token + "”", where);
+  if (page.classifies())
+    sectionTitle(view, "CLASSES OF THE PICTURE", where);
+  else
+    sectionTitle(view, (page.config->causal ? "NEXT TOKEN AFTER “" : "PREDICTION AT “") + token + "”", where);
   if (!answer || !answer->value) {
     hint(view, answer && !answer->value ? answer->value.error().message : "…");
     return;
@@ -209,6 +213,11 @@ void guessSection(Scene& scene, ModelState& page, float width) {
   for (const auto& [rank, guess] : lines) guessLine(scene, page, guess, rank, width);
   if (view.present) return;
   gap(view, 4);
+  if (const auto& ruled = answer->value->ruled; ruled && stop == last) {
+    hint(view, fmt::format("Generation takes “{}” here: {} rules out “{}”.", page.word(ruled->id),
+                           ruled->rule, page.word(answer->value->best.front())));
+    trackItem("guess.ruled");
+  }
   if (answer->value->real) realNext(page, *answer->value, page.word(answer->value->real->id));
   forecastLines(page, width);
 }

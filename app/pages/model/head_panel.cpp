@@ -68,7 +68,7 @@ float heatmap(Scene& scene, ModelState& page, ImVec2 at, float width, float heig
   const float top = view.px(18);
   const auto n = static_cast<float>(page.queries()), m = static_cast<float>(page.keys());
   const LayerSummary& layer = *page.layer(scene.cursor.model.layer);
-  const bool sinks = page.config->sinks && layer.heads[attention::asSize(scene.cursor.cell.head)].differs < 0;
+  const bool sinks = layer.sinkShares.size() > 0;
   if (sinks) width -= sinkBarsRoom(view);
   float side = std::max(std::min((width - left) / m, (height - bottom - top) / n), 0.01f);
   if (side >= 8) side = std::floor(side);
@@ -98,8 +98,7 @@ float heatmap(Scene& scene, ModelState& page, ImVec2 at, float width, float heig
   }
   paintCrosshair(view, list, tile, cell.query, cell.key, rows, cols);
   if (sinks)
-    paintSinkBars(view, list, tile, rows,
-                  [&](Index row) { return std::max(0.0f, 1 - layer.weights[cell.head].row(row).sum()); });
+    paintSinkBars(view, list, tile, rows, [&](Index row) { return layer.sinkShares(cell.head, row); });
   track("model.large", cells.Min, cells.Max);
   trackCells("model.large", tile, &queries, &keys);
   ImGui::SetCursorScreenPos(cells.Min);
@@ -169,7 +168,8 @@ void headPanel(Scene& scene, ModelState& page, const Layout& layout) {
     const LayerSummary* layer = page.ready() ? page.layer(scene.cursor.model.layer) : nullptr;
     if (!layer || layer->weights.rows() != page.queries() || layer->weights.cols() != page.keys()) {
       sectionTitle(view, "HEAD");
-      hint(view, page.madeHere()
+      hint(view, page.readsPictures() ? "Open a picture to see what each head attends to."
+                 : page.madeHere()
                      ? "Point at a head to enlarge it here."
                      : "Point at a head to see its attention and its effect on the next token here.");
     } else {

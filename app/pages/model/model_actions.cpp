@@ -14,6 +14,8 @@ const std::string& ModelState::word(Index id) {
   auto [at, isNew] = words.try_emplace(id);
   if (isNew && id < 0)
     at->second = "—";
+  else if (isNew && study && study->opened->model->classifies())
+    at->second = study->opened->config().picture->classes[attention::asSize(id)];
   else if (isNew && study)
     at->second = modelTokens(study->opened->tokenizer.value(), std::span(&id, 1)).front().text;
   return at->second;

@@ -179,8 +179,10 @@ bool writeOn(Scene& scene, const ModelStudy& study) {
     return std::find(config.endTokens.begin(), config.endTokens.end(), id) != config.endTokens.end();
   };
   if (study.tokens() > study.text.typed && ends(study.text.ids.back())) return false;
-  const auto id = attention::chooseToken(
-      study.lastLogits.row(0), {setup.temperature, setup.topK, setup.topP, setup.seed}, study.tokens());
+  Eigen::RowVectorXf logits = study.lastLogits.row(0);
+  applyRules(config.generation, {study.text.ids, study.text.given, config.endTokens}, logits);
+  const auto id =
+      attention::chooseToken(logits, {setup.temperature, setup.topK, setup.topP, setup.seed}, study.tokens());
   if (!id) return false;
   scene.setup.subject.written.push_back(*id);
   return true;
@@ -206,7 +208,7 @@ Layout ModelPage::divided(Layout layout) const {
   const float width = layout.right.Max.x - layout.center.Min.x - view.px(40), most = view.px(620);
   for (float right = most; right > layout.right.GetWidth(); right -= view.px(4)) {
     const ImRect area(0, 0, width - right, height), wide(0, 0, width - layout.right.GetWidth(), height);
-    const auto pitch = [&](const ImRect& map) { return planMap(view, map, *page_.config, false).fit; };
+    const auto pitch = [&](const ImRect& map) { return planMap(page_, map, false).fit; };
     if (pitch(area) < pitch(wide)) continue;
     layout.center.Max.x = layout.right.Min.x = std::round(layout.right.Max.x - right);
     break;

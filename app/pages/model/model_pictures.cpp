@@ -104,10 +104,9 @@ void ModelPictures::showOverlay(const Scene& scene, const ModelState& page, Inde
   if (wanted == overlay.source) return;
   attention::RgbPicture all;
   for (Index head = 0; head < heads; ++head) {
-    const attention::Vector map =
-        pictureMap(*layer, one < 0 ? head : one, page.rolloutBelow(at), wanted.choice);
-    const attention::RgbPicture over =
-        overlaidPicture(*picture, map, pictureMapTop(*picture, map), wanted.colormap, wanted.side);
+    overlay.map = pictureMap(*layer, one < 0 ? head : one, page.rolloutBelow(at), wanted.choice);
+    const attention::RgbPicture over = overlaidPicture(
+        *picture, overlay.map, pictureMapTop(*picture, overlay.map), wanted.colormap, wanted.side);
     all.width = over.width;
     all.height += over.height;
     all.rgb.insert(all.rgb.end(), over.rgb.begin(), over.rgb.end());

@@ -54,6 +54,7 @@ struct ModelPictures {
     };
     render::RgbTexture texture;
     Source source;
+    attention::Vector map;  ///< [n] of the last head
   };
 
   std::vector<Overlay> overlays;  ///< a layer's thumbnails, where tokens are a picture's

@@ -72,7 +72,7 @@ void ModelPage::drawPresented(Scene& scene, Layout layout) {
   }
   const bool guesses = page_.ready() && scene.cursor.model.view == ModelView::heads &&
                        scene.compare.other.empty() && !page_.madeHere() && page_.opened &&
-                       page_.opened->model && !page_.readsPictures();
+                       page_.opened->model && (!page_.readsPictures() || page_.classifies());
   ImRect above = layout.center, below = layout.center;
   above.Max.y = below.Min.y = std::round(strip - (guesses ? view.px(kPresentedGuesses) : 0));
   below.Max.y = layout.right.Max.y = strip;

@@ -165,6 +165,9 @@ struct ModelState {
   bool madeHere() const { return config && !config->family && !(opened && opened->recorded); }
   /// Whether nothing keeps the model from guessing tokens; where it doesn't, it says why.
   bool saysTokens() const { return !opened || !opened->model || opened->model->guesses(); }
+  /// Whether it says what a picture shows; where it doesn't, it says why.
+  bool classifies() const { return opened && opened->model && opened->model->classifies(); }
+  bool predicts() const { return saysTokens() || classifies(); }
   Index tokens() const { return study ? study->tokens() : 0; }
   /// As many as tokens but of attention from one text to another.
   Index queries() const { return study ? study->queries() : 0; }
@@ -190,7 +193,7 @@ struct ModelState {
   const HeadLosses* currentLosses() const {
     return losses && losses->request.study == study && losses->value ? &*losses->value : nullptr;
   }
-  /// A token's text by its id; "—" for −1.
+  /// A token's text by its id, of a model that classifies a class's; "—" for −1.
   const std::string& word(Index id);
   /// The guess's token; nothing is guessed where the probability is no number.
   const std::string& word(const Guess& guess) { return word(std::isnan(guess.probability) ? -1 : guess.id); }

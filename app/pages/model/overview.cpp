@@ -13,6 +13,7 @@
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/sink_bars.h"
 
 namespace headscope::app {
 
@@ -164,8 +165,10 @@ ImRect OverviewPlan::tile(Index layer, Index column) const {
 
 namespace {
 
-OverviewPlan planOverview(const View& view, const ImRect& area, const attention::ModelConfig& config,
-                          const OverviewZoom& zoom) {
+OverviewPlan planOverview(const ModelState& page, const ImRect& area) {
+  const View& view = page.view;
+  const attention::ModelConfig& config = *page.config;
+  const OverviewZoom& zoom = page.zoom;
   OverviewPlan plan;
   const Index layers = config.layerCount(), heads = config.heads;
   const bool causal = config.causalHeads();
@@ -174,7 +177,8 @@ OverviewPlan planOverview(const View& view, const ImRect& area, const attention:
   plan.heads = heads;
   // Of recorded attention nothing stands beside a layer.
   plan.stream = config.family != nullptr && area.GetWidth() >= view.px(560);
-  const float ruler = view.px(40), numbers = view.px(20), beside = plan.stream ? view.px(308) : 0;
+  const float ruler = view.px(40), numbers = view.px(20),
+              beside = plan.stream ? view.px(page.predicts() ? 308 : 190) : 0;
   const float band = plan.stream ? view.px(34) : 0;
   const auto l = static_cast<float>(layers), h = static_cast<float>(heads);
   const float wide = area.GetWidth() - ruler, high = area.GetHeight() - numbers;
@@ -191,13 +195,15 @@ OverviewPlan planOverview(const View& view, const ImRect& area, const attention:
              : plan.pitch < view.px(12) ? view.px(1)
              : plan.pitch < view.px(26) ? view.px(2)
                                         : view.px(3);
+  plan.label = plan.pitch >= view.px(44);
+  plan.sinks = plan.label && config.sinks;
+  if (plan.sinks) plan.gap += sinkBarsGap(view);
   plan.gap = std::max(1.0f, std::round(plan.gap));
   plan.rowPitch = plan.pitch + below + (plan.band ? band : 0);
   plan.left = area.Min.x + ruler;
   plan.top = area.Min.y + numbers;
   plan.columns = plan.left + plan.fit * h + view.px(16);
   plan.map = ImRect(plan.left, plan.top, plan.left + std::min(plan.fit * h, wide), area.Max.y);
-  plan.label = plan.pitch >= view.px(44);
   plan.score = plan.pitch >= view.px(110);
   plan.magnifies = plan.cells() < view.px(20);
   plan.belowTriangle = !causal;
@@ -210,13 +216,12 @@ OverviewPlan planOverview(const View& view, const ImRect& area, const attention:
 
 }  // namespace
 
-OverviewPlan planMap(const View& view, const ImRect& inner, const attention::ModelConfig& config,
-                     bool presents, const OverviewZoom& zoom) {
+OverviewPlan planMap(const ModelState& page, const ImRect& inner, bool presents) {
   const auto under = [&](float header, float footer) {
     ImRect map = inner;
-    map.Min.y += view.px(header);
-    map.Max.y -= view.px(footer);
-    return planOverview(view, map, config, zoom);
+    map.Min.y += page.view.px(header);
+    map.Max.y -= page.view.px(footer);
+    return planOverview(page, map);
   };
   if (presents) return under(4, 0);
   // Above thumbnails that have room for words stands a sentence, and below them what their numbers are.
@@ -255,7 +260,7 @@ void overviewPanel(Scene& scene, ModelState& page, const ImRect& area, bool pres
       paintMessage(view, inner, "Reading the text",
                    fmt::format("layer {} of {}", page.arrived, page.config->layerCount()), view.theme->text);
     } else {
-      const OverviewPlan plan = planMap(view, inner, *page.config, presents, page.zoom);
+      const OverviewPlan plan = planMap(page, inner, presents);
       page.named.clear();
       if (!presents) overviewHeader(scene, page, inner, plan);
       ImGui::SetCursorScreenPos(plan.area.Min);

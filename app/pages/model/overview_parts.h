@@ -35,6 +35,7 @@ struct OverviewPlan {
   float columns = 0;         ///< left end of what stands beside a layer
   bool band = false;         ///< that stands under the layer instead, over its whole width
   bool stream = false;       ///< there is room for what layers add and would say
+  bool sinks = false;        ///< what heads' sinks take stands at the right of each thumbnail
   bool label = false, score = false, belowTriangle = false;
   bool zooms = false;      ///< the thumbnails are so small that the wheel enlarges them
   bool magnifies = false;  ///< and those about the pointer are shown larger
@@ -48,8 +49,7 @@ struct OverviewPlan {
   }
 };
 /// Inside a page with its header, which is higher above large thumbnails.
-OverviewPlan planMap(const View& view, const ImRect& inner, const attention::ModelConfig& config,
-                     bool presents, const OverviewZoom& zoom = {});
+OverviewPlan planMap(const ModelState& page, const ImRect& inner, bool presents);
 
 void overviewHeader(Scene& scene, ModelState& page, const ImRect& area, const OverviewPlan& plan);
 /// The thumbnails with their labels, frames and marks, and the numbers of heads and layers.

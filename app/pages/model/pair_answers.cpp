@@ -11,16 +11,15 @@ using attention::Result;
 namespace {
 
 /// `recorded`: of a recording in place of a text.
-ModelQuestion questionOfB(const Scene& scene, const std::shared_ptr<const OpenModel>& recorded) {
-  Setup setup = scene.setup;
+ModelQuestion questionOfB(const Scene& scene, const ModelStudy& a,
+                          const std::shared_ptr<const OpenModel>& recorded) {
   if (recorded) {
+    Setup setup = scene.setup;
     setup.subject.model = scene.compare.recorded;
     setup.subject.opened = recorded;
     return modelQuestion(setup);
   }
-  comparedText(setup) = scene.compare.other;
-  setup.subject.written.clear();
-  return modelQuestion(setup);
+  return modelQuestion(otherText(scene.setup, scene.compare.other, a.text.ids));
 }
 
 }  // namespace
@@ -109,7 +108,7 @@ void PairAnswers::askCompared(const Scene& scene, const std::shared_ptr<const Mo
                               const std::shared_ptr<const OpenModel>& recorded) {
   const ShownText shown = scene.cursor.model.shown;
   if (shown == ShownText::a) return;
-  const ModelQuestion ofB = questionOfB(scene, recorded);
+  const ModelQuestion ofB = questionOfB(scene, *study, recorded);
   other_.ask(ofB, Lane::front);
   if (const auto b = other_.current(); b && b->request == ofB && b->value)
     compared_.ask({study, {b, &*b->value}, shown == ShownText::difference, scene.compare.alignment},

@@ -122,6 +122,7 @@ void pairSection(Scene& scene, ModelState& page) {
     pairButtons(page);
     return;
   }
+  if (page.opened->model->source()) hint(view, "B goes to the encoder. The decoder's text is A's.");
   const auto& pair = page.pair.pair;
   if (!page.pair.problem.empty()) problem(view, page.pair.problem);
   if (pair && pair->b && pair->question.other == scene.compare.other) {

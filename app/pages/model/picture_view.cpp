@@ -158,10 +158,9 @@ float largePicture(Scene& scene, ModelState& page, ImVec2 at, float width, float
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const OpenPicture& picture = *page.picture();
-  const Index layer = scene.cursor.model.layer;
   Cell& cell = scene.cursor.cell;
-  const PictureMapChoice choice{scene.cursor.model.pictureMap, cell.query};
-  const attention::Vector map = pictureMap(*page.layer(layer), cell.head, page.rolloutBelow(layer), choice);
+  const attention::Vector& map = page.pictures.large.map;
+  if (map.size() != page.tokens()) return at.y;
   const float top = pictureMapTop(picture, map), below = view.px(picture.before > 0 ? 74 : 46);
   const ImRect area(at.x, at.y, at.x + width, at.y + std::max(height - below, view.px(60)));
   ImRect drawn = pictureIn(picture, area);
@@ -191,7 +190,7 @@ float largePicture(Scene& scene, ModelState& page, ImVec2 at, float width, float
   paintColourBar(view, scene.look.colormap, {"0", "", weightText(top)}, ImVec2(at.x + width, y + view.px(7)),
                  bar);
   paintFitted(view, list, view.fonts->small, ImVec2(at.x, y), width - bar - view.px(12), view.theme->faint,
-              mapWords(choice.map));
+              mapWords(scene.cursor.model.pictureMap));
   return y + view.px(22);
 }
 

@@ -134,7 +134,7 @@ void besideRows(Scene& scene, ModelState& page, const OverviewPlan& plan) {
   columnTitle(view, "model.entropy", columns.entropy, head, "entropy", kEntropyHelp);
   columnTitle(view, "model.adds", columns.adds, head, "adds", kAddsHelp);
   const bool guesses = !page.madeHere();
-  if (guesses && page.saysTokens())
+  if (guesses && page.predicts())
     columnTitle(view, "model.lens", columns.guess, head, "prediction so far", kLensHelp);
   const auto layers = static_cast<Index>(page.layers.size());
   const auto middle = [&](Index at) { return plan.tile(at, 0).GetCenter().y; };
@@ -187,7 +187,7 @@ void underRows(Scene& scene, ModelState& page, const OverviewPlan& plan) {
     const float y = under(at);
     const std::string says =
         page.madeHere() ? fmt::format("layer {}", at)
-                        : fmt::format("stream after layer {}{}", at, page.saysTokens() ? " guesses" : "");
+                        : fmt::format("stream after layer {}{}", at, page.predicts() ? " guesses" : "");
     float x = plan.left + paintText(list, view.fonts->small, ImVec2(plan.left, y), view.theme->faint, says) +
               view.px(8);
     const float guessEnd = std::min(x + view.px(190), right);

@@ -11,6 +11,7 @@
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/sink_bars.h"
 #include "attention/core/extremes.h"
 
 namespace headscope::app {
@@ -187,6 +188,13 @@ void paintOverHead(const ModelState& page, const Overlay& overlay, Index at, Ind
     paintPictureThumbnail(overlay.scene, page, tile, at, h);
   else
     paintPlace(view, tile, layer, cursor.cell, !overlay.plan.belowTriangle);
+  if (overlay.plan.sinks && layer.sinkShares.size() > 0) {
+    const auto rows = static_cast<float>(layer.weights.rows()),
+               cols = static_cast<float>(layer.weights.cols());
+    paintSinkBars(
+        view, list, {tile, 0, 0, rows, cols, at * overlay.plan.heads + h}, layer.weights.rows(),
+        [&](Index row) { return layer.sinkShares(h, row); }, SinkBars::slim);
+  }
   if (std::find(page.named.begin(), page.named.end(),
                 head.label(overlay.scene.look.labelThreshold).detector) != page.named.end())
     paintMark(view, list, "named head", tile, view.theme->secondary, view.px(2));

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <tuple>
 
 #include "attention/core/noun.h"
-#include "attention/formats/layers/qk_names.h"
 #include "attention/formats/quote.h"
+#include "attention/formats/tensor_names.h"
 
 namespace headscope::attention {
 namespace {
@@ -41,13 +40,8 @@ std::string firstTensor(const LayerSpelling& spelling) {
 
 std::optional<Index> lastNumber(std::string_view prefix) {
   std::optional<Index> number;
-  for (std::size_t at = 0; at < prefix.size();) {
-    const std::size_t end = std::min(prefix.find('.', at), prefix.size());
-    Index value = 0;
-    const auto [stop, code] = std::from_chars(prefix.data() + at, prefix.data() + end, value);
-    if (code == std::errc() && stop == prefix.data() + end && value >= 0) number = value;
-    at = end + 1;
-  }
+  for (const std::string_view part : partsOfName(prefix))
+    if (const auto found = numberInName(part)) number = found;
   return number;
 }
 

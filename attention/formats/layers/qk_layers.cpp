@@ -45,7 +45,7 @@ Result<FoundLayers> groupByLayer(const SafetensorsHeader& header, const std::str
     const auto known = qkNameOf(tensor.first);
     if (!known) continue;
     auto& layer = layers[known->layer];
-    const bool isQueries = known->role == QkRole::queries;
+    const bool isQueries = known->role == TensorRole::queries;
     auto& place = isQueries ? layer.queries : layer.keys;
     if (place) {
       return Error{at(name, place->first) + " and tensor " + quotedText(tensor.first) + " both name " +

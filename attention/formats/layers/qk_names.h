@@ -4,13 +4,13 @@
 #include <string>
 #include <string_view>
 
-namespace headscope::attention {
+#include "attention/formats/tensor_names.h"
 
-enum class QkRole { queries, keys };
+namespace headscope::attention {
 
 /// What a tensor's name says: which of the two it is, and of which layer.
 struct QkName {
-  QkRole role;
+  TensorRole role;    ///< queries or keys
   std::string layer;  ///< the name without its role, "model.layers.3.self_attn"; empty where nothing is left
 };
 
@@ -19,8 +19,5 @@ struct QkName {
 /// The layer stands in front ("layers.3.q", "past_key_values.3.key", "layer3/k", "layer_3_q") or is a number
 /// behind ("key_cache.3", "k_3"). Names of weights ("q_proj.weight", "W_q") are neither.
 std::optional<QkName> qkNameOf(std::string_view tensor);
-
-/// Orders names as people count: "layers.9" before "layers.10".
-bool naturallyBefore(std::string_view a, std::string_view b);
 
 }  // namespace headscope::attention

@@ -46,7 +46,7 @@ class LayerFinder {
     std::vector<RecordedLayers> groups;
     for (RecordedGroup group :
          {RecordedGroup::only, RecordedGroup::encoder, RecordedGroup::decoder, RecordedGroup::cross}) {
-      if (arrays(group, RecordedRole::attention).layers.empty()) continue;
+      if (arrays(group, TensorRole::attention).layers.empty()) continue;
       auto layers = layersOf(group);
       if (!layers) return layers.error();
       groups.push_back({std::string(groupName(group)), *std::move(layers)});
@@ -59,9 +59,9 @@ class LayerFinder {
  private:
   Result<std::vector<RecordedLayer>> layersOf(RecordedGroup group) {
     std::vector<RecordedLayer> layers;
-    for (const auto& [number, array] : arrays(group, RecordedRole::attention).layers) {
-      RecordedLayer layer{number, array, at(group, RecordedRole::queries, number),
-                          at(group, RecordedRole::keys, number), at(group, RecordedRole::values, number)};
+    for (const auto& [number, array] : arrays(group, TensorRole::attention).layers) {
+      RecordedLayer layer{number, array, at(group, TensorRole::queries, number),
+                          at(group, TensorRole::keys, number), at(group, TensorRole::values, number)};
       if (const auto status = check(layer, layers.empty() ? layer : layers[0]); !status)
         return status.error();
       layers.push_back(std::move(layer));
@@ -72,7 +72,7 @@ class LayerFinder {
     return layers;
   }
 
-  RoleArrays& arrays(RecordedGroup group, RecordedRole role) {
+  RoleArrays& arrays(RecordedGroup group, TensorRole role) {
     return roles_[static_cast<std::size_t>(group)][static_cast<std::size_t>(role)];
   }
   bool isAlone(RecordedGroup group) {
@@ -81,7 +81,7 @@ class LayerFinder {
     return true;
   }
   /// What says of no group may belong to the only one there is.
-  std::optional<RecordedArray> at(RecordedGroup group, RecordedRole role, Index layer) {
+  std::optional<RecordedArray> at(RecordedGroup group, TensorRole role, Index layer) {
     for (const RecordedGroup from : {group, RecordedGroup::only}) {
       const auto& found = arrays(from, role).layers;
       if (const auto array = found.find(layer); array != found.end()) return array->second;
@@ -120,7 +120,7 @@ class LayerFinder {
                           const RecordedName& named) const {
     if (const auto status = convertToFloats(entry.dtype, {}, {}, at(tensor)); !status) return status.error();
     std::vector<std::uint64_t> shape = entry.shape;
-    const bool attention = named.role == RecordedRole::attention;
+    const bool attention = named.role == TensorRole::attention;
     const std::string last = attention ? "n, m" : "n, head_dim";
     const std::string expected = named.layer ? fmt::format("[heads, {0}] or [1, heads, {0}]", last)
                                              : fmt::format("[layers, heads, {0}] or [heads, {0}]", last);

@@ -4,11 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "attention/core/tensor.h"
+#include "attention/formats/tensor_names.h"
 
 namespace headscope::attention {
 
-enum class RecordedRole { attention, queries, keys, values };
 /// Whose attention it is, where a model has more than one. `only` where a name doesn't say.
 enum class RecordedGroup { only, encoder, decoder, cross };
 /// "", "encoder", "decoder" or "cross".
@@ -16,15 +15,14 @@ std::string_view groupName(RecordedGroup group);
 
 /// What the name of a recorded array says: what it is, and of which layer.
 struct RecordedName {
-  RecordedRole role;
+  TensorRole role;
   std::optional<Index> layer;  ///< nothing: of all, or of the only one
   RecordedGroup group = RecordedGroup::only;
 };
 
-/// Reads names by which programs save attention (after the softmax), queries, keys and values, in any case:
-/// attention, attentions, attn, attn_weights, attention_weights, attention_probs, weights, pattern, array;
-/// q, query, queries; k, key, keys; v, value, values; each also with hook_ before it or _states behind it.
-/// The layer is a number after them ("attention.3", "attn_weights_3", "attn3"), before them in the same word
+/// Reads names by which programs save attention (after the softmax), queries, keys and values, in any case,
+/// see tensorRoleOf(); each also with hook_ before it. The layer is a number after them ("attention.3",
+/// "attn_weights_3", "attn3"), before them in the same word
 /// ("layer3_attn"), or the last one before ("layers.3.attention", "blocks.3.attn.hook_pattern"); NumPy's
 /// "arr_3" is attention of layer 3. The group is a word in front ("encoder_attentions", "cross_attentions",
 /// "decoder.layers.0.self_attn.weights"); what a decoder's encoder_attn, crossattention, EncDecAttention or

@@ -13,8 +13,10 @@ constexpr std::string_view kDinoPrefixes[] = {"dinov2.", ""},
 
 constexpr TensorNames kDinoNames = [] {
   TensorNames names = families::kVitNames;
-  names.up = "mlp.fc1";
-  names.down = "mlp.fc2";
+  names.gateUp = "mlp.weights_in";
+  names.down = "mlp.weights_out";
+  names.ungatedUp = "mlp.fc1";
+  names.ungatedDown = "mlp.fc2";
   names.attentionNorm = "norm1";
   names.mlpNorm = "norm2";
   names.attentionScale = "layer_scale1.lambda1";
@@ -29,11 +31,10 @@ constexpr TensorNames kRegisterNames = [] {
 }();
 
 constexpr ConfigFields kDinoFields{
-    .read = "mlp_ratio",
+    .read = "mlp_ratio use_swiglu_ffn id2label num_labels",
     .ignored =
         "layerscale_value drop_path_rate out_features out_indices stage_names apply_layernorm "
         "reshape_hidden_states use_mask_token",
-    .fixed = "use_swiglu_ffn=false",
     .base = &families::kVitFields,
 };
 constexpr ConfigFields kRegisterFields{.read = "num_register_tokens", .base = &kDinoFields};
@@ -46,6 +47,14 @@ void readDino(const ConfigReader& json, ModelConfig& config) {
                 "a ratio that gives the MLP 1 to " + std::to_string(kMaxConfigSize) + " rows");
   else
     config.innerDim = static_cast<Index>(inner);
+  // SwiGLU (Shazeer 2020), of two thirds as many rows, in multiples of 8.
+  config.gated = json.flag("use_swiglu_ffn", false);
+  if (config.gated) {
+    config.innerDim = (config.innerDim * 2 / 3 + 7) / 8 * 8;
+    config.activation = Activation::silu;
+  }
+  families::readClasses(json, config);
+  config.picture->classifiesMean = true;
   config.picture->otherSizes = PictureTokens::OtherSizes::interpolated;
   config.picture->processor = "Bit";
 }

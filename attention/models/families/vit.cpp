@@ -22,6 +22,18 @@ void families::readVitSizes(const ConfigReader& json, Index patch, double epsilo
                 "patches of which a picture has at most " + std::to_string(PictureTokens::kMostPatches));
 }
 
+void families::readClasses(const ConfigReader& json, ModelConfig& config) {
+  std::vector<std::string>& classes = config.picture->classes;
+  const ConfigReader labels = json.object("id2label");
+  const std::vector<std::string> ids = labels.names();
+  const Index said = json.size("num_labels", 2, 0);
+  classes.resize(ids.empty() ? asSize(said) : ids.size());
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    const std::string id = std::to_string(i);
+    classes[i] = labels.isText(id) ? labels.text(id, "") : "LABEL_" + id;
+  }
+}
+
 constinit const ConfigFields families::kVitFields{
     .read =
         "hidden_size num_hidden_layers num_attention_heads hidden_act layer_norm_eps qkv_bias image_size "
@@ -33,13 +45,15 @@ constinit const ConfigFields families::kVitFields{
 
 namespace {
 
-constexpr ConfigFields kOwnVitFields{.read = "intermediate_size", .base = &families::kVitFields};
+constexpr ConfigFields kOwnVitFields{.read = "intermediate_size id2label num_labels",
+                                     .base = &families::kVitFields};
 constexpr std::string_view kVitPrefixes[] = {"vit.", ""}, kDeitPrefixes[] = {"deit.", ""};
 
 void readVit(const ConfigReader& json, ModelConfig& config) {
   families::readVitSizes(json, 16, 1e-12, config);
   config.innerDim = json.size("intermediate_size", 3072);
   config.picture->processor = "ViT";
+  families::readClasses(json, config);
 }
 
 void readDeit(const ConfigReader& json, ModelConfig& config) {
@@ -51,6 +65,8 @@ void readDeit(const ConfigReader& json, ModelConfig& config) {
 constexpr TensorNames kDeitNames = [] {
   TensorNames names = families::kVitNames;
   names.leadingTokens[1] = "embeddings.distillation_token";
+  names.classifiers[0] = "cls_classifier";
+  names.classifiers[1] = "distillation_classifier";
   return names;
 }();
 

@@ -7,6 +7,9 @@ namespace headscope::attention::families {
 /// Sizes as ViT's configuration and its descendants' spell them; those of the MLP are the caller's.
 void readVitSizes(const ConfigReader& json, Index patch, double epsilon, ModelConfig& config);
 extern const ConfigFields kVitFields;
+/// The names of a classifier's classes, from id2label or else num_labels: "LABEL_0", …, two where neither
+/// says more.
+void readClasses(const ConfigReader& json, ModelConfig& config);
 
 inline constexpr TensorNames kVitNames{.patches = "embeddings.patch_embeddings.projection",
                                        .leadingTokens = {"embeddings.cls_token"},
@@ -20,6 +23,7 @@ inline constexpr TensorNames kVitNames{.patches = "embeddings.patch_embeddings.p
                                        .down = "output.dense",
                                        .attentionNorm = "layernorm_before",
                                        .mlpNorm = "layernorm_after",
-                                       .finalNorm = "layernorm"};
+                                       .finalNorm = "layernorm",
+                                       .classifier = "classifier"};
 
 }  // namespace headscope::attention::families

@@ -1,6 +1,5 @@
 #include "app/commands/attend.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -11,7 +10,9 @@
 #include <cstdlib>
 
 #include "test_paths.h"
+#include "tests/app/commands/run_headscope.h"
 #include "tests/support/golden.h"
+#include "tests/support/matchers.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
 
@@ -22,28 +23,16 @@ namespace fs = std::filesystem;
 using attention::AttentionOptions;
 using attention::SafetensorsFile;
 using test::TemporaryFolder;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 struct AttendOutcome {
   int exitCode = -1;
   std::string output;  ///< both streams
 };
 
-/// Runs the real program after the shell's `before`; each argument is quoted for the shell.
+/// Runs the real program, see runHeadscope().
 AttendOutcome run(const std::vector<std::string>& arguments, const std::string& before = "") {
-  std::string line = before + "'" HEADSCOPE_BINARY "'";
-  for (const auto& argument : arguments) line += " '" + argument + "'";
-  AttendOutcome outcome;
-  FILE* pipe = ::popen((line + " 2>&1").c_str(), "r");
-  if (!pipe) return outcome;
-  char buffer[4096];
-  for (std::size_t got; (got = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
-    outcome.output.append(buffer, got);
-  const int status = ::pclose(pipe);
-  if (WIFEXITED(status)) outcome.exitCode = WEXITSTATUS(status);
-  return outcome;
+  const test::Outcome outcome = test::runHeadscope(arguments, before);
+  return {outcome.exitCode, outcome.output + outcome.errors};
 }
 
 /// `headscope attend` on a file in a folder of its own.

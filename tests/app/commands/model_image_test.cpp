@@ -52,6 +52,24 @@ TEST(ModelImage, IsReadAndWritten) {
   }
 }
 
+TEST(ModelImage, ClassesAreNamedWithTheirProbabilities) {
+  const VitFolder vit(3), plain;
+  const std::string model = vit.path().string(), picture = vit.picture().string();
+  const Outcome table = runHeadscope({"model", model, "--image", picture});
+  EXPECT_EQ(table.exitCode, 0) << table.errors;
+  EXPECT_THAT(table.output, HasSubstr("\nclasses:  class "));
+  const auto json =
+      nlohmann::json::parse(runHeadscope({"model", model, "--image", picture, "--json"}).output);
+  ASSERT_EQ(json["classes"].size(), 3u);
+  double sum = 0;
+  for (const auto& one : json["classes"]) sum += one["probability"].get<double>();
+  EXPECT_NEAR(sum, 1, 1e-6);
+  EXPECT_GE(json["classes"][0]["probability"], json["classes"][1]["probability"]);
+  EXPECT_FALSE(json.contains("no_guesses"));
+  EXPECT_THAT(runHeadscope({"model", plain.path().string(), "--image", plain.picture().string()}).output,
+              HasSubstr("the file has no classifier.weight"));
+}
+
 TEST(ModelImage, WhatDoesNotFitIsOneSentence) {
   const VitFolder vit;
   const std::string model = vit.path().string(), picture = vit.picture().string(),

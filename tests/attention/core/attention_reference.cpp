@@ -279,4 +279,17 @@ void expectWithin(const std::vector<Bounded>& expected, const float* found, Inde
   }
 }
 
+AttentionConfig smallConfig() {
+  AttentionConfig config;
+  config.modelDim = 20;
+  config.heads = 4;
+  config.kvHeads = 2;
+  config.headDim = 6;
+  return config;
+}
+
+AttentionResult solve(const Problem& problem) {
+  return attend(problem.config, problem.projections, problem.x, problem.context, problem.mask);
+}
+
 }  // namespace headscope::attention::test

@@ -47,6 +47,10 @@ struct Problem {
   void compileSight();
 };
 
+/// 4 heads on 2 KV heads of dimension 6, model dimension 20.
+AttentionConfig smallConfig();
+/// What the code under test makes of the problem.
+AttentionResult solve(const Problem& problem);
 Reference referenceAttention(const Problem& problem);
 
 /// ALiBi's slope of a head and T5's number for a key `back` positions before its query, from the papers'

@@ -16,19 +16,6 @@
 namespace headscope::attention::test {
 namespace {
 
-AttentionConfig smallConfig() {
-  AttentionConfig config;
-  config.modelDim = 20;
-  config.heads = 4;
-  config.kvHeads = 2;
-  config.headDim = 6;
-  return config;
-}
-
-AttentionResult solve(const Problem& p) {
-  return attend(p.config, p.projections, p.x, p.context, p.mask);
-}
-
 /// The bound on every element of the output, as the reference derives it.
 void expectSameOutput(const Problem& p, const AttentionResult& result) {
   const Reference reference = referenceAttention(p);

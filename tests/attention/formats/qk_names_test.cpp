@@ -14,7 +14,7 @@ namespace {
 std::string read(std::string_view tensor) {
   const auto name = qkNameOf(tensor);
   if (!name) return "neither";
-  return std::string(name->role == QkRole::queries ? "q" : "k") +
+  return std::string(name->role == TensorRole::queries ? "q" : "k") +
          (name->layer.empty() ? "" : " of " + name->layer);
 }
 

@@ -277,8 +277,8 @@ TEST(RecordedNames, AreReadByTheirLastWord) {
   EXPECT_FALSE(recordedNameOf(""));
   EXPECT_EQ(recordedNameOf("Attention")->layer, std::nullopt);
   EXPECT_EQ(recordedNameOf("encoder.layer.11.key_states")->layer, 11);
-  EXPECT_EQ(recordedNameOf("encoder.layer.11.key_states")->role, RecordedRole::keys);
-  EXPECT_EQ(recordedNameOf("v_2")->role, RecordedRole::values);
+  EXPECT_EQ(recordedNameOf("encoder.layer.11.key_states")->role, TensorRole::keys);
+  EXPECT_EQ(recordedNameOf("v_2")->role, TensorRole::values);
 }
 
 /// One array a layer, by names with a {} for its number.

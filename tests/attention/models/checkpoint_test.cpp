@@ -103,28 +103,27 @@ TEST(ModelHead, aHeadBesideATiedEmbeddingIsUsedAndSaid) {
   EXPECT_LE(distance(golden.matrix("logits"), pass->logits), 6e-5);
 }
 
-TEST(Checkpoint, rulesOfGenerationThatAreNotAppliedAreSaid) {
-  struct Case {
-    const char *rules, *note;
+TEST(Checkpoint, rulesOfGenerationAreFollowedOrNamed) {
+  const auto follows = [](const std::string& fields, const std::string& file) {
+    return "Generation follows " + fields + " in " + file + ". The predictions shown are the model's own.";
   };
-  for (const auto& [rules, note] :
-       {Case{R"({"repetition_penalty": 1.0, "min_length": 0, "suppress_tokens": [], "num_beams": 1})", ""},
-        Case{R"({"temperature": 0.6, "top_p": 0.9, "do_sample": true, "eos_token_id": 2})", ""},
-        Case{R"({"min_length": 56})",
-             "generation_config.json sets min_length for generating text. Headscope doesn't apply it."},
-        Case{R"({"forced_bos_token_id": 0, "repetition_penalty": 1.2})",
-             "generation_config.json sets forced_bos_token_id, repetition_penalty for generating text. "
-             "Headscope doesn't apply them."}}) {
+  const std::string file = "generation_config.json";
+  const std::pair<const char*, std::vector<std::string>> kCases[] = {
+      {R"({"repetition_penalty": 1.0, "min_length": 0, "suppress_tokens": [], "num_beams": 1})", {}},
+      {R"({"temperature": 0.6, "top_p": 0.9, "do_sample": true, "eos_token_id": 2})", {}},
+      {R"({"forced_bos_token_id": 0, "repetition_penalty": 1.2})",
+       {follows("repetition_penalty, forced_bos_token_id", file)}},
+      {R"({"min_length": 56, "num_beams": 4})",
+       {follows("min_length", file),
+        "generation_config.json sets num_beams for generating text. Headscope doesn't apply it."}}};
+  for (const auto& [rules, notes] : kCases) {
     const ModelFolder folder("llama");
-    putFile(folder.path() / "generation_config.json", rules);
-    EXPECT_EQ(opened(folder)->config().notes,
-              *note ? std::vector<std::string>{note} : std::vector<std::string>{});
+    putFile(folder.path() / file, rules);
+    EXPECT_EQ(opened(folder)->config().notes, notes);
   }
   const ModelFolder older("llama");
   older.replace("config.json", "\"use_cache\": true", "\"suppress_tokens\": [3]");
-  EXPECT_EQ(opened(older)->config().notes,
-            std::vector<std::string>{
-                "config.json sets suppress_tokens for generating text. Headscope doesn't apply it."});
+  EXPECT_EQ(opened(older)->config().notes, std::vector{follows("suppress_tokens", "config.json")});
 }
 
 const std::string kFirst = "model-00001-of-00002.safetensors", kSecond = "model-00002-of-00002.safetensors";

@@ -12,14 +12,17 @@ struct VisionNames {
               registers = {}, positions = "embeddings.position_embeddings", firstNorm = {};
   std::string layer = "encoder.layer.", q = "attention.attention.query", k = "attention.attention.key",
               v = "attention.attention.value", o = "attention.output.dense", up = "intermediate.dense",
-              down = "output.dense", norm1 = "layernorm_before", norm2 = "layernorm_after", scale1 = {},
-              scale2 = {};
+              down = "output.dense", classifier = "classifier", secondClassifier = {},
+              norm1 = "layernorm_before", norm2 = "layernorm_after", scale1 = {}, scale2 = {};
 };
 
 struct VisionShape {
   Index width = 12, heads = 3, inner = 14, layers = 2, patch = 4, grid = 2, registers = 0;
   double epsilon = 1e-12;
   bool patchBias = true, flatTokens = false, antialiased = false;
+  bool swiglu = false;
+  Index classes = 0;  ///< 0: no classifier
+  bool classifiesMean = false;
   std::function<double(double)> act = gelu;
 };
 
@@ -121,21 +124,44 @@ PlainOutcome run(const VisionShape& s, const VisionNames& n, const std::string& 
     const Wide mixed = attend(how, visionLinear(t, at + n.q, read, d), visionLinear(t, at + n.k, read, d),
                               visionLinear(t, at + n.v, read, d), out.attention.emplace_back());
     x += scaled(n.scale1, visionLinear(t, at + n.o, mixed, d));
-    const Wide inner =
-        visionLinear(t, at + n.up, visionNorm(t, at + n.norm2, x, s.epsilon), s.inner).unaryExpr(s.act);
+    const Wide normed = visionNorm(t, at + n.norm2, x, s.epsilon);
+    const Wide before = visionLinear(t, at + n.up, normed, s.swiglu ? 2 * s.inner : s.inner);
+    const Wide inner = s.swiglu ? Wide(before.leftCols(s.inner)
+                                           .unaryExpr(std::function<double(double)>(silu))
+                                           .cwiseProduct(before.rightCols(s.inner)))
+                                : Wide(before.unaryExpr(s.act));
     x += scaled(n.scale2, visionLinear(t, at + n.down, inner, d));
     out.hidden.push_back(x);
   }
   return out;
 }
 
-/// With the final norm, which no other number depends on.
+/// The logits [1, classes] of the tokens behind the final norm.
+Wide classified(const VisionShape& s, const VisionNames& n, MadeUpTensors& t, const Wide& y) {
+  const Index leading = n.second.empty() ? 1 : 2, before = leading + s.registers;
+  const auto of = [&](const std::string& name, Index token) {
+    Wide read(1, s.classifiesMean ? 2 * s.width : s.width);
+    for (Index d = 0; d < s.width; ++d) {
+      read(0, d) = y(token, d);
+      if (!s.classifiesMean) continue;
+      double sum = 0;
+      for (Index i = before; i < y.rows(); ++i) sum += y(i, d);
+      read(0, s.width + d) = sum / static_cast<double>(y.rows() - before);
+    }
+    return visionLinear(t, name, read, s.classes);
+  };
+  const Wide first = of(n.classifier, 0);
+  return n.secondClassifier.empty() ? first : Wide((first + of(n.secondClassifier, 1)) / 2);
+}
+
+/// With the final norm, which no number of a layer depends on.
 std::function<PlainOutcome(MadeUpTensors&, const std::vector<Wide>&)> model(VisionShape s, VisionNames n,
                                                                             std::string prefix,
                                                                             std::string finalNorm) {
   return [=](MadeUpTensors& t, const std::vector<Wide>& colours) {
     PlainOutcome out = run(s, n, prefix, t, colours);
-    (void)visionNorm(t, prefix + finalNorm, out.hidden.back(), s.epsilon);
+    const Wide y = visionNorm(t, prefix + finalNorm, out.hidden.back(), s.epsilon);
+    if (s.classes > 0) out.logits = classified(s, n, t, y);
     return out;
   };
 }
@@ -155,9 +181,11 @@ VisionNames dinoNames() {
   return n;
 }
 
-PlainVision dino(bool registers) {
+PlainVision dino(bool registers, bool swiglu) {
   VisionNames n = dinoNames();
   VisionShape s;
+  s.classes = swiglu ? 3 : 0;
+  s.classifiesMean = true;
   s.epsilon = 1e-6;
   s.inner = 18;
   s.grid = 3;
@@ -166,10 +194,17 @@ PlainVision dino(bool registers) {
     s.registers = 2;
     s.antialiased = true;
   }
+  if (swiglu) {
+    n.up = "mlp.weights_in";
+    n.down = "mlp.weights_out";
+    s.swiglu = true;
+    s.inner = 16;  // 18 · 2/3 = 12, and up to the next multiple of 8
+  }
   const std::string type = registers ? "dinov2_with_registers" : "dinov2";
-  return {type,
+  return {type + (swiglu ? "_swiglu_classifier" : ""),
           R"({"model_type": ")" + type + R"(", "hidden_size": 12, "num_attention_heads": 3,
               "num_hidden_layers": 2, "mlp_ratio": 1.5, "image_size": 12, "patch_size": 4)" +
+              (swiglu ? R"(, "use_swiglu_ffn": true, "num_labels": 3)" : "") +
               (registers ? R"(, "num_register_tokens": 2})" : "}"),
           R"({"image_processor_type": "BitImageProcessor", "size": {"shortest_edge": 9},
               "crop_size": {"height": 8, "width": 9}, "resample": 3, "image_mean": [0.485, 0.456, 0.406],
@@ -214,26 +249,50 @@ PlainVision clip(bool alone) {
 
 }  // namespace
 
-PlainVision smallVit() {
+PlainVision smallVit(Index classes) {
+  std::string labels;
+  for (Index i = 0; i < classes; ++i)
+    labels += (i > 0 ? ", \"" : "\"") + std::to_string(i) + "\": \"class " +
+              std::string(1, static_cast<char>('a' + i)) + "\"";
+  VisionShape s;
+  s.classes = classes;
   return {
-      "vit",
-      R"({"model_type": "vit", )" + std::string(kSizes) + "}",
+      classes > 0 ? "vit_classifier" : "vit",
+      R"({"model_type": "vit", "id2label": {)" + labels + "}, " + kSizes + "}",
       R"({"image_processor_type": "ViTImageProcessor", "size": {"height": 8, "width": 8}, "resample": 2})",
       2,
       2,
       1,
-      model({}, {}, "vit.", "layernorm")};
+      model(s, {}, "vit.", "layernorm")};
 }
 
 std::vector<PlainVision> plainVisionModels() {
   VisionNames deit;
   deit.second = "embeddings.distillation_token";
+  VisionNames teacher = deit;
+  teacher.classifier = "cls_classifier";
+  teacher.secondClassifier = "distillation_classifier";
+  VisionShape classes;
+  classes.classes = 2;  // which a file need not say
+  const auto deitOf = [](std::string name, VisionShape shape, VisionNames names, std::string prefix) {
+    return PlainVision{
+        std::move(name),
+        R"({"model_type": "deit", )" + std::string(kSizes) + "}",
+        R"({"feature_extractor_type": "DeiTFeatureExtractor", "size": 10, "crop_size": 8, "resample": 3})",
+        2,
+        2,
+        2,
+        model(shape, std::move(names), std::move(prefix), "layernorm")};
+  };
   return {smallVit(),
-          {"deit", R"({"model_type": "deit", )" + std::string(kSizes) + "}",
-           R"({"feature_extractor_type": "DeiTFeatureExtractor", "size": 10, "crop_size": 8, "resample": 3})",
-           2, 2, 2, model({}, deit, "", "layernorm")},
-          dino(false),
-          dino(true),
+          smallVit(4),
+          deitOf("deit", {}, deit, ""),
+          deitOf("deit_classifier", classes, deit, "deit."),
+          deitOf("deit_teacher", classes, teacher, "deit."),
+          dino(false, false),
+          dino(false, true),
+          dino(true, false),
+          dino(true, true),
           clip(false),
           clip(true)};
 }

@@ -14,7 +14,8 @@ struct PlainVision {
 };
 std::vector<PlainVision> plainVisionModels();
 
-/// ViT of one layer on pictures of 8 × 8 pixels and its processor, for tests that need any.
-PlainVision smallVit();
+/// ViT of two layers on pictures of 8 × 8 pixels and its processor, for tests that need any; with a
+/// classifier of "class a", "class b", … where there are classes.
+PlainVision smallVit(Index classes = 0);
 
 }  // namespace headscope::attention::test

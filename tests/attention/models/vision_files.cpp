@@ -40,9 +40,9 @@ std::vector<std::uint8_t> jpegBytes(const RgbPicture& picture) {
   return bytes;
 }
 
-VitFolder::VitFolder()
+VitFolder::VitFolder(Index classes)
     : tensors_(DType::F32, 5),
-      plain_(smallVit()),
+      plain_(smallVit(classes)),
       outcome_(plain_.run(tensors_, std::vector<Wide>(3, Wide::Zero(8, 8)))),
       folder_(plain_.config, tensors_.file()) {
   const auto png = pngBytes(patternedPicture(30, 20));

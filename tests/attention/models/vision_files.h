@@ -17,7 +17,7 @@ std::vector<std::uint8_t> jpegBytes(const RgbPicture& picture);
 /// of 30 × 20 pixels.
 class VitFolder {
  public:
-  VitFolder();
+  explicit VitFolder(Index classes = 0);
   std::filesystem::path path() const { return folder_.path(); }
   std::filesystem::path picture() const { return folder_ / "fox.png"; }
 

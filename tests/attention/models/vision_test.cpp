@@ -75,6 +75,11 @@ TEST_P(VisionModels, equalTheirEquations) {
       near(made.expected.hidden[i + 1], pass->layers[i]->hidden, "layer " + std::to_string(i));
     }
     EXPECT_TRUE(pass->logits.size() == 0);
+    EXPECT_EQ(base->classifies(), made.expected.logits.size() > 0);
+    EXPECT_EQ(base->whyNoGuesses().empty(), base->classifies());
+    if (!base->classifies()) continue;
+    EXPECT_EQ(std::ssize(base->config().picture->classes), made.expected.logits.cols());
+    near(made.expected.logits, on->model->classLogits(pass->stream), "class logits");
   }
 }
 
@@ -101,6 +106,16 @@ TEST(Vision, PatchesThatChangePlacesTakeTheirWeightsAlong) {
   const Index place[] = {0, 2, 1, 4, 3};
   for (Index q = 0; q < 5; ++q)
     for (Index k = 0; k < 5; ++k) EXPECT_NEAR(a(q, k), b(place[q], place[k]), 1e-5f);
+}
+
+TEST(Vision, ClassesHaveTheNamesThatTheConfigGives) {
+  const Compared made(smallVit(3));
+  EXPECT_THAT(openModel(made.folder.path())->config().picture->classes,
+              testing::ElementsAre("class a", "class b", "class c"));
+  const MadeUpCheckpoint other(smallVit(2).config, made.tensors.file());
+  EXPECT_THAT(Model::open(other.path()).error().message, HasSubstr("classifier.weight"));
+  const auto alone = openModel(Compared(smallVit()).folder.path());
+  EXPECT_THAT(alone->whyNoGuesses(), HasSubstr("the file has no classifier.weight"));
 }
 
 TEST(Vision, WhatDoesNotFitIsSaidInOneSentence) {

@@ -116,12 +116,7 @@ void dragCell(Scene& scene, EmbeddingsState& embeddings, const MapView& map) {
   compat::invisibleButton("embeddings.cells", map.cells.GetSize());
   trackItem("embeddings.cells");
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  HeatTile tile;
-  tile.area = map.cells;
-  tile.row = static_cast<float>(map.rows.first);
-  tile.col = static_cast<float>(map.cols.first);
-  tile.rows = static_cast<float>(map.rows.count);
-  tile.cols = static_cast<float>(map.cols.count);
+  const HeatTile tile = map.tile();
   noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});
   const attention::Table& table = tableNow(scene, embeddings);
   const auto cell = tile.cellAt(mouse, table.values.rows(), table.values.cols());

@@ -167,6 +167,30 @@ CellsInSight dimsInSight(const View& view, const ImRect& area, Index total, Inde
   return windowOf(total, cellsThatFit(view, roomOf(view, area).cellsWide, 9), around);
 }
 
+/// Rows are the layer's queries, `row` of them lit.
+void nameQueries(Product& product, const Theme& theme, const SequenceSnapshot& sequence, Index row) {
+  product.litRow = row;
+  product.rowColor = theme.query;
+  product.rowTokens = &sequence.queries;
+  product.rowTitle = "query ↓";
+  product.totalRows = std::ssize(sequence.queries);
+}
+
+/// Colours run from −most to most.
+void setRange(Product& product, float most) {
+  product.high = most;
+  product.low = -most;
+}
+
+/// Points at the row under the pointer; a click chooses it, with its column.
+void chooseNumber(const MapHit& hit, Index& pointed, Index& row, Index& column) {
+  if (hit.row < 0) return;
+  pointed = hit.row;
+  if (!hit.clicked) return;
+  row = hit.row;
+  column = hit.col;
+}
+
 std::string subscriptOf(const char* letter, Index index) {
   return withIndex(letter, index);
 }
@@ -196,15 +220,11 @@ void dotStage(Scene& scene, HeadLabState& page, const ImRect& area) {
   const StagePicture& picture = page.head->picture(Stage::dots);
   product.low = picture.low;
   product.high = picture.high;
-  product.litRow = cell.query;
+  nameQueries(product, theme, sequence, cell.query);
   product.litCol = cell.key;
-  product.rowColor = theme.query;
   product.colColor = theme.key;
-  product.rowTokens = &sequence.queries;
   product.colTokens = &sequence.keys;
-  product.rowTitle = "query ↓";
   product.colTitle = "key →";
-  product.totalRows = n;
   product.totalCols = m;
   product.formula = {{"S", shapeText(n, m), theme.text},
                      {"=", "", theme.secondary},
@@ -237,28 +257,19 @@ void mixStage(Scene& scene, HeadLabState& page, const ImRect& area) {
   product.above = sequence.attention.v[kv].middleCols(product.cols.first, product.cols.count);
   product.cells = sequence.attention.headOutput[cell.head].block(product.rows.first, product.cols.first,
                                                                  product.rows.count, product.cols.count);
-  product.high = largestOf(page.head->picture(Stage::headOutput));
-  product.low = -product.high;
-  product.litRow = cell.query;
+  setRange(product, largestOf(page.head->picture(Stage::headOutput)));
+  nameQueries(product, theme, sequence, cell.query);
   product.litCol = dim;
-  product.rowColor = theme.query;
   product.colColor = theme.value;
-  product.rowTokens = &sequence.queries;
-  product.rowTitle = "query ↓";
   product.colTitle = "dimension →";
-  product.totalRows = n;
   product.totalCols = dims;
   product.formula = {{subscriptOf("O", cell.head), shapeText(n, dims), theme.value},
                      {"=", "", theme.secondary},
                      {dropout > 0 ? "dropout(A)" : "A", shapeText(n, m), theme.text},
                      {"·", "", theme.secondary},
                      {subscriptOf("V", kv), shapeText(m, dims), theme.value}};
-  const MapHit hit = paintProduct(scene, page, area, product);
-  if (hit.row < 0) return;
-  view.nextHover.query = hit.row;
-  if (!hit.clicked) return;
-  scene.cursor.cell.query = hit.row;
-  page.dim = hit.col;
+  chooseNumber(paintProduct(scene, page, area, product), view.nextHover.query, scene.cursor.cell.query,
+               page.dim);
 }
 
 void projectStage(Scene& scene, HeadLabState& page, const ImRect& area) {
@@ -289,8 +300,7 @@ void projectStage(Scene& scene, HeadLabState& page, const ImRect& area) {
   product.leftMost = largestOf(page.head->picture(ofQuery ? Stage::x : Stage::context));
   product.above = map.weight.middleRows(product.cols.first, product.cols.count).transpose();
   product.cells = made.block(product.rows.first, product.cols.first, product.rows.count, product.cols.count);
-  product.high = made.size() ? std::max(attention::largestFinite(made), 1e-6f) : 1;
-  product.low = -product.high;
+  setRange(product, made.size() ? std::max(attention::largestFinite(made), 1e-6f) : 1);
   product.litCol = dim;
   product.rowColor = ofQuery ? theme.query : theme.key;
   product.colColor = inkColor(theme, product.b);
@@ -305,12 +315,8 @@ void projectStage(Scene& scene, HeadLabState& page, const ImRect& area) {
       {ofQuery || layer.context.size() == 0 ? "X" : "C", shapeText(x.rows(), x.cols()), theme.text},
       {"·", "", theme.secondary},
       {std::string("W_") + letter, shapeText(x.cols(), dims), product.colColor}};
-  const MapHit hit = paintProduct(scene, page, area, product);
-  if (hit.row < 0) return;
-  (ofQuery ? view.nextHover.query : view.nextHover.key) = hit.row;
-  if (!hit.clicked) return;
-  (ofQuery ? scene.cursor.cell.query : scene.cursor.cell.key) = hit.row;
-  page.dim = hit.col;
+  chooseNumber(paintProduct(scene, page, area, product), ofQuery ? view.nextHover.query : view.nextHover.key,
+               ofQuery ? scene.cursor.cell.query : scene.cursor.cell.key, page.dim);
 }
 
 void outputStage(Scene& scene, HeadLabState& page, const ImRect& area) {
@@ -339,28 +345,19 @@ void outputStage(Scene& scene, HeadLabState& page, const ImRect& area) {
   product.above = head.outputRows.middleRows(window.first, window.count).transpose();
   product.cells = sequence.attention.output.block(product.rows.first, product.cols.first, product.rows.count,
                                                   product.cols.count);
-  product.high = largestOf(head.picture(Stage::output));
-  product.low = -product.high;
-  product.litRow = cell.query;
+  setRange(product, largestOf(head.picture(Stage::output)));
+  nameQueries(product, theme, sequence, cell.query);
   product.litCol = column;
-  product.rowColor = theme.query;
   product.colColor = theme.text;
-  product.rowTokens = &sequence.queries;
-  product.rowTitle = "query ↓";
   product.colTitle = "column →";
-  product.totalRows = n;
   product.totalCols = d;
   product.formula = {{"Y", shapeText(n, d), theme.text},
                      {"=", "", theme.secondary},
                      {"concat", shapeText(n, wide), theme.value},
                      {"·", "", theme.secondary},
                      {"W_O", shapeText(wide, d), theme.text}};
-  const MapHit hit = paintProduct(scene, page, area, product);
-  if (hit.row < 0) return;
-  view.nextHover.query = hit.row;
-  if (!hit.clicked) return;
-  scene.cursor.cell.query = hit.row;
-  page.column = hit.col;
+  chooseNumber(paintProduct(scene, page, area, product), view.nextHover.query, scene.cursor.cell.query,
+               page.column);
 }
 
 }  // namespace headscope::app

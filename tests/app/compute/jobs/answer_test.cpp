@@ -28,6 +28,29 @@ int valueOf(const Ints& answer) {
   return current && current->value.ok() ? *current->value : -1;
 }
 
+/// An answer whose work begins and waits until the test lets it go on.
+class HeldAnswer : public testing::Test {
+ protected:
+  void begin(int request) {
+    answer.ask(request, Lane::front);
+    held.waitForBegun(static_cast<std::size_t>(request));
+  }
+  void finish() {
+    held.open();
+    workers.finish();
+  }
+  void showOneAndBeginTwo() {
+    begin(1);
+    finish();
+    held.open(false);
+    begin(2);
+  }
+
+  HeldWork held;
+  Workers workers{[] {}};
+  Ints answer{workers, through(held)};
+};
+
 TEST(Answer, CarriesItsRequest) {
   Workers workers([] {});
   Ints answer(workers, tenTimes);
@@ -62,15 +85,10 @@ TEST(Answer, ForgetsWhatItAndItsRequestHold) {
   EXPECT_EQ(*answer.current()->value, 8);
 }
 
-TEST(Answer, OfManyWaitingRequestsOnlyTheNewestIsComputed) {
-  HeldWork held;
-  Workers workers([] {});
-  Ints answer(workers, through(held));
-  answer.ask(1, Lane::front);
-  held.waitForBegun(1);
+TEST_F(HeldAnswer, OfManyWaitingRequestsOnlyTheNewestIsComputed) {
+  begin(1);
   for (int request = 2; request <= 50; ++request) answer.ask(request, Lane::front);
-  held.open();
-  workers.finish();
+  finish();
   EXPECT_EQ(valueOf(answer), 500);
   EXPECT_EQ(held.begun(), (std::vector<int>{1, 50})) << "those in between were never begun";
   EXPECT_TRUE(held.stopped().empty()) << "short work is finished";
@@ -92,35 +110,25 @@ TEST(Answer, ShortWorkIsShownAlsoWhenANewerRequestWaits) {
 }
 
 // Newer work asked for just after older work began waited for the whole of it.
-TEST(Answer, WorkThatNewerWorkHasWaitedOnIsStoppedByTheClock) {
-  HeldWork held;
-  Workers workers([] {});
-  Ints answer(workers, through(held));
-  answer.ask(1, Lane::front);
-  held.waitForBegun(1);
+TEST_F(HeldAnswer, WorkThatNewerWorkHasWaitedOnIsStoppedByTheClock) {
+  begin(1);
   answer.ask(2, Lane::front);  // the one and only time, within the first milliseconds
   held.waitForStopped(1);
-  held.open();
-  workers.finish();
+  finish();
   EXPECT_EQ(held.begun(), (std::vector<int>{1, 2}));
   EXPECT_EQ(held.stopped(), std::vector<int>{1});
   EXPECT_EQ(valueOf(answer), 20);
 }
 
-TEST(Answer, ARequestThatIsReplacedAgainAndAgainLosesNoPatience) {
-  HeldWork held;
-  Workers workers([] {});
-  Ints answer(workers, through(held));
-  answer.ask(1, Lane::front);
-  held.waitForBegun(1);
+TEST_F(HeldAnswer, ARequestThatIsReplacedAgainAndAgainLosesNoPatience) {
+  begin(1);
   int request = 2;
   while (
       held.stopped().empty()) {  // a slider that doesn't rest; for ever if its waiting began anew each time
     answer.ask(request++, Lane::front);
     std::this_thread::sleep_for(1ms);
   }
-  held.open();
-  workers.finish();
+  finish();
   EXPECT_EQ(held.stopped(), std::vector<int>{1});
 }
 
@@ -143,16 +151,8 @@ TEST(Answer, AskingAgainIsFree) {
   EXPECT_EQ(wakes, 1);
 }
 
-TEST(Answer, AskingForWhatIsShownStopsWhatIsUnderWay) {
-  HeldWork held;
-  held.open();
-  Workers workers([] {});
-  Ints answer(workers, through(held));
-  answer.ask(1, Lane::front);
-  workers.finish();
-  held.open(false);
-  answer.ask(2, Lane::front);
-  held.waitForBegun(2);
+TEST_F(HeldAnswer, AskingForWhatIsShownStopsWhatIsUnderWay) {
+  showOneAndBeginTwo();
   answer.ask(1, Lane::front);
   EXPECT_EQ(answer.busySeconds(), 0);
   workers.finish();
@@ -183,16 +183,8 @@ TEST(Answer, WhatWasStoppedForARequestThatIsTakenBackIsBegunAgain) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST(Answer, CancelStopsWhatRunsDropsWhatWaitsAndKeepsTheAnswer) {
-  HeldWork held;
-  held.open();
-  Workers workers([] {});
-  Ints answer(workers, through(held));
-  answer.ask(1, Lane::front);
-  workers.finish();
-  held.open(false);
-  answer.ask(2, Lane::front);
-  held.waitForBegun(2);
+TEST_F(HeldAnswer, CancelStopsWhatRunsDropsWhatWaitsAndKeepsTheAnswer) {
+  showOneAndBeginTwo();
   answer.ask(3, Lane::front);
   answer.cancel();
   EXPECT_EQ(answer.busySeconds(), 0);
@@ -206,33 +198,23 @@ TEST(Answer, CancelStopsWhatRunsDropsWhatWaitsAndKeepsTheAnswer) {
   EXPECT_EQ(valueOf(answer), 40) << "it goes on working";
 }
 
-TEST(Answer, WhatIsCancelledCanBeAskedForAgainAtOnce) {
-  HeldWork held;
-  Workers workers([] {});
-  Ints answer(workers, through(held));
-  answer.ask(1, Lane::front);
-  held.waitForBegun(1);
+TEST_F(HeldAnswer, WhatIsCancelledCanBeAskedForAgainAtOnce) {
+  begin(1);
   answer.cancel();
   answer.ask(1, Lane::front);
-  held.open();
-  workers.finish();
+  finish();
   EXPECT_TRUE(answer.upToDate(1));
 }
 
-TEST(Answer, BusySecondsCountFromTheOldestUnansweredRequest) {
-  HeldWork held;
-  Workers workers([] {});
-  Ints answer(workers, through(held));
-  answer.ask(1, Lane::front);
-  held.waitForBegun(1);
+TEST_F(HeldAnswer, BusySecondsCountFromTheOldestUnansweredRequest) {
+  begin(1);
   const auto asked = std::chrono::steady_clock::now();
   answer.ask(2, Lane::front);
   held.waitForStopped(1);  // the first was never answered, so that the person still waits for it
   held.waitForBegun(2);
   const std::chrono::duration<double> since = std::chrono::steady_clock::now() - asked;
   EXPECT_GE(answer.busySeconds(), since.count());
-  held.open();
-  workers.finish();
+  finish();
   EXPECT_EQ(answer.busySeconds(), 0);
 }
 

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <gmock/gmock.h>
+
+namespace headscope {
+
+// What tests of every folder expect with.
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+}  // namespace headscope
