@@ -58,11 +58,15 @@ class BrowserPage {
   }
 
   Session& session() { return session_; }
-  InputQueue& input() { return ui_.input(); }
+  /// An event that the page's script made, which the next frame answers.
+  void push(InputEvent event) {
+    ui_.input().push(std::move(event));
+    due_ = {};
+  }
 
   void frame() {
-    // Where a frame takes long, work that rests has as much time as it.
-    if (resting_ > 0 && secondsSince(drawn_) < drawSeconds_) return;
+    // Where a frame takes long, work that rests has as much time as it; what came of other work goes first.
+    if (resting_ > 0 && !worked_ && secondsSince(drawn_) < drawSeconds_) return;
     const bool worked = worked_.exchange(false);
     if (worked) {
       headscopePageDownloads();
@@ -217,7 +221,7 @@ void headscopePaste(void* page, const char* text) {
       event.key = headscope::app::Key::v;
       event.down = down;
       event.mods.ctrl = true;
-      own.input().push(event);
+      own.push(event);
     }
   });
 }
@@ -229,7 +233,7 @@ void headscopeType(void* page, const char* text) {
       InputEvent event;
       event.kind = InputEvent::Kind::text;
       event.codepoint = code;
-      own.input().push(event);
+      own.push(event);
     });
   });
 }
@@ -239,7 +243,7 @@ void headscopeDrop(void* page, const char* path) {
     InputEvent event;
     event.kind = InputEvent::Kind::drop;
     event.paths.emplace_back(path);
-    own.input().push(event);
+    own.push(event);
   });
 }
 

@@ -53,7 +53,7 @@ void keepRunsFromRepeating(const GenerationRules& rules, const WrittenText& text
   if (n == 0 || length + 1 < n) return;
   const auto last = text.ids.last(asSize(n - 1));
   for (Index from = 0; from + n <= length; ++from)
-    if (std::ranges::equal(text.ids.subspan(asSize(from), asSize(n - 1)), last))
+    if (std::equal(last.begin(), last.end(), text.ids.begin() + from))
       keepOut(logits, text.ids[asSize(from + n - 1)]);
 }
 
@@ -64,7 +64,8 @@ void keepBadWordsOut(const GenerationRules& rules, const WrittenText& text, Logi
     const bool ends = word.size() == 1 && std::ranges::find(text.endTokens, word[0]) != text.endTokens.end();
     if (ends) continue;  // the text could never end
     const auto before = std::span(word).first(word.size() - 1);
-    if (std::ranges::equal(text.ids.last(before.size()), before)) keepOut(logits, word.back());
+    if (std::equal(before.begin(), before.end(), text.ids.end() - std::ssize(before)))
+      keepOut(logits, word.back());
   }
 }
 
