@@ -77,13 +77,46 @@ std::string pngFault(Bytes bytes) {
   }
 }
 
+/// Codes of the largest Huffman table that begins at byte `at` or behind it, before `end` (ITU-T T.81,
+/// B.2.4.2).
+int mostCodes(Bytes bytes, std::size_t at, std::size_t end) {
+  int most = 0;
+  while (at < end) {
+    int codes = 0;
+    for (std::size_t i = 1; i <= 16 && at + i < bytes.size(); ++i) codes += bytes[at + i];
+    most = std::max(most, codes);
+    at += 17 + static_cast<std::size_t>(codes);
+  }
+  return most;
+}
+
+/// What is wrong with a JPEG's Huffman tables; empty: nothing. The decoder writes past the end of its own
+/// where one has more codes than bytes have values.
+std::string tableFault(Bytes bytes) {
+  constexpr int kTables = 0xc4, kMostCodes = 256;
+  for (std::size_t at = 2; at + 3 < bytes.size();) {
+    const int marker = bytes[at + 1];
+    // What lies between markers is a scan, or what the decoder passes over too.
+    if (bytes[at] != 0xff || marker == 0 || marker == 0xff || (marker >= 0xd0 && marker <= 0xd7)) {
+      ++at;
+      continue;
+    }
+    const std::size_t length = std::size_t{bytes[at + 2]} << 8 | bytes[at + 3];
+    if (marker == kTables)
+      if (const int codes = mostCodes(bytes, at + 4, at + 2 + length); codes > kMostCodes)
+        return fmt::format("has a Huffman table of {} codes, expected at most {}", codes, kMostCodes);
+    at += 2 + length;
+  }
+  return "";
+}
+
 /// The same of a JPEG: one without its end was cut, and decodes to grey.
 std::string jpegFault(Bytes bytes) {
   constexpr std::array<std::uint8_t, 2> kEnd{0xff, 0xd9}, kScan{0xff, 0xda};
   const auto end = std::find_end(bytes.begin(), bytes.end(), kEnd.begin(), kEnd.end());
   const auto scan = std::search(bytes.begin(), bytes.end(), kScan.begin(), kScan.end());
-  return end == bytes.end() || scan == bytes.end() || end < scan ? "is cut: it has no end-of-image marker"
-                                                                 : "";
+  if (end == bytes.end() || scan == bytes.end() || end < scan) return "is cut: it has no end-of-image marker";
+  return tableFault(bytes);
 }
 
 /// Where the pixel at (x, y) of a picture turned as EXIF says comes from.

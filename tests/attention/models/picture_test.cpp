@@ -56,6 +56,13 @@ TEST(Pictures, WhatIsDamagedIsSaidInOneSentence) {
               HasSubstr("chunk of"));
   EXPECT_THAT(faultOf({png.begin(), png.end() - 12}), HasSubstr("no IEND"));
   EXPECT_THAT(faultOf({jpeg.begin(), jpeg.end() - 9}), HasSubstr("no end-of-image"));
+  FileBytes codes = jpeg;
+  constexpr std::uint8_t kTables[]{0xff, 0xc4};
+  const auto table = std::ranges::search(codes, kTables).begin();
+  ASSERT_LT(table - codes.begin(), std::ssize(codes) - 8);
+  table[5] = table[6] = 255;  // the number of its codes of one and two bits
+  EXPECT_THAT(faultOf(codes), HasSubstr("has a Huffman table of"));
+  EXPECT_THAT(faultOf(codes), HasSubstr("expected at most 256"));
   FileBytes empty{0xff, 0xd8, 0xff, 0xda, 0, 2, 0xff, 0xd9};
   EXPECT_THAT(faultOf(empty), HasSubstr("damaged JPEG"));
 }
