@@ -200,9 +200,24 @@ void ModelPage::advanceWriting(Scene& scene) {
   page_.stripFrom = -1;
 }
 
-/// What thumbnails of all heads leave of the page's width goes to the large one.
+/// What thumbnails of all heads leave of the page's width goes to the large one. Where a picture's are as
+/// large without the room for predictions, which there are none of, it stands there even in a narrow window.
 Layout ModelPage::divided(Layout layout) const {
   const View& view = services_.view;
+  if (layout.narrow && !layout.showRight && !layout.presents && page_.picture() && !page_.predicts()) {
+    const auto pitch = [&](float right) {
+      const ImRect map(0, 0, right - layout.center.Min.x - view.px(40),
+                       layout.center.GetHeight() - view.px(6));
+      return planMap(page_, map, false).fit;
+    };
+    if (layout.right.Min.x - layout.center.Min.x < view.px(600) ||
+        pitch(layout.right.Min.x) < pitch(layout.center.Max.x))
+      return layout;
+    layout.narrow = false;
+    layout.showRight = true;
+    layout.center.Max.x = layout.right.Min.x;
+    return layout;
+  }
   if (layout.narrow || layout.presents || !layout.showRight || !page_.config) return layout;
   const float height = layout.center.GetHeight() - stripHeight(layout) - view.px(6 + 44);
   const float width = layout.right.Max.x - layout.center.Min.x - view.px(40), most = view.px(620);
