@@ -20,8 +20,9 @@ LinearMap mapOf(const Linear& linear, const kernels::Columns<float>& y) {
 }
 
 /// q, k and v of both inputs.
-void project(const AttentionConfig& config, const Projections& projections, const Eigen::Ref<const Matrix>& x,
-             const Eigen::Ref<const Matrix>& context, AttentionResult& result, const std::stop_token& stop) {
+void applyProjections(const AttentionConfig& config, const Projections& projections,
+                      const Eigen::Ref<const Matrix>& x, const Eigen::Ref<const Matrix>& context,
+                      AttentionResult& result, const std::stop_token& stop) {
   const Index n = x.rows(), m = context.rows();
   result.q = Stack::uninitialized(config.heads, n, config.headDim);
   result.k = Stack::uninitialized(config.kvHeads, m, config.headDim);
@@ -97,17 +98,30 @@ void attendHeads(const AttentionConfig& config, const MaskInput& mask, Attention
   attendHeads(config, mask, slices(result.k), slices(result.v), result, std::move(stop), keep);
 }
 
+AttentionResult project(const AttentionConfig& config, const Projections& projections,
+                        const Eigen::Ref<const Matrix>& x, const Eigen::Ref<const Matrix>& context,
+                        std::stop_token stop) {
+  requireAttendShapes(config, projections, x, context, {});
+  AttentionResult result;
+  applyProjections(config, projections, x, context, result, stop);
+  rotate(config, result);
+  return result;
+}
+
+void attendProjected(const AttentionConfig& config, const Projections& projections, const MaskInput& mask,
+                     AttentionResult& result, std::stop_token stop, Keep keep) {
+  result.output.resize(result.q.rows(), config.modelDim);
+  attendHeads(config, mask, result, stop, keep);
+  const LinearMap output = mapOf(projections.o, intoRows(result.output));
+  if (!stop.stop_requested()) applyMaps(result.headOutput, {&output, 1}, stop);
+}
+
 AttentionResult attend(const AttentionConfig& config, const Projections& projections,
                        const Eigen::Ref<const Matrix>& x, const Eigen::Ref<const Matrix>& context,
                        const MaskInput& mask, std::stop_token stop, Keep keep) {
   requireAttendShapes(config, projections, x, context, mask);
-  AttentionResult result;
-  project(config, projections, x, context, result, stop);
-  rotate(config, result);
-  result.output.resize(x.rows(), config.modelDim);
-  attendHeads(config, mask, result, stop, keep);
-  const LinearMap output = mapOf(projections.o, intoRows(result.output));
-  if (!stop.stop_requested()) applyMaps(result.headOutput, {&output, 1}, stop);
+  AttentionResult result = project(config, projections, x, context, stop);
+  attendProjected(config, projections, mask, result, std::move(stop), keep);
   return result;
 }
 

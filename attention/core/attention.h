@@ -23,6 +23,14 @@ AttentionResult attend(const AttentionConfig& config, const Projections& project
                        const Eigen::Ref<const Matrix>& x, const Eigen::Ref<const Matrix>& context,
                        const MaskInput& mask, std::stop_token stop = {}, Keep keep = Keep::scores);
 
+/// The first part of attend(): q, k and v, rotated where the config says RoPE; all else stays empty.
+AttentionResult project(const AttentionConfig& config, const Projections& projections,
+                        const Eigen::Ref<const Matrix>& x, const Eigen::Ref<const Matrix>& context,
+                        std::stop_token stop = {});
+/// The rest of attend(), from the q, k and v that project() gave.
+void attendProjected(const AttentionConfig& config, const Projections& projections, const MaskInput& mask,
+                     AttentionResult& result, std::stop_token stop = {}, Keep keep = Keep::scores);
+
 /// The part after the projections: fills scores, weights, lse and headOutput of `result` from its
 /// q, k and v. A key that a row doesn't see touches no bit of that row, not even where the key or
 /// its value is NaN or infinite; a mask changes no bit of the scores it leaves visible.

@@ -4,6 +4,7 @@
 
 #include "app/compute/layer/layer_config.h"
 #include "app/compute/layer/layer_inputs.h"
+#include "app/compute/layer/resources.h"
 #include "app/compute/layer/snapshot.h"
 #include "app/compute/mask/mask_study.h"
 
@@ -56,6 +57,24 @@ BENCHMARK(BM_Random)
     ->Args({512, 12, 768})
     ->Args({2048, 8, 512})
     ->Unit(benchmark::kMillisecond);
+
+/// A slider is dragged: what didn't change is kept from one Snapshot to the next, as in the window.
+void BM_Slider(benchmark::State& state) {
+  Setup setup = setupOf(state.range(0), state.range(1), state.range(2), WeightSource::random);
+  setup.weights.planted.clear();
+  Resources resources(defaultLimits());
+  Snapshot shown;
+  for (int moved = 0; auto _ : state) {
+    setup.model.sharpness = 1 + 0.01f * static_cast<float>(++moved % 100);
+    shown = computeSnapshot(setup, resources);
+  }
+}
+BENCHMARK(BM_Slider)
+    ->Args({64, 8, 512})
+    ->Args({512, 8, 512})
+    ->Args({512, 12, 768})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 
 void BM_Attend(benchmark::State& state) {
   const Setup setup = setupOf(state.range(0), state.range(1), state.range(2), WeightSource::random);

@@ -16,7 +16,8 @@ namespace {
 
 using attention::Index;
 
-constexpr double kMostSeconds = 1.5;  // of a run, after which no larger one is tried
+constexpr double kMostSeconds = 15;  // of a run, after which no larger one is tried
+constexpr double kOnceSeconds = 1;   // of a run, from which on nothing is warmed up
 constexpr Index kFewestTokens = 16, kMostHeads = 64;
 
 BenchShape shapeOf(Index tokens, Index heads) {
@@ -38,11 +39,19 @@ struct Work {
   double (*bytes)(const BenchShape&);  ///< null: not counted
   Index mostTokens;
   double most;     ///< exponent over tokens
-  int before = 0;  ///< runs into the same memory that aren't counted: the system clears new pages
+  int before = 0;  ///< runs that aren't counted, where they are short: the system clears new pages
 };
 
-double resultBytes(const BenchShape& shape) {
-  return static_cast<double>(attention::attentionResultBytes(shape.config, shape.tokens, shape.tokens));
+/// Of a forward pass that keeps its weights, and of one that doesn't.
+double outputBytes(const BenchShape& shape) {
+  const double scoresAndWeights = 2 * sizeof(float) * static_cast<double>(shape.config.heads) *
+                                  static_cast<double>(shape.tokens) * static_cast<double>(shape.tokens);
+  return static_cast<double>(attention::attentionResultBytes(shape.config, shape.tokens, shape.tokens)) -
+         scoresAndWeights;
+}
+double weightsBytes(const BenchShape& shape) {
+  return outputBytes(shape) + sizeof(float) * static_cast<double>(shape.config.heads) *
+                                  static_cast<double>(shape.tokens) * static_cast<double>(shape.tokens);
 }
 double cacheBytes(const BenchShape& shape) {
   return static_cast<double>(cachedBytes(shape));
@@ -58,16 +67,20 @@ const Work kForward{"forward, all weights",
                     [](const BenchShape& shape) {
                       return layerCases(shape, {true, false, false, false})[0];
                     },
-                    resultBytes,
+                    weightsBytes,
                     kAny,
-                    2};
-const Work kForwardAgain = [] {
-  Work again = kForward;
-  again.name = "forward, memory kept";
-  again.bytes = nullptr;
-  again.before = 1;
-  return again;
-}();
+                    2,
+                    1};
+const Work kForwardOutput{"forward, output alone",
+                          "forward",
+                          {false, false, false, false},
+                          [](const BenchShape& shape) {
+                            return layerCases(shape, {true, false, false, false})[1];
+                          },
+                          outputBytes,
+                          kAny,
+                          2,
+                          1};
 const Work kDecode{"decode step",
                    "decode",
                    {false, true, false, false},
@@ -83,11 +96,13 @@ const Work kFrame{
     "slider to pixels", "slider_to_pixels", {true, false, true, true}, windowCase, nullptr, kMaxTokens, 2};
 
 /// Seconds of the work's own line.
-double secondsOnce(const Work& work, const BenchShape& shape) {
+double workSeconds(const Work& work, const BenchShape& shape) {
   const BenchCase once = work.make(shape);
   const auto line = std::ranges::find(once.lines, std::string(work.line), &BenchLine::name);
-  for (int i = 0; i < work.before; ++i) once.run();
-  return once.run()[static_cast<std::size_t>(line - once.lines.begin())];
+  const auto at = static_cast<std::size_t>(line - once.lines.begin());
+  double seconds = once.run()[at];
+  for (int i = 0; i < work.before && seconds < kOnceSeconds; ++i) seconds = once.run()[at];
+  return seconds;
 }
 
 /// The work at each of these shapes, in order, as far as it goes.
@@ -95,11 +110,12 @@ GrowthLine measure(const Work& work, const std::vector<BenchShape>& shapes, bool
                    const std::function<void(const std::string&)>& tell) {
   GrowthLine line{work.name, {}, {}, byTokens ? work.most : 1};
   for (const BenchShape& shape : shapes) {
-    if (benchBytes(shape, work.parts) > mostBytes || shape.tokens > work.mostTokens) break;
+    const double held = std::max(benchBytes(shape, work.parts), work.bytes ? 1.5 * work.bytes(shape) : 0);
+    if (held > mostBytes || shape.tokens > work.mostTokens) break;
     tell(fmt::format("{}: {} tokens, {} heads", work.name,
                      countText(static_cast<std::uint64_t>(shape.tokens)), shape.config.heads));
     const auto x = static_cast<double>(byTokens ? shape.tokens : shape.config.heads);
-    line.seconds.push_back({x, secondsOnce(work, shape)});
+    line.seconds.push_back({x, workSeconds(work, shape)});
     if (work.bytes) line.bytes.push_back({x, work.bytes(shape)});
     if (line.seconds.back().y > kMostSeconds) break;
   }
@@ -167,7 +183,7 @@ Growth measureGrowth(Index mostTokens, const BenchParts& parts, double mostBytes
   };
   if (parts.forward) {
     add(kForward, true);
-    add(kForwardAgain, true);
+    add(kForwardOutput, true);
   }
   if (parts.decode) add(kDecode, true);
   if (parts.map) add(kOverview, false);
@@ -183,21 +199,24 @@ Growth measureGrowth(Index mostTokens, const BenchParts& parts, double mostBytes
 }
 
 std::string growthTable(const Growth& growth) {
-  std::string text = "512 wide, causal heads of 64; time ~ x^exponent over the upper half\n";
+  std::string text =
+      "512 wide, causal heads of 64. Exponents are fitted over the upper half of the sizes.\n\n"
+      "| work | sizes | time | exponent | of its mathematics | memory | exponent |\n"
+      "|---|---|---|---:|---:|---|---:|\n";
   const auto add = [&](const GrowthLine& line, const std::string& by) {
     if (line.seconds.empty()) return;
-    text += fmt::format("{:<26} {:<7} {:>9} to {:<9} {:>8} to {:<8} time x^{}, at most {:g}", line.name, by,
-                        countOf(line.seconds.front().x), countOf(line.seconds.back().x),
-                        timeText(line.seconds.front().y), timeText(line.seconds.back().y),
-                        exponentText(fittedExponent(line.seconds)), line.most);
-    if (!line.bytes.empty())
-      text += fmt::format("; memory {} to {}, x^{}", bytesText(line.bytes.front().y),
-                          bytesText(line.bytes.back().y), exponentText(fittedExponent(line.bytes)));
-    text += "\n";
+    text +=
+        fmt::format("| {} | {} to {} {} | {} to {} | {} | {:g} |", line.name, countOf(line.seconds.front().x),
+                    countOf(line.seconds.back().x), by, timeText(line.seconds.front().y),
+                    timeText(line.seconds.back().y), exponentText(fittedExponent(line.seconds)), line.most);
+    text += line.bytes.empty()
+                ? std::string(" – | – |\n")
+                : fmt::format(" {} to {} | {} |\n", bytesText(line.bytes.front().y),
+                              bytesText(line.bytes.back().y), exponentText(fittedExponent(line.bytes)));
   };
-  for (const GrowthLine& line : growth.tokens) add(line, "tokens");
-  for (const GrowthLine& line : growth.heads) add(line, "heads");
-  if (!growth.omitted.empty()) text += "Frames were not measured: " + growth.omitted + "\n";
+  for (const GrowthLine& line : growth.tokens) add(line, "tokens, 8 heads");
+  for (const GrowthLine& line : growth.heads) add(line, fmt::format("heads, {} tokens", growth.headTokens));
+  if (!growth.omitted.empty()) text += "\nFrames were not measured: " + growth.omitted + "\n";
   return text;
 }
 

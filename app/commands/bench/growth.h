@@ -32,11 +32,11 @@ struct Growth {
 double fittedExponent(const std::vector<PlotPoint>& points);
 
 /// From 16 to `mostTokens` tokens, in doublings. A line ends where its memory would not fit `mostBytes`, or
-/// after what took longer than a second and a half. `tell` gets a sentence before each measurement.
+/// after what took longer than 15 seconds. `tell` gets a sentence before each measurement.
 Growth measureGrowth(attention::Index mostTokens, const BenchParts& parts, double mostBytes,
                      const std::function<void(const std::string&)>& tell);
 
-/// A table with the exponents.
+/// A table with the exponents, in Markdown.
 std::string growthTable(const Growth& growth);
 /// Time and memory over tokens, and time over heads, all logarithmic; each line with its exponent.
 Drawing growthFigure(const Growth& growth, bool dark);

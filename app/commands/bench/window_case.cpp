@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <stdexcept>
@@ -71,6 +72,7 @@ class WindowBench {
     app_->session().setScene(scene_);
     app_->draw();
     for (const double part : slide()) seconds.push_back(part);
+    seconds.push_back(longestFrame());
     {
       const OverviewBeside overview(beside_);
       seconds.push_back(slide().back());
@@ -117,6 +119,22 @@ class WindowBench {
     return {medianOf(compute), medianOf(upload), medianOf(draw), medianOf(all)};
   }
 
+  /// The longest frame while a slider moves and nothing waits for what is computed, as in a window.
+  double longestFrame() {
+    double longest = 0;
+    Session& session = app_->session();
+    for (int i = 0; i < kFrames; ++i) {
+      session.scene().setup.model.sharpness = 1 + 0.01f * static_cast<float>(++moved_ % 100);
+      const auto before = session.layer().snapshot();
+      while (session.layer().snapshot() == before) {
+        longest = std::max(longest, secondsOf([&] { drawFrame(); }));
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      }
+    }
+    session.settle();
+    return longest;
+  }
+
   /// The frame after a change that needs no new Snapshot, of `change(session, i)`.
   template <typename Change>
   double viewChange(const Change& change) {
@@ -150,6 +168,7 @@ BenchCase windowCase(const BenchShape& shape) {
                   {"slider_upload", "slider to pixels: upload", {}},
                   {"slider_draw", "slider to pixels: drawing", {}},
                   {"slider_to_pixels", "slider to pixels: total", {}},
+                  {"slider_frame", "slider moving: longest frame", {}},
                   {"slider_beside_map", "slider to pixels, with an overview", {}},
                   {"head_change", "frame with another head", {}},
                   {"range_change", "frame with another range", {}},

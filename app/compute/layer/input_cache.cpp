@@ -23,6 +23,13 @@ std::uint64_t bytesOf(const std::vector<LineInput>& inputs) {
   return floats * sizeof(float);
 }
 
+std::uint64_t bytesOf(const std::vector<attention::AttentionResult>& lines) {
+  std::uint64_t floats = 0;
+  for (const attention::AttentionResult& line : lines)
+    floats += static_cast<std::uint64_t>(line.q.size() + line.k.size() + line.v.size());
+  return floats * sizeof(float);
+}
+
 std::uint64_t bytesOf(const LayerWeights& layer) {
   return bytesOf(layer.projections);
 }
@@ -141,6 +148,21 @@ Result<std::shared_ptr<const std::vector<LineInput>>> InputCache::inputs(
       if (!input) return input.error();
       made.push_back(*std::move(input));
     }
+    return made;
+  });
+}
+
+Result<std::shared_ptr<const std::vector<attention::AttentionResult>>> InputCache::projected(
+    const attention::AttentionConfig& config, std::shared_ptr<const Projections> projections,
+    std::shared_ptr<const std::vector<LineInput>> inputs, const std::stop_token& stop) {
+  const ProjectedKey key{projections,        inputs,          config.heads, config.kvHeads, config.headDim,
+                         config.cacheLength, config.ropeTheta};
+  return projected_.get(memory_, key, [&]() -> Result<std::vector<attention::AttentionResult>> {
+    std::vector<attention::AttentionResult> made;
+    for (const LineInput& line : *inputs)
+      made.push_back(attention::project(config, *projections, line.x,
+                                        line.context.size() ? line.context : line.x, stop));
+    if (stop.stop_requested()) return attention::Error{"stopped"};
     return made;
   });
 }

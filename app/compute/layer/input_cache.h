@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "app/compute/jobs/memory_budget.h"
 #include "app/compute/layer/layer_inputs.h"
 #include "app/compute/layer/layer_weights.h"
+#include "attention/core/attention.h"
 #include "attention/formats/masks/mask_file.h"
 
 namespace headscope::app {
@@ -36,6 +38,11 @@ class InputCache {
   /// As embedLine, for each line of the batch.
   attention::Result<std::shared_ptr<const std::vector<LineInput>>> inputs(
       const Setup& setup, const std::vector<LineTokens>& lines);
+  /// q, k and v of each line, as attention::project makes them of what the two above gave: a slider on the
+  /// scores or the mask changes none. An error where `stop` came first.
+  attention::Result<std::shared_ptr<const std::vector<attention::AttentionResult>>> projected(
+      const attention::AttentionConfig& config, std::shared_ptr<const attention::Projections> projections,
+      std::shared_ptr<const std::vector<LineInput>> inputs, const std::stop_token& stop);
   /// A mask file, as readMaskFile. It is read again when it has changed.
   attention::Result<std::shared_ptr<const MaskCells>> maskFile(const std::string& path,
                                                                attention::MaskConvention convention);
@@ -94,6 +101,14 @@ class InputCache {
     attention::EmbeddingLayout layout;  ///< for planted heads
     bool operator==(const InputsKey&) const = default;
   };
+  /// Everything that q, k and v are made from; what is kept alive is never another at the same place.
+  struct ProjectedKey {
+    std::shared_ptr<const attention::Projections> projections;
+    std::shared_ptr<const std::vector<LineInput>> inputs;
+    Index heads = 0, kvHeads = 0, headDim = 0, cacheLength = 0;
+    std::optional<float> ropeTheta;
+    bool operator==(const ProjectedKey&) const = default;
+  };
   static WeightsKey weightsKey(const Setup& setup, Index longest);
   static InputsKey inputsKey(const Setup& setup);
   attention::Result<std::shared_ptr<const attention::Projections>> ofFile(const Setup& setup);
@@ -103,6 +118,7 @@ class InputCache {
   /// By the file's layer, and the heads the scene wants.
   Shelf<std::tuple<FileStamp, Index, Index>, LayerWeights> layers_{2 * kMaxStackLayers};
   Shelf<InputsKey, std::vector<LineInput>> inputs_{2};
+  Shelf<ProjectedKey, std::vector<attention::AttentionResult>> projected_{1};
   /// One scene may name several.
   Shelf<std::pair<FileStamp, attention::MaskConvention>, MaskCells> masks_{16};
 };

@@ -1,11 +1,12 @@
 #include "app/compute/layer/pictures.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
+#include <utility>
 
 #include "attention/core/extremes.h"
 #include "attention/core/parallel.h"
+#include "attention/core/score_rows.h"
 #include "render/heatmap.h"
 
 namespace headscope::app {
@@ -59,45 +60,91 @@ void drawInto(const AttentionResult& result, const Stack& values, Index head, in
   }
 }
 
-void measureRange(const AttentionResult& result, Index head, HeadPictures& pictures) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  // Several running extremes side by side, which compilers turn into vectors; a single one they may not.
-  constexpr Index kLanes = 16;
-  std::array<float, kLanes> lows, highs;
-  lows.fill(kInfinity);
-  highs.fill(-kInfinity);
-  const attention::MatrixView scores = result.scores[head];
-  const auto take = [&](float score, std::size_t lane) {
-    const float below = score > -kInfinity ? score : kInfinity,
-                above = score < kInfinity ? score : -kInfinity;
-    lows[lane] = below < lows[lane] ? below : lows[lane];
-    highs[lane] = above > highs[lane] ? above : highs[lane];
-  };
-  const float* values = scores.data();
-  const Index whole = scores.size() / kLanes * kLanes;
-  for (Index i = 0; i < whole; i += kLanes)
-    for (std::size_t lane = 0; lane < kLanes; ++lane) take(values[i + static_cast<Index>(lane)], lane);
-  for (Index i = whole; i < scores.size(); ++i) take(values[i], 0);
-  const float low = *std::min_element(lows.begin(), lows.end());
-  const float high = *std::max_element(highs.begin(), highs.end());
-  const bool any = low <= high;
-  const auto h = static_cast<std::size_t>(head);
-  pictures.minScore[h] = any ? low : 0;
-  pictures.maxScore[h] = any ? high : 0;
-  pictures.maxWeight[h] = attention::largestFinite(result.weights[head]);
-}
+/// The weights (or what was left of them) and the scores of one head, at every level. A coarser row is pooled
+/// as soon as the finer ones it is made of are there, which are still near then.
+class HeadDrawing {
+ public:
+  HeadDrawing(const AttentionResult& result, const Stack& probabilities, Index head, HeadPictures& pictures)
+      : result_(result), probabilities_(probabilities), head_(head), pictures_(pictures) {}
 
-PictureLevel halved(const PictureLevel& finer) {
+  void run() {
+    PictureLevel& finest = pictures_.levels.front();
+    const Index rows = result_.scores.rows(), cols = result_.scores.cols(), factor = finest.factor;
+    Matrix strip(factor > 1 ? 2 * factor : 0, cols);  // of weights, then of scores
+    for (Index row = 0; row < finest.weights.rows(); ++row) {
+      float* const weights = finest.weights[head_].row(row).data();
+      float* const scores = finest.scores[head_].row(row).data();
+      if (factor == 1) {
+        markRows(row, 1, weights, scores);
+      } else {
+        const Index count = std::min<Index>(factor, rows - row * factor);
+        float* const marked = strip.data() + factor * cols;
+        markRows(row * factor, count, strip.data(), marked);
+        pool({strip.data(), count, cols}, finest.factor, {weights, 1, finest.weights.cols()});
+        pool({marked, count, cols}, finest.factor, {scores, 1, finest.scores.cols()});
+      }
+      poolUpwards(row);
+    }
+    if (!finest.dropped.empty()) {
+      drawInto(result_, result_.weights, head_, finest.factor, finest.dropped[head_]);
+      for (std::size_t i = 1; i < pictures_.levels.size(); ++i)
+        pool(std::as_const(pictures_.levels[i - 1].dropped)[head_], 2, pictures_.levels[i].dropped[head_]);
+    }
+    const auto h = static_cast<std::size_t>(head_);
+    const bool any = extremes_.low <= extremes_.high;
+    pictures_.minScore[h] = any ? extremes_.low : 0;
+    pictures_.maxScore[h] = any ? extremes_.high : 0;
+    // Dropout makes weights larger.
+    pictures_.maxWeight[h] =
+        finest.dropped.empty() ? extremes_.most : attention::largestFinite(result_.weights[head_]);
+  }
+
+ private:
+  void markRows(Index row, Index count, float* weights, float* scores) {
+    const Index cols = result_.scores.cols();
+    for (Index i = row; i < row + count; ++i, weights += cols, scores += cols) {
+      const float* const from = result_.scores[head_].row(i).data();
+      attention::markRow(from, probabilities_[head_].row(i).data(), attention::asSize(cols), weights,
+                         extremes_);
+      if (result_.lse(head_, i) == render::kMaskedCell) {
+        std::fill_n(weights, cols, render::kDeadCell);
+        std::fill_n(scores, cols, render::kDeadCell);
+      } else {
+        std::copy_n(from, cols, scores);  // masked ones are marked as they are
+      }
+    }
+  }
+
+  /// Pools what row `row` of the finest level completes.
+  void poolUpwards(Index row) {
+    for (std::size_t i = 1; i < pictures_.levels.size(); ++i, row /= 2) {
+      const PictureLevel& finer = pictures_.levels[i - 1];
+      PictureLevel& level = pictures_.levels[i];
+      if (row % 2 == 0 && row + 1 < finer.weights.rows()) return;
+      const Index first = row - row % 2, cols = finer.weights.cols(), pooled = level.weights.cols();
+      const auto half = [&](const Stack& from, Stack& to) {
+        pool({from[head_].row(first).data(), row - first + 1, cols}, 2,
+             {to[head_].row(row / 2).data(), 1, pooled});
+      };
+      half(finer.weights, level.weights);
+      half(finer.scores, level.scores);
+    }
+  }
+
+  const AttentionResult& result_;
+  const Stack& probabilities_;
+  const Index head_;
+  HeadPictures& pictures_;
+  attention::RowExtremes extremes_{std::numeric_limits<float>::infinity(), attention::kMinusInfinity, 0};
+};
+
+/// A level with room for its pictures.
+PictureLevel emptyLevel(Index heads, Index rows, Index cols, int factor, bool dropped) {
   PictureLevel level;
-  level.factor = finer.factor * 2;
-  const auto half = [](const Stack& from) {
-    Stack to = Stack::uninitialized(from.count(), pooledSize(from.rows(), 2), pooledSize(from.cols(), 2));
-    attention::forEach(from.count(), {}, [&](Index head) { pool(from[head], 2, to[head]); });
-    return to;
-  };
-  level.weights = half(finer.weights);
-  level.scores = half(finer.scores);
-  if (!finer.dropped.empty()) level.dropped = half(finer.dropped);
+  level.factor = factor;
+  level.weights = Stack::uninitialized(heads, rows, cols);
+  level.scores = Stack::uninitialized(heads, rows, cols);
+  if (dropped) level.dropped = Stack::uninitialized(heads, rows, cols);
   return level;
 }
 
@@ -115,22 +162,16 @@ HeadPictures drawPictures(const AttentionResult& result, const Stack& probabilit
   pictures.maxWeight.resize(static_cast<std::size_t>(heads));
   pictures.minScore.resize(static_cast<std::size_t>(heads));
   pictures.maxScore.resize(static_cast<std::size_t>(heads));
-  PictureLevel finest;
-  while (pooledSize(std::max(rows, cols), finest.factor) > HeadPictures::kFinest) finest.factor *= 2;
+  int factor = 1;
+  while (pooledSize(std::max(rows, cols), factor) > HeadPictures::kFinest) factor *= 2;
   const bool dropped = &probabilities != &result.weights;
-  for (Stack* stack : {&finest.weights, &finest.scores, dropped ? &finest.dropped : nullptr})
-    if (stack)
-      *stack = Stack::uninitialized(heads, pooledSize(rows, finest.factor), pooledSize(cols, finest.factor));
-  attention::forEach(heads, stop, [&](Index head) {
-    drawInto(result, probabilities, head, finest.factor, finest.weights[head]);
-    drawInto(result, result.scores, head, finest.factor, finest.scores[head]);
-    if (dropped) drawInto(result, result.weights, head, finest.factor, finest.dropped[head]);
-    measureRange(result, head, pictures);
-  });
-  pictures.levels.push_back(std::move(finest));
-  while (!stop.stop_requested() && std::max(pictures.levels.back().weights.rows(),
-                                            pictures.levels.back().weights.cols()) > HeadPictures::kCoarsest)
-    pictures.levels.push_back(halved(pictures.levels.back()));
+  for (Index high = pooledSize(rows, factor), wide = pooledSize(cols, factor);; factor *= 2) {
+    pictures.levels.push_back(emptyLevel(heads, high, wide, factor, dropped));
+    if (std::max(high, wide) <= HeadPictures::kCoarsest) break;
+    high = pooledSize(high, 2), wide = pooledSize(wide, 2);
+  }
+  attention::forEach(heads, stop,
+                     [&](Index head) { HeadDrawing(result, probabilities, head, pictures).run(); });
   return pictures;
 }
 

@@ -11,11 +11,11 @@
 #include "app/compute/layer/judged_text.h"
 #include "app/compute/layer/layer_config.h"
 #include "app/compute/layer/layer_stack.h"
+#include "app/compute/layer/line_masks.h"
 #include "app/compute/layer/mask_inputs.h"
 #include "app/compute/layer/model_fault.h"
 #include "app/compute/layer/model_pass.h"
 #include "app/compute/layer/resources.h"
-#include "app/scene/mask_rules.h"
 #include "app/scene/text/number_text.h"
 #include "attention/cache/kv_cache.h"
 #include "attention/core/extremes.h"
@@ -32,12 +32,6 @@ namespace {
 
 using attention::Error;
 using attention::Result;
-
-/// The masks of one line; `other` is null where the scene doesn't compare.
-struct LineMasks {
-  std::shared_ptr<const attention::MaskFormula> mask, other;
-  attention::Stack additive;
-};
 
 void profileHeads(const Setup& setup, Index line, SequenceSnapshot& sequence, std::stop_token stop) {
   const attention::HeadText text = judgedText(setup, sequence, line);
@@ -58,7 +52,8 @@ void profileHeads(const Setup& setup, Index line, SequenceSnapshot& sequence, st
 struct MadeLine {
   const Projections& projections;
   const LineInput& input;
-  const attention::HeadSwitch& heads;  ///< those that are switched off
+  const attention::HeadSwitch& heads;                     ///< those that are switched off
+  const attention::AttentionResult* projected = nullptr;  ///< q, k and v, where they are kept
 };
 /// What a line attends with: projections and embeddings, or the queries, keys and values of a model's layer.
 using LineSource = std::variant<MadeLine, std::shared_ptr<const attention::LayerResult>>;
@@ -98,7 +93,7 @@ DecodeCheck checkDecode(const Snapshot& snapshot, const LineSource& source, cons
   if (!check.applies || n == 0) return check;
   const double weightsPerStep = 2.0 * static_cast<double>(config.modelDim * config.headDim) *
                                 static_cast<double>(config.heads + config.kvHeads);
-  const auto affordable = static_cast<Index>(std::clamp(1e7 / weightsPerStep, 1.0, 16.0));
+  const auto affordable = static_cast<Index>(std::clamp(2.5e6 / weightsPerStep, 1.0, 16.0));
   check.prefill = std::min(snapshot.setup.prefill, n);
   const Index end = std::min(n, check.prefill + affordable);
   attention::KvCache cache(config, end);
@@ -178,9 +173,16 @@ attention::AttentionResult attendModel(const AttentionConfig& config, const atte
 /// to themselves stays.
 attention::AttentionResult attendMade(const AttentionConfig& config, const MadeLine& made,
                                       const SequenceSnapshot& sequence, std::stop_token stop) {
-  const Matrix& context = made.input.context.size() ? made.input.context : made.input.x;
-  attention::AttentionResult result =
-      attention::attend(config, made.projections, made.input.x, context, sequence.mask, stop);
+  attention::AttentionResult result;
+  if (made.projected) {
+    Stack* const to[] = {&result.q, &result.k, &result.v};
+    const Stack* const from[] = {&made.projected->q, &made.projected->k, &made.projected->v};
+    attention::forEach(std::ssize(to), stop, [&](Index i) { *to[i] = *from[i]; });
+    attention::attendProjected(config, made.projections, sequence.mask, result, stop);
+  } else {
+    const Matrix& context = made.input.context.size() ? made.input.context : made.input.x;
+    result = attention::attend(config, made.projections, made.input.x, context, sequence.mask, stop);
+  }
   if (made.heads.empty() || stop.stop_requested()) return result;
   Stack heads = result.headOutput;
   attention::switchHeads(heads, made.heads, sequence.queryLength);
@@ -214,43 +216,6 @@ SequenceSnapshot computeSequence(const Snapshot& snapshot, LineTokens line, cons
   if (!stop.stop_requested())
     sequence.pictures = drawPictures(sequence.attention, sequence.probabilities(), stop);
   return sequence;
-}
-
-/// Both masks of every line, compiled.
-Result<std::vector<LineMasks>> compileMasks(const Setup& setup, const std::vector<LineTokens>& lines,
-                                            InputCache& cache) {
-  const Result<attention::MaskSources> sources = maskSources(setup, cache);
-  if (!sources) return sources.error();
-  std::vector<LineMasks> masks;
-  for (const LineTokens& line : lines) {
-    const attention::MaskGeometry geometry = geometryOf(setup, line, static_cast<Index>(masks.size()));
-    const auto mask = attention::compileMask(layersInForce(setup, setup.mask.layers), geometry, *sources);
-    if (!mask) return mask.error();
-    auto additive = additiveOf(setup, geometry.queries, geometry.keys);
-    if (!additive) return additive.error();
-    masks.push_back({*mask, nullptr, *std::move(additive)});
-    if (!setup.mask.compare) continue;
-    const auto other = attention::compileMask(layersInForce(setup, setup.mask.other), geometry, *sources);
-    if (!other) return Error{"Mask B: " + other.error().message};
-    masks.back().other = *other;
-  }
-  return masks;
-}
-
-/// Which layers let no query see a later key, each by itself, where that is not the causal one's doing.
-std::vector<std::string> futureHiders(const Setup& setup, const LineTokens& line, InputCache& cache) {
-  std::vector<std::string> titles;
-  const Result<attention::MaskSources> sources = maskSources(setup, cache);
-  // A model hides the future by itself.
-  if (!sources || setup.subject.opened || hasRule(setup.mask.layers, attention::PatternKind::causal))
-    return titles;
-  const attention::MaskGeometry geometry = geometryOf(setup, line, 0);
-  for (const attention::Layer& layer : setup.mask.layers) {
-    if (!layer.on) continue;
-    const auto alone = attention::compileMask({layer}, geometry, *sources);
-    if (alone.ok() && !seesFuture(**alone)) titles.push_back(layerTitle(layer));
-  }
-  return titles;
 }
 
 /// What the computation will hold at once, in bytes.
@@ -343,11 +308,19 @@ void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::sto
   const auto inputs = shownInputs(setup, batch.lines, resources, stop);
   if (stop.stop_requested()) return;
   if (!inputs) return void(snapshot.error = PlacedError{Place::model, inputs.error().message});
+  // What a stack's layer reads is made anew each time.
+  std::shared_ptr<const std::vector<attention::AttentionResult>> projected;
+  if (!isStack(setup)) {
+    auto kept = resources.inputs.projected(snapshot.config, *projections, *inputs, stop);
+    if (stop.stop_requested()) return;
+    if (kept) projected = *std::move(kept);
+  }
   const attention::HeadSwitch heads = headSwitch(setup.subject, shownLayer(setup), snapshot.config.heads);
   for (std::size_t i = 0; i < batch.lines.size() && !stop.stop_requested(); ++i) {
-    snapshot.sequences.push_back(computeSequence(snapshot, std::move(batch.lines[i]),
-                                                 MadeLine{**projections, (**inputs)[i], heads},
-                                                 std::move((*masks)[i]), stop));
+    snapshot.sequences.push_back(
+        computeSequence(snapshot, std::move(batch.lines[i]),
+                        MadeLine{**projections, (**inputs)[i], heads, projected ? &(*projected)[i] : nullptr},
+                        std::move((*masks)[i]), stop));
     if (const SequenceSnapshot& line = snapshot.sequences.back();
         !stop.stop_requested() && !staysInRange(line.attention, line.queryLength)) {
       snapshot.error = PlacedError{Place::model, outgrownText(setup)};

@@ -17,7 +17,14 @@ namespace headscope::app {
 
 namespace {
 constexpr double kPlayInterval = 0.7;  // seconds a decode step stays before the next
+
+/// One head, `factor` × `factor` cells in one: a level's, where there is one so fine.
+attention::Matrix focusPicture(const SequenceSnapshot& sequence, Quantity quantity, Index head, int factor) {
+  const auto level = std::ranges::find(sequence.pictures.levels, factor, &PictureLevel::factor);
+  if (level != sequence.pictures.levels.end()) return level->of(quantity)[head];
+  return drawHead(sequence.attention, sequence.values(quantity), head, factor);
 }
+}  // namespace
 
 HeadsPage::HeadsPage(PageServices& services) : services_(services), page_(services.view) {
   services_.layer.prepareWith([bands = bands_](Snapshot& snapshot, std::stop_token stop) {
@@ -101,7 +108,7 @@ void HeadsPage::showPictures(const Scene& scene) {
   bands_->dims = page_.cacheGrain.dims;
   bands_->tokens = page_.cacheGrain.tokens;
   if (focus >= 0)
-    page_.focus.set(drawHead(sequence.attention, sequence.values(quantity), focus, focusFactor), view.time,
+    page_.focus.set(focusPicture(sequence, quantity, focus, focusFactor), view.time,
                     ease && shown_.focus == focus);
   shown_ = std::move(wanted);
   uploadSeconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -7,33 +7,44 @@ namespace headscope::attention::detectors {
 namespace {
 
 using RowArray = Eigen::Array<float, 1, Eigen::Dynamic>;
+using Sums = Eigen::Array<double, 1, Eigen::Dynamic>;
 
 /// Sums along all diagonals i − j at once; diagonal d stands for key − row = d − (rows − 1), so that a row
 /// adds to neighbours.
 struct Diagonals {
   explicit Diagonals(const ObservedHead& head)
-      : weights(RowArray::Zero(head.rows() + head.cols())), baselines(weights), counts(weights) {
+      : weights(RowArray::Zero(head.rows() + head.cols())),
+        baselines(Sums::Zero(weights.size())),
+        counts(baselines) {
     RowArray visible(head.cols());
+    // Of rows that see all keys to the last: what begins at a diagonal, and what ends there.
+    Sums shareSteps = Sums::Zero(weights.size() + 1), countSteps = shareSteps;
     for (Index row = 0; row < head.rows(); ++row) {
       const Index size = head.visibleEnd(row), at = head.rows() - 1 - row;
       if (size == 0) continue;
       const auto weightsHere = head.weights().row(row).head(size).array();
-      const float share = 1 / static_cast<float>(head.visible(row));
+      const double share = 1 / static_cast<double>(head.visible(row));
       if (head.visible(row) == size) {
         weights.segment(at, size) += weightsHere;
-        baselines.segment(at, size) += share;
-        counts.segment(at, size) += 1;
+        shareSteps[at] += share, shareSteps[at + size] -= share;
+        countSteps[at] += 1, countSteps[at + size] -= 1;
         continue;
       }
       for (Index j = 0; j < size; ++j) visible[j] = head.sees(row, j) ? 1.0f : 0.0f;
       const auto seen = visible.head(size);
       weights.segment(at, size) += weightsHere * seen;
-      baselines.segment(at, size) += seen * share;
-      counts.segment(at, size) += seen;
+      baselines.segment(at, size) += seen.cast<double>() * share;
+      counts.segment(at, size) += seen.cast<double>();
+    }
+    double shares = 0, rows = 0;
+    for (Index d = 0; d < weights.size(); ++d) {
+      baselines[d] += shares += shareSteps[d];
+      counts[d] += rows += countSteps[d];
     }
   }
 
-  RowArray weights, baselines, counts;
+  RowArray weights;
+  Sums baselines, counts;
 };
 
 /// The largest mean among the diagonals that a quarter of the rows can show: where few can, any single bright
@@ -44,9 +55,9 @@ DetectorScore bestOffset(const ObservedHead& head) {
   DetectorScore best;
   // Of equals, that of the later keys.
   for (Index d = sums.counts.size() - 1; d >= 0; --d) {
-    const float rows = sums.counts[d];
+    const auto rows = static_cast<float>(sums.counts[d]);
     if (rows < fewest || (best.rows > 0 && !(sums.weights[d] / rows > best.raw))) continue;
-    best = {sums.weights[d] / rows, sums.baselines[d] / rows, static_cast<Index>(rows),
+    best = {sums.weights[d] / rows, static_cast<float>(sums.baselines[d]) / rows, static_cast<Index>(rows),
             head.text().positionOf(head.rows() - 1 - d)};
   }
   return best;

@@ -1,3 +1,4 @@
+#include "attention/core/score_rows.h"
 #include "attention/heads/detectors/detector.h"
 
 namespace headscope::attention::detectors {
@@ -8,8 +9,7 @@ DetectorScore meanLargest(const ObservedHead& head) {
   Index rows = 0;
   for (Index row = 0; row < head.rows(); ++row) {
     if (head.visible(row) == 0) continue;
-    largest += static_cast<double>(
-        head.weights().row(row).head(head.visibleEnd(row)).maxCoeff<Eigen::PropagateNaN>());
+    largest += static_cast<double>(largestOf(head.weights().row(row).data(), asSize(head.visibleEnd(row))));
     even += 1 / static_cast<double>(head.visible(row));
     ++rows;
   }

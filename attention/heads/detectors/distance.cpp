@@ -1,27 +1,40 @@
+#include <algorithm>
+#include <cstdlib>
+
 #include "attention/heads/detectors/detector.h"
 
 namespace headscope::attention::detectors {
 namespace {
 
+/// Σ |j − place| over the keys j < end.
+double evenReach(Index place, Index end) {
+  const auto before = static_cast<double>(std::min(place + 1, end)),
+             behind = static_cast<double>(end) - before;
+  return before * static_cast<double>(place) - before * (before - 1) / 2 + behind * (behind + 1) / 2;
+}
+
 /// Mean over rows that see a key, in tokens. There are no distances to another text.
 DetectorScore meanDistance(const ObservedHead& head) {
   if (head.text().crossAttention()) return {};
-  using RowArray = Eigen::Array<float, 1, Eigen::Dynamic>;
-  const RowArray places = RowArray::LinSpaced(head.cols(), 0, static_cast<float>(head.cols() - 1));
-  RowArray distances(head.cols());
+  // |i| around the last row's place: a row's distances are a part of it.
+  const Index last = head.text().positionOf(std::max<Index>(head.rows(), 1) - 1);
+  Vector reach(last + head.cols());
+  for (Index i = 0; i < reach.size(); ++i) reach[i] = static_cast<float>(std::abs(i - last));
   double weighted = 0, even = 0;
   Index rows = 0;
   for (Index row = 0; row < head.rows(); ++row) {
-    const Index seen = head.visible(row), end = head.visibleEnd(row);
+    const Index seen = head.visible(row), end = head.visibleEnd(row), place = head.text().positionOf(row);
     if (seen == 0) continue;
-    const auto place = static_cast<float>(head.text().positionOf(row));
-    auto reach = distances.head(end);
-    reach = (places.head(end) - place).abs();
-    weighted += (head.weights().row(row).head(end).array() * reach).sum();
-    if (seen < end)
+    weighted += static_cast<double>(
+        head.weights().row(row).head(end).dot(reach.segment(last - place, end).transpose()));
+    double all = 0;
+    if (seen == end) {
+      all = evenReach(place, end);
+    } else {
       for (Index key = 0; key < end; ++key)
-        if (!head.sees(row, key)) reach[key] = 0;
-    even += static_cast<double>(reach.sum()) / static_cast<double>(seen);
+        if (head.sees(row, key)) all += static_cast<double>(std::abs(key - place));
+    }
+    even += all / static_cast<double>(seen);
     ++rows;
   }
   if (rows == 0) return {};

@@ -1,28 +1,13 @@
 #include "attention/heads/detectors/head_text.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <limits>
 #include <string>
 #include <unordered_map>
 
 #include "attention/core/result.h"
+#include "attention/core/score_rows.h"
 
 namespace headscope::attention {
-namespace {
-
-/// One behind the last visible key; 0 where there is none.
-Index endOfVisible(const float* scores, Index end) {
-  constexpr Index kBlock = 16;  // looked at as a whole, which compilers turn into a few vector operations
-  for (bool any = false; end >= kBlock; end -= kBlock) {
-    for (Index key = end - kBlock; key < end; ++key) any |= scores[key] > kMinusInfinity;
-    if (any) break;
-  }
-  while (end > 0 && !(scores[end - 1] > kMinusInfinity)) --end;
-  return end;
-}
-
-}  // namespace
 
 HeadText::HeadText(std::span<const Token> queries, std::span<const Token> keys, bool ignoreCase,
                    Index firstPosition, bool crossAttention)
@@ -73,12 +58,9 @@ ObservedHead::ObservedHead(const MatrixView& weights, const MatrixView& scores, 
   visible_.reserve(static_cast<std::size_t>(rows()));
   visibleEnds_.reserve(static_cast<std::size_t>(rows()));
   for (Index row = 0; row < rows(); ++row) {
-    const float* const scoresOfRow = scores.row(row).data();
-    // Under causal masks half of the work lies behind the last visible key.
-    visibleEnds_.push_back(endOfVisible(scoresOfRow, cols()));
-    std::int32_t visible = 0;  // of a float's width, for the compiler's vectors
-    for (Index key = 0; key < visibleEnds_.back(); ++key) visible += scoresOfRow[key] > kMinusInfinity;
-    visible_.push_back(visible);
+    const SeenKeys seen = seenKeys(scores.row(row).data(), asSize(cols()));
+    visible_.push_back(static_cast<Index>(seen.count));
+    visibleEnds_.push_back(static_cast<Index>(seen.end));
   }
 }
 

@@ -21,7 +21,7 @@ DetectorScore inSegment(const ObservedHead& head) {
     else
       for (Index key = run.begin; key < end; ++key) seen += head.sees(row, key);
     if (seen == 0) continue;
-    weight += head.weights().row(row).segment(run.begin, end - run.begin).cast<double>().sum();
+    weight += static_cast<double>(head.weights().row(row).segment(run.begin, end - run.begin).sum());
     baseline += static_cast<double>(seen) / static_cast<double>(head.visible(row));
     ++rows;
   }

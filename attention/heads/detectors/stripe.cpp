@@ -8,29 +8,51 @@ namespace headscope::attention::detectors {
 namespace {
 
 using RowArray = Eigen::Array<float, 1, Eigen::Dynamic>;
+using Sums = Eigen::Array<double, 1, Eigen::Dynamic>;
 
 /// The largest mean of a column over the rows that see it, without the token's own; among the columns that a
 /// quarter of the rows see: where few do, any bright cell would pass for a stripe.
 DetectorScore brightestColumn(const ObservedHead& head) {
   const HeadText& text = head.text();
-  RowArray weights = RowArray::Zero(head.cols()), baselines = weights, counts = weights;
-  RowArray visible(head.cols());
+  RowArray weights = RowArray::Zero(head.cols()), visible(head.cols());
+  Sums baselines = Sums::Zero(head.cols()), counts = baselines;
+  // Of rows that see all keys to the last: what begins at a column, and what ends there.
+  Sums shareSteps = Sums::Zero(head.cols() + 1), countSteps = shareSteps;
   for (Index row = 0; row < head.rows(); ++row) {
     const Index size = head.visibleEnd(row);
     if (size == 0) continue;
-    const bool all = head.visible(row) == size;
-    for (Index j = 0; j < size; ++j) visible[j] = all || head.sees(row, j) ? 1.0f : 0.0f;
-    if (const Index own = text.positionOf(row); !text.crossAttention() && own < size) visible[own] = 0;
+    const auto weightsHere = head.weights().row(row).head(size).array();
+    const double share = 1 / static_cast<double>(head.visible(row));
+    const Index place = text.positionOf(row);
+    const bool hasOwn = !text.crossAttention() && place < size;
+    if (head.visible(row) == size) {
+      const auto add = [&](Index from, Index to) {
+        weights.segment(from, to - from) += weightsHere.segment(from, to - from);
+        shareSteps[from] += share, shareSteps[to] -= share;
+        countSteps[from] += 1, countSteps[to] -= 1;
+      };
+      add(0, hasOwn ? place : size);
+      if (hasOwn) add(place + 1, size);
+      continue;
+    }
+    for (Index j = 0; j < size; ++j) visible[j] = head.sees(row, j) ? 1.0f : 0.0f;
+    if (hasOwn) visible[place] = 0;
     const auto seen = visible.head(size);
-    weights.head(size) += head.weights().row(row).head(size).array() * seen;
-    baselines.head(size) += seen * (1 / static_cast<float>(head.visible(row)));
-    counts.head(size) += seen;
+    weights.head(size) += weightsHere * seen;
+    baselines.head(size) += seen.cast<double>() * share;
+    counts.head(size) += seen.cast<double>();
+  }
+  double shares = 0, rows = 0;
+  for (Index j = 0; j < head.cols(); ++j) {
+    baselines[j] += shares += shareSteps[j];
+    counts[j] += rows += countSteps[j];
   }
   const auto fewest = static_cast<float>(std::max<Index>(1, (head.rows() + 3) / 4));
   DetectorScore best;
   for (Index j = 0; j < head.cols(); ++j) {
-    if (counts[j] < fewest || (best.rows > 0 && !(weights[j] / counts[j] > best.raw))) continue;
-    best = {weights[j] / counts[j], baselines[j] / counts[j], static_cast<Index>(counts[j]), j};
+    const auto count = static_cast<float>(counts[j]);
+    if (count < fewest || (best.rows > 0 && !(weights[j] / count > best.raw))) continue;
+    best = {weights[j] / count, static_cast<float>(baselines[j]) / count, static_cast<Index>(count), j};
   }
   return best;
 }

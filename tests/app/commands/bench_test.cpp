@@ -51,7 +51,7 @@ TEST(BenchGrowth, MeasuresUpToSomeTokensAndDrawsAFigure) {
   const Outcome outcome =
       runHeadscope({"bench", "--growth", "128", "--only", "forward,decode,map", "-o", file});
   ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
-  for (const char* line : {"forward, all weights", "forward, memory kept", "decode step", "exact overview"})
+  for (const char* line : {"forward, all weights", "forward, output alone", "decode step", "exact overview"})
     EXPECT_THAT(outcome.output, HasSubstr(line));
   const std::string svg = test::fileText(file);
   for (const char* words : {"Seconds by tokens, 8 heads", "Bytes by tokens", "Seconds by heads, 128 tokens"})

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "attention/kernels/score_rows.h"
+
+namespace headscope::attention {
+
+// What the kernels tell of a row of scores or weights.
+using kernels::largestOf;
+using kernels::markRow;
+using kernels::RowExtremes;
+using kernels::SeenKeys;
+using kernels::seenKeys;
+
+}  // namespace headscope::attention

@@ -1,0 +1,105 @@
+#include "attention/kernels/score_rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "attention/kernels/score_rows.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.h, which sets the target that this is compiled for.
+#include "attention/kernels/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace headscope::attention::kernels::HWY_NAMESPACE {
+
+SeenKeys seenOf(const float* scores, size_t count) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  const Lanes hidden = hn::Set(d, kMinusInfinity);
+  size_t end = count;
+  // Under causal masks half of the work lies behind the last visible key.
+  while (end % n != 0 && !(scores[end - 1] > kMinusInfinity)) --end;
+  if (end % n == 0)
+    while (end > 0 && hn::AllFalse(d, hn::Gt(hn::LoadU(d, scores + end - n), hidden))) end -= n;
+  while (end > 0 && !(scores[end - 1] > kMinusInfinity)) --end;
+  SeenKeys seen{0, end};
+  size_t i = 0;
+  for (; i + n <= end; i += n) seen.count += hn::CountTrue(d, hn::Gt(hn::LoadU(d, scores + i), hidden));
+  for (; i < end; ++i) seen.count += scores[i] > kMinusInfinity;
+  return seen;
+}
+
+float mostOf(const float* values, size_t count) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  Lanes most = hn::Set(d, kMinusInfinity), sum = hn::Zero(d);
+  size_t i = 0;
+  for (; i + n <= count; i += n) {
+    const Lanes v = hn::LoadU(d, values + i);
+    most = hn::Max(most, v);
+    sum = hn::Add(sum, hn::Sub(v, v));  // NaN of NaN and of infinities, which are looked at one by one
+  }
+  float largest = kMinusInfinity;
+  if (!hn::AllTrue(d, hn::Eq(sum, sum)))
+    i = 0;
+  else if (count >= n)
+    largest = hn::GetLane(hn::MaxOfLanes(d, most));
+  for (; i < count; ++i) {
+    if (std::isnan(values[i])) return values[i];
+    largest = std::max(largest, values[i]);
+  }
+  return largest;
+}
+
+void markedRow(const float* HWY_RESTRICT scores, const float* HWY_RESTRICT values, size_t count,
+               float* HWY_RESTRICT to, RowExtremes& extremes) {
+  const Lane d;
+  const size_t n = hn::Lanes(d);
+  const Lanes infinity = hn::Inf(d), hidden = hn::Neg(infinity);
+  Lanes low = infinity, high = hidden, most = hn::Zero(d);
+  size_t i = 0;
+  for (; i + n <= count; i += n) {
+    const Lanes score = hn::LoadU(d, scores + i), value = hn::LoadU(d, values + i);
+    // Comparisons with NaN are false.
+    const auto above = hn::Gt(score, hidden), below = hn::Lt(score, infinity);
+    const Lanes size = hn::Abs(value);
+    low = hn::Min(low, hn::IfThenElse(above, score, infinity));
+    high = hn::Max(high, hn::IfThenElse(below, score, hidden));
+    most = hn::Max(most, hn::IfThenElseZero(hn::Lt(size, infinity), size));
+    hn::StoreU(hn::IfThenElse(hn::Eq(score, hidden), hidden, value), d, to + i);
+  }
+  extremes.low = std::min(extremes.low, hn::GetLane(hn::MinOfLanes(d, low)));
+  extremes.high = std::max(extremes.high, hn::GetLane(hn::MaxOfLanes(d, high)));
+  extremes.most = std::max(extremes.most, hn::GetLane(hn::MaxOfLanes(d, most)));
+  for (; i < count; ++i) {
+    const float score = scores[i], size = std::abs(values[i]);
+    if (score > kMinusInfinity) extremes.low = std::min(extremes.low, score);
+    if (score < -kMinusInfinity) extremes.high = std::max(extremes.high, score);
+    if (size < -kMinusInfinity) extremes.most = std::max(extremes.most, size);
+    to[i] = score == kMinusInfinity ? kMinusInfinity : values[i];
+  }
+}
+
+}  // namespace headscope::attention::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace headscope::attention::kernels {
+namespace {
+HWY_EXPORT(seenOf);
+HWY_EXPORT(mostOf);
+HWY_EXPORT(markedRow);
+}  // namespace
+
+SeenKeys seenKeys(const float* scores, std::size_t count) {
+  return HWY_DYNAMIC_DISPATCH(seenOf)(scores, count);
+}
+float largestOf(const float* values, std::size_t count) {
+  return HWY_DYNAMIC_DISPATCH(mostOf)(values, count);
+}
+void markRow(const float* scores, const float* values, std::size_t count, float* to, RowExtremes& extremes) {
+  HWY_DYNAMIC_DISPATCH(markedRow)(scores, values, count, to, extremes);
+}
+
+}  // namespace headscope::attention::kernels
+#endif
