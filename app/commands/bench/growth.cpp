@@ -125,6 +125,9 @@ GrowthLine measure(const Work& work, const std::vector<BenchShape>& shapes, bool
 std::string countOf(double x) {
   return countText(static_cast<std::uint64_t>(x));
 }
+std::string durationOf(double seconds) {
+  return seconds < 1e-3 ? fmt::format("{:.3g} µs", seconds * 1e6) : timeText(seconds);
+}
 std::string exponentText(double exponent) {
   return exponent == 0 ? "–" : fmt::format("{:.2f}", exponent);
 }
@@ -207,8 +210,8 @@ std::string growthTable(const Growth& growth) {
     if (line.seconds.empty()) return;
     text +=
         fmt::format("| {} | {} to {} {} | {} to {} | {} | {:g} |", line.name, countOf(line.seconds.front().x),
-                    countOf(line.seconds.back().x), by, timeText(line.seconds.front().y),
-                    timeText(line.seconds.back().y), exponentText(fittedExponent(line.seconds)), line.most);
+                    countOf(line.seconds.back().x), by, durationOf(line.seconds.front().y),
+                    durationOf(line.seconds.back().y), exponentText(fittedExponent(line.seconds)), line.most);
     text += line.bytes.empty()
                 ? std::string(" – | – |\n")
                 : fmt::format(" {} to {} | {} |\n", bytesText(line.bytes.front().y),

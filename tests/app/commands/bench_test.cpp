@@ -136,7 +136,7 @@ TEST(BenchCommand, MeasuresEveryLine) {
   }
   EXPECT_THAT(names, testing::ElementsAre("forward_weights", "forward", "decode", "tile", "tile_first",
                                           "preview", "overview", "first_picture", "slider_compute",
-                                          "slider_upload", "slider_draw", "slider_to_pixels",
+                                          "slider_upload", "slider_draw", "slider_to_pixels", "slider_frame",
                                           "slider_beside_map", "head_change", "range_change", "pan"));
   EXPECT_GT(parsed["ceilings"]["flop_per_second"], 0);
   EXPECT_GT(parsed["ceilings"]["bytes_per_second"], 0);
