@@ -27,11 +27,12 @@ HWY_INLINE float halfAt(const Byte* p) {
   std::uint16_t half;
   std::memcpy(&half, p, sizeof half);
   const std::uint32_t magnitude = half & 0x7fffu, sign = std::uint32_t{half} << 16 & 0x80000000u;
-  // A half's bits below the sign are those of a float that is 2¹¹² times too small, but for infinity and NaN.
-  const std::uint32_t moved = magnitude << 13;
-  const std::uint32_t bits = magnitude >= 0x7c00u
-                                 ? moved | 0x7f800000u
-                                 : std::bit_cast<std::uint32_t>(std::bit_cast<float>(moved) * 0x1p112f);
+  // A half's exponent is 112 less than a float's. Subnormal ones, which scales of Q4_K often are, are counted
+  // instead: multiplying a subnormal float takes as long as unpacking a hundred numbers.
+  const std::uint32_t exponent = (magnitude >= 0x7c00u ? 224u : 112u) << 23;
+  const std::uint32_t bits = magnitude < 0x400u
+                                 ? std::bit_cast<std::uint32_t>(static_cast<float>(magnitude) * 0x1p-24f)
+                                 : (magnitude << 13) + exponent;
   return std::bit_cast<float>(bits | sign);
 }
 
