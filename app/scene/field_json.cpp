@@ -20,8 +20,8 @@ using PlantedHeads = std::vector<attention::PlantedHead>;
 static void readPlan(const std::vector<JsonText>& list, const std::string& path, ObjectReader& reader,
                      PlantedHeads& planted) {
   planted.clear();
-  for (std::size_t i = 0; i < list.size() && reader.error().empty(); ++i) {
-    ObjectReader entry(list[i], fmt::format("{}[{}]", path, i), reader.error());
+  for (std::size_t i = 0; i < list.size() && reader.fault().empty(); ++i) {
+    ObjectReader entry(list[i], fmt::format("{}[{}]", path, i), reader.fault());
     attention::PlantedHead head;
     auto behaviour = static_cast<int>(head.behaviour);
     entry.read("pattern", kBehaviourNames, behaviour);
@@ -40,7 +40,7 @@ static void readValue(ObjectReader& reader, const char* key, std::vector<Planted
   const auto lists = reader.list(key);
   if (!lists) return;
   layers.clear();
-  for (std::size_t i = 0; i < lists->size() && reader.error().empty(); ++i) {
+  for (std::size_t i = 0; i < lists->size() && reader.fault().empty(); ++i) {
     const std::string path = reader.at(fmt::format("{}[{}]", key, i));
     const JsonText& list = (*lists)[i];
     if (!list.isList()) return reader.note(path + " is " + list.shown() + ", expected a list");
@@ -66,8 +66,8 @@ static void readValue(ObjectReader& reader, const char* key, std::vector<Switche
   const auto list = reader.list(key);
   if (!list) return;
   heads.clear();
-  for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
-    ObjectReader entry((*list)[i], reader.at(key + (fmt::format("[{}]", i))), reader.error());
+  for (std::size_t i = 0; i < list->size() && reader.fault().empty(); ++i) {
+    ObjectReader entry((*list)[i], reader.at(key + (fmt::format("[{}]", i))), reader.fault());
     SwitchedHead off;
     auto by = static_cast<int>(off.by);
     entry.read("layer", off.layer);
@@ -92,8 +92,8 @@ static void readValue(ObjectReader& reader, const char* key, std::vector<KeptPat
   const auto list = reader.list(key);
   if (!list) return;
   patches.clear();
-  for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
-    ObjectReader entry((*list)[i], reader.at(key + (fmt::format("[{}]", i))), reader.error());
+  for (std::size_t i = 0; i < list->size() && reader.fault().empty(); ++i) {
+    ObjectReader entry((*list)[i], reader.at(key + (fmt::format("[{}]", i))), reader.fault());
     KeptPatch patch;
     auto piece = static_cast<int>(patch.piece);
     entry.read("piece", kPieceNames, piece);
@@ -122,8 +122,8 @@ static void readValue(ObjectReader& reader, const char* key, std::vector<attenti
   const auto list = reader.list(key);
   if (!list) return;
   ties.clear();
-  for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
-    ObjectReader entry((*list)[i], reader.at(key + (fmt::format("[{}]", i))), reader.error());
+  for (std::size_t i = 0; i < list->size() && reader.fault().empty(); ++i) {
+    ObjectReader entry((*list)[i], reader.at(key + (fmt::format("[{}]", i))), reader.fault());
     attention::TokenTie tie;
     entry.read("a", tie.a);
     entry.read("b", tie.b);
@@ -144,7 +144,7 @@ static void readValue(ObjectReader& reader, const char* key, std::vector<Index>&
   const auto list = reader.list(key);
   if (!list) return;
   ids.clear();
-  for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
+  for (std::size_t i = 0; i < list->size() && reader.fault().empty(); ++i) {
     const auto id = (*list)[i].wholeNumber();
     if (!id || *id < 0 || *id > INT32_MAX)
       return reader.note(reader.at(fmt::format("{}[{}]", key, i)) +

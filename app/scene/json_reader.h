@@ -15,11 +15,20 @@
 
 namespace headscope::app {
 
+/// The first thing that is wrong with a document.
+struct JsonFault {
+  std::string message;
+  std::string_view at;  ///< what was read last before it, as it is in the document's text
+  bool empty() const { return message.empty(); }
+};
+
 /// Reads one JSON object field by field; remembers the first thing that is wrong with it.
 class ObjectReader {
  public:
-  ObjectReader(const JsonText& json, std::string path, std::string& error)
-      : path_(std::move(path)), error_(error) {
+  /// `of`: what the object is a part of, "a scene", for messages.
+  ObjectReader(const JsonText& json, std::string path, JsonFault& fault, const char* of = "a scene")
+      : path_(std::move(path)), of_(of), fault_(fault) {
+    if (fault_.empty()) fault_.at = json.text();
     if (!json.isObject())
       note((path_.empty() ? "the file" : path_) + " is not an object");
     else
@@ -71,7 +80,7 @@ class ObjectReader {
     const JsonText* value = find(key);
     if (!value) return;
     if (!value->isObject()) return noteUnexpected(key, *value, "an object");
-    ObjectReader inner(*value, at(key), error_);
+    ObjectReader inner(*value, at(key), fault_, of_);
     visit(inner);
     inner.finish();
   }
@@ -82,11 +91,35 @@ class ObjectReader {
     noteUnexpected(key, *value, "a list");
     return std::nullopt;
   }
-  std::string at(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
-  void note(const std::string& message) {
-    if (error_.empty()) error_ = message;
+  /// A list of `least` to `most` entries, empty where it is missing or wrong.
+  std::vector<JsonText> list(const char* key, std::size_t least, std::size_t most) {
+    auto found = list(key);
+    const std::size_t count = found ? found->size() : 0;
+    if (!found && least > 0) note(at(key) + " is missing");
+    if (!found || (count >= least && count <= most))
+      return std::move(found).value_or(std::vector<JsonText>());
+    note(at(key) + " has " + std::to_string(count) + " entries, expected " + std::to_string(least) + " to " +
+         std::to_string(most));
+    return {};
   }
-  std::string& error() { return error_; }
+  /// Such a list of objects, each read by `visit`, until something is wrong.
+  template <typename Visit>
+  void objects(const char* key, std::size_t least, std::size_t most, Visit visit) {
+    const std::vector<JsonText> all = list(key, least, most);
+    for (std::size_t i = 0; i < all.size() && fault_.empty(); ++i) {
+      ObjectReader inner(all[i], at(key, i), fault_, of_);
+      visit(inner);
+      inner.finish();
+    }
+  }
+  std::string at(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
+  std::string at(const std::string& key, std::size_t entry) const {
+    return at(key) + "[" + std::to_string(entry) + "]";
+  }
+  void note(const std::string& message) {
+    if (fault_.empty()) fault_.message = message;
+  }
+  JsonFault& fault() { return fault_; }
 
   /// The value of a member as it stands in the text.
   std::optional<JsonText> value(const char* key) {
@@ -101,10 +134,12 @@ class ObjectReader {
   }
 
   /// Call last: a field that nothing asked for is a misspelling or belongs to another version.
-  void finish(const char* of = "a scene") {
-    for (const Field& field : members_)
-      if (!field.asked)
-        note(attention::quotedText(at(field.member.name)) + " is not a field of " + std::string(of));
+  void finish() {
+    for (const Field& field : members_) {
+      if (field.asked) continue;
+      if (fault_.empty()) fault_.at = field.member.value.text();
+      note(attention::quotedText(at(field.member.name)) + " is not a field of " + of_);
+    }
   }
 
  private:
@@ -117,6 +152,7 @@ class ObjectReader {
     for (Field& field : members_)
       if (field.member.name == key) {
         field.asked = true;
+        if (fault_.empty()) fault_.at = field.member.value.text();
         return &field.member.value;
       }
     return nullptr;
@@ -135,7 +171,8 @@ class ObjectReader {
   }
 
   std::string path_;
-  std::string& error_;
+  const char* of_;
+  JsonFault& fault_;
   std::vector<Field> members_;
 };
 

@@ -111,8 +111,8 @@ void readValue(ObjectReader& in, const char* key, SharedMarks& shared) {
   const auto list = in.list(key);
   if (!list) return;
   std::vector<TextMarks> marks;
-  for (std::size_t i = 0; i < list->size() && in.error().empty(); ++i) {
-    ObjectReader line((*list)[i], in.at(key + (fmt::format("[{}]", i))), in.error());
+  for (std::size_t i = 0; i < list->size() && in.fault().empty(); ++i) {
+    ObjectReader line((*list)[i], in.at(key + (fmt::format("[{}]", i))), in.fault());
     TextMarks& mark = marks.emplace_back();
     mark.documentStarts = readNumbers(line, "documents", 0, true);
     mark.prefixLength = readCount(line, "prefix", 0);
@@ -130,7 +130,7 @@ void readValue(ObjectReader& in, const char* key, SharedMarks& shared) {
 namespace {
 
 void readCells(const JsonText& json, const std::string& path, ObjectReader& in, CellTable& table) {
-  ObjectReader entry(json, path, in.error());
+  ObjectReader entry(json, path, in.fault());
   Index row = -1;
   entry.read("row", row);
   CellRow cells;
@@ -153,7 +153,7 @@ void readCells(const JsonText& json, const std::string& path, ObjectReader& in, 
 }
 
 CellTable readPainting(const JsonText& json, const std::string& path, ObjectReader& in, std::string& name) {
-  ObjectReader entry(json, path, in.error());
+  ObjectReader entry(json, path, in.fault());
   CellTable table;
   entry.read("name", name);
   entry.read("queries", table.queries);
@@ -166,9 +166,9 @@ CellTable readPainting(const JsonText& json, const std::string& path, ObjectRead
   };
   check("queries", table.queries);
   check("keys", table.keys);
-  if (!in.error().empty()) return table;
+  if (!in.fault().empty()) return table;
   table.rows.resize(static_cast<std::size_t>(table.queries));
-  for (std::size_t row = 0; rows && row < rows->size() && in.error().empty(); ++row)
+  for (std::size_t row = 0; rows && row < rows->size() && in.fault().empty(); ++row)
     readCells((*rows)[row], fmt::format("{}.rows[{}]", path, row), in, table);
   return table;
 }
@@ -182,7 +182,7 @@ void readValue(ObjectReader& in, const char* key, Paintings& paintings) {
   if (!list) return;
   paintings.clear();
   Index rows = 0;
-  for (std::size_t i = 0; i < list->size() && in.error().empty(); ++i) {
+  for (std::size_t i = 0; i < list->size() && in.fault().empty(); ++i) {
     const std::string path = in.at(key + (fmt::format("[{}]", i)));
     std::string name;
     CellTable table = readPainting((*list)[i], path, in, name);
@@ -237,7 +237,7 @@ void readFirstMask(ObjectReader& in, MaskSetup& mask) {
   };
   check("window_size", windowSize);
   check("sink_count", sinkCount);
-  if (!in.error().empty()) return;
+  if (!in.fault().empty()) return;
   mask.layers = layersOf({causal, padding, window ? windowSize : 0, window && sinks ? sinkCount : 0});
 }
 

@@ -69,24 +69,20 @@ Scene sceneWithModel(const Scene& scene, const std::string& model) {
 }
 
 void readPatchFields(ObjectReader& patch, const std::filesystem::path& folder, Scene& scene,
-                     std::vector<std::string>& changed, std::string_view& at) {
-  const auto place = [&](const std::string& key) {
-    if (patch.error().empty()) at = patch.value(key.c_str())->text();
-  };
+                     std::vector<std::string>& changed) {
   const std::vector<std::string> names = patch.names();
   if (std::find(names.begin(), names.end(), kModelPath) != names.end()) {
-    place(std::string(kModelPath));
     Scene named = scene;
     readField(patch, kModelPath.data(), fieldAt(kModelPath), named);
     resolveFiles(named, folder);
     scene = sceneWithModel(scene, named.setup.subject.model);
   }
   for (const std::string& name : names) {
-    place(name);
+    (void)patch.value(name.c_str());  // a name that isn't known has its place in messages, too
     const Field* field = findField(name);
     if (!field) return patch.note(patch.at(name) + ": " + unknownField(name));
     if (name != kModelPath) readField(patch, name.c_str(), *field, scene);
-    if (!patch.error().empty()) return;
+    if (!patch.fault().empty()) return;
     changed.emplace_back(field->path);
   }
   dropEmptyNames(scene.setup.mask.additive);
@@ -94,10 +90,9 @@ void readPatchFields(ObjectReader& patch, const std::filesystem::path& folder, S
 }
 
 void readPatch(ObjectReader& patch, const std::filesystem::path& folder, OpenModels& models,
-               const std::stop_token& stop, Scene& scene, std::vector<std::string>& changed,
-               std::string_view& at) {
-  readPatchFields(patch, folder, scene, changed, at);
-  if (!patch.error().empty()) return;
+               const std::stop_token& stop, Scene& scene, std::vector<std::string>& changed) {
+  readPatchFields(patch, folder, scene, changed);
+  if (!patch.fault().empty()) return;
   if (!scene.setup.subject.model.empty())
     if (const Status opened = openIn(scene, models, stop); !opened) return patch.note(opened.error().message);
   if (const Status valid = validate(scene); !valid) patch.note(valid.error().message);

@@ -23,15 +23,14 @@ using OpenModels = std::map<std::string, std::shared_ptr<const OpenModel>>;
 Scene sceneWithModel(const Scene& scene, const std::string& model);
 
 /// Applies the members of `patch` to the scene, and opens nothing that they name. Files are named relative to
-/// `folder`. What is wrong is noted, with the path of the field; `at` is left where it stands in the text.
+/// `folder`. What is wrong is noted, with the path of the field.
 void readPatchFields(ObjectReader& patch, const std::filesystem::path& folder, Scene& scene,
-                     std::vector<std::string>& changed, std::string_view& at);
+                     std::vector<std::string>& changed);
 
 /// Applies the members of `patch` to the scene and opens the model that it names. Files are named relative to
-/// `folder`. What is wrong is noted, with the path of the field; `at` is left where it stands in the text.
+/// `folder`. What is wrong is noted, with the path of the field.
 void readPatch(ObjectReader& patch, const std::filesystem::path& folder, OpenModels& models,
-               const std::stop_token& stop, Scene& scene, std::vector<std::string>& changed,
-               std::string_view& at);
+               const std::stop_token& stop, Scene& scene, std::vector<std::string>& changed);
 
 /// The fields in which `now` is other than `before`, by their paths; neither the page nor the lesson's step
 /// is among them. Files in `folder` or below are named relative to it; all in full where it is empty.

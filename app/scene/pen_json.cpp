@@ -37,7 +37,7 @@ void readCell(ObjectReader& reader, PenStroke& stroke) {
   if (list->size() > 2)
     return reader.note(fmt::format("{} has {} tokens, expected at most 2", reader.at("cell"), list->size()));
   for (const JsonText& each : *list) {
-    ObjectReader entry(each, reader.at("cell"), reader.error());
+    ObjectReader entry(each, reader.at("cell"), reader.fault());
     PenToken token;
     entry.read("at", token.at);
     entry.read("of", token.of);
@@ -79,8 +79,8 @@ void readValue(ObjectReader& reader, const char* key, SharedStrokes& strokes) {
     return reader.note(
         fmt::format("{} has {} lines, expected at most {}", reader.at(key), list->size(), kMaxStrokes));
   std::vector<PenStroke> read;
-  for (std::size_t i = 0; i < list->size() && reader.error().empty(); ++i) {
-    ObjectReader entry((*list)[i], reader.at(key + fmt::format("[{}]", i)), reader.error());
+  for (std::size_t i = 0; i < list->size() && reader.fault().empty(); ++i) {
+    ObjectReader entry((*list)[i], reader.at(key + fmt::format("[{}]", i)), reader.fault());
     PenStroke stroke;
     entry.read("page", stroke.page);
     entry.read("on", stroke.on);

@@ -50,16 +50,16 @@ void readObject(ObjectReader& reader, std::span<const Field> fields, std::size_t
   }
 }
 
-void readDocument(const JsonText& json, Scene& scene, std::string& error) {
-  ObjectReader root(json, "", error);
+void readDocument(const JsonText& json, Scene& scene, JsonFault& fault) {
+  ObjectReader root(json, "", fault);
   std::string format;
   int version = 0;
   root.read("format", format);
   root.read("version", version);
-  if (error.empty() && format != "headscope scene")
+  if (fault.empty() && format != "headscope scene")
     root.note("this is not a Headscope scene: \"format\" is " + attention::quotedText(format) +
               ", expected \"headscope scene\"");
-  if (error.empty() && (version < 1 || version > kSceneVersion))
+  if (fault.empty() && (version < 1 || version > kSceneVersion))
     root.note(
         fmt::format("the scene has version {}, this program reads versions 1 to {}", version, kSceneVersion));
   readObject(root, allFields(), 0, version, scene);
@@ -94,15 +94,15 @@ Result<Scene> parseScene(std::string_view text, const std::string& name, const s
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (const Status json = checkJson(text, stop); !json) return located(json.error().message);
   Scene scene = openingScene();
-  std::string error;
-  readDocument(JsonText(text), scene, error);
-  if (error.empty() && !scene.setup.subject.model.empty()) {
+  JsonFault fault;
+  readDocument(JsonText(text), scene, fault);
+  if (fault.empty() && !scene.setup.subject.model.empty()) {
     // What a scene of a model doesn't say is as the model has it.
     scene = openingScene();
     forgetLayer(scene.setup);
-    readDocument(JsonText(text), scene, error);
+    readDocument(JsonText(text), scene, fault);
   }
-  if (!error.empty()) return located(error);
+  if (!fault.empty()) return located(fault.message);
   dropEmptyNames(scene.setup.mask.additive);
   if (const Status valid = validate(scene); !valid) return located(valid.error().message);
   return scene;

@@ -21,14 +21,14 @@ Json valueJson(const SharedTable& shared) {
 namespace {
 
 void readTableRow(const JsonText& json, const std::string& path, Index row, attention::Table& table,
-                  std::string& error) {
-  ObjectReader reader(json, path, error);
+                  JsonFault& fault) {
+  ObjectReader reader(json, path, fault);
   std::string rowName;
   reader.read("name", rowName);
   table.names.push_back(rowName);
   const auto values = reader.list("values");
   reader.finish();
-  if (!values || !error.empty()) return;
+  if (!values || !fault.empty()) return;
   const auto cols = static_cast<Index>(values->size());
   if (row == 0 ? cols == 0 || cols > kMaxModelDim : cols != table.values.cols())
     return reader.note(
@@ -53,9 +53,9 @@ void readValue(ObjectReader& reader, const char* key, SharedTable& shared) {
     return reader.note(
         fmt::format("{} has {} rows, expected at most {}", reader.at(key), rows->size(), kMaxTokens));
   table.values.resize(static_cast<Index>(rows->size()), 0);
-  for (std::size_t row = 0; row < rows->size() && reader.error().empty(); ++row)
+  for (std::size_t row = 0; row < rows->size() && reader.fault().empty(); ++row)
     readTableRow((*rows)[row], reader.at(fmt::format("{}[{}]", key, row)), static_cast<Index>(row), table,
-                 reader.error());
+                 reader.fault());
   shared = std::move(table);
 }
 

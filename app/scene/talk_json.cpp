@@ -30,9 +30,8 @@ void keepSizes(Scene& scene, const Scene& base) {
 Scene readViewScene(ObjectReader& patch) {
   Scene scene = openingScene();
   std::vector<std::string> changed;
-  std::string_view at;
-  readPatchFields(patch, "", scene, changed, at);
-  if (!patch.error().empty()) return scene;
+  readPatchFields(patch, "", scene, changed);
+  if (!patch.fault().empty()) return scene;
   keepSizes(scene, sceneWithModel(openingScene(), scene.setup.subject.model));
   if (const attention::Status valid = validate(scene); !valid) patch.note(patch.at(valid.error().message));
   return scene;
@@ -54,16 +53,9 @@ TalkView readView(ObjectReader& reader) {
 }  // namespace
 
 void readTalk(ObjectReader& root, Scene& scene) {
-  const auto list = root.list("talk");
-  if (!list) return;
-  if (list->size() > kMaxTalkViews)
-    return root.note(fmt::format("talk has {} views, expected at most {}", list->size(), kMaxTalkViews));
   Talk talk;
-  for (std::size_t i = 0; i < list->size() && root.error().empty(); ++i) {
-    ObjectReader reader((*list)[i], fmt::format("talk[{}]", i), root.error());
-    talk.views.push_back(readView(reader));
-    reader.finish("a view of a talk");
-  }
+  root.objects("talk", 0, kMaxTalkViews,
+               [&](ObjectReader& reader) { talk.views.push_back(readView(reader)); });
   if (!talk.views.empty()) scene.talk = std::move(talk);
 }
 

@@ -18,7 +18,8 @@ using attention::Expression;
 using attention::Matrix;
 using attention::Result;
 
-struct LessonRunner::State {
+/// The scenes of a lesson's steps, each computed when it is first asked for.
+struct LessonScenes {
   const Lesson& lesson;
   Resources& resources;
   const std::stop_token stop;
@@ -34,10 +35,9 @@ struct LessonRunner::State {
 namespace {
 
 /// The names of one step; those with a step's id before the point are that step's.
-template <typename State>
 class StepNames : public attention::ExpressionNames {
  public:
-  StepNames(State& state, std::size_t step) : state_(state), step_(step) {}
+  StepNames(LessonScenes& state, std::size_t step) : state_(state), step_(step) {}
 
   Result<Array> value(const std::string& written) const override {
     const SplitName split = splitLessonName(written, false);
@@ -60,7 +60,7 @@ class StepNames : public attention::ExpressionNames {
     return static_cast<std::size_t>(at);
   }
 
-  State& state_;
+  LessonScenes& state_;
   const std::size_t step_;
 };
 
@@ -86,17 +86,31 @@ std::string shownArray(const Array& array) {
                      formatNumber(*most, {}));
 }
 
-/// Zeros of a map over the tokens that the head which is looked at can't see become masked cells.
-void markHidden(const Scene& scene, const Snapshot& snapshot, Matrix& picture) {
-  const SequenceSnapshot* line = shownSequence(scene, &snapshot);
-  if (!line || line->attention.scores.count() == 0) return;
-  const Index last = line->attention.scores.count() - 1;
-  const attention::MatrixView scores =
-      line->attention.scores[std::clamp<Index>(scene.cursor.cell.head, 0, last)];
-  if (scores.rows() != picture.rows() || scores.cols() != picture.cols()) return;
+/// An expression's value as a picture of what the step looks at: a map as it is, a row, or a number for every
+/// key that the query sees. Zeros where the head can't see are masked cells.
+Result<Matrix> pictureOf(const Array& value, const Scene& scene, const Snapshot& snapshot) {
+  constexpr Index kMostCells = Index{1} << 22;
+  if (value.rank() > 2 || value.size() > kMostCells || value.size() == 0)
+    return Error{"this has the shape " + attention::shapeText(value.shape()) +
+                 ", expected a number, a row or a map"};
+  const attention::Stack& heads = shownSequence(scene, &snapshot)->attention.scores;
+  // Imported attention may have none: there nothing is known to be hidden.
+  const Matrix scores = heads.count() == 0
+                            ? Matrix()
+                            : Matrix(heads[std::clamp<Index>(scene.cursor.cell.head, 0, heads.count() - 1)]);
+  const Index query = std::clamp<Index>(scene.cursor.cell.query, 0, std::max<Index>(scores.rows() - 1, 0));
+  const bool number = value.rank() == 0 && scores.cols() > 0, map = value.rank() == 2 && value.shape()[0] > 1;
+  const std::vector<double> values = value.values();
+  Matrix picture(map ? value.shape()[0] : 1, number ? scores.cols() : value.shape().back());
+  const bool fits = picture.cols() == scores.cols() && (!map || picture.rows() == scores.rows());
   for (Index row = 0; row < picture.rows(); ++row)
-    for (Index col = 0; col < picture.cols(); ++col)
-      if (picture(row, col) == 0 && scores(row, col) == -INFINITY) picture(row, col) = render::kMaskedCell;
+    for (Index col = 0; col < picture.cols(); ++col) {
+      const auto cell =
+          static_cast<float>(values[number ? 0 : static_cast<std::size_t>(row * picture.cols() + col)]);
+      const bool hidden = fits && scores(map ? row : query, col) == -INFINITY;
+      picture(row, col) = hidden && (number || cell == 0) ? render::kMaskedCell : cell;
+    }
+  return picture;
 }
 
 /// The left side of a claim that is one comparison: what was found, where it doesn't hold.
@@ -115,15 +129,10 @@ std::optional<Expression> leftSide(const std::string& claim) {
   return std::nullopt;
 }
 
-}  // namespace
-
-namespace {
-
 /// One step being studied. Errors carry the step's id and the key.
-template <typename State>
 class StepStudent {
  public:
-  StepStudent(State& state, std::size_t at)
+  StepStudent(LessonScenes& state, std::size_t at)
       : state_(state),
         at_(at),
         step_(state.lesson.steps[at]),
@@ -183,7 +192,7 @@ class StepStudent {
       found.holds = *holds;
       if (*holds)
         right += (count++ > 0 ? ", " : "") + std::to_string(i) + " " + attention::quotedText(found.text);
-      if (option.row && !draw(key + ".row", *option.row, found.picture)) return false;
+      if (option.row && !draw(key + ".row", *option.row, *study.snapshot, found.picture)) return false;
     }
     if (count == 0) return fail("question.options", "none holds, expected exactly one");
     if (count > 1)
@@ -191,35 +200,12 @@ class StepStudent {
     return true;
   }
 
-  /// The scores of the head that is looked at, in the line that is shown.
-  attention::MatrixView lookedAt() {
-    const SequenceSnapshot& line = *shownSequence(step_.scene, (*state_.of(at_).snapshot()).get());
-    const Index last = line.attention.scores.count() - 1;
-    return line.attention.scores[std::clamp<Index>(step_.scene.cursor.cell.head, 0, last)];
-  }
-
-  bool draw(const std::string& key, const Expression& expression, Matrix& picture) {
+  bool draw(const std::string& key, const Expression& expression, const Snapshot& snapshot, Matrix& to) {
     const auto value = expression.evaluate(names_, limits_, state_.stop);
     if (!value) return fail(key, value.error().message);
-    const attention::MatrixView scores = lookedAt();
-    const Index query = std::clamp<Index>(step_.scene.cursor.cell.query, 0, scores.rows() - 1);
-    const Index keys = scores.cols();
-    const bool map = value->rank() == 2 && value->shape()[0] > 1;
-    constexpr Index kMostCells = Index{1} << 22;
-    if (value->rank() > 2 || value->size() > kMostCells || value->size() == 0)
-      return fail(key, "this has the shape " + attention::shapeText(value->shape()) +
-                           ", expected a number, a row or a map");
-    const std::vector<double> values = value->values();
-    const bool number = value->rank() == 0;
-    const Index cols = number ? keys : value->shape().back(), rows = map ? value->shape()[0] : 1;
-    picture.resize(rows, cols);
-    for (Index row = 0; row < rows; ++row)
-      for (Index col = 0; col < cols; ++col) {
-        const auto cell = static_cast<float>(values[number ? 0 : static_cast<std::size_t>(row * cols + col)]);
-        const bool fits = cols == keys && (!map || rows == scores.rows());
-        const bool hidden = fits && scores(map ? row : query, col) == -INFINITY;
-        picture(row, col) = hidden && (number || cell == 0) ? render::kMaskedCell : cell;
-      }
+    auto picture = pictureOf(*value, step_.scene, snapshot);
+    if (!picture) return fail(key, picture.error().message);
+    to = *std::move(picture);
     return true;
   }
 
@@ -238,10 +224,10 @@ class StepStudent {
     return true;
   }
 
-  State& state_;
+  LessonScenes& state_;
   const std::size_t at_;
   const LessonStep& step_;
-  const StepNames<State> names_;
+  const StepNames names_;
   const attention::ExpressionLimits limits_;
   Error error_;
 };
@@ -249,51 +235,44 @@ class StepStudent {
 }  // namespace
 
 LessonRunner::LessonRunner(const Lesson& lesson, Resources& resources, std::stop_token stop)
-    : state_(new State{lesson, resources, std::move(stop)}) {}
+    : scenes_(new LessonScenes{lesson, resources, std::move(stop)}) {}
 LessonRunner::~LessonRunner() = default;
 
 Result<std::shared_ptr<const StepStudy>> LessonRunner::study(std::size_t step) {
-  attention::require(step < state_->lesson.steps.size(), "a step that the lesson doesn't have");
+  attention::require(step < scenes_->lesson.steps.size(), "a step that the lesson doesn't have");
   try {
-    return StepStudent<State>(*state_, step).study();
+    return StepStudent(*scenes_, step).study();
   } catch (...) {
-    return caughtError(state_->lesson.name + ": step " + state_->lesson.steps[step].id);
+    return caughtError(scenes_->lesson.name + ": step " + scenes_->lesson.steps[step].id);
+  }
+}
+
+Result<Array> LessonRunner::value(std::size_t step, const Expression& expression) {
+  try {
+    return expression.evaluate(StepNames(*scenes_, step), limitsOf(scenes_->resources), scenes_->stop);
+  } catch (...) {
+    return caughtError(expression.text());
   }
 }
 
 Result<Matrix> LessonRunner::cover() {
-  const Lesson& lesson = state_->lesson;
-  const int step = lesson.stepAt(lesson.coverStep);
-  const StepNames<State> names(*state_, static_cast<std::size_t>(std::max(step, 0)));
-  try {
-    const auto value = lesson.cover.evaluate(names, limitsOf(state_->resources), state_->stop);
-    if (!value) return Error{lesson.name + ": cover: " + value.error().message};
-    constexpr Index kMostCells = Index{1} << 22;
-    if (value->rank() != 2 || value->size() > kMostCells || value->size() == 0)
-      return Error{lesson.name + ": cover: this has the shape " + attention::shapeText(value->shape()) +
-                   ", expected a map"};
-    Matrix picture(value->shape()[0], value->shape()[1]);
-    const std::vector<double> values = value->values();
-    std::transform(values.begin(), values.end(), picture.data(),
-                   [](double cell) { return static_cast<float>(cell); });
-    const auto at = static_cast<std::size_t>(std::max(step, 0));
-    const auto snapshot = state_->of(at).snapshot();
-    if (snapshot) markHidden(lesson.steps[at].scene, **snapshot, picture);
-    return picture;
-  } catch (...) {
-    return caughtError(lesson.name + ": cover");
-  }
+  const Lesson& lesson = scenes_->lesson;
+  const auto at = static_cast<std::size_t>(std::max(lesson.stepAt(lesson.coverStep), 0));
+  const auto named = [&](const std::string& message) { return Error{lesson.name + ": cover: " + message}; };
+  const auto value = this->value(at, lesson.cover);
+  if (!value) return named(value.error().message);
+  if (value->rank() != 2)
+    return named("this has the shape " + attention::shapeText(value->shape()) + ", expected a map");
+  const auto snapshot = scenes_->of(at).snapshot();
+  if (!snapshot) return named(snapshot.error().message);
+  auto picture = pictureOf(*value, lesson.steps[at].scene, **snapshot);
+  return picture ? std::move(picture) : named(picture.error().message);
 }
 
 Result<std::string> LessonRunner::shown(std::size_t step, const Expression& expression) {
-  const StepNames<State> names(*state_, step);
-  try {
-    const auto value = expression.evaluate(names, limitsOf(state_->resources), state_->stop);
-    if (!value) return value.error();
-    return shownArray(*value);
-  } catch (...) {
-    return caughtError(expression.text());
-  }
+  const auto value = this->value(step, expression);
+  if (!value) return value.error();
+  return shownArray(*value);
 }
 
 Result<std::shared_ptr<const StepStudy>> studyStep(const Lesson& lesson, std::size_t step,

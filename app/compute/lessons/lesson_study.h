@@ -37,6 +37,8 @@ attention::Result<std::shared_ptr<const StepStudy>> studyStep(const Lesson& less
                                                               Resources& resources,
                                                               std::stop_token stop = {});
 
+struct LessonScenes;
+
 /// One after the other, for those who want them all: each scene is computed once. The lesson and the
 /// resources outlive it; one thread at a time.
 class LessonRunner {
@@ -50,8 +52,9 @@ class LessonRunner {
   attention::Result<std::string> shown(std::size_t step, const attention::Expression& expression);
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  attention::Result<attention::Array> value(std::size_t step, const attention::Expression& expression);
+
+  std::unique_ptr<LessonScenes> scenes_;
 };
 
 }  // namespace headscope::app

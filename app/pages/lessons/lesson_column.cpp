@@ -115,25 +115,13 @@ float changes(LessonsState& page, ImVec2 at, float width) {
   return high + view.px(18);
 }
 
-struct PlainMask {
-  const char *path, *label;
-  attention::PatternKind kind;
-};
-constexpr PlainMask kMaskKnobs[] = {{"mask.causal", "Causal", attention::PatternKind::causal},
-                                    {"mask.padding", "Padding", attention::PatternKind::padding},
-                                    {"mask.window", "Sliding window", attention::PatternKind::window},
-                                    {"mask.sinks", "Sinks + window", attention::PatternKind::streaming}};
-
-/// A plain mask's switch, and its sizes while it is on.
-void maskKnob(View& view, Scene& scene, const PlainMask& mask) {
-  ruleSwitch(scene.setup.mask.layers, mask.kind, mask.path, mask.label, {}, view);
-}
-
 void knob(LessonsState& page, const std::string& path) {
   View& view = page.view;
   Scene& scene = page.stage->scene();
-  for (const PlainMask& mask : kMaskKnobs)
-    if (path == mask.path) return maskKnob(view, scene, mask);
+  // A plain mask's switch, and its sizes while it is on.
+  for (const PlainMask& mask : kPlainMasks)
+    if (path == mask.path)
+      return ruleSwitch(scene.setup.mask.layers, mask.kind, mask.path, mask.label, {}, view);
   if (path == "mask.layers") {
     for (std::size_t i = 0; i < scene.setup.mask.layers.size(); ++i)
       parameterSliders(scene.setup.mask.layers, i, fmt::format("lesson.mask.{}", i), {}, view);

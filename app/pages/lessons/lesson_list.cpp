@@ -111,7 +111,7 @@ void card(LessonsState& page, std::size_t at, const ImRect& area) {
   if (compat::invisibleButton(name.c_str(), area.GetSize())) page.open = lesson.id;
   trackItem(name);
   const bool current =
-      page.progress.last == lesson.id && lastStep(page, lesson) >= 0 && !isDone(page, lesson);
+      !view.figure && page.progress.last == lesson.id && lastStep(page, lesson) >= 0 && !isDone(page, lesson);
   if (ImGui::IsItemHovered() || current)
     list.AddRectFilled(area.Min, area.Max,
                        current ? theme.raised : mixed(theme.background, theme.raised, 0.6f), view.px(6));
@@ -288,8 +288,10 @@ void record(LessonsState& page, const ImRect& area, float top) {
 void lessonList(LessonsState& page, const Layout& layout) {
   View& view = page.view;
   const ImRect all(0, layout.center.Min.y, layout.center.Max.x, layout.center.Max.y);
-  const bool side = all.GetWidth() > view.px(900);
+  // A figure is of the lessons alone, whatever this person has done of them.
+  const bool side = !view.figure && all.GetWidth() > view.px(900);
   const float column = side ? columnWidth(view, all) : 0;
+  if (view.figure) view.fitFigure(ImVec2(view.px(1320), view.px(1180)));
   if (!page.library) {
     if (beginPanel(view, "lessons", all, 0, 0, 0))
       paintMessage(view, all, "Reading the lessons…", "This takes a moment.", view.theme->text);

@@ -107,7 +107,8 @@ std::optional<ImRect> lookRect(const LessonsState& page) {
   const Index rows = std::ssize(sequence->queries), cols = std::ssize(sequence->keys);
   const float high = whole.GetHeight() / static_cast<float>(rows),
               wide = whole.GetWidth() / static_cast<float>(cols);
-  const bool row = look.at == "row" || look.at == "cell", column = look.at == "column" || look.at == "cell";
+  const bool row = look.at == LookAt::row || look.at == LookAt::cell,
+             column = look.at == LookAt::column || look.at == LookAt::cell;
   // Before the answer, and after somebody typed, other words may stand there.
   if (row && !isOfStep(page, &SequenceSnapshot::queries, look.query)) return std::nullopt;
   if (column && !isOfStep(page, &SequenceSnapshot::keys, look.key)) return std::nullopt;
@@ -136,14 +137,13 @@ MarkPlace markPlace(const LessonsState& page, const ImRect& rect, const ImRect& 
   const View& view = page.view;
   const LessonLook& look = page.at().look;
   const float y = rect.GetCenter().y, x = rect.GetCenter().x;
-  if (!look.control.empty() && look.at != "right" && look.at != "above") {
+  if (!look.control.empty() && look.at != LookAt::right) {
     // Between the place and the window's edge there may be just room for it.
     const float x0 = rect.Min.x - view.px(16), least = area.Min.x + view.px(12);
     const bool squeezed = x0 < least && rect.Min.x - area.Min.x >= view.px(22);
     return {ImVec2(squeezed ? area.Min.x + view.px(11) : x0, y), ImVec2(rect.Min.x, y), !squeezed};
   }
-  if (look.at == "above") return {ImVec2(x, rect.Min.y - view.px(16)), ImVec2(x, rect.Min.y)};
-  if (look.at == "column") {
+  if (look.at == LookAt::column) {
     // Causal masks leave the top of a column free; else it stands beside the title.
     const Snapshot* snapshot = page.shown.get();
     const bool free = snapshot && !snapshot->sequences.empty() && look.key > 0 && look.head >= 0 &&
@@ -154,10 +154,10 @@ MarkPlace markPlace(const LessonsState& page, const ImRect& rect, const ImRect& 
   // Between the heads of the grid is no room: there it stands in the corner, or at the end of the row.
   if (look.control.empty() && page.stage->scene().cursor.focus < 0) {
     const float inset = view.px(14);
-    return {ImVec2(rect.Max.x - inset, look.at == "head" ? rect.Min.y + inset : y), {}, false};
+    return {ImVec2(rect.Max.x - inset, look.at == LookAt::head ? rect.Min.y + inset : y), {}, false};
   }
   // A cell's row and column are outlined; its mark stands where a row's does.
-  const auto whole = look.at == "cell" ? headRect(page) : std::nullopt;
+  const auto whole = look.at == LookAt::cell ? headRect(page) : std::nullopt;
   const float right = whole ? whole->Max.x : rect.Max.x;
   // A small control has another one beside it, on which the mark finds room.
   const float away = view.px(!look.control.empty() && rect.GetWidth() < view.px(40) ? 15 : 20);

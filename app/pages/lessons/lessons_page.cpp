@@ -148,7 +148,7 @@ Layout LessonsPage::stageLayout(const Layout& window, bool hasSide, bool hasStri
     area.Min.x += columnWidth(view, whole);
   }
   if (compares(page_)) area.Max.x -= comparisonWidth(view, whole);
-  const bool side = hasSide && page_.lesson && page_.at().look.at == "side";
+  const bool side = hasSide && page_.lesson && page_.at().look.at == LookAt::side;
   const float sideWidth = side ? std::min(view.px(384), area.GetWidth() * 0.45f) : 0;
   const float strip = hasStrip ? view.px(window.presents                   ? 64
                                          : area.GetHeight() < view.px(760) ? 44

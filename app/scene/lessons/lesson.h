@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -14,10 +15,16 @@
 
 namespace headscope::app {
 
+/// The place that a step looks at: the page as a whole, a head, a row, column or cell of it, the panel at the
+/// side, or what is at the right of a control.
+enum class LookAt { page, head, row, column, cell, side, right };
+inline constexpr std::array<std::string_view, 7> kLookPlaces{"page", "head", "row",  "column",
+                                                             "cell", "side", "right"};
+
 /// What to look at, and where: a page and a place on it, in the page's own words.
 struct LessonLook {
   std::string page = "heads";
-  std::string at;                         ///< "head", "row", "cell", …
+  LookAt at = LookAt::page;
   Index head = -1, query = -1, key = -1;  ///< −1: not said
   std::string control;                    ///< a control's name
   int mark = 0;                           ///< the number that ties words to the place; 0: none
@@ -71,7 +78,15 @@ inline constexpr std::size_t kMinLessonOptions = 2, kMaxLessonOptions = 6;
 inline constexpr std::size_t kMaxLessonText = 8192, kMaxLessonTitle = 200;
 
 /// Masks that "try" may name beside the paths of fields: switches and sizes of the plain layers.
-inline constexpr const char* kPlainMasks[] = {"mask.causal", "mask.padding", "mask.window", "mask.sinks"};
+struct PlainMask {
+  const char *path, *label;
+  attention::PatternKind kind;
+};
+inline constexpr PlainMask kPlainMasks[] = {
+    {"mask.causal", "Causal", attention::PatternKind::causal},
+    {"mask.padding", "Padding", attention::PatternKind::padding},
+    {"mask.window", "Sliding window", attention::PatternKind::window},
+    {"mask.sinks", "Sinks + window", attention::PatternKind::streaming}};
 
 /// Untrusted text in. The first thing that is wrong is an error in one sentence: "NAME, line 12: steps[2].…".
 /// Files and models that it names are looked for from `folder` on, the working folder where that is empty.

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <set>
+#include <type_traits>
 
 #include "app/scene/fields.h"
 #include "app/scene/lessons/lesson.h"
@@ -27,33 +27,30 @@ int Lesson::stepAt(std::string_view wanted) const {
 
 namespace {
 
-/// Reads one lesson and remembers the first thing that is wrong, with its place in the text.
+constexpr const char* kLessonFormat = "headscope lesson";
+
+/// Reads one lesson; the first thing that is wrong is in fault().
 class LessonReader {
  public:
   LessonReader(std::string_view text, std::filesystem::path folder, const std::stop_token& stop)
-      : text_(text), at_(text), folder_(std::move(folder)), stop_(stop) {}
+      : text_(text), folder_(std::move(folder)), stop_(stop) {}
 
   std::shared_ptr<Lesson> read() {
     auto lesson = std::make_shared<Lesson>();
     lesson_ = lesson.get();
-    ObjectReader root(JsonText(text_), "", error_);
+    ObjectReader root(JsonText(text_), "", fault_, "a lesson");
     readHead(root);
-    const auto steps = readList(root, "steps", 1, kMaxLessonSteps);
-    for (std::size_t i = 0; i < steps.size() && error_.empty(); ++i) {
-      if (stop_.stop_requested()) root.note("reading was stopped");
-      readStep(steps[i], fmt::format("steps[{}]", i));
-    }
+    root.objects("steps", 1, kMaxLessonSteps, [&](ObjectReader& in) {
+      if (stop_.stop_requested()) in.note("reading was stopped");
+      readStep(in);
+    });
     readCover(root);
-    finish(root, text_);
+    root.finish();
     checkReferences();
     return lesson;
   }
 
-  const std::string& error() const { return error_; }
-  std::size_t line() const {
-    const auto end = text_.begin() + (at_.data() - text_.data());
-    return 1 + static_cast<std::size_t>(std::count(text_.begin(), end, '\n'));
-  }
+  const JsonFault& fault() const { return fault_; }
 
  private:
   /// A name in an expression or a reference to a step, which is looked up when all steps are read.
@@ -64,58 +61,33 @@ class LessonReader {
     std::optional<Expression> expression = {};
   };
 
-  /// What is read next, for the line of a message.
-  void place(ObjectReader& in, const char* key) {
-    if (!error_.empty()) return;
-    if (const auto value = in.value(key)) at_ = value->text();
-  }
-  template <typename T>
-  void read(ObjectReader& in, const char* key, T& to) {
-    place(in, key);
-    in.read(key, to);
-  }
-  void finish(ObjectReader& in, std::string_view at) {
-    if (error_.empty()) at_ = at;
-    in.finish("a lesson");
-  }
+  // Kinds of values: each leaves `to` alone where the key is missing and not needed.
 
-  void readWhole(ObjectReader& in, const char* key, Index low, Index high, int& to) {
+  static void readWhole(ObjectReader& in, const char* key, Index low, Index high, auto& to) {
     Index value = to;
-    read(in, key, value);
+    in.read(key, value);
     if (value < low || value > high)
-      return in.note(fmt::format("{} is {}, expected {} to {}", in.at(key), value, low, high));
-    to = static_cast<int>(value);
+      return in.note(
+          fmt::format("{} is {}, expected {} to {}", in.at(key), value, std::max<Index>(low, 0), high));
+    to = static_cast<std::remove_reference_t<decltype(to)>>(value);
   }
 
-  std::vector<JsonText> readList(ObjectReader& in, const char* key, std::size_t least, std::size_t most) {
-    place(in, key);
-    auto list = in.list(key);
-    if (!list && least == 0) return {};
-    if (!list) in.note(in.at(key) + " is missing");
-    if (list && (list->size() < least || list->size() > most)) {
-      in.note(fmt::format("{} has {} entries, expected {} to {}", in.at(key), list->size(), least, most));
-      return {};
-    }
-    return list ? *std::move(list) : std::vector<JsonText>{};
+  static void readString(ObjectReader& in, const char* key, std::size_t most, std::string& to) {
+    in.read(key, to);
+    if (to.size() > most)
+      in.note(fmt::format("{} has {} bytes, expected at most {}", in.at(key), to.size(), most));
+  }
+  static void need(ObjectReader& in, const char* key, bool there) {
+    if (!there) in.note(in.at(key) + " is missing");
+  }
+  static void readTitle(ObjectReader& in, std::string& to) {
+    readString(in, "title", kMaxLessonTitle, to);
+    need(in, "title", !to.empty());
   }
 
-  void readTitle(ObjectReader& in, const char* key, bool needed, std::string& to) {
-    read(in, key, to);
-    if (needed && to.empty()) in.note(in.at(key) + " is missing");
-    if (to.size() > kMaxLessonTitle)
-      in.note(fmt::format("{} has {} bytes, expected at most {}", in.at(key), to.size(), kMaxLessonTitle));
-  }
-
-  void readLong(ObjectReader& in, const char* key, std::string& to) {
-    read(in, key, to);
-    if (to.size() > kMaxLessonText)
-      in.note(fmt::format("{} has {} bytes, expected at most {}", in.at(key), to.size(), kMaxLessonText));
-  }
-
-  void readText(ObjectReader& in, const char* key, bool needed, LessonText& to) {
+  void readText(ObjectReader& in, const char* key, LessonText& to) {
     std::string text;
-    readLong(in, key, text);
-    if (needed && text.empty()) in.note(in.at(key) + " is missing");
+    readString(in, key, kMaxLessonText, text);
     auto parsed = LessonText::parse(text);
     if (!parsed) return in.note(in.at(key) + ": " + parsed.error().message);
     to = *std::move(parsed);
@@ -124,7 +96,7 @@ class LessonReader {
     if (const auto rich = parseRichText(filled ? *filled : text); !rich)
       in.note(in.at(key) + ": " + rich.error().message);
     for (const LessonText::Piece& piece : to.pieces())
-      if (piece.value) references_.push_back({at_, in.at(key), "", piece.value});
+      if (piece.value) references_.push_back({fault_.at, in.at(key), "", piece.value});
   }
 
   std::optional<Expression> parseExpression(ObjectReader& in, const std::string& path,
@@ -134,15 +106,25 @@ class LessonReader {
       in.note(path + ": " + parsed.error().message);
       return std::nullopt;
     }
-    references_.push_back({at_, path, "", *parsed});
+    references_.push_back({fault_.at, path, "", *parsed});
     return *std::move(parsed);
   }
-
   std::optional<Expression> readExpression(ObjectReader& in, const char* key) {
     std::string text;
-    read(in, key, text);
-    if (!in.value(key)) return std::nullopt;
-    return parseExpression(in, in.at(key), text);
+    in.read(key, text);
+    return in.value(key) ? parseExpression(in, in.at(key), text) : std::nullopt;
+  }
+
+  /// Texts of a list, each with its path.
+  void eachText(ObjectReader& in, const char* key, std::size_t most, const char* expected, auto visit) {
+    const std::vector<JsonText> list = in.list(key, 0, most);
+    for (std::size_t i = 0; i < list.size() && fault_.empty(); ++i) {
+      fault_.at = list[i].text();
+      const Json value = list[i].scalar();
+      if (!value.is_string())
+        return in.note(fmt::format("{} is {}, expected {}", in.at(key, i), list[i].shown(), expected));
+      visit(in.at(key, i), value.get<std::string>());
+    }
   }
 
   static bool isId(const std::string& id) {
@@ -150,26 +132,40 @@ class LessonReader {
     return !id.empty() && id.size() <= kLongest && id.front() >= 'a' && id.front() <= 'z' &&
            id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
   }
-  void readId(ObjectReader& in, std::string& id) {
-    read(in, "id", id);
+  static void readId(ObjectReader& in, std::string& id) {
+    in.read("id", id);
     if (!isId(id))
       in.note(in.at("id") + " is " + attention::quotedText(id) +
               ", expected up to 40 lower-case letters, digits and _, a letter first");
   }
+  /// The id of any step.
+  void readStepId(ObjectReader& in, const char* key, std::string& to) {
+    in.read(key, to);
+    if (!to.empty()) references_.push_back({fault_.at, in.at(key), to});
+  }
+
+  void readScene(ObjectReader& in, const char* key, Scene& scene, std::vector<std::string>& changed) {
+    const auto value = in.value(key);
+    if (!value || !fault_.empty()) return;
+    ObjectReader patch(*value, in.at(key), fault_);
+    readPatch(patch, folder_, models_, stop_, scene, changed);
+  }
+
+  // The objects of a lesson.
 
   void readHead(ObjectReader& root) {
     std::string format;
     int version = 0;
-    read(root, "format", format);
-    read(root, "version", version);
-    if (format != "headscope lesson")
+    root.read("format", format);
+    root.read("version", version);
+    if (format != kLessonFormat)
       root.note("this is not a lesson: \"format\" is " + attention::quotedText(format) +
                 ", expected \"headscope lesson\"");
     if (version != 1)
       root.note(fmt::format("the lesson has version {}, this program reads version 1", version));
     readId(root, lesson_->id);
-    readTitle(root, "title", true, lesson_->title);
-    readTitle(root, "summary", false, lesson_->summary);
+    readTitle(root, lesson_->title);
+    readString(root, "summary", kMaxLessonTitle, lesson_->summary);
     readWhole(root, "number", 0, 999, lesson_->number);
     readWhole(root, "level", 1, 3, lesson_->level);
     readWhole(root, "minutes", 0, 600, lesson_->minutes);
@@ -178,139 +174,65 @@ class LessonReader {
     readScene(root, "scene", lesson_->opening, changed);
   }
 
-  void readScene(ObjectReader& in, const char* key, Scene& scene, std::vector<std::string>& changed) {
-    place(in, key);
-    const auto value = in.value(key);
-    if (!value || !error_.empty()) return;
-    ObjectReader patch(*value, in.at(key), error_);
-    std::string_view at = at_;
-    readPatch(patch, folder_, models_, stop_, scene, changed, at);
-    at_ = at;
-  }
-
   void readCover(ObjectReader& root) {
     lesson_->cover = *Expression::parse("W[0]");
     if (!lesson_->steps.empty()) lesson_->coverStep = lesson_->steps.front().id;
-    place(root, "cover");
     root.object("cover", [&](ObjectReader& in) {
-      read(in, "step", lesson_->coverStep);
-      references_.push_back({at_, in.at("step"), lesson_->coverStep});
+      readStepId(in, "step", lesson_->coverStep);
       if (auto picture = readExpression(in, "picture")) lesson_->cover = *std::move(picture);
-      finish(in, at_);
     });
   }
 
-  void readLook(ObjectReader& step, LessonLook& look) {
-    place(step, "look");
-    step.object("look", [&](ObjectReader& in) {
-      readTitle(in, "page", false, look.page);
-      readTitle(in, "at", false, look.at);
-      read(in, "head", look.head);
-      read(in, "query", look.query);
-      read(in, "key", look.key);
-      readTitle(in, "control", false, look.control);
-      readWhole(in, "mark", 0, 9, look.mark);
-      for (const auto& [key, value] :
-           {std::pair("head", look.head), {"query", look.query}, {"key", look.key}})
-        if (value < -1 || value > kMaxMapTokens)
-          in.note(fmt::format("{} is {}, expected 0 to {}", in.at(key), value, kMaxMapTokens));
-      finish(in, at_);
-    });
-  }
-
-  LessonOption readOption(const JsonText& json, const std::string& path) {
-    LessonOption option;
-    if (error_.empty()) at_ = json.text();
-    ObjectReader in(json, path, error_);
-    readText(in, "text", true, option.text);
-    readText(in, "why", false, option.why);
-    auto trueIf = readExpression(in, "true_if");
-    if (!trueIf)
-      in.note(in.at("true_if") + " is missing: what makes this option right");
-    else
-      option.trueIf = *std::move(trueIf);
-    option.row = readExpression(in, "row");
-    finish(in, json.text());
-    return option;
-  }
-
-  void readQuestion(ObjectReader& step, std::optional<LessonQuestion>& question) {
-    place(step, "question");
-    step.object("question", [&](ObjectReader& in) {
-      question.emplace();
-      readText(in, "ask", true, question->ask);
-      const auto options = readList(in, "options", kMinLessonOptions, kMaxLessonOptions);
-      for (std::size_t i = 0; i < options.size() && error_.empty(); ++i)
-        question->options.push_back(readOption(options[i], in.at(fmt::format("options[{}]", i))));
-      finish(in, at_);
-    });
-  }
-
-  void readTries(ObjectReader& in, std::vector<std::string>& tries) {
-    const auto list = readList(in, "try", 0, kMaxLessonTries);
-    for (std::size_t i = 0; i < list.size() && error_.empty(); ++i) {
-      at_ = list[i].text();
-      const Json value = list[i].scalar();
-      const std::string path = value.is_string() ? value.get<std::string>() : "";
-      std::vector<std::string_view> known(std::begin(kPlainMasks), std::end(kPlainMasks));
-      for (const Field& field : allFields()) known.push_back(field.path);
-      if (std::find(known.begin(), known.end(), path) == known.end())
-        in.note(fmt::format("{}[{}] is {}, expected the path of a field{}", in.at("try"), i, list[i].shown(),
-                            attention::suggestion(path, known)));
-      tries.push_back(path);
-    }
-  }
-
-  void readClaims(ObjectReader& in, std::vector<Expression>& claims) {
-    const auto list = readList(in, "claims", 0, kMaxLessonClaims);
-    for (std::size_t i = 0; i < list.size() && error_.empty(); ++i) {
-      at_ = list[i].text();
-      const std::string path = fmt::format("{}[{}]", in.at("claims"), i);
-      const Json value = list[i].scalar();
-      if (!value.is_string()) return in.note(path + " is " + list[i].shown() + ", expected an expression");
-      if (auto claim = parseExpression(in, path, value.get<std::string>()))
-        claims.push_back(*std::move(claim));
-    }
-  }
-
-  /// The scene that a step begins from.
-  Scene sceneFrom(ObjectReader& in, std::string& from) {
-    const bool first = lesson_->steps.empty();
-    from = first ? kOpeningStep : lesson_->steps.back().id;
-    read(in, "from", from);
-    if (from == kOpeningStep) return lesson_->opening;
-    const auto found = ids_.find(from);
-    if (found != ids_.end()) return lesson_->steps[found->second].scene;
-    in.note(in.at("from") + " is " + attention::quotedText(from) +
-            ", expected the id of an earlier step, or opening");
-    return lesson_->opening;
-  }
-
-  void readStep(const JsonText& json, const std::string& path) {
-    at_ = json.text();
-    ObjectReader in(json, path, error_);
+  void readStep(ObjectReader& in) {
     LessonStep step;
     readId(in, step.id);
     if (splitLessonName(step.id, false).name || step.id == kOpeningStep || step.id == "wrong" ||
         step.id == "right" || step.id == "cost")
       in.note(in.at("id") + " is " + attention::quotedText(step.id) + ", which is a name in expressions");
-    if (ids_.contains(step.id))
+    if (lesson_->stepAt(step.id) >= 0)
       in.note(in.at("id") + " is " + attention::quotedText(step.id) + ", which another step has");
-    readTitle(in, "title", true, step.title);
+    readTitle(in, step.title);
     step.scene = sceneFrom(in, step.from);
     readScene(in, "patch", step.scene, step.changed);
-    readText(in, "text", true, step.text);
-    readLook(in, step.look);
+    readText(in, "text", step.text);
+    need(in, "text", !step.text.empty());
+    in.object("look", [&](ObjectReader& look) { readLook(look, step.look); });
     takeLook(step);
-    read(in, "compare", step.compare);
-    if (!step.compare.empty()) references_.push_back({at_, in.at("compare"), step.compare});
-    readTries(in, step.tries);
-    readLong(in, "notes", step.notes);
-    readQuestion(in, step.question);
-    readClaims(in, step.claims);
-    finish(in, json.text());
-    ids_.emplace(step.id, lesson_->steps.size());
+    readStepId(in, "compare", step.compare);
+    eachText(in, "try", kMaxLessonTries, "the path of a field", [&](const std::string& at, std::string path) {
+      checkTry(in, at, path);
+      step.tries.push_back(std::move(path));
+    });
+    readString(in, "notes", kMaxLessonText, step.notes);
+    in.object("question", [&](ObjectReader& question) { readQuestion(question, step.question.emplace()); });
+    eachText(in, "claims", kMaxLessonClaims, "an expression",
+             [&](const std::string& at, const std::string& text) {
+               if (auto claim = parseExpression(in, at, text)) step.claims.push_back(*std::move(claim));
+             });
     lesson_->steps.push_back(std::move(step));
+  }
+
+  /// The scene that a step begins from.
+  Scene sceneFrom(ObjectReader& in, std::string& from) {
+    from = lesson_->steps.empty() ? kOpeningStep : lesson_->steps.back().id;
+    in.read("from", from);
+    const int at = lesson_->stepAt(from);
+    if (at < 0 && from != kOpeningStep)
+      in.note(in.at("from") + " is " + attention::quotedText(from) +
+              ", expected the id of an earlier step, or opening");
+    return at < 0 ? lesson_->opening : lesson_->steps[static_cast<std::size_t>(at)].scene;
+  }
+
+  static void readLook(ObjectReader& in, LessonLook& look) {
+    readString(in, "page", kMaxLessonTitle, look.page);
+    int place = 0;
+    in.read("at", kLookPlaces, place);
+    look.at = static_cast<LookAt>(place);
+    readWhole(in, "head", -1, kMaxMapTokens, look.head);
+    readWhole(in, "query", -1, kMaxMapTokens, look.query);
+    readWhole(in, "key", -1, kMaxMapTokens, look.key);
+    readString(in, "control", kMaxLessonTitle, look.control);
+    readWhole(in, "mark", 0, 9, look.mark);
   }
 
   /// Where one looks is a part of the scene.
@@ -322,36 +244,59 @@ class LessonReader {
     if (step.look.key >= 0) cursor.cell.key = step.look.key;
   }
 
+  void readQuestion(ObjectReader& in, LessonQuestion& question) {
+    readText(in, "ask", question.ask);
+    need(in, "ask", !question.ask.empty());
+    in.objects("options", kMinLessonOptions, kMaxLessonOptions, [&](ObjectReader& each) {
+      LessonOption& option = question.options.emplace_back();
+      readText(each, "text", option.text);
+      need(each, "text", !option.text.empty());
+      readText(each, "why", option.why);
+      auto trueIf = readExpression(each, "true_if");
+      if (!trueIf) return each.note(each.at("true_if") + " is missing: what makes this option right");
+      option.trueIf = *std::move(trueIf);
+      option.row = readExpression(each, "row");
+    });
+  }
+
+  static void checkTry(ObjectReader& in, const std::string& at, const std::string& path) {
+    std::vector<std::string_view> known;
+    for (const PlainMask& mask : kPlainMasks) known.push_back(mask.path);
+    for (const Field& field : allFields()) known.push_back(field.path);
+    if (std::ranges::find(known, path) == known.end())
+      in.note(fmt::format("{} is {}, expected the path of a field{}", at, attention::quotedText(path),
+                          attention::suggestion(path, known)));
+  }
+
   void checkReferences() {
     for (const Reference& reference : references_) {
-      if (!error_.empty()) return;
-      at_ = reference.at;
-      if (!reference.expression && !ids_.contains(reference.step))
-        error_ =
+      if (!fault_.empty()) return;
+      fault_.at = reference.at;
+      if (reference.expression)
+        checkNames(reference);
+      else if (lesson_->stepAt(reference.step) < 0)
+        fault_.message =
             reference.path + " is " + attention::quotedText(reference.step) + ", which is not a step's id";
-      if (reference.expression) checkNames(reference);
     }
   }
 
   void checkNames(const Reference& reference) {
     for (const attention::UsedName& used : reference.expression->names()) {
       const SplitName split = splitLessonName(used.name, used.function);
-      const std::string step(split.step);
-      if (split.name && (step.empty() || ids_.contains(step))) continue;
-      error_ = fmt::format("{}: column {}: {}", reference.path, used.column,
-                           split.name ? attention::quotedText(step) + " is not a step's id"
-                                      : unknownLessonName(used.name, used.function));
+      if (split.name && (split.step.empty() || lesson_->stepAt(split.step) >= 0)) continue;
+      fault_.message =
+          fmt::format("{}: column {}: {}", reference.path, used.column,
+                      split.name ? attention::quotedText(std::string(split.step)) + " is not a step's id"
+                                 : unknownLessonName(used.name, used.function));
       return;
     }
   }
 
   const std::string_view text_;
-  std::string_view at_;  ///< what is being read
   const std::filesystem::path folder_;
   const std::stop_token stop_;
-  std::string error_;
+  JsonFault fault_;
   Lesson* lesson_ = nullptr;
-  std::map<std::string, std::size_t> ids_;
   OpenModels models_;
   std::vector<Reference> references_;
 };
@@ -379,8 +324,9 @@ Result<std::shared_ptr<const Lesson>> parseLesson(std::string_view json, const s
       folder.empty() ? std::filesystem::current_path(ignored) : std::filesystem::absolute(folder, ignored);
   LessonReader reader(json, from, stop);
   std::shared_ptr<Lesson> lesson = reader.read();
-  if (!reader.error().empty())
-    return Error{fmt::format("{}, line {}: {}", name, reader.line(), reader.error())};
+  if (const JsonFault& fault = reader.fault(); !fault.empty())
+    return Error{fmt::format("{}, line {}: {}", name,
+                             lineOf(static_cast<std::size_t>(fault.at.data() - json.data())), fault.message)};
   lesson->name = name;
   return std::shared_ptr<const Lesson>(std::move(lesson));
 }

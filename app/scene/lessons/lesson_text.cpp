@@ -46,26 +46,13 @@ Result<NumberFormatText> parseFormat(std::string_view text) {
   return format;
 }
 
-/// Where the last colon outside of brackets and quotes stands, or the end.
+/// Where the colon before the format is, or the end. A colon of a slice or in quotes is followed by what
+/// closes those, which no format has.
 std::size_t formatBegin(std::string_view text) {
-  std::size_t found = text.size();
-  int depth = 0;
-  char quote = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (quote) {
-      if (c == quote) quote = 0;
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == '[' || c == '(') {
-      ++depth;
-    } else if (c == ']' || c == ')') {
-      --depth;
-    } else if (c == ':' && depth == 0) {
-      found = at;
-    }
-  }
-  return found;
+  const std::size_t colon = text.rfind(':');
+  const bool inside =
+      colon != std::string_view::npos && text.find_first_of("])\"'", colon) != std::string_view::npos;
+  return inside ? text.size() : std::min(colon, text.size());
 }
 
 Result<LessonText::Piece> parseValue(std::string_view text) {
@@ -89,7 +76,7 @@ Result<LessonText::Piece> parseValue(std::string_view text) {
 Result<LessonText> LessonText::parse(std::string_view text) {
   LessonText parsed;
   std::string literal;
-  bool formula = false, code = false, bold = false;
+  bool formula = false;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (c == '\\' && at + 1 < text.size()) {
@@ -118,17 +105,9 @@ Result<LessonText> LessonText::parse(std::string_view text) {
       return Error{
           fmt::format("the brace at byte {} closes nothing; a brace itself is written \\}}", at + 1)};
     } else {
-      if (c == '`') code = !code;
-      if (!code && text.substr(at).starts_with("**")) {
-        bold = !bold;
-        literal += text[at++];
-      }
       literal += c;
     }
   }
-  if (formula) return Error{"a formula isn't closed: a $ is missing"};
-  if (code) return Error{"code isn't closed: a ` is missing"};
-  if (bold) return Error{"bold type isn't closed: ** is missing"};
   if (!literal.empty()) parsed.pieces_.push_back({std::move(literal), std::nullopt, {}});
   return parsed;
 }

@@ -93,9 +93,8 @@ Result<std::string> appendStep(std::string_view json, const Scene& now, const st
   // Behind the last step, and nothing else is touched.
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (json.starts_with(kByteOrderMark)) json.remove_prefix(kByteOrderMark.size());
-  std::string error;
-  ObjectReader root(JsonText(json), "", error);
-  const std::vector<JsonText> steps = *root.list("steps");
+  JsonFault none;
+  const std::vector<JsonText> steps = *ObjectReader(JsonText(json), "", none).list("steps");
   const std::string_view last = steps.back().text();
   const auto end = static_cast<std::size_t>(last.data() + last.size() - json.data());
   std::string id = base;

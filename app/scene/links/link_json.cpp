@@ -92,8 +92,8 @@ Result<Scene> lessonScene(std::string_view lesson, std::optional<std::string_vie
 Result<Scene> patchedScene(std::string_view json, const std::stop_token& stop) {
   const auto located = [](const std::string& message) { return Error{"the link: " + message}; };
   if (const Status good = checkJson(json, stop); !good) return located(good.error().message);
-  std::string error;
-  ObjectReader patch(JsonText(json), "", error);
+  JsonFault fault;
+  ObjectReader patch(JsonText(json), "", fault);
   Scene scene = openingScene();
   // Before it is opened. Every other file is opened when it is shown.
   std::string model;
@@ -103,9 +103,8 @@ Result<Scene> patchedScene(std::string_view json, const std::stop_token& stop) {
   scene = openingScene();
   OpenModels models;
   std::vector<std::string> changed;
-  std::string_view at;
-  if (error.empty()) readPatch(patch, {}, models, stop, scene, changed, at);
-  if (!error.empty()) return located(error);
+  if (fault.empty()) readPatch(patch, {}, models, stop, scene, changed);
+  if (!fault.empty()) return located(fault.message);
   if (const Status none = refuseFiles(scene, "the link"); !none) return none.error();
   if (scene.cursor.lesson != LessonCursor())
     return located("cursor.lesson is given, expected a lesson's own link, #lesson=");

@@ -84,7 +84,7 @@ TEST(Lesson, readsEverything) {
   EXPECT_EQ(window.scene.cursor.focus, 1);
   EXPECT_EQ(window.scene.cursor.cell.head, 1);
   EXPECT_EQ(window.scene.cursor.cell.query, 11);
-  EXPECT_EQ(window.look, (LessonLook{"heads", "row", 1, 11, -1, "", 1}));
+  EXPECT_EQ(window.look, (LessonLook{"heads", LookAt::row, 1, 11, -1, "", 1}));
   EXPECT_EQ(window.compare, "open");
   EXPECT_THAT(window.tries, ElementsAre("mask.window", "model.sharpness"));
   EXPECT_EQ(window.notes, "slowly");
@@ -136,13 +136,14 @@ TEST(Lesson, textsThatDontClose) {
   };
   EXPECT_THAT(refused("a {1"), HasSubstr("the brace at byte 3 isn't closed"));
   EXPECT_THAT(refused("a }"), HasSubstr("closes nothing"));
-  EXPECT_THAT(refused("$x"), HasSubstr("a formula isn't closed"));
-  EXPECT_THAT(refused("`x"), HasSubstr("code isn't closed"));
-  EXPECT_THAT(refused("**x"), HasSubstr("bold type isn't closed"));
   EXPECT_THAT(refused("{1:x}"), HasSubstr("the format is \"x\""));
   EXPECT_THAT(refused("{1:.}"), HasSubstr("no digit"));
   EXPECT_THAT(refused("{1+}"), HasSubstr("{1+}"));
   EXPECT_THAT(refused("{}"), HasSubstr("a value is expected"));
+  for (const char* text : {"$x", "`x", "**x"})
+    EXPECT_THAT(refusal(replaced(withStep(""), "\"text\": \"x\"", fmt::format("\"text\": \"{}\"", text))),
+                HasSubstr("doesn't close"))
+        << text;
 }
 
 TEST(Lesson, errorsNameLineAndKey) {
@@ -172,6 +173,8 @@ TEST(Lesson, errorsNameLineAndKey) {
               HasSubstr("expected the id of an earlier step, or opening"));
   EXPECT_THAT(refusal(withStep(", \"try\": [\"model.head\"]")), HasSubstr("did you mean model.heads?"));
   EXPECT_THAT(refusal(withStep(", \"look\": {\"mark\": 10}")), HasSubstr("mark is 10, expected 0 to 9"));
+  EXPECT_THAT(refusal(withStep(", \"look\": {\"at\": \"rwo\"}")),
+              HasSubstr("at is \"rwo\", expected page, head, row"));
   EXPECT_THAT(refusal(withStep(", \"look\": {\"head\": -2}")), HasSubstr("head is -2"));
   EXPECT_THAT(refusal(withStep("}, {\"id\": \"one\", \"title\": \"x\", \"text\": \"x\"")),
               HasSubstr("which another step has"));

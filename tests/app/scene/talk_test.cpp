@@ -153,7 +153,7 @@ TEST(Talk, thatIsDamagedIsRefusedInOneSentenceWithItsPlace) {
   EXPECT_EQ(refused("3"), "t.json: talk[0] is not an object");
   EXPECT_EQ(refused(R"({"name": 7})"), "t.json: talk[0].name is 7, expected text");
   EXPECT_THAT(refused(R"({}, {"colour": "red"})"),
-              HasSubstr("t.json: \"talk[1].colour\" is not a field of a view of a talk"));
+              HasSubstr("t.json: \"talk[1].colour\" is not a field of a scene"));
   EXPECT_THAT(refused(R"({"scene": {"model.softcap": -3}})"),
               HasSubstr("t.json: talk[0].scene.model.softcap is -3"));
   EXPECT_THAT(refused(R"({"scene": {"model.kvheads": 3}})"), HasSubstr("talk[0].scene.model.kvheads"));
