@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
 #include "tests/support/temporary_folder.h"
 
