@@ -13,7 +13,12 @@
 #include "app/scene/text/glossary.h"
 #include "app/scene/text/number_text.h"
 #include "app/scene/text/setting_text.h"
-#include "app/shell/shell.h"
+#include "app/shell/bars.h"
+#include "app/shell/field_actions.h"
+#include "app/shell/focus_ring.h"
+#include "app/shell/stage_overlay.h"
+#include "app/shell/stage_pen.h"
+#include "app/shell/start_offers.h"
 #include "app/widgets/frame_drawing.h"
 #include "app/widgets/style.h"
 #include "attention/core/memory.h"
@@ -33,13 +38,16 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
     : ui_(ui),
       document_(std::make_shared<Document>(openingScene())),
       services_(limits, wake, attention::releaseIdleMemory),
-      rows_(rows),
-      exports_(services_, wake, [this] { return lessonFile(); }) {
+      pages_(rows),
+      exports_(services_, wake, [this] { return lessonFile(); }),
+      recovery_(
+          services_, pages_, [this] { return unsaved(); },
+          [this](Scene scene, SceneFile file) { openScene(std::move(scene), std::move(file)); }) {
   ui_.typesetter().onAnswer(std::move(wake));
   services_.view.heatmaps = &heatmaps_;
   services_.working = [this] { return working(); };
   services_.own = [this] { return document_; };
-  for (const PageRow& row : rows_) pages_.push_back(row.make(services_));
+  pages_.make(services_);
   actions_.add(documentActions());
   actions_.add(editActions());
   actions_.add(linkActions());
@@ -58,12 +66,6 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
       });
 }
 
-std::size_t Session::rowOf(const std::string& page) const {
-  const auto row =
-      std::find_if(rows_.begin(), rows_.end(), [&](const PageRow& r) { return r.info.key == page; });
-  return row == rows_.end() ? 0 : static_cast<std::size_t>(row - rows_.begin());
-}
-
 std::filesystem::path Session::lessonFile() const {
   const auto* page = dynamic_cast<const LessonsPage*>(&shown());
   if (!page || !page->state().lesson || !page->state().library) return {};
@@ -73,7 +75,7 @@ std::filesystem::path Session::lessonFile() const {
 
 Page* Session::onStage() const {
   const std::shared_ptr<Document> staged = shown().staged();
-  return staged ? pages_[rowOf(staged->scene().cursor.page)].get() : nullptr;
+  return staged ? &pages_.named(staged->scene().cursor.page) : nullptr;
 }
 
 std::optional<std::string> Session::error() const {
@@ -146,10 +148,11 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   shareSubject(scene());
   WindowState window{document_->path().empty() ? "" : document_->name(), document_->dirty(),
                      undoes(false).canUndo(), undoes(true).canRedo(), undoes(false).undoSteps()};
-  for (const auto& each : pages_) window.gpuBytes += each->gpuBytes();
+  window.gpuBytes = pages_.gpuBytes();
   window.drawSeconds = view.showTimings ? drawSeconds_ : 0;
   const Layout layout = windowLayout(width, height);
-  if (!layout.presents) topBar(view, layout, window, actions_, rows_, shownAt());
+  if (!layout.presents)
+    topBar(view, layout, window, actions_, pages_.rows(), pages_.at(document_->scene().cursor.page));
   drawPages(page, stage, layout);
   if (!view.figure) drawOffer(layout, width);
   if (layout.presents && !view.figure)
@@ -161,7 +164,7 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   else if (!view.figure)
     statusLine(view, layout, window, status());
   if (const std::shared_ptr<Dialog> dialog = view.dialog) dialog->frame(scene(), view);
-  contextMenu(view, actions_, offered_);
+  menu_.draw(view, actions_);
   toldNote(view);
   if (!layout.presents || page.travels()) fade_.stop();
   fade_.draw(view, !services_.workers.busy());
@@ -196,7 +199,7 @@ void Session::act(Page* page, Page* stage) {
     const bool fades = view.present && !view.preferences.reducedMotion && !stage_.frozen;
     if (ViewFade::walks(id)) {
       view.walk();
-      if (fades) fade_.begin(stageWidth_, stageHeight_, view.time, view.walkSeconds);
+      if (fades) fade_.begin(stage_.width, stage_.height, view.time, view.walkSeconds);
     }
     perform(id);
   }
@@ -204,8 +207,8 @@ void Session::act(Page* page, Page* stage) {
     if (left && left != &shown() && left != onStage()) left->leave();
   ask();
   makeRoom();
-  offerRecovery();
-  noteUnsaved();
+  recovery_.offer();
+  recovery_.note();
 }
 
 void Session::ask() {
@@ -243,7 +246,7 @@ Layout Session::windowLayout(float width, float height) {
   if (services_.view.present && stage_.notes)
     height -= notesHeight(services_.view, page.notes(document_->scene()), width, height);
   if (onStage()) return layoutFor(services_.view, width, height, false, false);
-  const bool hasSide = !rows_[shownAt()].info.side.empty() && page.showsSide(scene());
+  const bool hasSide = !pages_.info(document_->scene().cursor.page).side.empty() && page.showsSide(scene());
   if (services_.view.figure) return layoutFor(services_.view, width, height, false, false);
   const float offer = offersLesson() || offersRecent() ? services_.view.px(kOfferHeight) : 0;
   Layout layout = layoutFor(services_.view, width, height - offer, hasSide, page.showsStrip(scene()));
@@ -253,7 +256,7 @@ Layout Session::windowLayout(float width, float height) {
 
 void Session::drawPages(Page& page, Page* stage, const Layout& layout) {
   if (stage) {
-    const bool hasSide = !rows_[rowOf(scene().cursor.page)].info.side.empty() && stage->showsSide(scene());
+    const bool hasSide = !pages_.info(scene().cursor.page).side.empty() && stage->showsSide(scene());
     stage->draw(scene(), page.stageLayout(layout, hasSide, stage->showsStrip(scene())));
   }
   page.draw(document_->scene(), layout);

@@ -7,15 +7,15 @@
 #include <span>
 #include <vector>
 
-#include "app/pages/pages.h"
 #include "app/platform/recent_files.h"
 #include "app/platform/ui.h"
 #include "app/scene/document.h"
 #include "app/scene/links/link.h"
-#include "app/scene/recovery_store.h"
+#include "app/shell/context_menu.h"
 #include "app/shell/exports.h"
-#include "app/shell/shell.h"
+#include "app/shell/page_set.h"
 #include "app/shell/stage_state.h"
+#include "app/shell/unsaved_work.h"
 #include "app/shell/view_fade.h"
 #include "app/widgets/heatmap_layer.h"
 
@@ -86,9 +86,7 @@ class Session {
   /// The page of that type. Throws std::bad_cast where there is none.
   template <typename P>
   P& page() const {
-    for (const auto& page : pages_)
-      if (auto* found = dynamic_cast<P*>(page.get())) return *found;
-    throw std::bad_cast();
+    return pages_.of<P>();
   }
   /// Of what is shown while it is presented, for the lecturer.
   std::string notes() const { return shown().notes(document_->scene()); }
@@ -105,7 +103,7 @@ class Session {
   /// All that closing the window would lose, what is worked on last.
   std::vector<UnsavedScene> unsaved() const;
   /// Keeps what is unsaved in `store` from now on, and offers what windows that ended have left there.
-  void recoverWith(std::shared_ptr<RecoveryStore> store);
+  void recoverWith(std::shared_ptr<RecoveryStore> store) { recovery_.keepIn(std::move(store)); }
   /// After the last frame: what is unsaved, and was not given up, is written for recovery. Whether everything
   /// stopped `within` that time; where not, the program is left as it is.
   bool stop(std::chrono::milliseconds within = std::chrono::milliseconds(200));
@@ -155,14 +153,7 @@ class Session {
             std::function<void()> done);
   void saveAndQuit(const UnsavedScene& unsaved);
   std::string placeOf(const UnsavedScene& unsaved) const;
-  void noteUnsaved();
-  void offerRecovery();
-  void restore(const std::shared_ptr<Recovery>& recovery);
-  void previewRecovery(const std::shared_ptr<Recovery>& recovery,
-                       const std::shared_ptr<RecoveryPreview>& preview);
-  std::size_t rowOf(const std::string& page) const;
-  std::size_t shownAt() const { return rowOf(document_->scene().cursor.page); }
-  Page& shown() const { return *pages_[shownAt()]; }
+  Page& shown() const { return pages_.named(document_->scene().cursor.page); }
   /// The document that is worked on. Who lets others act holds on to it: they may open another.
   std::shared_ptr<Document> working() const {
     std::shared_ptr<Document> staged = shown().staged();
@@ -189,26 +180,18 @@ class Session {
   const std::shared_ptr<Document> document_;
   HeatmapLayer heatmaps_;
   PageServices services_;
-  const std::span<const PageRow> rows_;
-  std::vector<std::unique_ptr<Page>> pages_;
+  PageSet pages_;
   ActionTable actions_;
   StageState stage_;
   ViewFade fade_;
   Exports exports_;
-  std::vector<RecentFile> recent_;        ///< that is offered; empty: nothing is, any more
-  int stageWidth_ = 0, stageHeight_ = 0;  ///< of the window, in the last frame
-  std::vector<std::string> offered_;      ///< actions in the menu that a right click opened
-  bool layerShown_ = false;               ///< the page that is shown asks for the layer
+  std::vector<RecentFile> recent_;  ///< that is offered; empty: nothing is, any more
+  ContextMenu menu_;                ///< that a right click opens
+  bool layerShown_ = false;         ///< the page that is shown asks for the layer
   double drawSeconds_ = 0;
   std::string linkAddress_ = kLinkAddress;
   enum class Leaving { no, whenWritten, now } leaving_ = Leaving::no;
-  bool discards_ = false;  ///< the person gave up what is unsaved
-  struct Recovering {
-    std::shared_ptr<RecoveryStore> store;            ///< null: nothing is kept
-    std::vector<std::shared_ptr<Recovery>> waiting;  ///< not answered yet, newest first
-    std::string problem;                             ///< that was said
-    bool offers = false;                             ///< as soon as no other question is open
-  } recovery_;
+  UnsavedWork recovery_;
 };
 
 }  // namespace headscope::app

@@ -5,7 +5,7 @@
 #include "app/scene/lessons/lesson_file.h"
 #include "app/scene/scene_json.h"
 #include "app/session.h"
-#include "app/shell/shell.h"
+#include "app/shell/history_list.h"
 #include "app/widgets/file_picker.h"
 
 namespace headscope::app {
@@ -82,7 +82,7 @@ void Session::open(const NamedFile& file, const Asker& asker, const Outcome& out
     for (const auto& page : pages_)
       if (page->open(file, asker, outcome)) return;
   if (path.extension() == ".json" && !file.folder) return openJson(file, asker, outcome);
-  if (pages_[rowOf(file.page)]->open(file, asker, outcome)) return;
+  if (pages_.named(file.page).open(file, asker, outcome)) return;
   // What the page that was shown has no use for may be for another, in the order of the tabs.
   for (const auto& page : pages_)
     if (page->open(file, asker, outcome)) return;
@@ -109,7 +109,7 @@ void Session::openJson(const NamedFile& file, const Asker& asker, const Outcome&
             if (page->open(file, asker, outcome)) return;
           return outcome.fail(name + " is a lesson, and no page takes lessons");
         }
-        if (const auto page = checkPage(**scene, rows_); !page)
+        if (const auto page = checkPage(**scene, pages_.rows()); !page)
           return outcome.fail(name + ": " + page.error().message);
         const bool behind = onStage() && !shown().stagesViews() && !asker.inFront();
         const bool inTalk = (*scene)->talk->views.empty() && !document_->scene().talk->views.empty();
@@ -206,7 +206,7 @@ std::vector<Action> Session::documentActions() {
        .section = "Scene",
        .whileTyping = true,
        .words = "recovery recover crash lost backup autosave",
-       .run = [this](Scene&) { recovery_.offers = true; }},
+       .run = [this](Scene&) { recovery_.offerAgain(); }},
   };
 }
 
@@ -301,7 +301,7 @@ std::vector<Action> Session::windowActions() {
        .shortcut = {Key::r, {}},
        .run = [&view](Scene&) { view.drawer = !view.drawer; }},
   };
-  for (const PageRow& row : rows_)
+  for (const PageRow& row : pages_.rows())
     actions.push_back({.id = "page." + std::string(row.info.key),
                        .name = std::string(row.info.goTo),
                        .section = "Pages",

@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "app/session.h"
+#include "app/shell/dialogs.h"
 #include "app/shell/manual_reader.h"
-#include "app/shell/shell.h"
+#include "app/shell/settings_dialog.h"
 
 namespace headscope::app {
 

@@ -5,6 +5,7 @@
 
 #include "app/platform/ui_state.h"
 #include "app/session.h"
+#include "app/shell/stage_overlay.h"
 
 namespace headscope::app {
 

@@ -32,7 +32,7 @@ void Session::copyLink() {
 void Session::openLink(std::string link, const Outcome& outcome) {
   services_.files.read<Scene>(
       "link",
-      [link = std::move(link), rows = rows_,
+      [link = std::move(link), rows = pages_.rows(),
        stop = services_.files.stopToken()]() -> attention::Result<Scene> {
         attention::Result<Scene> scene = readLink(link, stop);
         if (scene.ok())

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "app/session.h"
-#include "app/shell/shell.h"
+#include "app/shell/start_offers.h"
 
 namespace headscope::app {
 

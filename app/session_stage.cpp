@@ -4,7 +4,8 @@
 
 #include "app/scene/model_fit.h"
 #include "app/session.h"
-#include "app/shell/shell.h"
+#include "app/shell/stage_overlay.h"
+#include "app/shell/stage_pen.h"
 
 namespace headscope::app {
 
@@ -22,8 +23,8 @@ KeyPress letter(char key) {
 void Session::prepareStage(int width, int height) {
   View& view = services_.view;
   StageState& stage = stage_;
-  const bool resized = std::exchange(stageWidth_, width) != width;
-  if (std::exchange(stageHeight_, height) != height || resized) stage.frozen = false;
+  const bool resized = std::exchange(stage.width, width) != width;
+  if (std::exchange(stage.height, height) != height || resized) stage.frozen = false;
   if (!view.present) {
     stage.blank = stage.frozen = stage.laser = stage.spotlight = stage.magnifies = stage.pen = stage.notes =
         false;

@@ -8,7 +8,7 @@
 #include "app/headless.h"
 #include "app/scene/fields.h"
 #include "app/scene/lessons/lesson_names.h"
-#include "app/shell/shell.h"
+#include "app/shell/stage_overlay.h"
 #include "attention/heads/detectors.h"
 #include "attention/masks/pattern.h"
 

@@ -1,7 +1,8 @@
+#include "app/shell/context_menu.h"
+
 #include <algorithm>
 
 #include "app/platform/track.h"
-#include "app/shell/shell.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {
@@ -25,24 +26,24 @@ bool menuLine(const View& view, const Action& action, float width) {
 
 }  // namespace
 
-void contextMenu(View& view, const ActionTable& actions, std::vector<std::string>& offered) {
+void ContextMenu::draw(View& view, const ActionTable& actions) {
   constexpr const char* kPopup = "context";
   if (!view.menu.empty()) {
-    offered = std::exchange(view.menu, {});
-    std::erase_if(offered, [&](const std::string& id) { return !actions.has(id); });
+    offered_ = std::exchange(view.menu, {});
+    std::erase_if(offered_, [&](const std::string& id) { return !actions.has(id); });
     ImGui::OpenPopup(kPopup);
   }
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(view.px(8), view.px(8)));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   if (ImGui::BeginPopup(kPopup, ImGuiWindowFlags_NoMove)) {
     float width = 0;
-    for (const std::string& id : offered) {
+    for (const std::string& id : offered_) {
       const Action& action = actions.find(id);
       width =
           std::max(width, textWidth(view.fonts->text, action.name) +
                               textWidth(view.fonts->monoSmall, shortcutText(action.shortcut)) + view.px(48));
     }
-    for (const std::string& id : offered)
+    for (const std::string& id : offered_)
       if (menuLine(view, actions.find(id), width)) {
         view.request(id);
         ImGui::CloseCurrentPopup();

@@ -1,7 +1,8 @@
+#include "app/shell/dialogs.h"
+
 #include <algorithm>
 
 #include "app/platform/track.h"
-#include "app/shell/shell.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"

@@ -1,9 +1,11 @@
+#include "app/shell/field_actions.h"
+
 #include "app/compute/layer/layer_inputs.h"
+#include "app/compute/layer/layer_weights.h"
 #include "app/scene/fields.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/model_fit.h"
 #include "app/scene/validate.h"
-#include "app/shell/shell.h"
 
 namespace headscope::app {
 

@@ -1,8 +1,9 @@
+#include "app/shell/focus_ring.h"
+
 #include <algorithm>
 
 #include "app/platform/marks.h"
 #include "app/platform/ui_state.h"
-#include "app/shell/shell.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {

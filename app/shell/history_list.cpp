@@ -1,3 +1,5 @@
+#include "app/shell/history_list.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include "app/platform/track.h"
 #include "app/platform/ui_state.h"
 #include "app/scene/changed_fields.h"
-#include "app/shell/shell.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 

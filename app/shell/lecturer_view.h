@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/shell/shell.h"
+#include "app/shell/stage_overlay.h"
 
 namespace headscope::app {
 

@@ -1,3 +1,5 @@
+#include "app/shell/settings_dialog.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include "app/platform/track.h"
 #include "app/scene/fields.h"
 #include "app/scene/text/setting_text.h"
-#include "app/shell/shell.h"
 #include "app/widgets/colour_vision.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"

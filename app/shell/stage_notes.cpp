@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "app/platform/track.h"
-#include "app/shell/shell.h"
+#include "app/shell/stage_overlay.h"
 #include "app/widgets/paint.h"
 
 namespace headscope::app {

@@ -1,3 +1,5 @@
+#include "app/shell/stage_overlay.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,7 +9,7 @@
 #include "app/scene/mask_rules.h"
 #include "app/scene/model_fit.h"
 #include "app/scene/models/open_model.h"
-#include "app/shell/shell.h"
+#include "app/shell/stage_pen.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 #include "app/widgets/text/text_box.h"

@@ -1,3 +1,5 @@
+#include "app/shell/stage_pen.h"
+
 #include <algorithm>
 #include <cfloat>
 #include <charconv>
@@ -5,7 +7,6 @@
 #include <limits>
 
 #include "app/platform/track.h"
-#include "app/shell/shell.h"
 #include "app/widgets/panel.h"
 
 namespace headscope::app {

@@ -18,11 +18,12 @@ struct StageState {
   double movedAt = -std::numeric_limits<double>::infinity();  ///< the mouse did something, in View::time
   std::string key;                                            ///< id of the action whose key was pressed
   double keyAt = -std::numeric_limits<double>::infinity();
-  bool blank = false;     ///< all is dark, so that people listen
-  bool notes = false;     ///< the lecturer's notes lie over the page
-  bool lecturer = false;  ///< the lecturer has a window of their own
-  double since = 0;       ///< when presenting began, in View::time
-  bool frozen = false;    ///< the window keeps its picture, whatever is done
+  int width = 0, height = 0;  ///< the window's, in the last frame
+  bool blank = false;         ///< all is dark, so that people listen
+  bool notes = false;         ///< the lecturer's notes lie over the page
+  bool lecturer = false;      ///< the lecturer has a window of their own
+  double since = 0;           ///< when presenting began, in View::time
+  bool frozen = false;        ///< the window keeps its picture, whatever is done
   bool laser = false, spotlight = false, magnifies = false;
   float magnified = 1;  ///< how far it is, on its way to what `magnifies` says
   struct Spot {

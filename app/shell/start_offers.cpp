@@ -1,10 +1,13 @@
 // What is offered below the opening scene, while nothing is open yet.
 
+#include "app/shell/start_offers.h"
+
 #include "app/platform/track.h"
-#include "app/shell/shell.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/file_picker.h"
+#include "app/widgets/layout.h"
 #include "app/widgets/paint.h"
+#include "attention/formats/files/regular_file.h"
 #include "attention/formats/quote.h"
 
 namespace headscope::app {

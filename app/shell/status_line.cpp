@@ -2,7 +2,7 @@
 
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
-#include "app/shell/shell.h"
+#include "app/shell/bars.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "app/platform/track.h"
-#include "app/shell/shell.h"
+#include "app/shell/bars.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 

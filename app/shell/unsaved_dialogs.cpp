@@ -1,5 +1,7 @@
 // The questions about work that is in no file.
 
+#include "app/shell/unsaved_dialogs.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include <utility>
 
 #include "app/platform/track.h"
-#include "app/shell/shell.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 

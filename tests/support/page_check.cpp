@@ -273,6 +273,18 @@ std::vector<std::string> faintMarks(UiDriver& ui, double least) {
   return wrong;
 }
 
+app::Scene crowdedScene(app::Scene scene) {
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += fmt::format("word{} ", i);
+  scene.setup.input.text = text;
+  scene.setup.model.heads = 64;
+  scene.setup.model.kvHeads = 8;
+  scene.setup.model.modelDim = 1024;
+  scene.setup.model.headDim = 16;
+  scene.setup.weights.source = app::WeightSource::random;
+  return scene;
+}
+
 std::vector<std::string> flaws(UiDriver& ui) {
   std::vector<std::string> wrong = overlaps(ui);
   const std::vector<std::string> cut = cutOff(ui);

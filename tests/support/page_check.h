@@ -31,6 +31,9 @@ std::vector<std::string> smallTexts(UiDriver& ui, float least);
 /// stand on is the same frame drawn without them.
 std::vector<std::string> faintMarks(UiDriver& ui, double least = 3);
 
+/// The scene with 64 heads and 200 words, for which pages have to find room.
+app::Scene crowdedScene(app::Scene scene);
+
 /// What lies over another or is cut off.
 std::vector<std::string> flaws(UiDriver& ui);
 

@@ -10,7 +10,6 @@
 #include "app/pages/map/map_page.h"
 #include "app/pages/mask/mask_page.h"
 #include "app/platform/imgui_compat.h"
-#include "app/shell/shell.h"
 
 namespace headscope::test {
 

@@ -188,16 +188,7 @@ TEST_F(SmallLab, EveryStepHasRoom) {
 }
 
 TEST_F(SmallLab, ManyHeadsAndALongTextKeepTheirPlace) {
-  app::Scene scene = ui.scene();
-  std::string text;
-  for (int i = 0; i < 200; ++i) text += fmt::format("word{} ", i);
-  scene.setup.input.text = text;
-  scene.setup.model.heads = 64;
-  scene.setup.model.kvHeads = 8;
-  scene.setup.model.modelDim = 1024;
-  scene.setup.model.headDim = 16;
-  scene.setup.weights.source = app::WeightSource::random;
-  ui.session().setScene(scene);
+  ui.session().setScene(crowdedScene(ui.scene()));
   ui.draw();
   ui.key(Key::home);
   for (const Step step : app::stepsOf(page())) {

@@ -2,7 +2,6 @@
 // Space and the arrows do there what the mouse would.
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,6 +10,7 @@
 
 #include "app/platform/track.h"
 #include "app/platform/ui_state.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/ui/page_views.h"
 
@@ -21,8 +21,6 @@ using app::Key;
 using app::Scene;
 using app::TabStop;
 using app::TabStopKind;
-using ::testing::Contains;
-using ::testing::IsEmpty;
 
 app::KeyboardFocus& focus() {
   return app::uiState().focus;

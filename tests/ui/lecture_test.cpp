@@ -2,7 +2,6 @@
 // the list of actions finds, and what stands on screen meanwhile.
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "app/platform/ui_state.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/models/open_model.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/support/ui_driver.h"
 
@@ -23,13 +23,7 @@ namespace {
 
 using app::Index;
 using app::Key;
-using ::testing::AnyOf;
-using ::testing::Contains;
-using ::testing::Each;
 using ::testing::Eq;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 constexpr Key digit(char at) {
   return static_cast<Key>(at);

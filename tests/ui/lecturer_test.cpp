@@ -1,11 +1,11 @@
 // The window as a lecturer uses it: what a drag leaves, what the words say, what is seen from the last row.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/pages/pages.h"
 #include "app/scene/mask_rules.h"
 #include "app/widgets/paint.h"
+#include "tests/support/matchers.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -14,9 +14,6 @@ namespace {
 using app::Index;
 using app::Key;
 using app::Scene;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 TEST(GivingWay, ADraggedModelDimNeverBlanksThePage) {
   UiDriver ui;

@@ -6,11 +6,9 @@
 #include "app/compute/cost/cost_figures.h"
 #include "app/pages/head_lab/head_lab_page.h"
 #include "app/pages/model/model_page.h"
-#include "tests/attention/models/made_up_checkpoint.h"
 #include "tests/attention/models/plain_encoder_decoder.h"
-#include "tests/attention/models/tokenizer_json.h"
 #include "tests/support/page_check.h"
-#include "tests/support/ui_driver.h"
+#include "tests/ui/made_up_model.h"
 
 namespace headscope::test {
 namespace {
@@ -24,14 +22,8 @@ class ModelEncoderDecoder : public testing::Test {
                                const std::string& rules = "")
       : folder_(madeUp(pair)) {
     if (!rules.empty()) putFile(folder_ / "generation_config.json", rules);
-    putFile(folder_ / "tokenizer.json", made::bytePairJson({"a", "b", "c", "d"}).dump());
     app::uiState().watches = true;
-    ui.resize(1920, 1080);
-    ui.drop({folder_.path().string()});
-    ui.draw();
-    if (!ui.scene().setup.subject.opened) throw std::runtime_error(ui.view().messages.error);
-    if (ui.has("text")) ui.replaceText("text", "abcad");
-    ui.draw();
+    openMadeUp(ui, folder_);
   }
   const app::ModelState& page() { return ui.session().page<app::ModelPage>().state(); }
   void choose(const std::string& group) {

@@ -6,10 +6,8 @@
 #include <algorithm>
 
 #include "app/pages/model/model_page.h"
-#include "tests/attention/models/made_up_checkpoint.h"
-#include "tests/attention/models/tokenizer_json.h"
 #include "tests/support/page_check.h"
-#include "tests/support/ui_driver.h"
+#include "tests/ui/made_up_model.h"
 
 namespace headscope::test {
 namespace {
@@ -24,19 +22,9 @@ bool says(const std::string& text) {
 }
 
 TEST(ModelExperts, TheLayerThatIsPointedAtSaysWhereItsTokensWent) {
-  const std::vector<made::PlainModel> models = made::plainModels();
-  const auto model = std::ranges::find(models, "qwen3_moe", &made::PlainModel::name);
-  made::MadeUpTensors tensors(attention::DType::F32, 5);
-  (void)model->run(tensors, {1, 2, 3});
-  const made::MadeUpCheckpoint folder(model->config, tensors.file());
-  putFile(folder / "tokenizer.json", made::bytePairJson({"a", "b", "c", "d"}).dump());
+  const made::MadeUpCheckpoint folder = madeUpFolder("qwen3_moe");
   UiDriver ui;
-  ui.resize(1920, 1080);
-  ui.drop({folder.path().string()});
-  ui.draw();
-  ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
-  ui.replaceText("text", "abcad");
-  ui.draw();
+  openMadeUp(ui, folder);
   const app::ModelState& page = ui.session().page<app::ModelPage>().state();
   ASSERT_EQ(page.tokens(), 5) << page.problem;
   attention::ModelSession session(ui.scene().setup.subject.opened->model);

@@ -9,10 +9,8 @@
 #include "app/pages/model/model_page.h"
 #include "app/scene/text/number_text.h"
 #include "attention/core/receipt.h"
-#include "tests/attention/models/made_up_checkpoint.h"
-#include "tests/attention/models/tokenizer_json.h"
 #include "tests/support/page_check.h"
-#include "tests/support/ui_driver.h"
+#include "tests/ui/made_up_model.h"
 
 namespace headscope::test {
 namespace {
@@ -27,15 +25,9 @@ bool showsText(const std::string& text) {
 /// A family's made-up model, opened, with five tokens.
 class OpenedFamily {
  public:
-  explicit OpenedFamily(const std::string& name) : folder_(folderOf(name)) {
-    putFile(folder_ / "tokenizer.json", made::bytePairJson({"a", "b", "c", "d"}).dump());
+  explicit OpenedFamily(const std::string& name) : folder_(madeUpFolder(name)) {
     app::uiState().watches = true;
-    ui.resize(1920, 1080);
-    ui.drop({folder_.path().string()});
-    ui.draw();
-    if (!ui.scene().setup.subject.opened) throw std::runtime_error(ui.view().messages.error);
-    ui.replaceText("text", "abcad");
-    ui.draw();
+    openMadeUp(ui, folder_);
   }
 
   void expectNoFlaws() {
@@ -46,14 +38,6 @@ class OpenedFamily {
   UiDriver ui;
 
  private:
-  static made::MadeUpCheckpoint folderOf(const std::string& name) {
-    const std::vector<made::PlainModel> models = made::plainModels();
-    const auto model = std::ranges::find(models, name, &made::PlainModel::name);
-    made::MadeUpTensors tensors(attention::DType::F32, 5);
-    (void)model->run(tensors, {1, 2, 3});
-    return made::MadeUpCheckpoint(model->config, tensors.file());
-  }
-
   made::MadeUpCheckpoint folder_;
 };
 

@@ -1,12 +1,12 @@
 // What was opened before: listed under Open, and offered by a window that was opened on nothing.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/platform/recent_files.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/scene_json.h"
 #include "tests/attention/models/golden_models.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
@@ -16,8 +16,6 @@ namespace {
 
 using app::Key;
 using app::RecentKind;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 class Recent : public testing::Test {
  protected:

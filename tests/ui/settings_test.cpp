@@ -1,6 +1,5 @@
 // Settings, and the history as a list.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/platform/preferences.h"
@@ -8,6 +7,7 @@
 #include "app/scene/changed_fields.h"
 #include "app/scene/text/setting_text.h"
 #include "app/widgets/colour_vision.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/support/ui_driver.h"
 
@@ -18,8 +18,6 @@ using app::ColourVision;
 using app::Key;
 using app::Preferences;
 using app::Scene;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 TEST(Settings, EachIsInTheDialogAndAmongTheActionsAndIsKept) {
   UiDriver ui(1280, 720);

@@ -1,13 +1,13 @@
 // On stage: what a lecturer does there by single keys and the mouse, and what is seen of it.
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/pages/heads/heads_page.h"
 #include "app/pages/model/model_page.h"
 #include "app/platform/ui_state.h"
 #include "app/scene/mask_rules.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/support/ui_driver.h"
 
@@ -17,10 +17,6 @@ namespace {
 using app::Index;
 using app::Key;
 using app::Scene;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 constexpr Key letter(char key) {
   return static_cast<Key>(key);

@@ -1,8 +1,8 @@
 // The text: typed characters become tokens, chips, sequences of a batch and a context.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/matchers.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -11,8 +11,6 @@ namespace {
 using app::Index;
 using app::Key;
 using app::Scene;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 std::vector<std::string> texts(const std::vector<attention::Token>& tokens) {
   std::vector<std::string> result;

@@ -2,7 +2,6 @@
 // at each step.
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/compute/cache/cache_bytes.h"
@@ -11,6 +10,7 @@
 #include "app/platform/ui_state.h"
 #include "app/scene/mask_rules.h"
 #include "app/scene/models/open_model.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/support/ui_driver.h"
 
@@ -19,10 +19,6 @@ namespace {
 
 using app::Index;
 using app::Key;
-using ::testing::AnyOf;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 constexpr float kLeastHeight = 18;
 constexpr double kLeastContrast = 7;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "app/shell/unsaved_dialogs.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
 

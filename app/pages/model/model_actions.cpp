@@ -73,7 +73,7 @@ std::vector<Action> ModelPage::playActions() {
        .run =
            [this](Scene& scene) {
              page_.writing = false;
-             if (page_.ready() && study_.upToDate(modelQuestion(scene.setup)))
+             if (page_.ready() && run_.upToDate(modelQuestion(scene.setup)))
                page_.followsLast = writeOn(scene, *page_.study);
            }},
       {.id = "model.back",

@@ -75,8 +75,8 @@ std::vector<Action> ModelPage::moveActions() {
        .run =
            [this](Scene& scene) {
              if (page_.stopped) return page_.stopped.reset();
-             if (!page_.config || study_.busySeconds() == 0) return;
-             study_.cancel();
+             if (!page_.config || run_.busySeconds() == 0) return;
+             run_.cancel();
              page_.stopped = modelQuestion(scene.setup);
              page_.writing = false;
            }},

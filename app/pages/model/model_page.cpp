@@ -12,9 +12,6 @@
 
 namespace headscope::app {
 
-using attention::Error;
-using attention::Result;
-
 namespace {
 
 constexpr float kStripHeight = 250;      // units, with all its rows
@@ -25,63 +22,13 @@ constexpr double kWriteInterval = 0.12;  // seconds a written token stays the la
 ModelPage::ModelPage(PageServices& services)
     : services_(services),
       page_(services.view),
-      study_(services.workers,
-             [this](const ModelQuestion& question, std::stop_token stop) { return run(question, stop); }),
-      unchanged_(services.workers,
-                 [this](const ModelQuestion& question, std::stop_token stop) {
-                   return studyStreams(question, services_.resources, stop);
-                 }),
-      guesses_(services.workers, guess),
-      strip_(services.workers, foresee),
-      forecast_(services.workers, [this](const std::vector<Forecast>& wanted,
-                                         std::stop_token stop) { return forecastAll(wanted, stop); }),
-      losses_(services.workers,
-              [this](const HeadLossQuestion& question, std::stop_token stop) {
-                return headLosses(question, services_.resources, stop);
-              }),
-      copying_(services.workers, headCopying),
-      compositions_(services.workers, headCompositions),
-      recorded_(services.workers, recordedRule),
+      run_(services.workers, services.resources),
+      predictions_(services.workers, services.resources),
+      heads_(services.workers, services.resources),
       pairs_(services.workers, services.resources),
-      texts_(services.workers, services.resources) {
+      texts_(services.workers, services.resources),
+      watch_(services) {
   readExamples();
-}
-
-Result<ModelStudy> ModelPage::run(const ModelQuestion& question, std::stop_token stop) {
-  {
-    const std::lock_guard lock(arriving_.mutex);
-    arriving_.layers.clear();
-    arriving_.model = question.setup.subject.opened.get();
-    arriving_.changed = true;
-  }
-  return runner_.run(
-      question, services_.resources,
-      [this](Index, std::shared_ptr<const LayerSummary> layer) {
-        const std::lock_guard lock(arriving_.mutex);
-        arriving_.layers.push_back(std::move(layer));
-        arriving_.changed = true;
-      },
-      stop);
-}
-
-void ModelPage::takeArriving(const OpenModel* model) {
-  const std::lock_guard lock(arriving_.mutex);
-  if (arriving_.model != model || !std::exchange(arriving_.changed, false)) return;
-  page_.arrived = static_cast<Index>(arriving_.layers.size());
-  page_.layersRead = std::max(page_.layersRead, page_.arrived);
-  if (page_.layers.size() < arriving_.layers.size()) page_.layers.resize(arriving_.layers.size());
-  std::copy(arriving_.layers.begin(), arriving_.layers.end(), page_.layers.begin());
-}
-
-void ModelPage::takeStudy(const std::shared_ptr<const StudyAnswer>& answer) {
-  taken_ = answer;
-  page_.problem = answer->value ? "" : answer->value.error().message;
-  if (!answer->value) return;
-  page_.study = {answer, &*answer->value};
-  page_.layers = page_.study->layers;
-  page_.arrived = page_.layersRead = static_cast<Index>(page_.layers.size());
-  page_.headRead = page_.headRead || page_.study->lastLogits.size() > 0;
-  if (stack_) page_.copying.clear();  // the weights may be others
 }
 
 bool ModelPage::take(const Scene& scene) {
@@ -96,37 +43,26 @@ bool ModelPage::takeShown(const Scene& scene) {
   keepsPicture_ = false;
   page_.opened = opened;
   page_.config = opened ? &opened->config() : nullptr;
-  page_.busySeconds = study_.busySeconds();
+  page_.busySeconds = run_.busySeconds();
   bool any = false;
   if (page_.busySeconds > 0.3) {
-    if (!stack) takeArriving(opened.get());  // what is quick comes whole
+    if (!stack) run_.takeArriving(opened.get(), page_);  // what is quick comes whole
     any = true;
   }
-  if (const auto answer = study_.current(); answer && answer != taken_ && (opened || stack)) {
-    takeStudy(answer);
+  if ((opened || stack) && run_.take(page_)) {
+    if (stack) page_.copying.clear();  // the weights may be others
     any = true;
   }
   if (stack) takeStack(setup);
-  const auto newer = [&](auto& held, const auto& answer) {
-    if (auto now = answer.current(); now != held) {
-      held = std::move(now);
-      any = true;
-    }
-  };
-  newer(page_.guesses, guesses_);
-  newer(page_.strip, strip_);
-  newer(page_.forecast, forecast_);
-  any = takeAboutHeads() || any;
+  any = predictions_.take(scene, page_) || any;
+  any = heads_.take(page_) || any;
   any = takePair(scene) || any;
   any = takeTexts() || any;
-  const auto streams = unchanged_.current();
-  const bool wanted =
-      streams && streams->value && changesModel(setup) && streams->request == unchangedQuestion(setup);
-  if (wanted != (page_.unchanged != nullptr) || (wanted && page_.unchanged.get() != &*streams->value)) {
-    page_.unchanged = wanted ? std::shared_ptr<const StreamStudy>(streams, &*streams->value) : nullptr;
-    any = true;
-  }
   return any;
+}
+
+void ModelPage::arrange(Document& own) {
+  if (watch_.renew(own.scene().setup.subject, opened_.get())) keepsPicture_ = true;
 }
 
 void ModelPage::prepare(Scene& scene) {
@@ -158,7 +94,7 @@ void ModelPage::fitCursor(Scene& scene) {
   hover.query = std::min(hover.query, lastQuery);
   hover.key = std::min(hover.key, last);
   const ModelSpot before{cursor.model.layer, cursor.cell.head, cursor.cell.query};
-  followPointer(cursor);
+  pointer_.follow(cursor, page_);
   cursor.model.layer = std::clamp<Index>(cursor.model.layer, 0, page_.config->layerCount() - 1);
   cursor.model.stop = std::clamp<Index>(cursor.model.stop, -1, page_.config->layerCount());
   if (cursor.model.detector == "best offset") cursor.model.detector = "n back";  // as older scenes call it
@@ -193,7 +129,7 @@ void ModelPage::advanceWriting(Scene& scene) {
   if (!page_.writing) return;
   view.controls.continuousEdit = "writing";  // what is written in one go is one step of undo
   if (view.time - page_.wroteAt < kWriteInterval || !page_.study || !page_.problem.empty() ||
-      !study_.upToDate(modelQuestion(scene.setup)))
+      !run_.upToDate(modelQuestion(scene.setup)))
     return;
   page_.writing = page_.followsLast = writeOn(scene, *page_.study);
   page_.wroteAt = view.time;
@@ -274,13 +210,8 @@ void ModelPage::drawShown(Scene& scene, const Layout& whole) {
 
 void ModelPage::leave() {
   page_.writing = false;
-  guesses_.cancel();
-  strip_.cancel();
-  forecast_.cancel();
-  losses_.cancel();
-  recorded_.cancel();
-  copying_.cancel();
-  compositions_.cancel();
+  predictions_.cancel();
+  heads_.cancel();
   pairs_.cancel();
   page_.edit = {};
 }
@@ -334,10 +265,11 @@ double ModelPage::nextFrameIn() const {
   double next = std::numeric_limits<double>::infinity();
   const double now = services_.view.time;
   if (page_.busySeconds > 0 || page_.pair.busySeconds > 0) next = 0.1;
-  if (opened_ && opened_->recorded) next = std::min(next, kWatchInterval);
+  if (opened_ && opened_->recorded) next = std::min(next, RecordedWatch::kInterval);
   if (page_.texts.progress.runs) next = std::min(next, 0.2);
   if (page_.writing) next = std::min(next, std::max(0.01, page_.wroteAt + kWriteInterval - now));
-  if (const double rest = page_.restingSince + kRestSeconds + 0.01 - now; rest > 0 && page_.ready())
+  if (const double rest = page_.restingSince + HeadAnswers::kRestSeconds + 0.01 - now;
+      rest > 0 && page_.ready())
     next = std::min(next, rest);
   return next;
 }

@@ -1,12 +1,16 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "app/pages/common/page.h"
+#include "app/pages/model/head_answers.h"
+#include "app/pages/model/head_pointer.h"
 #include "app/pages/model/model_state.h"
+#include "app/pages/model/prediction_answers.h"
+#include "app/pages/model/recorded_watch.h"
+#include "app/pages/model/study_run.h"
 
 namespace headscope::app {
 
@@ -43,14 +47,6 @@ class ModelPage : public Page {
   ModelState& state() { return page_; }
 
  private:
-  /// Layers as the runner tells of them, from the thread that it runs on.
-  struct Arriving {
-    std::mutex mutex;
-    std::vector<std::shared_ptr<const LayerSummary>> layers;
-    const OpenModel* model = nullptr;  ///< whose they are
-    bool changed = false;
-  };
-
   /// Opens the bundled model for the page alone, once.
   void openExample();
   /// Whether the page shows that model in place of the scene's layer: no other is open.
@@ -70,20 +66,13 @@ class ModelPage : public Page {
   void drawPresented(Scene& scene, Layout layout);
   void drawShown(Scene& scene, const Layout& layout);
   void askShown(const Scene& scene);
-  attention::Result<ModelStudy> run(const ModelQuestion& question, std::stop_token stop);
-  void takeArriving(const OpenModel* model);
-  void takeStudy(const std::shared_ptr<const StudyAnswer>& answer);
   void takeStack(const Setup& setup);
   void fitCursor(Scene& scene);
-  void followPointer(Cursor& cursor);
   void advanceWriting(Scene& scene);
   Layout divided(Layout layout) const;
   float stripHeight(const Layout& layout) const;
   bool foldsStrip(const Layout& layout) const;
-  static constexpr double kRestSeconds = 0.15;  ///< the pointer rests before heads are tried without
-  void askAboutHeads(const Scene& scene);
   void askAboutRecorded(const Scene& scene);
-  bool takeAboutHeads();
   bool takePair(const Scene& scene);
   /// Opens the recording that the scene has beside its own, in the background.
   void readOther(const std::string& name);
@@ -99,14 +88,9 @@ class ModelPage : public Page {
   /// Puts what is open on a picture, in the background.
   void openPicture(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
   Action pictureAction();
-  void watchRecorded(const SubjectSetup& subject);
   void lookForCached();
   void lookForRecent();
   void changeRecent(const std::string& path, bool opened);
-  attention::Result<std::vector<float>> forecastAll(const std::vector<Forecast>& wanted,
-                                                    std::stop_token stop);
-  std::vector<Forecast> forecastsFor(const Scene& scene) const;
-  std::optional<SwitchedHead> leansOn(const Scene& scene) const;
   std::vector<Action> playActions();
   std::vector<Action> lensActions();
   std::vector<Action> headActions();
@@ -123,9 +107,6 @@ class ModelPage : public Page {
 
   PageServices& services_;
   ModelState page_;
-  ModelRunner runner_;
-  Arriving arriving_;
-  std::shared_ptr<const StudyAnswer> taken_;
   std::shared_ptr<const OpenModel> opened_;  ///< of the scene that the page is about
   /// The bundled model, where none was open.
   struct Example {
@@ -138,45 +119,14 @@ class ModelPage : public Page {
   std::vector<Action> more_;  ///< that the session hasn't taken yet
   bool stack_ = false;        ///< that scene has layers made here
 
-  Answer<ModelQuestion, ModelStudy> study_;
-  Answer<ModelQuestion, StreamStudy> unchanged_;
-  Answer<GuessQuestion, Guesses> guesses_;
-  Answer<StripQuestion, std::vector<Foreseen>> strip_;
-  Answer<std::vector<Forecast>, std::vector<float>> forecast_;
-  Answer<HeadLossQuestion, HeadLosses> losses_;
-  Answer<CopyingQuestion, double> copying_;
-  Answer<CompositionQuestion, HeadCompositions> compositions_;
-  Answer<RecordedQuestion, RecordedRule> recorded_;
+  StudyRun run_;
+  PredictionAnswers predictions_;
+  HeadAnswers heads_;
   PairAnswers pairs_;
   TextsRun texts_;
-
-  static constexpr double kWatchInterval = 0.5;  ///< seconds between looks at recorded attention's file
-  /// What a file holds since it was written again.
-  struct WrittenAgain {
-    std::string model;
-    std::shared_ptr<const OpenModel> opened;  ///< null: nothing new
-  };
-  /// Which of a file's versions couldn't be read, and for which of them that was said.
-  struct Unreadable {
-    FileVersion version, told;
-  };
-  struct Watch {
-    double at = 0;
-    bool busy = false;
-    WrittenAgain again;
-    Unreadable failed;
-  } watch_;
+  RecordedWatch watch_;
+  HeadPointer pointer_;
   bool keepsPicture_ = false;  ///< what is shown stays until the numbers of the file's new version are there
-
-  /// What is looked at: a head and a cell of it.
-  struct Look {
-    Index layer = 0;
-    Cell cell;
-    bool operator==(const Look&) const = default;
-  };
-  std::optional<Look> rested_;  ///< while the pointer is over heads: where it rested last, or was before
-  Look pointed_;                ///< where the pointer is
-  double onHeadSince_ = 0;
 };
 
 /// Writes one token behind the text that was studied; false where it can't go on.

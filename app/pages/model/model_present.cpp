@@ -25,40 +25,6 @@ void ModelPage::lookAtStrongest(Cursor& cursor) const {
   layer->weights[cursor.cell.head].row(cursor.cell.query).maxCoeff(&cursor.cell.key);
 }
 
-/// What is pointed at is what is looked at. Heads that the pointer only crosses, on its way to a tab, are not
-/// what was chosen: once it has left them, what it rested on last is looked at again.
-void ModelPage::followPointer(Cursor& cursor) {
-  constexpr double kRests = 0.25;  // seconds on a head
-  const Crosshair& hover = services_.view.hover;
-  const double now = services_.view.time;
-  const Look shown{cursor.model.layer, cursor.cell};
-  if (std::exchange(page_.asked, false)) rested_ = shown;
-  if (hover.head < 0 || page_.held) {
-    // Who presents points to show: what the page was about is there again when the pointer has left.
-    if (rested_ && !page_.held && (services_.view.present || now - onHeadSince_ < kRests) &&
-        shown == pointed_) {
-      cursor.model.layer = rested_->layer;
-      cursor.cell = rested_->cell;
-    } else if (rested_ && services_.view.present) {
-      // A key went on to another head, of the row that it was about.
-      if (cursor.cell.query == pointed_.cell.query) cursor.cell.query = rested_->cell.query;
-      if (cursor.cell.key == pointed_.cell.key) cursor.cell.key = rested_->cell.key;
-    }
-    rested_.reset();
-    return;
-  }
-  if (!rested_) rested_ = shown;
-  if (page_.hoverLayer != shown.layer || hover.head != shown.cell.head)
-    onHeadSince_ = now;
-  else if (now - onHeadSince_ >= kRests && !services_.view.present)
-    rested_ = shown;
-  pointed_ = {page_.hoverLayer,
-              {hover.head, hover.query >= 0 ? hover.query : shown.cell.query,
-               hover.key >= 0 ? hover.key : shown.cell.key}};
-  cursor.model.layer = pointed_.layer;
-  cursor.cell = pointed_.cell;
-}
-
 /// The heads over what the model would say next, beside the large one, over the whole text.
 void ModelPage::drawPresented(Scene& scene, Layout layout) {
   View& view = services_.view;

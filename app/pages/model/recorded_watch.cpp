@@ -1,9 +1,6 @@
-// Recorded attention that is written again while it is shown, as by a program that trains.
+#include "app/pages/model/recorded_watch.h"
 
 #include <utility>
-
-#include "app/pages/model/model_page.h"
-#include "app/scene/models/open_model.h"
 
 namespace headscope::app {
 
@@ -20,13 +17,13 @@ bool isAlike(const OpenModel& a, const OpenModel& b) {
 
 /// Looks at the file now and then. One that can't be read may be half written: it is looked at once more
 /// before that is said.
-void ModelPage::watchRecorded(const SubjectSetup& subject) {
+void RecordedWatch::look(const SubjectSetup& subject) {
   const double now = services_.view.time;
-  if (!subject.opened || !subject.opened->recorded || watch_.busy || now - watch_.at < kWatchInterval) return;
-  watch_.at = now;
-  watch_.busy = true;
+  if (!subject.opened || !subject.opened->recorded || busy_ || now - at_ < kInterval) return;
+  at_ = now;
+  busy_ = true;
   using Again = std::shared_ptr<const OpenModel>;
-  const auto failed = std::make_shared<Unreadable>(watch_.failed);
+  const auto failed = std::make_shared<Unreadable>(failed_);
   services_.files.read<Again>(
       subject.opened->recorded->path(),
       [opened = subject.opened, model = subject.model, picture = subject.picture, failed,
@@ -38,28 +35,29 @@ void ModelPage::watchRecorded(const SubjectSetup& subject) {
         return again && opened->picture ? withPicture(*again, picture) : again;
       },
       [this, model = subject.model, failed](attention::Result<Again> again) {
-        watch_.busy = false;
+        busy_ = false;
         if (again) {
-          watch_.again = *again ? WrittenAgain{model, *std::move(again)} : WrittenAgain{};
+          again_ = *again ? WrittenAgain{model, *std::move(again)} : WrittenAgain{};
           return;
         }
-        const bool twice = watch_.failed.version == failed->version;
-        watch_.failed.version = failed->version;
+        const bool twice = failed_.version == failed->version;
+        failed_.version = failed->version;
         if (!twice) return;
-        watch_.failed.told = failed->version;
+        failed_.told = failed->version;
         services_.view.messages.fail("The file was written again: " + again.error().message);
       });
 }
 
-void ModelPage::arrange(Document& own) {
-  SubjectSetup& subject = own.scene().setup.subject;
-  WrittenAgain again = std::exchange(watch_.again, {});
+bool RecordedWatch::renew(SubjectSetup& subject, const OpenModel* shown) {
+  WrittenAgain again = std::exchange(again_, {});
+  bool keeps = false;
   if (again.opened && subject.opened && again.model == subject.model) {
     subject.opened = std::move(again.opened);
-    keepsPicture_ = opened_ && isAlike(*opened_, *subject.opened);
+    keeps = shown && isAlike(*shown, *subject.opened);
     services_.view.redraw();
   }
-  watchRecorded(subject);
+  look(subject);
+  return keeps;
 }
 
 }  // namespace headscope::app

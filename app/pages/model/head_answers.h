@@ -1,0 +1,35 @@
+#pragma once
+
+#include "app/compute/jobs/answer.h"
+#include "app/pages/model/model_state.h"
+
+namespace headscope::app {
+
+/// What the page of a model asks about the head that is looked at: what switching it off does to the guess,
+/// what it copies, which heads it reads, and how recorded weights came about.
+class HeadAnswers {
+ public:
+  /// Seconds that the pointer rests before heads are tried without.
+  static constexpr double kRestSeconds = 0.15;
+
+  HeadAnswers(Workers& workers, Resources& resources);
+
+  /// What takes a while: once the pointer rests, and nothing new is written. `page` has a study.
+  void ask(const Scene& scene, ModelState& page);
+  /// Nothing can be asked of what is recorded but how its weights came about.
+  void askRecorded(const Scene& scene, const ModelState& page);
+  /// Takes what has come; whether there was anything.
+  bool take(ModelState& page);
+  void cancel();
+  void forget();
+
+ private:
+  Resources& resources_;
+  Answer<std::vector<Forecast>, std::vector<float>> forecast_;
+  Answer<HeadLossQuestion, HeadLosses> losses_;
+  Answer<CopyingQuestion, double> copying_;
+  Answer<CompositionQuestion, HeadCompositions> compositions_;
+  Answer<RecordedQuestion, RecordedRule> recorded_;
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,38 @@
+#include "app/pages/model/head_pointer.h"
+
+#include <utility>
+
+namespace headscope::app {
+
+void HeadPointer::follow(Cursor& cursor, ModelState& page) {
+  constexpr double kRests = 0.25;  // seconds on a head
+  const Crosshair& hover = page.view.hover;
+  const double now = page.view.time;
+  const Look shown{cursor.model.layer, cursor.cell};
+  if (std::exchange(page.asked, false)) rested_ = shown;
+  if (hover.head < 0 || page.held) {
+    // Who presents points to show: what the page was about is there again when the pointer has left.
+    if (rested_ && !page.held && (page.view.present || now - onHeadSince_ < kRests) && shown == pointed_) {
+      cursor.model.layer = rested_->layer;
+      cursor.cell = rested_->cell;
+    } else if (rested_ && page.view.present) {
+      // A key went on to another head, of the row that it was about.
+      if (cursor.cell.query == pointed_.cell.query) cursor.cell.query = rested_->cell.query;
+      if (cursor.cell.key == pointed_.cell.key) cursor.cell.key = rested_->cell.key;
+    }
+    rested_.reset();
+    return;
+  }
+  if (!rested_) rested_ = shown;
+  if (page.hoverLayer != shown.layer || hover.head != shown.cell.head)
+    onHeadSince_ = now;
+  else if (now - onHeadSince_ >= kRests && !page.view.present)
+    rested_ = shown;
+  pointed_ = {page.hoverLayer,
+              {hover.head, hover.query >= 0 ? hover.query : shown.cell.query,
+               hover.key >= 0 ? hover.key : shown.cell.key}};
+  cursor.model.layer = pointed_.layer;
+  cursor.cell = pointed_.cell;
+}
+
+}  // namespace headscope::app

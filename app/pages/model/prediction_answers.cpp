@@ -1,0 +1,59 @@
+#include "app/pages/model/prediction_answers.h"
+
+#include <utility>
+
+namespace headscope::app {
+
+PredictionAnswers::PredictionAnswers(Workers& workers, Resources& resources)
+    : unchanged_(workers,
+                 [&resources](const ModelQuestion& question, std::stop_token stop) {
+                   return studyStreams(question, resources, stop);
+                 }),
+      guesses_(workers, guess),
+      strip_(workers, foresee) {}
+
+void PredictionAnswers::askUnchanged(const Scene& scene) {
+  if (changesModel(scene.setup))
+    unchanged_.ask(unchangedQuestion(scene.setup), Lane::back);
+  else
+    unchanged_.cancel();
+}
+
+void PredictionAnswers::ask(const Scene& scene, const ModelState& page) {
+  const Index stop = scene.cursor.model.stop < 0 ? std::ssize(page.study->layers) : scene.cursor.model.stop;
+  guesses_.ask({page.study, page.unchanged, scene.cursor.cell.query, stop}, Lane::front);
+  strip_.ask({page.study, page.unchanged, stop}, Lane::back);
+}
+
+bool PredictionAnswers::take(const Scene& scene, ModelState& page) {
+  bool any = false;
+  const auto newer = [&](auto& held, const auto& answer) {
+    if (auto now = answer.current(); now != held) {
+      held = std::move(now);
+      any = true;
+    }
+  };
+  newer(page.guesses, guesses_);
+  newer(page.strip, strip_);
+  const auto streams = unchanged_.current();
+  const bool wanted = streams && streams->value && changesModel(scene.setup) &&
+                      streams->request == unchangedQuestion(scene.setup);
+  if (wanted != (page.unchanged != nullptr) || (wanted && page.unchanged.get() != &*streams->value)) {
+    page.unchanged = wanted ? std::shared_ptr<const StreamStudy>(streams, &*streams->value) : nullptr;
+    any = true;
+  }
+  return any;
+}
+
+void PredictionAnswers::cancel() {
+  guesses_.cancel();
+  strip_.cancel();
+}
+
+void PredictionAnswers::forget() {
+  unchanged_.forget();
+  guesses_.forget();
+  strip_.forget();
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <vector>
+
+#include "app/widgets/actions.h"
+#include "app/widgets/view.h"
+
+namespace headscope::app {
+
+/// Every choice and switch of the document as an action, so that the list of actions knows them too.
+std::vector<Action> fieldActions(View& view);
+
+}  // namespace headscope::app

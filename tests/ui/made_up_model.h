@@ -1,0 +1,36 @@
+#pragma once
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "tests/attention/models/made_up_checkpoint.h"
+#include "tests/attention/models/tokenizer_json.h"
+#include "tests/support/ui_driver.h"
+
+namespace headscope::test {
+
+/// The folder of a family's made-up model, by the name of plainModels().
+inline attention::test::MadeUpCheckpoint madeUpFolder(const std::string& name) {
+  using attention::test::PlainModel;
+  const std::vector<PlainModel> models = attention::test::plainModels();
+  const auto model = std::ranges::find(models, name, &PlainModel::name);
+  attention::test::MadeUpTensors tensors(attention::DType::F32, 5);
+  (void)model->run(tensors, {1, 2, 3});
+  return attention::test::MadeUpCheckpoint(model->config, tensors.file());
+}
+
+/// Opens it with a tokenizer of letters, on the five tokens of "abcad" where it reads text, in a window of
+/// 1920 × 1080. Throws
+/// std::runtime_error with the window's message where it doesn't open.
+inline void openMadeUp(UiDriver& ui, const attention::test::MadeUpCheckpoint& folder) {
+  putFile(folder / "tokenizer.json", attention::test::bytePairJson({"a", "b", "c", "d"}).dump());
+  ui.resize(1920, 1080);
+  ui.drop({folder.path().string()});
+  ui.draw();
+  if (!ui.scene().setup.subject.opened) throw std::runtime_error(ui.view().messages.error);
+  if (ui.has("text")) ui.replaceText("text", "abcad");
+  ui.draw();
+}
+
+}  // namespace headscope::test
