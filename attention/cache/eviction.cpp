@@ -98,8 +98,8 @@ EvictionRun runEviction(const AttentionResult& full, Index kvHeads, const Evicti
                         const std::stop_token& stop, std::span<const float> learnedSinks) {
   const Index heads = full.scores.count(), n = full.scores.rows();
   require(full.scores.cols() == n,
-          fmt::format("{} queries over {} keys can't be decoded one by one", n, full.scores.cols()));
-  require(rules.budget >= 1, fmt::format("a budget of {} entries, expected at least 1", rules.budget));
+          fmt::format("found {} queries over {} keys, expected one query per key", n, full.scores.cols()));
+  require(rules.budget >= 1, fmt::format("the budget is {} entries, expected at least 1", rules.budget));
   EvictionRun run;
   run.kvHeads = kvHeads;
   run.tokens = n;

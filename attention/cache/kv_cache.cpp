@@ -19,7 +19,7 @@ const AttentionConfig& requireCacheable(const AttentionConfig& config, Index cap
   require(capacity >= 0, fmt::format("cache capacity is {}, expected at least 0", capacity));
   require(kvCacheBytes(config.kvHeads, config.headDim, capacity, sizeof(float)) <=
               static_cast<std::uint64_t>(std::numeric_limits<Index>::max()),
-          fmt::format("a cache of {} tokens overflows", capacity));
+          fmt::format("a cache of {} tokens is too large to address", capacity));
   return config;
 }
 
@@ -61,7 +61,7 @@ void KvCache::write(kernels::Buffer& to, Index kvHead, const Eigen::Ref<const Ma
 
 Matrix KvCache::read(const kernels::Buffer& from, Index kvHead) const {
   require(kvHead >= 0 && kvHead < config_.kvHeads,
-          fmt::format("kv head {} asked for, expected below {}", kvHead, config_.kvHeads));
+          fmt::format("kv head is {}, expected below {}", kvHead, config_.kvHeads));
   return visitNumbers(type_, from.data(), [&]<typename Number>(const Number* numbers) -> Matrix {
     numbers += kvHead * capacity_ * config_.headDim;
     return Eigen::Map<const Numbers<Number>>(numbers, length_, config_.headDim).template cast<float>();
@@ -126,7 +126,7 @@ AttentionResult KvCache::appendHeads(AttentionConfig config, Stack q, const Stac
   const Index n = q.rows();
   require(
       config.heads == config_.heads && config.kvHeads == config_.kvHeads && config.headDim == config_.headDim,
-      "a cache takes heads of the sizes it was made for");
+      "the heads have other sizes than the cache's");
   require(q.count() == config.heads && q.cols() == config.headDim,
           fmt::format("queries are [{}, {}, {}], expected [{}, n, {}]", q.count(), n, q.cols(), config.heads,
                       config.headDim));
@@ -153,7 +153,7 @@ AttentionResult KvCache::appendHeads(AttentionConfig config, Stack q, const Stac
 
 void KvCache::requireRoom(Index tokens) const {
   require(tokens <= capacity_ - length_,
-          fmt::format("{} tokens for a cache that holds {} of {}: only {} more fit", tokens, length_,
+          fmt::format("found {} new tokens, but the cache holds {} of {}: only {} more fit", tokens, length_,
                       capacity_, capacity_ - length_));
 }
 

@@ -110,9 +110,10 @@ Matrix latentDirections(const Linear& keys, const Linear& values, Index latentDi
                         const std::stop_token& stop) {
   const Index d = keys.weight.cols(), outputs = keys.weight.rows() + values.weight.rows();
   require(values.weight.cols() == d,
-          fmt::format("keys are made of {} dimensions and values of {}", d, values.weight.cols()));
+          fmt::format("keys are computed from {} dimensions and values from {}, expected the same number", d,
+                      values.weight.cols()));
   require(latentDim >= 1 && latentDim <= d,
-          fmt::format("a latent of {} dimensions, expected 1 to {}", latentDim, d));
+          fmt::format("the latent has {} dimensions, expected 1 to {}", latentDim, d));
   const Index side = std::min(d, outputs);
   if (side > kMostSide || (side > kSmallSide && leadingBlock(latentDim, side) <= side / 2))
     return leadingDirections(keys, values, latentDim, stop);
@@ -137,11 +138,12 @@ Matrix latentDirections(const Linear& keys, const Linear& values, Index latentDi
 Matrix rotaryDirections(const Linear& queries, const Linear& keys, Index kvHeads, Index headDim,
                         const Matrix& positions, Index rotaryDim) {
   const Index half = positions.cols() / 2, outputs = kvHeads * headDim;
-  require(keys.weight.rows() == outputs && queries.weight.rows() % outputs == 0 && 2 * half <= headDim,
-          fmt::format("{} keys and {} queries for {} kv heads of {}, {} of them turned", keys.weight.rows(),
-                      queries.weight.rows(), kvHeads, headDim, 2 * half));
+  require(
+      keys.weight.rows() == outputs && queries.weight.rows() % outputs == 0 && 2 * half <= headDim,
+      fmt::format("{} key rows and {} query rows don't fit {} kv heads of {} dimensions, {} of them rotated",
+                  keys.weight.rows(), queries.weight.rows(), kvHeads, headDim, 2 * half));
   require(rotaryDim >= 0 && rotaryDim % 2 == 0 && rotaryDim <= 2 * half * kvHeads,
-          fmt::format("a rotary key of {} dimensions, expected an even number up to {}", rotaryDim,
+          fmt::format("the rotary key has {} dimensions, expected an even number up to {}", rotaryDim,
                       2 * half * kvHeads));
   Matrix directions = Matrix::Zero(outputs, rotaryDim);
   if (rotaryDim == 0) return directions;

@@ -46,9 +46,9 @@ std::string problemOf(const PagedRequest& request, const std::vector<PagedReques
   if (request.arrives < 0 || request.arrives > kMaxScheduleStep)
     return fmt::format("arrives at step {}, expected 0 to {}", request.arrives, kMaxScheduleStep);
   if (request.prompt < 1 || request.prompt > kMaxRequestTokens)
-    return fmt::format("a prompt of {} tokens, expected 1 to {}", request.prompt, kMaxRequestTokens);
+    return fmt::format("the prompt has {} tokens, expected 1 to {}", request.prompt, kMaxRequestTokens);
   if (request.answer < 0 || request.answer > kMaxRequestTokens)
-    return fmt::format("an answer of {} tokens, expected 0 to {}", request.answer, kMaxRequestTokens);
+    return fmt::format("the answer has {} tokens, expected 0 to {}", request.answer, kMaxRequestTokens);
   if (request.shared == 0 && request.with < 0) return {};
   if (request.with < 0 || request.with >= static_cast<Index>(earlier.size()))
     return fmt::format("shares with request {}, expected one of the {} before it", request.with + 1,

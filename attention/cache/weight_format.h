@@ -48,10 +48,10 @@ struct WeightFormatRow {
 };
 
 /// GGUF files of several types: what llama.cpp's quantize publishes for Llama-3.1-8B.
-inline constexpr std::string_view kMixed = "GGUF, several types: bits a weight of Llama-3.1-8B";
+inline constexpr std::string_view kMixed = "GGUF, several types; bits per weight of Llama-3.1-8B";
 
 inline constexpr std::array<WeightFormatRow, 22> kWeightFormats{{
-    {"published", 16, WeightFormatRow::Covers::all, MathFormat::bf16, "as the model's files have them"},
+    {"published", 16, WeightFormatRow::Covers::all, MathFormat::bf16, "as stored in the model's files"},
     {"fp32", 32, WeightFormatRow::Covers::all, MathFormat::fp32, ""},
     {"fp16", 16, WeightFormatRow::Covers::all, MathFormat::fp16, ""},
     {"bf16", 16, WeightFormatRow::Covers::all, MathFormat::bf16, ""},
@@ -66,7 +66,7 @@ inline constexpr std::array<WeightFormatRow, 22> kWeightFormats{{
     {"nf4", 4 + 8.0 / 64 + 32.0 / (64 * 256), WeightFormatRow::Covers::layers, MathFormat::bf16,
      "bitsandbytes, groups of 64 with scales of 8 bits (Dettmers et al. 2023, QLoRA, section 3)"},
     {"mxfp4", 4 + 8.0 / 32, WeightFormatRow::Covers::experts, MathFormat::bf16,
-     "groups of 32 with a scale of 8 bits (OCP Microscaling 1.0); of gpt-oss the experts"},
+     "groups of 32 with an 8-bit scale (OCP Microscaling 1.0); in gpt-oss, only the experts"},
     {"nvfp4", 4 + 8.0 / 16, WeightFormatRow::Covers::layers, MathFormat::fp4,
      "groups of 16 with a scale of 8 bits"},
     {"q8_0", 8.5, WeightFormatRow::Covers::all, MathFormat::fp16, "GGUF: 34 B for 32 weights"},

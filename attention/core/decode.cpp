@@ -50,8 +50,8 @@ void requireCache(const AttentionConfig& config, const CacheView& cache, const S
           fmt::format("q is [{}, {}, {}], expected [{}, 1, {}]", q.count(), q.rows(), q.cols(), config.heads,
                       config.headDim));
   require(cache.length >= 0 && (config.kvHeads == 1 || cache.headStride >= cache.length * config.headDim),
-          fmt::format("kv heads of {} lie {} numbers apart", shapeText(cache.length, config.headDim),
-                      cache.headStride));
+          fmt::format("kv heads of {} are {} numbers apart, expected no overlap",
+                      shapeText(cache.length, config.headDim), cache.headStride));
 }
 
 /// Softmax of all parts of one head put together.

@@ -39,7 +39,7 @@ void requireFits(const HeadField& field) {
   const Status status = validate(config);
   require(status.ok(), status ? "" : status.error().message);
   require(field.head >= 0 && field.head < config.heads,
-          fmt::format("head {} asked for, expected below {}", field.head, config.heads));
+          fmt::format("head is {}, expected below {}", field.head, config.heads));
   require(
       field.q.cols() == config.headDim && field.k.cols() == config.headDim,
       fmt::format("q is {} and k {}, expected [n, {}] and [m, {}]", shapeText(field.q.rows(), field.q.cols()),
@@ -254,8 +254,8 @@ struct HeadMap::State {
     require(part.factor > 0 && std::has_single_bit(asSize(part.factor)) && part.row >= 0 && part.key >= 0 &&
                 part.rows >= 0 && part.keys >= 0 && part.row % part.factor == 0 &&
                 part.key % part.factor == 0 && part.row <= n() && part.key <= m(),
-            fmt::format("rows from {} and keys from {} pooled by {} are not a part of {}", part.row, part.key,
-                        part.factor, shapeText(n(), m())));
+            fmt::format("rows from {} and keys from {}, pooled by {}, aren't in the map of {}", part.row,
+                        part.key, part.factor, shapeText(n(), m())));
     return {part.row, part.key, std::min(part.rows, n() - part.row), std::min(part.keys, m() - part.key),
             part.factor};
   }

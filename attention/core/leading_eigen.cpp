@@ -92,7 +92,7 @@ Index leadingBlock(Index count, Index side) {
 std::optional<LeadingEigen> leadingEigen(const Matrix& gram, Index count, const std::stop_token& stop) {
   const Index side = gram.rows();
   require(gram.cols() == side && count >= 1 && count <= side,
-          fmt::format("{} eigenvectors of a matrix {} × {}", count, side, gram.cols()));
+          fmt::format("{} eigenvectors were requested of a {} × {} matrix", count, side, gram.cols()));
   Random random(1);
   Matrix rows(leadingBlock(count, side), side);
   for (Index i = 0; i < rows.size(); ++i) rows.data()[i] = random.gaussian();

@@ -33,7 +33,7 @@ Eigen::RowVectorXf t5HeadValues(const BucketBias& bias, Index head) {
 }  // namespace
 
 Matrix sinusoidalPositions(Index first, Index count, Index dim) {
-  require(count >= 0 && dim >= 1, "sinusoidal positions of shape " + shapeText(count, dim) + " asked for");
+  require(count >= 0 && dim >= 1, "sinusoidal positions can't have the shape " + shapeText(count, dim));
   Matrix encoding(count, dim);
   for (Index d = 0; d < dim; ++d) {
     const Index pair = d - d % 2;
@@ -82,7 +82,7 @@ void applyRope(MutableMatrixView x, Index first, double theta) {
 }
 
 std::vector<float> alibiSlopes(Index heads) {
-  require(heads >= 1, fmt::format("ALiBi slopes for {} heads asked for", heads));
+  require(heads >= 1, fmt::format("ALiBi slopes were requested for {} heads, expected at least 1", heads));
   const auto power = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(heads)));
   std::vector<float> slopes = geometricSlopes(power);
   if (power == heads) return slopes;

@@ -13,7 +13,7 @@ namespace headscope::attention {
 namespace {
 
 void requireIndex(const char* name, Index index, Index count) {
-  require(index >= 0 && index < count, fmt::format("{} {} asked for, expected below {}", name, index, count));
+  require(index >= 0 && index < count, fmt::format("{} is {}, expected below {}", name, index, count));
 }
 
 }  // namespace

@@ -139,7 +139,7 @@ Array Array::pick(std::size_t axis, Index place) const {
 }
 
 Array Array::slice(std::size_t axis, Index first, Index count, Index step) const {
-  require(!computed_ && axis < rank(), "a view of what is computed, or of an axis that isn't there");
+  require(!computed_ && axis < rank(), "a view needs stored values and an existing axis");
   const bool inside = count == 0 || (first >= 0 && first < shape_[axis] && first + (count - 1) * step >= 0 &&
                                      first + (count - 1) * step < shape_[axis]);
   require(inside, "a view beyond " + shapeText(shape_));
@@ -152,7 +152,7 @@ Array Array::slice(std::size_t axis, Index first, Index count, Index step) const
 }
 
 Array Array::withAxis(std::size_t axis) const {
-  require(!computed_ && axis <= rank() && rank() < kMaxRank, "an axis more than an array can have");
+  require(!computed_ && axis <= rank() && rank() < kMaxRank, "the array already has the most axes possible");
   Array more = *this;
   more.shape_.insert(more.shape_.begin() + static_cast<std::ptrdiff_t>(axis), 1);
   more.strides_.insert(more.strides_.begin() + static_cast<std::ptrdiff_t>(axis), 0);
@@ -160,7 +160,7 @@ Array Array::withAxis(std::size_t axis) const {
 }
 
 Array Array::transposed(const std::vector<std::size_t>& order) const {
-  require(!computed_ && order.size() == rank(), "an order of other axes than " + shapeText(shape_));
+  require(!computed_ && order.size() == rank(), "the order doesn't name the axes of " + shapeText(shape_));
   Array turned = *this;
   for (std::size_t axis = 0; axis < order.size(); ++axis) {
     turned.shape_[axis] = shape_[order[axis]];

@@ -18,7 +18,7 @@ bool equals(double a, double b) {
 void refuseNaN(const double* values, Index count) {
   bool any = false;
   for (Index i = 0; i < count; ++i) any |= std::isnan(values[i]);
-  if (any) throw EvaluationFault{"a condition meets NaN, which is neither true nor false"};
+  if (any) throw EvaluationFault{"a condition contains NaN, which is neither true nor false"};
 }
 
 template <typename F>

@@ -52,7 +52,7 @@ class Walker {
       case Kind::text:
         break;
     }
-    throw EvaluationFault{"found a text, expected a value"};
+    throw EvaluationFault{"found text, expected a value"};
   }
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 void refuse(double value, const char* what) {
   if (std::isnan(value))
-    throw EvaluationFault{std::string(what) + " meets NaN, which is neither true nor false"};
+    throw EvaluationFault{std::string(what) + " contains NaN, which is neither true nor false"};
 }
 
 // Each takes the values of one axis in turn and then says what they come to.
@@ -156,7 +156,7 @@ Array folded(Evaluation& run, const Array& of, std::optional<std::size_t> axis, 
   const bool needsOne = fold == Fold::mean || fold == Fold::deviation || fold == Fold::least ||
                         fold == Fold::most || fold == Fold::leastAt || fold == Fold::mostAt;
   if (needsOne && Axes(of, axis).length == 0)
-    throw EvaluationFault{shapeText(of.shape()) + " has nothing of which one could be taken"};
+    throw EvaluationFault{shapeText(of.shape()) + " is empty, expected at least one value"};
   switch (fold) {
     case Fold::sum:
       return foldBy<Sum>(run, of, axis);

@@ -42,9 +42,9 @@ void ExpressionLexer::read() {
     next_.end = at_;
     return;
   }
-  if (c == '=') throw ExpressionFault{"= is not an operator; compare values by ==", at_};
+  if (c == '=') throw ExpressionFault{"= is not an operator; compare values with ==", at_};
   if (c == '&' || c == '|')
-    throw ExpressionFault{std::string(1, c) + " is not an operator; join conditions by && and ||", at_};
+    throw ExpressionFault{std::string(1, c) + " is not an operator; join conditions with && or ||", at_};
   const std::size_t length = std::max<std::size_t>(decodeUtf8(text_, at_).length, 1);
   throw ExpressionFault{quotedText(text_.substr(at_, length)) + " is not allowed in an expression", at_};
 }
@@ -82,7 +82,7 @@ void ExpressionLexer::readName() {
     ++at_;
   }
   if (at_ < text_.size() && text_[at_] == '.')
-    throw ExpressionFault{"a name is expected after the point", at_ + 1};
+    throw ExpressionFault{"expected a name after the point", at_ + 1};
   next_.kind = ExpressionTokenKind::name;
   next_.word = text_.substr(begin, at_ - begin);
   next_.end = at_;

@@ -38,8 +38,7 @@ Array ranks(Evaluation& run, const Array& of) {
   for (Index i = 0; i < valueCount(stack); ++i) {
     run.visit(rows * cols * std::max<Index>(std::min(rows, cols), 1));
     const Doubles matrix = Eigen::Map<const Doubles>(values.data() + i * rows * cols, rows, cols);
-    if (!matrix.allFinite())
-      throw EvaluationFault{"rank meets numbers that are not finite: no matrix has them"};
+    if (!matrix.allFinite()) throw EvaluationFault{"rank needs finite numbers, found infinity or NaN"};
     found.push_back(matrix.size() == 0
                         ? 0
                         : static_cast<double>(numericalRank(singularValues(matrix), std::max(rows, cols))));

@@ -96,7 +96,7 @@ ExpressionNode ExpressionParser::readComparison() {
     if (!begun && takeSymbol(symbol)) join(node, begun, how, readSum());
   for (const auto& [symbol, how] : kComparisons)
     if (begun && lexer_.sees(symbol))
-      throw ExpressionFault{"one comparison follows another; join two of them by &&", lexer_.peek().begin};
+      throw ExpressionFault{"found two comparisons in a row; join them with &&", lexer_.peek().begin};
   return node;
 }
 
@@ -212,7 +212,7 @@ ExpressionNode ExpressionParser::readPrimary() {
     return node;
   }
   if (lexer_.peek().kind == ExpressionTokenKind::text)
-    throw ExpressionFault{"a text is allowed only as an argument of a function", lexer_.peek().begin};
+    throw ExpressionFault{"text in quotes is allowed only as an argument of a function", lexer_.peek().begin};
   const bool value =
       lexer_.peek().kind == ExpressionTokenKind::number || lexer_.peek().kind == ExpressionTokenKind::name;
   if (!value) failAtNext("a value");

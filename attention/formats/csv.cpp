@@ -51,7 +51,7 @@ class TableBuilder {
   }
 
   Result<Table> finish() {
-    if (names_.empty()) return Error{"holds no row of numbers"};
+    if (names_.empty()) return Error{"has no row of numbers"};
     const bool named = namesByHeader_ || (width_ > 1 && textInFirst_ && !numbersInFirst_);
     if (!named && badLine_) return badCell(*badLine_, 0, badText_);
     const auto rows = static_cast<Index>(names_.size());

@@ -96,7 +96,7 @@ bool JsonCursor::next() {
     if (c != ',') return fail(fmt::format("a comma or \"{}\"", level.close));
     ++at_;
     // Only another member or item may stand behind a comma.
-    if (peek() == level.close) return fail("another one after the comma");
+    if (peek() == level.close) return fail("another item after the comma");
   }
   level.first = false;
   return true;
@@ -160,7 +160,7 @@ bool JsonCursor::unescapeOne(std::string& buffer) {
   const char c = ++at_ < text_.size() ? text_[at_] : '\0';
   if (c != 'u') {
     const std::size_t which = kNames.find(c);
-    if (c == '\0' || which == std::string_view::npos) return at_ = begin, fail("an escape of JSON");
+    if (c == '\0' || which == std::string_view::npos) return at_ = begin, fail("a JSON escape");
     buffer += kValues[which];
     ++at_;
     return true;
@@ -235,7 +235,7 @@ bool JsonCursor::skip(std::string_view& value) {
       if (c == '{' || c == '[') ++depth;
       if ((c == '}' || c == ']') && --depth == 0) break;
     }
-    if (depth > 0) return fail("the end of what was begun");
+    if (depth > 0) return fail("the end of the open object or list");
   } else if (first == '"') {
     if (!skipString()) return false;
   } else if (!word(value)) {

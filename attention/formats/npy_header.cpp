@@ -123,7 +123,7 @@ std::string tupleText(const std::vector<std::uint64_t>& shape) {
 Result<std::string_view> findHeader(std::span<const std::uint8_t> start, std::uint64_t fileSize) {
   const std::string_view text(reinterpret_cast<const char*>(start.data()), start.size());
   if (text.substr(0, kMagic.size()) != kMagic) return Error{"does not begin as a .npy file does"};
-  if (start.size() < kMagic.size() + 2) return Error{"ends before its version"};
+  if (start.size() < kMagic.size() + 2) return Error{"ends before its version number"};
   const int major = start[6], minor = start[7];
   if (major < 1 || major > 3 || minor != 0) {
     return Error{fmt::format("has version {}.{} of the .npy format, expected 1.0, 2.0 or 3.0", major, minor)};
@@ -132,11 +132,11 @@ Result<std::string_view> findHeader(std::span<const std::uint8_t> start, std::ui
   if (start.size() < prefix) return Error{"ends before its header"};
   const std::size_t length = major == 1 ? load<std::uint16_t>(&start[8]) : load<std::uint32_t>(&start[8]);
   if (length > fileSize - prefix) {
-    return Error{fmt::format("announces a header of {} bytes in a file of {}", length, fileSize)};
+    return Error{fmt::format("declares a header of {} bytes, but the file has {}", length, fileSize)};
   }
   if (length > start.size() - prefix) {
     return Error{
-        fmt::format("announces a header of {} bytes, expected at most {}", length, start.size() - prefix)};
+        fmt::format("declares a header of {} bytes, expected at most {}", length, start.size() - prefix)};
   }
   return text.substr(prefix, length);
 }

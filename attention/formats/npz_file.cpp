@@ -144,7 +144,7 @@ Result<NpzFile> NpzFile::open(const std::filesystem::path& path) {
   const auto& members = file.archive_.members();
   for (const auto& member : members)
     if (member.name == "data.pkl" || member.name.ends_with("/data.pkl"))
-      return fileError(path, "is a pickle of PyTorch, " + savePickleInstead(path));
+      return fileError(path, "is a PyTorch pickle, " + savePickleInstead(path));
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (!members[i].name.ends_with(kEnding)) continue;
     const std::string name = members[i].name.substr(0, members[i].name.size() - kEnding.size());
@@ -180,8 +180,8 @@ std::string savePickleInstead(const std::filesystem::path& path) {
   const std::string from = shownPath(path.filename());
   const std::string to = shownPath(path.filename().replace_extension(".npz"));
   return fmt::format(
-      "which may hold instructions beside its data and isn't read: save it in Python by import numpy, torch; "
-      "x = torch.load(\"{}\", map_location=\"cpu\", weights_only=True); "
+      "which can contain code, so it isn't read; in Python, run import numpy, torch; x = torch.load(\"{}\", "
+      "map_location=\"cpu\", weights_only=True); "
       "x = x if isinstance(x, dict) else {{f\"attention.{{i}}\": t for i, t in enumerate(x)}}; "
       "numpy.savez(\"{}\", **{{name: t.detach().float().numpy() for name, t in x.items()}})",
       from, to);

@@ -46,7 +46,7 @@ struct Source {
 }  // namespace
 
 Status writeNpz(const std::filesystem::path& path, const std::vector<NpzArray>& arrays) {
-  const Error failed{"the archive can't be put together in memory"};
+  const Error failed{"the archive can't be built in memory"};
   std::vector<std::vector<std::uint8_t>> files;
   for (const NpzArray& array : arrays) files.push_back(npyOf(array));
   Source made{zip_source_buffer_create(nullptr, 0, 0, nullptr)};

@@ -211,11 +211,11 @@ Result<std::uint64_t> safetensorsHeaderSize(std::span<const std::uint8_t> start,
   std::uint64_t size = 0;
   std::memcpy(&size, start.data(), kHeaderLengthBytes);
   if (size > kMaxHeader) {
-    return Error{fmt::format("{}: announces a header of {} bytes, expected at most {} in a safetensors file",
+    return Error{fmt::format("{}: declares a header of {} bytes, expected at most {} in a safetensors file",
                              name, size, kMaxHeader)};
   }
   if (size > fileSize - kHeaderLengthBytes) {
-    return Error{fmt::format("{}: announces a header of {} bytes in a file of {}", name, size, found)};
+    return Error{fmt::format("{}: declares a header of {} bytes, but the file has {}", name, size, found)};
   }
   return size;
 }
@@ -249,7 +249,7 @@ Result<SafetensorsLayout> readSafetensorsHeader(const RegularFile& file, const s
     if (!header) return header.error();
     return SafetensorsLayout{*std::move(header), dataBegin};
   } catch (const std::bad_alloc&) {
-    return Error{name + ": has a header that there is not enough memory for"};
+    return Error{name + ": not enough memory for its header"};
   }
 }
 

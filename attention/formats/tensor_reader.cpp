@@ -38,7 +38,7 @@ Result<const TensorEntry*> TensorReader::get(const std::string& tensor, std::siz
 Status TensorReader::take(const std::string& tensor, std::uint64_t bytes) {
   if (bytes > budget_ - taken_)
     return Error{fmt::format("{} takes {} bytes of memory, expected at most {}{}", at(tensor), bytes,
-                             budget_ - taken_, taken_ > 0 ? " beside the tensors before it" : "")};
+                             budget_ - taken_, taken_ > 0 ? " after the tensors before it" : "")};
   taken_ += bytes;
   return success();
 }
@@ -82,7 +82,7 @@ Status TensorReader::checkNames(const std::vector<std::string_view>& passedOver)
                        std::find(passedOver.begin(), passedOver.end(), tensor) != passedOver.end();
     if (known) continue;
     const std::string near = suggestion(tensor, {asked_.begin(), asked_.end()});
-    return Error{at(tensor) + " is none that is read" +
+    return Error{at(tensor) + " is not a tensor of this file format" +
                  (near.empty() ? fmt::format(", expected one of {}", fmt::join(asked_, ", ")) : near)};
   }
   return success();

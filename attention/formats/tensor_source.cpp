@@ -23,7 +23,7 @@ bool beginsWith(std::span<const std::uint8_t> bytes, std::string_view text) {
 Status checkOtherFormats(std::span<const std::uint8_t> begin, const std::filesystem::path& path) {
   // Pickles of protocol 2 with the number that PyTorch wrote in front until 1.6.
   if (beginsWith(begin, "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46"))
-    return fileError(path, "is a pickle of PyTorch, " + savePickleInstead(path));
+    return fileError(path, "is a PyTorch pickle, " + savePickleInstead(path));
   if (beginsWith(begin, "GGUF"))
     return fileError(path, "is a GGUF file, expected safetensors or NumPy's .npz");
   return success();

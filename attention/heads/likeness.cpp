@@ -115,7 +115,7 @@ Matrix evenlySpacedRows(const MatrixView& weights, Index most) {
 
 std::vector<Index> likenessOrder(const Matrix& likeness) {
   require(likeness.rows() == likeness.cols(),
-          "a likeness of heads is square, found " + shapeText(likeness.rows(), likeness.cols()));
+          "a similarity matrix of heads is square, found " + shapeText(likeness.rows(), likeness.cols()));
   std::vector<Members> clusters;
   for (Index head = 0; head < likeness.rows(); ++head) clusters.push_back({head});
   while (clusters.size() > 1) {

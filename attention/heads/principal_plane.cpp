@@ -39,7 +39,7 @@ void pointUp(Row& direction) {
 }  // namespace
 
 Plane principalPlane(const Eigen::Ref<const Matrix>& points) {
-  require(points.rows() > 0 && points.cols() > 0, "a plane through no points was asked for");
+  require(points.rows() > 0 && points.cols() > 0, "a plane needs at least one point");
   const Index dim = points.cols();
   const Index n = dim > kMostPlanePoints ? std::min(points.rows(), kMostPlanePoints) : points.rows();
   const Row mean = points.cast<double>().colwise().mean();
@@ -79,8 +79,8 @@ Plane principalPlane(const Eigen::Ref<const Matrix>& points) {
 
 Plane planeOfDimensions(Index dim, Index first, Index second) {
   require(first >= 0 && second >= 0 && first < dim && second < dim,
-          "a plane of dimensions " + std::to_string(first) + " and " + std::to_string(second) + " of " +
-              std::to_string(dim) + " was asked for");
+          "the plane's dimensions are " + std::to_string(first) + " and " + std::to_string(second) +
+              ", expected two below " + std::to_string(dim));
   Plane plane;
   plane.mean = Eigen::RowVectorXf::Zero(dim);
   plane.first = Eigen::RowVectorXf::Unit(dim, first);

@@ -103,8 +103,8 @@ std::string omittedReason(const Layer& layer, const MaskGeometry& geometry) {
   if (!layer.on) return "switched off";
   // Sequences have no kv heads.
   if (layer.sequences && !layer.sequences->contains(geometry.sequence, -1))
-    return fmt::format("for other sequences than {}", geometry.sequence);
-  if (layer.heads && !namesAHead(*layer.heads, geometry)) return "for none of the heads there are";
+    return fmt::format("for sequences other than {}", geometry.sequence);
+  if (layer.heads && !namesAHead(*layer.heads, geometry)) return "for heads that don't exist";
   if (layer.isGroup()) {
     std::string first;
     for (const Layer& inner : layer.group) {
@@ -138,7 +138,7 @@ bool comparesPositions(const MaskLayers& layers) {
 }
 
 std::string positionRule(Index queries, Index keys, Index cacheLength) {
-  return fmt::format("positions decide: causal is j ≤ i; with {} over {} the first query is at i = {}",
+  return fmt::format("causal masks compare positions, j ≤ i; with {} over {}, the first query is at i = {}",
                      counted(queries, "query"), counted(keys, "key"), cacheLength);
 }
 

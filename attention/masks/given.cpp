@@ -29,7 +29,7 @@ Status checkPositions(const Positions& positions, Index end, const char* what, c
 }
 
 Result<std::vector<KeyRun>> givenSpans(const Argument& given, Index keys, const std::string& title) {
-  if (given.values.size() % 2 != 0) return Error{title + " hold a span without a last position"};
+  if (given.values.size() % 2 != 0) return Error{title + " contain a span without a last position"};
   std::vector<KeyRun> spans;
   for (std::size_t k = 0; k < given.values.size(); k += 2) {
     const Index first = given.values[k], last = given.values[k + 1];

@@ -5,7 +5,7 @@
 namespace headscope::attention {
 
 void limitCode(Index found, Index most, const std::string& what) {
-  if (found > most) throw CodeLimit(fmt::format("{} {}, code holds at most {}", what, found, most));
+  if (found > most) throw CodeLimit(fmt::format("{} {}, expected at most {} for code", what, found, most));
 }
 
 std::string TableSource::filled(const std::string& shape, const char* type,

@@ -86,8 +86,9 @@ class Resolver {
       const ParameterInfo& parameter = info.parameters[k];
       const bool given = k < use.arguments.size() && use.arguments[k];
       if (given || !parameter.fromText) continue;
-      return Error{fmt::format("{} without its {}, which would be read off the whole text; expected {}({}=…)",
-                               found, parameter.name, info.name, parameter.name)};
+      return Error{
+          fmt::format("{} without its {}, which is otherwise taken from the whole text; expected {}({}=…)",
+                      found, parameter.name, info.name, parameter.name)};
     }
     return success();
   }

@@ -88,9 +88,9 @@ Status checkRun(const Model& model, const PassResult& run, Index row, const Answ
   };
   if (std::ssize(run.layers) != config.layerCount() || run.embedded.size() == 0 ||
       !std::ranges::all_of(run.layers, kept))
-    return Error{"the run didn't keep what every piece added"};
+    return Error{"the run didn't keep the output of every piece"};
   if (row < 0 || row >= run.stream.rows())
-    return Error{fmt::format("row {} of a run of {} is asked for", row, run.stream.rows())};
+    return Error{fmt::format("row {} was requested of a run of {}", row, run.stream.rows())};
   return success();
 }
 

@@ -77,7 +77,7 @@ Error withoutWeights(const std::filesystem::path& folder) {
     return fileError(folder, "has its weights in " + pickle + ", a pickle, which could run any code; " +
                                  expected + ", as save_pretrained(…, safe_serialization=True) writes it");
   if (!gguf.empty())
-    return fileError(folder, "has its weights in " + gguf + ", which opens by its own name; " + expected);
+    return fileError(folder, "has its weights in " + gguf + ", which you can open directly; " + expected);
   return fileError(folder, "has no weights, " + expected);
 }
 
@@ -90,7 +90,7 @@ std::uint64_t TensorView::numbers() const {
 }
 
 Status TensorView::read(std::uint64_t first, std::span<float> values, const std::string& name) const {
-  require(type.has_value(), name + " has numbers of a kind that isn't read");
+  require(type.has_value(), name + " has numbers of an unsupported type");
   const std::uint8_t* const from = data + kernels::weightBytes(*type, first);
   if (*type == WeightType::f64) return convertToFloats(DType::F64, {from, 8 * values.size()}, values, name);
   kernels::unpackWeights(*type, from, values.size(), values.data(),
@@ -140,7 +140,7 @@ Status Checkpoint::addShards(const std::filesystem::path& index) {
     const auto found = tensors.find(tensor);
     if (found == tensors.end())
       return fileError(index, "says tensor " + quotedText(tensor) + " is in " + quotedText(shard) +
-                                  ", where there is none");
+                                  ", which doesn't have it");
     tensors_.emplace(tensor, found->second);
   }
   for (const auto& [shard, tensors] : shards)

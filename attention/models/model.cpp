@@ -115,7 +115,7 @@ Result<Model> Model::of(Checkpoint checkpoint, ModelConfig config, const TensorN
 Model Model::made(ModelConfig config, ModelWeights weights, std::shared_ptr<const void> owner,
                   std::shared_ptr<const Model> of) {
   require(weights.embedding.cols == config.modelDim && std::ssize(weights.layers) == config.layerCount(),
-          fmt::format("a model of {} layers on width {} made of {} layers and embeddings of width {}",
+          fmt::format("expected {} layers of width {}, found {} layers and embeddings of width {}",
                       config.layerCount(), config.modelDim, weights.layers.size(), weights.embedding.cols));
   config.vocabulary = weights.embedding.rows;
   Model model(Checkpoint::none(), std::move(config), std::move(weights), nullptr);
@@ -156,7 +156,7 @@ Status Model::checkTokens(std::span<const Index> ids, Index before) const {
       return Error{fmt::format("token id {} is not one of this model's 0 to {}", id, config_.vocabulary - 1)};
   const Index tokens = before + static_cast<Index>(ids.size());
   if (const auto limit = config_.positionLimit(); limit && tokens > *limit)
-    return Error{fmt::format("{} tokens, this model has {} positions", tokens, *limit)};
+    return Error{fmt::format("found {} tokens, expected at most this model's {} positions", tokens, *limit)};
   return success();
 }
 

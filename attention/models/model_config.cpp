@@ -18,7 +18,7 @@ bool isArchitecture(std::string_view text, std::string_view family) {
   return false;
 }
 
-/// By model_type or, where there is none, by the first of `architectures`.
+/// By model_type or, which doesn't have it, by the first of `architectures`.
 const Family* familyOf(const ConfigReader& json) {
   if (json.has("model_type")) {
     const std::string type = json.text("model_type", "");
@@ -55,7 +55,7 @@ void chooseGroup(const ConfigReader& json, std::string_view group, ModelConfig& 
                 " is true, expected an encoder or a decoder on its own, such as bert or llama. " +
                 std::string(kRecordInstead));
     if (!group.empty())
-      json.fail(fmt::format("{} is one stack without groups of heads: leave {} out", config.family->name,
+      json.fail(fmt::format("{} has no groups of heads: remove {}", config.family->name,
                             quotedText("#" + std::string(group))));
     return;
   }
@@ -78,7 +78,7 @@ void chooseGroup(const ConfigReader& json, std::string_view group, ModelConfig& 
 void refuseMixtures(const ConfigReader& json, const ConfigFields& fields) {
   for (const char* key : {"num_local_experts", "num_experts", "n_routed_experts"})
     if (!readsItself(fields, key) && json.size(key, 0, 0) > 0)
-      json.fail(json.at(key) + " says it is a mixture of experts, expected a model with one MLP a layer");
+      json.fail(json.at(key) + " says it is a mixture of experts, expected a model with one MLP per layer");
 }
 
 /// A decoder that is_causal: false makes two-sided (create_causal_mask of transformers), where a window's
@@ -188,10 +188,10 @@ AttentionConfig ModelConfig::attention(Index layer) const {
 
 Status ModelConfig::haveHeadsMaps() const {
   if (latent.rank == 0) return success();
-  return Error{fmt::format(
-      "Keys and values of this model are made of a latent of {} numbers, with a norm between: its heads have "
-      "no W_K and W_V of their own.",
-      latent.rank)};
+  return Error{
+      fmt::format("Keys and values of this model are computed from a latent of {} numbers after a norm, so "
+                  "its heads have no separate W_K and W_V.",
+                  latent.rank)};
 }
 
 std::string ModelConfig::maskText(Index layer) const {

@@ -100,7 +100,7 @@ Result<ModelShape> readModelShape(const std::filesystem::path& path) {
     auto shape = readModelShape(*text, shownPath(path.stem()));
     if (!shape) return shape;
     takeWeights(*shape, source->tensors);
-    shape->source = "GGUF file; weights as it has them";
+    shape->source = "GGUF file; weights as stored";
     return shape;
   }
   constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
@@ -120,7 +120,7 @@ Result<ModelShape> readModelShape(const std::filesystem::path& path) {
   } else if (*counted) {
     shape->countedBytes = (*counted)->bytes;
     shape->countedParameters = (*counted)->parameters;
-    shape->source = "config.json; weights as its safetensors files say";
+    shape->source = "config.json; weights from its safetensors files";
   }
   return shape;
 }

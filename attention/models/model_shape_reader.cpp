@@ -37,10 +37,9 @@ void refuseForeignLayers(const ConfigReader& json) {
   for (const std::string& name : json.names())
     for (const std::string_view foreign : kForeign)
       if (name.starts_with(foreign))
-        return json.fail(
-            fmt::format("{} belongs to layers that {} has and that aren't known here: what they keep "
-                        "can't be counted",
-                        json.at(name), architectureOf(json)));
+        return json.fail(fmt::format(
+            "{} belongs to layers of {} that Headscope doesn't know, so their cache can't be counted",
+            json.at(name), architectureOf(json)));
 }
 
 /// Sizes of one stack of layers, an encoder's or a decoder's.
@@ -329,7 +328,8 @@ class ShapeReader {
       shape_.notes.push_back(fmt::format("{} that {} further tokens {} not counted", countedLayers(ahead),
                                          ahead == 1 ? "predicts" : "predict", ahead == 1 ? "is" : "are"));
     if (json_.has("index_topk"))
-      shape_.notes.push_back("sparse attention reads a choice of the cached tokens; times count all of them");
+      shape_.notes.push_back(
+          "sparse attention reads only some of the cached tokens; times count all of them");
   }
   static std::string countedLayers(Index count) {
     return count == 1 ? "a layer" : fmt::format("{} layers", count);
@@ -369,7 +369,7 @@ Result<ModelShape> readModelShape(std::string_view text, const std::string& name
   const std::string& assumed = reader.sizes().assumed();
   if (!assumed.empty()) shape.notes.insert(shape.notes.begin(), "the file does not say " + assumed);
   if (!key.empty() && (root->has("vision_config") || root->has("audio_config")))
-    shape.notes.push_back("the text model alone is counted, without what sees or hears");
+    shape.notes.push_back("only the text model is counted, without vision and audio");
   if (!type)
     shape.notes.insert(shape.notes.begin(), architectureOf(key.empty() ? *root : json) +
                                                 " is not known: counted as an ordinary decoder");

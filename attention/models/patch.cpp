@@ -86,14 +86,14 @@ bool ofKeys(Piece piece) {
 /// partners, there are as many.
 Status checkTokens(const std::vector<Index>* partners, Index tokens, Index recorded) {
   if (!partners && recorded != tokens)
-    return Error{fmt::format("the run that is patched from has {} tokens, expected {} as the text has",
-                             recorded, tokens)};
+    return Error{fmt::format("the source run has {} tokens, expected the text's {}", recorded, tokens)};
   if (!partners) return success();
   if (std::ssize(*partners) != tokens)
-    return Error{fmt::format("{} tokens go with another text's, expected {}", partners->size(), tokens)};
+    return Error{
+        fmt::format("{} tokens are aligned with the other text, expected {}", partners->size(), tokens)};
   for (const Index row : *partners)
     if (row >= recorded)
-      return Error{fmt::format("token {} of the other text is asked for, it has {}", row, recorded)};
+      return Error{fmt::format("token {} of the other text was requested, which has {}", row, recorded)};
   return success();
 }
 
@@ -107,13 +107,11 @@ Status checkSource(const Patch& patch, const TakenFrom& from, const ModelConfig&
     const auto piece = recordedPiece(*from.run, patch.layer, patch.piece, head);
     if (!piece)
       return Error{
-          fmt::format("the run that layer {} is patched from didn't keep what is taken", patch.layer)};
+          fmt::format("the source run for layer {} didn't keep the values to patch in", patch.layer)};
     if (const Index width = widthOf(config, patch.piece, piece->rows());
         !crossPattern && piece->cols() != width)
-      return Error{
-          fmt::format("the run that is patched from has rows of {} numbers, expected {}: it is of another "
-                      "model",
-                      piece->cols(), width)};
+      return Error{fmt::format("the source run has rows of {} numbers, expected {}: it is from another model",
+                               piece->cols(), width)};
     if (const Status fits = checkTokens(rows, rowsAreKeys ? source : tokens, piece->rows()); !fits)
       return fits;
     if (!crossPattern) continue;
@@ -151,16 +149,16 @@ const Matrix* recordedStream(const PassResult& run, Index layer) {
 Status checkPatch(const Patch& patch, const ModelConfig& config, Index tokens, Index source) {
   const Index layers = config.layerCount() + (patch.piece == Piece::stream ? 1 : 0);
   if (patch.layer < 0 || patch.layer >= layers)
-    return Error{fmt::format("layer {} is to be patched, this model has 0 to {}", patch.layer, layers - 1)};
+    return Error{fmt::format("the layer to patch is {}, expected 0 to {}", patch.layer, layers - 1)};
   const Index heads = headsOf(config, patch.piece);
   if (patch.head && (*patch.head < 0 || *patch.head >= heads))
-    return Error{fmt::format("{} {} is to be patched, this model has 0 to {}",
+    return Error{fmt::format("the {} to patch is {}, expected 0 to {}",
                              heads == config.heads ? "head" : "KV head", *patch.head, heads - 1)};
   if (patch.piece == Piece::mlp && config.innerDim == 0)
-    return Error{"an MLP is to be patched, this model has none"};
+    return Error{"the piece to patch is an MLP, but this model has none"};
   if (patch.firstToken < 0 || patch.tokens.value_or(0) < 0)
-    return Error{fmt::format("{} tokens from token {} on are to be patched", patch.tokens.value_or(tokens),
-                             patch.firstToken)};
+    return Error{fmt::format("{} tokens are to be patched from token {}, expected a part of the text",
+                             patch.tokens.value_or(tokens), patch.firstToken)};
   const auto* from = std::get_if<TakenFrom>(&patch.by);
   return from ? checkSource(patch, *from, config, tokens, source) : success();
 }

@@ -130,7 +130,7 @@ LayerGroup recurrentLayer(const ConfigReader& json, const ModelType* type, Index
     group.state32 = json.text("mamba_ssm_dtype", "") == "float32" || name == "rwkv";
     return group;
   }
-  json.fail(json.at("layer_types") + " has recurrent layers, and what they keep in model_type " +
+  json.fail(json.at("layer_types") + " has recurrent layers, whose state in model_type " +
             quotedText(json.text("model_type", "")) + " is not known");
   return group;
 }

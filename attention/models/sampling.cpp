@@ -39,7 +39,7 @@ Result<Index> chooseToken(const Eigen::Ref<const Eigen::RowVectorXf>& logits, co
                           Index position) {
   const bool greedy = sampling.temperature == 0;
   const std::vector<Index> ids = ranked(logits, greedy ? 1 : sampling.topK);
-  if (ids.empty()) return Error{"the model's logits are not numbers, no token can be chosen"};
+  if (ids.empty()) return Error{"the model's logits are not numbers, so no token can be chosen"};
   // Beyond the largest finite number no temperature says anything.
   if (greedy || std::isinf(logits[ids[0]])) return ids[0];
   std::vector<double> weights;

@@ -176,12 +176,11 @@ Status ModelSession::takeMemory(const PassRequest& request) {
     return &a == &b || (a.rows() == b.rows() && a.cols() == b.cols() && a == b);
   };
   if (!config.reads() || (memory_ && (!request.memory || same(*request.memory, *memory_)))) return success();
-  if (!request.memory)
-    return Error{"this decoder reads what an encoder made of another text, which isn't given"};
+  if (!request.memory) return Error{"this decoder needs an encoder's output, but none was given"};
   if (length() > 0)
-    return Error{"the decoder's text goes on with another text's encoding than it began with"};
+    return Error{"the decoder's text continues with a different encoder output than it began with"};
   if (request.memory->cols() != config.modelDim || request.memory->rows() < 1)
-    return Error{fmt::format("what the decoder reads is {}, expected rows of {} numbers",
+    return Error{fmt::format("the encoder output is {}, expected rows of {} numbers",
                              shapeText(request.memory->rows(), request.memory->cols()), config.modelDim)};
   memory_ = request.memory;
   for (auto& source : sources_) source.reset();
@@ -192,16 +191,17 @@ Status ModelSession::checkRequest(const PassRequest& request, Index textTokens) 
   const auto check = [](const std::optional<std::vector<Index>>& asked, Index count, const char* what) {
     for (const Index i : asked.value_or(std::vector<Index>()))
       if (i < 0 || i >= count)
-        return Status(Error{fmt::format("{} {} is asked for, this model has 0 to {}", what, i, count - 1)});
+        return Status(Error{fmt::format("{} is {}, expected 0 to {}", what, i, count - 1)});
     return success();
   };
   const ModelConfig& config = model_->config();
   const Index rows = textTokens - length();
   if (request.logitRow && (*request.logitRow < 0 || *request.logitRow >= rows))
-    return Error{fmt::format("logits of row {} are asked for, the pass has {}", *request.logitRow, rows)};
+    return Error{
+        fmt::format("logits of row {} were requested, but the pass has {} rows", *request.logitRow, rows)};
   if (request.depth && (*request.depth < 1 || *request.depth > config.layerCount()))
     return Error{
-        fmt::format("{} layers are asked for, this model has {}", *request.depth, config.layerCount())};
+        fmt::format("{} layers were requested, but this model has {}", *request.depth, config.layerCount())};
   for (const std::vector<Patch>& run : patchesOf(request))
     for (const Patch& patch : run)
       if (const Status status = checkPatch(patch, config, textTokens, memory_ ? memory_->rows() : 0); !status)
@@ -212,10 +212,10 @@ Status ModelSession::checkRequest(const PassRequest& request, Index textTokens) 
 
 Result<PassResult> ModelSession::append(std::span<const Index> ids, const PassRequest& request,
                                         std::stop_token stop) {
-  require(!ids.empty(), "a pass over no tokens");
+  require(!ids.empty(), "a pass needs at least one token");
   const Index before = length(), count = static_cast<Index>(ids.size()), after = before + count;
   const bool beside = !request.runs.empty();
-  require(!beside || before == 0, "several runs over a part of a text");
+  require(!beside || before == 0, "several runs need the whole text");
   if (const Status status = takeMemory(request); !status) return status.error();
   if (const Status status = checkRequest(request, after); !status) return status.error();
   if (const Status status = model_->checkTokens(ids, before); !status) return status.error();
@@ -273,8 +273,7 @@ Result<Matrix> ModelSession::beginning(std::span<const Index> text, PassRows row
   if (!request.own) return model_->embed(text, rows.first);
   const Matrix* const stream = recordedStream(*request.own, first);
   if (stream && stream->rows() == rows.count) return *stream;
-  return Error{fmt::format(
-      "the run that patched ones begin from didn't keep this text's stream before layer {}", first)};
+  return Error{fmt::format("the base run didn't keep this text's stream before layer {}", first)};
 }
 
 Result<PassResult> ModelSession::run(PassRows rows, Index textTokens, const PassRequest& request,

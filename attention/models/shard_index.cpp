@@ -30,10 +30,10 @@ Result<std::map<std::string, std::string>> parseShardIndex(std::string_view text
   std::set<std::string> shards;
   for (const auto& [tensor, file] : json["weight_map"].items()) {
     const std::string at = name + ": tensor " + quotedText(tensor);
-    if (!file.is_string()) return Error{at + " has no text for its file"};
+    if (!file.is_string()) return Error{at + " has no file name"};
     const std::string& shard = file.get_ref<const std::string&>();
     if (!isPlainName(shard))
-      return Error{at + " is said to be in " + quotedText(shard) + ", expected a file of the same folder"};
+      return Error{at + " is in " + quotedText(shard) + ", expected a file in the same folder"};
     files.emplace(tensor, shard);
     shards.insert(shard);
   }

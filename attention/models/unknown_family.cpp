@@ -58,8 +58,8 @@ std::string unknownFamily(const ConfigReader& json, std::string_view type, std::
   if (const Family* named = nearestByName(type))
     text += fmt::format(" The nearest by name is {}.", named->name);
   else if (fields.family && 2 * fields.known > fields.all)
-    text += fmt::format(" The nearest is {}, which knows {} of the {} fields of its own.",
-                        fields.family->name, fields.known, fields.all);
+    text += fmt::format(" The nearest is {}, which knows {} of its {} fields.", fields.family->name,
+                        fields.known, fields.all);
   return text + " " + std::string(kRecordInstead);
 }
 

@@ -85,7 +85,7 @@ bool isCausalMask(std::string_view name, std::span<const std::uint64_t> shape) {
 Result<WeightCount> countTensors(std::string_view text, double bits, const std::string& name) {
   const auto parsed = parseJsonTree(text, name, kHeaderBounds);
   if (!parsed) return parsed.error();
-  if (!parsed->is_object()) return Error{name + ": its header is no object"};
+  if (!parsed->is_object()) return Error{name + ": its header is not an object"};
   WeightCount count;
   for (const auto& [tensor, entry] : parsed->items()) {
     if (tensor == "__metadata__") continue;
@@ -99,13 +99,13 @@ Result<WeightCount> countTensors(std::string_view text, double bits, const std::
     double numbers = 1;
     std::vector<std::uint64_t> shape;
     for (const auto& size : entry["shape"]) {
-      if (!size.is_number_unsigned()) return Error{where + " has a size that is no whole number"};
+      if (!size.is_number_unsigned()) return Error{where + " has a size that is not a whole number"};
       numbers *= size.get<double>();
       shape.push_back(size.get<std::uint64_t>());
     }
     const auto& offsets = entry["data_offsets"];
     if (!offsets[0].is_number_unsigned() || !offsets[1].is_number_unsigned() || offsets[0] > offsets[1])
-      return Error{where + " has data_offsets that are no range"};
+      return Error{where + " has data_offsets that are not a range"};
     if (isCausalMask(tensor, shape)) continue;
     count.bytes =
         saturatingSum({count.bytes, offsets[1].get<std::uint64_t>() - offsets[0].get<std::uint64_t>()});

@@ -77,7 +77,7 @@ Result<EmbeddingLayout> plantedLayout(Index modelDim, Index carried) {
 }
 
 Matrix embedPlain(const std::vector<Token>& tokens, const EmbeddingOptions& options) {
-  require(options.modelDim >= 1, fmt::format("embedding of width {} asked for", options.modelDim));
+  require(options.modelDim >= 1, fmt::format("an embedding of width {} was requested", options.modelDim));
   const auto n = static_cast<Index>(tokens.size());
   Matrix x(n, options.modelDim);
   if (n == 0) return x;

@@ -26,7 +26,7 @@ const char* faultOf(std::string_view text) {
   if (lead >= 0xF8) return "never occurs in UTF-8";
   const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
   for (std::size_t k = 1; k < length; ++k)
-    if (k >= text.size() || (byte(k) & 0xC0) != 0x80) return "begins a character that breaks off";
+    if (k >= text.size() || (byte(k) & 0xC0) != 0x80) return "begins an incomplete character";
   if (lead < 0xC2 || (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90))
     return "begins an overlong form";
   return lead == 0xED ? "begins a surrogate" : "begins a value above U+10FFFF";

@@ -263,7 +263,7 @@ std::vector<std::string> costExplanations(const CostFigures& figures) {
     need = ", which would need " + fourDigitBytes(figures.mha);
     const std::string all = fractionText(figures.cost.total, figures.mha);
     if (shape.isLatent())
-      text = fmt::format("MLA ({} numbers a layer) is {} of MHA", latentNumbers(shape), all);
+      text = fmt::format("MLA ({} numbers per layer) is {} of MHA", latentNumbers(shape), all);
     else if (shape.window > 0)
       text = fmt::format("{} with windows is {} of MHA without", attentionKind(shape), all);
     else

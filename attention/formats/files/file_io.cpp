@@ -44,7 +44,7 @@ Result<Target> findTarget(const std::filesystem::path& path) {
     const int code = errno;
     if (code != ENOENT) return fileError(path, "cannot be written: " + systemText(code));
     struct stat link {};
-    if (::lstat(path.c_str(), &link) == 0) return fileError(path, "is a link to nothing, expected a file");
+    if (::lstat(path.c_str(), &link) == 0) return fileError(path, "is a broken link, expected a file");
     return Target{path, std::nullopt};
   }
   if (!S_ISREG(info.st_mode)) {

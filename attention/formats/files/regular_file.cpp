@@ -55,8 +55,7 @@ Status RegularFile::unchanged() const {
   if (size != size_)
     return fileError(path_, fmt::format("became {} while it was open: found {} bytes, expected {}",
                                         size < size_ ? "shorter" : "longer", size, size_));
-  if (changeTime(info) != changed_)
-    return fileError(path_, "was written to while it was open: open it again");
+  if (changeTime(info) != changed_) return fileError(path_, "changed while it was open: open it again");
   return success();
 }
 

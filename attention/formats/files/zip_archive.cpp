@@ -38,7 +38,7 @@ Result<Archive> openArchive(const RegularFile& file) {
   zip_t* const archive = zip_fdopen(descriptor, 0, &code);
   if (archive) return Archive(archive);
   ::close(descriptor);
-  return fileError(file.path(), "is damaged, or no zip archive: " + wordsFor(code));
+  return fileError(file.path(), "is damaged or not a zip archive: " + wordsFor(code));
 }
 
 Result<std::vector<ZipArchive::Member>> readDirectory(zip_t& archive, const std::filesystem::path& path) {

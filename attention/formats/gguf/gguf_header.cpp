@@ -47,7 +47,8 @@ class GgufParser {
   std::span<const std::uint8_t> take(std::uint64_t count, const std::string& what) {
     if (error_) return {};
     if (count > left()) {
-      fail(fmt::format("is cut: {} has {} bytes from byte {} on, and {} are left", what, count, at_, left()));
+      fail(fmt::format("is truncated: {} takes {} bytes from byte {}, but only {} are left", what, count, at_,
+                       left()));
       return {};
     }
     const auto bytes = file_.subspan(at_, count);
@@ -80,26 +81,27 @@ class GgufParser {
 
   void readStart() {
     if (take<std::uint32_t>("its front") != kGgufMagic)
-      return fail("is no GGUF file: it doesn't begin with GGUF");
+      return fail("is not a GGUF file: it doesn't start with GGUF");
     const auto version = take<std::uint32_t>("its version");
     const std::uint32_t swapped =
         version << 24 | (version & 0xff00u) << 8 | (version >> 8 & 0xff00u) | version >> 24;
     if (swapped == 2 || swapped == 3)
       return fail("is a GGUF file with its bytes in big-endian order, expected little-endian");
     if (version != 2 && version != 3)
-      return fail(fmt::format("is GGUF of version {}, expected 2 or 3", version));
+      return fail(fmt::format("has GGUF version {}, expected 2 or 3", version));
     tensors_ = take<std::uint64_t>("the number of tensors");
     entries_ = take<std::uint64_t>("the number of metadata");
     if (entries_ > left() / kLeastEntry)
-      fail(fmt::format("is said to have {} metadata, more than its {} bytes hold", entries_, file_.size()));
+      fail(fmt::format("declares {} metadata entries, more than its {} bytes can hold", entries_,
+                       file_.size()));
     if (tensors_ > left() / kLeastTensor)
-      fail(fmt::format("is said to have {} tensors, more than its {} bytes hold", tensors_, file_.size()));
+      fail(fmt::format("declares {} tensors, more than its {} bytes can hold", tensors_, file_.size()));
   }
 
   std::optional<Kind> takeKind(const std::string& what) {
     const auto number = take<std::uint32_t>(what);
     if (!error_ && number > static_cast<std::uint32_t>(Kind::f64))
-      fail(fmt::format("{} is of kind {}, expected 0 to {}", what, number, static_cast<int>(Kind::f64)));
+      fail(fmt::format("{} has kind {}, expected 0 to {}", what, number, static_cast<int>(Kind::f64)));
     if (error_) return std::nullopt;
     return static_cast<Kind>(number);
   }
@@ -107,7 +109,7 @@ class GgufParser {
   std::span<const std::uint8_t> takeScalar(Kind kind, const std::string& what) {
     const auto bytes = take(byteSize(kind), what);
     if (kind == Kind::flag && !bytes.empty() && bytes[0] > 1)
-      fail(fmt::format("{} is a flag of {}, expected 0 or 1", what, bytes[0]));
+      fail(fmt::format("{} is a flag with the value {}, expected 0 or 1", what, bytes[0]));
     return bytes;
   }
 
@@ -119,8 +121,8 @@ class GgufParser {
     if (*kind == Kind::list) return fail(what + " is a list of lists, expected one of numbers or texts");
     const std::uint64_t least = *kind == Kind::text ? 8 : byteSize(*kind);
     if (value.count > left() / least)
-      return fail(fmt::format("{} is said to have {} items, more than the {} bytes left hold", what,
-                              value.count, left()));
+      return fail(fmt::format("{} declares {} items, more than the {} bytes left can hold", what, value.count,
+                              left()));
     const std::uint64_t begin = at_;
     if (*kind == Kind::text)
       for (std::uint64_t i = 0; i < value.count && !error_; ++i) takeText("a text of " + what);
@@ -172,7 +174,7 @@ class GgufParser {
     tensor.begin = take<std::uint64_t>(what);
     tensor.type = ggufType(id);
     if (error_) return;
-    if (!tensor.type) return fail(fmt::format("{} is of type {}, which has no name", what, id));
+    if (!tensor.type) return fail(fmt::format("{} has the unknown type {}", what, id));
     setSize(tensor, what);
     std::reverse(tensor.shape.begin(), tensor.shape.end());
     if (!error_ && !header_.tensors.emplace(name, std::move(tensor)).second) fail("has " + what + " twice");
@@ -188,7 +190,7 @@ class GgufParser {
     for (std::size_t i = 1; i < tensor.shape.size(); ++i)
       fits = fits && tensor.shape[i] > 0 && !__builtin_mul_overflow(bytes, tensor.shape[i], &bytes);
     if (!fits || bytes > file_.size())
-      return fail(fmt::format("{} is {}, expected a shape that the file's {} bytes hold", what,
+      return fail(fmt::format("{} is {}, expected a shape that fits the file's {} bytes", what,
                               shapeText(tensor.shape), file_.size()));
     tensor.bytes = bytes;
   }

@@ -90,7 +90,8 @@ Result<AttentionProblem> readProblem(const TensorSource& file, const AttentionOp
     if (file.header().tensors.contains(std::string(result)))
       computed += (computed.empty() ? "" : ", ") + std::string(result);
   if (!computed.empty())
-    problem->notes.push_back(name + ": tensors of a result are not read but computed: " + computed);
+    problem->notes.push_back(name +
+                             ": these tensors are results, which are computed instead of read: " + computed);
   if (const bool compares = problem->rules.causal || problem->rules.window > 0;
       compares && queries != keys && !parsed->cacheGiven)
     problem->notes.push_back(name + ": " + positionRule(queries, keys, 0) + " (cache_length is not given)");

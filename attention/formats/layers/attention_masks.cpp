@@ -207,7 +207,7 @@ class MaskTensorReader {
                                       ? "its numbers are added to the scores"
                                   : convention == MaskConvention::masked ? "true or 1 = masked"
                                                                          : "true or 1 = visible";
-      notes.push_back(fmt::format("{} {} {} is read as {} takes it: {}", at(), name(tensor.dtype),
+      notes.push_back(fmt::format("{} {} {} is read as {} reads it: {}", at(), name(tensor.dtype),
                                   shapeText(tensor.shape), form.who, meaning));
     }
     if (large_ > 0) notes.push_back(at() + ": " + largeNumbersText(large_));

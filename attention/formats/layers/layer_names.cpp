@@ -118,8 +118,8 @@ Result<LayerPlace> chooseLayer(const SafetensorsHeader& header, std::optional<In
   const std::vector<LayerPlace> all = findLayers(header);
   if (all.empty())
     return Error{name +
-                 ": has no tensor \"q_proj.weight\", expected [heads * head_dim, model_dim], nor a "
-                 "layer by PyTorch's names (in_proj_weight, c_attn, query, qkv_proj, …)"};
+                 ": has no tensor \"q_proj.weight\", expected [heads * head_dim, model_dim], and no layer "
+                 "with PyTorch's names (in_proj_weight, c_attn, query, qkv_proj, …)"};
   if (all.size() == 1 && (!number || number == all[0].number)) return all[0];
   if (!number) {
     if (all[0].prefix.empty()) return all[0];  // without a number: before all others

@@ -81,7 +81,7 @@ Result<LayerRows> LayerReader::fusedRows() {
     return Error{fmt::format("{} has {} outputs, expected {}, as {} reads {}", reader_.at(tensor), outputs,
                              names().fused == FusedRows::heads
                                  ? std::to_string(3 * rows.q)
-                                 : fmt::format("{} and two equal rests", rows.q),
+                                 : fmt::format("{} and two equal parts", rows.q),
                              weightOf(names().o), rows.q)};
   return rows;
 }
@@ -167,8 +167,7 @@ Status inferSizes(const TensorReader& reader, const std::string& name, const Lay
                   ParsedOptions& options) {
   if (!options.headDim) {
     if (!options.heads && !options.kvHeads) {
-      return Error{name +
-                   ": says neither heads nor head_dim, expected one of them in its metadata or as an option"};
+      return Error{name + ": gives neither heads nor head_dim, expected one in its metadata or as an option"};
     }
     const auto headDim = options.heads ? divide(reader, rows.qTensor, rows.q, "heads", *options.heads)
                                        : divide(reader, rows.kTensor, rows.k, "kv_heads", *options.kvHeads);

@@ -80,7 +80,7 @@ Result<QkTensor> readTensor(const Named& named, const std::string& name) {
   const std::tuple<std::uint64_t, Index, const char*> sizes[] = {
       {heads, kMaxMapHeads, " heads"},
       {shape[rank - 2], kMaxMapTokens, " tokens"},
-      {shape[rank - 1], kMaxMapHeadDim, " numbers to a head"}};
+      {shape[rank - 1], kMaxMapHeadDim, " numbers per head"}};
   for (const auto& [size, most, what] : sizes) {
     if (size >= 1 && size <= static_cast<std::uint64_t>(most)) continue;
     return Error{fmt::format("{}, which is {}{}, expected 1 to {}", found, size, what, most)};

@@ -198,7 +198,7 @@ Result<MaskFile> readMaskFile(const std::filesystem::path& path, MaskConvention 
     if (!file) return named(path, file.error());
     return file;
   } catch (const std::bad_alloc&) {
-    return fileError(path, "takes more memory than there is");
+    return fileError(path, "needs more memory than there is");
   }
 }
 
@@ -221,7 +221,7 @@ Result<std::vector<MaskConvention>> possibleConventions(const std::filesystem::p
     if (possible.empty()) return named(path, last.error());
     return possible;
   } catch (const std::bad_alloc&) {
-    return fileError(path, "takes more memory than there is");
+    return fileError(path, "needs more memory than there is");
   }
 }
 

@@ -93,7 +93,7 @@ Status setShape(MaskValues& values, const std::vector<std::uint64_t>& shape, boo
   values.queries = static_cast<Index>(shape[rank - 2]);
   values.keys = static_cast<Index>(shape[rank - 1]);
   if (values.heads > kMaxTableRows / values.queries)
-    return Error{fmt::format("{}, expected at most {} rows in all heads", found, kMaxTableRows)};
+    return Error{fmt::format("{}, expected at most {} rows over all heads", found, kMaxTableRows)};
   const auto heads = static_cast<std::size_t>(values.heads),
              queries = static_cast<std::size_t>(values.queries), keys = static_cast<std::size_t>(values.keys);
   values.strides = fortranOrder ? std::array<std::size_t, 3>{1, heads, heads * queries}
@@ -182,7 +182,7 @@ Result<MaskValues> parseCsvMask(const std::vector<std::uint8_t>& bytes) {
     }
     ++rows;
   }
-  if (rows == 0) return Error{"holds no row of numbers"};
+  if (rows == 0) return Error{"has no row of numbers"};
   MaskValues values;
   if (const auto status = setShape(values, {rows, width}, false); !status) return status.error();
   values.bytes.resize(cells.size() * (words ? 1 : sizeof(float)));

@@ -65,13 +65,13 @@ std::uint32_t crc(Bytes bytes) {
 std::string pngFault(Bytes bytes) {
   constexpr std::uint32_t kEnd = 0x49454e44;  // IEND
   for (std::size_t at = kPngMagic.size();;) {
-    if (bytes.size() - at < 12) return "is cut: it has no IEND chunk";
+    if (bytes.size() - at < 12) return "is truncated: it has no IEND chunk";
     const std::uint32_t length = bigEndian(bytes, at);
     if (length > bytes.size() - at - 12)
       return fmt::format("has a chunk of {} bytes, expected at most the {} that are left", length,
                          bytes.size() - at - 12);
     if (crc(bytes.subspan(at + 4, length + 4)) != bigEndian(bytes, at + 8 + length))
-      return fmt::format("is damaged: the chunk at byte {} has another check sum than it says", at);
+      return fmt::format("is damaged: the checksum of the chunk at byte {} is wrong", at);
     if (bigEndian(bytes, at + 4) == kEnd) return "";
     at += 12 + length;
   }
@@ -115,7 +115,8 @@ std::string jpegFault(Bytes bytes) {
   constexpr std::array<std::uint8_t, 2> kEnd{0xff, 0xd9}, kScan{0xff, 0xda};
   const auto end = std::find_end(bytes.begin(), bytes.end(), kEnd.begin(), kEnd.end());
   const auto scan = std::search(bytes.begin(), bytes.end(), kScan.begin(), kScan.end());
-  if (end == bytes.end() || scan == bytes.end() || end < scan) return "is cut: it has no end-of-image marker";
+  if (end == bytes.end() || scan == bytes.end() || end < scan)
+    return "is truncated: it has no end-of-image marker";
   return tableFault(bytes);
 }
 
@@ -145,7 +146,7 @@ bool isPicture(Bytes bytes) {
 }
 
 Result<RgbPicture> decodePicture(Bytes bytes, const std::string& name) {
-  if (!isPicture(bytes)) return Error{name + ": is no PNG or JPEG picture"};
+  if (!isPicture(bytes)) return Error{name + ": is not a PNG or JPEG picture"};
   if (bytes.size() > kMaxPictureBytes)
     return Error{fmt::format("{}: has {} bytes, expected at most {}", name, bytes.size(), kMaxPictureBytes)};
   const bool png = beginsWith(bytes, kPngMagic);

@@ -130,7 +130,7 @@ class LayerFinder {
     // [layers, 1, heads, n, m], and of one layer [1, heads, n, m].
     const std::size_t batchAxis = named.layer ? 0 : 1;
     if (shape.size() == (named.layer ? 4U : 5U)) {
-      if (shape[batchAxis] != 1) return wrong(": of a batch save one text");
+      if (shape[batchAxis] != 1) return wrong(": save a single text of the batch");
       shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(batchAxis));
     }
     if (shape.size() < 2 || shape.size() > (named.layer ? 3U : 4U)) return wrong("");

@@ -8,11 +8,11 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::array kBigbirdNumbers{wholeNumber("block", 1, 4, "tokens a block"),
-                                     wholeNumber("window", 0, 1, "blocks seen on each side"),
-                                     wholeNumber("global", 0, 1, "first blocks that see and are seen by all"),
-                                     wholeNumber("random", 0, 1, "further blocks a row of blocks sees", 4096),
-                                     wholeNumber("seed", 0, 1, "which random blocks")};
+constexpr std::array kBigbirdNumbers{
+    wholeNumber("block", 1, 4, "tokens per block"), wholeNumber("window", 0, 1, "blocks seen on each side"),
+    wholeNumber("global", 0, 1, "global blocks at the start, which see all and are seen by all"),
+    wholeNumber("random", 0, 1, "random blocks that each block of queries sees", 4096),
+    wholeNumber("seed", 0, 1, "seed of the random blocks")};
 
 /// The parameters by name.
 struct BigBird {

@@ -4,7 +4,7 @@ namespace headscope::attention {
 namespace {
 
 constexpr std::array kBlockDiffusionNumbers{
-    wholeNumber("block", 1, 4, "tokens a block"),
+    wholeNumber("block", 1, 4, "tokens per block"),
     readFrom(text_parts::half, "half", ParameterKind::count, "H", "tokens in the noised half", 1)};
 
 }  // namespace
@@ -16,8 +16,7 @@ constinit const Pattern patterns::blockDiffusion{
              .name = "block_diffusion",
              .title = "Block diffusion",
              .help =
-                 "A noised half before a clean one: noised blocks see themselves and the clean blocks before "
-                 "them, clean blocks themselves and those before.",
+                 "A noised half, then a clean one. Each block sees itself and the clean blocks before it.",
              .formula = "noised | clean: own block; clean blocks before; clean block-causal",
              .users = "BD3-LM",
              .example = "block_diffusion(block=4, half=12)",

@@ -6,10 +6,11 @@ namespace headscope::attention {
 namespace {
 
 constexpr std::array kChunk{wholeNumber("chunk", 1, 8, "tokens a chunk")};
-constexpr std::array kBlock{wholeNumber("block", 1, 4, "tokens a block")};
+constexpr std::array kBlock{wholeNumber("block", 1, 4, "tokens per block")};
 constexpr std::array kFixed{
-    wholeNumber("block", 1, 8, "tokens a block"),
-    noMoreThan("block", wholeNumber("summary", 1, 2, "last tokens of a block that all later ones see"))};
+    wholeNumber("block", 1, 8, "tokens per block"),
+    noMoreThan("block",
+               wholeNumber("summary", 1, 2, "last keys of each block, visible to all later queries"))};
 
 Truth sameBlock(const Number& i, const Number& j, const Number& size) {
   return i / size == j / size;

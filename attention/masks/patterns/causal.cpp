@@ -5,8 +5,8 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::array kPrefix{
-    readFrom(text_parts::prefix, "prefix", ParameterKind::count, "P", "tokens that see each other", 0, true)};
+constexpr std::array kPrefix{readFrom(text_parts::prefix, "prefix", ParameterKind::count, "P",
+                                      "first tokens, which see each other", 0, true)};
 
 }  // namespace
 

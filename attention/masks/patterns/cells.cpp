@@ -14,7 +14,7 @@ constexpr std::array kPainting{
 constexpr std::array kFile{
     ParameterInfo{"path", ParameterKind::path, 0, 0, 0, nullptr, "a .npy, .csv or .safetensors file"},
     ParameterInfo{"convention", ParameterKind::convention, 0, 0, 0, nullptr,
-                  "visible: true or 1 lets see; masked: true or 1 hides; additive: −inf hides"}};
+                  "visible: true or 1 shows a key; masked: true or 1 hides it; additive: −inf hides it"}};
 
 std::string sizeText(Index queries, Index keys) {
   return fmt::format("{} × {}", queries, keys);
@@ -132,7 +132,7 @@ constinit const Pattern patterns::file{
     .info = {.kind = PatternKind::file,
              .name = "file",
              .title = "From a file",
-             .help = "A mask that another program wrote, in any of the three conventions.",
+             .help = "A mask from another program, in any of the three conventions.",
              .formula = "as the file says",
              .users = "masks exported from other programs",
              .parameters = kFile,

@@ -36,7 +36,7 @@ std::size_t documentOf(const std::vector<Index>& starts, Index position) {
 namespace {
 
 constexpr std::array kStarts{readFrom(text_parts::documents, "starts", ParameterKind::positions, "",
-                                      "where documents begin; 0 is implied")};
+                                      "where each document begins; 0 is implied")};
 
 Truth sameDocument(const Number& i, const Number& j) {
   return called("doc({i}) = doc({j})[ from {starts}]", at(kDocument, i) == at(kDocument, j));
@@ -69,7 +69,7 @@ constinit const Pattern patterns::packed{
     .info = {.kind = PatternKind::packed,
              .name = "packed",
              .title = "Packed causal documents",
-             .help = "Documents packed into one sequence, each causal and apart from the others.",
+             .help = "Documents packed into one sequence, each causal and hidden from the others.",
              .formula = "start(doc(i)) ≤ j ≤ i",
              .users = "Llama 3's pre-training",
              .example = "packed([7, 16])",

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::array kLength{
     readFrom(text_parts::keyLength, "length", ParameterKind::count, "L", "keys before the padding")};
-constexpr std::array kSinkNumbers{wholeNumber("sinks", 0, 1, "first keys that everyone sees")};
+constexpr std::array kSinkNumbers{wholeNumber("sinks", 0, 1, "first keys, visible to every query")};
 
 void firstKeysRow(const Rule& rule, const RowPlace& at, KeyRuns& out) {
   appendRun(out, 0, std::min(rule.counts[0], at.keys));

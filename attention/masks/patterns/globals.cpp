@@ -5,11 +5,11 @@
 namespace headscope::attention {
 namespace {
 
-constexpr ParameterInfo kPositions =
-    readFrom(text_parts::globals, "positions", ParameterKind::positions, "G", "the global tokens");
+constexpr ParameterInfo kPositions = readFrom(text_parts::globals, "positions", ParameterKind::positions, "G",
+                                              "positions of the global tokens");
 constexpr std::array kGlobals{kPositions};
 constexpr std::array kLongformer{
-    wholeNumber("window", 1, 4, "keys seen on each side, the query's own among them"), kPositions};
+    wholeNumber("window", 1, 4, "keys seen on each side, including the query's own"), kPositions};
 
 constexpr LookupTable kIsGlobal{
     .name = "is_global",

@@ -6,7 +6,7 @@ namespace headscope::attention {
 namespace {
 
 constexpr std::array kSpans{
-    readFrom(text_parts::images, "spans", ParameterKind::spans, "", "where the images are")};
+    readFrom(text_parts::images, "spans", ParameterKind::spans, "", "first and last position of each image")};
 
 /// The images, ascending and apart.
 Result<RuleLists> imageLists(const Given& given) {

@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::array kIntervalsNumbers{
     readFrom(text_parts::querySegments, "queries", ParameterKind::positions, "",
-             "the position where each part of the queries begins"),
+             "the first query of each part"),
     readFrom(text_parts::keySegments, "keys", ParameterKind::spans, "", "the keys each part sees")};
 
 Result<RuleLists> intervalLists(const Given& given) {
@@ -64,8 +64,7 @@ constinit const Pattern patterns::intervals{
     .info = {.kind = PatternKind::intervals,
              .name = "intervals",
              .title = "Cross-attention intervals",
-             .help =
-                 "The queries are cut into parts, and each part sees the keys of its own image or sentence.",
+             .help = "Queries are split into parts; each part sees the keys of its own image or sentence.",
              .formula = "j in the interval of i's part",
              .users = "Flamingo",
              .example = "intervals(queries=[0, 8, 16], keys=[0-6, 7-15, 16-23])",

@@ -183,7 +183,7 @@ constinit const Pattern patterns::neighborhoodZ{
     .info = {.kind = PatternKind::neighborhoodZ,
              .name = "neighborhood_z",
              .title = "Neighbourhood 2D, Z-order",
-             .help = "As Neighbourhood 2D, with the tokens along a curve that keeps near cells near.",
+             .help = "Like Neighbourhood 2D, with tokens ordered along a curve that keeps neighbours close.",
              .formula = "the same, tokens along the Z-order curve",
              .users = "attention-gym's Morton order",
              .example = "neighborhood_z(height=5, width=5, kernel=3)",

@@ -4,7 +4,7 @@ namespace headscope::attention {
 namespace {
 
 constexpr std::array kStreamingNumbers{wholeNumber("sinks", 0, 1, "first keys that stay visible"),
-                                       wholeNumber("window", 1, 4, "keys seen, the query's own among them")};
+                                       wholeNumber("window", 1, 4, "keys seen, including the query's own")};
 
 }  // namespace
 

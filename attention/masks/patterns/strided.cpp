@@ -5,8 +5,8 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::array kDilated{wholeNumber("window", 0, 8, "how far it reaches on each side"),
-                              wholeNumber("step", 1, 2, "every how many-th key")};
+constexpr std::array kDilated{wholeNumber("window", 0, 8, "how far a query sees on each side"),
+                              wholeNumber("step", 1, 2, "distance between visible keys")};
 constexpr std::array kStride{wholeNumber("stride", 1, 4, "window, and distance between the keys beyond it")};
 
 /// Those of keys begin … end−1 that lie a multiple of `step` from key `through`; nothing is in `out` yet.

@@ -51,7 +51,7 @@ Status checkCircles(const Parents& parents, const std::string& title) {
       node = parents[static_cast<std::size_t>(node)];
     }
     if (node >= 0 && followedFrom[static_cast<std::size_t>(node)] == static_cast<Index>(start))
-      return Error{title + " go round in a circle: " + circleText(parents, node)};
+      return Error{title + " form a circle: " + circleText(parents, node)};
   }
   return success();
 }
@@ -155,7 +155,7 @@ constinit const Pattern patterns::tree{
     .info = {.kind = PatternKind::tree,
              .name = "tree",
              .title = "Draft tree",
-             .help = "Several drafts of what follows, checked at once: each token sees the prefix and its "
+             .help = "Several drafts of the next tokens, checked at once: each token sees the prefix and its "
                      "own branch.",
              .formula = "i < P: j ≤ i; i ≥ P: j < P, or j an ancestor of i, or i itself",
              .users = "SpecInfer, Medusa, EAGLE",

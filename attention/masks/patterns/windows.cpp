@@ -5,10 +5,9 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::array kWindow{wholeNumber("window", 1, 4, "keys seen, the query's own among them")};
+constexpr std::array kWindow{wholeNumber("window", 1, 4, "keys seen, including the query's own")};
 constexpr std::array kBack{wholeNumber("back", 0, 4, "keys seen before the query's own")};
-constexpr std::array kReach{
-    wholeNumber("window", 1, 4, "keys seen on each side, the query's own among them")};
+constexpr std::array kReach{wholeNumber("window", 1, 4, "keys seen on each side, including the query's own")};
 
 }  // namespace
 
@@ -16,7 +15,7 @@ constinit const Pattern patterns::window{
     .info = {.kind = PatternKind::window,
              .name = "window",
              .title = "Sliding window, W keys",
-             .help = "Each query sees the last W keys, its own among them.",
+             .help = "Each query sees the last W keys, including its own.",
              .formula = "0 ≤ i − j < W",
              .users = "Mistral 7B, Gemma 2 and 3; Hugging Face's convention",
              .example = "window(6)",

@@ -80,7 +80,7 @@ void readGroups(const ConfigReader& json, const MixtureDefaults& defaults, Index
   if (mixture.experts % groups != 0 || size < groupBest)
     json.refuse("n_group", std::to_string(groups),
                 "a divisor of n_routed_experts (" + std::to_string(mixture.experts) + ") that leaves " +
-                    std::to_string(groupBest) + " or more a group");
+                    std::to_string(groupBest) + " or more per group");
   else if (mixture.used > used * size)
     json.refuse("num_experts_per_tok", std::to_string(mixture.used),
                 "at most the " + std::to_string(used * size) + " of topk_group groups");

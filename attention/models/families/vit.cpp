@@ -19,7 +19,7 @@ void families::readVitSizes(const ConfigReader& json, Index patch, double epsilo
   picture.patch = json.size("patch_size", patch, 1, picture.side);
   if (picture.grid() * picture.grid() > PictureTokens::kMostPatches)
     json.refuse("patch_size", std::to_string(picture.patch),
-                "patches of which a picture has at most " + std::to_string(PictureTokens::kMostPatches));
+                "patches, of which a picture has at most " + std::to_string(PictureTokens::kMostPatches));
 }
 
 void families::readClasses(const ConfigReader& json, ModelConfig& config) {

@@ -44,8 +44,7 @@ class GgufConfigWriter {
     if (!family.experts.empty()) readMixture(family);
     const auto heads = sizeOf("attention.head_count"), width = sizeOf("embedding_length");
     if (heads < 1 || width < 1)
-      return metadata_.fail(
-          fmt::format("says there are {} heads on a width of {}, expected some of both", heads, width));
+      return metadata_.fail(fmt::format("has {} heads and width {}, expected both above 0", heads, width));
     headDim_ = metadata_.integer("attention.key_length").value_or(width / heads);
     if (json_.contains("hidden_act")) json_.erase("hidden_act");
     if (family.sizes.find("num_key_value_heads") != family.sizes.npos) {
@@ -65,7 +64,7 @@ class GgufConfigWriter {
     const auto experts = metadata_.integer("expert_count").value_or(0);
     if (experts > 0 && family.experts.empty())
       metadata_.fail(
-          fmt::format("{} is {}: it is a mixture of experts, expected a model with one MLP a layer",
+          fmt::format("{} is {}: it is a mixture of experts, expected a model with one MLP per layer",
                       metadata_.at("expert_count"), experts));
     const auto key = metadata_.integer("attention.key_length"),
                value = metadata_.integer("attention.value_length");

@@ -68,7 +68,7 @@ class GgufTokenizerWriter {
       metadata_.fail(fmt::format("has {} tokens and {} of their types", tokens_.size(), types_.size()));
     for (std::size_t i = 0; i < tokens_.size(); ++i)
       if (!validateUtf8(tokens_[i]))
-        return metadata_.fail(fmt::format("token {} is no UTF-8: {}", i, quotedText(tokens_[i])));
+        return metadata_.fail(fmt::format("token {} is not UTF-8: {}", i, quotedText(tokens_[i])));
   }
 
   /// A token's id that the metadata name; nothing where there is none.
@@ -105,15 +105,14 @@ class GgufTokenizerWriter {
       return metadata_.fail(
           pre.empty() ? std::string("lacks the metadata \"tokenizer.ggml.pre\", which says how text "
                                     "is split")
-                      : "\"tokenizer.ggml.pre\" is " + quotedText(pre) +
-                            ", a way to split text that isn't known here");
+                      : "\"tokenizer.ggml.pre\" is " + quotedText(pre) + ", which Headscope doesn't know");
     normalizer_ = split->normalizer;
     preTokenizer_ = split->preTokenizer;
     decoder_ = R"({"type":"ByteLevel"})";
     std::string merges = "[";
     for (const std::string_view merge :
          metadata_.texts("tokenizer.ggml.merges").value_or(std::vector<std::string_view>())) {
-      if (!validateUtf8(merge)) return metadata_.fail("a merge is no UTF-8: " + quotedText(merge));
+      if (!validateUtf8(merge)) return metadata_.fail("a merge is not UTF-8: " + quotedText(merge));
       merges += (merges.size() > 1 ? "," : "") + Json(merge).dump();
     }
     model_ = fmt::format(R"({{"type":"BPE","ignore_merges":{},"vocab":{},"merges":{}]}})",

@@ -31,7 +31,7 @@ constexpr std::uint32_t offsetOf(std::uint32_t unit) {
 
 Result<CharacterMap> CharacterMap::read(std::string_view base64) {
   const auto bytes = fromBase64(base64, Base64::standard);
-  if (!bytes) return Error{"is no base64"};
+  if (!bytes) return Error{"is not base64"};
   std::uint32_t size = 0;
   if (bytes->size() < sizeof size)
     return Error{fmt::format("has {} bytes, expected a trie and texts", bytes->size())};

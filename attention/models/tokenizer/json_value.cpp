@@ -123,7 +123,7 @@ Result<JsonValue> parseJson(std::string_view text) {
   JsonValue value;
   Bounds bounds;
   if (readValue(cursor, value, 1, bounds) && cursor.finish()) return value;
-  if (bounds.tooMany) return Error{fmt::format("there are more than {} values", kMostValues)};
+  if (bounds.tooMany) return Error{fmt::format("found more than {} values", kMostValues)};
   if (bounds.tooDeep) return Error{fmt::format("lists and objects are more than {} deep", kDeepest)};
   return Error{cursor.fault()};
 }

@@ -50,7 +50,7 @@ struct TextPattern::Compiled {
 };
 
 TextPattern TextPattern::exactly(std::string text) {
-  require(!text.empty(), "an empty string is nothing to look for");
+  require(!text.empty(), "the string to search for is empty");
   TextPattern pattern;
   pattern.text_ = std::move(text);
   return pattern;
@@ -58,8 +58,8 @@ TextPattern TextPattern::exactly(std::string text) {
 
 Result<TextPattern> TextPattern::expression(std::string_view expression) {
   if (expression.size() > kLongestExpression)
-    return Error{
-        fmt::format("an expression of {} bytes, expected at most {}", expression.size(), kLongestExpression)};
+    return Error{fmt::format("the expression has {} bytes, expected at most {}", expression.size(),
+                             kLongestExpression)};
   const auto translated = pcre2Expression(expression);
   if (!translated) return translated.error();
   const auto context = owned(pcre2_compile_context_create(nullptr));
@@ -86,7 +86,7 @@ Result<TextPattern> TextPattern::read(const JsonValue& component, const std::str
   if (fields.error()) return *fields.error();
   FieldReader kind(pattern, where + ".pattern");
   if (const JsonValue* text = pattern.find("String"); text && text->kind == JsonValue::Kind::text) {
-    if (text->text.empty()) return Error{where + ": looks for an empty string"};
+    if (text->text.empty()) return Error{where + ": searches for an empty string"};
     return exactly(text->text);
   }
   const std::string expression = kind.text("Regex");

@@ -42,7 +42,7 @@ Status readTemplate(const JsonValue&, FieldReader& fields, PutAround& around) {
       appendSpecial(*special, explained, fields, texts > 0 ? behind : before);
     } else if (const JsonValue* sequence = piece.find("Sequence")) {
       const JsonValue* id = sequence->find("id");
-      if (!id || id->text != "A") fields.fail("\"single\" has another sequence than \"A\"");
+      if (!id || id->text != "A") fields.fail("\"single\" has a sequence other than \"A\"");
       ++texts;
     } else {
       fields.fail("\"single\" has a piece that is neither a SpecialToken nor a Sequence");

@@ -20,7 +20,7 @@ class Translator {
 
   Result<std::string> translate() {
     while (at_ < from_.size() && problem_.empty()) step();
-    if (problem_.empty() && inClass_) refuse("a class without its end");
+    if (problem_.empty() && inClass_) refuse("an unclosed class");
     if (!problem_.empty()) return Error{problem_};
     return std::move(to_);
   }

@@ -153,7 +153,7 @@ Result<TextTokenizer> TextTokenizer::parse(std::string_view json, const std::str
 Result<EncodedText> TextTokenizer::encode(std::string_view text, SpecialTokens around,
                                           const std::stop_token& stop) const {
   if (text.size() > kMostTyped)
-    return Error{fmt::format("a text of {} bytes, expected at most {}", text.size(), kMostTyped)};
+    return Error{fmt::format("the text has {} bytes, expected at most {}", text.size(), kMostTyped)};
   if (const auto status = validateUtf8(text); !status) return status.error();
   return Encoding(*parts_, text, stop).run(around);
 }

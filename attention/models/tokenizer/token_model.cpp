@@ -112,7 +112,7 @@ Status readScores(std::string_view json, const std::string& where, Vocabulary& v
   }
   const bool broken = cursor.failed();
   if (!cursor.finish())
-    return Error{where + ": " + (broken ? cursor.fault() : "a token is no pair of text and score")};
+    return Error{where + ": " + (broken ? cursor.fault() : "a token is not a pair of text and score")};
   const auto status = vocabulary.index();
   return status ? status : Error{where + ": " + status.error().message};
 }

@@ -70,7 +70,7 @@ Result<PictureModel> modelOnPicture(std::shared_ptr<const Model> model, const Pi
   made.cols = seen->width / tokens.patch;
   made.before = tokens.leading + tokens.registers;
   if (made.rows * made.cols > PictureTokens::kMostPatches)
-    return Error{fmt::format("{} × {} patches, expected at most {} of them", made.rows, made.cols,
+    return Error{fmt::format("found {} × {} patches, expected at most {}", made.rows, made.cols,
                              PictureTokens::kMostPatches)};
 
   const PictureWeights& weights = *model->weights().picture;

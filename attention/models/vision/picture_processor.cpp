@@ -131,7 +131,7 @@ PictureProcessor readProcessor(const ConfigReader& json, const ProcessorClass& k
     processor.mean = readColours(json, "image_mean", known.mean);
     processor.deviation = readColours(json, "image_std", known.deviation);
     if (std::ranges::find(processor.deviation, 0) != processor.deviation.end())
-      json.refuse("image_std", "a list with a 0", "numbers to divide by");
+      json.refuse("image_std", "a list with a 0", "nonzero numbers");
   }
   return processor;
 }
@@ -167,13 +167,12 @@ Result<PictureProcessor> PictureProcessor::open(const std::filesystem::path& fol
                                                 std::string_view standard) {
   const auto file = folder / "preprocessor_config.json", newer = folder / "processor_config.json";
   if (!isThere(file) && !isThere(newer))
-    return fileError(folder,
-                     "has no preprocessor_config.json, which says how pictures are made ready for it");
+    return fileError(folder, "has no preprocessor_config.json, which says how to preprocess pictures");
   const auto json = parsed(isThere(file) ? file : newer);
   if (!json) return json.error();
   if (isThere(file)) return processorOf(*json, standard);
   if (!json->isObject("image_processor"))
-    return fileError(newer, "has no image_processor, which says how pictures are made ready");
+    return fileError(newer, "has no image_processor, which says how to preprocess pictures");
   return processorOf(json->object("image_processor"), standard);
 }
 
@@ -196,7 +195,7 @@ Result<RgbPicture> PictureProcessor::fit(const RgbPicture& picture) const {
                     "{} × {}",
                     picture.width, picture.height, width, height)};
   if (crop && (crop->width > width || crop->height > height))
-    return Error{fmt::format("a picture of {} × {} pixels is too small: {} × {} are cut out of it", width,
+    return Error{fmt::format("a picture of {} × {} pixels is too small to crop {} × {} from it", width,
                              height, crop->width, crop->height)};
   RgbPicture fitted = resized(picture, width, height, filter);
   if (!crop) return fitted;

@@ -81,7 +81,7 @@ RgbPicture alongColumns(const RgbPicture& picture, Index height, ResampleFilter 
 }  // namespace
 
 std::vector<ResampleSum> resampleSums(Index from, Index to, ResampleFilter filter) {
-  require(from > 0 && to > 0, "a row of nothing can't be resampled");
+  require(from > 0 && to > 0, "an empty row can't be resampled");
   const double scale = static_cast<double>(from) / static_cast<double>(to), wide = std::max(scale, 1.0);
   const double support = supportOf(filter) * wide;
   std::vector<ResampleSum> sums;
@@ -122,7 +122,7 @@ RgbPicture resized(const RgbPicture& picture, Index width, Index height, Resampl
 
 Matrix resampledGrid(const Matrix& table, Index rows, Index cols, const std::vector<ResampleSum>& toRows,
                      const std::vector<ResampleSum>& toCols) {
-  require(table.rows() == rows * cols, "a table of other rows than its grid has");
+  require(table.rows() == rows * cols, "the table's rows don't fit its grid");
   Matrix to = Matrix::Zero(std::ssize(toRows) * std::ssize(toCols), table.cols());
   Index at = 0;
   for (const ResampleSum& row : toRows)

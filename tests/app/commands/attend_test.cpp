@@ -111,7 +111,7 @@ TEST_F(Attend, TakesTheLayerThatIsAskedFor) {
 
 TEST_F(Attend, AnswersAPickleWithWhatToDo) {
   test::putFile(in_, std::string_view("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 15));
-  expectFailure(attend(), 1, "in.safetensors: is a pickle of PyTorch, which may hold instructions");
+  expectFailure(attend(), 1, "in.safetensors: is a PyTorch pickle, which can contain code");
 }
 
 /// Each flag reaches the computation: the library does the same with the option of that name.
@@ -182,7 +182,7 @@ TEST_F(Attend, WritesEveryArray) {
 TEST_F(Attend, SaysWhatItCouldNotRead) {
   expectFailure(attend(), 1, in_.string() + ": cannot be opened: No such file or directory");
   test::putFile(in_, "not a safetensors file");
-  expectFailure(attend(), 1, in_.string() + ": announces a header of");
+  expectFailure(attend(), 1, in_.string() + ": declares a header of");
   auto file = test::smallProblem();
   file.tensors.erase("v_proj.weight");
   put(file);
@@ -221,7 +221,8 @@ TEST_F(Attend, RefusesNamesItDoesNotKnow) {
   auto file = test::smallProblem();
   file.tensors["q_norm.weight"] = test::gaussianTensor({4}, 1);
   put(file);
-  expectFailure(attend(), 1, "tensor \"q_norm.weight\" is none that is read; did you mean q_proj.weight?");
+  expectFailure(attend(), 1,
+                "tensor \"q_norm.weight\" is not a tensor of this file format; did you mean q_proj.weight?");
   file = test::smallProblem();
   file.metadata["widnow"] = "2";
   put(file);
@@ -237,7 +238,7 @@ TEST_F(Attend, SaysHowItReadTheMaskOfAnotherProgram) {
   EXPECT_EQ(outcome.exitCode, 0);
   EXPECT_EQ(outcome.output,
             "headscope: " + in_.string() +
-                ": tensor \"attn_mask\" BOOL [3, 3] is read as torch.nn.MultiheadAttention takes it: "
+                ": tensor \"attn_mask\" BOOL [3, 3] is read as torch.nn.MultiheadAttention reads it: "
                 "true or 1 = masked\n");
   const auto masked = result();
   file.tensors.erase("attn_mask");

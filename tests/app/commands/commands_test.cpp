@@ -361,10 +361,11 @@ TEST_F(SnapshotCommand, NamesWhatIsLeftOutAndTheRule) {
   scene.setup.input.contextText = "u v w x y";
   const Outcome outcome = runHeadscope({"snapshot", put("a.json", scene), "-o", out_.string()});
   EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
-  EXPECT_EQ(outcome.errors,
-            "headscope: omitted: off: sinks(2) (switched off)\n"
-            "headscope: positions decide: causal is j ≤ i; with 3 queries over 5 keys the first query is at "
-            "i = 0\n");
+  EXPECT_EQ(
+      outcome.errors,
+      "headscope: omitted: off: sinks(2) (switched off)\n"
+      "headscope: causal masks compare positions, j ≤ i; with 3 queries over 5 keys, the first query is at "
+      "i = 0\n");
   // And attend computes from it what it says.
   const fs::path again = folder_ / "again.safetensors";
   ASSERT_EQ(runHeadscope({"attend", out_.string(), "-o", again.string()}).exitCode, 0);

@@ -112,11 +112,11 @@ TEST_F(MaskCommand, TheFirstQueryStandsAtTheCachesEnd) {
   EXPECT_THAT(printed({"causal", "--queries", "5"}), Not(HasSubstr("first query")));
   // Numbers and code go to a file or on, and the rule to standard error.
   const Outcome code = runHeadscope({"mask", "causal", "--queries", "2", "--keys", "5", "--code", "numpy"});
-  EXPECT_EQ(
-      code.errors,
-      "headscope: positions decide: causal is j ≤ i; with 2 queries over 5 keys the first query is at i = "
-      "0 (--cache "
-      "is not given)\n");
+  EXPECT_EQ(code.errors,
+            "headscope: causal masks compare positions, j ≤ i; with 2 queries over 5 keys, the first query "
+            "is at i = "
+            "0 (--cache "
+            "is not given)\n");
   EXPECT_THAT(code.output, HasSubstr("i, j = q_idx, kv_idx\n"));
 }
 
@@ -230,9 +230,9 @@ TEST_F(MaskCommand, ListsEveryPattern) {
     EXPECT_THAT(list, HasSubstr("\n  " + std::string(info.help) + "\n"));
   }
   EXPECT_THAT(list,
-              HasSubstr("  window: 1 to 1073741824, default 4; keys seen, the query's own among them\n"));
+              HasSubstr("  window: 1 to 1073741824, default 4; keys seen, including the query's own\n"));
   EXPECT_THAT(list,
-              HasSubstr("  prefix: 0 to 1073741824, default: from the text; tokens that see each other\n"));
+              HasSubstr("  prefix: 0 to 1073741824, default: from the text; first tokens, which see each other\n"));
 }
 
 TEST_F(MaskCommand, PointsAtWhatIsWrongInTheMask) {

@@ -150,8 +150,9 @@ TEST(ModelCommand, saysInOneSentenceWhatIsWrong) {
   expectError({"model", gpt2, "--ids", "5", "--layers", "1"}, 2, "-o FILE is missing");
   expectError({"model", gpt2, "--ids", "5,300"}, 1, "token id 300 is not one of this model's 0 to 299");
   expectError({"model", gpt2, "--ids", "5", "--layers", "2", "-o", "/tmp/never.safetensors"}, 1,
-              "layer 2 is asked for, this model has 0 to 1");
-  expectError({"model", gpt2, "--ids", "5", "--generate", "60"}, 1, "61 tokens, this model has 48 positions");
+              "layer is 2, expected 0 to 1");
+  expectError({"model", gpt2, "--ids", "5", "--generate", "60"}, 1,
+              "found 61 tokens, expected at most this model's 48 positions");
   expectError({"model", folderOf("bert"), "--ids", "5", "--generate", "1"}, 1,
               "this model is a bidirectional encoder");
   expectError({"model", "/nowhere", "--ids", "5"}, 1,

@@ -118,8 +118,8 @@ TEST(Paging, schedulesThatCantBeAreNamed) {
             "line 1: \"0: 10\", expected \"STEP: PROMPT + ANSWER\" or \"… shares N with R\"");
   EXPECT_THAT(message("0: 1 + 1\n0: 1 + 1 x"), HasSubstr("line 2: \"0: 1 + 1 x\""));
   EXPECT_EQ(message("-1: 1 + 1"), "line 1: arrives at step -1, expected 0 to 256");
-  EXPECT_EQ(message("0: 0 + 1"), "line 1: a prompt of 0 tokens, expected 1 to 1024");
-  EXPECT_EQ(message("0: 1 + 99999"), "line 1: an answer of 99999 tokens, expected 0 to 1024");
+  EXPECT_EQ(message("0: 0 + 1"), "line 1: the prompt has 0 tokens, expected 1 to 1024");
+  EXPECT_EQ(message("0: 1 + 99999"), "line 1: the answer has 99999 tokens, expected 0 to 1024");
   EXPECT_THAT(message("0: 99999999999999999999 + 1"), HasSubstr("expected \"STEP"));
   EXPECT_EQ(message("0: 4 + 1 shares 2 with 1"),
             "line 1: shares with request 1, expected one of the 0 before it");

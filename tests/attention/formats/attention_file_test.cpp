@@ -85,7 +85,7 @@ TEST(ReadProblem, InfersSizesFromShapes) {
   auto file = smallProblem();
   file.metadata.clear();
   EXPECT_EQ(errorOf(file),
-            "in: says neither heads nor head_dim, expected one of them in its metadata or as an option");
+            "in: gives neither heads nor head_dim, expected one in its metadata or as an option");
   EXPECT_THAT(errorOf(file, {{"heads", "3"}}),
               HasSubstr("tensor \"q_proj.weight\" has 16 rows, expected a multiple of heads (3)"));
 }

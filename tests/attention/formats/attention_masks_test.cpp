@@ -176,11 +176,11 @@ TEST(ForeignMasks, SayHowTheyWereRead) {
   };
   EXPECT_EQ(
       noteOf("attn_mask", tensorOf(DType::Bool, {3, 3}, std::vector<std::uint8_t>(9))),
-      "in: tensor \"attn_mask\" BOOL [3, 3] is read as torch.nn.MultiheadAttention takes it: true or 1 = "
+      "in: tensor \"attn_mask\" BOOL [3, 3] is read as torch.nn.MultiheadAttention reads it: true or 1 = "
       "masked");
   EXPECT_EQ(
       noteOf("attn_mask", tensorOf(DType::Bool, {2, 1, 3, 3}, std::vector<std::uint8_t>(18, 1))),
-      "in: tensor \"attn_mask\" BOOL [2, 1, 3, 3] is read as scaled_dot_product_attention takes it: true "
+      "in: tensor \"attn_mask\" BOOL [2, 1, 3, 3] is read as scaled_dot_product_attention reads it: true "
       "or 1 = visible");
   EXPECT_THAT(noteOf("attention_mask", tensorOf(DType::I64, {2, 3}, std::vector<std::int64_t>(6, 1))),
               HasSubstr("Hugging Face"));
@@ -230,17 +230,17 @@ TEST(Names, ThatAreNotKnownAreErrors) {
     return maskErrorOf(file);
   };
   EXPECT_EQ(withTensor("attn_maks"),
-            "in: tensor \"attn_maks\" is none that is read; did you mean attn_mask?");
+            "in: tensor \"attn_maks\" is not a tensor of this file format; did you mean attn_mask?");
   EXPECT_EQ(withTensor("q_proj.wieght"),
-            "in: tensor \"q_proj.wieght\" is none that is read; did you mean q_proj.weight?");
+            "in: tensor \"q_proj.wieght\" is not a tensor of this file format; did you mean q_proj.weight?");
   EXPECT_THAT(withTensor("embeddings"),
-              HasSubstr("is none that is read, expected one of attention_mask, attn_mask, "));
+              HasSubstr("is not a tensor of this file format, expected one of attention_mask, attn_mask, "));
   for (const char* name : {"expect.q", "snapshot.bias", "weights", "lse"})
     EXPECT_EQ(withTensor(name), "no error") << name;
   auto result = smallProblem();
   result.tensors["k"] = result.tensors["weights"] = gaussianTensor({4}, 1);
   EXPECT_THAT(read(result)->notes,
-              ElementsAre("in: tensors of a result are not read but computed: k, weights"));
+              ElementsAre("in: these tensors are results, which are computed instead of read: k, weights"));
   const auto withOption = [](const std::string& name) {
     auto file = smallProblem();
     file.metadata[name] = "3";
@@ -268,11 +268,9 @@ TEST(PositionRule, IsSaidWhereCausalCouldMeanSomethingElse) {
   file.metadata["causal"] = "True";
   const auto problem = read(file);
   ASSERT_TRUE(problem.ok());
-  EXPECT_THAT(
-      problem->notes,
-      ElementsAre(
-          "in: positions decide: causal is j ≤ i; with 3 queries over 5 keys the first query is at i = 0 "
-          "(cache_length is not given)"));
+  EXPECT_THAT(problem->notes, ElementsAre("in: causal masks compare positions, j ≤ i; with 3 queries over 5 "
+                                          "keys, the first query is at i = 0 "
+                                          "(cache_length is not given)"));
   for (Index i = 0; i < 3; ++i)
     for (Index j = 0; j < 5; ++j) EXPECT_EQ(visible(problem->masks[0], 0, i, j), j <= i);
   file.metadata["cache_length"] = "2";

@@ -114,7 +114,7 @@ TEST(Csv, RoundsWhatIsTooSmallToZero) {
 
 TEST(Csv, RefusesTextWithoutNumbers) {
   for (const auto* text : {"", "\n\n", "a,b\n", "\xEF\xBB\xBF"}) {
-    EXPECT_EQ(errorOfCsv(text), "t.csv: holds no row of numbers") << text;
+    EXPECT_EQ(errorOfCsv(text), "t.csv: has no row of numbers") << text;
   }
   EXPECT_THAT(errorOfCsv("a\nb\n"), HasSubstr("line 2, column 1: found \"b\""));
 }

@@ -85,14 +85,14 @@ TEST(LayerNames, AWholeModelMayHoldMoreButNoMisspeltInput) {
   file.tensors["h.0.mlp.c_fc.weight"] = gaussianTensor({8, 8}, 4);
   EXPECT_EQ(nameErrorOf(file), "no error");
   file.tensors["maks"] = gaussianTensor({3, 3}, 4);
-  EXPECT_THAT(nameErrorOf(file), HasSubstr("tensor \"maks\" is none that is read"));
+  EXPECT_THAT(nameErrorOf(file), HasSubstr("tensor \"maks\" is not a tensor of this file format"));
 }
 
 TEST(LayerNames, FusedMapsThatDoNotFitAreErrors) {
   auto file = layersCalled({{"qkv_proj.weight", "o_proj.weight"}});
   file.tensors["qkv_proj.weight"] = gaussianTensor({23, 8}, 2);
   EXPECT_EQ(nameErrorOf(file),
-            "in: tensor \"qkv_proj.weight\" has 23 outputs, expected 8 and two equal rests, as o_proj.weight "
+            "in: tensor \"qkv_proj.weight\" has 23 outputs, expected 8 and two equal parts, as o_proj.weight "
             "reads 8");
   file.tensors["qkv_proj.weight"] = gaussianTensor({8, 8}, 2);
   EXPECT_THAT(nameErrorOf(file), HasSubstr("has 8 outputs"));

@@ -127,7 +127,7 @@ TEST_F(MaskFileTest, ReadsCsv) {
               EndsWith(": line 1, column 1: found \"a\", expected a number, true or false"));
   EXPECT_THAT(visible(put("h.csv", "1,,0\n")),
               EndsWith(": line 1, column 2: found an empty field, expected a number, true or false"));
-  EXPECT_THAT(visible(put("i.csv", "\n\n")), EndsWith(": holds no row of numbers"));
+  EXPECT_THAT(visible(put("i.csv", "\n\n")), EndsWith(": has no row of numbers"));
 }
 
 TEST_F(MaskFileTest, ChoosesTheTensor) {
@@ -196,7 +196,7 @@ TEST_F(MaskFileTest, SaysWhatIsWrongAndWhere) {
 TEST_F(MaskFileTest, TooManyRowsAreAnError) {
   const auto path = put("m.npy", npy("|b1", "(16777217, 1)", Bytes(16777217)));
   EXPECT_EQ(visible(path),
-            path.string() + ": has shape [16777217, 1], expected at most 16777216 rows in all heads");
+            path.string() + ": has shape [16777217, 1], expected at most 16777216 rows over all heads");
 }
 
 TEST_F(MaskFileTest, SaysWhichConventionsItCouldBe) {

@@ -148,7 +148,7 @@ TEST(Npy, RefusesDamagedHeaders) {
   }
   auto longHeader = npy(2, dict("<f4", "(1,)"), bytesOf<float>({1}));
   longHeader[11] = 0xFF;
-  EXPECT_THAT(errorOfNpy(longHeader), HasSubstr("announces a header of"));
+  EXPECT_THAT(errorOfNpy(longHeader), HasSubstr("declares a header of"));
 }
 
 TEST(Npy, RefusesValuesThatAreNotFinite) {

@@ -131,17 +131,16 @@ TEST_F(Npz, NamesWhatCannotBeRead) {
 
 TEST_F(Npz, AnswersAPickleWithWhatToDo) {
   path_ = folder_ / "gpt.pt";
-  EXPECT_EQ(
-      errorOf({{"gpt/data.pkl", {0x80, 2}}, {"gpt/data/0", {0, 0, 0, 0}}}),
-      path_.string() +
-          ": is a pickle of PyTorch, which may hold instructions beside its data and isn't read: save it in "
-          "Python by import numpy, torch; x = torch.load(\"gpt.pt\", map_location=\"cpu\", "
-          "weights_only=True); "
-          "x = x if isinstance(x, dict) else {f\"attention.{i}\": t for i, t in enumerate(x)}; "
-          "numpy.savez(\"gpt.npz\", **{name: t.detach().float().numpy() for name, t in x.items()})");
+  EXPECT_EQ(errorOf({{"gpt/data.pkl", {0x80, 2}}, {"gpt/data/0", {0, 0, 0, 0}}}),
+            path_.string() +
+                ": is a PyTorch pickle, which can contain code, so it isn't read; in Python, run import "
+                "numpy, torch; x = torch.load(\"gpt.pt\", map_location=\"cpu\", "
+                "weights_only=True); "
+                "x = x if isinstance(x, dict) else {f\"attention.{i}\": t for i, t in enumerate(x)}; "
+                "numpy.savez(\"gpt.npz\", **{name: t.detach().float().numpy() for name, t in x.items()})");
   // As PyTorch wrote them before 1.6.
   putFile(path_, std::string_view("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 15));
-  EXPECT_THAT(TensorSource::open(path_).error().message, HasSubstr("is a pickle of PyTorch"));
+  EXPECT_THAT(TensorSource::open(path_).error().message, HasSubstr("is a PyTorch pickle"));
   putFile(path_, std::string_view("GGUF\3\0\0\0", 8));
   EXPECT_THAT(TensorSource::open(path_).error().message, HasSubstr("is a GGUF file"));
 }
@@ -172,7 +171,7 @@ TEST_F(Npz, DamageIsAnErrorWhereItIsRead) {
   EXPECT_GT(damaged, 10);
   for (const std::size_t length : {whole.size() / 2, whole.size() - 1, std::size_t{9}}) {
     putFile(path_, std::span(whole).first(length));
-    EXPECT_THAT(TensorSource::open(path_).error().message, HasSubstr("is damaged, or no zip archive: "))
+    EXPECT_THAT(TensorSource::open(path_).error().message, HasSubstr("is damaged or not a zip archive: "))
         << length;
   }
 }

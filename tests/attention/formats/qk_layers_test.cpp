@@ -65,8 +65,8 @@ TEST(QkLayers, KeepsItsLimits) {
   refused({4, 131073, 64}, "131073 tokens, expected 1 to 131072");
   refused({~std::uint64_t{0}, 64}, "18446744073709551615 tokens, expected 1 to 131072");
   refused({0, 64}, "0 tokens, expected 1 to 131072");
-  refused({3, 513}, "513 numbers to a head, expected 1 to 512");
-  refused({3, 0}, "0 numbers to a head, expected 1 to 512");
+  refused({3, 513}, "513 numbers per head, expected 1 to 512");
+  refused({3, 0}, "0 numbers per head, expected 1 to 512");
   refused({1, 1025, 3, 8}, "1025 heads, expected 1 to 1024");
   refused({0, 3, 8}, "0 heads, expected 1 to 1024");
   EXPECT_EQ(errorFor({1024, 131072, 512}, {1, 131072, 512}), "no error");

@@ -199,10 +199,11 @@ TEST_F(Recorded, RefusesWhatDoesNotFitInOneSentence) {
   };
   EXPECT_THAT(errorOf(shaped("attention", {4})),
               HasSubstr("is [4], expected [layers, heads, n, m] or [heads, n, m]"));
-  EXPECT_THAT(errorOf(shaped("attention", {2, 3, 2, 4, 4})), HasSubstr(": of a batch save one text"));
+  EXPECT_THAT(errorOf(shaped("attention", {2, 3, 2, 4, 4})), HasSubstr(": save a single text of the batch"));
   EXPECT_THAT(
       errorOf(shaped("attention.0", {2, 2, 4, 4})),
-      HasSubstr("is [2, 2, 4, 4], expected [heads, n, m] or [1, heads, n, m]: of a batch save one text"));
+      HasSubstr(
+          "is [2, 2, 4, 4], expected [heads, n, m] or [1, heads, n, m]: save a single text of the batch"));
   EXPECT_THAT(errorOf(shaped("attention", {2, 0, 4, 4})), HasSubstr("with at least one of each"));
   EXPECT_THAT(errorOf(shaped("attention", {1025, 1, 1})), HasSubstr("at most 4096 layers, 1024 heads"));
   file = stacked();

@@ -52,7 +52,7 @@ TEST(DamagedSafetensors, RefusesATruncatedRealFile) {
 
 TEST(DamagedSafetensors, RefusesAHeaderBeyondTheFile) {
   EXPECT_THAT(errorForBytes(safetensorsBytes("{}", {}, 3)),
-              HasSubstr("announces a header of 3 bytes in a file of 10"));
+              HasSubstr("declares a header of 3 bytes, but the file has 10"));
   EXPECT_THAT(errorForBytes(safetensorsBytes("{}", {}, 100'000'001)),
               HasSubstr("expected at most 100000000"));
   const auto most = std::numeric_limits<std::uint64_t>::max();

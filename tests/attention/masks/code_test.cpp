@@ -279,7 +279,7 @@ TEST(MaskAsCode, GivesTheErrorsOfTheMask) {
 TEST(MaskAsCode, RefusesWhatCodeCannotHold) {
   const MaskGeometry geometry = test::codeGeometry(20000, 20000);
   EXPECT_EQ(errorOf("tree(prefix=0)", geometry),
-            "the number of nodes of the draft tree is 20000, code holds at most 4096");
+            "the number of nodes of the draft tree is 20000, expected at most 4096 for code");
   EXPECT_THAT(errorOf("bigbird(block=1, random=100)", geometry), HasSubstr("the number of random blocks is"));
   EXPECT_THAT(errorOf("neighborhood_z(height=2000, width=2000)", geometry),
               HasSubstr("the number of cells of the grid is 4000000"));

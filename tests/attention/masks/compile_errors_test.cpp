@@ -50,7 +50,7 @@ TEST(CompileMaskErrors, listsOutOfOrder) {
   EXPECT_EQ(errorOfUse(PatternKind::image, {values({9, 3})}),
             "image's spans hold 9-3, expected the first position before the last");
   EXPECT_EQ(errorOfUse(PatternKind::image, {values({1, 3, 5})}),
-            "image's spans hold a span without a last position");
+            "image's spans contain a span without a last position");
   EXPECT_EQ(errorOfUse(PatternKind::intervals, {values({0, 5}), values({9, 12, 3, 10})}), "no error");
 }
 
@@ -84,18 +84,17 @@ TEST(CompileMaskErrors, trees) {
             "tree's parents hold 4, but the draft has 4 tokens");
   EXPECT_EQ(errorOfUse(PatternKind::tree, {values({20}), values({-2})}),
             "tree's parents hold -2, expected -1 for the prefix or a node");
-  EXPECT_EQ(errorAt24("tree(prefix=20, parents=[0])"), "tree's parents go round in a circle: 0 → 0");
+  EXPECT_EQ(errorAt24("tree(prefix=20, parents=[0])"), "tree's parents form a circle: 0 → 0");
   EXPECT_EQ(errorAt24("tree(prefix=18, parents=[-1, 3, 0, 5, 0, 1])"),
-            "tree's parents go round in a circle: 1 → 3 → 5 → 1");
+            "tree's parents form a circle: 1 → 3 → 5 → 1");
   // Node 2 hangs from node 3, which by itself follows its predecessor.
-  EXPECT_EQ(errorAt24("tree(prefix=18, parents=[-1, 0, 3])"),
-            "tree's parents go round in a circle: 2 → 3 → 2");
+  EXPECT_EQ(errorAt24("tree(prefix=18, parents=[-1, 0, 3])"), "tree's parents form a circle: 2 → 3 → 2");
   EXPECT_EQ(errorAt24("tree(prefix=8, parents=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0])"),
-            "tree's parents go round in a circle: 0 → 1 → 2 → 3 → 4 → 5 → 6 → 7 → … → 0");
+            "tree's parents form a circle: 0 → 1 → 2 → 3 → 4 → 5 → 6 → 7 → … → 0");
   MaskGeometry marked = geometryOf(6, 6);
   marked.structure.treePrefix = 2;
   marked.structure.parents = {1, 0};
-  EXPECT_EQ(errorOf("tree", marked), "tree's parents go round in a circle: 0 → 1 → 0");
+  EXPECT_EQ(errorOf("tree", marked), "tree's parents form a circle: 0 → 1 → 0");
 }
 
 TEST(CompileMaskErrors, insideDocuments) {
@@ -114,7 +113,7 @@ TEST(CompileMaskErrors, insideDocuments) {
                                       {"longformer", "positions"}})
     EXPECT_EQ(errorAt24("documents(causal & (full | " + name + "), starts=[4])"),
               "documents(…) holds " + name + " without its " + missing +
-                  ", which would be read off the whole text; expected " + name + "(" + missing + "=…)");
+                  ", which is otherwise taken from the whole text; expected " + name + "(" + missing + "=…)");
   EXPECT_EQ(errorAt24("documents(documents(causal, starts=[2]), starts=[4])"),
             "documents(…) holds documents" + rest);
   EXPECT_EQ(errorAt24("documents(painted(\"p\"))"), "documents(…) holds painted" + rest);

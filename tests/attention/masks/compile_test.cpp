@@ -215,9 +215,9 @@ TEST(CompileMask, positionsDecideInOneTextAndInTwo) {
   EXPECT_EQ(picture("causal", geometryOf(2, 4, 2)), "###./####");
   EXPECT_EQ(picture("causal", geometryOf(3, 1)), "#/#/#");
   EXPECT_EQ(positionRule(3, 5, 2),
-            "positions decide: causal is j ≤ i; with 3 queries over 5 keys the first query is at i = 2");
+            "causal masks compare positions, j ≤ i; with 3 queries over 5 keys, the first query is at i = 2");
   EXPECT_EQ(positionRule(1, 1, 0),
-            "positions decide: causal is j ≤ i; with 1 query over 1 key the first query is at i = 0");
+            "causal masks compare positions, j ≤ i; with 1 query over 1 key, the first query is at i = 0");
 }
 
 TEST(CompileMask, intervalsCountPositions) {
@@ -236,7 +236,7 @@ TEST(CompileMask, namesLayersThatAreLeftOutHoweverDeep) {
       geometryOf(2, 4));
   ASSERT_EQ(omitted.size(), 2u);
   EXPECT_EQ(omitted[0].text, "heads(9): sinks(1)");
-  EXPECT_EQ(omitted[0].reason, "for none of the heads there are");
+  EXPECT_EQ(omitted[0].reason, "for heads that don't exist");
   EXPECT_EQ(omitted[1].text, "off: window(3)");
   EXPECT_EQ(omitted[1].reason, "switched off");
 }
@@ -247,11 +247,11 @@ TEST(CompileMask, saysWhyALayerIsLeftOut) {
   const auto reason = [&](const std::string& text) { return omittedReason(layersOf(text).at(0), geometry); };
   EXPECT_EQ(reason("causal"), "");
   EXPECT_EQ(reason("off: causal"), "switched off");
-  EXPECT_EQ(reason("sequences(0-2): causal"), "for other sequences than 3");
+  EXPECT_EQ(reason("sequences(0-2): causal"), "for sequences other than 3");
   EXPECT_EQ(reason("sequences(3): causal"), "");
-  EXPECT_EQ(reason("heads(4-9): causal"), "for none of the heads there are");
+  EXPECT_EQ(reason("heads(4-9): causal"), "for heads that don't exist");
   EXPECT_EQ(reason("heads(kv 1): causal"), "");
-  EXPECT_EQ(reason("heads(kv 2): causal"), "for none of the heads there are");
+  EXPECT_EQ(reason("heads(kv 2): causal"), "for heads that don't exist");
   geometry.cross = true;
   EXPECT_EQ(reason("causal"), "") << "positions decide there, too";
   EXPECT_EQ(reason("!(off: causal | heads(9): packed)"), "switched off");

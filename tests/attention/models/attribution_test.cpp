@@ -138,9 +138,9 @@ TEST(Attribution, whatItCannotDoIsNamed) {
   const PassResult run = recorded(model, ids);
   EXPECT_EQ(message(run, 0, {300, {}}), "token id 300 is not one of this model's 0 to 299");
   EXPECT_EQ(message(run, 0, {0, -1}), "token id -1 is not one of this model's 0 to 299");
-  EXPECT_EQ(message(run, 3, {0, {}}), "row 3 of a run of 3 is asked for");
+  EXPECT_EQ(message(run, 3, {0, {}}), "row 3 was requested of a run of 3");
   ModelSession session(model);
-  EXPECT_EQ(message(*session.append(ids), 0, {0, {}}), "the run didn't keep what every piece added");
+  EXPECT_EQ(message(*session.append(ids), 0, {0, {}}), "the run didn't keep the output of every piece");
   const PassResult patched =
       recorded(model, ids, {{.piece = Piece::stream, .layer = 1, .by = TakenFrom{other}}});
   EXPECT_NE(message(patched, 2, {0, {}}).find("the stream itself was replaced"), std::string::npos);

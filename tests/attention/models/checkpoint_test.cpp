@@ -151,7 +151,7 @@ TEST(Checkpoint, shardsThatAreMissingOrDisagreeAreNamed) {
     folder.replace(kIndex, "\"model.embed_tokens.weight\": \"" + kFirst,
                    "\"model.embed_tokens.weight\": \"" + kSecond);
     EXPECT_EQ(folder.refusal(), "F/" + kIndex + ": says tensor \"model.embed_tokens.weight\" is in \"" +
-                                    kSecond + "\", where there is none");
+                                    kSecond + "\", which doesn't have it");
   }
   {
     const ModelFolder folder("qwen2");
@@ -177,7 +177,7 @@ TEST(Checkpoint, shardsOutsideTheFolderAreRefused) {
        {"../secret.safetensors", "/etc/passwd", "a/b.safetensors", "..", "", ".", "a\\\\b"}) {
     const ModelFolder folder("qwen2");
     folder.replace(kIndex, kFirst, name);
-    EXPECT_NE(folder.refusal().find("expected a file of the same folder"), std::string::npos) << name;
+    EXPECT_NE(folder.refusal().find("expected a file in the same folder"), std::string::npos) << name;
   }
 }
 
@@ -191,7 +191,7 @@ TEST(Checkpoint, indexesThatAreNoneAreNamed) {
   EXPECT_EQ(refusal("{\"weight_map\": 3}"),
             "index: has no weight_map, expected an object that names each tensor's file");
   EXPECT_EQ(refusal("{\"weight_map\": {}}"), "index: its weight_map is empty, expected each tensor's file");
-  EXPECT_EQ(refusal("{\"weight_map\": {\"a\": 3}}"), "index: tensor \"a\" has no text for its file");
+  EXPECT_EQ(refusal("{\"weight_map\": {\"a\": 3}}"), "index: tensor \"a\" has no file name");
   EXPECT_EQ(refusal("1e999"), "index: holds a number that is too large");
   std::string many = "{\"weight_map\": {";
   for (int i = 0; i < 1025; ++i)
@@ -242,7 +242,7 @@ TEST(Checkpoint, foldersWithoutWeightsSayWhatThereIs) {
             "F: has no weights, expected model.safetensors or model.safetensors.index.json");
   putFile(folder / "llama.Q4_K.gguf", "GGUF");
   EXPECT_EQ(folder.refusal(),
-            "F: has its weights in llama.Q4_K.gguf, which opens by its own name; expected model.safetensors "
+            "F: has its weights in llama.Q4_K.gguf, which you can open directly; expected model.safetensors "
             "or model.safetensors.index.json");
   putFile(folder / "pytorch_model.bin", "PK");
   EXPECT_NE(folder.refusal().find("pytorch_model.bin, a pickle"), std::string::npos);
@@ -316,7 +316,7 @@ TEST(Checkpoint, aFileThatIsWrittenToIsAnError) {
   const std::vector<Index> ids{1, 2, 3};
   const auto pass = session.append(ids, {});
   ASSERT_FALSE(pass.ok());
-  EXPECT_NE(pass.error().message.find("was written to while it was open: open it again"), std::string::npos);
+  EXPECT_NE(pass.error().message.find("changed while it was open: open it again"), std::string::npos);
 }
 
 TEST(Checkpoint, aFileThatIsReplacedOrRemovedStaysAsItWasOpened) {

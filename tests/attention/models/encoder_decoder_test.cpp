@@ -203,7 +203,7 @@ TEST_P(EncoderDecoders, keysAndValuesOfCrossHeadsComeFromAnotherSource) {
   PassRequest wrong;
   wrong.memory = a;
   wrong.patches = {{.piece = Piece::keys, .layer = 1, .by = TakenFrom{other}}};
-  EXPECT_THAT(session.append(kTarget, wrong).error().message, HasSubstr("expected 13 as the text has"));
+  EXPECT_THAT(session.append(kTarget, wrong).error().message, HasSubstr("expected the text's 13"));
 }
 
 /// Both attentions of every layer are among the pieces, and they sum to the logit.
@@ -297,7 +297,7 @@ TEST(EncoderDecoderConfigs, areRefusedWhereTheyCannotBeRead) {
   EXPECT_THAT(refusal(t5 + R"("feed_forward_proj": "gated-tanh"})", ""), HasSubstr("gated-tanh"));
   EXPECT_THAT(refusal(t5 + R"("relative_attention_num_buckets": 7})", "encoder"), HasSubstr("t5.buckets"));
   EXPECT_THAT(refusal(t5 + R"("decoder_start_token_id": 99999})", ""), HasSubstr("decoder_start_token_id"));
-  EXPECT_THAT(refusal(R"({"model_type": "gpt2"})", "cross"), HasSubstr("without groups"));
+  EXPECT_THAT(refusal(R"({"model_type": "gpt2"})", "cross"), HasSubstr("has no groups of heads"));
   EXPECT_THAT(refusal(R"({"model_type": "gpt2", "is_encoder_decoder": true})", ""),
               HasSubstr("expected an encoder or a decoder on its own"));
 }

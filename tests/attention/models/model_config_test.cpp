@@ -47,8 +47,8 @@ TEST(ModelConfig, whatNoFamilyDoesIsNamedWithWhatWouldWork) {
       "config.json: quantization_config says the weights are quantised by \"mxfp4\", expected a checkpoint "
       "with F32, F16, BF16 or F64 weights, or gpt-oss with its experts in MXFP4");
   EXPECT_EQ(configRefusal(with(llama, "num_local_experts", "8")),
-            "config.json: num_local_experts says it is a mixture of experts, expected a model with one MLP a "
-            "layer");
+            "config.json: num_local_experts says it is a mixture of experts, expected a model with one MLP "
+            "per layer");
   EXPECT_EQ(configRefusal(with(llama, "is_encoder_decoder", "true")),
             "config.json: is_encoder_decoder is true, expected an encoder or a decoder on its own, such as "
             "bert or llama. Its attention can be recorded in Python and shown: see headscope python.");
@@ -75,9 +75,7 @@ TEST(ModelConfig, anUnknownFamilyIsToldWithTheNearestAndHowToRecordIt) {
   EXPECT_EQ(configRefusal(R"({"model_type": "aquila", "hidden_size": 8, "rms_norm_eps": 1e-6, "rope_theta": 1,
                               "num_attention_heads": 2, "mixes": 1})"),
             "config.json: model_type \"aquila\"" + of +
-                " The nearest is llama, which knows 4 of the 5 fields of "
-                "its own." +
-                record);
+                " The nearest is llama, which knows 4 of its 5 fields." + record);
   EXPECT_EQ(configRefusal(R"({"model_type": "mamba", "state_size": 16, "conv_kernel": 4, "expand": 2})"),
             "config.json: model_type \"mamba\"" + of + record);
   EXPECT_EQ(configRefusal(R"({"architectures": ["MambaForCausalLM"]})"),

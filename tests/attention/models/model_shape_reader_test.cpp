@@ -55,7 +55,7 @@ TEST(ModelShapeReader, readsSizesByTheirUsualNames) {
   EXPECT_EQ(gemma.order[5], gemma.order[11]);
   EXPECT_NE(gemma.order[4], gemma.order[5]);
   EXPECT_EQ(gemma.notes,
-            std::vector<std::string>{"the text model alone is counted, without what sees or hears"});
+            std::vector<std::string>{"only the text model is counted, without vision and audio"});
   EXPECT_EQ(shapeFrom(R"({"model_type": "mistral", "hidden_size": 64, "num_hidden_layers": 2,
     "num_attention_heads": 8, "sliding_window": null})")
                 .window,
@@ -244,9 +244,8 @@ TEST(ModelShapeReader, namesWhatAnUnknownArchitectureLacks) {
 TEST(ModelShapeReader, whatCantBeCountedIsRefusedWithTheFieldInTheWay) {
   const std::string sizes = R"("num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 8)";
   EXPECT_EQ(shapeRefusal(R"({"model_type": "zamba2", "mamba_d_state": 64, )" + sizes + "}"),
-            "config.json: mamba_d_state belongs to layers that model_type \"zamba2\" has and that aren't "
-            "known here: "
-            "what they keep can't be counted");
+            "config.json: mamba_d_state belongs to layers of model_type \"zamba2\" that Headscope doesn't "
+            "know, so their cache can't be counted");
   EXPECT_EQ(
       shapeRefusal(R"({"model_type": "llama", "layer_types": ["full_attention", "odd"], )" + sizes + "}"),
       "config.json: layer_types is \"odd\", expected full_attention, sliding_attention, chunked_attention, "
@@ -255,7 +254,7 @@ TEST(ModelShapeReader, whatCantBeCountedIsRefusedWithTheFieldInTheWay) {
             "config.json: layer_types is a list of 1, expected a name for each of the 2 layers");
   EXPECT_EQ(
       shapeRefusal(R"({"model_type": "llama", "layer_types": ["full_attention", "mamba"], )" + sizes + "}"),
-      "config.json: layer_types has recurrent layers, and what they keep in model_type \"llama\" is not "
+      "config.json: layer_types has recurrent layers, whose state in model_type \"llama\" is not "
       "known");
   EXPECT_EQ(
       shapeRefusal(R"({"model_type": "nemotron_h", "hybrid_override_pattern": "M?", "mamba_num_heads": 4, )" +

@@ -237,19 +237,19 @@ TEST(Patch, whatDoesNotFitIsNamed) {
   };
   const Index layers = model->config().layerCount();
   const auto from = record(model, ids);
-  EXPECT_EQ(message({.layer = layers}), "layer " + std::to_string(layers) +
-                                            " is to be patched, this model has 0 to " +
-                                            std::to_string(layers - 1));
+  EXPECT_EQ(message({.layer = layers}), "the layer to patch is " + std::to_string(layers) +
+                                            ", expected 0 to " + std::to_string(layers - 1));
   EXPECT_EQ(message({.piece = Piece::stream, .layer = layers, .by = TakenFrom{from}}), "no error");
-  EXPECT_EQ(message({.head = 4}), "head 4 is to be patched, this model has 0 to 3");
-  EXPECT_EQ(message({.piece = Piece::keys, .head = 2}), "KV head 2 is to be patched, this model has 0 to 0");
+  EXPECT_EQ(message({.head = 4}), "the head to patch is 4, expected 0 to 3");
+  EXPECT_EQ(message({.piece = Piece::keys, .head = 2}), "the KV head to patch is 2, expected 0 to 0");
   EXPECT_EQ(message({.by = TakenFrom{record(model, {5, 250})}}),
-            "the run that is patched from has 2 tokens, expected 4 as the text has");
+            "the source run has 2 tokens, expected the text's 4");
   EXPECT_EQ(message({.by = TakenFrom{record(model, ids, {})}}),
-            "the run that layer 0 is patched from didn't keep what is taken");
+            "the source run for layer 0 didn't keep the values to patch in");
   const auto rows = std::make_shared<const std::vector<Index>>(std::vector<Index>{0, 1, 2, 4});
-  EXPECT_EQ(message({.by = TakenFrom{from, rows}}), "token 4 of the other text is asked for, it has 4");
-  EXPECT_EQ(message({.firstToken = -1}), "4 tokens from token -1 on are to be patched");
+  EXPECT_EQ(message({.by = TakenFrom{from, rows}}), "token 4 of the other text was requested, which has 4");
+  EXPECT_EQ(message({.firstToken = -1}),
+            "4 tokens are to be patched from token -1, expected a part of the text");
   EXPECT_EQ(message({.firstToken = 9}), "no error");
 }
 

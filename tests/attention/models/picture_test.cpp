@@ -47,11 +47,11 @@ TEST(Pictures, PngIsDecodedToTheBitAndJpegNearly) {
 
 TEST(Pictures, WhatIsDamagedIsSaidInOneSentence) {
   const FileBytes png = pngBytes(patternedPicture(30, 20)), jpeg = jpegBytes(patternedPicture(32, 32));
-  EXPECT_THAT(faultOf({}), HasSubstr("no PNG or JPEG"));
-  EXPECT_THAT(faultOf({'G', 'I', 'F', '8', '9', 'a'}), HasSubstr("no PNG or JPEG"));
+  EXPECT_THAT(faultOf({}), HasSubstr("not a PNG or JPEG"));
+  EXPECT_THAT(faultOf({'G', 'I', 'F', '8', '9', 'a'}), HasSubstr("not a PNG or JPEG"));
   FileBytes flipped = png;
   flipped[png.size() / 2] ^= 4;
-  EXPECT_THAT(faultOf(flipped), HasSubstr("check sum"));
+  EXPECT_THAT(faultOf(flipped), HasSubstr("checksum"));
   EXPECT_THAT(faultOf({png.begin(), png.begin() + static_cast<std::ptrdiff_t>(png.size() / 2)}),
               HasSubstr("chunk of"));
   EXPECT_THAT(faultOf({png.begin(), png.end() - 12}), HasSubstr("no IEND"));

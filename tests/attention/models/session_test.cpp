@@ -215,15 +215,15 @@ TEST(Session, badTokensAndRequestsAreNamed) {
   };
   EXPECT_EQ(message({3, 300}), "token id 300 is not one of this model's 0 to 299");
   EXPECT_EQ(message({-1}), "token id -1 is not one of this model's 0 to 299");
-  EXPECT_EQ(message(someIds(49, 300, 1)), "49 tokens, this model has 48 positions");
+  EXPECT_EQ(message(someIds(49, 300, 1)), "found 49 tokens, expected at most this model's 48 positions");
   PassRequest request;
   request.layers = {0, 2};
-  EXPECT_EQ(message({1}, request), "layer 2 is asked for, this model has 0 to 1");
+  EXPECT_EQ(message({1}, request), "layer is 2, expected 0 to 1");
   request.layers = {};
   request.heads = {-1};
-  EXPECT_EQ(message({1}, request), "head -1 is asked for, this model has 0 to 3");
+  EXPECT_EQ(message({1}, request), "head is -1, expected 0 to 3");
   EXPECT_EQ(message(someIds(48, 300, 1)), "no error");
-  EXPECT_EQ(message({1}), "49 tokens, this model has 48 positions");
+  EXPECT_EQ(message({1}), "found 49 tokens, expected at most this model's 48 positions");
   EXPECT_EQ(session.length(), 48);
 }
 

@@ -110,9 +110,9 @@ TEST(TokenizerRefusals, ofRules) {
   EXPECT_THAT(refusalOf("/pre_tokenizer", bad), HasSubstr("which is not supported here"));
   bad["pattern"] = {{"Regex", std::string(20'000, 'a')}};
   EXPECT_THAT(refusalOf("/pre_tokenizer", bad),
-              HasSubstr("an expression of 20000 bytes, expected at most 10000"));
+              HasSubstr("the expression has 20000 bytes, expected at most 10000"));
   bad["pattern"] = {{"String", ""}};
-  EXPECT_THAT(refusalOf("/pre_tokenizer", bad), HasSubstr("looks for an empty string"));
+  EXPECT_THAT(refusalOf("/pre_tokenizer", bad), HasSubstr("searches for an empty string"));
   bad["pattern"] = {{"String", "a"}};
   bad["behavior"] = "Elsewhere";
   EXPECT_THAT(refusalOf("/pre_tokenizer", bad), HasSubstr("\"behavior\" is \"Elsewhere\", expected Removed"));
@@ -204,14 +204,15 @@ TEST(TokenizerRefusals, ofMoreValuesThanAnyTokenizerHas) {
   std::string json = R"({"normalizer": [0)";
   for (int i = 0; i < 2'000'000; ++i) json += ",0";
   EXPECT_THAT(parseOutcome(json + "], \"model\": {}}"),
-              HasSubstr("normalizer: there are more than 2000000 values"));
+              HasSubstr("normalizer: found more than 2000000 values"));
 }
 
 TEST(TokenizerRefusals, ofWhatIsNoTokenizer) {
   EXPECT_EQ(parseOutcome(""), "test: no tokenizer.json: byte 0: found the end, expected an object");
   EXPECT_EQ(parseOutcome("{}"), "test: no tokenizer.json: \"model\" is missing, expected an object");
   EXPECT_THAT(parseOutcome("[1, 2]"), HasSubstr("found \"[1, 2]\", expected an object"));
-  EXPECT_THAT(parseOutcome(R"({"model": {"type": "BPE")"), HasSubstr("expected the end of what was begun"));
+  EXPECT_THAT(parseOutcome(R"({"model": {"type": "BPE")"),
+              HasSubstr("expected the end of the open object or list"));
   EXPECT_THAT(parseOutcome(R"({"model": {}, "model": {}})"), HasSubstr("\"model\" appears twice"));
   EXPECT_THAT(parseOutcome(R"({"model": {}} x)"), HasSubstr("expected nothing more"));
   EXPECT_THAT(parseOutcome(R"({"model": 5})"), HasSubstr("model: byte 0: found \"5\", expected an object"));
@@ -251,7 +252,7 @@ TEST(TokenizerRefusals, ofUnigramsSayWhichTokenAndWhy) {
             "test: model.vocab: the score of \"a\" is \"null\", expected a number");
   EXPECT_EQ(model(R"("vocab": [["a", 1e999]])"),
             "test: model.vocab: the score of \"a\" is \"1e999\", expected a number");
-  EXPECT_EQ(model(R"("vocab": [["a", 1, 2]])"), "test: model.vocab: a token is no pair of text and score");
+  EXPECT_EQ(model(R"("vocab": [["a", 1, 2]])"), "test: model.vocab: a token is not a pair of text and score");
   EXPECT_THAT(model(R"("vocab": [["a", 1], ["a", 2]])"), HasSubstr("\"a\""));
 }
 
@@ -261,8 +262,8 @@ TEST(TokenizerRefusals, ofCharacterTablesSayWhatDoesNotFit) {
                         R"("}, "model": {"type": "Unigram", "vocab": [["a", 0]]}})");
   };
   const std::string at = "test: normalizer.precompiled_charsmap: ";
-  EXPECT_EQ(table("A?=="), at + "is no base64");
-  EXPECT_EQ(table("AAA"), at + "is no base64");
+  EXPECT_EQ(table("A?=="), at + "is not base64");
+  EXPECT_EQ(table("AAA"), at + "is not base64");
   EXPECT_EQ(table("AAA="), at + "has 2 bytes, expected a trie and texts");
   EXPECT_EQ(table("AAAAAA=="), at + "has a trie of 0 bytes, expected a multiple of 4 up to 0");
   EXPECT_EQ(table("CAAAAAAAAAA="), at + "has a trie of 8 bytes, expected a multiple of 4 up to 4");

@@ -184,7 +184,7 @@ TEST(Tokenizer, refusesTextThatIsNone) {
   const TextTokenizer tokenizer = made(Json::parse(smallTokenizer("small-byte-bpe")));
   EXPECT_THAT(tokenizer.encode("ab\xFF").error().message, HasSubstr("2"));
   EXPECT_EQ(tokenizer.encode(std::string((std::size_t{16} << 20) + 1, 'a')).error().message,
-            "a text of 16777217 bytes, expected at most 16777216");
+            "the text has 16777217 bytes, expected at most 16777216");
 }
 
 // Merges, searches and tries are counted, so that a busy machine decides nothing.

@@ -158,7 +158,7 @@ TEST(PictureProcessors, RefuseWhatTheyDoNotUnderstand) {
       {R"({"size": {"height": 3}})", "size.width"},
       {R"({"size": 99999999})", "4096"},
       {R"({"image_mean": [1, 2]})", "a list of 3"},
-      {R"({"image_std": [1, 0, 1]})", "to divide by"},
+      {R"({"image_std": [1, 0, 1]})", "nonzero numbers"},
       {R"({"do_center_crop": true})", "crop_size"},
       {R"({"do_pad": true})", "do_pad"}};
   for (const auto& [json, what] : kCases) {

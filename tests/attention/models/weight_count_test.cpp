@@ -42,12 +42,12 @@ TEST(WeightCount, packedTensorsAreWhatTheyUnpackTo) {
 
 TEST(WeightCount, badHeadersGetASentence) {
   const auto problem = [](std::string_view json) { return countTensors(json, 4, "x").error().message; };
-  EXPECT_EQ(problem("[]"), "x: its header is no object");
+  EXPECT_EQ(problem("[]"), "x: its header is not an object");
   EXPECT_EQ(problem(R"({"a": {"dtype": "F32"}})"), "x: tensor \"a\" lacks its dtype, shape or data_offsets");
   EXPECT_EQ(problem(R"({"a": {"dtype": "F32", "shape": [-1], "data_offsets": [0, 4]}})"),
-            "x: tensor \"a\" has a size that is no whole number");
+            "x: tensor \"a\" has a size that is not a whole number");
   EXPECT_EQ(problem(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 0]}})"),
-            "x: tensor \"a\" has data_offsets that are no range");
+            "x: tensor \"a\" has data_offsets that are not a range");
 }
 
 class CountedFolder : public testing::Test {
@@ -68,7 +68,7 @@ TEST_F(CountedFolder, safetensorsSayHowManyThereAre) {
   EXPECT_EQ(shape().countedParameters, 12u);
   EXPECT_EQ(weightBytes(shape(), {}), 48u);
   EXPECT_EQ(parametersOf(shape()).total, 12u);
-  EXPECT_EQ(shape().source, "config.json; weights as its safetensors files say");
+  EXPECT_EQ(shape().source, "config.json; weights from its safetensors files");
 }
 
 TEST_F(CountedFolder, anIndexAloneSaysItToo) {

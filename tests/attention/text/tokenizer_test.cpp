@@ -162,8 +162,8 @@ TEST(Tokenizer, invalidUtf8IsNamedWithItsOffset) {
   const std::vector<BadText> table = {
       {"abc\xFFz", {"0xFF", "offset 3", "never occurs"}},
       {"\x80", {"0x80", "offset 0", "continues"}},
-      {"é\xC3(", {"0xC3", "offset 2", "breaks off"}},
-      {"a\xE2\x82", {"0xE2", "offset 1", "breaks off"}},
+      {"é\xC3(", {"0xC3", "offset 2", "incomplete"}},
+      {"a\xE2\x82", {"0xE2", "offset 1", "incomplete"}},
       {"\xC0\xAF", {"0xC0", "offset 0", "overlong"}},
       {"\xE0\x80\x80", {"0xE0", "offset 0", "overlong"}},
       {"x\xED\xA0\x80", {"0xED", "offset 1", "surrogate"}},

@@ -197,7 +197,7 @@ TEST(SnapshotMask, NamesLayersThatAreLeftOutOfEveryLine) {
   EXPECT_EQ(omitted[0].text + ", " + omitted[0].reason, "off: window(3), switched off");
   EXPECT_EQ(omitted[1].text, "heads(60): packed");
   EXPECT_EQ(omitted[2].text + ", " + omitted[2].reason,
-            "mask B: sequences(7): causal, for other sequences than 0");
+            "mask B: sequences(7): causal, for sequences other than 0");
 }
 
 /// Step by step through the cache, each row gets its own part of every mask and bias.

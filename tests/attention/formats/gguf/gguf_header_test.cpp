@@ -84,32 +84,33 @@ TEST(GgufHeader, everyFrontThatIsCutIsRefused) {
 }
 
 TEST(GgufHeader, wrongStartsAreNamed) {
-  EXPECT_EQ(headerRefusal(GgufBytes().number(0x12345678u)), "f: is no GGUF file: it doesn't begin with GGUF");
-  EXPECT_EQ(headerRefusal(GgufBytes().start(0, 0, 1)), "f: is GGUF of version 1, expected 2 or 3");
+  EXPECT_EQ(headerRefusal(GgufBytes().number(0x12345678u)),
+            "f: is not a GGUF file: it doesn't start with GGUF");
+  EXPECT_EQ(headerRefusal(GgufBytes().start(0, 0, 1)), "f: has GGUF version 1, expected 2 or 3");
   EXPECT_EQ(headerRefusal(GgufBytes().start(0, 0, 0x03000000)),
             "f: is a GGUF file with its bytes in big-endian order, expected little-endian");
   EXPECT_EQ(headerRefusal(GgufBytes().start(0, kHugeCount)),
-            "f: is said to have 18446744073709551615 metadata, more than its 24 bytes hold");
+            "f: declares 18446744073709551615 metadata entries, more than its 24 bytes can hold");
   EXPECT_EQ(headerRefusal(GgufBytes().start(kHugeCount, 0)),
-            "f: is said to have 18446744073709551615 tensors, more than its 24 bytes hold");
+            "f: declares 18446744073709551615 tensors, more than its 24 bytes can hold");
 }
 
 TEST(GgufHeader, wrongMetadataAreNamed) {
   const auto one = [] { return GgufBytes().start(0, 1); };
-  EXPECT_EQ(
-      headerRefusal(one().number(std::uint64_t{1} << 63).data(40)),
-      "f: is cut: the name of a metadata has 9223372036854775808 bytes from byte 32 on, and 40 are left");
+  EXPECT_EQ(headerRefusal(one().number(std::uint64_t{1} << 63).data(40)),
+            "f: is truncated: the name of a metadata takes 9223372036854775808 bytes from byte 32, but only "
+            "40 are left");
   EXPECT_THAT(headerRefusal(one().text("").data(40)), HasSubstr("has a name of 0 bytes"));
-  EXPECT_EQ(headerRefusal(one().text("k").number(13u).data(8)), "f: \"k\" is of kind 13, expected 0 to 12");
+  EXPECT_EQ(headerRefusal(one().text("k").number(13u).data(8)), "f: \"k\" has kind 13, expected 0 to 12");
   EXPECT_EQ(headerRefusal(one().text("k").number(7u).number<std::uint8_t>(2).data(8)),
-            "f: \"k\" is a flag of 2, expected 0 or 1");
+            "f: \"k\" is a flag with the value 2, expected 0 or 1");
   EXPECT_EQ(headerRefusal(one().text("k").number(9u).number(9u).number<std::uint64_t>(1).data(8)),
             "f: \"k\" is a list of lists, expected one of numbers or texts");
   EXPECT_THAT(headerRefusal(one().text("k").number(9u).number(4u).number(kHugeCount).data(8)),
-              HasSubstr("\"k\" is said to have 18446744073709551615 items"));
+              HasSubstr("\"k\" declares 18446744073709551615 items"));
   EXPECT_THAT(headerRefusal(
                   one().text("k").number(9u).number(8u).number<std::uint64_t>(1).number(kHugeCount).data(8)),
-              HasSubstr("is cut: a text of \"k\" has 18446744073709551615 bytes"));
+              HasSubstr("is truncated: a text of \"k\" takes 18446744073709551615 bytes"));
   EXPECT_EQ(headerRefusal(GgufBytes().start(0, 2).entry("k", 1u).entry("k", 2u)), "f: has \"k\" twice");
   for (const std::uint32_t alignment : {0u, 12u, 1u << 31})
     EXPECT_THAT(headerRefusal(GgufBytes().start(0, 1).entry("general.alignment", alignment)),
@@ -121,14 +122,15 @@ TEST(GgufHeader, wrongTensorsAreNamed) {
     return GgufBytes().start(1, 0).tensor("t", sides, type, offset).data(64);
   };
   EXPECT_EQ(headerRefusal(one({16}, 0, 0)), "none");
-  EXPECT_EQ(headerRefusal(one({16}, 99, 0)), "f: tensor \"t\" is of type 99, which has no name");
-  EXPECT_EQ(headerRefusal(one({16}, 4, 0)), "f: tensor \"t\" is of type 4, which has no name") << "withdrawn";
+  EXPECT_EQ(headerRefusal(one({16}, 99, 0)), "f: tensor \"t\" has the unknown type 99");
+  EXPECT_EQ(headerRefusal(one({16}, 4, 0)), "f: tensor \"t\" has the unknown type 4") << "withdrawn";
   EXPECT_EQ(headerRefusal(one({}, 0, 0)), "f: tensor \"t\" has 0 dimensions, expected 1 to 4");
   EXPECT_EQ(headerRefusal(one({1, 1, 1, 1, 1}, 0, 0)), "f: tensor \"t\" has 5 dimensions, expected 1 to 4");
   EXPECT_EQ(headerRefusal(one({16}, 8, 0)),
             "f: tensor \"t\" has rows of 16 numbers, expected a multiple of 32 in Q8_0");
-  EXPECT_THAT(headerRefusal(one({kHugeCount / 2, 4}, 0, 0)), HasSubstr("expected a shape that the file's"));
-  EXPECT_THAT(headerRefusal(one({0}, 0, 0)), HasSubstr("expected a shape that the file's"));
+  EXPECT_THAT(headerRefusal(one({kHugeCount / 2, 4}, 0, 0)),
+              HasSubstr("expected a shape that fits the file's"));
+  EXPECT_THAT(headerRefusal(one({0}, 0, 0)), HasSubstr("expected a shape that fits the file's"));
   EXPECT_EQ(headerRefusal(one({16}, 0, 8)),
             "f: tensor \"t\" begins at byte 8 of the data, expected a multiple of 32");
   EXPECT_EQ(headerRefusal(one({16}, 0, 32)),
