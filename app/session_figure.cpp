@@ -68,7 +68,8 @@ attention::Status SessionFigure::check() const {
   if (const std::optional<std::string> error = session_.error()) return attention::Error{*error};
   const Snapshot* const snapshot = session_.snapshot();
   const auto& map = session_.page<MapPage>().state().state;
-  const bool ofLayer = kind_ != PictureKind::page && kind_ != PictureKind::map && kind_ != PictureKind::cost;
+  const bool ofLayer = !isOfModel(kind_) && kind_ != PictureKind::page && kind_ != PictureKind::map &&
+                       kind_ != PictureKind::cost;
   if (ofLayer ? !snapshot || snapshot->sequences.empty() : kind_ == PictureKind::map && (!map || map->empty))
     return attention::Error{"no tokens: there is nothing to draw"};
   return attention::success();

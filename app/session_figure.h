@@ -18,7 +18,7 @@ inline constexpr int kStillFrames = 5;
 /// meanwhile. It is as large as it needs, and cropped to what is on it.
 class SessionFigure {
  public:
-  /// `kind` is none of isOfModel(). Nothing may be computed for the session yet, or any more; its scene stays
+  /// Nothing may be computed for the session yet, or any more; its scene stays
   /// the figure's.
   SessionFigure(Session& session, PictureKind kind, Scene scene, const FigureView& how);
   ~SessionFigure();

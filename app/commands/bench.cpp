@@ -103,7 +103,7 @@ int benchGrowth(const BenchOptions& options) {
       measureGrowth(*options.growth, partsOf(options.only), static_cast<double>(limits.memoryBytes), warn);
   if (!options.output.empty()) {
     const MemoryBudget memory(limits.memoryBytes);
-    if (const auto status = writePicture(options.output, growthFigure(growth, false), {}, memory); !status)
+    if (const auto status = writePicture(options.output, growthFigure(growth), {}, memory); !status)
       return fail(status.error());
   }
   return print(growthTable(growth));

@@ -81,18 +81,13 @@ int renderPicture(const Scene& scene, const PictureOptions& options) {
   if (!size) return usage(size.error());
   if (const auto format = pictureFormat(options.output); !format) return usage(format.error());
   const MemoryBudget memory(defaultLimits().memoryBytes);
-  Result<Drawing> drawing = Drawing();
-  if (isOfModel(options.what)) {
-    Resources resources(defaultLimits());
-    drawing = drawPicture(options.what, scene, resources, options.dark);
-  } else {
-    requireAddressSpace();
-    HeadlessApp headless(64, 64);
-    drawing = paintedPicture(headless, scene, options, aspectOf(*size, FigureView().aspect));
-    const Snapshot* snapshot = headless.session().snapshot();
-    if (drawing && snapshot)
-      if (const auto step = checkStep(scene, *snapshot); !step) return usage(step.error());
-  }
+  requireAddressSpace();
+  HeadlessApp headless(64, 64);
+  const Result<Drawing> drawing =
+      paintedPicture(headless, scene, options, aspectOf(*size, FigureView().aspect));
+  const Snapshot* snapshot = headless.session().snapshot();
+  if (drawing && snapshot)
+    if (const auto step = checkStep(scene, *snapshot); !step) return usage(step.error());
   if (!drawing) return fail(drawing.error());
   const auto written = writePicture(options.output, *drawing, *size, memory);
   if (!written) return fail(written.error());

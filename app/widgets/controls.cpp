@@ -159,6 +159,11 @@ bool dropdown(View& view, const std::string& name, std::span<const Choice> choic
   const Hit hit = hitArea(name, ImVec2(wide, height));
   if (hit.hovered) restingHelp(view, name, help);
   Canvas list = *ImGui::GetWindowDrawList();
+  // A figure says what was chosen, and nothing in it opens.
+  if (view.figure) {
+    paintFitted(view, list, font, ImVec2(hit.from.x, hit.middle().y), wide, view.theme->text, label);
+    return false;
+  }
   if (width > 0 || hit.hovered)
     list.AddRectFilled(hit.from, hit.to, hit.hovered ? view.theme->raised : view.theme->background,
                        view.px(5));
@@ -235,6 +240,7 @@ bool button(View& view, const std::string& name, const std::string& label, const
             bool quiet) {
   ImFont* font = view.fonts->text;
   const Hit hit = hitArea(name, ImVec2(textWidth(font, label) + view.px(quiet ? 12 : 22), view.px(28)));
+  if (view.figure) return false;
   const bool enabled = disabledReason.empty();
   Canvas list = *ImGui::GetWindowDrawList();
   if (!quiet || (hit.hovered && enabled)) {

@@ -6,9 +6,12 @@
 #include <cmath>
 #include <exception>
 
-#include "app/compute/figures/drawing_parts.h"
+#include "app/headless.h"
 #include "app/scene/limits.h"
 #include "app/scene/text/number_text.h"
+#include "app/widgets/layout.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/plot.h"
 #include "attention/core/attention.h"
 
 namespace headscope::app {
@@ -223,31 +226,36 @@ std::string growthTable(const Growth& growth) {
   return text;
 }
 
-Drawing growthFigure(const Growth& growth, bool dark) {
-  constexpr double kWidth = 560, kHeight = 250, kTitle = 26;
-  const DrawingColors& colors = drawingColors(dark);
-  const struct {
-    std::string title;
-    Plot plot;
-  } plots[] = {
+Drawing growthFigure(const Growth& growth) {
+  constexpr float kWidth = 640, kHeight = 250, kTitle = 26, kAround = 16, kLabels = 250;
+  std::pair<std::string, Plot> plots[] = {
       {"Seconds by tokens, 8 heads",
        plotOf(growth.tokens, &GrowthLine::seconds, "tokens, 1 k = 1,024", true)},
       {"Bytes by tokens, 8 heads", plotOf(growth.tokens, &GrowthLine::bytes, "tokens, 1 k = 1,024", true)},
       {fmt::format("Seconds by heads, {} tokens", growth.headTokens),
        plotOf(growth.heads, &GrowthLine::seconds, "heads", false)}};
-  Drawing drawing;
+  const auto drawn =
+      std::ranges::count_if(plots, [](const auto& each) { return !each.second.lines.empty(); });
+  const float width = kWidth + 2 * kAround,
+              height = kAround + static_cast<float>(drawn) * (kTitle + kHeight + kAround);
+  HeadlessApp headless(64, 64);
+  headless.session().view().preferences.light = true;
+  Drawing drawing =
+      headless.sheet(static_cast<int>(width), static_cast<int>(height), 1, [&](const View& view, Canvas) {
+        if (beginPanel(view, "growth", ImRect(0, 0, width, height), 0, 0, 0)) {
+          float y = kAround;
+          for (auto& [title, plot] : plots) {
+            if (plot.lines.empty()) continue;
+            paintText(*ImGui::GetWindowDrawList(), view.fonts->bold, ImVec2(kAround, y + kTitle / 2),
+                      view.theme->text, title);
+            plot.labelRoom = kLabels;
+            drawPlot(view, title, ImRect(kAround, y + kTitle, kAround + kWidth, y + kTitle + kHeight), plot);
+            y += kTitle + kHeight + kAround;
+          }
+        }
+        endPanel();
+      });
   drawing.title = "How time and memory grow with tokens and heads";
-  drawing.background = colors.background;
-  drawing.width = kWidth + 2 * kMargin;
-  double y = kMargin;
-  for (const auto& [title, plot] : plots) {
-    if (plot.lines.empty()) continue;
-    drawing.shapes.push_back(
-        TextRun{title, kMargin, y + kTitle / 2, 13, colors.text, Anchor::start, false, true});
-    addPlot(drawing, colors, {kMargin, y + kTitle, kWidth, kHeight}, plot);
-    y += kTitle + kHeight + kMargin;
-  }
-  drawing.height = y;
   return drawing;
 }
 

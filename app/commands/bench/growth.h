@@ -39,6 +39,6 @@ Growth measureGrowth(attention::Index mostTokens, const BenchParts& parts, doubl
 /// A table with the exponents, in Markdown.
 std::string growthTable(const Growth& growth);
 /// Time and memory over tokens, and time over heads, all logarithmic; each line with its exponent.
-Drawing growthFigure(const Growth& growth, bool dark);
+Drawing growthFigure(const Growth& growth);
 
 }  // namespace headscope::app

@@ -146,47 +146,4 @@ GridFigure lensFigure(const LensQuestion& question, const LensMap& map, const Wo
   return figure;
 }
 
-Drawing modelDrawing(const ModelStudy& study, float threshold, render::Colormap colormap,
-                     const DrawingColors& colors) {
-  const attention::ModelConfig& config = study.opened->config();
-  const Index layers = config.layerCount(), heads = config.heads;
-  const double side = std::clamp(1100.0 / static_cast<double>(heads), 18.0, 150.0), gap = side > 60 ? 10 : 4;
-  const double label = side > 60 ? 16 : 0, left = 58, top = 66;
-  Drawing drawing;
-  drawing.background = colors.background;
-  drawing.width = left + static_cast<double>(heads) * (side + gap) + 10 + kScaleWidth;
-  drawing.height = top + static_cast<double>(layers) * (side + gap + label) + 16;
-  drawing.title = fmt::format("All heads of {} on {}", study.opened->name, tokenCountText(study.tokens()));
-  drawing.shapes.push_back(TextRun{drawing.title, 16, 20, 15, colors.text, Anchor::start, false, true});
-  render::HeatmapStyle style = drawnStyle(colors, 0);
-  style.colormap = colormap;
-  for (Index head = 0; head < heads; ++head)
-    drawing.shapes.push_back(TextRun{fmt::format("{}", head),
-                                     left + (static_cast<double>(head) + 0.5) * (side + gap), top - 12, 11,
-                                     colors.secondary, Anchor::middle, true});
-  drawing.shapes.push_back(TextRun{"head →", left, top - 28, 11, colors.faint});
-  for (Index layer = 0; layer < layers; ++layer) {
-    const LayerSummary& summary = *study.layers[asSize(layer)];
-    const double y = top + static_cast<double>(layer) * (side + gap + label);
-    drawing.shapes.push_back(
-        TextRun{fmt::format("layer {}", layer), left - 8, y + side / 2, 11, colors.secondary, Anchor::end});
-    for (Index head = 0; head < heads; ++head) {
-      const double x = left + static_cast<double>(head) * (side + gap);
-      drawing.shapes.push_back(Cells{{x, y, side, side}, summary.thumbnails[head], style});
-      drawing.shapes.push_back(Box{{x, y, side, side}, colors.line, 0.75});
-      if (label > 0)
-        drawing.shapes.push_back(
-            TextRun{cutToColumns(attention::describe(summary.heads[asSize(head)].label(threshold)),
-                                 static_cast<std::size_t>(side / 6)),
-                    x, y + side + 9, 10.5, colors.secondary});
-    }
-  }
-  ColourScale scale{left + static_cast<double>(heads) * (side + gap) + 10, top - 6, 150};
-  scale.caption = "weight";
-  scale.low = "0";
-  scale.high = "1";
-  addScale(drawing, colors, style, scale);
-  return drawing;
-}
-
 }  // namespace headscope::app

@@ -26,8 +26,4 @@ std::string differenceTitle(const PairStudy& pair, const WordOf& word);
 /// What a grid of such pieces puts into the other text: "Output of each head".
 std::string pieceWords(attention::Piece piece, bool byToken);
 
-/// All heads of all layers as small heatmaps with what each is seen to do.
-Drawing modelDrawing(const ModelStudy& study, float threshold, render::Colormap colormap,
-                     const DrawingColors& colors);
-
 }  // namespace headscope::app

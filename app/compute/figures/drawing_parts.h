@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "app/compute/figures/drawing.h"
-#include "app/compute/plots/plot_data.h"
 
 namespace headscope::app {
 
@@ -36,7 +35,5 @@ struct ColourScale {
 inline constexpr double kScaleWidth = 90;
 void addScale(Drawing& drawing, const DrawingColors& colors, const render::HeatmapStyle& style,
               const ColourScale& scale);
-/// A plot with its ticks, its lines' labels and its marks, as the window paints it.
-void addPlot(Drawing& drawing, const DrawingColors& colors, const Frame& frame, const Plot& plot);
 
 }  // namespace headscope::app

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "app/compute/figures/answer_figures.h"
-#include "app/compute/figures/drawing_parts.h"
+#include "app/scene/enum_names.h"
 #include "app/scene/models/open_model.h"
 
 namespace headscope::app {
@@ -13,59 +12,16 @@ using attention::Result;
 
 namespace {
 
-/// A grid or bars as large as they need, on a page of that look.
-Drawing framed(const Drawing& inner, bool dark) {
-  Drawing page;
-  page.background = drawingColors(dark).background;
-  page.title = inner.title;
-  page.width = inner.width + 2 * kMargin;
-  page.height = inner.height + 2 * kMargin;
-  page.add(inner, kMargin, kMargin);
-  return page;
-}
-
-Result<Drawing> drawPair(PictureKind kind, const Scene& scene, Resources& resources, bool dark) {
-  auto studied = studyPair(pairQuestion(scene), resources, {});
-  if (!studied) return studied.error();
-  const auto pair = std::make_shared<const PairStudy>(*std::move(studied));
-  const DrawingColors& colors = drawingColors(dark);
-  const WordOf word = [&](Index id) {
-    return modelTokens(*pair->opened->tokenizer, std::span(&id, 1)).front().text;
-  };
-  const double tokens = static_cast<double>(pair->a.tokens());
-  if (kind == PictureKind::lens) {
-    const auto map = mapLens({pair, false}, {});
-    if (!map) return map.error();
-    return framed(
-        gridDrawing(lensFigure({pair, false}, *map, word), 220 + 76 * tokens,
-                    130 + 48 * static_cast<double>(pair->opened->config().layerCount() + 1), colors),
-        dark);
-  }
-  if (kind == PictureKind::attribution) {
-    const auto study = studyAttribution({pair}, {});
-    if (!study) return study.error();
-    const BarFigure figure = attributionFigure(*pair, *study, scene.cursor.model.byKey, word);
-    return framed(barDrawing(figure, 860,
-                             90 + (figure.two ? 30.0 : 22.0) *
-                                      static_cast<double>(std::min<std::size_t>(figure.bars.size(), 30) + 2),
-                             colors),
-                  dark);
-  }
-  if (!pair->b) return Error{"compare.text is empty, expected a second text to patch from"};
-  const PatchSides sides{pair, scene.compare.intoA};
-  std::vector<Drawing> grids;
-  for (const bool byToken : {false, true}) {
-    const PatchGridQuestion question{
-        sides, byToken ? scene.cursor.model.tokenPiece : scene.cursor.model.piece, byToken};
-    const auto grid = computePatchGrid(
-        question, [] { return Index{0}; }, [](const PatchGrid&) {}, {});
-    if (!grid) return grid.error();
-    const GridFigure figure = patchFigure(question, *grid, scene.compare.patches);
-    const double wide = 200 + 56 * static_cast<double>(question.columns());
-    grids.push_back(
-        gridDrawing(figure, std::max(wide, 720.0), 150 + 30 * static_cast<double>(question.rows()), colors));
-  }
-  return framed(stacked(grids), dark);
+/// What a picture of a model needs.
+attention::Status checkModel(PictureKind kind, const Scene& scene) {
+  const auto& opened = scene.setup.subject.opened;
+  if (!opened && !isStack(scene.setup))
+    return Error{"the scene has no model: name a model's folder, or learned"};
+  if (kind != PictureKind::model && (!opened || !opened->model))
+    return Error{"this needs a model that predicts tokens, such as learned"};
+  if (kind == PictureKind::patch && scene.compare.other.empty())
+    return Error{"compare.text is empty, expected a second text to patch from"};
+  return attention::success();
 }
 
 /// What attention that another program recorded can't show.
@@ -83,20 +39,20 @@ attention::Status checkRecorded(PictureKind kind, const Scene& scene) {
   return attention::success();
 }
 
-Result<Drawing> drawModel(const Scene& scene, Resources& resources, bool dark) {
-  ModelRunner runner;
-  const auto study = runner.run(modelQuestion(scene.setup, scene.cursor.sequence), resources, {}, {});
-  if (!study) return study.error();
-  if (study->tokens() == 0) return Error{"no tokens: there is nothing to draw"};
-  return modelDrawing(*study, scene.look.labelThreshold, scene.look.colormap, drawingColors(dark));
-}
-
 }  // namespace
 
 Result<Scene> paintedScene(PictureKind kind, Scene scene) {
   if (const auto status = checkRecorded(kind, scene); !status) return status.error();
   if (kind == PictureKind::page) return scene;
   Cursor& cursor = scene.cursor;
+  if (isOfModel(kind)) {
+    if (const auto status = checkModel(kind, scene); !status) return status.error();
+    const auto view = std::ranges::find(kModelViewNames, kPictureNames[static_cast<std::size_t>(kind)]);
+    const auto at = view == kModelViewNames.end() ? 0 : view - kModelViewNames.begin();
+    cursor.model.view = static_cast<ModelView>(at);
+    cursor.page = "model";
+    return scene;
+  }
   const Index head = std::max<Index>(0, cursor.focus >= 0 ? cursor.focus : cursor.cell.head);
   const std::string page(kind == PictureKind::head ? "heads" : kPictureNames[static_cast<std::size_t>(kind)]);
   if (page == "mask" && cursor.page != page) cursor.studio.tab = StudioTab::mask;
@@ -114,13 +70,6 @@ PictureKind shownPicture(const Scene& scene) {
   if (scene.cursor.page == "cost") return PictureKind::cost;
   if (scene.cursor.page != "heads") return PictureKind::page;
   return scene.cursor.focus >= 0 ? PictureKind::head : PictureKind::heads;
-}
-
-Result<Drawing> drawPicture(PictureKind kind, const Scene& scene, Resources& resources, bool dark) {
-  if (!scene.setup.subject.opened && !isStack(scene.setup))
-    return Error{"the scene has no model: name a model's folder, or learned"};
-  return kind == PictureKind::model ? drawModel(scene, resources, dark)
-                                    : drawPair(kind, scene, resources, dark);
 }
 
 }  // namespace headscope::app

@@ -3,8 +3,8 @@
 #include <array>
 #include <string_view>
 
-#include "app/compute/figures/drawing.h"
-#include "app/compute/layer/resources.h"
+#include "app/scene/scene.h"
+#include "attention/core/result.h"
 
 namespace headscope::app {
 
@@ -16,17 +16,13 @@ inline constexpr std::array<std::string_view, 11> kPictureNames{
 /// What the page that is shown shows: of the heads all or the focused one, the mask, the map, the cache, or
 /// what a model costs; else the page.
 PictureKind shownPicture(const Scene& scene);
-/// The scene on the page that paints a picture of that kind, which is none of isOfModel(). Errors: attention
-/// that another program recorded has no such thing.
+/// The scene on the page that paints a picture of that kind. Errors: there is no model that it is of, or
+/// attention that another program recorded has no such thing.
 attention::Result<Scene> paintedScene(PictureKind kind, Scene scene);
-/// Whether it is of a whole model, which is run for it.
+/// Whether it is a view of the page Model by itself.
 inline bool isOfModel(PictureKind kind) {
   return kind == PictureKind::model || kind == PictureKind::patch || kind == PictureKind::attribution ||
          kind == PictureKind::lens;
 }
-
-/// What answers of the scene's model are drawn as: isOfModel(kind). Errors: there is no model, or nothing was
-/// typed; what its run refuses.
-attention::Result<Drawing> drawPicture(PictureKind kind, const Scene& scene, Resources& resources, bool dark);
 
 }  // namespace headscope::app

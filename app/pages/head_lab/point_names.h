@@ -9,6 +9,16 @@
 
 namespace headscope::app {
 
+/// From places on a plane to pixels, the same scale on both axes.
+struct PlaneView {
+  ImRect area;
+  float perUnit = 1;
+  ImVec2 middle = {};  ///< the place in the middle of the area
+  ImVec2 pixel(float x, float y) const {
+    return area.GetCenter() + ImVec2((x - middle.x) * perUnit, (middle.y - y) * perUnit);
+  }
+};
+
 /// Names beside the points of a plane, each where it touches no other name and no point: those that are
 /// painted first choose first.
 class PointNames {

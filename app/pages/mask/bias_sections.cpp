@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/compute/plots/thinning.h"
 #include "app/pages/mask/mask_state.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/field_controls.h"
+#include "app/widgets/plot.h"
 #include "attention/core/positions.h"
 
 namespace headscope::app {
@@ -96,15 +96,14 @@ void capCurve(const Scene& scene, const SequenceSnapshot& sequence, View& view) 
   list.AddLine(ImVec2(at.x, y(0)), ImVec2(at.x + width, y(0)), view.theme->line);
   list.AddLine(ImVec2(x(0), at.y), ImVec2(x(0), at.y + height), view.theme->line);
   for (const float end : {cap, -cap})
-    for (const float dash : placesBetween(at.x, at.x + width, view.px(8)))
-      list.AddLine(ImVec2(dash, y(end)), ImVec2(dash + view.px(4), y(end)), view.theme->faint);
+    paintDashed(list, {ImVec2(at.x, y(end)), ImVec2(at.x + width, y(end))}, Dash::dashed, view.theme->faint,
+                1, view.unit);
   std::vector<ImVec2> points;
   for (int i = 0; i <= 96; ++i) {
     const float score = range * (static_cast<float>(i) / 48 - 1);
     points.emplace_back(x(score), y(cap * std::tanh(score / cap)));
   }
-  for (std::size_t i = 1; i < points.size(); ++i)
-    list.AddLine(points[i - 1], points[i], view.theme->text, std::max(1.5f, view.px(1.5f)));
+  paintDashed(list, points, Dash::solid, view.theme->text, std::max(1.5f, view.px(1.5f)), view.unit);
   ImGui::Dummy(ImVec2(width, height + view.px(4)));
   hint(view, "c·tanh(s/c) keeps scores within ±" + numberText(cap, 3) +
                  "; this head's capped scores range from " + numberText(low, 3) + " to " +

@@ -109,6 +109,9 @@ void attributionView(Scene& scene, ModelState& page, ImRect area, bool presents)
   const BarFigure figure = attributionFigure(pair, *answer->value, scene.cursor.model.byKey, wordsOf(page));
   const FigurePlace place(view, area, presents);
   place.paint(barDrawing(figure, place.width(), place.height(), drawingColors(*view.theme)));
+  fitView(view, area, figure.title, 860,
+          90 + (figure.two ? 30.0 : 22.0) *
+                   static_cast<double>(std::min<std::size_t>(figure.bars.size(), 30) + 2));
   track("attribution", area.Min, area.Max);
   if (!ImGui::IsMouseHoveringRect(area.Min, area.Max) || !ImGui::IsWindowHovered()) return;
   const auto at = barAt(figure, place.height(), place.pointer().second);
@@ -128,6 +131,8 @@ void lensView(ModelState& page, const ImRect& area, bool presents) {
   const GridFigure figure = lensFigure(answer->request, *answer->value, wordsOf(page));
   const FigurePlace place(view, area, presents);
   place.paint(gridDrawing(figure, place.width(), place.height(), drawingColors(*view.theme)));
+  fitView(view, area, figure.title, 220 + 76 * static_cast<double>(figure.columns.size()),
+          130 + 48 * static_cast<double>(figure.rows.size()));
   track("lens", area.Min, area.Max);
   if (!ImGui::IsMouseHoveringRect(area.Min, area.Max) || !ImGui::IsWindowHovered()) return;
   const auto [x, y] = place.pointer();
@@ -157,7 +162,7 @@ std::string logitText(double value) {
 
 FigurePlace::FigurePlace(const View& view, const ImRect& area, bool presents) : view(view), area(area) {
   constexpr float kWide = 740, kHigh = 340, kMost = 1.7f;
-  if (presents)
+  if (presents && !view.figure)
     zoom = std::clamp(std::min(area.GetWidth() / view.px(kWide), area.GetHeight() / view.px(kHigh)), 1.0f,
                       kMost);
 }
@@ -246,6 +251,13 @@ void viewsRow(Scene& scene, ModelState& page, const ImRect& area, bool presents)
   }
   if (cursor.view == ModelView::study || recorded) return;
   if (two || cursor.view != ModelView::heads) differenceLine(scene, page, words, presents);
+}
+
+void fitView(View& view, const ImRect& area, const std::string& title, double width, double height) {
+  if (!view.figure || !view.figure->alone) return;
+  view.fitFigure(
+      ImVec2(view.px(static_cast<float>(width)), area.Min.y + view.px(static_cast<float>(height))));
+  if (!title.empty()) view.figure->title = title;
 }
 
 void answerView(Scene& scene, ModelState& page, const ImRect& area, bool presents) {

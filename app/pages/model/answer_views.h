@@ -12,6 +12,8 @@ namespace headscope::app {
 float viewsHeight(const Scene& scene, const ModelState& page, bool presents);
 /// The row of views with the answers and their logit difference.
 void viewsRow(Scene& scene, ModelState& page, const ImRect& area, bool presents);
+/// Says how large a view that is drawn as a figure by itself should be, in units of its drawing.
+void fitView(View& view, const ImRect& area, const std::string& title, double width, double height);
 /// The view that is chosen, besides the heads.
 void answerView(Scene& scene, ModelState& page, const ImRect& area, bool presents);
 void patchView(Scene& scene, ModelState& page, const ImRect& area, bool presents);

@@ -28,6 +28,7 @@ void ModelPage::lookAtStrongest(Cursor& cursor) const {
 /// The heads over what the model would say next, beside the large one, over the whole text.
 void ModelPage::drawPresented(Scene& scene, Layout layout) {
   View& view = services_.view;
+  if (view.figure && view.figure->alone) return overviewPanel(scene, page_, layout.center, true);
   const float strip = std::round(layout.center.Max.y - stripHeight(layout));
   const float right = layout.showRight ? layout.right.Max.x : layout.center.Max.x;
   const ImRect text(layout.center.Min.x, strip, right, layout.center.Max.y);

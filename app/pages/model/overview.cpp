@@ -10,6 +10,7 @@
 #include "app/platform/track.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
+#include "app/widgets/figure_legend.h"
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
@@ -176,7 +177,8 @@ OverviewPlan planOverview(const ModelState& page, const ImRect& area) {
   plan.layers = layers;
   plan.heads = heads;
   // Of recorded attention nothing stands beside a layer.
-  plan.stream = config.family != nullptr && area.GetWidth() >= view.px(560);
+  plan.stream =
+      config.family != nullptr && area.GetWidth() >= view.px(560) && !(view.figure && view.figure->alone);
   const float ruler = view.px(40), numbers = view.px(20),
               beside = plan.stream ? view.px(page.predicts() ? 308 : 190) : 0;
   const float band = plan.stream ? view.px(34) : 0;
@@ -232,6 +234,25 @@ OverviewPlan planMap(const ModelState& page, const ImRect& inner, bool presents)
   return plain;
 }
 
+namespace {
+
+/// The heads alone, as large as a page of paper shows well, with what their colours mean.
+void fitHeads(View& view, const Scene& scene, const ModelState& page, const OverviewPlan& plan) {
+  const float pitch = view.px(std::clamp(1100.0f / static_cast<float>(plan.heads), 18.0f, 150.0f));
+  const float right = plan.tile(0, plan.heads - 1).Max.x + view.px(16);
+  view.fitFigure(
+      ImVec2(plan.left + pitch * static_cast<float>(plan.heads) + legendRoom(view),
+             std::max(plan.top + (pitch + plan.rowPitch - plan.pitch) * static_cast<float>(plan.layers),
+                      view.px(220))));
+  view.figure->title =
+      fmt::format("All heads of {} on {}", page.opened ? page.opened->name : "synthetic layers",
+                  tokenCountText(page.tokens()));
+  paintLegend(view, *ImGui::GetWindowDrawList(), ImVec2(right, plan.top), view.px(150),
+              {"weight", scene.look.colormap, {"0", "", "1"}});
+}
+
+}  // namespace
+
 void overviewPanel(Scene& scene, ModelState& page, const ImRect& area, bool presents) {
   View& view = page.view;
   if (beginPanel(view, "overview", area, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
@@ -274,6 +295,7 @@ void overviewPanel(Scene& scene, ModelState& page, const ImRect& area, bool pres
       moveAbout(page, plan, scene.cursor, hovered);
       if (plan.stream && page.ready() && page.opened->model) streamColumns(scene, page, plan);
       compat::endChild();
+      if (view.figure && view.figure->alone) fitHeads(view, scene, page, plan);
       if (const std::string about = lossText(page); plan.score && !presents && !about.empty())
         paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->small,
                     ImVec2(plan.left, inner.Max.y - view.px(7)), inner.Max.x - plan.left, view.theme->faint,

@@ -74,6 +74,7 @@ void gridPanel(Scene& scene, ModelState& page, const char* name, const PairState
   GridFigure figure = patchFigure(question, grid.grid, scene.compare.patches);
   figure.scale = scale;
   within.paint(gridDrawing(figure, within.width(), within.height(), drawingColors(*view.theme)));
+  if (!question.columnsAreTokens() && view.figure) view.figure->title = figure.title;
   const GridPlace place = gridPlace(figure, within.width(), within.height());
   const ImRect cells = within.rect(place.cells);
   const ImVec2 from = cells.Min, size = cells.GetSize();
@@ -147,6 +148,7 @@ void keptPatches(Scene& scene, ModelState& page, const ImRect& area) {
     x += textWidth(view.fonts->text, label) + view.px(30);
   }
   if (patches.empty()) {
+    if (view.figure) return;
     paintFitted(view, list, view.fonts->text, ImVec2(x, y), area.Max.x - x, view.theme->faint,
                 "Click a cell to keep its patch. Kept patches act together.");
     return;
@@ -244,6 +246,9 @@ void patchView(Scene& scene, ModelState& page, const ImRect& area, bool presents
   };
   panel("patch.grid.heads", page.pair.heads, left, !beside);
   panel("patch.grid.tokens", page.pair.tokens, right, true);
+  if (const auto& heads = page.pair.heads.question, &tokens = page.pair.tokens.question; heads && tokens)
+    fitView(view, area, "", 420 + 56 * static_cast<double>(heads->columns() + tokens->columns()),
+            222 + 30 * static_cast<double>(std::max(heads->rows(), tokens->rows())));
   keptPatches(scene, page, ImRect(area.Min.x, area.Max.y - kept, area.Max.x, area.Max.y));
 }
 

@@ -141,9 +141,9 @@ void column(const Scene& scene, ModelState& page, const StripColumns& columns, I
   const ImRect place = wordOf(view, columns, token, area);
   const float center = place.GetCenter().x, wordY = area.Min.y + view.px(12);
   const Cell& cell = scene.cursor.cell;
-  // Of attention from one text to another the columns are the keys.
-  const bool query = page.study->otherQueries.empty() && token == cell.query,
-             key = page.study->otherKeys.empty() && token == cell.key;
+  // Of attention from one text to another the columns are the keys. A figure lights neither.
+  const bool query = !view.figure && page.study->otherQueries.empty() && token == cell.query,
+             key = !view.figure && page.study->otherKeys.empty() && token == cell.key;
   if (query) list.AddRectFilled(place.Min, ImVec2(place.Max.x, area.Max.y), faded(view.theme->query, 0.09f));
   const std::uint32_t color = query ? view.theme->query : key ? view.theme->key : view.theme->text;
   if (page.edit.token != token) {

@@ -325,6 +325,7 @@ bool lineBox(View& view, const std::string& name, std::string& text, float width
              const std::string& hintText) {
   const ImVec2 pad(view.px(11), view.px(8)), at = ImGui::GetCursorScreenPos();
   const ImRect frame(at, ImVec2(at.x + width, at.y + lineHeight(view.fonts->text) + 2 * pad.y));
+  if (view.figure) return false;
   Canvas list = *ImGui::GetWindowDrawList();
   list.AddRectFilled(frame.Min, frame.Max, view.theme->background, view.px(7));
   compat::rectOutline(list, frame.Min, frame.Max, view.theme->line, view.px(7), 1);

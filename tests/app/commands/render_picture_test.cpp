@@ -63,6 +63,40 @@ TEST_F(RenderPicture, WritesEveryKindAsSvgAndPng) {
   EXPECT_THAT(fileText(folder_ / "page.svg"), testing::AllOf(HasSubstr("Head 7"), HasSubstr("Cache bytes")));
 }
 
+/// What the page Model shows is a figure, each view by itself.
+TEST_F(RenderPicture, WhatMakesAModelAnswerCanBeDrawn) {
+  std::ofstream(folder_ / "two.json")
+      << R"({"format": "headscope scene", "version": 2, "subject": {"model": "learned"},
+             "input": {"text": "When Anna and Ben went to the lake , Ben gave the key to"},
+             "compare": {"text": "When Anna and Ben went to the lake , Anna gave the key to"}})";
+  const std::pair<const char*, const char*> kViews[] = {{"model", ">weight<"},
+                                                        {"patch", ">Output of each head, A into B<"},
+                                                        {"attribution", "logit of “Anna”"},
+                                                        {"lens", "Top prediction after every layer"}};
+  for (const auto& [what, says] : kViews) {
+    const std::string file = std::string(what) + ".svg";
+    const Outcome drawn = render({(folder_ / "two.json").string(), "--what", what}, file);
+    EXPECT_EQ(drawn.exitCode, 0) << drawn.errors;
+    const std::string svg = fileText(folder_ / file);
+    EXPECT_THAT(svg, HasSubstr(says)) << what;
+    EXPECT_THAT(svg, testing::Not(HasSubstr(">Generate<"))) << "no controls";
+  }
+  const Outcome none = render({"--what", "model"}, "none.svg");
+  EXPECT_EQ(none.exitCode, 1);
+  EXPECT_THAT(none.errors, HasSubstr("the scene has no model"));
+  const Outcome one = render({"learned", "--what", "patch"}, "one.svg");
+  EXPECT_EQ(one.exitCode, 1);
+  EXPECT_THAT(one.errors, HasSubstr("compare.text is empty"));
+}
+
+/// A figure shows what was computed, not what one could press.
+TEST_F(RenderPicture, FiguresHaveNoControls) {
+  ASSERT_EQ(render({"--what", "page", "--page", "lessons"}, "lessons.svg").exitCode, 0);
+  const std::string lessons = fileText(folder_ / "lessons.svg");
+  EXPECT_THAT(lessons, testing::AllOf(HasSubstr("Scaled dot-product"), testing::Not(HasSubstr("Start")),
+                                      testing::Not(HasSubstr("Search"))));
+}
+
 TEST_F(RenderPicture, TakesTheHeadAndTheStep) {
   EXPECT_EQ(render({"--what", "head", "--head", "5", "--step", "3"}, "a.svg").exitCode, 0);
   const std::string svg = fileText(folder_ / "a.svg");

@@ -16,34 +16,25 @@ namespace headscope::app {
 
 namespace {
 
-/// The whole of values and outputs, the same scale on both axes.
-struct HullView {
-  ImRect area;
-  float midX = 0, midY = 0, perUnit = 1;
-  ImVec2 pixel(float x, float y) const {
-    return {area.GetCenter().x + (x - midX) * perUnit, area.GetCenter().y - (y - midY) * perUnit};
-  }
-};
-
-HullView viewOf(const HullStudy& study, const ImRect& area, float margin) {
+/// The whole of values and outputs.
+PlaneView hullPlane(const HullStudy& study, const ImRect& area, float margin) {
   const Eigen::RowVectorXf low =
       study.values.colwise().minCoeff().cwiseMin(study.outputs.colwise().minCoeff());
   const Eigen::RowVectorXf high =
       study.values.colwise().maxCoeff().cwiseMax(study.outputs.colwise().maxCoeff());
-  HullView view{area, (low[0] + high[0]) / 2, (low[1] + high[1]) / 2, 1};
   const float wide = std::max(high[0] - low[0], 1e-20f), tall = std::max(high[1] - low[1], 1e-20f);
-  view.perUnit = std::min((area.GetWidth() - 2 * margin) / wide, (area.GetHeight() - 2 * margin) / tall);
-  return view;
+  return {area, std::min((area.GetWidth() - 2 * margin) / wide, (area.GetHeight() - 2 * margin) / tall),
+          ImVec2((low[0] + high[0]) / 2, (low[1] + high[1]) / 2)};
 }
 
-std::vector<ImVec2> cornersOf(const HullStudy& study, const HullView& plane) {
+std::vector<ImVec2> cornersOf(const HullStudy& study, const PlaneView& plane) {
   std::vector<ImVec2> corners;
   for (auto corner = study.corners.rbegin(); corner != study.corners.rend(); ++corner)
     corners.push_back(plane.pixel(study.values(*corner, 0), study.values(*corner, 1)));
   return corners;
 }
 
-void paintHull(const View& view, const HullStudy& study, const HullView& plane) {
+void paintHull(const View& view, const HullStudy& study, const PlaneView& plane) {
   Canvas list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
   const std::vector<ImVec2> corners = cornersOf(study, plane);
@@ -59,7 +50,7 @@ float radiusOf(const View& view, float weight) {
 }
 
 /// The output's name and, where there is room, those of the values, the heaviest first.
-void paintNames(const AblationState& ablation, const HullView& plane, const std::vector<Index>& order,
+void paintNames(const AblationState& ablation, const PlaneView& plane, const std::vector<Index>& order,
                 Index key) {
   const View& view = ablation.page.view;
   const Theme& theme = *view.theme;
@@ -96,7 +87,7 @@ void paintNames(const AblationState& ablation, const HullView& plane, const std:
 }
 
 /// Values and the output, with their names. Returns the key pointed at.
-Index paintPoints(const Scene& scene, const AblationState& ablation, const HullView& plane) {
+Index paintPoints(const Scene& scene, const AblationState& ablation, const PlaneView& plane) {
   const View& view = ablation.page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -192,7 +183,7 @@ void hullView(Scene& scene, AblationState& ablation, const ImRect& area) {
   const float split = std::round(area.Min.x + area.GetWidth() * 0.66f);
   const ImRect plot(area.Min.x, area.Min.y, split, area.Max.y);
   list.AddRectFilled(plot.Min, plot.Max, theme.panel, view.px(4));
-  const HullView plane = viewOf(study, plot, view.px(60));
+  const PlaneView plane = hullPlane(study, plot, view.px(60));
   ImGui::SetCursorScreenPos(plot.Min);
   const bool clicked = compat::invisibleButton("hull.plane", plot.GetSize());
   trackItem("hull.plane");

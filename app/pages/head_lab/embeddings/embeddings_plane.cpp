@@ -17,18 +17,6 @@ namespace {
 
 using Kind = EmbeddingsState::Drag::Kind;
 
-/// From places on the plane to pixels and back, the same scale on both axes.
-struct PlaneView {
-  ImRect area;
-  float perUnit = 1;
-  ImVec2 pixel(float x, float y) const {
-    return {area.GetCenter().x + x * perUnit, area.GetCenter().y - y * perUnit};
-  }
-  ImVec2 place(ImVec2 at) const {
-    return {(at.x - area.GetCenter().x) / perUnit, (area.GetCenter().y - at.y) / perUnit};
-  }
-};
-
 /// How far the plane is shown. It stays while something is dragged, and as long as the points fill it well.
 PlaneView viewOf(EmbeddingsState& embeddings, const ImRect& area) {
   const attention::Matrix& points = embeddings.study->points;
