@@ -80,7 +80,7 @@ TEST(ModelImage, WhatDoesNotFitIsOneSentence) {
   EXPECT_THAT(failing({"model", text, "--image", picture}, 1),
               HasSubstr("reads text, expected a model that reads pictures"));
   EXPECT_THAT(failing({"model", model, "--image", model + "/config.json"}, 1),
-              HasSubstr("is no PNG or JPEG"));
+              HasSubstr("is not a PNG or JPEG"));
   EXPECT_THAT(failing({"model", model, "--image", picture + "x"}, 1), HasSubstr("fox.pngx"));
   EXPECT_THAT(failing({"render", text, "--image", picture, "-o", "/tmp/x.png"}, 1),
               HasSubstr("fox.png is a picture: open a model that reads pictures first"));

@@ -272,7 +272,7 @@ TEST_P(EncoderDecoders, whatIsMissingIsSaid) {
   ModelSession session(decoder);
   const auto alone = session.append(kTarget);
   ASSERT_FALSE(alone.ok());
-  EXPECT_THAT(alone.error().message, HasSubstr("reads what an encoder made of another text"));
+  EXPECT_THAT(alone.error().message, HasSubstr("needs an encoder's output, but none was given"));
   PassRequest request;
   request.memory = std::make_shared<const Matrix>(Matrix::Zero(3, 5));
   EXPECT_THAT(session.append(kTarget, request).error().message, HasSubstr("[3, 5], expected rows of 24"));

@@ -169,7 +169,7 @@ TEST_F(Pairs, WhatIsWrongIsSaidWithItsText) {
   for (int i = 0; i < 60; ++i) text += "the cat ";
   question.other = text;
   EXPECT_THAT(message(question), testing::HasSubstr("Text B: "));
-  EXPECT_THAT(message(question), testing::HasSubstr("this model has 48 positions"));
+  EXPECT_THAT(message(question), testing::HasSubstr("this model's 48 positions"));
   question.other = "the dog";
   question.answer = 300;
   EXPECT_EQ(message(question), "answer 300 is not one of this model's tokens, 0 to 299");
