@@ -235,7 +235,7 @@ TEST_F(Figures, EveryViewOfEveryPageIsOne) {
     SCOPED_TRACE(view.name);
     const auto drawn = ui.app().figure(withView(opening, view), {});
     if (!drawn) continue;  // it says why there is nothing
-    EXPECT_GT(drawn->shapes.size(), 3u);
+    EXPECT_GT(drawn->shapes.size(), view.name == "talk" ? 1u : 3u) << "an empty talk is two lines of text";
     EXPECT_GT(drawn->width, 40);
     EXPECT_GT(drawn->height, 40);
     EXPECT_THAT(svgText(*drawn), testing::Not(HasSubstr(">Undo<")));

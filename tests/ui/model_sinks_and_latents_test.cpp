@@ -121,7 +121,7 @@ TEST(ModelLatents, TheCacheCountsTheLatent) {
   model.expectNoFlaws();
   ui.click("page.lab");
   ui.draw();
-  EXPECT_TRUE(showsText("no W_K and W_V of their own"));
+  EXPECT_TRUE(showsText("are computed from a latent of 8 numbers after a norm"));
 }
 
 }  // namespace
