@@ -232,6 +232,7 @@ class LessonReader {
     readWhole(in, "query", -1, kMaxMapTokens, look.query);
     readWhole(in, "key", -1, kMaxMapTokens, look.key);
     readString(in, "control", kMaxLessonTitle, look.control);
+    look.control = currentControl(std::move(look.control));
     readWhole(in, "mark", 0, 9, look.mark);
   }
 

@@ -106,10 +106,6 @@ std::string_view lastWord(std::string_view written) {
 
 }  // namespace
 
-std::span<const LessonName> lessonNames() {
-  return kNames;
-}
-
 const LessonName* findLessonName(std::string_view word, bool function) {
   const auto found = std::find_if(std::begin(kNames), std::end(kNames), [&](const LessonName& name) {
     return name.function() == function && name.word() == word;
@@ -122,6 +118,18 @@ SplitName splitLessonName(std::string_view written, bool function) {
   const std::size_t point = written.find('.');
   if (point == std::string_view::npos) return {};
   return {written.substr(0, point), findLessonName(written.substr(point + 1), function)};
+}
+
+std::string currentControl(std::string written) {
+  // Of a control, and of what its name begins.
+  constexpr std::pair<std::string_view, std::string_view> kFormerControls[] = {
+      {"cache_room", "cache_view"},           {"room", "studio_view"},
+      {"ablation.room", "ablation.view"},     {"hand", "embeddings"},
+      {"lab.tab.many", "lab.tab.head_count"}, {"lab.tab.wrong", "lab.tab.mistakes"}};
+  for (const auto& [former, now] : kFormerControls)
+    if (written == former || (written.starts_with(former) && written[former.size()] == '.'))
+      return written.replace(0, former.size(), now);
+  return written;
 }
 
 std::string unknownLessonName(const std::string& written, bool function) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,7 +15,6 @@ struct LessonName {
   bool function() const { return name.ends_with(')'); }
   std::string_view word() const { return name.substr(0, name.find('(')); }
 };
-std::span<const LessonName> lessonNames();
 /// Null where there is none of that word and kind.
 const LessonName* findLessonName(std::string_view word, bool function);
 
@@ -27,6 +25,9 @@ struct SplitName {
 };
 /// `name` null where nothing is called so; whether there is such a step is for the caller.
 SplitName splitLessonName(std::string_view written, bool function);
+
+/// What a control that a lesson names is called now: older lessons have former names.
+std::string currentControl(std::string written);
 
 /// What is wrong with a name that splitLessonName() doesn't find, with the nearest that there is.
 std::string unknownLessonName(const std::string& written, bool function);

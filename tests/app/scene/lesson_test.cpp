@@ -346,6 +346,16 @@ TEST(LessonWriting, aModelsStep) {
 
 // --- The tables ------------------------------------------------------------------------------------------
 
+TEST(LessonNames, controlsOfOlderLessonsAreFoundByTheirFormerNames) {
+  for (const auto& [former, now] : {std::pair("hand.plane", "embeddings.plane"),
+                                    {"room.biases", "studio_view.biases"},
+                                    {"ablation.room", "ablation.view"},
+                                    {"lab.tab.wrong", "lab.tab.mistakes"},
+                                    {"handle", "handle"},
+                                    {"mask_map", "mask_map"}})
+    EXPECT_EQ(currentControl(former), now);
+}
+
 TEST(LessonNames, areFoundWithAndWithoutAStep) {
   EXPECT_EQ(splitLessonName("W", false).name->name, "W");
   EXPECT_EQ(splitLessonName("cost.bytes", false).step, "");
