@@ -148,13 +148,18 @@ Plot plotOf(const std::vector<GrowthLine>& lines, std::vector<PlotPoint> GrowthL
       lowX = std::min(lowX, point.x), highX = std::max(highX, point.x);
       lowY = std::min(lowY, point.y), highY = std::max(highY, point.y);
     }
-    plot.lines.push_back({lines[i].name + ": exponent " + exponentText(fittedExponent(drawn)), drawn,
+    plot.lines.push_back({lines[i].name + ", exponent " + exponentText(fittedExponent(drawn)), drawn,
                           kDashes[i % std::size(kDashes)], false});
   }
   if (plot.lines.empty()) return plot;
+  // The plot names lines where they leave it; one that ended early has its name above its end.
+  for (const PlotLine& line : plot.lines)
+    if (line.points.back().x < highX)
+      plot.marks.push_back(
+          {line.points.back(), line.label.substr(0, line.label.rfind(',')), "", PlotSide::above});
   plot.x.low = lowX, plot.x.high = std::max(highX, lowX * 2);
   plot.y.low = std::pow(10, std::floor(std::log10(std::max(lowY, 1e-12))));
-  plot.y.high = std::max(highY * 1.3, plot.y.low * 10);
+  plot.y.high = std::max(highY * (plot.marks.empty() ? 1.3 : 20), plot.y.low * 10);  // marks have names above
   plot.x.ticks = tokens ? tokenTicks(plot.x.low, plot.x.high) : std::vector<PlotTick>{};
   for (double x = lowX; !tokens && x <= highX; x *= 2) plot.x.ticks.push_back({x, countOf(x)});
   plot.y.ticks = powerTicks(plot.y.low, plot.y.high);
@@ -227,7 +232,7 @@ std::string growthTable(const Growth& growth) {
 }
 
 Drawing growthFigure(const Growth& growth) {
-  constexpr float kWidth = 640, kHeight = 250, kTitle = 26, kAround = 16, kLabels = 250;
+  constexpr float kWidth = 820, kHeight = 290, kTitle = 26, kAround = 16, kLabels = 400;
   std::pair<std::string, Plot> plots[] = {
       {"Seconds by tokens, 8 heads",
        plotOf(growth.tokens, &GrowthLine::seconds, "tokens, 1 k = 1,024", true)},
