@@ -39,8 +39,9 @@ void expectClose(const Eigen::Ref<const Matrix>& expected, const Eigen::Ref<cons
   EXPECT_LE(distance(expected, found), kSame * std::max(1.0f, expected.cwiseAbs().maxCoeff())) << what;
 }
 
-/// More tokens than are multiplied as whole numbers (kernels/digit_maps.h), whose results differ by more than
-/// kSame once a made-up model's large scores have enlarged them: digits_test.cpp bounds those.
+/// More than are multiplied as whole numbers (kernels/digit_maps.h): floats give the same on both sides to
+/// the last bits, while whole numbers are as exact (digits_test.cpp) but round elsewhere, which a made-up
+/// model's large scores enlarge beyond kSame.
 const std::vector<Index> kTokens{5, 80, 17, 200, 4, 90, 33, 120, 61, 7, 7, 250, 12, 44};
 
 void expectSamePasses(const std::shared_ptr<const Model>& expected, const std::shared_ptr<const Model>& found,
