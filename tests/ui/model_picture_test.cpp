@@ -112,6 +112,12 @@ TEST_F(ModelPicture, WithoutAClassifierThePageSaysWhy) {
   dropPicture();
   EXPECT_TRUE(ui.has("model.headless"));
   EXPECT_FALSE(ui.has("guess.0"));
+  // In a narrow window the large head has the room that predictions would take.
+  ui.resize(1280, 720);
+  ui.draw();
+  EXPECT_TRUE(ui.has("model.headless"));
+  ASSERT_TRUE(ui.has("model.picture.large"));
+  EXPECT_LT(ui.find("model.0.2").Max.x, ui.find("model.picture.large").Min.x);
 }
 
 TEST_F(ModelPicture, WithoutAModelForItIsOneSentence) {

@@ -97,6 +97,8 @@ TEST(Palette, FindsWhatPeopleCallThings) {
       EXPECT_GT(ui.session().actions().find(id).matches(words), 0) << words << id;
   EXPECT_EQ(first("dark mode"), "appearance.theme");
   EXPECT_EQ(first("screenshot"), "picture.save");
+  EXPECT_EQ(first("attribution"), "model.view.attribution");
+  EXPECT_EQ(first("lens"), "model.view.lens");
   EXPECT_EQ(ui.session().actions().find("appearance.theme").matches("ark mode"), 0)
       << "words from their start";
   EXPECT_EQ(ui.session().actions().find("scene.reset").matches("reset logit"), 0) << "all of the words";

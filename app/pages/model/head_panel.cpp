@@ -177,8 +177,9 @@ void headPanel(Scene& scene, ModelState& page, const Layout& layout) {
       const float width = ImGui::GetContentRegionAvail().x;
       title(scene, page, at, width);
       const float heatTop = at.y + view.px(60);
-      // The guesses below need their room whatever the window's height.
-      const float below = view.px(view.present ? 14 : 430);
+      // What is said below needs its room whatever the window's height, guesses most.
+      const bool guesses = page.predicts() || !page.picture() || page.opened->recorded;
+      const float below = view.px(view.present ? 14 : guesses ? 430 : 270);
       const float room = std::max(view.px(170), layout.right.Max.y - heatTop - below);
       const ImVec2 place(at.x, heatTop);
       const float bottom = page.picture()

@@ -200,14 +200,7 @@ void ModelPage::showPair(Scene& scene, const LearnedSkill& skill) {
 }
 
 std::vector<Action> ModelPage::pairActions() {
-  const auto view = [](ModelView which) {
-    return [which](Scene& scene) {
-      scene.cursor.page = "model";
-      scene.cursor.model.view = which;
-    };
-  };
-  const char* const words = "patching circuit attribution lens difference";
-  return {
+  std::vector<Action> actions = {
       {.id = "model.swap_texts",
        .name = "Swap text A and text B",
        .section = "Model",
@@ -217,36 +210,6 @@ std::vector<Action> ModelPage::pairActions() {
            [](Scene& scene) {
              if (!scene.compare.other.empty()) swapTexts(scene);
            }},
-      {.id = "model.view.heads",
-       .name = "Model: all heads",
-       .section = "Model",
-       .whileTyping = true,
-       .words = words,
-       .run = view(ModelView::heads)},
-      {.id = "model.view.patch",
-       .name = "Model: patch pieces of one text into another",
-       .section = "Model",
-       .whileTyping = true,
-       .words = words,
-       .run = view(ModelView::patch)},
-      {.id = "model.view.attribution",
-       .name = "Model: what each piece adds to the answer",
-       .section = "Model",
-       .whileTyping = true,
-       .words = words,
-       .run = view(ModelView::attribution)},
-      {.id = "model.view.lens",
-       .name = "Model: top prediction after every layer",
-       .section = "Model",
-       .whileTyping = true,
-       .words = words,
-       .run = view(ModelView::lens)},
-      {.id = "model.view.study",
-       .name = "Model: every head on many texts",
-       .section = "Model",
-       .whileTyping = true,
-       .words = words,
-       .run = view(ModelView::study)},
       {.id = "model.patches.clear",
        .name = "Remove all kept patches",
        .section = "Model",
@@ -254,6 +217,30 @@ std::vector<Action> ModelPage::pairActions() {
        .words = "reset",
        .run = [](Scene& scene) { scene.compare.patches.clear(); }},
   };
+  // By the names of their tabs.
+  struct Tab {
+    ModelView view;
+    const char *key, *name, *words;
+  };
+  constexpr Tab kTabs[] = {
+      {ModelView::heads, "heads", "Model: all heads", ""},
+      {ModelView::patch, "patch", "Model: patch pieces of one text into another",
+       "patching circuit difference"},
+      {ModelView::attribution, "attribution", "Model: attribution, what each piece adds to the answer",
+       "circuit"},
+      {ModelView::lens, "lens", "Model: lens, the top prediction after every layer", "logit"},
+      {ModelView::study, "study", "Model: study every head on many texts", ""}};
+  for (const Tab& tab : kTabs)
+    actions.push_back({.id = std::string("model.view.") + tab.key,
+                       .name = tab.name,
+                       .section = "Model",
+                       .whileTyping = true,
+                       .words = tab.words,
+                       .run = [which = tab.view](Scene& scene) {
+                         scene.cursor.page = "model";
+                         scene.cursor.model.view = which;
+                       }});
+  return actions;
 }
 
 std::vector<Action> ModelPage::openActions() {

@@ -136,8 +136,9 @@ void ModelPage::advanceWriting(Scene& scene) {
   page_.stripFrom = -1;
 }
 
-/// What thumbnails of all heads leave of the page's width goes to the large one. Where a picture's are as
-/// large without the room for predictions, which there are none of, it stands there even in a narrow window.
+/// What thumbnails of all heads leave of the page's width goes to the large one. Where a picture's stay at
+/// least seven tenths as large without the room for predictions, which there are none of, it stands there
+/// even in a narrow window.
 Layout ModelPage::divided(Layout layout) const {
   const View& view = services_.view;
   if (layout.narrow && !layout.showRight && !layout.presents && page_.picture() && !page_.predicts()) {
@@ -147,7 +148,7 @@ Layout ModelPage::divided(Layout layout) const {
       return planMap(page_, map, false).fit;
     };
     if (layout.right.Min.x - layout.center.Min.x < view.px(600) ||
-        pitch(layout.right.Min.x) < pitch(layout.center.Max.x))
+        pitch(layout.right.Min.x) < 0.7f * pitch(layout.center.Max.x))
       return layout;
     layout.narrow = false;
     layout.showRight = true;

@@ -180,12 +180,19 @@ OverviewPlan planOverview(const ModelState& page, const ImRect& area) {
   plan.stream =
       config.family != nullptr && area.GetWidth() >= view.px(560) && !(view.figure && view.figure->alone);
   const float ruler = view.px(40), numbers = view.px(20),
-              beside = plan.stream ? view.px(page.predicts() ? 308 : 190) : 0;
+              beside = !plan.stream ? 0
+                                    : view.px(page.classifies() ? 400
+                                              : page.predicts() ? 308
+                                                                : 190);
   const float band = plan.stream ? view.px(34) : 0;
   const auto l = static_cast<float>(layers), h = static_cast<float>(heads);
   const float wide = area.GetWidth() - ruler, high = area.GetHeight() - numbers;
-  const float below = causal ? 0 : view.px(14);
-  float pitch = std::min((wide - beside) / h, high / l - below);
+  // Labels are below a thumbnail that has no empty triangle; one that is too small for words has all the
+  // room.
+  const auto pitchOver = [&](float below) { return std::min((wide - beside) / h, high / l - below); };
+  const bool labelled = pitchOver(causal ? 0 : view.px(14)) >= view.px(44);
+  const float below = causal || !labelled ? 0 : view.px(14);
+  float pitch = pitchOver(below);
   const float banded = std::min({wide / h, high / l - below - band, view.px(240)});
   plan.band = plan.stream && banded >= view.px(120) && banded > pitch * 0.8f;
   if (plan.band) pitch = banded;
@@ -197,7 +204,7 @@ OverviewPlan planOverview(const ModelState& page, const ImRect& area) {
              : plan.pitch < view.px(12) ? view.px(1)
              : plan.pitch < view.px(26) ? view.px(2)
                                         : view.px(3);
-  plan.label = plan.pitch >= view.px(44);
+  plan.label = plan.pitch >= view.px(44) && (causal || labelled);
   plan.sinks = plan.label && config.sinks;
   if (plan.sinks) plan.gap += sinkBarsGap(view);
   plan.gap = std::max(1.0f, std::round(plan.gap));

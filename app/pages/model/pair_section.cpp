@@ -100,8 +100,10 @@ void alignedTokens(Scene& scene, ModelState& page, const PairStudy& pair) {
 
 void pairButtons(const ModelState& page) {
   View& view = page.view;
+  bool any = false;
   for (const LearnedSkill& skill : page.opened->learned.skills) {
     if (skill.other.empty()) continue;
+    if (!std::exchange(any, true)) hint(view, "Pairs to begin with:");
     if (button(view, "pair." + skill.name, skill.title, "", true)) view.request("model.pair." + skill.name);
   }
 }
@@ -118,7 +120,6 @@ void pairSection(Scene& scene, ModelState& page) {
     view.request("model.swap_texts");
   textBox(view, "text_b", scene.compare.other, 2, "A second text, to compare with the first.");
   if (!two) {
-    hint(view, "Pairs to begin with:");
     pairButtons(page);
     return;
   }
