@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 #include "tests/support/temporary_folder.h"
 
@@ -118,7 +119,8 @@ TEST_F(SentFilesTest, whatAKilledWindowLeftIsNoObstacle) {
 }
 
 TEST_F(SentFilesTest, theNewestWindowThatAnswersTakesIt) {
-  SentFiles older(windows_, "", [] {});
+  std::atomic<int> woken = 0;
+  SentFiles older(windows_, "", [&] { ++woken; });
   const fs::path own = sockets().front();
   // Sockets of other processes: of a window that hangs, and of one that is gone.
   const RawSocket hangs(windows_ / "1@.window"), gone(windows_ / "2@.window");
@@ -127,7 +129,8 @@ TEST_F(SentFilesTest, theNewestWindowThatAnswersTakesIt) {
   const auto later = fs::last_write_time(own) + std::chrono::seconds(5);
   fs::last_write_time(windows_ / "1@.window", later);
   fs::last_write_time(windows_ / "2@.window", later + std::chrono::seconds(1));
-  EXPECT_TRUE(sendFile(windows_, "", "/a"));
+  ASSERT_TRUE(sendFile(windows_, "", "/a"));
+  while (woken == 0) std::this_thread::yield();  // it answers before it takes
   EXPECT_THAT(older.take(), ElementsAre("/a"));
   EXPECT_FALSE(fs::exists(windows_ / "2@.window"));
   EXPECT_TRUE(fs::exists(windows_ / "1@.window")) << "it may answer again";
