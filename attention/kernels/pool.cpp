@@ -1,5 +1,9 @@
 #include "attention/kernels/pool.h"
 
+#ifdef __linux__
+#include <sched.h>
+#endif
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -23,6 +27,15 @@ inline void relax() {
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
+}
+
+/// The processors that this process may use: taskset and containers allow fewer than there are.
+int allowedProcessors() {
+#ifdef __linux__
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
+#endif
+  return static_cast<int>(std::thread::hardware_concurrency());
 }
 
 }  // namespace
@@ -59,7 +72,7 @@ struct Pool::Job {
 };
 
 Pool::Pool(int threads) {
-  if (threads <= 0) threads = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 16);
+  if (threads <= 0) threads = std::clamp(allowedProcessors(), 1, 16);
   workers_.reserve(static_cast<std::size_t>(threads - 1));
   try {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this](std::stop_token quit) { work(quit); });

@@ -16,7 +16,7 @@ namespace headscope::attention::kernels {
 /// two runs that follow each other at once the threads wait awake, afterwards they sleep.
 class Pool {
  public:
-  /// `threads` in all, the asking one included; one for each processor, at most 16, when 0. Fewer where the
+  /// `threads` in all, the asking one included; one for each processor it may use, at most 16, when 0. Fewer where the
   /// system gives no more.
   explicit Pool(int threads = 0);
   ~Pool();

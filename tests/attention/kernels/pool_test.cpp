@@ -1,8 +1,10 @@
 #include "attention/kernels/pool.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <numeric>
@@ -26,6 +28,19 @@ TEST(Pool, doesEachTaskOnce) {
     for (const std::size_t count : {0, 1, 2, 3, 100, 10'000})
       EXPECT_EQ(countsOf(pool, count), std::vector<int>(count, 1)) << count << " on " << threads;
   }
+}
+
+TEST(Pool, takesNoMoreThreadsThanProcessorsItMayUse) {
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++i)
+    if (CPU_ISSET(i, &before)) CPU_SET(i, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  const int threads = Pool().threads();
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(threads, 1);
+  EXPECT_EQ(Pool().threads(), std::min(CPU_COUNT(&before), 16));
 }
 
 TEST(Pool, whatTasksWroteIsThereAfterwards) {
