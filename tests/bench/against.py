@@ -6,6 +6,8 @@ import subprocess
 import sys
 
 SLOWER = 1.05  # the median ratio from which a line is named
+SHOWN = 20  # lines of a case up to which all are shown; of more those that changed, and all of them together
+TOGETHER = "all lines together"
 # What is measured, as words for `headscope bench`.
 CASES = {
     "512 wide, n = 512": [],
@@ -41,11 +43,15 @@ def build(root, revision):
     return binary, commit
 
 
+class Refused(Exception):
+    """A program that doesn't measure what it is asked for; what it says about that."""
+
+
 def measure(binary, words):
     """One round: seconds by the line's name, and the peak of memory in bytes."""
     done = subprocess.run([binary, "bench", "--rounds", "1", "--json", *words], capture_output=True, text=True)
     if done.returncode:
-        return {}
+        raise Refused((done.stderr.strip().splitlines() or [f"it ended with status {done.returncode}"])[-1])
     said = json.loads(done.stdout)
     numbers = {row["name"]: row["seconds"] for row in said["rows"]}
     if "peak_memory_bytes" in said:
@@ -53,45 +59,94 @@ def measure(binary, words):
     return numbers
 
 
-def ratios(ours, theirs):
-    """By the line's name: ours by theirs in each round; and names that one side alone has."""
-    both = set.intersection(*(set(r) for r in ours + theirs))
-    alone = set.union(*(set(r) for r in ours + theirs)) - both
-    return {name: [a[name] / b[name] for a, b in zip(ours, theirs) if b[name] > 0] for name in sorted(both)}, sorted(alone)
+def by_line(ours, theirs):
+    """(ours, theirs) of every round by the line's name; names that ours alone has; names that theirs alone has."""
+    mine, other = (set.intersection(*map(set, rounds)) for rounds in (ours, theirs))
+    pairs = {name: [(a[name], b[name]) for a, b in zip(ours, theirs)] for name in sorted(mine & other)}
+    if len(pairs) > SHOWN:
+        timed = [rounds for name, rounds in pairs.items() if name != "peak memory"]
+        pairs[TOGETHER] = [tuple(map(sum, zip(*at))) for at in zip(*timed)]
+    return pairs, sorted(mine - other), sorted(other - mine)
 
 
-def verdict(of_rounds):
-    """"slower", "faster" or "": the median is beyond the limit, and more than three in four rounds say the same."""
-    median = statistics.median(of_rounds)
-    agree = sum((r > 1) == (median > 1) for r in of_rounds) / len(of_rounds)
-    if agree <= 0.75:
-        return ""
-    return "slower" if median > SLOWER else "faster" if median < 1 / SLOWER else ""
+def ratio(pairs):
+    """The median over the rounds of ours by theirs."""
+    return statistics.median(a / b for a, b in pairs)
+
+
+def verdict(pairs):
+    """"slower", "faster" or "": the median is beyond the limit, so is the fastest of ours by the fastest of theirs, and
+    more than three in four rounds say the same."""
+    median, fastest = ratio(pairs), min(a for a, _ in pairs) / min(b for _, b in pairs)
+    agree = sum((a > b) == (median > 1) for a, b in pairs) / len(pairs)
+    if agree > 0.75 and min(median, fastest) > SLOWER:
+        return "slower"
+    return "faster" if agree > 0.75 and max(median, fastest) < 1 / SLOWER else ""
+
+
+def measured(binary, before, words, rounds):
+    """Each round's lines of both programs; who begins changes, for what warms up or is throttled."""
+    ours, theirs = [], []
+    for turn in range(rounds):
+        for mine in ((True, False) if turn % 2 == 0 else (False, True)):
+            try:
+                (ours if mine else theirs).append(measure(binary if mine else before, words))
+            except Refused as refused:
+                if mine:
+                    sys.exit(f"compare.py: {binary} bench {' '.join(words)}: {refused}")
+                raise
+    return ours, theirs
 
 
 def compare(root, binary, revision, rounds):
-    """Prints a table; the number of lines that became slower."""
+    """Prints a table and a sentence; the number of lines that became slower."""
     before, commit = build(root, revision)
     print(f"Against {commit[:12]}, medians of {rounds} rounds in turn; above 1 = more than before\n")
-    print("| work | line | ratio | |\n|---|---|---:|---|", flush=True)
-    slower = 0
+    print("| work | line | before | now | ratio | |\n|---|---|---:|---:|---:|---|", flush=True)
+    notes, slower = [], []
     for case, words in CASES.items():
-        ours, theirs = [], []
-        for turn in range(rounds):  # who begins changes, for what warms up or is throttled
-            for mine in ((True, False) if turn % 2 == 0 else (False, True)):
-                (ours if mine else theirs).append(measure(binary if mine else before, words))
-        by_name, alone = ratios(ours, theirs)
-        for name, of_rounds in by_name.items():
+        print(f"Measuring {case}", file=sys.stderr)
+        try:
+            ours, theirs = measured(binary, before, words, rounds)
+        except Refused as refused:
+            notes.append(f"{case}: {commit[:12]} doesn't measure this: {refused}")
+            continue
+        pairs, new, gone = by_line(ours, theirs)
+        for name, of_rounds in pairs.items():
             says = verdict(of_rounds)
-            slower += says == "slower"
-            print(f"| {case} | {name} | {statistics.median(of_rounds):.2f} | {says} |", flush=True)
-        if alone:
-            print(f"| {case} | {', '.join(alone)} | – | not in both |", flush=True)
-    return slower
+            if says == "slower":
+                slower.append(f"{case}: {name}")
+            if len(pairs) > SHOWN and not says and name != TOGETHER:
+                continue
+            now, then = (amount(name, statistics.median(side)) for side in zip(*of_rounds))
+            print(f"| {case} | {name} | {then} | {now} | {ratio(of_rounds):.2f} | {says} |", flush=True)
+        if new:
+            notes.append(f"{case}: {commit[:12]} has no {', '.join(new)}.")
+        if gone:
+            notes.append(f"{case}: {', '.join(gone)} of {commit[:12]} are gone.")
+    said = f"More than before by over {SLOWER - 1:.0%}: {'; '.join(slower)}." if slower else \
+        f"Nothing takes over {SLOWER - 1:.0%} more than before."
+    print("\n" + "\n".join([*notes, said]))
+    return len(slower)
+
+
+def amount(name, value):
+    return f"{value / 2**20:.0f} MiB" if name == "peak memory" else f"{value * 1e3:.3g} ms"
 
 
 def self_test():
-    by_name, alone = ratios([{"a": 2.0, "b": 1.0}, {"a": 4.0, "b": 1.0}], [{"a": 1.0, "c": 1.0}, {"a": 2.0, "c": 1.0}])
-    assert by_name == {"a": [2.0, 2.0]} and alone == ["b", "c"], (by_name, alone)
-    assert verdict([1.2, 1.1, 1.3]) == "slower" and verdict([0.8, 0.9, 0.7]) == "faster"
-    assert verdict([1.2, 0.9, 1.1, 0.95]) == "" and verdict([1.01, 1.02, 1.03]) == ""
+    pairs, new, gone = by_line([{"a": 2.0, "b": 1.0}, {"a": 4.0, "b": 1.0}], [{"a": 1.0, "c": 1.0}, {"a": 2.0, "c": 1.0}])
+    assert pairs == {"a": [(2.0, 1.0), (4.0, 2.0)]} and new == ["b"] and gone == ["c"], (pairs, new, gone)
+    many = [{f"step {i}": 1.0 + r for i in range(30)} for r in range(2)]
+    assert by_line(many, many)[0][TOGETHER] == [(30.0, 30.0), (60.0, 60.0)]
+    of_ones = lambda *ours: [(a, 1.0) for a in ours]
+    assert verdict(of_ones(1.2, 1.1, 1.3)) == "slower" and verdict(of_ones(0.8, 0.9, 0.7)) == "faster"
+    assert verdict(of_ones(1.2, 0.9, 1.1, 0.95)) == "" and verdict(of_ones(1.01, 1.02, 1.03)) == ""
+    assert verdict(of_ones(1.2, 1.3, 1.0)) == "", "the fastest is as fast as before"
+    assert amount("peak memory", 3 << 20) == "3 MiB" and amount("forward", 0.00123) == "1.23 ms"
+    try:
+        measure("false", [])
+    except Refused as refused:
+        assert str(refused) == "it ended with status 1", refused
+    else:
+        raise AssertionError("a program that failed was measured")

@@ -404,7 +404,7 @@ def main():
     said = lambda: others_text(others_share(before, busy_seconds(), time.perf_counter() - start, os.cpu_count()))
     if options.against:
         slower = against.compare(options.root, options.binary, options.against, options.rounds)
-        print("\n" + said())
+        print(said())
         sys.exit(1 if slower else 0)
     try:
         import matplotlib
