@@ -7,6 +7,7 @@
 #define HEADSCOPE_KERNELS_DIGIT_BLOCKS_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstdint>
 
 #include "attention/kernels/digit_large-inl.h"
@@ -16,100 +17,145 @@
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
-/// The sums of some rows of input.
-template <size_t kRows>
-struct RowSums {
-  Lanes of[kRows];
-  HWY_INLINE RowSums() {
+/// Outputs that are worked on together: what is read of the input serves all of them.
+inline constexpr size_t kManyOutputs = HWY_TARGET == HWY_AVX3 ? 2 : 1;
+
+template <size_t kOutputs>
+struct OutputSums {
+  Lanes of[kOutputs];
+  HWY_INLINE OutputSums() {
     for (Lanes& sums : of) sums = hn::Zero(Lane());
   }
 };
 
-/// The products of one block's vectors from v on, with numbers `done` and on of each row.
-template <class Type, size_t kRows, size_t v = 0>
-HWY_INLINE void addVectors(const Byte* b, const typename Type::Own (&factors)[kRows], const DigitRow* x,
-                           size_t done, RowSums<kRows>& sums) {
-  const CodeVector codes = Type::template codes<v>(b);
-  for (size_t r = 0; r < kRows; ++r) {
-    const std::int8_t* const digits = x[r].digits + 3 * done;
-    const Lanes factor = Type::template factor<v>(factors[r]);
-    const Lanes fours =
-        Type::kOffsets ? floatFours(codes, digits) : floatFours(codes, digits, x[r].taken + done / 4);
-    sums.of[r] = hn::MulAdd(fours, factor, sums.of[r]);
+/// Where the weights of some outputs have their next blocks, and those blocks' scales where they lie apart.
+template <class Type, size_t kOutputs>
+struct NextBlocks {
+  const Byte *blocks[kOutputs], *scales[kOutputs];
+
+  HWY_INLINE NextBlocks(const WeightColumns& weight, size_t output) {
+    const size_t row = weight.row / Type::kNumbers;
+    for (size_t o = 0; o < kOutputs; ++o) {
+      const size_t block = rowOfOutput(weight.first + output + o, weight.paired) * row;
+      blocks[o] = weight.data + block * Type::kBytes;
+      scales[o] = weight.scales ? weight.scales + block : nullptr;
+    }
+    // A long row of input has most of the first cache to itself; weights wait in the second.
+    toSecondCache = weight.row > 4096;
+    ahead = blocks[0] + std::max(toSecondCache ? size_t{8192} : size_t{1024}, kOutputs * row * Type::kBytes);
   }
-  if constexpr ((v + 1) * kWide < 256) addVectors<Type, kRows, v + 1>(b, factors, x, done + kWide, sums);
+
+  /// Fetches what is read a while later, as much as the outputs read now. Memory gives most when it is read
+  /// as it lies, though several outputs are worked on in turn.
+  template <size_t kBytes>
+  HWY_INLINE void fetchAhead() {
+    for (size_t i = 0; i < kOutputs * kBytes; i += 64)
+      if (toSecondCache)
+        __builtin_prefetch(ahead + i, 0, 2);
+      else
+        __builtin_prefetch(ahead + i, 0, 3);
+    ahead += kOutputs * kBytes;
+  }
+
+ private:
+  const Byte* ahead;
+  bool toSecondCache;
+};
+
+/// The products of one block's vectors from v on, whose digits and sums of four begin there.
+template <class Type, size_t kOutputs, size_t v = 0>
+HWY_INLINE void addVectors(const Byte* const (&b)[kOutputs], const typename Type::Own (&factors)[kOutputs],
+                           const std::int8_t* digits, const std::int32_t* taken, OutputSums<kOutputs>& sums) {
+  constexpr size_t kVectors = Type::kTogether;
+  for (size_t o = 0; o < kOutputs; ++o) {
+    CodeVector codes[kVectors] = {Type::template codes<v>(b[o])};
+    if constexpr (kVectors == 2) codes[1] = Type::template codes<v + 1>(b[o]);
+    Wholes fours = foursOf(codes, digits);
+    if constexpr (!Type::kOffsets) fours = hn::Add(fours, hn::LoadU(WholeLane(), taken));
+    sums.of[o] = hn::MulAdd(hn::ConvertTo(Lane(), fours), Type::template factor<v>(factors[o]), sums.of[o]);
+  }
+  if constexpr ((v + kVectors) * kWide < 256)
+    addVectors<Type, kOutputs, v + kVectors>(b, factors, digits + 3 * kWide * kVectors,
+                                             taken + kLanes * kVectors, sums);
 }
 
-/// y[r] = Σ w·x[r] of one output's weights in blocks of 256 numbers.
-template <class Type, size_t kRows>
-HWY_INLINE void largeBlocks(const Byte* b, const DigitRow* x, float* y) {
-  constexpr size_t kScales = sizeof(typename Type::Own) / sizeof(float);
-  RowSums<kRows> sums, offsets;
-  for (size_t done = 0, scale = 0; done < x->in; done += 256, scale += kScales, b += Type::kBytes) {
-    fetchAhead<Type::kBytes>(b);
-    const auto own = Type::factors(b);
-    typename Type::Own factors[kRows];
-    for (size_t r = 0; r < kRows; ++r) {
-      factors[r] = own.times(x[r].scales + scale);
+/// y[o] = Σ w·x of the weights of some outputs in blocks of 256 numbers.
+template <class Type, size_t kOutputs>
+HWY_INLINE void largeBlocks(NextBlocks<Type, kOutputs> next, const DigitRow& x, float* y) {
+  OutputSums<kOutputs> sums, offsets;
+  for (size_t done = 0, scale = 0; done < x.in; done += 256, scale += Type::kScales) {
+    next.template fetchAhead<Type::kBytes>();
+    typename Type::Own factors[kOutputs];
+    for (size_t o = 0; o < kOutputs; ++o) {
+      factors[o] = Type::factors(next.blocks[o]).times(x.scales + scale);
       if constexpr (Type::kOffsets)
-        for (const Lanes& part : factors[r].parts) offsets.of[r] = hn::Add(offsets.of[r], part);
+        for (const Lanes& part : factors[o].parts) offsets.of[o] = hn::Add(offsets.of[o], part);
     }
-    addVectors<Type, kRows>(b, factors, x, done, sums);
+    addVectors<Type, kOutputs>(next.blocks, factors, x.digits + 3 * done, x.taken + done / 4, sums);
+    for (const Byte*& b : next.blocks) b += Type::kBytes;
   }
   // Of the factors, four and four in turn, the second four are offsets.
   const auto fours = hn::And(hn::Iota(WholeLane(), 0), hn::Set(WholeLane(), 4));
   const auto second = hn::RebindMask(Lane(), hn::Ne(fours, hn::Zero(WholeLane())));
-  for (size_t r = 0; r < kRows; ++r)
-    y[r] =
-        hn::GetLane(hn::SumOfLanes(Lane(), hn::Add(sums.of[r], hn::IfThenElseZero(second, offsets.of[r]))));
+  for (size_t o = 0; o < kOutputs; ++o)
+    y[o] =
+        hn::GetLane(hn::SumOfLanes(Lane(), hn::Add(sums.of[o], hn::IfThenElseZero(second, offsets.of[o]))));
 }
 
-/// The products of the blocks of one vector, numbers `done` and on of each row.
-template <class Type, size_t kRows>
-HWY_INLINE void addSmall(const Byte* first, const Byte* second, const DigitRow* x, size_t done,
-                         RowSums<kRows>& sums) {
-  const CodeVector codes = Type::codes(first, second);
-  const Lanes d = Type::d(first, second);
-  for (size_t r = 0; r < kRows; ++r) {
-    const std::int8_t* const digits = x[r].digits + 3 * done;
-    const std::int32_t* const taken = x[r].taken + done / 4;
-    const Lanes scales = hn::LoadU(Lane(), x[r].scales + done / 4);
-    if constexpr (Type::kOffsets) {
-      const Lanes inputs = hn::ConvertTo(Lane(), hn::LoadU(WholeLane(), taken));
-      const Lanes offsets = hn::Mul(Type::m(first, second), inputs);
-      sums.of[r] = hn::MulAdd(hn::MulAdd(floatFours(codes, digits), d, offsets), scales, sums.of[r]);
-    } else {
-      sums.of[r] = hn::MulAdd(floatFours(codes, digits, taken), hn::Mul(d, scales), sums.of[r]);
+/// The products of the blocks of one vector, numbers `done` and on of the row: sums + them. `scales`: where
+/// the blocks' d is.
+template <class Type>
+HWY_INLINE Lanes addSmall(const Byte* first, const Byte* second, const Byte* firstScale,
+                          const Byte* secondScale, const DigitRow& x, size_t done, Lanes sums) {
+  const CodeVector codes[] = {Type::codes(first, second)};
+  const Lanes d = Type::d(firstScale, secondScale), scales = hn::LoadU(Lane(), x.scales + done / 4);
+  const Wholes fours = foursOf(codes, x.digits + 3 * done),
+               taken = hn::LoadU(WholeLane(), x.taken + done / 4);
+  if constexpr (Type::kOffsets) {
+    const Lanes offsets = hn::Mul(Type::m(firstScale, secondScale), hn::ConvertTo(Lane(), taken));
+    return hn::MulAdd(hn::MulAdd(hn::ConvertTo(Lane(), fours), d, offsets), scales, sums);
+  } else {
+    return hn::MulAdd(hn::ConvertTo(Lane(), hn::Add(fours, taken)), hn::Mul(d, scales), sums);
+  }
+}
+
+/// y[o] = Σ w·x of the weights of some outputs in blocks of 32 numbers.
+template <class Type, size_t kOutputs>
+HWY_INLINE void smallBlocks(NextBlocks<Type, kOutputs> next, const DigitRow& x, float* y) {
+  constexpr size_t kBlocks = kWide / kGroup, kScale = Type::kApart ? 1 : Type::kBytes;
+  constexpr Byte kNothing[Type::kBytes] = {};
+  OutputSums<kOutputs> sums;
+  for (size_t done = 0; done < x.in; done += kWide) {
+    next.template fetchAhead<kBlocks * Type::kBytes>();
+    for (size_t o = 0; o < kOutputs; ++o) {
+      const Byte*& b = next.blocks[o];
+      const Byte* const scale = Type::kApart ? next.scales[o] : b;
+      // Of an odd number of blocks the last has none beside it.
+      const bool two = done + kWide <= x.in;
+      sums.of[o] = addSmall<Type>(b, two ? b + (kBlocks - 1) * Type::kBytes : kNothing, scale,
+                                  two ? scale + (kBlocks - 1) * kScale : kNothing, x, done, sums.of[o]);
+      b += kBlocks * Type::kBytes;
+      if constexpr (Type::kApart) next.scales[o] += kBlocks;
     }
   }
+  for (size_t o = 0; o < kOutputs; ++o) y[o] = hn::GetLane(hn::SumOfLanes(Lane(), sums.of[o]));
 }
 
-/// y[r] = Σ w·x[r] of one output's weights in blocks of 32 numbers.
-template <class Type, size_t kRows>
-HWY_INLINE void smallBlocks(const Byte* b, const DigitRow* x, float* y) {
-  constexpr size_t kBlocks = kWide / kGroup;
-  RowSums<kRows> sums;
-  size_t done = 0;
-  for (; done + kWide <= x->in; done += kWide, b += kBlocks * Type::kBytes) {
-    fetchAhead<kBlocks * Type::kBytes>(b);
-    addSmall<Type>(b, b + (kBlocks - 1) * Type::kBytes, x, done, sums);
-  }
-  constexpr Byte kNothing[Type::kBytes] = {};
-  if (done < x->in) addSmall<Type>(b, kNothing, x, done, sums);
-  for (size_t r = 0; r < kRows; ++r) y[r] = hn::GetLane(hn::SumOfLanes(Lane(), sums.of[r]));
+template <class Type, size_t kOutputs>
+HWY_INLINE void someOutputs(const WeightColumns& weight, size_t output, const DigitRow& x, float* y) {
+  const NextBlocks<Type, kOutputs> next(weight, output);
+  if constexpr (Type::kNumbers == 32)
+    smallBlocks<Type, kOutputs>(next, x, y);
+  else
+    largeBlocks<Type, kOutputs>(next, x, y);
 }
 
-/// y[r·yRow + o] = Σ weight[o]·x[r] for `count` outputs.
-template <class Type, size_t kRows>
-void outputsOfRows(const WeightColumns& weight, size_t count, const DigitRow* x, float* y, size_t yRow) {
-  for (size_t o = 0; o < count; ++o) {
-    float sums[kRows];
-    if constexpr (Type::kNumbers == 32)
-      smallBlocks<Type, kRows>(weight.output(o), x, sums);
-    else
-      largeBlocks<Type, kRows>(weight.output(o), x, sums);
-    for (size_t r = 0; r < kRows; ++r) y[r * yRow + o] = sums[r];
-  }
+/// y[o] = Σ weight[o]·x for `count` outputs.
+template <class Type>
+void outputsOf(const WeightColumns& weight, size_t count, const DigitRow& x, float* y) {
+  size_t o = 0;
+  for (; o + kManyOutputs <= count; o += kManyOutputs) someOutputs<Type, kManyOutputs>(weight, o, x, y + o);
+  for (; o < count; ++o) someOutputs<Type, 1>(weight, o, x, y + o);
 }
 
 /// Calls use with the type's digits.
@@ -142,6 +188,8 @@ HWY_INLINE void withDigits(WeightType type, const Use& use) {
       return use(DigitsOfIQ4_XS());
     case WeightType::mxfp4:
       return use(DigitsOfMXFP4());
+    case WeightType::mxfp4_apart:
+      return use(DigitsOfMXFP4Apart());
     default:
       return;
   }

@@ -21,9 +21,8 @@ HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
 /// Which group of 32 numbers of a block is the vector's first or second.
-constexpr size_t groupOf(bool paired, size_t vector, size_t half) {
-  if (kWide == kGroup) return vector;
-  return paired ? vector / 2 * 4 + vector % 2 + 2 * half : 2 * vector + half;
+constexpr size_t groupOf(size_t vector, size_t half) {
+  return kWide == kGroup ? vector : 2 * vector + half;
 }
 
 /// Factors of a block's groups, in the order of DigitRow::scales.
@@ -88,7 +87,7 @@ HWY_INLINE Lanes spread(const Factors<kCount>& factors) {
 /// What large types share whose vectors have a group of 32 behind the other, and a factor for each 16
 /// numbers.
 struct DigitsOf16 {
-  static constexpr size_t kNumbers = 256;
+  static constexpr size_t kNumbers = 256, kScales = 16, kTogether = 1;
   static constexpr bool kOffsets = false;
   using Own = Factors<16>;
   template <size_t v>
@@ -112,13 +111,13 @@ struct DigitsOf16 {
   /// Two bits of each number of the vector's groups, in 64 bytes, at bit `to`.
   template <size_t v, size_t kTo>
   static HWY_INLINE CodeVector twoBits(const Byte* b) {
-    constexpr size_t kFrom = groupOf(false, v, 0), kNext = groupOf(false, v, 1);
+    constexpr size_t kFrom = groupOf(v, 0), kNext = groupOf(v, 1);
     return movedBits<kFrom % 4 * 2, kNext % 4 * 2, kTo>(b + kFrom / 4 * 32, Byte{3 << kTo});
   }
 };
 
 struct DigitsOfQ2_K : DigitsOf16 {
-  static constexpr size_t kBytes = 84;
+  static constexpr size_t kBytes = 84, kScales = 32;
   static constexpr bool kOffsets = true;
   using Own = Factors<32>;
   /// Four of d, four of m in turn.
@@ -175,12 +174,14 @@ struct DigitsOfQ3_K : DigitsOf16 {
   }
   template <size_t v>
   static HWY_INLINE CodeVector codes(const Byte* b) {
-    return hn::Or(twoBits<v, 0>(b + 32), movedBits<groupOf(false, v, 0), groupOf(false, v, 1), 2>(b, 4));
+    return hn::Or(twoBits<v, 0>(b + 32), movedBits<groupOf(v, 0), groupOf(v, 1), 2>(b, 4));
   }
 };
 
+/// Wide vectors have four groups' numbers (DigitForm::quartered), and two have those of the same groups:
+/// their products, 8·15·2²³ at the most of Q4_K and 8·31·2²³ of Q5_K, are added up before they become floats.
 struct DigitsOfQ4_K {
-  static constexpr size_t kNumbers = 256, kBytes = 144;
+  static constexpr size_t kNumbers = 256, kScales = 16, kBytes = 144, kTogether = kWide / kGroup;
   static constexpr bool kOffsets = true;
   using Own = Factors<16>;
   /// The scales of 8 groups as readQ4_K has them, times d and m: four of d, four of m, four of d, four of m.
@@ -206,12 +207,36 @@ struct DigitsOfQ4_K {
   }
   template <size_t v>
   static HWY_INLINE Lanes factor(const Own& factors) {
-    constexpr size_t kFrom = groupOf(true, v, 0);
-    return spread<kFrom % 4 + kFrom / 4 * 8, 8, 2>(factors);
+    if constexpr (kWide == kGroup)
+      return spread<v % 4 + v / 4 * 8, 8, 0>(factors);
+    else
+      return oddOrEven<v / 2>(factors);
   }
   template <size_t v>
   static HWY_INLINE CodeVector codes(const Byte* b) {
-    return nibblesOf<v % 2 == 1>(hn::LoadU(CodeLane(), b + 16 + kWide * (v / 2)));
+    return lowCodes<v>(b + 16);
+  }
+
+ protected:
+  template <size_t v>
+  static HWY_INLINE CodeVector lowCodes(const Byte* b) {
+    const CodeLane d;
+#if HWY_TARGET == HWY_AVX3
+    constexpr int kQuarters = v % 2 == 0 ? 0x88 : 0xDD;
+    return nibblesOf<v / 2 == 1>(
+        CodeVector{_mm512_shuffle_i32x4(hn::LoadU(d, b).raw, hn::LoadU(d, b + kWide).raw, kQuarters)});
+#else
+    return nibblesOf<v % 2 == 1>(hn::LoadU(d, b + kWide * (v / 2)));
+#endif
+  }
+
+ private:
+  /// Of the factors of groups 0–3 and 4–7, those of even or odd groups, for four lanes each.
+  template <size_t kOdd>
+  static HWY_INLINE Lanes oddOrEven(const Own& factors) {
+    HWY_ALIGN std::int32_t from[kLanes];
+    for (size_t i = 0; i < kLanes; ++i) from[i] = static_cast<std::int32_t>(i / 8 * 8 + i / 4 % 2 * 2 + kOdd);
+    return hn::TableLookupLanes(factors.parts[0], hn::IndicesFromVec(Lane(), hn::Load(WholeLane(), from)));
   }
 };
 
@@ -219,14 +244,20 @@ struct DigitsOfQ5_K : DigitsOfQ4_K {
   static constexpr size_t kBytes = 176;
   template <size_t v>
   static HWY_INLINE CodeVector codes(const Byte* b) {
-    // Bit g of 32 bytes is group g's: where it is among the upper four, it makes a byte at least 16.
-    constexpr size_t kFrom = groupOf(true, v, 0), kTo = groupOf(true, v, 1);
+    // Bit g of 32 bytes is group g's.
     const CodeLane d;
-    CodeVector high = both(b + 16);
-    if constexpr (kFrom < 4) high = hn::BitCast(d, hn::ShiftLeft<4>(hn::BitCast(Pairs(), high)));
-    high = hn::And(high, halves(d, static_cast<Byte>(16 << kFrom % 4), static_cast<Byte>(16 << kTo % 4)));
-    const CodeVector low = nibblesOf<v % 2 == 1>(hn::LoadU(d, b + 48 + kWide * (v / 2)));
-    return hn::Or(low, hn::Min(high, hn::Set(d, Byte{16})));
+#if HWY_TARGET == HWY_AVX3
+    constexpr size_t kOdd = v / 2;
+    const CodeVector bits = hn::LoadDup128(d, b + 16 + v % 2 * 16);
+    constexpr int kFirst = 1 << kOdd;
+    const hn::Vec<Fours> own{_mm512_inserti64x4(
+        _mm512_castsi256_si512(_mm256_set_m128i(_mm_set1_epi8(kFirst << 2), _mm_set1_epi8(kFirst))),
+        _mm256_set_m128i(_mm_set1_epi8(static_cast<char>(kFirst << 6)), _mm_set1_epi8(kFirst << 4)), 1)};
+    const auto high = hn::TestBit(bits, hn::BitCast(d, own));
+#else
+    const auto high = hn::TestBit(hn::LoadU(d, b + 16), hn::Set(d, Byte{1 << v}));
+#endif
+    return hn::Or(lowCodes<v>(b + 48), hn::IfThenElseZero(high, hn::Set(d, Byte{16})));
   }
 };
 
@@ -240,7 +271,7 @@ struct DigitsOfQ6_K : DigitsOf16 {
   }
   template <size_t v>
   static HWY_INLINE CodeVector codes(const Byte* b) {
-    constexpr size_t kFrom = groupOf(false, v, 0), kPart = kFrom / 4, kQuarter = kFrom % 4;
+    constexpr size_t kFrom = groupOf(v, 0), kPart = kFrom / 4, kQuarter = kFrom % 4;
     const Byte* const low = b + 64 * kPart + kQuarter % 2 * kGroup;
     return hn::Or(nibblesOf<kQuarter / 2 == 1>(hn::LoadU(CodeLane(), low)), twoBits<v, 4>(b + 128));
   }

@@ -1,7 +1,6 @@
 #include "attention/kernels/digit_maps.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "attention/kernels/digits.h"
@@ -10,48 +9,46 @@
 namespace headscope::attention::kernels {
 namespace {
 
-/// Rows of input split for weights of a type.
-struct SplitRows {
+/// A row of input split for weights of a type.
+struct SplitRow {
   WeightType type = WeightType::f32;
-  bool usable[kFewRows] = {};
-  DigitRow rows[kFewRows];
+  bool usable = false;
+  DigitRow row;
 };
 
-/// Rows split for each type of weights that some maps have.
+/// A row split for each type of weights that some maps have.
 class SplitTypes {
  public:
-  /// x [rows, in]. Those that are there keep their memory.
-  void split(Pool& pool, std::span<const LinearMap> maps, const float* x, std::size_t rows, std::size_t in) {
+  /// x [in]. Those that are there keep their memory.
+  void split(Pool& pool, std::span<const LinearMap> maps, const float* x, std::size_t in) {
     used_ = 0;
-    rows_ = rows;
     for (const LinearMap& map : maps) {
       if (!multipliesDigits(map.type) || find(map.type)) continue;
       if (used_ == types_.size()) types_.emplace_back();
       types_[used_++].type = map.type;
     }
-    pool.run(used_ * rows, {}, [&](std::size_t i) {
-      SplitRows& to = types_[i / rows];
-      to.usable[i % rows] = splitRow(to.type, x + i % rows * in, in, to.rows[i % rows]);
+    pool.run(used_, {}, [&](std::size_t i) {
+      SplitRow& to = types_[i];
+      to.usable = splitRow(to.type, x, in, to.row);
     });
   }
 
-  /// Of the type; none where a row can't be split for it.
-  std::span<const DigitRow> of(WeightType type) const {
-    const SplitRows* const found = find(type);
-    const bool all = found && std::all_of(found->usable, found->usable + rows_, std::identity());
-    return all ? std::span(found->rows, rows_) : std::span<const DigitRow>();
+  /// For the type; null where the row can't be split for it.
+  const DigitRow* of(WeightType type) const {
+    const SplitRow* const found = find(type);
+    return found && found->usable ? &found->row : nullptr;
   }
 
  private:
-  const SplitRows* find(WeightType type) const {
+  const SplitRow* find(WeightType type) const {
     const auto end = types_.begin() + static_cast<std::ptrdiff_t>(used_);
     const auto found =
         std::find_if(types_.begin(), end, [&](const auto& split) { return split.type == type; });
     return found == end ? nullptr : &*found;
   }
 
-  std::vector<SplitRows> types_;
-  std::size_t used_ = 0, rows_ = 0;
+  std::vector<SplitRow> types_;
+  std::size_t used_ = 0;
 };
 
 }  // namespace
@@ -61,34 +58,32 @@ bool anyDigits(std::span<const LinearMap> maps) {
                      [](const LinearMap& map) { return multipliesDigits(map.type); });
 }
 
-bool applyDigits(Pool& pool, std::size_t rows, std::size_t in, const Columns<const float>& x,
-                 std::span<const LinearMap> maps, std::vector<LinearMap>& others,
-                 const std::stop_token& stop) {
+bool applyDigits(Pool& pool, std::size_t in, const Columns<const float>& x, std::span<const LinearMap> maps,
+                 std::vector<LinearMap>& others, const std::stop_token& stop) {
   // Taken for as long as they are in use: a task of somebody else's run on this thread may ask for its own.
   static thread_local std::vector<float> keptInput;
   static thread_local SplitTypes keptTypes;
   std::vector<float> input = std::move(keptInput);
   SplitTypes types = std::move(keptTypes);
-  input.resize(rows * in);
-  for (std::size_t row = 0; row < rows; ++row) gatherRow(in, x, row, input.data() + row * in);
-  types.split(pool, maps, input.data(), rows, in);
+  input.resize(in);
+  gatherRow(in, x, 0, input.data());
+  types.split(pool, maps, input.data(), in);
   std::vector<MapTask> tasks;
   for (const LinearMap& map : maps) {
-    if (types.of(map.type).empty()) {
+    if (!types.of(map.type)) {
       others.push_back(map);
       continue;
     }
-    const std::vector<MapTask> own = tasksFor(rows, in, {&map, 1}, rows);
+    const std::vector<MapTask> own = tasksFor(1, in, {&map, 1}, 1);
     tasks.insert(tasks.end(), own.begin(), own.end());
   }
   const bool done = pool.run(tasks.size(), stop, [&](std::size_t i) {
     const MapTask& task = tasks[i];
     const WeightColumns weights = weightsOf(task, in);
-    float own[kFewRows * kGemmColumns];
-    multiplyDigits(weights, task.columns, types.of(weights.type), own, kGemmColumns);
+    float own[kGemmColumns];
+    multiplyDigits(weights, task.columns, *types.of(weights.type), own);
     if (const float* const bias = biasOf(task))
-      for (std::size_t row = 0; row < rows; ++row)
-        for (std::size_t o = 0; o < task.columns; ++o) own[row * kGemmColumns + o] += bias[o];
+      for (std::size_t o = 0; o < task.columns; ++o) own[o] += bias[o];
     scatter(task, own, kGemmColumns);
   });
   keptInput = std::move(input);

@@ -19,8 +19,14 @@ struct DigitForm {
   };
   int taken = 0;        ///< codes are q + this; −1: they are q, and blocks of 32 add m
   float bits = 0x1p22;  ///< s is the greatest number's power of two divided by this
-  bool paired = false;  ///< vectors of 64 have groups 0 and 2, 1 and 3 of each 128 numbers
+  /// Vectors of 64 have, of each 256 numbers, the first halves of groups 0, 2, 4 and 6, the second halves of
+  /// these, and the same of groups 1, 3, 5 and 7.
+  bool quartered = false;
   Scales scales = Scales::ofLanes;
+  bool evenFirst = false;  ///< of each 32 numbers those with an even index come before the others
+  /// Σ|x − s·D| at the most, of Σ|x| without the greatest of each 32; less where blocks may differ by powers
+  /// of two and a group that has the losses may have the greatest weights.
+  float lost = 0x1p-18f;
 };
 
 constexpr std::optional<DigitForm> digitForm(WeightType type) {
@@ -46,7 +52,9 @@ constexpr std::optional<DigitForm> digitForm(WeightType type) {
     case WeightType::q5_0:
       return DigitForm{16, 0x1p22, false, Scales::ofLanes};
     case WeightType::mxfp4:
-      return DigitForm{12, 0x1p22, false, Scales::ofLanes};
+      return DigitForm{12, 0x1p22, false, Scales::ofLanes, false, 0x1p-20f};
+    case WeightType::mxfp4_apart:
+      return DigitForm{12, 0x1p22, false, Scales::ofLanes, true, 0x1p-20f};
     case WeightType::q4_0:
       return DigitForm{8, 0x1p22, false, Scales::ofLanes};
     default:

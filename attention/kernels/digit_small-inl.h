@@ -14,7 +14,8 @@
 #include "attention/kernels/weight_blocks-inl.h"
 
 // For each type: the bytes of a block, the codes of the one or two blocks that a vector takes, and their d
-// (and m). Blocks are as the functions read… of weight_blocks-inl.h have them.
+// (and m), of kApart from the blocks' scales elsewhere. Blocks are as the functions read… of
+// weight_blocks-inl.h have them.
 
 #if HEADSCOPE_DIGITS
 HWY_BEFORE_NAMESPACE();
@@ -34,7 +35,7 @@ HWY_INLINE Lanes halvesOf(const Byte* first, const Byte* second) {
 template <size_t kSize, size_t kNibbles, bool kM>
 struct DigitsOfNibbles {
   static constexpr size_t kNumbers = 32, kBytes = kSize;
-  static constexpr bool kOffsets = kM;
+  static constexpr bool kOffsets = kM, kApart = false;
   static HWY_INLINE CodeVector codes(const Byte* b, const Byte* second) {
     return blockNibbles(b + kNibbles, second + kNibbles);
   }
@@ -80,13 +81,25 @@ struct DigitsOfIQ4_NL : DigitsOfNibbles<18, 2, false> {
 
 struct DigitsOfMXFP4 : DigitsOfNibbles<17, 1, false> {
   static HWY_INLINE CodeVector codes(const Byte* b, const Byte* second) {
-    HWY_ALIGN static constexpr std::int8_t kCodes[16] = {12, 13, 14, 15, 16, 18, 20, 24,
-                                                         12, 11, 10, 9,  8,  6,  4,  0};
-    return hn::TableLookupBytes(hn::LoadDup128(CodeLane(), reinterpret_cast<const Byte*>(kCodes)),
-                                blockNibbles(b + 1, second + 1));
+    return codesOf(blockNibbles(b + 1, second + 1));
   }
   static HWY_INLINE Lanes d(const Byte* b, const Byte* second) {
     return halves(Lane(), halfOfPower(*b), halfOfPower(*second));
+  }
+
+ protected:
+  static HWY_INLINE CodeVector codesOf(CodeVector nibbles) {
+    HWY_ALIGN static constexpr std::int8_t kCodes[16] = {12, 13, 14, 15, 16, 18, 20, 24,
+                                                         12, 11, 10, 9,  8,  6,  4,  0};
+    return hn::TableLookupBytes(hn::LoadDup128(CodeLane(), reinterpret_cast<const Byte*>(kCodes)), nibbles);
+  }
+};
+
+struct DigitsOfMXFP4Apart : DigitsOfMXFP4 {
+  static constexpr size_t kBytes = 16;
+  static constexpr bool kApart = true;
+  static HWY_INLINE CodeVector codes(const Byte* b, const Byte* second) {
+    return codesOf(blockNibbles(b, second));
   }
 };
 

@@ -11,7 +11,6 @@
 #include "attention/kernels/digit_row.h"
 #include "attention/kernels/vector-inl.h"
 #include "attention/kernels/weight_bytes-inl.h"
-#include "hwy/cache_control.h"
 
 // Where there are products of bytes: since AVX2, and with AVX-512 where it has VNNI.
 #undef HEADSCOPE_DIGITS
@@ -28,41 +27,33 @@ using Wholes = hn::Vec<WholeLane>;
 
 inline constexpr size_t kWide = hn::MaxLanes(CodeLane()), kLanes = kWide / 4, kGroup = 32;
 
+/// A vector of digits.
+using DigitVector = hn::Vec<hn::RebindToSigned<CodeLane>>;
+
 /// sums + (Σ of four code·digit).
-HWY_INLINE Wholes addFours(Wholes sums, CodeVector codes, const std::int8_t* digits) {
+HWY_INLINE Wholes addFours(Wholes sums, CodeVector codes, DigitVector digits) {
 #if HWY_TARGET == HWY_AVX3
   // Highway has no name for VNNI's instruction, nor its target the right to the intrinsic.
-  asm("vpdpbusd %2, %1, %0"
-      : "+v"(sums.raw)
-      : "v"(codes.raw), "m"(*reinterpret_cast<const __m512i*>(digits)));
+  asm("vpdpbusd %2, %1, %0" : "+v"(sums.raw) : "v"(codes.raw), "v"(digits.raw));
   return sums;
 #else
-  // CodeVector of at most seven bits: two products fit 16.
-  const __m256i pairs =
-      _mm256_maddubs_epi16(codes.raw, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(digits)));
+  // Codes of at most seven bits: two products fit 16.
+  const __m256i pairs = _mm256_maddubs_epi16(codes.raw, digits.raw);
   return hn::Add(sums, Wholes{_mm256_madd_epi16(pairs, _mm256_set1_epi16(1))});
 #endif
 }
 
-/// Σ code·D of each four numbers, modulo 2³².
-HWY_INLINE Wholes foursOf(CodeVector codes, const std::int8_t* digits) {
-  Wholes sums = addFours(hn::Zero(WholeLane()), codes, digits);
-  sums = addFours(hn::ShiftLeft<8>(sums), codes, digits + kWide);
-  return addFours(hn::ShiftLeft<8>(sums), codes, digits + 2 * kWide);
-}
-
-HWY_INLINE Lanes floatFours(CodeVector codes, const std::int8_t* digits) {
-  return hn::ConvertTo(Lane(), foursOf(codes, digits));
-}
-HWY_INLINE Lanes floatFours(CodeVector codes, const std::int8_t* digits, const std::int32_t* taken) {
-  return hn::ConvertTo(Lane(), hn::Add(foursOf(codes, digits), hn::LoadU(WholeLane(), taken)));
-}
-
-/// Weights come from memory once: what is read a while later is fetched.
-template <size_t kBytes>
-HWY_INLINE void fetchAhead(const Byte* b) {
-  constexpr size_t kAhead = 1024;
-  for (size_t i = 0; i < kBytes; i += 64) hwy::Prefetch(b + kAhead + i);
+/// Σ code·D of each four numbers of all the vectors together, modulo 2³².
+template <size_t kVectors>
+HWY_INLINE Wholes foursOf(const CodeVector (&codes)[kVectors], const std::int8_t* digits) {
+  Wholes sums = hn::Zero(WholeLane());
+  for (size_t k = 0; k < 3; ++k) {
+    if (k > 0) sums = hn::ShiftLeft<8>(sums);
+    for (size_t v = 0; v < kVectors; ++v)
+      sums =
+          addFours(sums, codes[v], hn::LoadU(hn::RebindToSigned<CodeLane>(), digits + (3 * v + k) * kWide));
+  }
+  return sums;
 }
 
 HWY_INLINE CodeVector both(const Byte* b) {

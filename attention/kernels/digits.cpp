@@ -63,29 +63,44 @@ HWY_INLINE void splitGroup(const float* x, float bits, WholeGroup& group) {
   group.lost = hn::GetLane(hn::SumOfLanes(d, lost));
 }
 
-/// Group `index` of a row to its place.
-void storeGroup(const DigitForm& form, const WholeGroup& group, size_t index, const DigitRow& to) {
-  constexpr size_t kParts = kWide / kGroup;
-  size_t vector = index / kParts, half = index % kParts;
-  if (form.paired && kParts == 2)
-    vector = index / 8 * 4 + index % 8 / 4 * 2 + index % 2, half = index % 4 / 2;
-  std::int8_t* const digits = to.digits + 3 * kWide * vector + kGroup * half;
-  std::int32_t* const taken = to.taken + kLanes * vector + 8 * half;
-  std::int32_t all[2] = {0, 0};
-  for (size_t i = 0; i < kGroup; ++i) {
+/// The 16 numbers of a piece of a row as digits, [3, kWide] from the first on.
+HWY_INLINE void storeDigits(const std::int32_t* numbers, std::int8_t* digits) {
+  const WholeLane d;
+  const hn::Rebind<std::int8_t, WholeLane> narrow;
+  for (size_t i = 0; i < 16; i += kLanes) {
     // Each digit is the signed lowest byte of what is left.
-    const std::int32_t whole = group.numbers[i];
-    const auto last = static_cast<std::int8_t>(whole);
-    const std::int32_t rest = (whole - last) >> 8;
-    const auto middle = static_cast<std::int8_t>(rest);
-    digits[i] = static_cast<std::int8_t>((rest - middle) >> 8);
-    digits[i + kWide] = middle;
-    digits[i + 2 * kWide] = last;
-    all[i / 16] += whole;
+    const Wholes whole = hn::LoadU(d, numbers + i);
+    const Wholes last = hn::ShiftRight<24>(hn::ShiftLeft<24>(whole));
+    const Wholes rest = hn::ShiftRight<8>(hn::Sub(whole, last));
+    const Wholes middle = hn::ShiftRight<24>(hn::ShiftLeft<24>(rest));
+    const Wholes first = hn::ShiftRight<8>(hn::Sub(rest, middle));
+    hn::StoreU(hn::DemoteTo(narrow, first), narrow, digits + i);
+    hn::StoreU(hn::DemoteTo(narrow, middle), narrow, digits + kWide + i);
+    hn::StoreU(hn::DemoteTo(narrow, last), narrow, digits + 2 * kWide + i);
   }
-  for (size_t i = 0; i < 8; ++i) {
-    const std::int32_t* const four = group.numbers + 4 * i;
-    taken[i] = -form.taken * (four[0] + four[1] + four[2] + four[3]);
+}
+
+/// Which byte of a row's codes the piece's first number has.
+HWY_INLINE size_t placeOfPiece(const DigitForm& form, size_t piece) {
+  if (!form.quartered || kWide == kGroup) return 16 * piece;
+  const size_t group = piece % 16 / 2, vector = piece / 16 * 4 + group % 2 * 2 + piece % 2;
+  return kWide * vector + group / 2 * 16;
+}
+
+/// Group `index` of a row to its place.
+HWY_INLINE void storeGroup(const DigitForm& form, const WholeGroup& group, size_t index, const DigitRow& to) {
+  std::int32_t all[2] = {0, 0};
+  for (size_t half = 0; half < 2; ++half) {
+    const std::int32_t* const numbers = group.numbers + 16 * half;
+    const size_t place = placeOfPiece(form, 2 * index + half);
+    storeDigits(numbers, to.digits + place / kWide * 3 * kWide + place % kWide);
+    for (size_t i = 0; i < 4; ++i) {
+      const std::int32_t* const four = numbers + 4 * i;
+      const std::int32_t sum = four[0] + four[1] + four[2] + four[3];
+      to.taken[place / 4 + i] = -form.taken * sum;
+      all[half] += sum;
+    }
+    if (form.scales == DigitForm::Scales::ofLanes) std::fill_n(to.scales + place / 4, 4, group.scale);
   }
   const auto storeSum = [&](size_t at, std::int32_t sum) {
     float* const scales = to.scales + at / 4 * 8 + at % 4;
@@ -94,7 +109,7 @@ void storeGroup(const DigitForm& form, const WholeGroup& group, size_t index, co
   };
   switch (form.scales) {
     case DigitForm::Scales::ofLanes:
-      return std::fill_n(to.scales + kLanes * vector + 8 * half, 8, group.scale), void();
+      return;
     case DigitForm::Scales::of16:
       return std::fill_n(to.scales + 2 * index, 2, group.scale), void();
     case DigitForm::Scales::withSums16:
@@ -103,6 +118,13 @@ void storeGroup(const DigitForm& form, const WholeGroup& group, size_t index, co
     case DigitForm::Scales::withSums32:
       storeSum(index, all[0] + all[1]);
   }
+}
+
+/// Numbers of even index, then the others.
+void putEvenFirst(WholeGroup& group) {
+  std::int32_t numbers[kGroup];
+  for (size_t i = 0; i < kGroup; ++i) numbers[i % 2 * 16 + i / 2] = group.numbers[i];
+  std::copy_n(numbers, kGroup, group.numbers);
 }
 
 bool splitNumbers(WeightType type, const float* x, const DigitRow& to) {
@@ -114,24 +136,14 @@ bool splitNumbers(WeightType type, const float* x, const DigitRow& to) {
     rest += group.rest;
     lost += group.lost;
     if (!(rest <= std::numeric_limits<float>::max())) return false;
+    if (form.evenFirst) putEvenFirst(group);
     storeGroup(form, group, i, to);
   }
-  return lost <= 0x1p-18f * rest;
+  return lost <= form.lost * rest;
 }
 
-/// Rows are taken by four at a time, so that codes are unpacked once for them and sums stay in registers.
-void productsOfDigits(const WeightColumns& weight, size_t count, const DigitRow* x, size_t rows, float* y,
-                      size_t yRow) {
-  withDigits(weight.type, [&](auto type) HWY_ATTR {
-    using Type = decltype(type);
-    size_t row = 0;
-    for (; row + 4 <= rows; row += 4) outputsOfRows<Type, 4>(weight, count, x + row, y + row * yRow, yRow);
-    if (row + 2 <= rows) {
-      outputsOfRows<Type, 2>(weight, count, x + row, y + row * yRow, yRow);
-      row += 2;
-    }
-    if (row < rows) outputsOfRows<Type, 1>(weight, count, x + row, y + row * yRow, yRow);
-  });
+void productsOfDigits(const WeightColumns& weight, size_t count, const DigitRow& x, float* y) {
+  withDigits(weight.type, [&](auto type) HWY_ATTR { outputsOf<decltype(type)>(weight, count, x, y); });
 }
 
 #else
@@ -145,7 +157,7 @@ size_t digitLanes() {
 bool splitNumbers(WeightType, const float*, const DigitRow&) {
   return false;
 }
-void productsOfDigits(const WeightColumns&, size_t, const DigitRow*, size_t, float*, size_t) {}
+void productsOfDigits(const WeightColumns&, size_t, const DigitRow&, float*) {}
 
 #endif
 
@@ -178,9 +190,8 @@ bool splitRow(WeightType type, const float* x, std::size_t in, DigitRow& to) {
   return HWY_DYNAMIC_DISPATCH(splitNumbers)(type, x, to);
 }
 
-void multiplyDigits(const WeightColumns& weight, std::size_t count, std::span<const DigitRow> x, float* y,
-                    std::size_t yRow) {
-  HWY_DYNAMIC_DISPATCH(productsOfDigits)(weight, count, x.data(), x.size(), y, yRow);
+void multiplyDigits(const WeightColumns& weight, std::size_t count, const DigitRow& x, float* y) {
+  HWY_DYNAMIC_DISPATCH(productsOfDigits)(weight, count, x, y);
 }
 
 }  // namespace headscope::attention::kernels

@@ -271,8 +271,8 @@ bool applyToRow(Pool& pool, std::size_t in, const Columns<const float>& x, std::
 bool applyMaps(Pool& pool, std::size_t rows, std::size_t in, const Columns<const float>& x,
                std::span<const LinearMap> maps, const std::stop_token& stop) {
   std::vector<LinearMap> others;
-  if (rows <= kFewRows && anyDigits(maps)) {
-    if (!applyDigits(pool, rows, in, x, maps, others, stop)) return false;
+  if (rows == 1 && anyDigits(maps)) {
+    if (!applyDigits(pool, in, x, maps, others, stop)) return false;
     if (others.empty()) return true;
     maps = others;
   }

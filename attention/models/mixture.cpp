@@ -133,7 +133,12 @@ Matrix mixtureOf(const MixtureWeights& weights, const ModelConfig& config, const
   for (std::size_t e = 0; e < loads.size() && !stop.stop_requested(); ++e) {
     const Load& load = loads[e];
     if (load.rows.empty()) continue;
-    const Matrix added = mlpOf(weights.experts[e], x(load.rows, Eigen::all), config, stop);
+    // A row alone may be multiplied as whole numbers, which round elsewhere than the floats of several rows
+    // do (kernels/digits.h). Of a text's pass it goes twice, so that all rows give what unpacked weights
+    // give.
+    std::vector<Index> rows = load.rows;
+    if (rows.size() == 1 && x.rows() > 1) rows.push_back(rows[0]);
+    const Matrix added = mlpOf(weights.experts[e], x(rows, Eigen::all), config, stop);
     for (std::size_t i = 0; i < load.rows.size(); ++i)
       y.row(load.rows[i]) += load.shares[i] * added.row(static_cast<Index>(i));
   }
