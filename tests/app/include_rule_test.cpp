@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/app/include_rules.h"
@@ -8,9 +7,6 @@ namespace headscope::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 TEST(IncludeRules, ReadIncludeLines) {
   EXPECT_THAT(includesOf("#include <vector>\n#include \"app/scene.h\"\n"),
@@ -158,6 +154,7 @@ TEST(IncludeRules, AllowWhatTheyAllow) {
       {"attention/core/d.cpp", "#include \"attention/kernels/dot.h\"\n#include \"attention/core/mask.h\"\n"},
       {"attention/heads/e.cpp", "#include \"attention/core/mask.h\"\n#include <nlohmann/json.hpp>\n"}};
 #include "test_paths.h"
+#include "tests/support/matchers.h"
   EXPECT_THAT(breaches(sources), IsEmpty());
 }
 

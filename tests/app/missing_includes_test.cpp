@@ -1,17 +1,15 @@
 #include "tests/app/missing_includes.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "test_paths.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 const char* const kControls =
     "namespace headscope::app {\nstruct ControlSpec {\n};\nvoid sectionTitle(int at,\n    int to);\n"

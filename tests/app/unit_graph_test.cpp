@@ -1,20 +1,17 @@
 #include "tests/app/unit_graph.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "test_paths.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::test {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 Sources programSources() {
   const fs::path root = HEADSCOPE_SOURCE_DIR;

@@ -86,15 +86,26 @@ const app::SequenceSnapshot& UiDriver::sequence() {
   return *shown;
 }
 
-void UiDriver::frames(int count) {
+UiDriver& UiDriver::frames(int count) {
   for (int i = 0; i < count; ++i) app_.frame();
+  return *this;
 }
 
-void UiDriver::resize(int width, int height, float scale) {
+UiDriver& UiDriver::show(const app::Scene& scene) {
+  session().setScene(scene);
+  return draw();
+}
+
+UiDriver& UiDriver::request(const std::string& action) {
+  view().request(action);
+  return draw();
+}
+
+UiDriver& UiDriver::resize(int width, int height, float scale) {
   width_ = width;
   height_ = height;
   app_.resize(width, height, scale);
-  park();
+  return park();
 }
 
 bool UiDriver::has(const std::string& name) const {
@@ -198,7 +209,7 @@ void UiDriver::pushButton(int button, bool down, Mods mods) {
   app_.input().push(event);
 }
 
-void UiDriver::scrollToTop() {
+UiDriver& UiDriver::scrollToTop() {
   const app::Layout layout = app::layoutFor(view(), static_cast<float>(width_), static_cast<float>(height_),
                                             scene().cursor.page != "map", false);
   pushMove(layout.left.Min.x + 4, layout.left.GetCenter().y);
@@ -210,7 +221,7 @@ void UiDriver::scrollToTop() {
     app_.input().push(event);
     app_.frame();
   }
-  draw();
+  return draw();
 }
 
 /// Two clicks on one place become a double click when they follow each other closely.
@@ -221,56 +232,57 @@ void UiDriver::notTooSoonAfterTheLastPress() {
   pressedTime_ = view().time;
 }
 
-void UiDriver::moveTo(float x, float y) {
+UiDriver& UiDriver::moveTo(float x, float y) {
   pushMove(x, y);
-  draw();
+  return draw();
 }
 
-void UiDriver::park() {
-  moveTo(2, 2);
+UiDriver& UiDriver::park() {
+  return moveTo(2, 2);
 }
 
-void UiDriver::hoverAt(const std::string& name, float fx, float fy) {
+UiDriver& UiDriver::hoverAt(const std::string& name, float fx, float fy) {
   const ImRect rect = find(name);
-  moveTo(rect.Min.x + fx * rect.GetWidth(), rect.Min.y + fy * rect.GetHeight());
+  return moveTo(rect.Min.x + fx * rect.GetWidth(), rect.Min.y + fy * rect.GetHeight());
 }
 
-void UiDriver::press(int button) {
+UiDriver& UiDriver::press(int button) {
   notTooSoonAfterTheLastPress();
   pushButton(button, true);
   app_.frame();
+  return *this;
 }
 
-void UiDriver::release(int button) {
+UiDriver& UiDriver::release(int button) {
   pushButton(button, false);
-  draw();
+  return draw();
 }
 
-void UiDriver::clickAt(const std::string& name, float fx, float fy) {
+UiDriver& UiDriver::clickAt(const std::string& name, float fx, float fy) {
   const ImRect rect = find(name);
   pushMove(rect.Min.x + fx * rect.GetWidth(), rect.Min.y + fy * rect.GetHeight());
   app_.frame();
   press();
-  release();
+  return release();
 }
 
-void UiDriver::clickAway() {
+UiDriver& UiDriver::clickAway() {
   pushMove(2, 2);
   app_.frame();
   press();
-  release();
+  return release();
 }
 
-void UiDriver::doubleClick(const std::string& name) {
+UiDriver& UiDriver::doubleClick(const std::string& name) {
   const ImVec2 middle = find(name).GetCenter();
   pushMove(middle.x, middle.y);
   app_.frame();
   notTooSoonAfterTheLastPress();
   for (const bool down : {true, false, true, false}) pushButton(0, down);
-  draw();
+  return draw();
 }
 
-void UiDriver::dragAcross(const std::string& name, ImVec2 from, ImVec2 to) {
+UiDriver& UiDriver::dragAcross(const std::string& name, ImVec2 from, ImVec2 to) {
   constexpr int kMoves = 12;
   const ImRect rect = find(name);
   const auto at = [&](float t) {
@@ -285,14 +297,14 @@ void UiDriver::dragAcross(const std::string& name, ImVec2 from, ImVec2 to) {
     pushMove(place.x, place.y);
     app_.frame();
   }
-  release();
+  return release();
 }
 
-void UiDriver::wheel(const std::string& name, float steps) {
-  wheelAt(name, 0.5f, 0.5f, steps);
+UiDriver& UiDriver::wheel(const std::string& name, float steps) {
+  return wheelAt(name, 0.5f, 0.5f, steps);
 }
 
-void UiDriver::wheelAt(const std::string& name, float fx, float fy, float steps, app::Mods mods) {
+UiDriver& UiDriver::wheelAt(const std::string& name, float fx, float fy, float steps, app::Mods mods) {
   hoverAt(name, fx, fy);
   InputEvent event;
   event.kind = InputEvent::Kind::wheel;
@@ -302,27 +314,27 @@ void UiDriver::wheelAt(const std::string& name, float fx, float fy, float steps,
     app_.input().push(event);
     app_.frame();
   }
-  draw();
+  return draw();
 }
 
-void UiDriver::dragTo(const std::string& slider, float fraction) {
-  dragAcross(slider + ".track", ImVec2(0.5f, 0.5f), ImVec2(fraction, 0.5f));
+UiDriver& UiDriver::dragTo(const std::string& slider, float fraction) {
+  return dragAcross(slider + ".track", ImVec2(0.5f, 0.5f), ImVec2(fraction, 0.5f));
 }
 
-void UiDriver::typeValue(const std::string& slider, std::string_view text) {
+UiDriver& UiDriver::typeValue(const std::string& slider, std::string_view text) {
   doubleClick(slider + ".value");
   chord(kCtrl, Key::a);
   key(Key::del);
   type(text);
-  key(Key::enter);
+  return key(Key::enter);
 }
 
-void UiDriver::choose(const std::string& dropdown, const std::string& choice) {
+UiDriver& UiDriver::choose(const std::string& dropdown, const std::string& choice) {
   click(dropdown);
-  click(dropdown + "." + choice);
+  return click(dropdown + "." + choice);
 }
 
-void UiDriver::type(std::string_view utf8) {
+UiDriver& UiDriver::type(std::string_view utf8) {
   while (!utf8.empty()) {
     const auto [code, length] = decoded(utf8);
     utf8.remove_prefix(length);
@@ -337,62 +349,40 @@ void UiDriver::type(std::string_view utf8) {
     }
     if (pressed != Key::none) pushKey(pressed, mods, false);
   }
-  draw();
+  return draw();
 }
 
-void UiDriver::replaceText(const std::string& box, std::string_view utf8) {
+UiDriver& UiDriver::replaceText(const std::string& box, std::string_view utf8) {
   click(box);
   chord(kCtrl, Key::a);
   key(Key::del);
-  type(utf8);
+  return type(utf8);
 }
 
-void UiDriver::pushKey(Key pressed, Mods mods, bool down) {
+UiDriver& UiDriver::pushKey(Key pressed, Mods mods, bool down) {
   InputEvent event;
   event.kind = InputEvent::Kind::key;
   event.key = pressed;
   event.mods = mods;
   event.down = down;
   app_.input().push(event);
+  return *this;
 }
 
-void UiDriver::key(Key pressed, Mods mods) {
+UiDriver& UiDriver::key(Key pressed, Mods mods) {
   pushKey(pressed, mods, true);
   pushKey(pressed, mods, false);
   // The window hears nothing of modifiers alone; they are up by the time anything else happens.
   pushKey(Key::none, {}, false);
-  draw();
+  return draw();
 }
 
-void UiDriver::drop(const std::vector<std::string>& paths) {
+UiDriver& UiDriver::drop(const std::vector<std::string>& paths) {
   InputEvent event;
   event.kind = InputEvent::Kind::drop;
   event.paths = paths;
   app_.input().push(event);
-  draw();
-}
-
-int pixelsApart(const render::Image& a, const render::Image& b, std::optional<ImRect> area, int steps) {
-  if (a.width != b.width || a.height != b.height)
-    throw std::runtime_error("the pictures have different sizes");
-  const ImRect where = area.value_or(ImRect(0, 0, static_cast<float>(a.width), static_cast<float>(a.height)));
-  const int left = std::max(0, static_cast<int>(where.Min.x)),
-            right = std::min(a.width, static_cast<int>(where.Max.x));
-  const int top = std::max(0, static_cast<int>(where.Min.y)),
-            bottom = std::min(a.height, static_cast<int>(where.Max.y));
-  int apart = 0;
-  for (int y = top; y < bottom; ++y)
-    for (int x = left; x < right; ++x) {
-      const std::size_t at =
-          (static_cast<std::size_t>(y) * static_cast<std::size_t>(a.width) + static_cast<std::size_t>(x)) * 4;
-      const auto near = [&](std::uint8_t one, std::uint8_t other) {
-        return std::abs(int{one} - int{other}) <= steps;
-      };
-      apart += !std::equal(a.rgba.begin() + static_cast<std::ptrdiff_t>(at),
-                           a.rgba.begin() + static_cast<std::ptrdiff_t>(at + 4),
-                           b.rgba.begin() + static_cast<std::ptrdiff_t>(at), near);
-    }
-  return apart;
+  return draw();
 }
 
 }  // namespace headscope::test

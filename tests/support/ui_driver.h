@@ -18,7 +18,8 @@ inline constexpr app::Mods kCtrlShift{.ctrl = true, .shift = true};
 
 /// A person at the program, without a window: everything goes through the input queue, controls are found by
 /// the names they are tracked under, and a frame is 1/60 s. Preferences go to a temporary folder. A control
-/// that is not on screen is an std::runtime_error that lists the ones that are.
+/// that is not on screen is an std::runtime_error that lists the ones that are. Steps return the driver, and
+/// all but press(), pushKey(), frames() and wait() end as draw() does.
 class UiDriver {
  public:
   explicit UiDriver(int width = 1600, int height = 900, float scale = 1,
@@ -41,14 +42,20 @@ class UiDriver {
   app::HeadlessApp& app() { return app_; }
 
   /// Frames and computations until nothing changes any more.
-  void draw() { app_.draw(); }
-  void frames(int count);
-  void wait(double seconds) { frames(static_cast<int>(seconds * 60 + 0.5)); }
+  UiDriver& draw() {
+    app_.draw();
+    return *this;
+  }
+  UiDriver& frames(int count);
+  /// Another scene, or what an action does, drawn as by draw().
+  UiDriver& show(const app::Scene& scene);
+  UiDriver& request(const std::string& action);
+  UiDriver& wait(double seconds) { return frames(static_cast<int>(seconds * 60 + 0.5)); }
   /// Draws the frame that is read.
   render::Image screenshot();
   /// The part of it that a control takes.
   render::Image screenshot(const std::string& control);
-  void resize(int width, int height, float scale = 1);
+  UiDriver& resize(int width, int height, float scale = 1);
 
   /// Where a control is now, after scrolling its panel so that it can be seen.
   ImRect find(const std::string& name);
@@ -59,50 +66,50 @@ class UiDriver {
   std::vector<std::string> names(const std::string& prefix = "") const;
 
   /// The side panel, by the wheel.
-  void scrollToTop();
-  void moveTo(float x, float y);
+  UiDriver& scrollToTop();
+  UiDriver& moveTo(float x, float y);
   /// Away from everything that answers to the pointer.
-  void park();
-  void hover(const std::string& name) { hoverAt(name, 0.5f, 0.5f); }
-  void hoverAt(const std::string& name, float fx, float fy);
-  void press(int button = 0);
-  void release(int button = 0);
-  void click(const std::string& name) { clickAt(name, 0.5f, 0.5f); }
-  void clickAt(const std::string& name, float fx, float fy);
-  void shiftClick(const std::string& name) {
+  UiDriver& park();
+  UiDriver& hover(const std::string& name) { return hoverAt(name, 0.5f, 0.5f); }
+  UiDriver& hoverAt(const std::string& name, float fx, float fy);
+  UiDriver& press(int button = 0);
+  UiDriver& release(int button = 0);
+  UiDriver& click(const std::string& name) { return clickAt(name, 0.5f, 0.5f); }
+  UiDriver& clickAt(const std::string& name, float fx, float fy);
+  UiDriver& shiftClick(const std::string& name) {
     hover(name);
     notTooSoonAfterTheLastPress();
     for (const bool down : {true, false}) pushButton(0, down, {.shift = true});
-    draw();
+    return draw();
   }
   /// Where nothing is, so that a text box lets go of the keyboard.
-  void clickAway();
-  void doubleClick(const std::string& name);
+  UiDriver& clickAway();
+  UiDriver& doubleClick(const std::string& name);
   /// From one place inside a control to another (0 to 1 across it; may leave it), in several moves.
-  void dragAcross(const std::string& name, ImVec2 from, ImVec2 to);
-  void wheel(const std::string& name, float steps);
-  void wheelAt(const std::string& name, float fx, float fy, float steps, app::Mods mods = {});
+  UiDriver& dragAcross(const std::string& name, ImVec2 from, ImVec2 to);
+  UiDriver& wheel(const std::string& name, float steps);
+  UiDriver& wheelAt(const std::string& name, float fx, float fy, float steps, app::Mods mods = {});
   /// The wheel with Ctrl, which turns a slider.
-  void turn(const std::string& name, float steps) { wheelAt(name, 0.5f, 0.5f, steps, kCtrl); }
+  UiDriver& turn(const std::string& name, float steps) { return wheelAt(name, 0.5f, 0.5f, steps, kCtrl); }
 
   /// Drags a slider's knob to a fraction of its track, from the middle; below 0 and above 1 go past its ends.
-  void dragTo(const std::string& slider, float fraction);
+  UiDriver& dragTo(const std::string& slider, float fraction);
   /// Double-clicks a slider's value, types and presses Enter.
-  void typeValue(const std::string& slider, std::string_view text);
+  UiDriver& typeValue(const std::string& slider, std::string_view text);
   /// Opens a dropdown and takes one of its choices.
-  void choose(const std::string& dropdown, const std::string& choice);
+  UiDriver& choose(const std::string& dropdown, const std::string& choice);
 
   /// Characters as a keyboard sends them: the key where there is one, the character, the key again. A line
   /// break is Enter.
-  void type(std::string_view utf8);
+  UiDriver& type(std::string_view utf8);
   /// Clicks into a text box and replaces all that is in it.
-  void replaceText(const std::string& box, std::string_view utf8);
+  UiDriver& replaceText(const std::string& box, std::string_view utf8);
   /// Down and up, as separate events.
-  void key(app::Key key, app::Mods mods = {});
-  void chord(app::Mods mods, app::Key pressed) { key(pressed, mods); }
+  UiDriver& key(app::Key key, app::Mods mods = {});
+  UiDriver& chord(app::Mods mods, app::Key pressed) { return key(pressed, mods); }
   /// The events alone, without a frame, for chords that are faster than the screen.
-  void pushKey(app::Key key, app::Mods mods, bool down);
-  void drop(const std::vector<std::string>& paths);
+  UiDriver& pushKey(app::Key key, app::Mods mods, bool down);
+  UiDriver& drop(const std::vector<std::string>& paths);
 
  private:
   struct Container {

@@ -110,9 +110,7 @@ TEST_F(Stages, ResetInALessonLeavesItAndUndoBringsOnesOwnBack) {
   ui.session().setScene(mine);
   open("why_scale");
   ui.session().scene().setup.input.text = "typed on the stage";
-  ui.draw();
-  ui.chord(kCtrl, Key::n);
-  ui.draw();
+  ui.draw().chord(kCtrl, Key::n);
   EXPECT_EQ(own().cursor.page, "heads");
   EXPECT_EQ(ui.scene().setup, app::openingScene().setup);
   ui.chord(kCtrl, Key::z);

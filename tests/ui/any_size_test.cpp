@@ -126,10 +126,7 @@ TEST_P(Presented, EveryViewIsWhole) {
     ui.resize(width, height);
     for (const PageView& view : pageViews()) {
       SCOPED_TRACE(fmt::format("{} at {} × {}, {} heads", view.name, width, height, GetParam()));
-      ui.session().setScene(withView(withHeads(GetParam()), view));
-      ui.draw();
-      ui.park();
-      ui.frames(3);
+      ui.show(withView(withHeads(GetParam()), view)).park().frames(3);
       // Tokens lie where their embeddings are.
       if (view.name != "lab/embeddings") {
         EXPECT_THAT(overlaps(ui), testing::IsEmpty());

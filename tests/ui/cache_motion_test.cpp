@@ -95,11 +95,7 @@ class MovingCache : public testing::Test {
  protected:
   MovingCache() : ui(1280, 720) {
     ui.view().preferences.reducedMotion = false;
-    ui.key(static_cast<Key>('4'));
-    ui.clickAt("cache.axis", 8.5f / 12, 0.5f);
-    ui.park();
-    ui.draw();
-    ui.wait(1);
+    ui.key(static_cast<Key>('4')).clickAt("cache.axis", 8.5f / 12, 0.5f).park().wait(1);
   }
   const app::CachePage& page() { return ui.session().page<app::CachePage>(); }
   bool moves() { return page().state().motion.moving(ui.view().time); }
@@ -110,13 +106,11 @@ class MovingCache : public testing::Test {
 TEST_F(MovingCache, AStepSettlesAndDrawsNothingAfter) {
   EXPECT_TRUE(std::isinf(page().nextFrameIn()));
   const render::Image still = ui.screenshot();
-  ui.pushKey(Key::right, {}, true);
-  ui.frames(2);
+  ui.pushKey(Key::right, {}, true).frames(2);
   ASSERT_TRUE(moves());
   EXPECT_EQ(page().nextFrameIn(), 0);
   const render::Image onTheWay = ui.screenshot();
-  ui.pushKey(Key::right, {}, false);
-  ui.wait(0.3);
+  ui.pushKey(Key::right, {}, false).wait(0.3);
   EXPECT_FALSE(moves());
   EXPECT_TRUE(std::isinf(page().nextFrameIn()));
   ui.draw();
@@ -125,8 +119,7 @@ TEST_F(MovingCache, AStepSettlesAndDrawsNothingAfter) {
   EXPECT_GT(pixelsApart(onTheWay, settled), 100);
   // Where nothing moves the same picture is there at once.
   ui.view().preferences.reducedMotion = true;
-  ui.key(Key::left);
-  ui.key(Key::right);
+  ui.key(Key::left).key(Key::right);
   EXPECT_FALSE(moves());
   EXPECT_EQ(pixelsApart(ui.screenshot(), settled), 0);
 }
@@ -139,9 +132,7 @@ TEST_F(MovingCache, BandsGlideOntoTheOneTheyMergeWithAndBack) {
     ui.frames(2);
     ASSERT_TRUE(moves()) << kvHeads;
     const render::Image onTheWay = ui.screenshot();
-    ui.wait(0.4);
-    ui.draw();
-    ui.wait(0.4);
+    ui.wait(0.4).draw().wait(0.4);
     EXPECT_FALSE(moves());
     EXPECT_EQ(page().state().leaving.textures.bytes(), 0u) << "pictures that are gone take no memory";
     EXPECT_TRUE(std::isinf(page().nextFrameIn()));

@@ -1,10 +1,10 @@
 // The cache page: the KV cache growing, and what makes it smaller.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/pages/cache/cache_page.h"
 #include "tests/support/compare_image.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 
 namespace headscope::test {
@@ -14,20 +14,15 @@ using app::CacheView;
 using app::Key;
 using attention::Index;
 using attention::NumberFormat;
-using ::testing::HasSubstr;
 
 class CacheOnScreen : public testing::Test {
  protected:
   explicit CacheOnScreen(int width = 1920, int height = 1080) : ui(width, height) {
     ui.key(static_cast<Key>('4'));
-    ui.draw();
   }
   const app::CacheState& page() { return ui.session().page<app::CachePage>().state(); }
   app::DecodeState state() { return app::decodeState(ui.scene(), page()); }
-  void room(const char* name) {
-    ui.click(std::string("cache_view.") + name);
-    ui.draw();
-  }
+  void room(const char* name) { ui.click(std::string("cache_view.") + name); }
 
   UiDriver ui;
 };
@@ -42,70 +37,56 @@ TEST_F(CacheOnScreen, OpensByKeyAndTabWithEverythingCached) {
   EXPECT_EQ(state().now, 12);
   EXPECT_TRUE(ui.has("field"));
   EXPECT_TRUE(ui.has("stairs"));
-  ui.key(static_cast<Key>('1'));
-  ui.click("page.cache");
+  ui.key(static_cast<Key>('1')).click("page.cache");
   EXPECT_TRUE(ui.has("cache.bytes"));
 }
 
 TEST_F(CacheOnScreen, ThePlayheadStaysWhileOtherPagesAreLookedAt) {
-  ui.hover("field");
-  ui.key(Key::home);
+  ui.hover("field").key(Key::home);
   for (int i = 0; i < 4; ++i) ui.key(Key::right);
   ASSERT_EQ(state().now, 7);
   for (const char* other : {"page.cost", "page.mask", "page.lab", "page.map", "page.heads"}) {
-    ui.click(other);
-    ui.wait(0.5);
-    ui.click("page.cache");
-    ui.wait(0.5);
+    ui.click(other).wait(0.5).click("page.cache").wait(0.5);
     EXPECT_EQ(state().now, 7) << other;
   }
 }
 
 TEST_F(CacheOnScreen, AStepOfThePrefillIsItsChunk) {
   const auto work = [&] { return app::stepWork(ui.scene(), state(), *page().field->value); };
-  ui.hover("field");
-  ui.key(Key::home);
-  ui.key(Key::right);
+  ui.hover("field").key(Key::home).key(Key::right);
   EXPECT_EQ(state().before, 0);
   EXPECT_EQ(work().with, work().without) << "all tokens at once save nothing";
   ui.typeValue("cache.chunk", "2");
-  ui.draw();
   EXPECT_EQ(state().before, 2) << "two tokens came with the last chunk";
   EXPECT_LT(work().with, work().without);
   const double one = work().with;
   ui.typeValue("cache.layers", "6");
-  ui.draw();
   EXPECT_DOUBLE_EQ(work().with, 6 * one) << "work is of as many layers as bytes are";
 }
 
 TEST_F(CacheOnScreen, HomeAndEndGoThroughTheSchedule) {
   room("paging");
-  ui.hover("paging.pool");
-  ui.key(Key::end);
+  ui.hover("paging.pool").key(Key::end);
   EXPECT_EQ(page().pagingStep, std::ssize(page().paging->value->steps) - 1);
   ui.key(Key::home);
   EXPECT_EQ(page().pagingStep, 0);
 }
 
 TEST_F(CacheOnScreen, EnterStaysOnThePage) {
-  ui.hover("field");
-  ui.key(Key::enter);
+  ui.hover("field").key(Key::enter);
   EXPECT_EQ(ui.scene().cursor.page, "cache");
-  ui.click("page.cost");
-  ui.key(Key::enter);
+  ui.click("page.cost").key(Key::enter);
   EXPECT_EQ(ui.scene().cursor.page, "cost");
 }
 
 TEST_F(CacheOnScreen, StepsForwardsBackwardsAndJumps) {
-  ui.hover("field");
-  ui.key(Key::home);
+  ui.hover("field").key(Key::home);
   EXPECT_EQ(state().now, 0) << "before the prefill";
   ui.key(Key::right);
   EXPECT_EQ(state().now, 4) << "the prefill comes at once";
   ui.key(Key::right);
   EXPECT_EQ(state().now, 5);
-  ui.key(Key::left);
-  ui.key(Key::left);
+  ui.key(Key::left).key(Key::left);
   EXPECT_EQ(state().now, 0);
   ui.key(Key::end);
   EXPECT_EQ(state().now, 12);
@@ -113,8 +94,7 @@ TEST_F(CacheOnScreen, StepsForwardsBackwardsAndJumps) {
   EXPECT_EQ(state().now, 11);
   ui.click("cache.first");
   EXPECT_EQ(state().now, 0);
-  ui.hover("field");
-  ui.chord({.shift = true}, Key::right);
+  ui.hover("field").chord({.shift = true}, Key::right);
   EXPECT_EQ(state().now, 10);
 }
 
@@ -130,34 +110,26 @@ TEST_F(CacheOnScreen, DraggingAlongTheTokensMovesThePlayhead) {
 
 TEST_F(CacheOnScreen, PlayFillsStepsAndStopsAtTheEnd) {
   ui.session().scene().cost.cache.speed = 20;
-  ui.click("cache.first");
-  ui.park();
-  ui.key(Key::space);
+  ui.click("cache.first").park().key(Key::space);
   EXPECT_TRUE(page().playing);
   ui.wait(2);
   EXPECT_EQ(state().now, 12);
   EXPECT_FALSE(page().playing);
   ui.session().scene().cost.cache.speed = 0.5;
-  ui.key(Key::space);
-  ui.frames(2);
+  ui.key(Key::space).frames(2);
   EXPECT_EQ(state().now, 4) << "again, behind the prefill";
 }
 
 TEST_F(CacheOnScreen, APrefillInChunksFillsChunkByChunk) {
-  ui.typeValue("prefill", "6");
-  ui.typeValue("cache.chunk", "4");
-  ui.draw();
+  ui.typeValue("prefill", "6").typeValue("cache.chunk", "4");
   EXPECT_EQ(ui.scene().cost.cache.chunk, 4);
-  ui.hover("field");
-  ui.key(Key::home);
-  ui.key(Key::right);
+  ui.hover("field").key(Key::home).key(Key::right);
   EXPECT_EQ(state().now, 4);
   ui.key(Key::right);
   EXPECT_EQ(state().now, 6);
   ui.key(Key::right);
   EXPECT_EQ(state().now, 7);
-  ui.key(Key::left);
-  ui.key(Key::left);
+  ui.key(Key::left).key(Key::left);
   EXPECT_EQ(state().now, 4);
 }
 
@@ -169,16 +141,12 @@ TEST_F(CacheOnScreen, KvHeadsMakeBandsVanish) {
   EXPECT_EQ(gqa.mha, 1024u);
   EXPECT_EQ(gqa.mla, 288u);
   ui.click("kind.mha");
-  ui.draw();
   EXPECT_TRUE(ui.has("band.7"));
   EXPECT_FALSE(ui.has("void.0"));
   EXPECT_EQ(app::bytesPerToken(ui.scene(), page().snapshot->config).own, 1024u);
   ui.click("kind.mqa");
-  ui.draw();
   EXPECT_FALSE(ui.has("band.1"));
-  ui.hover("field");
-  ui.key(static_cast<Key>(']'));
-  ui.draw();
+  ui.hover("field").key(static_cast<Key>(']'));
   EXPECT_EQ(ui.scene().setup.model.kvHeads, 2);
 }
 
@@ -200,7 +168,6 @@ TEST_F(CacheOnScreen, WithoutACausalMaskItSaysWhatHelps) {
   EXPECT_THAT(state().reason, HasSubstr("causal"));
   EXPECT_TRUE(ui.has("cache.reason"));
   ui.click("cache.causal");
-  ui.draw();
   EXPECT_EQ(state().reason, "");
   EXPECT_FALSE(ui.has("cache.causal"));
 }
@@ -210,7 +177,6 @@ TEST_F(CacheOnScreen, EveryLineOfTheTextIsASequence) {
   ui.draw();
   EXPECT_EQ(state().tokens, 4);
   ui.click("cache.sequence.1");
-  ui.draw();
   EXPECT_EQ(state().tokens, 3);
 }
 
@@ -219,8 +185,7 @@ TEST_F(CacheOnScreen, StoredNumbersAreCountedAndUndone) {
   EXPECT_EQ(app::bytesPerToken(ui.scene(), page().snapshot->config).own, 72u) << "with 4 scales of 2 B";
   ui.typeValue("cache.layers", "10");
   EXPECT_EQ(app::bytesPerToken(ui.scene(), page().snapshot->config).own, 720u);
-  ui.chord(kCtrl, Key::z);
-  ui.chord(kCtrl, Key::z);
+  ui.chord(kCtrl, Key::z).chord(kCtrl, Key::z);
   EXPECT_EQ(ui.scene().cost.cache.stored, NumberFormat::fp16);
   ui.click("open_cost");
   EXPECT_EQ(ui.scene().cursor.page, "cost");
@@ -254,12 +219,10 @@ TEST_F(CacheOnScreen, FourShapesComeFromTheSameWeights) {
   EXPECT_EQ(study.cases[3].missing, "");
   const double before = study.cases[3].output.all;
   ui.typeValue("cache.latent", "256");
-  ui.draw();
   EXPECT_LT(page().shapes->value->cases.back().output.all, 1e-3)
       << "a latent as wide as the model loses nothing";
   EXPECT_GT(before, 1e-3);
   ui.typeValue("kv_heads", "8");
-  ui.draw();
   EXPECT_EQ(page().shapes->value->cases[1].kvHeads, 4) << "MHA is there once";
 }
 
@@ -273,7 +236,6 @@ TEST_F(CacheOnScreen, LatentAttentionHasARotaryKeyWherePositionsTurnKeys) {
   EXPECT_EQ(page().shapes->value->cases.back().numbersPerToken, 64 + 16);
   const double before = page().shapes->value->cases.back().output.all;
   ui.typeValue("cache.rotary_dim", "128");
-  ui.draw();
   EXPECT_EQ(ui.scene().cost.cache.rotary, 128);
   EXPECT_LT(page().shapes->value->cases.back().output.all, before);
 }
@@ -288,12 +250,10 @@ TEST_F(CacheOnScreen, EverySequenceOfABatchHasACacheOfItsOwn) {
   EXPECT_EQ(fill(0), 12);
   EXPECT_EQ(fill(1), 3);
   ui.click("cache.sequence.1");
-  ui.draw();
   EXPECT_EQ(fill(0), 12) << "looking at another line changes no cache";
   EXPECT_TRUE(ui.has("cache.step")) << "and its work is counted";
   EXPECT_EQ(page().field->value->flops.size(), 3u);
-  ui.click("cache.sequence.0");
-  ui.clickAt("cache.axis", 5.5f / 12, 0.5f);
+  ui.click("cache.sequence.0").clickAt("cache.axis", 5.5f / 12, 0.5f);
   EXPECT_EQ(fill(0), 6);
   EXPECT_EQ(fill(1), 3) << "it is at its end";
 }
@@ -303,11 +263,9 @@ TEST_F(CacheOnScreen, EvictionComparesTwoPolicies) {
   ASSERT_TRUE(page().eviction && page().eviction->value.ok());
   EXPECT_EQ(page().eviction->value->cases[0].entries.back(), 2 * 6);
   ui.choose("cache.first_policy", "none");
-  ui.draw();
   EXPECT_EQ(page().eviction->value->cases[0].entries.back(), 2 * 12);
   EXPECT_LT(page().eviction->value->cases[0].outputError.back(), 1e-4);
   ui.typeValue("cache.budget", "3");
-  ui.draw();
   EXPECT_EQ(page().eviction->value->cases[1].entries.back(), 2 * 3);
   EXPECT_TRUE(ui.has("eviction.error"));
 }
@@ -326,10 +284,8 @@ TEST_F(CacheOnScreen, PagingFollowsTheSchedule) {
   ui.click("cache.last");
   EXPECT_EQ(page().pagingStep, static_cast<Index>(page().paging->value->steps.size()) - 1);
   ui.replaceText("cache.schedule", "0: 10 + ");
-  ui.draw();
   EXPECT_TRUE(ui.has("cache.schedule.problem"));
   ui.replaceText("cache.schedule", "0: 10 + 5");
-  ui.draw();
   EXPECT_FALSE(ui.has("cache.schedule.problem"));
   EXPECT_EQ(page().paging->value->longest, 15);
 }
@@ -354,8 +310,7 @@ TEST_F(CacheOnScreen, ALongTextIsOnePictureOfItsStrongest) {
 }
 
 TEST_F(CacheOnScreen, TheFieldLooksAsDrawn) {
-  ui.clickAt("cache.axis", 8.5f / 12, 0.5f);
-  ui.park();
+  ui.clickAt("cache.axis", 8.5f / 12, 0.5f).park();
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
   EXPECT_TRUE(imagesMatch(ui.screenshot("field"), "cache_field"));
 }
@@ -363,30 +318,24 @@ TEST_F(CacheOnScreen, TheFieldLooksAsDrawn) {
 TEST_F(CacheOnScreen, RoomsHaveRoom) {
   for (const char* name : {"shapes", "precision", "eviction", "paging"}) {
     room(name);
-    ui.park();
-    ui.wait(0.3);
+    ui.park().wait(0.3);
     EXPECT_THAT(flaws(ui), testing::IsEmpty()) << name;
   }
 }
 
 TEST_F(SmallCache, ThePoolOfPagesLooksAsDrawn) {
   room("paging");
-  ui.park();
-  ui.wait(0.3);
+  ui.park().wait(0.3);
   EXPECT_TRUE(imagesMatch(ui.screenshot("paging.pool"), "cache_pool"));
 }
 
 TEST_F(SmallCache, HasRoom) {
-  ui.clickAt("cache.axis", 8.5f / 12, 0.5f);
-  ui.park();
+  ui.clickAt("cache.axis", 8.5f / 12, 0.5f).park();
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 
 TEST_F(SmallCache, PresentsTheFieldAlone) {
-  ui.clickAt("cache.axis", 8.5f / 12, 0.5f);
-  ui.key(Key::p);
-  ui.park();
-  ui.wait(0.3);
+  ui.clickAt("cache.axis", 8.5f / 12, 0.5f).key(Key::p).park().wait(0.3);
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
   ui.key(Key::right);
   EXPECT_EQ(state().now, 10) << "a clicker walks through the steps";

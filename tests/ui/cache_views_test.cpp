@@ -21,17 +21,11 @@ using app::Key;
 
 class CacheRooms : public testing::Test {
  protected:
-  CacheRooms() : ui(1280, 720) {
-    ui.key(static_cast<Key>('4'));
-    ui.draw();
-  }
+  CacheRooms() : ui(1280, 720) { ui.key(static_cast<Key>('4')); }
   const app::ShapeCase& latent() {
     return ui.session().page<app::CachePage>().state().shapes->value->cases.back();
   }
-  void room(const std::string& name) {
-    ui.click("cache_view." + name);
-    ui.draw();
-  }
+  void room(const std::string& name) { ui.click("cache_view." + name); }
   void turnKeys() {
     ui.session().scene().setup.model.position = app::PositionKind::rope;
     ui.session().scene().setup.weights.source = app::WeightSource::random;
@@ -44,16 +38,14 @@ class CacheRooms : public testing::Test {
 TEST_F(CacheRooms, HaveRoomInASmallWindow) {
   for (const std::string name : {"precision", "eviction", "paging"}) {
     room(name);
-    ui.park();
-    ui.wait(0.3);
+    ui.park().wait(0.3);
     EXPECT_THAT(flaws(ui), testing::IsEmpty()) << name;
   }
 }
 
 TEST_F(CacheRooms, FourShapesUnderRopeHaveRoom) {
   turnKeys();
-  ui.park();
-  ui.wait(0.3);
+  ui.park().wait(0.3);
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 
@@ -61,35 +53,28 @@ TEST_F(CacheRooms, TheRotaryKeyIsDraggedFromNoneToAllThatTurns) {
   turnKeys();
   EXPECT_EQ(latent().rotary, 16);
   ui.dragTo("cache.rotary_dim", 0.5f);
-  ui.draw();
   EXPECT_NEAR(static_cast<double>(ui.scene().cost.cache.rotary), 128, 8);
   EXPECT_EQ(ui.scene().cost.cache.rotary % 2, 0);
   EXPECT_EQ(latent().rotary, ui.scene().cost.cache.rotary);
   const double half = latent().output.all;
   ui.dragTo("cache.rotary_dim", 1.2f);
-  ui.draw();
   EXPECT_EQ(latent().rotary, 8 * 32) << "8 heads of MHA, all of whose dimensions turn";
   EXPECT_LT(latent().output.all, half);
   ui.dragTo("cache.rotary_dim", -0.2f);
-  ui.draw();
   EXPECT_EQ(latent().rotary, 0);
   EXPECT_GT(latent().output.all, half);
   ui.dragTo("cache.latent", 1.2f);
-  ui.draw();
   EXPECT_EQ(latent().latent, 256) << "no more than the model dim";
 }
 
 TEST_F(CacheRooms, KeysActOverTheControlsToo) {
   const auto step = [&] { return ui.scene().cursor.step; };
-  ui.key(Key::home);
-  ui.key(Key::right);
+  ui.key(Key::home).key(Key::right);
   const app::Index prefill = step();
   ui.hoverAt("cache.stored.fp16", 0.5f, 0.5f);  // a choice at the left, which has no use for arrows
-  ui.frames(2);
-  ui.key(Key::right);
+  ui.frames(2).key(Key::right);
   EXPECT_EQ(step(), prefill + 1);
-  ui.hover("heads.track");
-  ui.frames(2);
+  ui.hover("heads.track").frames(2);
   const app::Index heads = ui.scene().setup.model.heads;
   ui.key(Key::left);
   EXPECT_NE(ui.scene().setup.model.heads, heads) << "the slider under the pointer";
@@ -111,7 +96,6 @@ TEST_F(CacheRooms, WithoutACausalMaskNothingIsCalledDecode) {
   EXPECT_TRUE(ui.has("cache.bracket.prefill"));
   EXPECT_FALSE(ui.has("cache.bracket.decode"));
   ui.click("cache.causal");
-  ui.draw();
   EXPECT_TRUE(ui.has("cache.bracket.decode"));
 }
 
@@ -160,8 +144,7 @@ TEST_F(OpenedShapes, NoShapeIsThereTwice) {
   EXPECT_FALSE(inFigure("4 kv heads"));
   ui.click("cache.between");
   EXPECT_EQ(ui.scene().cost.cache.merged, 0) << "there is nothing to choose";
-  ui.park();
-  ui.wait(0.3);
+  ui.park().wait(0.3);
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
   openFamily("llama");
   EXPECT_EQ(shapes(), (std::vector<std::string>{"MQA 1", "MLA"}));
@@ -173,7 +156,6 @@ TEST_F(OpenedShapes, TheLayerIsChosenHereToo) {
   open(app::kLearned);
   const auto before = page().snapshot;
   ui.typeValue("model.layer", "2");
-  ui.draw();
   EXPECT_EQ(ui.scene().setup.subject.layer, 2);
   EXPECT_NE(page().snapshot, before);
   EXPECT_EQ(page().snapshot->setup.subject.layer, 2);
@@ -181,10 +163,7 @@ TEST_F(OpenedShapes, TheLayerIsChosenHereToo) {
 }
 
 TEST_F(CacheRooms, HasRoomInLightWithEveryHeadItsOwn) {
-  ui.chord(kCtrl, Key::l);
-  ui.click("kind.mha");
-  ui.clickAt("cache.axis", 6.5f / 12, 0.5f);
-  ui.park();
+  ui.chord(kCtrl, Key::l).click("kind.mha").clickAt("cache.axis", 6.5f / 12, 0.5f).park();
   ui.wait(0.3);
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
   EXPECT_TRUE(imagesMatch(ui.screenshot("field"), "cache_field_light"));

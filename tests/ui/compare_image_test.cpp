@@ -57,9 +57,7 @@ class PlantedChanges : public testing::TestWithParam<const char*> {
  protected:
   PlantedChanges() {
     ui.session().scene().cursor.page = GetParam();
-    ui.draw();
-    ui.park();
-    ui.wait(0.5);
+    ui.park().wait(0.5);
     app::UiState& state = app::uiState();
     state.watches = true;
     image = ui.screenshot();

@@ -212,9 +212,7 @@ TEST(Lists, EscapeOrAClickOutsideClosesAListWithoutAChoice) {
   const Scene before = ui.scene();
   ui.click("range");
   ASSERT_TRUE(ui.has("range.shared"));
-  ui.moveTo(800, 880);
-  ui.press();
-  ui.release();
+  ui.moveTo(800, 880).press().release();
   EXPECT_FALSE(ui.has("range.shared"));
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
 }
@@ -246,31 +244,23 @@ TEST(Disabled, ControlsDoNothingAndGiveTheirReason) {
 
 TEST(Disabled, LinkingNeedsAModelDimThatDivides) {
   UiDriver ui;
-  ui.click("weights.random");
-  ui.click("linked");
-  ui.typeValue("heads", "7");
+  ui.click("weights.random").click("linked").typeValue("heads", "7");
   ASSERT_EQ(ui.scene().setup.model.heads, 7);
   expectDisabled(ui, "linked");
-  ui.typeValue("heads", "4");
-  ui.click("linked");
+  ui.typeValue("heads", "4").click("linked");
   EXPECT_TRUE(ui.scene().setup.model.linked);
   EXPECT_EQ(ui.scene().setup.model.headDim, 64);
 }
 
 TEST(Disabled, OddHeadSizesHaveNoRope) {
   UiDriver ui;
-  ui.click("weights.random");
-  ui.click("linked");
-  ui.typeValue("head_dim", "17");
+  ui.click("weights.random").click("linked").typeValue("head_dim", "17");
   expectDisabled(ui, "position.rope");
 }
 
 TEST(Cross, CausalityIsOffUntilItIsAskedFor) {
   UiDriver ui;
-  ui.click("cross");
-  ui.click("context");
-  ui.type("u v w");
-  ui.clickAway();
+  ui.click("cross").click("context").type("u v w").clickAway();
   EXPECT_TRUE(ui.sequence().mask.formula->visible(0, 0, 2));
   ui.click("causal");
   EXPECT_FALSE(ui.sequence().mask.formula->visible(0, 0, 2)) << "positions decide";
@@ -279,10 +269,7 @@ TEST(Cross, CausalityIsOffUntilItIsAskedFor) {
 
 TEST(Disabled, CrossAttentionHasNoTableAndNoDecoding) {
   UiDriver ui;
-  ui.click("cross");
-  ui.click("context");
-  ui.type("hello there");
-  ui.clickAway();
+  ui.click("cross").click("context").type("hello there").clickAway();
   expectDisabled(ui, "embedding.table");
   expectDisabled(ui, "decode.forward");
 }
@@ -291,8 +278,7 @@ TEST(Disabled, ScoresHaveNoFixedRange) {
   UiDriver ui;
   ui.choose("quantity", "scores");
   const Scene before = ui.scene();
-  ui.click("range");
-  ui.click("range.unit");
+  ui.click("range").click("range.unit");
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
 }
 

@@ -1,15 +1,13 @@
 // What the page Cost answers: whether it fits, how fast it is, and what each kind of layers holds.
 
-#include <gmock/gmock.h>
-
 #include "app/compute/cost/cost_words.h"
+#include "tests/support/matchers.h"
 #include "tests/ui/cost_screen.h"
 
 namespace headscope::test {
 namespace {
 
 using app::Key;
-using ::testing::HasSubstr;
 
 /// A reason below a large figure that ends with an ellipsis.
 std::string cutReason() {
@@ -37,20 +35,16 @@ TEST_F(CostOnScreen, LayersThatHoldDifferentThingsAreDrawn) {
   EXPECT_FALSE(ui.has("factor.kv_heads")) << "no product has it";
   for (const char* model : {"Jamba-1.5-Mini", "Whisper large-v3", "Mamba-Codestral-7B", "GLM-4.5"}) {
     ui.session().scene().cost.model = model;
-    ui.park();
-    ui.wait(0.3);
+    ui.park().wait(0.3);
     EXPECT_THAT(flaws(ui), testing::IsEmpty()) << model;
   }
 }
 
 TEST_F(SmallCost, HybridsHaveRoomAndArePresented) {
   ui.session().scene().cost.model = "Whisper large-v3";
-  ui.park();
-  ui.wait(0.3);
+  ui.park().wait(0.3);
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
-  ui.key(Key::p);
-  ui.park();
-  ui.wait(0.3);
+  ui.key(Key::p).park().wait(0.3);
   EXPECT_TRUE(ui.has("cost.layers"));
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
@@ -60,8 +54,7 @@ TEST_F(SmallCost, ReasonsAreNeverCut) {
     ui.session().scene().cost.model = model;
     ui.session().scene().cost.batch = 64;
     ui.session().scene().cost.price = 2.5;
-    ui.park();
-    ui.wait(0.3);
+    ui.park().wait(0.3);
     EXPECT_EQ(cutReason(), "") << model;
     EXPECT_THAT(app::speedReason(figures()), HasSubstr("a million tokens"));
     EXPECT_THAT(flaws(ui), testing::IsEmpty()) << model;
@@ -70,8 +63,7 @@ TEST_F(SmallCost, ReasonsAreNeverCut) {
 
 TEST_F(SmallCost, HelpLeavesTheRulersHeadingInSight) {
   const auto reads = [&](const char* control) {
-    ui.hover(control);
-    ui.wait(0.6);
+    ui.hover(control).wait(0.6);
     ASSERT_TRUE(ui.has("tooltip")) << control;
     EXPECT_FALSE(ui.find("tooltip").Overlaps(ui.find("ruler.heading"))) << control;
   };

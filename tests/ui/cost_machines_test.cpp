@@ -1,12 +1,12 @@
 // The machines of the cost page as a table, and the file that keeps what is changed in it.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "app/pages/cost/cost_page.h"
 #include "app/platform/configuration.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
 
@@ -14,16 +14,12 @@ namespace headscope::test {
 namespace {
 
 using app::Key;
-using ::testing::HasSubstr;
 
 class MachinesOnScreen : public testing::Test {
  protected:
   MachinesOnScreen() {
     std::filesystem::create_directories(app::configurationFolder());
-    ui.key(static_cast<Key>('5'));
-    ui.draw();
-    ui.click("machines.edit");
-    ui.frames(2);
+    ui.key(static_cast<Key>('5')).click("machines.edit").frames(2);
   }
   ~MachinesOnScreen() override { std::filesystem::remove(file()); }
 
@@ -40,12 +36,7 @@ class MachinesOnScreen : public testing::Test {
     return *found;
   }
   void type(const std::string& cell, const std::string& text) {
-    ui.click(cell);
-    ui.frames(2);
-    ui.chord(kCtrl, Key::a);
-    ui.type(text);
-    ui.key(Key::enter);
-    ui.frames(2);
+    ui.click(cell).frames(2).chord(kCtrl, Key::a).type(text).key(Key::enter).frames(2);
   }
 
   UiDriver ui;
@@ -63,11 +54,7 @@ TEST_F(MachinesOnScreen, ANumberThatIsTypedIsTheRoofAndIsKept) {
 }
 
 TEST_F(MachinesOnScreen, AMachineOfOnesOwnComesIsNamedChosenAndGoes) {
-  ui.click("machines.add");
-  ui.frames(2);
-  ui.chord(kCtrl, Key::a);
-  ui.type("X200");
-  ui.key(Key::enter);
+  ui.click("machines.add").frames(2).chord(kCtrl, Key::a).type("X200").key(Key::enter);
   ui.frames(2);
   type("machine.X200.memory", "180");
   type("machine.X200.flops", "2250");
@@ -79,8 +66,7 @@ TEST_F(MachinesOnScreen, AMachineOfOnesOwnComesIsNamedChosenAndGoes) {
   EXPECT_EQ(ui.dialog(), "");
   ui.choose("machine", "X200");
   EXPECT_EQ(page().figures.machine.memoryGb, 180);
-  ui.click("machines.edit");
-  ui.frames(2);
+  ui.click("machines.edit").frames(2);
   type("machine.X200.name", "X200 SXM");
   EXPECT_EQ(ui.scene().cost.device, "X200 SXM") << "who chose it keeps it";
   ui.click("machine.X200 SXM.remove");
@@ -95,20 +81,13 @@ TEST_F(MachinesOnScreen, WhatIsNoNumberIsSaidAndStaysToBeMended) {
     EXPECT_EQ(page().figures.machine.bandwidth, 4.8e12) << wrong;
   }
   EXPECT_FALSE(std::filesystem::exists(file())) << "nothing was changed";
-  ui.chord(kCtrl, Key::a);
-  ui.type("5");
-  ui.key(Key::enter);
-  ui.frames(2);
+  ui.chord(kCtrl, Key::a).type("5").key(Key::enter).frames(2);
   EXPECT_FALSE(ui.has("machines.problem"));
   EXPECT_EQ(page().figures.machine.bandwidth, 5e12);
 }
 
 TEST_F(MachinesOnScreen, TwoMachinesDoNotShareAName) {
-  ui.click("machines.add");
-  ui.frames(2);
-  ui.chord(kCtrl, Key::a);
-  ui.type("H200");
-  ui.key(Key::enter);
+  ui.click("machines.add").frames(2).chord(kCtrl, Key::a).type("H200").key(Key::enter);
   ui.frames(2);
   EXPECT_TRUE(ui.has("machines.problem"));
   EXPECT_EQ(machine("My GPU").memoryGb, 141);

@@ -14,15 +14,11 @@ class CostOnScreen : public testing::Test {
  protected:
   explicit CostOnScreen(int width = 1920, int height = 1080) : ui(width, height) {
     ui.key(static_cast<app::Key>('5'));
-    ui.draw();
   }
   /// Through the search: the list is longer than a window is high.
   void pick(const std::string& name, const std::string& searched) {
-    ui.replaceText("cost.search", searched);
-    ui.clickAway();
-    ui.click(name);
-    ui.replaceText("cost.search", "");
-    ui.clickAway();
+    ui.replaceText("cost.search", searched).clickAway().click(name);
+    ui.replaceText("cost.search", "").clickAway();
   }
   const app::CostFigures& figures() { return ui.session().page<app::CostPage>().state().figures; }
   const app::CostSetup& cost() { return ui.scene().cost; }

@@ -1,6 +1,5 @@
 // The cost page: what a model of any size takes.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/compute/cost/cost_words.h"
@@ -8,6 +7,7 @@
 #include "app/scene/models/scene_model.h"
 #include "attention/formats/safetensors.h"
 #include "tests/support/compare_image.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/ui/cost_screen.h"
 
@@ -16,7 +16,6 @@ namespace {
 
 using app::Key;
 using attention::NumberFormat;
-using ::testing::HasSubstr;
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
@@ -34,37 +33,28 @@ TEST_F(CostOnScreen, OpensByKeyAndTabOnTheDrawnRequest) {
 TEST_F(CostOnScreen, ModelsAreChosenSearchedAndWalkedThrough) {
   ui.click("model.Llama-3.1-8B");
   EXPECT_EQ(figures().cost.perToken, 131072u);
-  ui.key(Key::slash);
-  ui.frames(2);
-  ui.type("deepseek");
+  ui.key(Key::slash).frames(2).type("deepseek");
   EXPECT_TRUE(ui.has("model.DeepSeek-V3"));
   EXPECT_FALSE(ui.has("model.Llama-3.1-8B"));
   ui.click("model.DeepSeek-V3");
   EXPECT_EQ(figures().cost.perToken, 70272u);
   EXPECT_TRUE(ui.has("factor.latent"));
   EXPECT_FALSE(ui.has("factor.keys_values")) << "no factor 2";
-  ui.replaceText("cost.search", "");
-  ui.clickAway();
-  ui.hover("plot.memory");
-  ui.key(Key::up);
+  ui.replaceText("cost.search", "").clickAway().hover("plot.memory").key(Key::up);
   EXPECT_EQ(figures().shape.name, "DeepSeek-V2-Lite");
   ui.key(Key::down);
   EXPECT_EQ(figures().shape.name, "DeepSeek-V3");
 }
 
 TEST_F(CostOnScreen, EnterTakesTheFirstThatWasFound) {
-  ui.key(Key::slash);
-  ui.frames(2);
-  ui.type("deepseek v3");
-  ui.key(Key::enter);
+  ui.key(Key::slash).frames(2).type("deepseek v3").key(Key::enter);
   EXPECT_EQ(figures().shape.name, "DeepSeek-V3");
   EXPECT_EQ(ui.scene().cursor.page, "cost");
 }
 
 TEST_F(CostOnScreen, AnOpenMenuHasTheArrowsForItself) {
   const std::string before = figures().shape.name;
-  ui.click("memory_plot");
-  ui.key(Key::down);
+  ui.click("memory_plot").key(Key::down);
   EXPECT_EQ(figures().shape.name, before);
 }
 
@@ -74,8 +64,7 @@ TEST_F(CostOnScreen, ThisLayerOfAnOpenedModelIsOne) {
   app::Scene scene = ui.scene();
   app::adoptModel(scene, app::kLearned, *opened);
   scene.cost.model = "";
-  ui.session().setScene(scene);
-  ui.draw();
+  ui.show(scene);
   EXPECT_EQ(figures().shape.layers, 1);
   ui.session().scene().cost.model = app::kOpenedModel;
   ui.draw();
@@ -102,11 +91,8 @@ TEST_F(CostOnScreen, TheRequestChangesEveryFigureAndIsUndone) {
   ui.typeValue("cost.batch", "3");
   EXPECT_EQ(figures().cost.total, 3 * 20 * kGiB / 16);
   ui.chord(kCtrl, Key::z);
-  ui.draw();
   EXPECT_EQ(cost().batch, 1);
-  ui.chord(kCtrl, Key::z);
-  ui.chord(kCtrl, Key::z);
-  ui.draw();
+  ui.chord(kCtrl, Key::z).chord(kCtrl, Key::z);
   EXPECT_EQ(cost(), app::CostSetup());
 }
 
@@ -148,11 +134,9 @@ TEST_F(CostOnScreen, DraggingAFactorChangesItAsOneStep) {
 }
 
 TEST_F(CostOnScreen, KeysHalveAndDouble) {
-  ui.hover("plot.memory");
-  ui.key(Key::right);
+  ui.hover("plot.memory").key(Key::right);
   EXPECT_EQ(cost().tokens, 262144);
-  ui.key(Key::left);
-  ui.key(Key::left);
+  ui.key(Key::left).key(Key::left);
   EXPECT_EQ(cost().tokens, 65536);
   ui.chord({.shift = true}, Key::right);
   EXPECT_EQ(cost().batch, 2);
@@ -164,16 +148,12 @@ TEST_F(CostOnScreen, KeysActOverTheControlsUnlessASliderTakesThem) {
   EXPECT_EQ(cost().tokens, 262144);
   ui.key(Key::down);
   EXPECT_EQ(figures().shape.name, "Llama-3.1-70B");
-  ui.hover("cost.batch.track");
-  ui.frames(2);
-  ui.key(Key::right);
+  ui.hover("cost.batch.track").frames(2).key(Key::right);
   EXPECT_EQ(cost().batch, 2) << "the slider under the pointer";
   EXPECT_EQ(cost().tokens, 262144) << "and it alone";
   ui.key(Key::down);
   EXPECT_EQ(figures().shape.name, "Llama-3.1-70B");
-  ui.hover("cost.batch.value");
-  ui.doubleClick("cost.batch.value");
-  ui.key(Key::left);
+  ui.hover("cost.batch.value").doubleClick("cost.batch.value").key(Key::left);
   EXPECT_EQ(cost().tokens, 262144) << "typed in";
 }
 
@@ -208,8 +188,7 @@ TEST_F(CostOnScreen, ShiftAndADigitTakeATileAndDigitsAloneSwitchPages) {
   ui.click("cost.search");
   shifted('3');
   EXPECT_EQ(cost().gpus, 16) << "typed, not asked for";
-  ui.clickAway();
-  ui.key(static_cast<Key>('1'));
+  ui.clickAway().key(static_cast<Key>('1'));
   EXPECT_EQ(ui.scene().cursor.page, "heads");
   shifted('3');
   EXPECT_EQ(cost().gpus, 16) << "a key of that page alone";
@@ -223,8 +202,7 @@ TEST_F(CostOnScreen, AMachineOfTheListIsTheRoof) {
 
 TEST_F(CostOnScreen, WhatIsTooLargeHasNoFigure) {
   pick("model.GPT-3 175B", "GPT-3 175B");
-  ui.typeValue("cost.tokens", "1099511627776");
-  ui.typeValue("cost.batch", "65536");
+  ui.typeValue("cost.tokens", "1099511627776").typeValue("cost.batch", "65536");
   EXPECT_TRUE(figures().tooLarge());
   EXPECT_TRUE(ui.has("cost.answer"));
   ui.typeValue("cost.tokens", "9223372036854775808");
@@ -239,16 +217,13 @@ TEST_F(CostOnScreen, AConfigThatIsDroppedIsTheModel) {
   const auto path = folder / "mine" / "config.json";
   putFile(path, R"({"num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 8, "vocab_size": 100,
                     "max_position_embeddings": 512})");
-  ui.key(static_cast<Key>('1'));
-  ui.drop({path.string()});
-  ui.draw();
+  ui.key(static_cast<Key>('1')).drop({path.string()});
   EXPECT_EQ(ui.scene().cursor.page, "cost");
   EXPECT_EQ(figures().shape.name, "mine");
   EXPECT_EQ(figures().cost.perToken, 2u * 2 * 64 * 2);
   EXPECT_EQ(cost().tokens, 512);
   putFile(path, R"({"architectures": ["MambaForCausalLM"]})");
   ui.drop({path.string()});
-  ui.draw();
   EXPECT_THAT(ui.session().page<app::CostPage>().state().problem, HasSubstr("it lacks layers"));
   EXPECT_TRUE(ui.has("cost.problem")) << "beside the button";
   EXPECT_EQ(figures().shape.name, "mine") << "what was there stays";
@@ -257,8 +232,7 @@ TEST_F(CostOnScreen, AConfigThatIsDroppedIsTheModel) {
 TEST_F(CostOnScreen, PointingAtAPlotReadsBothPlotsOverTokens) {
   ui.hoverAt("plot.memory", 0.5f, 0.5f);
   EXPECT_TRUE(ui.session().page<app::CostPage>().state().tokensLit.has_value());
-  ui.hover("cost.answer");
-  ui.frames(2);
+  ui.hover("cost.answer").frames(2);
   EXPECT_FALSE(ui.session().page<app::CostPage>().state().tokensLit.has_value());
 }
 
@@ -274,29 +248,22 @@ TEST_F(CostOnScreen, HasRoom) {
 }
 
 TEST_F(CostOnScreen, HasRoomInLight) {
-  ui.chord(kCtrl, Key::l);
-  ui.choose("memory_plot", "matrices");
-  ui.choose("work_plot", "decode");
+  ui.chord(kCtrl, Key::l).choose("memory_plot", "matrices").choose("work_plot", "decode");
   ui.session().scene().cost.model = "Gemma-3-27B";
-  ui.park();
-  ui.wait(0.5);
+  ui.park().wait(0.5);
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 
 TEST_F(SmallCost, TheSmallestWindowScrollsToThePlots) {
   ui.resize(640, 400);
-  ui.draw();
   EXPECT_TRUE(ui.has("cost.total")) << "in a line of its own";
   EXPECT_FALSE(ui.has("plot_tab.Memory"));
-  ui.wheelAt("cost.answer", 0.5f, 0.5f, -40);
-  ui.frames(4);
+  ui.wheelAt("cost.answer", 0.5f, 0.5f, -40).frames(4);
   EXPECT_TRUE(ui.has("plot_tab.Memory"));
 }
 
 TEST_F(SmallCost, PresentsTheAnswer) {
-  ui.key(Key::p);
-  ui.park();
-  ui.wait(0.3);
+  ui.key(Key::p).park().wait(0.3);
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 
@@ -305,9 +272,7 @@ TEST_F(SmallCost, PresentsThePlotsOneAfterAnother) {
   EXPECT_TRUE(ui.has("factor.tokens"));
   EXPECT_FALSE(ui.has("plot.memory"));
   for (const char* name : {"plot.memory", "plot.work", "plot.roofline"}) {
-    ui.key(Key::pageDown);
-    ui.park();
-    ui.wait(0.3);
+    ui.key(Key::pageDown).park().wait(0.3);
     ASSERT_TRUE(ui.has(name)) << name;
     EXPECT_GT(ui.find(name).GetHeight(), 250) << "large enough to be read from the last row";
     EXPECT_TRUE(ui.has("cost.answer"));
@@ -335,8 +300,7 @@ TEST_F(SmallCost, ShowsOnePlotAtATime) {
   EXPECT_TRUE(ui.has("plot.roofline"));
   ui.park();
   EXPECT_TRUE(imagesMatch(ui.screenshot("plot.roofline"), "plot_roofline"));
-  ui.click("plot_tab.Work");
-  ui.park();
+  ui.click("plot_tab.Work").park();
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 

@@ -34,9 +34,7 @@ TEST(Counts, OneOfAThingIsNeverSeveral) {
   UiDriver ui;
   app::uiState().watches = true;
   for (const PageView& view : pageViews()) {
-    ui.session().setScene(withView(one, view));
-    ui.draw();
-    ui.frames(2);
+    ui.show(withView(one, view)).frames(2);
     EXPECT_FALSE(app::uiState().texts.empty()) << view.name;
     for (const app::DrawnText& text : app::uiState().texts)
       EXPECT_FALSE(speaksOfSeveral(text.text)) << view.name << ": " << text.text;

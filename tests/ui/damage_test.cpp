@@ -70,8 +70,7 @@ TEST(Damage, whatCoversThePageComesAndGoes) {
   EXPECT_EQ(seen.pixelsMissed(), 0) << "in light";
   ui.key(app::Key::p);
   EXPECT_EQ(seen.pixelsMissed(), 0) << "presented";
-  ui.key(app::Key::escape);
-  ui.replaceText("text", "une phrase, 中文 और हिन्दी");
+  ui.key(app::Key::escape).replaceText("text", "une phrase, 中文 और हिन्दी");
   EXPECT_EQ(seen.pixelsMissed(), 0) << "letters of other fonts";
   ui.resize(1600, 900, 1.25f);
   EXPECT_EQ(seen.pixelsMissed(), 0) << "in another size";

@@ -22,8 +22,7 @@ TEST(Decode, ButtonsStepForwardAndBackWithinTheSequence) {
   ui.click("decode.forward");
   EXPECT_EQ(ui.scene().cursor.step, 5);
   EXPECT_EQ(ui.scene().cursor.cell.query, 4) << "the newest token is the query that is explained";
-  ui.click("decode.back");
-  ui.click("decode.back");
+  ui.click("decode.back").click("decode.back");
   EXPECT_EQ(ui.scene().cursor.step, 4) << "not below the prefill";
   for (int i = 0; i < 12; ++i) ui.key(Key::period);
   EXPECT_EQ(ui.scene().cursor.step, 12);
@@ -36,8 +35,7 @@ TEST(Decode, ButtonsStepForwardAndBackWithinTheSequence) {
 TEST(Decode, SteppingComputesNothingAndIsNoStepToUndo) {
   UiDriver ui;
   const app::Snapshot* snapshot = ui.session().snapshot();
-  ui.click("decode.forward");
-  ui.key(Key::period);
+  ui.click("decode.forward").key(Key::period);
   EXPECT_EQ(ui.session().snapshot(), snapshot);
   EXPECT_FALSE(ui.session().document().canUndo());
 }
@@ -73,8 +71,7 @@ TEST(Decode, PlayStepsByItselfAsTimePassesAndPauses) {
   const app::Index paused = ui.scene().cursor.step;
   ui.wait(2);
   EXPECT_EQ(ui.scene().cursor.step, paused);
-  ui.key(Key::space);
-  ui.wait(12);
+  ui.key(Key::space).wait(12);
   EXPECT_EQ(ui.scene().cursor.step, 12);
   EXPECT_FALSE(ui.heads().playing) << "it stops at the end";
   ui.click("decode.play");
@@ -116,8 +113,7 @@ TEST(Decode, WithoutCausalityItStopsAndSaysWhy) {
   EXPECT_FALSE(ui.scene().cursor.decoding);
   const Scene before = ui.scene();
   for (const char* name : {"decode.back", "decode.play", "decode.forward"}) ui.click(name);
-  ui.key(Key::period);
-  ui.key(Key::space);
+  ui.key(Key::period).key(Key::space);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
   EXPECT_FALSE(ui.heads().playing);
   ui.hover("decode.forward");

@@ -3,7 +3,6 @@
 #include "app/pages/head_lab/tabs/detectors_tab.h"
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/pages/head_lab/head_lab_page.h"
@@ -13,6 +12,7 @@
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
 #include "attention/heads/head_views.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 
 namespace headscope::test {
@@ -20,24 +20,15 @@ namespace {
 
 using app::Index;
 using app::Key;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 class TabOnScreen : public testing::Test {
  protected:
   explicit TabOnScreen(const char* tab, int width = 1920, int height = 1080) : ui(width, height), tab_(tab) {
-    ui.key(static_cast<Key>('7'));
-    ui.click(std::string("lab.tab.") + tab);
-    ui.draw();
+    ui.key(static_cast<Key>('7')).click(std::string("lab.tab.") + tab);
   }
   const app::HeadLabPage& lab() { return ui.session().page<app::HeadLabPage>(); }
   app::HeadLabCursor& at() { return ui.session().scene().cursor.lab; }
-  void park() {
-    ui.park();
-    ui.draw();
-    ui.wait(0.3);
-  }
+  void park() { ui.park().wait(0.3); }
   void expectRoom(const std::string& what) {
     park();
     EXPECT_THAT(overlaps(ui), IsEmpty()) << what;
@@ -53,8 +44,7 @@ class TabOnScreen : public testing::Test {
     scene.setup.subject.layer = layer;
     scene.cursor.page = "lab";
     scene.cursor.lab.tab = tab_;
-    ui.session().setScene(scene);
-    ui.draw();
+    ui.show(scene);
   }
 
   UiDriver ui;
@@ -102,11 +92,9 @@ TEST_F(DetectorsOnScreen, FollowsTheTextWhileItIsTyped) {
 
 TEST_F(DetectorsOnScreen, AColumnOrdersAndTheThresholdNamesAndFilters) {
   ui.click("detect.column.first_token");
-  ui.draw();
   EXPECT_EQ(at().detector, "first_token");
   EXPECT_EQ(rows().front(), 1);
   ui.click("detect.only");
-  ui.draw();
   EXPECT_THAT(rows(), Contains(1));
   EXPECT_LT(rows().size(), 8u);
   ui.session().scene().look.labelThreshold = 0.99f;
@@ -115,19 +103,13 @@ TEST_F(DetectorsOnScreen, AColumnOrdersAndTheThresholdNamesAndFilters) {
   EXPECT_EQ(label(0), "mixed");
   expectRoom("no head is left");
   ui.key(static_cast<Key>('1'));
-  ui.draw();
   EXPECT_EQ(describe(ui.sequence().label(0, ui.scene().look.labelThreshold)), "mixed");
-  ui.key(static_cast<Key>('7'));
-  ui.draw();
-  ui.click("detect.column.first_token");
+  ui.key(static_cast<Key>('7')).click("detect.column.first_token");
   EXPECT_EQ(at().detector, "") << "a second click takes it back";
 }
 
 TEST_F(DetectorsOnScreen, PointingAtAScoreMarksTheCellsThatMakeIt) {
-  ui.hover("detect.4.previous");
-  ui.draw();
-  ui.frames(4);
-  ui.draw();
+  ui.hover("detect.4.previous").frames(4).draw();
   ASSERT_TRUE(tab().targets());
   ASSERT_TRUE(tab().targets()->question.detector);
   EXPECT_EQ(tab().targets()->question.detector->name, "previous");
@@ -203,8 +185,7 @@ TEST_F(SmallDetectors, HaveRoom) {
 }
 
 TEST_F(SmallDetectors, SixtyFourHeadsAndALongTextKeepTheirPlace) {
-  ui.session().setScene(crowdedScene(ui.scene()));
-  ui.draw();
+  ui.show(crowdedScene(ui.scene()));
   EXPECT_EQ(rows().size(), 64u);
   EXPECT_EQ(tab().study()->comparedRows, app::kComparedRows);
   expectRoom("64 heads");
@@ -238,15 +219,11 @@ TEST_F(ViewsOnScreen, EveryPictureIsTheArithmeticItNames) {
 TEST_F(ViewsOnScreen, AllHaveRoomAndAreChosenByClickAndArrow) {
   for (const std::string_view name : app::kHeadPictureNames) {
     ui.click("views." + std::string(name));
-    ui.draw();
     EXPECT_EQ(app::kHeadPictureNames[static_cast<std::size_t>(at().picture)], name);
     expectRoom(std::string(name));
   }
   EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
-  ui.click("views.difference");
-  ui.draw();
-  ui.choose("views.other", "4");
-  ui.draw();
+  ui.click("views.difference").choose("views.other", "4");
   EXPECT_EQ(study().question.other, 4);
   ui.key(Key::left);
   EXPECT_EQ(at().picture, app::HeadPicture::max);
@@ -303,12 +280,10 @@ TEST_F(ManyOnScreen, OneWideHeadHasTheRankAndManyHaveThePatterns) {
   EXPECT_TRUE(ui.has("axis.query") && ui.has("axis.key")) << "tokens have their names";
   EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
   ui.choose("many.heads", "32");
-  ui.draw();
   EXPECT_EQ(study().small.heads, 32);
   expectRoom("32 heads");
   EXPECT_GT(ui.find("many.wide.0").GetWidth(), 3 * ui.find("many.small.0").GetWidth());
   ui.key(Key::right);
-  ui.draw();
   EXPECT_EQ(study().small.heads, 64);
   expectRoom("64 heads");
 }
@@ -328,8 +303,7 @@ TEST_F(ManyOnScreen, AnOddModelDimSaysSo) {
   scene.setup.model = {};
   scene.setup.model.heads = scene.setup.model.kvHeads = 1;
   scene.setup.model.headDim = scene.setup.model.modelDim = 7;
-  ui.session().setScene(scene);
-  ui.draw();
+  ui.show(scene);
   EXPECT_EQ(study().small.heads, 1);
   expectRoom("odd");
 }

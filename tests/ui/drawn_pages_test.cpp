@@ -2,7 +2,6 @@
 // is written of it.
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -10,6 +9,7 @@
 
 #include "app/compute/figures/picture_file.h"
 #include "app/platform/ui_state.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
 #include "tests/ui/page_views.h"
@@ -19,7 +19,6 @@ namespace {
 
 using app::Drawing;
 using app::TextRun;
-using ::testing::IsEmpty;
 
 std::string withoutBlanks(std::string text) {
   std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
@@ -79,8 +78,7 @@ class DrawnPages : public testing::TestWithParam<bool> {
     ui.park();
   }
   Drawing drawn() {
-    ui.draw();
-    ui.wait(0.3);
+    ui.draw().wait(0.3);
     app::uiState().watches = true;
     Drawing drawing = ui.app().drawing();
     app::uiState().watches = false;
@@ -159,9 +157,7 @@ INSTANTIATE_TEST_SUITE_P(Presented, DrawnPages, testing::Bool(), [](const auto& 
 TEST(DrawnPages, CellsAreTheMatrixThatWasDrawn) {
   UiDriver ui(1280, 720);
   ui.session().scene().cursor.focus = 2;
-  ui.draw();
   ui.park();
-  ui.draw();
   const Drawing drawing = ui.app().drawing();
   std::vector<attention::Matrix> found;
   for (const app::Shape& shape : drawing.shapes)

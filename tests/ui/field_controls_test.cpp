@@ -64,8 +64,7 @@ class FieldControls : public testing::Test {
       json["weights"].update({{"source", "file"}, {"file", "nowhere.safetensors"}});
     const auto scene = app::parseScene(json.dump(), "scene");
     ASSERT_TRUE(scene.ok()) << scene.error().message;
-    ui.session().setScene(*scene);
-    ui.draw();
+    ui.show(*scene);
   }
   /// The field's value in the scene's JSON.
   Json value(const Field& field) {
@@ -165,14 +164,9 @@ TEST_F(FieldControls, HelpIsShownOnceThePointerHasRestedOnALabel) {
 
 /// What was pressed is not hidden by words about it, until the pointer comes to it anew.
 TEST_F(FieldControls, HelpKeepsAwayFromWhatWasPressed) {
-  ui.key(static_cast<app::Key>('4'));
-  ui.draw();
-  ui.click("cache_view.precision");
-  ui.wait(3 * app::kHelpDelay);
+  ui.key(static_cast<app::Key>('4')).click("cache_view.precision").wait(3 * app::kHelpDelay);
   EXPECT_FALSE(ui.has("help.cache_view"));
-  ui.park();
-  ui.hover("cache_view.precision");
-  ui.wait(app::kHelpDelay + 0.1);
+  ui.park().hover("cache_view.precision").wait(app::kHelpDelay + 0.1);
   EXPECT_TRUE(ui.has("help.cache_view"));
 }
 

@@ -1,7 +1,6 @@
 // Figures as the pages paint them: what stands in them is what was computed, whole, and legible.
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +9,7 @@
 #include "app/compute/figures/svg.h"
 #include "app/scene/text/number_text.h"
 #include "attention/masks/expression.h"
+#include "tests/support/matchers.h"
 #include "tests/support/ui_driver.h"
 #include "tests/ui/page_views.h"
 
@@ -17,9 +17,6 @@ namespace headscope::test {
 namespace {
 
 using namespace app;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 constexpr const char* kText = "the cat saw the dog .";
 
@@ -246,8 +243,7 @@ TEST_F(Figures, TheWindowIsAsBefore) {
   ui.draw();
   const render::Image before = ui.screenshot("head.0");
   figure(sceneOf(kText));
-  ui.session().setScene(openingScene());
-  ui.draw();
+  ui.show(openingScene());
   EXPECT_EQ(ui.screenshot("head.0").rgba, before.rgba);
   EXPECT_TRUE(ui.has("page.mask"));
 }

@@ -1,6 +1,5 @@
 // Files: the dialogs, what is dropped on the window, and what is wrong with some of it.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -8,6 +7,7 @@
 #include "app/scene/scene_json.h"
 #include "app/widgets/file_picker.h"
 #include "test_paths.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
 
@@ -17,19 +17,13 @@ namespace {
 using app::Key;
 using app::Scene;
 using app::WeightSource;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 const std::string kGolden = std::string(HEADSCOPE_TEST_DIR) + "/golden/";
 
 class Files : public testing::Test {
  protected:
   std::string path(const std::string& name) { return (folder / name).string(); }
-  void answer(const std::string& typed) {
-    ui.replaceText("files.path", typed);
-    ui.key(Key::enter);
-  }
+  void answer(const std::string& typed) { ui.replaceText("files.path", typed).key(Key::enter); }
   Scene saved(const std::string& name) {
     const auto scene = app::readScene(folder / name);
     EXPECT_TRUE(scene.ok()) << scene.error().message;
@@ -59,17 +53,13 @@ TEST_F(Files, ARefusedNameKeepsTheKeyboard) {
   answer(path("nowhere/mine.json"));
   ui.frames(3);
   ASSERT_TRUE(ui.has("files.refused"));
-  ui.chord(kCtrl, Key::a);
-  ui.type(path("mine.json"));
-  ui.key(Key::enter);
-  ui.draw();
+  ui.chord(kCtrl, Key::a).type(path("mine.json")).key(Key::enter);
   EXPECT_EQ(ui.dialog(), "");
   EXPECT_TRUE(std::filesystem::exists(folder / "mine.json"));
 }
 
 TEST_F(Files, SavesAndOpensThroughTheDialogs) {
-  ui.click("bias");
-  ui.typeValue("heads", "16");
+  ui.click("bias").typeValue("heads", "16");
   const Scene wanted = ui.scene();
   EXPECT_TRUE(ui.session().document().dirty());
   ui.chord(kCtrl, Key::s);
@@ -183,22 +173,17 @@ TEST_F(Files, TheListEntersFoldersAndOpensFiles) {
   EXPECT_FALSE(ui.has("file.notes.md"));
   ui.click("files.up");
   EXPECT_TRUE(ui.has("file.inner"));
-  ui.click("file.inner");
-  ui.click("file.deep.json");
+  ui.click("file.inner").click("file.deep.json");
   EXPECT_EQ(ui.scene().setup.input.text, "found it");
   EXPECT_EQ(ui.dialog(), "");
 }
 
 TEST_F(Files, EscapeAndAClickOutsideCloseTheDialogAndChangeNothing) {
   const Scene before = ui.scene();
-  ui.chord(kCtrl, Key::o);
-  ui.key(Key::escape);
+  ui.chord(kCtrl, Key::o).key(Key::escape);
   EXPECT_EQ(ui.dialog(), "");
   for (const ImVec2 outside : {ImVec2(100, 450), ImVec2(1500, 800), ImVec2(1, 1), ImVec2(1599, 899)}) {
-    ui.chord(kCtrl, Key::o);
-    ui.moveTo(outside.x, outside.y);
-    ui.press();
-    ui.release();
+    ui.chord(kCtrl, Key::o).moveTo(outside.x, outside.y).press().release();
     EXPECT_EQ(ui.dialog(), "") << outside.x << ", " << outside.y;
     ui.key(Key::escape);
   }
@@ -255,12 +240,8 @@ TEST_F(Files, DroppedWeightsSetTheSizesAndAreRead) {
   EXPECT_FALSE(ui.snapshot().sequences.empty());
   // The file's sizes are not the person's to change while it is used.
   const Scene before = ui.scene();
-  ui.dragTo("heads", 0.1f);
-  ui.dragTo("kv_heads", 0.9f);
-  ui.dragTo("model_dim", 0.9f);
-  ui.click("kind.mha");
-  ui.click("kind.mqa");
-  ui.click("bias");
+  ui.dragTo("heads", 0.1f).dragTo("kv_heads", 0.9f).dragTo("model_dim", 0.9f).click("kind.mha");
+  ui.click("kind.mqa").click("bias");
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
   ui.chord(kCtrl, Key::z);
   EXPECT_TRUE(ui.scene().setup == app::openingScene().setup);
@@ -334,14 +315,9 @@ TEST_F(Files, ALoadedSceneGivesTheSamePictureEveryTime) {
   scene.setup.input.text = "the same picture\nagain";
   scene.look.colormap = render::Colormap::magma;
   ASSERT_TRUE(app::writeScene(folder / "same.json", scene).ok());
-  ui.drop({path("same.json")});
-  ui.wait(7);
-  ui.park();
+  ui.drop({path("same.json")}).wait(7).park();
   const render::Image first = ui.screenshot();
-  ui.chord(kCtrl, Key::n);
-  ui.drop({path("same.json")});
-  ui.wait(7);
-  ui.park();
+  ui.chord(kCtrl, Key::n).drop({path("same.json")}).wait(7).park();
   const render::Image second = ui.screenshot();
   // The status line counts the steps that can be undone.
   EXPECT_EQ(pixelsApart(first, second, ImRect(0, 60, 1600, 868)), 0);
@@ -353,8 +329,7 @@ TEST_F(Files, QuittingWithoutEditsDoesNotAsk) {
 }
 
 TEST_F(Files, QuittingWithUnsavedEditsCanBeAnsweredInThreeWays) {
-  ui.click("bias");
-  ui.chord(kCtrl, static_cast<Key>('Q'));
+  ui.click("bias").chord(kCtrl, static_cast<Key>('Q'));
   ASSERT_EQ(ui.dialog(), "discard");
   EXPECT_FALSE(ui.session().wantsToQuit());
   ui.click("discard.stay");
@@ -362,21 +337,17 @@ TEST_F(Files, QuittingWithUnsavedEditsCanBeAnsweredInThreeWays) {
   EXPECT_FALSE(ui.session().wantsToQuit());
 
   ui.session().requestQuit();  // as the window's close button does
-  ui.draw();
-  ui.key(Key::escape);
+  ui.draw().key(Key::escape);
   EXPECT_EQ(ui.dialog(), "");
   EXPECT_FALSE(ui.session().wantsToQuit());
 
-  ui.chord(kCtrl, static_cast<Key>('Q'));
-  ui.click("discard.save.0");
+  ui.chord(kCtrl, static_cast<Key>('Q')).click("discard.save.0");
   ASSERT_EQ(ui.dialog(), "Save the scene");
   answer(path("kept.json"));
   EXPECT_TRUE(saved("kept.json").setup.model.bias);
   EXPECT_FALSE(ui.session().document().dirty());
 
-  ui.click("causal");
-  ui.chord(kCtrl, static_cast<Key>('Q'));
-  ui.click("discard.leave");
+  ui.click("causal").chord(kCtrl, static_cast<Key>('Q')).click("discard.leave");
   EXPECT_TRUE(ui.session().wantsToQuit());
 }
 

@@ -1,6 +1,5 @@
 // The file dialog beside a disk that takes long, and what comes of the files it asks for.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <condition_variable>
@@ -10,6 +9,7 @@
 #include "app/platform/track.h"
 #include "app/scene/scene_json.h"
 #include "app/widgets/file_picker.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
 
@@ -19,7 +19,6 @@ namespace {
 using app::FilePicker;
 using app::Key;
 using app::Outcome;
-using ::testing::HasSubstr;
 
 /// Looks at paths that have "hung" in them come back when they are let; all others at once.
 struct HungDisk {
@@ -73,8 +72,7 @@ class Folders : public testing::Test {
   }
   void keyAndGoOn(Key key, app::Mods mods = {}) {
     for (const bool down : {true, false}) ui.pushKey(key, mods, down);
-    ui.pushKey(Key::none, {}, false);
-    ui.frames(4);
+    ui.pushKey(Key::none, {}, false).frames(4);
   }
   /// Frames at the pace of a screen, for as long as it takes until that is there.
   bool comes(const std::string& name) {
@@ -122,17 +120,14 @@ TEST_F(Folders, AnotherFolderIsEnteredInstead) {
 }
 
 TEST_F(Folders, AnotherNameIsOpenedInstead) {
-  ui.click("files.path");
-  ui.type((folder / "hung/slow.json").string());
+  ui.click("files.path").type((folder / "hung/slow.json").string());
   keyAndGoOn(Key::enter);
   ASSERT_NE(ui.view().dialog, nullptr);
   ASSERT_TRUE(comes("files.reading"));
   clickAndGoOn("files.path");  // Enter let go of the keyboard
   keyAndGoOn(Key::backspace);
   EXPECT_FALSE(ui.has("files.reading"));
-  ui.chord(kCtrl, Key::a);
-  ui.type("here.json");
-  ui.key(Key::enter);
+  ui.chord(kCtrl, Key::a).type("here.json").key(Key::enter);
   EXPECT_EQ(ui.dialog(), "");
   EXPECT_THAT(ui.view().messages.notice, HasSubstr("here.json"));
 }
@@ -171,11 +166,7 @@ class Outcomes : public Folders {
     ui.draw();
     choose();
   }
-  void choose() {
-    ui.replaceText("files.path", "here.json");
-    ui.key(Key::enter);
-    ui.draw();
-  }
+  void choose() { ui.replaceText("files.path", "here.json").key(Key::enter); }
 
   std::vector<Outcome> told;
 };
@@ -220,8 +211,7 @@ TEST_F(Outcomes, AfterTheDialogTheStatusLineSaysThem) {
 }
 
 TEST_F(Outcomes, AnswersOfAClosedDialogLeaveTheNextOneAlone) {
-  ui.click("files.cancel");
-  ui.chord(kCtrl, Key::o);
+  ui.click("files.cancel").chord(kCtrl, Key::o);
   told.at(0).done("Opened here.json");
   ui.draw();
   EXPECT_EQ(ui.dialog(), "Open a scene");

@@ -24,8 +24,7 @@ TEST(GlossaryOnScreen, ASlidersHelpExplainsItsTerm) {
   ASSERT_TRUE(ui.view().glossary);
   app::uiState().watches = true;
   const ImRect slider = ui.find("kv_heads");
-  ui.moveTo(slider.Min.x + 8, (slider.Min.y + slider.Max.y) / 2);
-  ui.wait(1);
+  ui.moveTo(slider.Min.x + 8, (slider.Min.y + slider.Max.y) / 2).wait(1);
   EXPECT_TRUE(says(ui, "A head's keys and values"));
 }
 

@@ -1,12 +1,12 @@
 // The lab's tabs of heads that are switched off, patterns from another text, and what smaller formats do.
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/pages/head_lab/head_lab_page.h"
 #include "app/platform/ui_state.h"
 #include "app/scene/scene_json.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/ui/head_lab_support.h"
 
@@ -15,8 +15,6 @@ namespace {
 
 using app::HeadOff;
 using app::Key;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 class Ablation : public LabTabOnScreen {
  protected:
@@ -33,52 +31,37 @@ TEST_F(Ablation, BoxesSwitchHeadsOffAndOnWithTheSameBits) {
   EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
   const attention::Matrix before = ui.sequence().attention.output;
   ui.click("ablation.box.2");
-  ui.draw();
   EXPECT_THAT(off(), ElementsAre(2));
   EXPECT_FALSE(ui.sequence().attention.output == before);
   expectTidy("one head off");
-  ui.click("ablation.box.5");
-  ui.choose("ablation.by", "mean");
-  ui.draw();
+  ui.click("ablation.box.5").choose("ablation.by", "mean");
   EXPECT_THAT(off(), ElementsAre(2, 5));
   EXPECT_EQ(setup().subject.switchedOff[0].by, HeadOff::mean);
   ui.click("ablation.restore");
-  ui.draw();
   EXPECT_THAT(off(), IsEmpty());
   EXPECT_TRUE(ui.sequence().attention.output == before) << "the same bits";
 }
 
 TEST_F(Ablation, DeleteSwitchesThePointedAtHead) {
-  ui.hoverAt("stage.ablation", 0.5f, 4.5f / 8);
-  ui.frames(3);
-  ui.key(Key::del);
-  ui.draw();
+  ui.hoverAt("stage.ablation", 0.5f, 4.5f / 8).frames(3).key(Key::del);
   EXPECT_THAT(off(), ElementsAre(4));
-  ui.hoverAt("stage.ablation", 0.5f, 4.5f / 9);
-  ui.frames(3);
-  ui.key(Key::del);
-  ui.draw();
+  ui.hoverAt("stage.ablation", 0.5f, 4.5f / 9).frames(3).key(Key::del);
   EXPECT_THAT(off(), IsEmpty());
 }
 
 TEST_F(Ablation, UndoTakesBackWhatStandsInForThoseThatAreOff) {
-  ui.click("ablation.box.0");
-  ui.click("ablation.box.3");
-  ui.draw();
+  ui.click("ablation.box.0").click("ablation.box.3");
   park();
   const std::string byZero = written();
   ui.choose("ablation.by", "mean");
-  ui.draw();
   park();
   EXPECT_NE(written(), byZero);
   ui.chord(kCtrl, Key::z);
-  ui.draw();
   park();
   EXPECT_EQ(setup().subject.switchedOff.front().by, HeadOff::zero);
   EXPECT_EQ(ui.scene().cursor.lab.offBy, HeadOff::zero);
   EXPECT_EQ(written(), byZero);
   ui.chord(kCtrlShift, Key::z);
-  ui.draw();
   EXPECT_EQ(ui.scene().cursor.lab.offBy, HeadOff::mean);
 }
 
@@ -86,12 +69,10 @@ TEST_F(Ablation, ASceneWhoseHeadIsOffInAnotherWayShowsThatWay) {
   app::Scene scene = ui.scene();
   scene.setup.subject.switchedOff = {{0, 0, HeadOff::zero}, {0, 1, HeadOff::mean}};
   scene.cursor.lab.offBy = HeadOff::mean;
-  ui.session().setScene(scene);
-  ui.draw();
+  ui.show(scene);
   EXPECT_EQ(ui.scene().cursor.lab.offBy, HeadOff::mean) << "one of them is off that way";
   scene.setup.subject.switchedOff.pop_back();
-  ui.session().setScene(scene);
-  ui.draw();
+  ui.show(scene);
   EXPECT_EQ(ui.scene().cursor.lab.offBy, HeadOff::zero);
 }
 
@@ -101,20 +82,14 @@ TEST_F(Ablation, DeleteIsInTheSheetOfKeys) {
     return action.page == "lab" && action.shortcut == app::KeyPress{Key::del, {}};
   });
   ASSERT_NE(found, actions.end());
-  ui.click("lab.tab.pipeline");
-  ui.draw();
-  ui.key(Key::del);
-  ui.draw();
+  ui.click("lab.tab.pipeline").key(Key::del);
   EXPECT_THAT(off(), IsEmpty()) << "where no head is pointed at for that, it does nothing";
 }
 
 TEST_F(Ablation, WhatIsLookedAtStaysWithTheScene) {
-  ui.choose("ablation.measure", "cosine");
-  ui.choose("ablation.by", "mean");
+  ui.choose("ablation.measure", "cosine").choose("ablation.by", "mean");
   ui.click("ablation.view.patch");
-  ui.draw();
   ui.replaceText("patch.text", "A dog saw a cat because it was a good dog .");
-  ui.draw();
   const app::HeadLabCursor at = ui.scene().cursor.lab;
   EXPECT_EQ(at.ablationView, app::AblationView::patch);
   EXPECT_EQ(at.measure, app::AblationMeasure::cosine);
@@ -126,10 +101,7 @@ TEST_F(Ablation, WhatIsLookedAtStaysWithTheScene) {
 }
 
 TEST_F(Ablation, TheHeadsPageMarksThoseThatAreOff) {
-  ui.click("ablation.box.2");
-  ui.draw();
-  ui.key(static_cast<Key>('1'));
-  ui.draw();
+  ui.click("ablation.box.2").key(static_cast<Key>('1'));
   park();
   const std::string texts = written();
   EXPECT_THAT(texts, testing::HasSubstr("off"));
@@ -140,15 +112,12 @@ TEST_F(Ablation, TheHeadsPageMarksThoseThatAreOff) {
 
 TEST_F(Ablation, SharesAreShownAsCosinesToo) {
   ui.choose("ablation.measure", "cosine");
-  ui.draw();
   expectTidy("cosine");
-  ui.hover("ablation.sum.3");
-  ui.frames(3);
+  ui.hover("ablation.sum.3").frames(3);
 }
 
 TEST_F(Ablation, TheOutputLiesInTheHull) {
   ui.click("ablation.view.hull");
-  ui.draw();
   EXPECT_TRUE(ui.has("hull.output"));
   EXPECT_TRUE(ui.has("hull.value.11"));
   park();
@@ -159,7 +128,6 @@ TEST_F(Ablation, TheOutputLiesInTheHull) {
 TEST_F(Ablation, TheOutputsNameStandsBesideTheDiscOfAHeavyValue) {
   ui.choose("lab.head", "1");  // looks at the first token
   ui.click("ablation.view.hull");
-  ui.draw();
   park();
   const float weight = ui.sequence().attention.weights.at(1, 7, 0);
   ASSERT_GT(weight, 0.9f);
@@ -176,7 +144,6 @@ TEST_F(Ablation, TheOutputsNameStandsBesideTheDiscOfAHeavyValue) {
 
 TEST_F(Ablation, PatchingSaysWhatToTypeAndStartsWithTheSameWordsInReverse) {
   ui.click("ablation.view.patch");
-  ui.draw();
   park();
   // The hint stands in the box: its left half has pixels of another colour than its right end.
   const ImRect box = ui.find("patch.text");
@@ -191,7 +158,6 @@ TEST_F(Ablation, PatchingSaysWhatToTypeAndStartsWithTheSameWordsInReverse) {
   EXPECT_GT(inked, 200);
   expectTidy("no other text");
   ui.click("empty.lab.patch_sample");
-  ui.draw();
   EXPECT_EQ(ui.scene().cursor.lab.patchText,
             std::string(". tired too was it because street the cross didn't animal The"));
   EXPECT_TRUE(ui.has("stage.patch.other"));
@@ -199,37 +165,27 @@ TEST_F(Ablation, PatchingSaysWhatToTypeAndStartsWithTheSameWordsInReverse) {
 }
 
 TEST_F(Ablation, APatternIsTakenFromAnotherText) {
-  ui.choose("lab.head", "6");
-  ui.click("ablation.view.patch");
-  ui.draw();
+  ui.choose("lab.head", "6").click("ablation.view.patch");
   ui.replaceText("patch.text", "A dog saw a cat because it was a good dog .");
-  ui.draw();
   EXPECT_TRUE(ui.has("stage.patch.other"));
   EXPECT_TRUE(ui.has("patch.change.11"));
   expectTidy("patching");
   EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
   ui.replaceText("patch.text", "too short");
-  ui.draw();
   expectTidy("another number of tokens");
 }
 
 TEST_F(Ablation, TheOtherTextIsUndoneAndRedone) {
   ui.click("ablation.view.patch");
-  ui.draw();
   const std::string first = "A dog saw a cat because it was a good dog .";
-  ui.replaceText("patch.text", first);
-  ui.clickAway();
-  ui.wait(0.6);
-  ui.click("ablation.view.heads");
+  ui.replaceText("patch.text", first).clickAway().wait(0.6).click("ablation.view.heads");
   ui.key(app::Key::z, {.ctrl = true});
   EXPECT_EQ(ui.scene().cursor.lab.patchText, std::string());
   EXPECT_EQ(ui.scene().cursor.lab.ablationView, app::AblationView::heads) << "where one looks is not undone";
   ui.key(app::Key::z, {.ctrl = true, .shift = true});
   EXPECT_EQ(ui.scene().cursor.lab.patchText, first);
-  ui.click("ablation.view.patch");
-  ui.key(app::Key::z, {.ctrl = true});
+  ui.click("ablation.view.patch").key(app::Key::z, {.ctrl = true});
   ui.click("empty.lab.patch_sample");
-  ui.draw();
   EXPECT_NE(ui.scene().cursor.lab.patchText, std::string());
   ui.key(app::Key::z, {.ctrl = true});
   EXPECT_EQ(ui.scene().cursor.lab.patchText, std::string()) << "what the button typed too";
@@ -243,10 +199,7 @@ TEST_F(Ablation, EachOf64HeadsIsNamedAndHasItsBox) {
   scene.setup.model.headDim = 16;
   scene.setup.weights.source = app::WeightSource::random;
   for (const auto& [width, height] : {std::pair{1920, 1080}, {1280, 720}}) {
-    ui.resize(width, height);
-    ui.session().setScene(scene);
-    ui.draw();
-    ui.draw();
+    ui.resize(width, height).show(scene);
     expectTidy("64 heads");
     written();
     for (app::Index head = 0; head < 64; ++head) {
@@ -259,7 +212,6 @@ TEST_F(Ablation, EachOf64HeadsIsNamedAndHasItsBox) {
       EXPECT_TRUE(std::ranges::any_of(app::uiState().texts, beside)) << head;
     }
     ui.click("ablation.box.37");
-    ui.draw();
     ASSERT_EQ(setup().subject.switchedOff.size(), 1u);
     EXPECT_EQ(setup().subject.switchedOff.front().head, 37);
   }
@@ -284,13 +236,10 @@ class SmallAblation : public LabTabOnScreen {
 TEST_F(SmallAblation, HasRoom) {
   expectTidy("heads off");
   ui.click("ablation.view.hull");
-  ui.draw();
   park();
   EXPECT_THAT(cutOff(ui), IsEmpty());
   ui.click("ablation.view.patch");
-  ui.draw();
   ui.replaceText("patch.text", "A bird can sing the song because he was so glad .");
-  ui.draw();
   expectTidy("patching");
 }
 
@@ -306,7 +255,6 @@ TEST_F(Precision, IsShownPerHeadAndFormat) {
   EXPECT_TRUE(ui.has("axis.query") && ui.has("axis.key")) << "tokens have their names";
   EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
   ui.click("precision.format.bf16");
-  ui.draw();
   EXPECT_TRUE(ui.has("precision.bf16.7"));
   openModel();
   expectTidy("a model's layer");

@@ -1,18 +1,15 @@
 // The pipeline of a layer that can't be computed: the film shows how far it gets.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/pages/head_lab/pipeline/film_frames.h"
+#include "tests/support/matchers.h"
 #include "tests/ui/head_lab_support.h"
 
 namespace headscope::test {
 namespace {
 
 using app::Key;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 class BrokenLab : public LabTabOnScreen {
  protected:
@@ -57,8 +54,7 @@ TEST_F(BrokenLab, ATableOfAnotherWidthBreaksTheFirstFrame) {
   attention::Table& table = scene.setup.input.table.edit();
   table.names = {"a", "b", "c"};
   table.values = attention::Matrix::Ones(3, 7);
-  ui.session().setScene(scene);
-  ui.draw();
+  ui.show(scene);
   expectTidy("table");
   EXPECT_EQ(ui.find("film.broken").Min.x, ui.find("film.1").Min.x);
   EXPECT_THAT(written(), AllOf(HasSubstr("found 3×7"), HasSubstr("expected 3×256")));
@@ -73,7 +69,6 @@ TEST_F(BrokenLab, NoTokensAreAFilmOfShapesInLetters) {
                                HasSubstr("Type a text on Heads"), Not(HasSubstr("12×"))));
   EXPECT_THAT(faintTexts(ui), testing::IsEmpty());
   ui.click("empty.input.sample");
-  ui.draw();
   EXPECT_THAT(written(), HasSubstr("12×256"));
 }
 

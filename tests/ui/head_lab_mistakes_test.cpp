@@ -1,20 +1,16 @@
 // The classic mistakes on a layer that someone made: what is said of them holds there.
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <regex>
 
 #include "app/pages/head_lab/map_view.h"
+#include "tests/support/matchers.h"
 #include "tests/ui/head_lab_support.h"
 
 namespace headscope::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 class Wrong : public LabTabOnScreen {
  protected:
@@ -28,7 +24,6 @@ class Wrong : public LabTabOnScreen {
 
 TEST_F(Wrong, ScoresStayNumbersWhereTheWeightsAreNot) {
   ui.click("mistake.no_maximum");
-  ui.draw();
   park();
   const attention::MistakeResult& result = page().study->result;
   const app::Index row = ui.scene().cursor.cell.query;
@@ -42,7 +37,6 @@ TEST_F(Wrong, ScoresStayNumbersWhereTheWeightsAreNot) {
 
 TEST_F(Wrong, WithoutATextTheChoiceIsTheRandomLayerThatIsShown) {
   ui.choose("wrong.subject", "layer");
-  ui.draw();
   ui.session().scene().setup.input.text = std::string();
   ui.draw();
   park();
@@ -61,9 +55,7 @@ TEST_F(Wrong, AKeyThatIsNotTransposedShowsWhereTheShapesFit) {
   std::string text;
   for (int i = 0; i < 32; ++i) text += fmt::format("w{} ", i);
   ui.session().scene().setup.input.text = text;
-  ui.choose("wrong.subject", "layer");
-  ui.click("mistake.key_not_transposed");
-  ui.draw();
+  ui.choose("wrong.subject", "layer").click("mistake.key_not_transposed");
   EXPECT_EQ(page().study->result.same, "");
   EXPECT_TRUE(ui.has("stage.wrong") && ui.has("stage.right"));
   EXPECT_THAT(written(), Not(HasSubstr("No difference here")));
@@ -75,9 +67,7 @@ TEST(WrongFromTheStart, ARandomLayersCellsAreChosenWithoutAText) {
   UiDriver ui(1920, 1080);
   ui.session().scene().setup.input.text = std::string();
   ui.session().scene().cursor.lab.tab = "mistakes";
-  ui.key(static_cast<app::Key>('7'));
-  ui.draw();
-  ui.clickAt("stage.wrong", 2.5f / 12, 4.5f / 12);
+  ui.key(static_cast<app::Key>('7')).clickAt("stage.wrong", 2.5f / 12, 4.5f / 12);
   EXPECT_EQ(ui.scene().cursor.cell.query, 4);
   EXPECT_EQ(ui.scene().cursor.cell.key, 2);
 }
@@ -93,9 +83,7 @@ TEST_F(Wrong, OfALongTextItSaysWhichRowsAreInSight) {
     for (const app::Index query : {0, 41, 89}) {
       ui.resize(width, height);
       scene.cursor.cell = {0, query, query / 2};
-      ui.session().setScene(scene);
-      ui.draw();
-      ui.draw();
+      ui.show(scene);
       park();
       expectTidy("90 tokens");
       const std::string words = written();
@@ -106,8 +94,7 @@ TEST_F(Wrong, OfALongTextItSaysWhichRowsAreInSight) {
       EXPECT_GE(count(fmt::format("w{}", query)), 1) << "beside its row";
     }
   scene.setup.input.text = std::string("a short text");
-  ui.session().setScene(scene);
-  ui.draw();
+  ui.show(scene);
   EXPECT_THAT(written(), Not(HasSubstr(", keys ")));
 }
 

@@ -1,19 +1,15 @@
 // The lab in a hall: what is said in one line is said whole, and nothing lies over something else.
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/matchers.h"
 #include "tests/ui/head_lab_support.h"
 
 namespace headscope::test {
 namespace {
 
 using app::Key;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 class PresentedLab : public LabTabOnScreen {
  protected:
@@ -59,11 +55,9 @@ TEST_F(PresentedLab, PrecisionHasEveryHeadAndNoNumberOverAnother) {
     EXPECT_THAT(written(), AllOf(HasSubstr("max |ΔA|"), HasSubstr("‖Δ head‖"), HasSubstr("fp16\n"),
                                  HasSubstr("bf16\n"), Not(HasSubstr("…"))));
     ui.key(Key::right);
-    ui.draw();
     EXPECT_TRUE(ui.visible("precision.bf16.0")) << "the arrows choose whose maps are shown";
     EXPECT_EQ(ui.scene().cursor.lab.tab, "precision");
     ui.key(Key::left);
-    ui.draw();
   });
 }
 
@@ -83,12 +77,10 @@ TEST_F(PresentedLab, DetectorsAndViewsAreWhole) {
     expectWhole("views");
     for (const char* picture : {"weights", "value_weighted", "first_out", "mean", "difference", "rollout"}) {
       ui.click(std::string("views.") + picture);
-      ui.draw();
       park();
       EXPECT_THAT(written(), Not(HasSubstr("…"))) << picture;
     }
     ui.click("views.mean");
-    ui.draw();
     EXPECT_THAT(written(), HasSubstr("Mean over 8 heads"));
   });
 }

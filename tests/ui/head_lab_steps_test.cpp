@@ -1,18 +1,15 @@
 // What the pipeline says of each step is what the layer really does.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "attention/masks/expression.h"
+#include "tests/support/matchers.h"
 #include "tests/ui/head_lab_support.h"
 
 namespace headscope::test {
 namespace {
 
 using app::PipelineStep;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 class Steps : public LabTabOnScreen {
  protected:

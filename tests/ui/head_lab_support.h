@@ -18,19 +18,12 @@ namespace headscope::test {
 class LabTabOnScreen : public testing::Test {
  protected:
   explicit LabTabOnScreen(const std::string& tab, int width = 1920, int height = 1080) : ui(width, height) {
-    ui.key(static_cast<app::Key>('7'));
-    ui.draw();
-    ui.click("lab.tab." + tab);
-    ui.draw();
+    ui.key(static_cast<app::Key>('7')).click("lab.tab." + tab);
   }
   const app::HeadLabState& page() { return ui.session().page<app::HeadLabPage>().state(); }
   const app::Setup& setup() { return ui.scene().setup; }
   const attention::Table& table() { return *setup().input.table; }
-  void park() {
-    ui.park();
-    ui.draw();
-    ui.wait(0.3);
-  }
+  void park() { ui.park().wait(0.3); }
   /// Everything that is written on the page, a line each.
   std::string written() {
     app::uiState().watches = true;
@@ -48,8 +41,7 @@ class LabTabOnScreen : public testing::Test {
     app::Scene scene = ui.scene();
     app::adoptModel(scene, app::kLearned, *app::openModel(app::kLearned));
     scene.setup.subject.layer = 1;
-    ui.session().setScene(scene);
-    ui.draw();
+    ui.show(scene);
   }
   /// The middle of something that is tracked, without scrolling to it.
   ImVec2 middle(const std::string& name) { return ui.find(name).GetCenter(); }

@@ -1,7 +1,6 @@
 // The head lab: one head of a layer taken apart, step by step.
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/pages/head_lab/head_lab_page.h"
@@ -10,6 +9,7 @@
 #include "app/scene/models/scene_model.h"
 #include "app/scene/scene_json.h"
 #include "tests/support/compare_image.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 
 namespace headscope::test {
@@ -17,21 +17,15 @@ namespace {
 
 using app::Key;
 using Step = app::PipelineStep;
-using ::testing::IsEmpty;
 
 class LabOnScreen : public testing::Test {
  protected:
   explicit LabOnScreen(int width = 1920, int height = 1080) : ui(width, height) {
     ui.key(static_cast<Key>('7'));
-    ui.draw();
   }
   const app::HeadLabState& page() { return ui.session().page<app::HeadLabPage>().state(); }
   const app::HeadLabCursor& at() { return ui.scene().cursor.lab; }
-  void park() {
-    ui.park();
-    ui.draw();
-    ui.wait(0.3);
-  }
+  void park() { ui.park().wait(0.3); }
 
   UiDriver ui;
 };
@@ -56,19 +50,14 @@ TEST_F(LabOnScreen, ResetLeavesForTheOpeningScene) {
        {"pipeline", "weights", "embeddings", "ablation", "precision", "detectors", "views"}) {
     ui.key(static_cast<Key>('7'));
     ui.session().scene().cursor.lab.tab = tab;
-    ui.frames(3);
-    ui.draw();
-    ui.key(Key::n, {.ctrl = true});
-    ui.frames(3);
+    ui.frames(3).draw().key(Key::n, {.ctrl = true}).frames(3);
     EXPECT_EQ(ui.scene().cursor.page, "heads") << tab;
   }
 }
 
 /// Whatever the colours run over, every page can be drawn.
 TEST_F(LabOnScreen, EveryRangeOfColoursSuitsEveryPage) {
-  ui.key(static_cast<Key>('6'));
-  ui.click("empty.model.learned");
-  ui.draw();
+  ui.key(static_cast<Key>('6')).click("empty.model.learned");
   for (const char* tab : {"pipeline", "precision", "embeddings", "detectors", "views"})
     for (const auto range :
          {app::RangeMode::perHead, app::RangeMode::shared, app::RangeMode::unit, app::RangeMode::logarithmic})
@@ -125,18 +114,13 @@ TEST_F(LabOnScreen, KeysMoveTheCellAndTheHead) {
   ui.chord({.shift = true}, Key::left);
   EXPECT_EQ(ui.scene().cursor.cell.key, before.key - 1);
   ui.key(Key::pageDown);
-  ui.draw();
   EXPECT_EQ(page().head->question.head, before.head + 1);
-  ui.click("film.3");
-  ui.click("group.6");
-  ui.draw();
+  ui.click("film.3").click("group.6");
   EXPECT_EQ(page().head->question.head, 6);
 }
 
 TEST_F(LabOnScreen, PlayWalksToTheEnd) {
-  ui.click("film.8");
-  ui.key(Key::space);
-  ui.wait(1.6);
+  ui.click("film.8").key(Key::space).wait(1.6);
   EXPECT_EQ(at().step, Step::concat);
   ui.wait(2);
   EXPECT_EQ(at().step, Step::output);
@@ -144,8 +128,7 @@ TEST_F(LabOnScreen, PlayWalksToTheEnd) {
 }
 
 TEST_F(LabOnScreen, PointingAtAProductLightsIt) {
-  ui.hover("sum.2");
-  ui.frames(3);
+  ui.hover("sum.2").frames(3);
   EXPECT_GE(page().term, 0);
 }
 
@@ -156,8 +139,7 @@ TEST_F(LabOnScreen, AModelsLayerIsTakenApartToo) {
   app::adoptModel(scene, app::kLearned, *opened);
   scene.setup.subject.layer = 1;
   scene.cursor.page = "lab";
-  ui.session().setScene(scene);
-  ui.draw();
+  ui.show(scene);
   ASSERT_TRUE(page().head) << page().problem;
   EXPECT_EQ(page().layer->x.cols(), 96);
   for (const char* frame : {"film.1", "film.2", "film.3", "film.10"}) {
@@ -172,7 +154,6 @@ TEST_F(LabOnScreen, NoTokensSayWhatToDo) {
   ui.draw();
   ASSERT_TRUE(ui.has("empty.input.sample"));
   ui.click("empty.input.sample");
-  ui.draw();
   EXPECT_TRUE(page().head);
 }
 
@@ -188,9 +169,7 @@ TEST_F(SmallLab, EveryStepHasRoom) {
 }
 
 TEST_F(SmallLab, ManyHeadsAndALongTextKeepTheirPlace) {
-  ui.session().setScene(crowdedScene(ui.scene()));
-  ui.draw();
-  ui.key(Key::home);
+  ui.show(crowdedScene(ui.scene())).key(Key::home);
   for (const Step step : app::stepsOf(page())) {
     park();
     EXPECT_THAT(overlaps(ui), IsEmpty()) << app::stepTitle(page(), step);
@@ -201,7 +180,6 @@ TEST_F(SmallLab, ManyHeadsAndALongTextKeepTheirPlace) {
 
 TEST_F(LabOnScreen, WeightsHaveTheirRankAndCopyingScore) {
   ui.click("lab.tab.weights");
-  ui.draw();
   ASSERT_TRUE(page().weights);
   EXPECT_LE(page().weights->matchSpectrum.rank, 32);
   EXPECT_GT(page().weights->writeSpectrum.rank, 0);
@@ -212,13 +190,11 @@ TEST_F(LabOnScreen, WeightsHaveTheirRankAndCopyingScore) {
   EXPECT_THAT(faintTexts(ui), IsEmpty());
   EXPECT_TRUE(imagesMatch(ui.screenshot("weights.W_Q·W_Kᵀ"), "lab_weights"));
   ui.key(Key::pageDown);
-  ui.draw();
   EXPECT_EQ(page().weights->question->question.head, 1) << "and follows the head";
 }
 
 TEST_F(SmallLab, WeightsHaveRoom) {
   ui.click("lab.tab.weights");
-  ui.draw();
   park();
   EXPECT_THAT(overlaps(ui), IsEmpty());
   EXPECT_THAT(cutOff(ui), IsEmpty());
@@ -226,10 +202,7 @@ TEST_F(SmallLab, WeightsHaveRoom) {
 
 class WrongOnScreen : public LabOnScreen {
  protected:
-  WrongOnScreen() {
-    ui.click("lab.tab.mistakes");
-    ui.draw();
-  }
+  WrongOnScreen() { ui.click("lab.tab.mistakes"); }
 };
 
 TEST_F(WrongOnScreen, ShowsBothResultsTheSymptomAndTheFix) {
@@ -262,20 +235,16 @@ TEST_F(WrongOnScreen, ArrowsWalkThroughAllMistakesAndEveryOneHasRoom) {
 
 TEST_F(WrongOnScreen, TheCurvesHandleChoosesTheDimension) {
   ui.dragAcross("wrong.curve", {0.97f, 0.5f}, {0.05f, 0.5f});
-  ui.draw();
   EXPECT_EQ(at().mistakeDim, 8);
   EXPECT_EQ(page().study->headDim, 8);
   ui.dragAcross("wrong.entropy", {0.05f, 0.5f}, {0.97f, 0.5f});
-  ui.draw();
   EXPECT_EQ(page().study->headDim, 512) << "the entropy has a curve of its own";
 }
 
 TEST_F(SmallLab, TheCurvesTakeTurnsWhereThereIsRoomForOne) {
   ui.click("lab.tab.mistakes");
-  ui.draw();
   EXPECT_TRUE(ui.has("wrong.curve"));
   ui.click("wrong.shown.entropy");
-  ui.draw();
   EXPECT_TRUE(ui.has("wrong.entropy"));
   EXPECT_FALSE(ui.has("wrong.curve"));
   park();
@@ -285,25 +254,20 @@ TEST_F(SmallLab, TheCurvesTakeTurnsWhereThereIsRoomForOne) {
 
 TEST_F(WrongOnScreen, AMistakeThatChangesNothingHereSaysSoAndIsShownElsewhere) {
   ui.choose("wrong.subject", "layer");
-  ui.draw();
   EXPECT_EQ(page().study->headDim, 32);
   EXPECT_EQ(page().study->result.same, "");
   ui.click("mistake.padding_seen");
-  ui.draw();
   EXPECT_EQ(page().study->result.same, "no padding");
   park();
   EXPECT_THAT(overlaps(ui), IsEmpty());
   ui.click("wrong.show");
-  ui.draw();
   EXPECT_EQ(page().study->result.same, "");
 }
 
 TEST_F(SmallLab, MistakesAreAChoiceInTheLineOfTabs) {
   ui.click("lab.tab.mistakes");
-  ui.draw();
   EXPECT_FALSE(ui.has("mistake.no_scale"));
   ui.choose("wrong.mistake", "kv_tiled");
-  ui.draw();
   EXPECT_EQ(page().study->question.mistake, attention::Mistake::kvTiled);
   park();
   EXPECT_THAT(overlaps(ui), IsEmpty());
@@ -324,13 +288,11 @@ TEST_F(LabOnScreen, AScenesFileOpensThePageAtItsPlace) {
       "lab": {"tab": "wrong", "mistake": "kv_tiled", "subject": "layer"}}})",
                                      "the lesson");
   ASSERT_TRUE(scene.ok()) << scene.error().message;
-  ui.session().setScene(*scene);
-  ui.draw();
+  ui.show(*scene);
   ASSERT_TRUE(page().study);
   EXPECT_EQ(page().study->question.mistake, attention::Mistake::kvTiled);
   EXPECT_TRUE(page().study->question.snapshot) << "made on the scene's layer";
-  ui.click("lab.tab.pipeline");
-  ui.click("film.9");
+  ui.click("lab.tab.pipeline").click("film.9");
   EXPECT_EQ(at().step, Step::concat) << "what is clicked is in the scene";
   app::Scene other = ui.scene();
   other.cursor.lab.tab = "elsewhere";

@@ -85,15 +85,13 @@ TEST(Heads, AClickFocusesAndEscapeReturns) {
   ui.key(Key::escape);
   EXPECT_EQ(ui.scene().cursor.focus, -1);
   EXPECT_EQ(ui.names("head.").size(), 8u);
-  ui.click(head(0));
-  ui.click("back");
+  ui.click(head(0)).click("back");
   EXPECT_EQ(ui.scene().cursor.focus, -1);
 }
 
 TEST(Heads, PageKeysGoThroughTheHeads) {
   UiDriver ui;
-  ui.click(head(6));
-  ui.key(Key::pageDown);
+  ui.click(head(6)).key(Key::pageDown);
   EXPECT_EQ(ui.scene().cursor.focus, 7);
   ui.key(Key::pageDown);
   EXPECT_EQ(ui.scene().cursor.focus, 0);
@@ -120,8 +118,7 @@ TEST(Focus, TheWheelZoomsAboutThePointer) {
 
 TEST(Focus, DraggingMovesTheCellWithThePointerAndSelectsNothing) {
   UiDriver ui;
-  ui.click(head(1));
-  ui.wheelAt("focus", 0.5f, 0.5f, 5);
+  ui.click(head(1)).wheelAt("focus", 0.5f, 0.5f, 5);
   const app::Camera before = ui.heads().camera;
   const Scene scene = ui.scene();
   ui.hoverAt("focus", 0.6f, 0.6f);
@@ -140,9 +137,7 @@ TEST(Focus, DraggingMovesTheCellWithThePointerAndSelectsNothing) {
 TEST(Focus, AnotherHeadKeepsTheSameSnapshot) {
   UiDriver ui;
   const app::Snapshot* snapshot = ui.session().snapshot();
-  ui.click(head(4));
-  ui.key(Key::pageDown);
-  ui.key(Key::escape);
+  ui.click(head(4)).key(Key::pageDown).key(Key::escape);
   EXPECT_EQ(ui.session().snapshot(), snapshot);
 }
 
@@ -153,8 +148,7 @@ void expectRepainted(UiDriver& ui, const std::string& list, const std::string& c
   const render::Image before = ui.screenshot();
   const std::size_t sent = uploads(ui);
   const app::Snapshot* snapshot = ui.session().snapshot();
-  ui.choose(list, choice);
-  ui.park();
+  ui.choose(list, choice).park();
   EXPECT_GT(pixelsApart(before, ui.screenshot(), ui.find(head(3))), 200) << list << " " << choice;
   EXPECT_EQ(ui.session().snapshot(), snapshot) << list << " " << choice << " computed something";
   if (sendsTheOtherMatrix) return;

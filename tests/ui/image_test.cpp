@@ -1,18 +1,17 @@
 // What colours, hatches and curves look like, against pictures that were looked at; and that every state of
 // the window has the room it needs.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/platform/ui_state.h"
 #include "tests/support/compare_image.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 
 namespace headscope::test {
 namespace {
 
 using app::Key;
-using ::testing::IsEmpty;
 
 /// The smallest window that is meant to look good.
 class Picture : public testing::Test {
@@ -22,8 +21,7 @@ class Picture : public testing::Test {
     return ui.screenshot(control);
   }
   void expectRoom() {
-    ui.park();
-    ui.wait(1);
+    ui.park().wait(1);
     EXPECT_THAT(flaws(ui), IsEmpty());
   }
   UiDriver ui{1280, 720};
@@ -36,10 +34,7 @@ TEST_F(Picture, OpeningDark) {
 }
 
 TEST_F(Picture, SmallestWindowLight) {
-  ui.resize(640, 400);
-  ui.chord(kCtrl, Key::l);
-  ui.wait(1);
-  ui.park();
+  ui.resize(640, 400).chord(kCtrl, Key::l).wait(1).park();
   EXPECT_TRUE(imagesMatch(ui.screenshot(), "window_smallest"));
 }
 
@@ -59,16 +54,12 @@ TEST_F(Picture, DecodeStep) {
 }
 
 TEST_F(Picture, ScoresDiverging) {
-  ui.choose("quantity", "scores");
-  ui.choose("colormap", "diverging");
-  ui.wait(1);
+  ui.choose("quantity", "scores").choose("colormap", "diverging").wait(1);
   EXPECT_TRUE(imagesMatch(image("head.6"), "head_scores"));
 }
 
 TEST_F(Picture, EmptyTextHasRoom) {
-  ui.replaceText("text", "");
-  ui.clickAway();
-  ui.wait(1);
+  ui.replaceText("text", "").clickAway().wait(1);
   EXPECT_TRUE(ui.has("empty.input.sample"));
   expectRoom();
 }
@@ -83,37 +74,29 @@ TEST_F(Picture, AnErrorHasRoom) {
 
 TEST_F(Picture, SixtyFourHeadsHaveRoom) {
   ui.typeValue("model_dim", "2048");  // at 256 a head of 4 dimensions could not hold what is planted
-  ui.dragTo("heads", 1.2f);
-  ui.wait(1);
+  ui.dragTo("heads", 1.2f).wait(1);
   ASSERT_EQ(ui.snapshot().config.heads, 64);
   ASSERT_FALSE(ui.snapshot().error.has_value());
-  ui.park();
-  ui.wait(1);
+  ui.park().wait(1);
   EXPECT_THAT(overlaps(ui), IsEmpty());
   EXPECT_THAT(cutOff(ui), IsEmpty());
 }
 
 TEST_F(Picture, PresentingOneHeadHasRoom) {
-  ui.key(Key::p);
-  ui.key(Key::right);
+  ui.key(Key::p).key(Key::right);
   expectRoom();
 }
 
 TEST_F(Picture, LayersOfAMask) {
   ui.click("page.mask");
   ui.replaceText("expression", "causal & (window(4) | sinks(1)) & heads(even): !window(1)");
-  ui.clickAway();
-  ui.click("layer.1");
-  ui.wait(1);
+  ui.clickAway().click("layer.1").wait(1);
   EXPECT_TRUE(imagesMatch(image("mask_map"), "mask_layers"));
   expectRoom();
 }
 
 TEST_F(Picture, TheMaskGalleryHasRoom) {
-  ui.click("page.mask");
-  ui.click("add_pattern");
-  ui.wait(1);
-  ui.park();
+  ui.click("page.mask").click("add_pattern").wait(1).park();
   std::vector<ImRect> patterns;  // without scrolling
   for (const auto& [name, rect] : app::uiState().tracks)
     if (name.starts_with("gallery.")) patterns.push_back(rect);
@@ -123,25 +106,15 @@ TEST_F(Picture, TheMaskGalleryHasRoom) {
 }
 
 TEST_F(Picture, TwoMasksHaveRoom) {
-  ui.click("page.mask");
-  ui.click("studio_view.compare");
-  ui.click("make_other");
-  ui.replaceText("expression", "window(3)");
-  ui.clickAway();
-  ui.click("strip.5");
+  ui.click("page.mask").click("studio_view.compare").click("make_other");
+  ui.replaceText("expression", "window(3)").clickAway().click("strip.5");
   expectRoom();
 }
 
 TEST_F(Picture, TwoMasksByWipe) {
-  ui.chord(kCtrl, Key::l);
-  ui.click("page.mask");
-  ui.click("studio_view.compare");
-  ui.click("make_other");
-  ui.replaceText("expression", "window(3)");
-  ui.clickAway();
-  ui.click("compare_how.wipe");
-  ui.click("compare_what.masks");
-  ui.wait(1);
+  ui.chord(kCtrl, Key::l).click("page.mask").click("studio_view.compare").click("make_other");
+  ui.replaceText("expression", "window(3)").clickAway().click("compare_how.wipe");
+  ui.click("compare_what.masks").wait(1);
   EXPECT_TRUE(imagesMatch(image("a_map"), "mask_wipe"));
   expectRoom();
 }

@@ -30,10 +30,8 @@ class Keyboard : public testing::Test {
  protected:
   /// Without waiting for what is computed.
   void tab(bool back = false) {
-    ui.pushKey(Key::tab, {.shift = back}, true);
-    ui.pushKey(Key::tab, {.shift = back}, false);
-    ui.pushKey(Key::none, {}, false);
-    ui.frames(4);
+    ui.pushKey(Key::tab, {.shift = back}, true).pushKey(Key::tab, {.shift = back}, false);
+    ui.pushKey(Key::none, {}, false).frames(4);
   }
   /// Tab until the keyboard is on the control of that name, whose middle is the control's.
   bool tabTo(const std::string& name) {
@@ -65,7 +63,6 @@ TEST_F(Keyboard, TabReachesEveryControlOfEveryViewAndShowsWhereItIs) {
     SCOPED_TRACE(view.name);
     ui.session().setScene(withView(app::openingScene(), view));
     focus().release();
-    ui.draw();
     ui.park();
     std::map<ImGuiID, std::string> drawn;
     for (const TabStop& control : focus().reachable()) drawn[control.id] = nameOf(control);
@@ -110,17 +107,13 @@ TEST_F(Keyboard, ArrowsTurnASliderAndEnterTypesItsValue) {
   ui.key(Key::right);
   EXPECT_GT(ui.scene().setup.model.kvHeads, heads);
   EXPECT_EQ(ui.scene().cursor.focus, -1) << "no head is walked to meanwhile";
-  ui.key(Key::enter);
-  ui.chord(kCtrl, Key::a);
-  ui.type("1");
-  ui.key(Key::enter);
+  ui.key(Key::enter).chord(kCtrl, Key::a).type("1").key(Key::enter);
   EXPECT_EQ(ui.scene().setup.model.kvHeads, 1);
 }
 
 TEST_F(Keyboard, ATextBoxTakesWhatIsTypedAndTabLeavesIt) {
   ASSERT_TRUE(tabTo("text"));
-  ui.frames(3);
-  ui.type(" x1");
+  ui.frames(3).type(" x1");
   EXPECT_EQ(*ui.scene().setup.input.text, *app::openingScene().setup.input.text + " x1") << "at its end";
   tab();
   ui.key(static_cast<Key>('D'));
@@ -131,8 +124,7 @@ TEST_F(Keyboard, ArrowsWalkTheCellsOfAPictureAndOnToTheNext) {
   ASSERT_TRUE(tabTo("head.0"));
   ui.frames(3);
   EXPECT_EQ(ui.view().hover, (app::Crosshair{0, 0, 0}));
-  ui.key(Key::down);
-  ui.key(Key::right);
+  ui.key(Key::down).key(Key::right);
   EXPECT_EQ(ui.view().hover, (app::Crosshair{0, 1, 1}));
   const ImGuiID first = focus().control()->id;
   for (int i = 0; i < 40 && focus().control()->id == first; ++i) ui.key(Key::right);
@@ -145,13 +137,9 @@ TEST_F(Keyboard, AListOpensIsWalkedAndGivesTheKeyboardBack) {
   ASSERT_TRUE(tabTo("colormap"));
   const ImGuiID box = focus().control()->id;
   const render::Colormap before = ui.scene().look.colormap;
-  ui.key(Key::enter);
-  ui.frames(4);
+  ui.key(Key::enter).frames(4);
   ASSERT_TRUE(ui.has("colormap.magma"));
-  ui.key(Key::down);
-  ui.key(Key::down);
-  ui.key(Key::enter);
-  ui.frames(4);
+  ui.key(Key::down).key(Key::down).key(Key::enter).frames(4);
   EXPECT_NE(ui.scene().look.colormap, before);
   ASSERT_NE(focus().control(), nullptr);
   EXPECT_EQ(focus().control()->id, box);

@@ -1,11 +1,11 @@
 // Documents as large as they may be: no frame waits for them.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/pages/common/page.h"
 #include "app/widgets/text/long_text.h"
 #include "tests/support/allocations.h"
+#include "tests/support/matchers.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -13,7 +13,6 @@ namespace {
 
 using app::Key;
 using app::Scene;
-using ::testing::HasSubstr;
 
 /// What a frame of a scene costs once it stands still.
 struct FrameCost {
@@ -21,9 +20,7 @@ struct FrameCost {
   std::uint64_t bytes = 0;  ///< asked for
 };
 FrameCost frameCost(UiDriver& ui, const Scene& scene) {
-  ui.session().setScene(scene);
-  ui.draw();
-  ui.wait(1);
+  ui.show(scene).wait(1);
   const std::uint64_t before = allocatedBytes();
   ui.frames(1);
   return {ImGui::GetDrawData()->TotalVtxCount, allocatedBytes() - before};
@@ -74,29 +71,22 @@ TEST(LargeDocuments, FramesDrawAndCopyNoMoreForLongTexts) {
 
 TEST(LargeDocuments, ALongTextIsShownAndCanBeCleared) {
   UiDriver ui;
-  ui.session().setScene(withText(app::kMaxEditedBytes + 5, "word "));
-  ui.draw();
+  ui.show(withText(app::kMaxEditedBytes + 5, "word "));
   ASSERT_TRUE(ui.has("text.clear"));
   const std::string before = ui.scene().setup.input.text;
-  ui.click("text");
-  ui.type("more");
+  ui.click("text").type("more");
   EXPECT_EQ(ui.scene().setup.input.text, before) << "it can't be edited";
   ui.click("text.clear");
   EXPECT_EQ(ui.scene().setup.input.text, "");
-  ui.click("text");
-  ui.type("anew");
+  ui.click("text").type("anew");
   EXPECT_EQ(ui.scene().setup.input.text, "anew");
-  ui.clickAway();
-  ui.wait(1);
-  ui.chord(kCtrl, Key::z);
-  ui.chord(kCtrl, Key::z);
+  ui.clickAway().wait(1).chord(kCtrl, Key::z).chord(kCtrl, Key::z);
   EXPECT_EQ(ui.scene().setup.input.text, before);
 }
 
 TEST(LargeDocuments, WhatIsTooMuchIsNotPasted) {
   UiDriver ui;
-  ui.click("text");
-  ui.chord(kCtrl, Key::a);
+  ui.click("text").chord(kCtrl, Key::a);
   ImGui::SetClipboardText(std::string(app::kMaxTextBytes + 1, 'a').c_str());
   const std::string before = ui.scene().setup.input.text;
   ui.chord(kCtrl, Key::v);
@@ -114,8 +104,7 @@ TEST(LargeDocuments, WhatIsTooMuchIsNotPasted) {
 
 TEST(LargeDocuments, AWordWithoutAnEndIsASentence) {
   UiDriver ui;
-  ui.session().setScene(withText(20'000, "letters"));
-  ui.draw();
+  ui.show(withText(20'000, "letters"));
   ASSERT_TRUE(ui.snapshot().error.has_value());
   EXPECT_THAT(ui.snapshot().error->message, HasSubstr("Token 0 of line 1 has 19999 bytes"));
 }

@@ -5,6 +5,7 @@
 
 #include "app/scene/models/open_model.h"
 #include "app/scene/scene_json.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/ui/lessons_support.h"
 
@@ -13,7 +14,6 @@ namespace {
 
 using app::Key;
 using app::Scene;
-using testing::HasSubstr;
 
 /// A page that nobody sees, with a file that takes as long as the test says.
 class SlowDisk : public app::Page {
@@ -57,10 +57,7 @@ class LateFiles : public testing::Test {
   LateFiles() {
     ui.draw();
     // The list of lessons is there before anything is asked for.
-    ui.key(static_cast<Key>('8'));
-    ui.draw();
-    ui.key(static_cast<Key>('1'));
-    ui.draw();
+    ui.key(static_cast<Key>('8')).key(static_cast<Key>('1'));
   }
 
   SlowDisk& disk() { return ui.session().page<SlowDisk>(); }
@@ -68,9 +65,7 @@ class LateFiles : public testing::Test {
   const Scene& own() { return ui.session().document().scene(); }
   /// Without waiting for files: the disk may be held.
   void press(Key key, app::Mods mods = {}) {
-    ui.pushKey(key, mods, true);
-    ui.pushKey(key, mods, false);
-    ui.frames(3);
+    ui.pushKey(key, mods, true).pushKey(key, mods, false).frames(3);
   }
   void ask(const std::string& action) {
     ui.view().request(action);
@@ -188,8 +183,7 @@ TEST_F(LateFiles, WhatASaveWroteIsSavedAndNothingElse) {
   app::Scene stored = app::openingScene();
   ASSERT_TRUE(app::writeScene(folder / "mine.json", stored).ok());
   drop((folder / "mine.json").string());
-  ui.draw();
-  ui.click("bias");
+  ui.draw().click("bias");
   disk().hold();
   press(static_cast<Key>('S'), kCtrl);
   ASSERT_NO_FATAL_FAILURE(openLesson());

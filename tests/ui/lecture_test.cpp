@@ -32,14 +32,10 @@ constexpr Key digit(char at) {
 class Lecture : public testing::Test {
  protected:
   void openLearned() {
-    ui.view().request("model.learned");
-    ui.draw();
+    ui.request("model.learned");
     ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
   }
-  void go(char page) {
-    ui.key(digit(page));
-    ui.draw();
-  }
+  void go(char page) { ui.key(digit(page)); }
   Index layer() { return ui.scene().setup.subject.layer; }
   Index head() { return ui.scene().cursor.cell.head; }
   app::Scene& edit() { return ui.session().scene(); }
@@ -55,12 +51,9 @@ class Lecture : public testing::Test {
   }
   /// Asks for it by Ctrl+K, its name and Enter.
   void ask(const std::string& name) {
-    ui.chord(kCtrl, Key::k);
-    ui.type(name);
-    ui.frames(2);
+    ui.chord(kCtrl, Key::k).type(name).frames(2);
     EXPECT_TRUE(ui.has("palette." + name)) << name;
     ui.key(Key::enter);
-    ui.draw();
     EXPECT_EQ(ui.dialog(), "") << name;
   }
 
@@ -69,11 +62,7 @@ class Lecture : public testing::Test {
 
 TEST_F(Lecture, TheLayerAndHeadOfModelAreThoseOfEveryPage) {
   openLearned();
-  ui.park();
-  ui.key(Key::down);
-  ui.key(Key::right);
-  ui.key(Key::right);
-  ui.draw();
+  ui.park().key(Key::down).key(Key::right).key(Key::right);
   ASSERT_EQ(ui.scene().cursor.model.layer, 1);
   const Index chosen = head();
   for (const char page : {'3', '1', '2', '4', '7'}) {
@@ -88,8 +77,7 @@ TEST_F(Lecture, TheLayerAndHeadOfModelAreThoseOfEveryPage) {
 
 TEST_F(Lecture, HeadsOnThePointersWayToATabAreNotChosen) {
   openLearned();
-  ui.hover("model.1.2");
-  ui.wait(0.5);
+  ui.hover("model.1.2").wait(0.5);
   ASSERT_EQ(head(), 2);
   // Straight up, over the same head of the layer above.
   const ImRect tile = ui.find("model.1.2");
@@ -101,7 +89,6 @@ TEST_F(Lecture, HeadsOnThePointersWayToATabAreNotChosen) {
     ui.frames(1);
   }
   ui.click("page.map");
-  ui.draw();
   EXPECT_EQ(layer(), 1);
   EXPECT_EQ(head(), 2);
 }
@@ -120,7 +107,6 @@ TEST_F(Lecture, TheHeadThatIsLargeIsTheOneThatWasChosenElsewhere) {
   ASSERT_EQ(ui.scene().cursor.focus, 2);
   go('3');
   ui.click("map.head.5");
-  ui.draw();
   go('1');
   EXPECT_EQ(ui.scene().cursor.focus, 5);
   EXPECT_EQ(head(), 5);
@@ -129,25 +115,18 @@ TEST_F(Lecture, TheHeadThatIsLargeIsTheOneThatWasChosenElsewhere) {
 TEST_F(Lecture, LookingAtAnotherLayerIsNoEditButOfEditsOnOneLayer) {
   openLearned();
   const std::size_t steps = ui.session().document().undoSteps();
-  ui.park();
-  ui.key(Key::down);
-  ui.draw();
+  ui.park().key(Key::down);
   go('1');
   EXPECT_EQ(layer(), 1);
   EXPECT_EQ(ui.session().document().undoSteps(), steps);
   // Undo takes an edit back and leaves the person where they look.
-  ui.click("window");
-  ui.typeValue("model.layer", "2");
-  ui.chord(kCtrl, Key::z);
-  ui.draw();
+  ui.click("window").typeValue("model.layer", "2").chord(kCtrl, Key::z);
   EXPECT_TRUE(ui.scene().setup.mask.layers.empty());
   EXPECT_EQ(layer(), 2);
   // What acts on one layer alone stays on it while Model looks further down.
   edit().setup.subject.scope = app::EditScope::one;
   go('6');
-  ui.park();
-  ui.key(Key::down);
-  ui.draw();
+  ui.park().key(Key::down);
   EXPECT_EQ(ui.scene().cursor.model.layer, 3);
   EXPECT_EQ(layer(), 2);
 }
@@ -155,8 +134,7 @@ TEST_F(Lecture, LookingAtAnotherLayerIsNoEditButOfEditsOnOneLayer) {
 TEST_F(Lecture, WordsOutsideTheVocabularyAreNamedWithWhatIsInIt) {
   openLearned();
   EXPECT_FALSE(ui.has("words.unknown")) << "the opening sentence is made of its words";
-  ui.replaceText("text", "backfield zebra was happy");
-  ui.clickAway();
+  ui.replaceText("text", "backfield zebra was happy").clickAway();
   for (const char page : {'6', '1', '4', '3'}) {
     go(page);
     EXPECT_TRUE(ui.has("words.unknown")) << page;
@@ -167,11 +145,7 @@ TEST_F(Lecture, WordsOutsideTheVocabularyAreNamedWithWhatIsInIt) {
   ASSERT_EQ(ui.dialog(), "words");
   ui.click("word.dog");
   EXPECT_EQ(*ui.scene().setup.input.text, "backfield zebra was happy dog");
-  ui.key(Key::escape);
-  ui.click("words.examples");
-  ui.frames(2);
-  ui.click("menu.model.example.got");
-  ui.draw();
+  ui.key(Key::escape).click("words.examples").frames(2).click("menu.model.example.got");
   EXPECT_THAT(*ui.scene().setup.input.text, HasSubstr("gave the key to"));
   EXPECT_FALSE(ui.has("words.unknown"));
   EXPECT_EQ(layer(), ui.scene().cursor.model.layer);
@@ -194,12 +168,9 @@ TEST_F(Lecture, ActionsGoToTheTabsOfAllPages) {
 }
 
 TEST_F(Lecture, ActionsReadASentenceAndTheExampleTexts) {
-  ui.chord(kCtrl, Key::k);
-  ui.type("the cat sat");
-  ui.frames(2);
+  ui.chord(kCtrl, Key::k).type("the cat sat").frames(2);
   ui.find("palette.Read “the cat sat”");
   ui.key(Key::enter);
-  ui.draw();
   EXPECT_EQ(*ui.scene().setup.input.text, "the cat sat");
   ui.chord(kCtrl, Key::z);
   EXPECT_NE(*ui.scene().setup.input.text, "the cat sat");
@@ -244,7 +215,6 @@ TEST_F(Lecture, ActionsChooseTheKindOfAttentionOrSayWhyNot) {
 
 TEST_F(Lecture, NearlyNothingIsLeftBlankInCells) {
   ui.click("head.0");
-  ui.draw();
   EXPECT_THAT(texts(), Each(Not(AnyOf(Eq(".00"), Eq(".000")))));
   openLearned();
   EXPECT_THAT(texts(), Each(Not(AnyOf(Eq(".00"), Eq(".000")))));
@@ -291,11 +261,7 @@ TEST_F(Lecture, SixtyFourPresentedHeadsAreAllNamed) {
 
 TEST_F(Lecture, TheMapSaysOfItsPictureWhatItSaysOfAPixel) {
   go('3');
-  ui.click("map.source.generated");
-  ui.draw();
-  ui.wheelAt("map", 0.5f, 0.5f, 8);
-  ui.hoverAt("map", 0.4f, 0.6f);
-  ui.draw();
+  ui.click("map.source.generated").wheelAt("map", 0.5f, 0.5f, 8).hoverAt("map", 0.4f, 0.6f);
   std::vector<std::string> said;
   for (const std::string& text : texts())
     if (const std::size_t at = text.find("largest of "); at != std::string::npos)
@@ -308,7 +274,6 @@ TEST_F(Lecture, PagingSaysNothingOfTheTextsCache) {
   go('4');
   edit().cursor.cacheView = app::CacheView::paging;
   ui.key(Key::p);
-  ui.draw();
   for (const app::CaptionPart& part : ui.session().page<app::CachePage>().caption(ui.scene()))
     EXPECT_THAT(part.text, Not(HasSubstr("MHA")));
 }
@@ -319,12 +284,9 @@ TEST_F(Lecture, AnEmptyCacheOfOneKvHeadIsReadable) {
     go('4');
     edit().setup.model.kvHeads = 1;
     edit().setup.weights.source = app::WeightSource::random;
-    ui.draw();
-    ui.key(Key::home);
-    ui.draw();
+    ui.draw().key(Key::home);
     EXPECT_THAT(overlaps(ui), IsEmpty());
     ui.key(Key::end);
-    ui.draw();
     EXPECT_TRUE(ui.has("void.0"));
   }
 }
@@ -332,8 +294,7 @@ TEST_F(Lecture, AnEmptyCacheOfOneKvHeadIsReadable) {
 TEST_F(Lecture, WhatAFactorIsStandsBesideTheFactorsAndNotOverThem) {
   go('5');
   for (const std::string& factor : ui.names("factor.")) {
-    ui.hover(factor);
-    ui.frames(2);
+    ui.hover(factor).frames(2);
     const ImRect tip = ui.find("tooltip");
     for (const std::string& other : ui.names("factor.")) {
       ImRect rect = ui.find(other);
@@ -344,8 +305,7 @@ TEST_F(Lecture, WhatAFactorIsStandsBesideTheFactorsAndNotOverThem) {
 }
 
 TEST_F(Lecture, TheMasksFormulaSaysWhatItsLettersAre) {
-  ui.replaceText("text", "we go\nwe go far away");
-  ui.clickAway();
+  ui.replaceText("text", "we go\nwe go far away").clickAway();
   go('2');
   ui.view().drawer = true;
   ui.draw();
@@ -357,10 +317,8 @@ TEST_F(Lecture, TheMasksFormulaSaysWhatItsLettersAre) {
 
 TEST_F(Lecture, ASceneWithoutAFileLooksLikeNoPage) {
   ui.resize(1920, 1080);
-  ui.draw();
   EXPECT_THAT(texts(), Each(Not(HasSubstr("untitled"))));
   ui.click("bias");
-  ui.draw();
   EXPECT_THAT(texts(), Contains(HasSubstr("not saved")));
 }
 

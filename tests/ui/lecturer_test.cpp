@@ -26,9 +26,7 @@ TEST(GivingWay, ADraggedModelDimNeverBlanksThePage) {
 
 TEST(GivingWay, HeadsFollowASmallModelDimAndComeBack) {
   UiDriver ui;
-  ui.click("weights.random");
-  ui.typeValue("heads", "32");
-  ui.dragTo("model_dim", -1);
+  ui.click("weights.random").typeValue("heads", "32").dragTo("model_dim", -1);
   EXPECT_EQ(ui.scene().setup.model.modelDim, 1);
   EXPECT_EQ(ui.scene().setup.model.heads, 1);
   EXPECT_TRUE(ui.view().hasGivenWay("heads"));
@@ -46,20 +44,15 @@ TEST(GivingWay, TheKindSurvivesADragToOneHeadAndBack) {
   ASSERT_EQ(ui.scene().setup.model.heads, 1);
   ui.typeValue("heads", "8");
   EXPECT_EQ(ui.scene().setup.model.kvHeads, 2) << "GQA stays GQA";
-  ui.click("kind.mqa");
-  ui.dragTo("heads", 1.5f);
+  ui.click("kind.mqa").dragTo("heads", 1.5f);
   EXPECT_EQ(ui.scene().setup.model.kvHeads, 1);
-  ui.click("kind.mha");
-  ui.typeValue("heads", "1");
-  ui.typeValue("heads", "16");
+  ui.click("kind.mha").typeValue("heads", "1").typeValue("heads", "16");
   EXPECT_EQ(ui.scene().setup.model.kvHeads, 16);
 }
 
 TEST(GivingWay, PlantedHeadsMakeRoomForThemselves) {
   UiDriver ui;
-  ui.click("weights.random");
-  ui.typeValue("model_dim", "8");
-  ui.click("weights.planted");
+  ui.click("weights.random").typeValue("model_dim", "8").click("weights.planted");
   EXPECT_GE(ui.scene().setup.model.modelDim, 16);
   EXPECT_TRUE(ui.view().hasGivenWay("model_dim"));
   EXPECT_FALSE(ui.snapshot().error.has_value());
@@ -68,13 +61,11 @@ TEST(GivingWay, PlantedHeadsMakeRoomForThemselves) {
 /// The knob of a value stands where it stood, whatever another slider says can be reached.
 TEST(Scale, StaysWhateverOtherSlidersSay) {
   UiDriver ui;
-  ui.typeValue("kv_heads", "4");
-  ui.park();
+  ui.typeValue("kv_heads", "4").park();
   const ImRect track = ui.find("kv_heads.track");
   const render::Image before = ui.screenshot();
   ui.session().scene().setup.model.heads = 16;  // of 16 dimensions each
   ui.session().scene().setup.model.headDim = 16;
-  ui.draw();
   ui.park();
   const ImRect now = ui.find("kv_heads.track");
   const render::Image after = ui.screenshot();
@@ -104,21 +95,16 @@ TEST(Dropout, ShowsProbabilitiesAndWhatBecameOfThemApart) {
 
 TEST(Receipt, MarksTheKeyThatIsPointedAt) {
   UiDriver ui;
-  ui.hover("top.1");
-  ui.frames(2);
+  ui.hover("top.1").frames(2);
   EXPECT_EQ(ui.find("top.lit").Min.y, ui.find("top.1").Min.y);
 }
 
 TEST(Decode, PrefillAndStepFitTheText) {
   UiDriver ui;
-  ui.replaceText("text", "a b c");
-  ui.draw();
-  ui.click("decode.forward");
+  ui.replaceText("text", "a b c").click("decode.forward");
   EXPECT_EQ(ui.scene().cursor.step, 3) << "the prefill of 4 is all there is";
   EXPECT_EQ(ui.scene().setup.prefill, 4) << "what was chosen stays";
-  ui.replaceText("text", "a b c d e f g h");
-  ui.clickAway();
-  ui.dragTo("step", -0.5f);
+  ui.replaceText("text", "a b c d e f g h").clickAway().dragTo("step", -0.5f);
   EXPECT_EQ(ui.scene().cursor.step, 4) << "there is no step before the prefill";
 }
 
@@ -132,14 +118,11 @@ TEST(Decode, AStepBackFromAllTakesOneTokenBack) {
 TEST(Mask, SaysWhichLayerStillHidesTheFuture) {
   UiDriver ui;
   EXPECT_FALSE(ui.has("mask.future"));
-  ui.click("window");
-  ui.click("causal");
-  ui.draw();
+  ui.click("window").click("causal");
   ASSERT_TRUE(ui.snapshot().causal);
   EXPECT_THAT(ui.snapshot().hidesFuture, ElementsAre(HasSubstr("Sliding window")));
   ui.find("mask.future");
   ui.click("window");
-  ui.draw();
   EXPECT_THAT(ui.snapshot().hidesFuture, IsEmpty());
   EXPECT_FALSE(ui.has("mask.future"));
 }
@@ -163,7 +146,6 @@ TEST(Mask, EqualMasksAreOneWhateverTheirTexts) {
 TEST(Cross, StartsWithASampleContextAndWaitsCalmlyWithoutOne) {
   UiDriver ui;
   ui.click("cross");
-  ui.draw();
   EXPECT_EQ(*ui.scene().setup.input.contextText, app::kSampleContext);
   EXPECT_FALSE(ui.snapshot().error.has_value());
   ui.session().scene().setup.input.contextText = "";
@@ -171,7 +153,6 @@ TEST(Cross, StartsWithASampleContextAndWaitsCalmlyWithoutOne) {
   ASSERT_TRUE(ui.snapshot().error.has_value());
   EXPECT_TRUE(ui.snapshot().error->waits);
   ui.click("empty.input.sample_context");
-  ui.draw();
   EXPECT_FALSE(ui.snapshot().error.has_value());
 }
 
@@ -244,7 +225,6 @@ TEST(TopBar, EachPageIsATabOrInTheMenu) {
 TEST(Drawer, PushesTheHeadsWhereThereIsRoom) {
   UiDriver ui(1280, 720);
   ui.click("bar.receipt");
-  ui.draw();
   const ImRect receipt = ui.find("bars.q");
   for (const std::string& head : ui.names("head.")) EXPECT_LE(ui.find(head).Max.x, receipt.Min.x) << head;
 }
@@ -253,7 +233,6 @@ TEST(Presenting, TypeIsReadFromTheLastRow) {
   for (const auto& [width, height] : {std::pair(1280, 720), {1920, 1080}, {3840, 2160}}) {
     UiDriver ui(width, height);
     ui.key(Key::p);
-    ui.draw();
     for (ImFont* font : {ui.view().fonts->small, ui.view().fonts->monoSmall, ui.view().fonts->text})
       EXPECT_GE(app::lineHeight(font), 20.0f * static_cast<float>(height) / 720) << height;
     EXPECT_THAT(ui.names("bar."), IsEmpty());
@@ -264,16 +243,14 @@ TEST(Presenting, TypeIsReadFromTheLastRow) {
 
 TEST(Presenting, ArrowsWalkThroughHeadsAndStepsOfTheDecode) {
   UiDriver ui(1280, 720);
-  ui.key(Key::p);
-  ui.key(Key::right);
+  ui.key(Key::p).key(Key::right);
   EXPECT_EQ(ui.scene().cursor.focus, 0);
   ui.key(Key::right);
   EXPECT_EQ(ui.scene().cursor.focus, 1);
   EXPECT_TRUE(ui.has("bars.output")) << "one head with its receipt";
   ui.key(Key::pageUp);
   EXPECT_EQ(ui.scene().cursor.focus, 0);
-  ui.key(Key::escape);
-  ui.key(static_cast<Key>('D'));
+  ui.key(Key::escape).key(static_cast<Key>('D'));
   const Index step = ui.scene().cursor.step;
   ui.key(Key::right);
   EXPECT_EQ(ui.scene().cursor.step, step + 1);
@@ -284,11 +261,9 @@ TEST(Presenting, ArrowsWalkThroughHeadsAndStepsOfTheDecode) {
 TEST(Presenting, TheMaskFoldsItsToolsAwayAndWalksThroughTheHeads) {
   UiDriver ui(1280, 720);
   ui.click("page.mask");
-  ui.draw();
   const float before = ui.find("mask_map").GetHeight();
   ASSERT_FALSE(ui.names("tool.").empty());
   ui.key(Key::p);
-  ui.draw();
   EXPECT_THAT(ui.names("tool."), IsEmpty());
   EXPECT_THAT(ui.names("cursor.studio.view."), IsEmpty());
   EXPECT_THAT(ui.names("layer."), IsEmpty());
@@ -308,10 +283,8 @@ TEST(Presenting, TheMaskFoldsItsToolsAwayAndWalksThroughTheHeads) {
 TEST(Presenting, TheMapFillsTheWindow) {
   UiDriver ui(1280, 720);
   ui.key(static_cast<Key>('3'));
-  ui.draw();
   const float before = ui.find("map").GetWidth();
   ui.key(Key::p);
-  ui.draw();
   EXPECT_THAT(ui.names("map.head."), IsEmpty());
   EXPECT_TRUE(ui.has("caption"));
   EXPECT_GT(ui.find("map").GetWidth(), before);

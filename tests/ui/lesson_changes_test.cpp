@@ -2,7 +2,6 @@
 // waits.
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,6 +10,7 @@
 
 #include "app/platform/ui_state.h"
 #include "tests/support/compare_image.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/ui/lessons_support.h"
@@ -19,14 +19,9 @@ namespace headscope::test {
 namespace {
 
 using app::Key;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 TEST_F(Lessons, OnesOwnSceneWaitsUntouched) {
-  ui.key(static_cast<Key>('1'));
-  ui.replaceText("text", "my own words");
-  ui.clickAway();
-  ui.draw();
+  ui.key(static_cast<Key>('1')).replaceText("text", "my own words").clickAway();
   const app::Setup mine = own().setup;
   ui.key(static_cast<Key>('8'));
   open("sinks");
@@ -34,11 +29,9 @@ TEST_F(Lessons, OnesOwnSceneWaitsUntouched) {
   EXPECT_NE(ui.scene().setup, mine) << "the lesson's is on the stage";
   EXPECT_EQ(own().setup, mine);
   ui.key(static_cast<Key>('1'));
-  ui.draw();
   EXPECT_EQ(ui.scene().setup, mine);
   EXPECT_EQ(ui.sequence().queries.size(), 3u);
   ui.key(static_cast<Key>('8'));
-  ui.draw();
   ASSERT_TRUE(page().lesson) << "and the lesson goes on where it was";
   EXPECT_EQ(page().lesson->id, "sinks");
 }
@@ -51,7 +44,6 @@ TEST_F(Lessons, WhatIsMovedComesBackWithEscape) {
   EXPECT_TRUE(page().changed);
   EXPECT_TRUE(ui.has("lesson.restore"));
   ui.key(Key::escape);
-  ui.draw();
   EXPECT_FALSE(page().changed);
   EXPECT_EQ(ui.sceneText(), written);
 }
@@ -60,12 +52,9 @@ TEST_F(Lessons, UndoBringsBackWhatEscapeTookFromTheStage) {
   open("sinks");
   const std::string written = ui.sceneText();
   ui.session().scene().setup.model.sharpness = 0.5f;
-  ui.draw();
-  ui.key(Key::escape);
-  ui.draw();
+  ui.draw().key(Key::escape);
   ASSERT_EQ(ui.sceneText(), written);
   ui.chord(kCtrl, Key::z);
-  ui.draw();
   EXPECT_EQ(ui.scene().setup.model.sharpness, 0.5f);
   EXPECT_TRUE(page().changed);
 }
@@ -81,17 +70,14 @@ TEST_F(Lessons, WhatIsMovedComesBackWithItsStep) {
   EXPECT_THAT(ui.view().messages.notice, testing::HasSubstr("kept in step 1 of"));
   back();
   EXPECT_TRUE(isAsMoved());
-  ui.view().request("lesson.list");
-  ui.draw();
+  ui.request("lesson.list");
   ASSERT_FALSE(page().lesson);
   open("why_scale");
   open("sinks");
   EXPECT_TRUE(isAsMoved()) << "also after another lesson";
   ui.chord(kCtrl, Key::z);
-  ui.draw();
   EXPECT_EQ(ui.sceneText(), written) << "with its undo";
   ui.chord(kCtrlShift, Key::z);
-  ui.draw();
   EXPECT_TRUE(isAsMoved());
 }
 
@@ -113,11 +99,9 @@ TEST_F(Lessons, TheSceneCanBeTakenAlongAndUndoGivesOnesOwnBack) {
   const app::Setup lessons = ui.scene().setup;
   ASSERT_NE(lessons, mine);
   ui.key(Key::enter, {.shift = true});
-  ui.draw();
   EXPECT_EQ(own().cursor.page, "heads");
   EXPECT_EQ(ui.scene().setup, lessons);
   ui.chord(kCtrl, Key::z);
-  ui.draw();
   EXPECT_EQ(ui.scene().setup, mine);
 }
 

@@ -1,16 +1,14 @@
 // Every step of every lesson at the sizes that are promised, alone and in a hall.
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/ui/lessons_support.h"
 
 namespace headscope::test {
 namespace {
-
-using ::testing::IsEmpty;
 
 /// Every step at the sizes that are promised: nothing lies over anything, and what the words point at is
 /// there.
@@ -54,8 +52,7 @@ class LessonSteps : public Lessons, public testing::WithParamInterface<std::pair
         open(entry.lesson->id, step);
         for (int beat = 0;; ++beat) {
           SCOPED_TRACE(fmt::format("{}, step {}, beat {}", entry.lesson->id, step, beat));
-          ui.park();
-          ui.frames(3);
+          ui.park().frames(3);
           check();
           if (!page().asking()) break;
           next();

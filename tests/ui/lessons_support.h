@@ -17,7 +17,6 @@ class Lessons : public testing::Test {
  protected:
   explicit Lessons(int width = 1920, int height = 1080) : ui(width, height) {
     ui.key(static_cast<app::Key>('8'));
-    ui.draw();
   }
 
   const app::LessonsState& page() { return ui.session().page<app::LessonsPage>().state(); }
@@ -28,18 +27,11 @@ class Lessons : public testing::Test {
     app::Scene scene = own();
     scene.cursor.page = "lessons";
     scene.cursor.lesson = {id, step, -1, false};
-    ui.session().setScene(scene);
-    ui.draw();
+    ui.show(scene);
     ASSERT_TRUE(page().lesson) << id;
   }
-  void next() {
-    ui.key(app::Key::pageDown);
-    ui.draw();
-  }
-  void back() {
-    ui.key(app::Key::pageUp);
-    ui.draw();
-  }
+  void next() { ui.key(app::Key::pageDown); }
+  void back() { ui.key(app::Key::pageUp); }
   app::Index right() {
     const auto& options = page().study->options;
     const auto found =

@@ -2,7 +2,6 @@
 // own.
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,6 +10,7 @@
 
 #include "app/platform/ui_state.h"
 #include "tests/support/compare_image.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/ui/lessons_support.h"
@@ -19,8 +19,6 @@ namespace headscope::test {
 namespace {
 
 using app::Key;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 TEST_F(Lessons, TheListShowsAllWithComputedPictures) {
   ASSERT_TRUE(page().library);
@@ -40,18 +38,14 @@ TEST_F(Lessons, TheListShowsAllWithComputedPictures) {
 
 TEST_F(Lessons, ACardOpensItsLessonAndEscapeGoesBack) {
   ui.click("lesson.card.sinks");
-  ui.draw();
   ASSERT_TRUE(page().lesson);
   EXPECT_EQ(page().lesson->id, "sinks");
   ui.key(Key::escape);
-  ui.draw();
   EXPECT_FALSE(page().lesson);
 }
 
 TEST_F(Lessons, TheSearchNarrowsTheList) {
-  ui.click("lesson.search_box");
-  ui.type("cache");
-  ui.draw();
+  ui.click("lesson.search_box").type("cache");
   EXPECT_TRUE(ui.has("lesson.card.kv_cache"));
   EXPECT_FALSE(ui.has("lesson.card.scaled_attention"));
 }
@@ -80,7 +74,6 @@ TEST_F(Lessons, AGuessShowsTheComputedAnswerBesideIt) {
   const app::Index truth = right(), wrong = truth == 0 ? 1 : 0;
   const std::string before = ui.textOf(page().stage->scene());
   ui.click("lesson.option." + app::optionLetter(static_cast<std::size_t>(wrong)));
-  ui.draw();
   EXPECT_TRUE(page().answered);
   EXPECT_EQ(page().guess, wrong);
   EXPECT_NE(ui.textOf(page().stage->scene()), before) << "the answer changes what is on the stage";
@@ -106,31 +99,22 @@ TEST_F(Lessons, EveryQuestionThatWasGuessedWrongCanBeAskedAgain) {
     const app::Index guess = right() == 0 ? 1 : 0;
     wrong.emplace_back(id, at().step);
     ui.click("lesson.option." + app::optionLetter(static_cast<std::size_t>(guess)));
-    ui.draw();
   }
   ui.click("lesson.list");
-  ui.draw();
   // In the list's order padding comes first.
   for (const std::size_t line : {std::size_t{1}, std::size_t{0}}) {
-    ui.click("lesson.wrong");
-    ui.frames(2);
+    ui.click("lesson.wrong").frames(2);
     ASSERT_EQ(ui.dialog(), "lesson.wrong");
     ui.click("lesson.again." + std::to_string(line));
-    ui.draw();
     EXPECT_EQ(ui.dialog(), "");
     EXPECT_EQ(at().lesson, wrong[1 - line].first);
     EXPECT_EQ(at().step, wrong[1 - line].second);
     EXPECT_TRUE(page().asking()) << "it asks once more";
     if (line == 0) break;
     ui.key(Key::escape);
-    ui.draw();
   }
   ui.click("lesson.option." + app::optionLetter(static_cast<std::size_t>(right())));
-  ui.draw();
-  ui.click("lesson.list");
-  ui.draw();
-  ui.click("lesson.wrong");
-  ui.draw();
+  ui.click("lesson.list").click("lesson.wrong");
   EXPECT_EQ(at().lesson, "sinks") << "the only one that is left opens at once";
 }
 
@@ -141,8 +125,7 @@ TEST_F(Lessons, OneWholeIsSharedOutBesideThePicture) {
   EXPECT_TRUE(ui.has("lesson.shared.before"));
   EXPECT_FALSE(ui.has("lesson.shared.now")) << "that would give the answer away";
   next();
-  ui.park();
-  ui.frames(3);
+  ui.park().frames(3);
   EXPECT_TRUE(ui.has("lesson.shared.now"));
   app::uiState().watches = true;
   ui.screenshot();
@@ -158,7 +141,6 @@ TEST_F(Lessons, LettersChooseAndMeanWhatTheyMeanElsewhereAfterwards) {
   open("sinks", 1);
   while (!page().asking()) next();
   ui.key(static_cast<Key>('A'));
-  ui.draw();
   EXPECT_EQ(page().guess, 0);
   EXPECT_TRUE(page().answered);
 }
@@ -174,9 +156,7 @@ TEST_F(Lessons, TheSheetOfKeysSaysWhatTheyDoHere) {
 TEST_F(Lessons, InAHallHandsAreCountedFirst) {
   open("sinks", 1);
   while (!page().asking()) next();
-  ui.key(Key::p);
-  ui.key(static_cast<Key>('B'));
-  ui.draw();
+  ui.key(Key::p).key(static_cast<Key>('B'));
   EXPECT_EQ(page().guess, 1);
   EXPECT_TRUE(page().asking()) << "the answer comes with the clicker";
   next();
@@ -216,19 +196,15 @@ TEST_F(SmallLessons, HaveRoomInBothThemes) {
       open(entry.lesson->id, asking - steps.begin());
       if (page().asking()) {
         ui.key(static_cast<Key>('A'));
-        ui.draw();
       }
-      ui.park();
-      ui.wait(0.3);
+      ui.park().wait(0.3);
       EXPECT_THAT(flaws(ui), IsEmpty()) << entry.lesson->id << (light ? ", light" : ", dark");
     }
 }
 
 TEST_F(SmallLessons, TitlesStayWhileTheTextScrolls) {
   open("sinks", 3);
-  ui.key(static_cast<Key>('A'));
-  ui.draw();
-  ui.park();
+  ui.key(static_cast<Key>('A')).park();
   app::uiState().watches = true;
   ui.screenshot();
   std::string seen;
@@ -241,9 +217,7 @@ TEST_F(SmallLessons, TitlesStayWhileTheTextScrolls) {
 
 TEST_F(SmallLessons, PresentingFoldsTheTextToACaption) {
   open("sinks", 1);
-  ui.key(Key::p);
-  ui.draw();
-  ui.park();
+  ui.key(Key::p).park();
   EXPECT_FALSE(ui.has("lesson.list"));
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
@@ -256,7 +230,6 @@ TEST_F(Lessons, OnesOwnOpensWhenItIsDroppedAndIsReadAgainWhenItWasSaved) {
   const auto path = folder.path() / "mine.json";
   std::ofstream(path) << kSmall;
   ui.drop({path.string()});
-  ui.draw();
   ASSERT_TRUE(page().lesson);
   EXPECT_EQ(page().lesson->id, "mine");
   EXPECT_THAT(page().study->text, HasSubstr("0.94"));
@@ -265,9 +238,7 @@ TEST_F(Lessons, OnesOwnOpensWhenItIsDroppedAndIsReadAgainWhenItWasSaved) {
     std::ofstream(path) << text;
     const auto later = std::chrono::seconds(5 * ++writes);
     std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() + later);
-    ui.wait(1.5);
-    ui.draw();
-    ui.wait(0.2);
+    ui.wait(1.5).draw().wait(0.2);
   };
   std::string changed = kSmall;
   changed.replace(changed.find("A weight"), 8, "The weight");
@@ -289,7 +260,6 @@ TEST_F(Lessons, ABrokenOneIsNamedAndTheRestStay) {
   broken.replace(broken.find("W[0]"), 4, "Q[99");
   std::ofstream(path) << broken;
   ui.drop({path.string()});
-  ui.draw();
   EXPECT_FALSE(page().lesson);
   EXPECT_THAT(ui.view().messages.error, HasSubstr("broken.json"));
   EXPECT_EQ(page().library->lessons.size(), 14u);
@@ -306,12 +276,10 @@ TEST_F(Lessons, TheFirstStartOffersTheFirstLessonOnce) {
   EXPECT_TRUE(ui.has("head.0")) << "below the living opening scene";
   EXPECT_THAT(overlaps(ui), IsEmpty());
   ui.click("offer.start");
-  ui.draw();
   ASSERT_TRUE(page().lesson);
   EXPECT_EQ(page().lesson->number, 1);
   EXPECT_EQ(at().step, 0);
   ui.key(static_cast<Key>('1'));
-  ui.draw();
   EXPECT_FALSE(ui.has("offer.start"));
   EXPECT_TRUE(ui.view().preferences.lessonOffered);
   ::unsetenv("XDG_STATE_HOME");
@@ -324,7 +292,6 @@ TEST_F(Lessons, ProgressIsRememberedAndForgottenWhenAsked) {
   open("sinks", 1);
   while (!page().asking()) next();
   ui.key(static_cast<Key>('A'));
-  ui.draw();
   const app::Progress kept = app::readProgress(folder.path() / "headscope");
   EXPECT_EQ(kept, page().progress);
   EXPECT_EQ(kept.last, "sinks");
@@ -333,11 +300,9 @@ TEST_F(Lessons, ProgressIsRememberedAndForgottenWhenAsked) {
   ui.draw();
   const app::Progress inList = page().progress;
   ui.click("lesson.forget");
-  ui.draw();
   EXPECT_EQ(app::readProgress(folder.path() / "headscope"), app::Progress{});
   EXPECT_FALSE(ui.has("lesson.forget"));
   ui.click("lesson.remember");
-  ui.draw();
   EXPECT_EQ(app::readProgress(folder.path() / "headscope"), inList);
   EXPECT_EQ(page().progress, inList);
   EXPECT_TRUE(ui.has("lesson.forget"));

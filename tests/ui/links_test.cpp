@@ -1,18 +1,16 @@
 // Links: copied from the window, opened in it, and what is wrong with some.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/scene/links/link.h"
 #include "app/scene/links/packed_text.h"
+#include "tests/support/matchers.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
 namespace {
 
 using app::Key;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 class Links : public testing::Test {
  protected:
@@ -21,15 +19,10 @@ class Links : public testing::Test {
     const char* clip = ImGui::GetClipboardText();
     return clip ? clip : "";
   }
-  void act(const std::string& action) {
-    ui.view().request(action);
-    ui.draw();
-  }
+  void act(const std::string& action) { ui.request(action); }
   void paste(const std::string& text) {
     ImGui::SetClipboardText(text.c_str());
-    ui.clickAway();
-    ui.chord(kCtrl, Key::v);
-    ui.draw();
+    ui.clickAway().chord(kCtrl, Key::v);
   }
 
   UiDriver ui;

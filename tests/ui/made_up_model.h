@@ -25,9 +25,7 @@ inline attention::test::MadeUpCheckpoint madeUpFolder(const std::string& name) {
 /// std::runtime_error with the window's message where it doesn't open.
 inline void openMadeUp(UiDriver& ui, const attention::test::MadeUpCheckpoint& folder) {
   putFile(folder / "tokenizer.json", attention::test::bytePairJson({"a", "b", "c", "d"}).dump());
-  ui.resize(1920, 1080);
-  ui.drop({folder.path().string()});
-  ui.draw();
+  ui.resize(1920, 1080).drop({folder.path().string()});
   if (!ui.scene().setup.subject.opened) throw std::runtime_error(ui.view().messages.error);
   if (ui.has("text")) ui.replaceText("text", "abcad");
   ui.draw();

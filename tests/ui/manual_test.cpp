@@ -19,10 +19,7 @@ const ManualReader& reader(UiDriver& ui) {
 TEST(ManualReader, f1OpensTheChapterOfEveryPage) {
   UiDriver ui;
   for (const PageRow& page : pageTable()) {
-    ui.key(page.info.shortcut.key);
-    ui.draw();
-    ui.key(Key::f1);
-    ui.draw();
+    ui.key(page.info.shortcut.key).key(Key::f1);
     ASSERT_EQ(ui.dialog(), "manual") << page.info.key;
     EXPECT_EQ(reader(ui).chapter(), page.info.key);
     ui.key(Key::escape);
@@ -33,7 +30,6 @@ TEST(ManualReader, f1OpensTheChapterOfEveryPage) {
 TEST(ManualReader, everyChapterIsDrawnAndListed) {
   UiDriver ui;
   ui.key(Key::f1);
-  ui.draw();
   const auto chapters = ui.names("manual.chapter.");
   EXPECT_GE(chapters.size(), 17u);
   for (const std::string& chapter : chapters) {
@@ -44,9 +40,7 @@ TEST(ManualReader, everyChapterIsDrawnAndListed) {
 
 TEST(ManualReader, aLinkIsFollowedAndBackReturns) {
   UiDriver ui;
-  ui.key(Key::f1);
-  ui.draw();
-  ui.click("manual.link.mask.md");
+  ui.key(Key::f1).click("manual.link.mask.md");
   EXPECT_EQ(reader(ui).chapter(), "mask");
   ui.click("manual.back");
   EXPECT_EQ(reader(ui).chapter(), "heads");
@@ -54,29 +48,19 @@ TEST(ManualReader, aLinkIsFollowedAndBackReturns) {
 
 TEST(ManualReader, theSearchListsSections) {
   UiDriver ui;
-  ui.key(Key::f1);
-  ui.draw();
-  ui.type("block table");
-  ui.draw();
-  ui.click("manual.section.cache.paging");
+  ui.key(Key::f1).type("block table").click("manual.section.cache.paging");
   EXPECT_EQ(reader(ui).chapter(), "cache");
   EXPECT_EQ(reader(ui).heading(), "Paging");
-  ui.click("manual.search");
-  ui.type("zzzz");
-  ui.draw();
+  ui.click("manual.search").type("zzzz");
   EXPECT_TRUE(ui.names("manual.section.").empty());
 }
 
 TEST(ManualReader, isReadWhilePresentingAndInSmallWindows) {
   UiDriver ui(1280, 720);
-  ui.key(Key::p);
-  ui.draw();
-  ui.key(Key::f1);
-  ui.draw();
+  ui.key(Key::p).key(Key::f1);
   EXPECT_EQ(ui.dialog(), "manual");
   for (const auto& [width, height] : {std::pair{640, 400}, {320, 240}, {3840, 2160}}) {
     ui.resize(width, height);
-    ui.draw();
     EXPECT_EQ(reader(ui).chapter(), "heads");
   }
 }

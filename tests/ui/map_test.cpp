@@ -18,10 +18,7 @@ using attention::Index;
 
 class MapOnScreen : public testing::Test {
  protected:
-  MapOnScreen() {
-    ui.key(static_cast<Key>('3'));
-    ui.draw();
-  }
+  MapOnScreen() { ui.key(static_cast<Key>('3')); }
   /// A generated text, long enough to have levels and short enough to be quick.
   void generate(Index tokens = 1536) {
     ui.session().scene().map.source = MapSource::generated;
@@ -82,9 +79,7 @@ TEST_F(MapOnScreen, DrawsLargeWindowsInStepsOfAPixelOnceExact) {
 
 TEST_F(MapOnScreen, ShowsAGeneratedTextAndUndoTakesItBack) {
   ui.session().scene().map.tokens = 512;
-  ui.click("map.source.generated");
-  ui.typeValue("map.tokens", "1300");
-  ui.draw();
+  ui.click("map.source.generated").typeValue("map.tokens", "1300");
   EXPECT_EQ(ui.scene().map.tokens, 1300);
   EXPECT_EQ(page().state->keys, 1300);
   while (ui.scene().map.source != MapSource::scene && ui.session().document().canUndo())
@@ -108,8 +103,7 @@ TEST_F(MapOnScreen, TheTitleIsOfTheHeadThatIsShown) {
 
 TEST_F(MapOnScreen, RefusesALengthBeyondTheLongest) {
   ui.session().scene().map.tokens = 512;
-  ui.click("map.source.generated");
-  ui.typeValue("map.tokens", "300");
+  ui.click("map.source.generated").typeValue("map.tokens", "300");
   ui.typeValue("map.tokens", "131073");
   EXPECT_EQ(ui.scene().map.tokens, 300);
   EXPECT_THAT(ui.view().controls.refusal.reason, testing::HasSubstr("131,073"));
@@ -137,7 +131,6 @@ TEST_F(MapOnScreen, WheelZoomsAboutThePointer) {
 TEST_F(MapOnScreen, DragMovesAndAClickMarks) {
   generate();
   ui.wheelAt("map", 0.5f, 0.5f, 8);
-  ui.draw();
   const double row = cursor().row, col = cursor().col, zoom = window().cellsPerPixel;
   ui.dragAcross("map", {0.5f, 0.5f}, {0.6f, 0.4f});
   const ImRect map = ui.find("map");
@@ -151,18 +144,13 @@ TEST_F(MapOnScreen, DragMovesAndAClickMarks) {
 
 TEST_F(MapOnScreen, KeysMoveAndZoom) {
   generate();
-  ui.hover("map");
-  ui.key(Key::equal, {.shift = true});
-  ui.key(Key::equal);
-  ui.key(Key::equal);
+  ui.hover("map").key(Key::equal, {.shift = true}).key(Key::equal).key(Key::equal);
   const double zoom = cursor().cellsPerPixel, col = cursor().col, row = cursor().row;
   EXPECT_GT(zoom, 0);
-  ui.key(Key::right);
-  ui.key(Key::down);
+  ui.key(Key::right).key(Key::down);
   EXPECT_GT(cursor().col, col);
   EXPECT_GT(cursor().row, row);
-  ui.key(Key::left);
-  ui.key(Key::up);
+  ui.key(Key::left).key(Key::up);
   EXPECT_NEAR(cursor().col, col, 1e-6);
   ui.key(Key::minus);
   EXPECT_GT(window().cellsPerPixel, zoom);
@@ -173,7 +161,6 @@ TEST_F(MapOnScreen, KeysMoveAndZoom) {
 TEST_F(MapOnScreen, GoesToNumbersAndWords) {
   generate();
   ui.replaceText("map.go_to", "1200, 700\n");
-  ui.draw();
   EXPECT_EQ(cursor().query, 1200);
   EXPECT_EQ(cursor().key, 700);
   EXPECT_NEAR(window().rowAt(window().area.GetCenter().y), 1200.5, 1);
@@ -193,10 +180,7 @@ TEST_F(MapOnScreen, GoesToNumbersAndWords) {
 
 TEST_F(MapOnScreen, TheMinimapMovesTheWindow) {
   generate();
-  ui.wheelAt("map", 0.5f, 0.5f, 10);
-  ui.draw();
-  ui.clickAt("minimap", 0.8f, 0.9f);
-  ui.draw();
+  ui.wheelAt("map", 0.5f, 0.5f, 10).clickAt("minimap", 0.8f, 0.9f);
   EXPECT_NEAR(cursor().col, 0.8 * 1536, 20);
   EXPECT_NEAR(cursor().row, 0.9 * 1536, 20);
   ui.dragAcross("minimap", {0.8f, 0.9f}, {0.2f, 0.4f});
@@ -207,14 +191,11 @@ TEST_F(MapOnScreen, PoolingAndRangeChangeThePictureAndNotTheTiles) {
   generate();
   ui.park();
   const render::Image max = ui.screenshot();
-  ui.click("map.pooling.mean");
-  ui.park();
+  ui.click("map.pooling.mean").park();
   EXPECT_EQ(ui.scene().map.pooling, attention::Pooling::mean);
   EXPECT_GT(pixelsApart(max, ui.screenshot(), ui.find("map.cells")), 1000);
   const std::uint64_t uploads = page().textures->uploads();
-  ui.choose("map.range", "logarithmic");
-  ui.park();
-  ui.draw();
+  ui.choose("map.range", "logarithmic").park();
   EXPECT_EQ(page().textures->uploads(), uploads) << "a range is a uniform";
 }
 
@@ -222,19 +203,15 @@ TEST_F(MapOnScreen, AnotherHeadIsAnotherMap) {
   generate();
   const std::uint64_t field = page().state->field;
   ui.click("map.head.3");
-  ui.draw();
   EXPECT_EQ(ui.scene().cursor.cell.head, 3);
   EXPECT_NE(page().state->field, field);
   ui.key(Key::pageDown);
-  ui.draw();
   EXPECT_EQ(page().state->question.head, 4);
 }
 
 TEST_F(MapOnScreen, UploadsOnlyWhatIsNew) {
   generate();
-  ui.wheelAt("map", 0.5f, 0.5f, 6);
-  ui.park();
-  ui.draw();
+  ui.wheelAt("map", 0.5f, 0.5f, 6).park();
   const std::size_t before = page().textures->uploads();
   ui.draw();
   EXPECT_EQ(page().textures->uploads(), before);
@@ -244,21 +221,17 @@ TEST_F(MapOnScreen, UploadsOnlyWhatIsNew) {
 
 TEST_F(MapOnScreen, SleepsWhenNothingMoves) {
   generate();
-  ui.park();
-  ui.draw();
-  ui.wait(1);
+  ui.park().wait(1);
   EXPECT_TRUE(std::isinf(ui.session().nextFrameIn()));
 }
 
 TEST_F(MapOnScreen, SaysWhatIsWrongInPlaceAndGoesOn) {
   ui.replaceText("map.text", "");
-  ui.draw();
   EXPECT_TRUE(page().state->empty);
   EXPECT_FALSE(ui.has("map.cells"));
   ui.session().scene().setup.model.modelDim = 8;
   ui.session().scene().setup.model.linked = false;
   ui.replaceText("map.text", "two words");
-  ui.draw();
   ASSERT_TRUE(page().state->error);
   ui.session().scene().setup.model.modelDim = 256;
   ui.draw();
@@ -276,20 +249,15 @@ TEST_F(MapOnScreen, MapsAFileThatIsDropped) {
   const auto path = folder / "QK.safetensors";
   ASSERT_TRUE(attention::writeSafetensors(path, file).ok());
   ui.drop({path.string()});
-  ui.draw();
   EXPECT_EQ(ui.scene().map.source, MapSource::file);
   ASSERT_FALSE(page().state->error) << *page().state->error;
   EXPECT_EQ(page().state->queries, 40);
-  ui.click("map.head.11");
-  ui.dragTo("map.layer", 1.1f);
-  ui.draw();
+  ui.click("map.head.11").dragTo("map.layer", 1.1f);
   EXPECT_EQ(page().state->question.head, 11) << "more heads than the model of the scene has";
   EXPECT_EQ(page().state->question.layer, 1);
   ui.drop({(folder / "gone.safetensors").string()});
-  ui.draw();
   EXPECT_TRUE(page().state->error);
   ui.click("map.source.scene");
-  ui.draw();
   EXPECT_FALSE(page().state->error);
   EXPECT_EQ(ui.scene().cursor.cell.head, 7) << "the scene has no more";
 }
@@ -302,7 +270,6 @@ TEST_F(MapOnScreen, ATextTooLongForTheHeadsIsMapped) {
   EXPECT_FALSE(page().state->error);
   EXPECT_EQ(page().state->queries, 2500);
   ui.key(static_cast<Key>('1'));
-  ui.draw();
   ASSERT_TRUE(ui.snapshot().error);
   EXPECT_THAT(ui.snapshot().error->message, testing::HasSubstr("View it on Map"));
 }

@@ -1,23 +1,18 @@
 // What a right click offers, on everything there is to click on, and where what was done is said.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/matchers.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
 namespace {
 
 using app::Key;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 /// A right click inside a tracked control, at a fraction of it (which may lie outside).
 void rightClick(UiDriver& ui, const std::string& name, float fx = 0.5f, float fy = 0.5f) {
-  ui.hoverAt(name, fx, fy);
-  ui.press(1);
-  ui.release(1);
+  ui.hoverAt(name, fx, fy).press(1).release(1);
 }
 
 std::string clipboard() {
@@ -68,9 +63,7 @@ TEST(Menus, AColumnOfTheCacheOffersItsKeyAndValueAndAPicture) {
 
 TEST(Menus, ALayerOfTheMaskIsSwitchedMovedDuplicatedAndDeleted) {
   UiDriver ui;
-  ui.click("page.mask");
-  ui.replaceText("expression", "causal & window(4) & padding");
-  ui.clickAway();
+  ui.click("page.mask").replaceText("expression", "causal & window(4) & padding").clickAway();
   ui.wait(1);
   const auto layers = [&]() -> const attention::MaskLayers& { return ui.scene().setup.mask.layers; };
   ASSERT_EQ(layers().size(), 3u);
@@ -93,20 +86,15 @@ TEST(Menus, ALayerOfTheMaskIsSwitchedMovedDuplicatedAndDeleted) {
 
 TEST(Menus, ACellOfTheMaskIsTurnedOverAndATokenMarked) {
   UiDriver ui;
-  ui.click("page.mask");
-  ui.replaceText("expression", "documents(causal)");
-  ui.clickAway();
-  ui.wait(1);
+  ui.click("page.mask").replaceText("expression", "documents(causal)").clickAway().wait(1);
   const auto maskedAt = [&] { return !ui.mask().study->mask.formula->visible(0, 5, 2); };
   ASSERT_FALSE(maskedAt());
   rightClick(ui, "mask_map", 2.5f / 12, 5.5f / 12);
   EXPECT_THAT(ui.names("menu."), Contains("menu.picture.save_mask"));
   ui.click("menu.mask.toggle");
-  ui.draw();
   EXPECT_TRUE(maskedAt());
   rightClick(ui, "mark.3");
   ui.click("menu.mask.mark.document");
-  ui.draw();
   EXPECT_THAT(ui.mask().study->geometry.structure.documentStarts, Contains(3));
 }
 
@@ -115,7 +103,6 @@ TEST(Menus, TheMapOffersItsPlaceAndItsPicture) {
   ui.session().scene().map.source = app::MapSource::generated;
   ui.session().scene().map.tokens = 1536;
   ui.key(static_cast<Key>('3'));
-  ui.draw();
   rightClick(ui, "map.cells", 0.3f, 0.7f);
   const auto& cursor = ui.scene().cursor.map;
   ASSERT_GE(cursor.query, 0);
@@ -132,10 +119,7 @@ TEST(Menus, TheMapOffersItsPlaceAndItsPicture) {
 
 TEST(Told, StandsBesideTheButtonThatWasPressedAndGoes) {
   UiDriver ui;
-  ui.click("page.mask");
-  ui.draw();
-  ui.click("copy.text");
-  ui.frames(2);
+  ui.click("page.mask").click("copy.text").frames(2);
   const ImRect button = ui.find("copy.text"), told = ui.find("told");
   EXPECT_LT(std::abs(told.GetCenter().y - button.GetCenter().y), 80);
   EXPECT_FALSE(told.Overlaps(button)) << "what was pressed can be pressed again";
@@ -147,8 +131,7 @@ TEST(Told, StandsBesideTheButtonThatWasPressedAndGoes) {
 TEST(Told, GoesWhenSomethingElseIsPressed) {
   UiDriver ui;
   rightClick(ui, "head.2");
-  ui.click("menu.head.copy");
-  ui.frames(1);
+  ui.click("menu.head.copy").frames(1);
   EXPECT_TRUE(ui.has("told"));
   ui.key(Key::right);
   EXPECT_FALSE(ui.has("told"));

@@ -27,10 +27,7 @@ class ModelEncoderDecoder : public testing::Test {
   }
   const app::ModelState& page() { return ui.session().page<app::ModelPage>().state(); }
   void choose(const std::string& group) {
-    ui.click("page.model");
-    ui.click("model.group");
-    ui.click("model.group." + group);
-    ui.draw();
+    ui.click("page.model").click("model.group").click("model.group." + group);
     ASSERT_TRUE(page().ready()) << page().problem;
     ASSERT_THAT(ui.scene().setup.subject.model, testing::EndsWith("#" + group));
   }
@@ -69,7 +66,6 @@ TEST_F(ModelEncoderDecoder, CrossHeadsReadTheEncodersTextWhileTheDecoderAnswers)
   expectNoFlaws("cross");
 
   ui.click("page.heads");
-  ui.draw();
   ASSERT_FALSE(ui.snapshot().error) << ui.snapshot().error->message;
   expectWeights(ui.sequence().attention.weights, n, 5);
   const attention::Stack shown = page().layers[0]->weights;
@@ -87,7 +83,6 @@ TEST_F(ModelEncoderDecoder, EveryPageWorksOnEveryGroupOrSaysWhyNot) {
     EXPECT_TRUE(group != "decoder" || page().layers[1]->weights.at(0, 0, 1) == 0) << "causal";
     for (const std::string name : {"heads", "mask", "map", "cache", "cost", "lab", "model"}) {
       ui.click("page." + name);
-      ui.draw();
       EXPECT_FALSE(ui.snapshot().error) << group << ": " << ui.snapshot().error->message;
       expectNoFlaws(group + " on " + name);
     }
@@ -97,35 +92,27 @@ TEST_F(ModelEncoderDecoder, EveryPageWorksOnEveryGroupOrSaysWhyNot) {
 TEST_F(ModelEncoderDecoder, TheDecodersTextIsTypedBesideTheEncoders) {
   const Index own = page().tokens();
   ui.replaceText("decoder_text", "db");
-  ui.draw();
   ASSERT_TRUE(page().ready()) << page().problem;
   EXPECT_EQ(page().tokens(), 3) << "the first token, and two";
   EXPECT_EQ(page().queryToken(1), "d");
   EXPECT_EQ(page().keyToken(2), "c") << "the encoder's text stays";
-  ui.key(app::Key::escape);
-  ui.key(app::Key::period);
-  ui.draw();
+  ui.key(app::Key::escape).key(app::Key::period);
   EXPECT_EQ(page().tokens(), 4);
-  ui.click("page.heads");
-  ui.replaceText("decoder_text", "dba");
-  ui.draw();
+  ui.click("page.heads").replaceText("decoder_text", "dba");
   EXPECT_TRUE(ui.scene().setup.subject.written.empty()) << "it went on from another text";
   EXPECT_EQ(ui.sequence().queryLength, 4);
   expectNoFlaws("heads");
   ui.clickAway();
   for (int i = 0; i < 20 && !ui.scene().setup.input.contextText->empty(); ++i) ui.chord(kCtrl, app::Key::z);
   ui.click("page.model");
-  ui.draw();
   EXPECT_EQ(page().tokens(), own) << "empty, it answers by itself again";
 }
 
 TEST_F(ModelEncoderDecoder, PiecesOfBothAttentionsAreAttributedPatchedAndComposed) {
-  ui.replaceText("decoder_text", "ab");
-  ui.replaceText("text_b", "abdbad");
+  ui.replaceText("decoder_text", "ab").replaceText("text_b", "abdbad");
   for (const std::string group : {"decoder", "cross"}) {
     choose(group);
     ui.click("model.view.attribution");
-    ui.draw();
     ASSERT_TRUE(page().pair.problem.empty()) << page().pair.problem;
     ASSERT_TRUE(page().pair.attribution && page().pair.attribution->value);
     const auto& parts = page().pair.attribution->value->a.parts;
@@ -147,7 +134,6 @@ TEST_F(ModelEncoderDecoder, PiecesOfBothAttentionsAreAttributedPatchedAndCompose
     }
     expectNoFlaws("patch, " + group);
     ui.click("model.view.heads");
-    ui.draw();
     ASSERT_FALSE(page().compositions.empty());
     const auto& found = page().compositions.begin()->second;
     const bool encoder = std::ranges::any_of(
@@ -159,7 +145,6 @@ TEST_F(ModelEncoderDecoder, PiecesOfBothAttentionsAreAttributedPatchedAndCompose
 
 TEST_F(ModelEncoderDecoder, TheLabTakesACrossHeadApartAndTheCostCountsBothStacks) {
   ui.click("page.lab");
-  ui.draw();
   const auto& lab = ui.session().page<app::HeadLabPage>().state();
   EXPECT_TRUE(lab.problem.empty()) << lab.problem;
   ASSERT_TRUE(lab.head);
@@ -182,7 +167,6 @@ TEST_F(ModelEncoderDecoder, WhatIsSwitchedOffAndWrittenActsOnTheGroupThatIsShown
   const Index before = page().tokens();
   const attention::Matrix hidden = page().layers.back()->hidden;
   ui.key(app::Key::period);
-  ui.draw();
   EXPECT_EQ(page().tokens(), before + 1);
   EXPECT_EQ(page().layers.back()->hidden.topRows(before), hidden) << "through the caches";
   ui.session().scene().setup.subject.switchedOff = {{0, 1, app::HeadOff::zero}};
@@ -251,9 +235,7 @@ TEST_F(ModelOfSound, FeaturesThatAreDroppedAreRead) {
   (void)features.matrix("encoder_last_hidden_state", 6, width, 1);
   const std::filesystem::path file = folder_ / "sound.safetensors";
   putFile(file, *attention::formatSafetensors(features.file()));
-  ui.click("page.model");
-  ui.drop({file.string()});
-  ui.draw();
+  ui.click("page.model").drop({file.string()});
   ASSERT_TRUE(page().ready()) << page().problem;
   EXPECT_EQ(ui.scene().setup.subject.features, file.string());
   EXPECT_EQ(page().keys(), 6);
@@ -265,10 +247,8 @@ TEST_F(ModelOfSound, FeaturesThatAreDroppedAreRead) {
   (void)wrong.matrix("encoder_last_hidden_state", 6, width + 1, 1);
   putFile(folder_ / "wrong.safetensors", *attention::formatSafetensors(wrong.file()));
   ui.drop({(folder_ / "wrong.safetensors").string()});
-  ui.draw();
   EXPECT_THAT(page().problem, testing::HasSubstr("expected [1 to"));
   ui.drop({file.string()});
-  ui.draw();
   EXPECT_EQ(page().problem, "");
   EXPECT_EQ(page().keys(), 6);
 }

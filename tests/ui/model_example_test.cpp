@@ -1,10 +1,10 @@
 // The page Model where no model is open: the bundled one, beside a scene that stays as it is.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/pages/model/model_page.h"
 #include "app/platform/recent_files.h"
+#include "tests/support/matchers.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -12,14 +12,12 @@ namespace {
 
 using app::Key;
 using attention::Index;
-using ::testing::HasSubstr;
 
 class ExampleModel : public testing::Test {
  protected:
   ExampleModel() {
     app::saveRecent({});
     ui.key(static_cast<Key>('6'));
-    ui.draw();
     own = ui.scene().setup;
   }
   const app::ModelState& page() { return ui.session().page<app::ModelPage>().state(); }
@@ -38,7 +36,6 @@ TEST_F(ExampleModel, IsShownAtOnceAndChangesNothing) {
   for (int layer = 0; layer < 3; ++layer) ui.key(Key::down);
   const Index before = ui.scene().cursor.cell.head;
   ui.key(Key::right);
-  ui.draw();
   EXPECT_EQ(ui.scene().cursor.model.layer, 3);
   EXPECT_EQ(ui.scene().cursor.cell.head, before + 1) << "what is looked at is the scene's";
   EXPECT_EQ(ui.scene().setup, own);
@@ -50,8 +47,7 @@ TEST_F(ExampleModel, IsShownAtOnceAndChangesNothing) {
 }
 
 TEST_F(ExampleModel, ALongTextPresentedShowsItsBeginningAndTheTokenThatThePageIsAbout) {
-  ui.view().request("model.learned");
-  ui.draw();
+  ui.request("model.learned");
   std::string text = "The old man";
   for (int i = 0; i < 40; ++i) text += " saw the other dog and";
   ui.session().scene().setup.input.text = text;
@@ -83,9 +79,7 @@ TEST_F(ExampleModel, IsTheScenesOnceSomethingOfItIsChanged) {
   for (const auto& [name, change] : kChanges) {
     SCOPED_TRACE(name);
     change(ui);
-    ui.clickAway();
-    ui.wait(2);
-    ui.draw();
+    ui.clickAway().wait(2).draw();
     EXPECT_EQ(ui.scene().setup.subject.model, app::kLearned);
     EXPECT_TRUE(ui.scene().setup.subject.opened);
     EXPECT_TRUE(ui.session().document().canUndo());

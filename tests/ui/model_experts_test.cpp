@@ -1,11 +1,11 @@
 // A mixture of experts on the page of the model: where its tokens went.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "app/pages/model/model_page.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/ui/made_up_model.h"
 
@@ -13,7 +13,6 @@ namespace headscope::test {
 namespace {
 
 using attention::Index;
-using ::testing::HasSubstr;
 namespace made = attention::test;
 
 bool says(const std::string& text) {
@@ -39,7 +38,6 @@ TEST(ModelExperts, TheLayerThatIsPointedAtSaysWhereItsTokensWent) {
   }
   app::uiState().watches = true;
   ui.clickAt("model.experts", 0.3f, 0.5f);
-  ui.draw();
   EXPECT_EQ(ui.scene().cursor.cell.query, 1);
   const Index layer = ui.scene().cursor.model.layer;
   EXPECT_TRUE(says("b: expert " + std::to_string(page.layer(layer)->routing.experts(1, 0)) + " 0."));

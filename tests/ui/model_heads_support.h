@@ -23,17 +23,12 @@ class ModelHeads : public testing::Test {
   ModelHeads() { app::saveRecent({}); }  // of the tests before
   const app::ModelState& page() { return ui.session().page<app::ModelPage>().state(); }
   void open(const std::filesystem::path& path) {
-    ui.key(static_cast<app::Key>('6'));
-    ui.drop({path.string()});
-    ui.draw();
+    ui.key(static_cast<app::Key>('6')).drop({path.string()});
     ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
   }
   const std::vector<Index>& written() { return ui.scene().setup.subject.written; }
   /// Time for what is asked once the pointer rests.
-  void rest() {
-    ui.wait(0.5);
-    ui.draw();
-  }
+  void rest() { ui.wait(0.5).draw(); }
 
   UiDriver ui;
 };

@@ -1,7 +1,6 @@
 // The page of the model: what its heads are worth, finding one among very many, changing what was written,
 // and models that were opened before.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include "app/platform/recent_files.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/compare_image.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/ui/model_heads_support.h"
@@ -21,8 +21,6 @@ namespace {
 
 using app::Key;
 using attention::test::goldenModel;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 constexpr app::Mods kWithShift{.shift = true};
 
@@ -34,9 +32,7 @@ TEST(ModelHeadTexts, NoChangeHasNoSign) {
 }
 
 TEST_F(ModelHeads, EveryHeadOfTheMiniatureSaysWhatGuessesLoseWithoutIt) {
-  ui.resize(1920, 1080);
-  ui.click("learned");
-  ui.draw();
+  ui.resize(1920, 1080).click("learned");
   rest();
   const app::HeadLosses* losses = page().currentLosses();
   ASSERT_TRUE(losses);
@@ -52,9 +48,7 @@ TEST_F(ModelHeads, EveryHeadOfTheMiniatureSaysWhatGuessesLoseWithoutIt) {
   const app::Index next = losses->next;  // the losses give way to those of what is switched off
   ui.session().scene().cursor.model.layer = layer;
   ui.session().scene().cursor.cell = {head, page().tokens() - 1, 0};
-  ui.park();
-  ui.key(Key::x);
-  ui.draw();
+  ui.park().key(Key::x);
   rest();
   const auto& lens = page().guesses->value->best;
   const auto same =
@@ -62,10 +56,7 @@ TEST_F(ModelHeads, EveryHeadOfTheMiniatureSaysWhatGuessesLoseWithoutIt) {
   if (same != lens.end()) {
     EXPECT_NEAR(same->probability - before, most, 1e-4);
   }
-  for (int i = 0; i < 2; ++i) {
-    ui.key(Key::period);
-    ui.draw();
-  }
+  for (int i = 0; i < 2; ++i) ui.key(Key::period);
   rest();
   ASSERT_TRUE(page().currentLosses());
   EXPECT_EQ(page().currentLosses()->of, app::LossOf::written);
@@ -76,7 +67,6 @@ TEST_F(ModelHeads, TheHeadThatIsLookedAtSaysHowFarItCopies) {
   rest();
   ASSERT_TRUE(page().copying.contains({0, 0}));
   ui.key(Key::right);
-  ui.draw();
   rest();
   ASSERT_TRUE(page().copying.contains({0, 1}));
   EXPECT_NE(page().copying.at({0, 1}), page().copying.at({0, 0}));
@@ -85,7 +75,6 @@ TEST_F(ModelHeads, TheHeadThatIsLookedAtSaysHowFarItCopies) {
 
 TEST_F(ModelHeads, ShiftAndADigitChooseWhatHeadsDoAndADigitAloneTurnsThePage) {
   ui.click("learned");
-  ui.draw();
   const std::vector<app::Behaviour> found = app::behavioursOf(page(), ui.scene().look.labelThreshold);
   ASSERT_GE(found.size(), 2u);
   ui.key(static_cast<Key>('2'), kWithShift);
@@ -99,7 +88,6 @@ TEST_F(ModelHeads, ShiftAndADigitChooseWhatHeadsDoAndADigitAloneTurnsThePage) {
   ui.key(Key::d0, kWithShift);
   EXPECT_EQ(ui.scene().cursor.model.detector, "");
   ui.key(static_cast<Key>('2'));
-  ui.draw();
   EXPECT_EQ(ui.scene().cursor.page, "mask");
 }
 
@@ -113,21 +101,14 @@ TEST_F(ModelHeads, AnotherWordInPlaceOfAWrittenOneGoesOnFromThere) {
   ASSERT_GE(three.size(), 3u);
   app::Scene wrote = ui.scene();
   wrote.setup.subject.written = three;
-  ui.session().setScene(wrote);
-  ui.draw();
-  ui.click("strip.word." + std::to_string(typed - 1));
+  ui.show(wrote).click("strip.word." + std::to_string(typed - 1));
   EXPECT_FALSE(ui.has("strip.edit")) << "what was typed is changed in the text";
-  ui.click("strip.word." + std::to_string(typed + 1));
-  ui.frames(2);
+  ui.click("strip.word." + std::to_string(typed + 1)).frames(2);
   ASSERT_TRUE(ui.has("strip.edit"));
   ui.key(Key::escape);
-  ui.draw();
   EXPECT_FALSE(ui.has("strip.edit"));
   EXPECT_EQ(written(), three);
-  ui.click("strip.word." + std::to_string(typed + 1));
-  ui.frames(2);
-  ui.type("the\n");
-  ui.draw();
+  ui.click("strip.word." + std::to_string(typed + 1)).frames(2).type("the\n");
   EXPECT_FALSE(ui.has("strip.edit"));
   ASSERT_GE(written().size(), 2u);
   EXPECT_EQ(written()[0], three[0]) << "what stands before it stays";
@@ -137,22 +118,17 @@ TEST_F(ModelHeads, AnotherWordInPlaceOfAWrittenOneGoesOnFromThere) {
   EXPECT_EQ(ui.scene().cursor.cell.query, page().tokens() - 1);
   const std::vector<Index> changed = written();
   ui.key(Key::period);
-  ui.draw();
   EXPECT_GT(page().tokens(), typed + 2) << "it goes on from there";
   ui.chord(kCtrl, Key::z);
-  ui.draw();
   EXPECT_EQ(written(), changed);
   ui.chord(kCtrl, Key::z);
-  ui.draw();
   EXPECT_EQ(written(), three) << "the word is a step of its own";
   ui.chord(kCtrlShift, Key::z);
-  ui.draw();
   EXPECT_EQ(written(), changed);
 }
 
 TEST_F(ModelHeads, ReadingALongTextIsStoppedAndGoneOnWith) {
   ui.click("learned");
-  ui.draw();
   const Index before = page().tokens();
   std::string text = *ui.scene().setup.input.text;
   for (int i = 0; i < 6; ++i) text += " " + text;
@@ -175,30 +151,21 @@ TEST_F(ModelHeads, ModelsThatWereOpenedBeforeAreListedAndOneThatIsGoneSaysSo) {
   std::filesystem::copy(goldenModel("qwen2"), folder / "mine", std::filesystem::copy_options::recursive);
   open(folder / "mine");
   open(goldenModel("gpt2"));
-  ui.chord(kCtrl, Key::n);
-  ui.draw();
-  ui.key(static_cast<Key>('6'));
-  ui.draw();
+  ui.chord(kCtrl, Key::n).key(static_cast<Key>('6'));
   ASSERT_EQ(page().opening.recent.size(), 2u);
   EXPECT_EQ(page().opening.recent[0].name, "gpt2");
   EXPECT_EQ(page().opening.recent[1].name, "mine");
   ui.click("recent.1");
-  ui.draw();
   ASSERT_TRUE(ui.scene().setup.subject.opened);
   EXPECT_EQ(ui.scene().setup.subject.opened->name, "mine");
   std::filesystem::remove_all(folder / "mine");
-  ui.chord(kCtrl, Key::n);
-  ui.draw();
-  ui.key(static_cast<Key>('6'));
-  ui.draw();
+  ui.chord(kCtrl, Key::n).key(static_cast<Key>('6'));
   ASSERT_EQ(page().opening.recent.size(), 2u);
   EXPECT_EQ(page().opening.recent[0].name, "mine");
   EXPECT_FALSE(page().opening.recent[0].there);
   ui.click("recent.0");
-  ui.draw();
   EXPECT_FALSE(ui.scene().setup.subject.opened);
   ui.click("forget.0");
-  ui.draw();
   EXPECT_EQ(page().opening.recent.size(), 1u);
   EXPECT_EQ(app::loadRecent().size(), 1u);
 }
@@ -218,8 +185,7 @@ TEST_F(ModelHeads, VeryManyHeadsAreAllInSightMagnifiedAndEnlarged) {
   ASSERT_TRUE(ui.has("model.row.0"));
   ASSERT_TRUE(ui.has("model.row.39")) << "all layers are in sight";
   EXPECT_FALSE(ui.has("model.magnifier"));
-  ui.hoverAt("model.row.20", 0.5f, 0.5f);
-  ui.frames(4);
+  ui.hoverAt("model.row.20", 0.5f, 0.5f).frames(4);
   EXPECT_TRUE(ui.has("model.magnifier"));
   EXPECT_EQ(page().pictures.magnified.heads.size(), 25u);
   EXPECT_EQ(ui.scene().cursor.model.layer, 20);
@@ -233,8 +199,7 @@ TEST_F(ModelHeads, VeryManyHeadsAreAllInSightMagnifiedAndEnlarged) {
   EXPECT_FALSE(ui.has("model.row.0"));
   // Dragging moves them, and is no click.
   const ImVec2 scroll = page().zoom.scroll;
-  ui.dragAcross("model.row.20", ImVec2(0.5f, 0.5f), ImVec2(0.7f, 0.5f));
-  ui.frames(2);
+  ui.dragAcross("model.row.20", ImVec2(0.5f, 0.5f), ImVec2(0.7f, 0.5f)).frames(2);
   EXPECT_EQ(ui.scene().cursor.page, "model");
   EXPECT_LT(page().zoom.scroll.x, scroll.x);
   // The arrows bring the head they go to into sight.
@@ -242,22 +207,14 @@ TEST_F(ModelHeads, VeryManyHeadsAreAllInSightMagnifiedAndEnlarged) {
   for (int i = 0; i < 10; ++i) ui.key(Key::down);
   ui.frames(3);
   EXPECT_TRUE(ui.has("model.row." + std::to_string(ui.scene().cursor.model.layer)));
-  ui.key(Key::home);
-  ui.frames(3);
+  ui.key(Key::home).frames(3);
   EXPECT_EQ(page().pictures.rowPixels, before);
   EXPECT_TRUE(ui.has("model.row.0"));
 }
 
 TEST_F(ModelHeads, TheModelsOwnGuessesHaveRoom) {
-  ui.resize(1920, 1080);
-  ui.click("learned");
-  ui.draw();
-  ui.click("skill.4");
-  ui.draw();
-  for (int i = 0; i < 3; ++i) {
-    ui.key(Key::period);
-    ui.draw();
-  }
+  ui.resize(1920, 1080).click("learned").click("skill.4");
+  for (int i = 0; i < 3; ++i) ui.key(Key::period);
   ui.wait(5);  // what was opened is no longer said
   ui.park();
   rest();
@@ -269,9 +226,7 @@ TEST_F(ModelHeads, TheMagnifierLooksAsDrawn) {
   Recording(40, 48, 12, 12, 4, 1, true).save(folder / "many.safetensors", false);
   ui.resize(1920, 1080);
   open(folder / "many.safetensors");
-  ui.wait(5);
-  ui.hoverAt("model.row.20", 0.4f, 0.5f);
-  ui.frames(4);
+  ui.wait(5).hoverAt("model.row.20", 0.4f, 0.5f).frames(4);
   EXPECT_TRUE(imagesMatch(ui.screenshot("model.magnifier"), "model_magnifier"));
 }
 

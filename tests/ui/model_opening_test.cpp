@@ -1,12 +1,12 @@
 // Opening a model: a folder that is dropped, one of the dialog, what is none.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/pages/model/model_page.h"
 #include "app/platform/recent_files.h"
 #include "app/scene/scene_json.h"
 #include "tests/attention/models/golden_models.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
 
@@ -15,15 +15,11 @@ namespace {
 
 using app::Key;
 using attention::test::goldenModel;
-using ::testing::HasSubstr;
 
 class ModelOpening : public testing::Test {
  protected:
   ModelOpening() { app::saveRecent({}); }  // of the tests before
-  void open(const std::string& family) {
-    ui.drop({goldenModel(family).string()});
-    ui.draw();
-  }
+  void open(const std::string& family) { ui.drop({goldenModel(family).string()}); }
 
   UiDriver ui;
 };
@@ -42,21 +38,16 @@ TEST_F(ModelOpening, AFolderThatIsDroppedIsOpened) {
 
 TEST_F(ModelOpening, TheDialogTakesAFolderByItsPathAndFromInside) {
   ui.chord({.ctrl = true, .shift = true}, Key::o);
-  ui.replaceText("files.path", goldenModel("llama").parent_path().string());
-  ui.key(Key::enter);
+  ui.replaceText("files.path", goldenModel("llama").parent_path().string()).key(Key::enter);
   EXPECT_EQ(ui.dialog(), "Open a model") << "a folder without config.json is entered";
   ui.click("files.ok");
   EXPECT_EQ(ui.dialog(), "Open a model") << "and is no model";
-  ui.click("file.llama");
-  ui.click("files.ok");
-  ui.draw();
+  ui.click("file.llama").click("files.ok");
   ASSERT_TRUE(ui.scene().setup.subject.opened);
   EXPECT_EQ(ui.dialog(), "");
   const app::Scene llama = ui.scene();
   ui.chord({.ctrl = true, .shift = true}, Key::o);
-  ui.replaceText("files.path", goldenModel("gpt2").string());
-  ui.key(Key::enter);
-  ui.draw();
+  ui.replaceText("files.path", goldenModel("gpt2").string()).key(Key::enter);
   EXPECT_EQ(ui.dialog(), "");
   EXPECT_NE(ui.scene().setup.subject.opened, llama.setup.subject.opened);
 }
@@ -65,7 +56,6 @@ TEST_F(ModelOpening, WhatIsNoModelIsRefusedBesideTheButtons) {
   TemporaryFolder folder;
   const std::string before = ui.sceneText();
   ui.drop({folder.path().string()});
-  ui.draw();
   EXPECT_THAT(ui.view().messages.error, HasSubstr("config.json"));
   EXPECT_EQ(ui.sceneText(), before);
 }
@@ -77,7 +67,6 @@ TEST_F(ModelOpening, AFolderThatVanishedIsSaidAndAnotherCanBeOpened) {
   scene.cursor.page = "model";
   ASSERT_TRUE(app::writeScene(folder / "s.json", scene).ok());
   ui.drop({(folder / "s.json").string()});
-  ui.draw();
   EXPECT_THAT(*ui.session().error(), HasSubstr("nowhere"));
   ui.find("empty.model.learned");
   open("gpt2");

@@ -1,19 +1,16 @@
 // Two texts on the page of the model: what of one brings back its answer in the other.
 
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/ui/model_heads_support.h"
 
 namespace headscope::test {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-
 class ModelPairs : public ModelHeads {
  protected:
   void openPair(const std::string& skill) {
-    ui.view().request("model.pair." + skill);
-    ui.draw();
+    ui.request("model.pair." + skill);
     for (int i = 0;
          i < 200 && !(page().pair.pair && page().pair.heads.whole() && page().pair.heads.grid.of > 0 &&
                       page().pair.tokens.whole() && page().pair.tokens.grid.of > 0);
@@ -42,12 +39,10 @@ TEST_F(ModelPairs, SwappingTurnsOneTextIntoTheOther) {
   const app::Scene before = ui.scene();
   const double a = page().pair.pair->a.difference;
   ui.click("text.swap");
-  ui.draw();
   EXPECT_EQ(*ui.scene().compare.other, *before.setup.input.text);
   EXPECT_EQ(*ui.scene().setup.input.text, *before.compare.other);
   EXPECT_NEAR(page().pair.pair->b->difference, -a, 1e-3);
   ui.click("text_b.clear");
-  ui.draw();
   EXPECT_TRUE(ui.scene().compare.other.empty());
 }
 
@@ -73,13 +68,11 @@ TEST_F(ModelPairs, TokensAreTiedByHand) {
     for (int i = 0; i < 100 && !done(); ++i) ui.draw();
   };
   ASSERT_EQ(aOfB(9), 9);
-  ui.click("text_b.9");
-  ui.click("text_b.with.1");
+  ui.click("text_b.9").click("text_b.with.1");
   wait([&] { return aOfB(9) == 1; });
   EXPECT_EQ(aOfB(9), 1);
   EXPECT_EQ(aOfB(1), -1) << "its token was taken";
-  ui.click("text_b.9");
-  ui.click("text_b.with_none");
+  ui.click("text_b.9").click("text_b.with_none");
   wait([&] { return aOfB(9) < 0; });
   EXPECT_EQ(aOfB(9), -1);
   EXPECT_EQ(std::ssize(ui.scene().compare.alignment), 1);
@@ -94,8 +87,7 @@ TEST_F(ModelPairs, TokensAreTiedByHand) {
 TEST_F(ModelPairs, TiesGoWithTheTextTheyAreOf) {
   openPair("got");
   ui.session().scene().compare.alignment = {{3, -1}};
-  ui.draw();
-  ui.replaceText("text_b", "When Anna and Ben went to the lake , Anna gave the ball to");
+  ui.draw().replaceText("text_b", "When Anna and Ben went to the lake , Anna gave the ball to");
   EXPECT_THAT(ui.scene().compare.alignment, IsEmpty());
 }
 
@@ -104,10 +96,7 @@ TEST_F(ModelPairs, EveryViewHasRoomAtEverySize) {
   for (const auto& [width, height] : {std::pair(1280, 720), std::pair(1920, 1080)}) {
     ui.resize(width, height);
     for (const char* view : {"heads", "patch", "attribution", "lens"}) {
-      ui.view().request(std::string("model.view.") + view);
-      ui.draw();
-      ui.draw();
-      ui.draw();
+      ui.request(std::string("model.view.") + view);
       EXPECT_THAT(flaws(ui), IsEmpty()) << view << " at " << width;
     }
   }
@@ -115,9 +104,7 @@ TEST_F(ModelPairs, EveryViewHasRoomAtEverySize) {
 
 TEST_F(ModelPairs, HeadsShowAOrBOrTheirDifference) {
   openPair("list");
-  ui.view().request("model.view.heads");
-  ui.draw();
-  ui.draw();
+  ui.request("model.view.heads");
   const auto layers = page().layers;
   ui.click("model.shown.difference");
   for (int i = 0; i < 50 && page().pair.compared.empty(); ++i) ui.draw();
@@ -125,7 +112,6 @@ TEST_F(ModelPairs, HeadsShowAOrBOrTheirDifference) {
   EXPECT_EQ(page().layers, page().pair.compared);
   EXPECT_GE(page().layers.front()->heads.front().differs, 0);
   ui.click("model.shown.a");
-  ui.draw();
   EXPECT_EQ(page().layers, layers);
 }
 

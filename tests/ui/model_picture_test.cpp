@@ -1,6 +1,5 @@
 // Pictures on the Model page: a model that reads them, a picture that is dropped, a patch that is clicked.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/pages/model/model_page.h"
@@ -8,6 +7,7 @@
 #include "attention/formats/safetensors.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/vision_files.h"
+#include "tests/support/matchers.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -15,19 +15,12 @@ namespace {
 
 using attention::Index;
 using attention::test::VitFolder;
-using ::testing::HasSubstr;
 
 class ModelPicture : public testing::Test {
  protected:
   ModelPicture() { app::saveRecent({}); }
-  void open() {
-    ui.drop({vit.path().string()});
-    ui.draw();
-  }
-  void dropPicture() {
-    ui.drop({vit.picture().string()});
-    ui.draw();
-  }
+  void open() { ui.drop({vit.path().string()}); }
+  void dropPicture() { ui.drop({vit.picture().string()}); }
   const app::ModelState& state() { return ui.session().page<app::ModelPage>().state(); }
 
   VitFolder vit;
@@ -78,10 +71,7 @@ TEST_F(ModelPicture, RolloutRowsSumToOneAndAreShown) {
 
 TEST_F(ModelPicture, ClassesAreShownAndWhatAHeadIsWorthToThem) {
   const VitFolder classifier(3);
-  ui.drop({classifier.path().string()});
-  ui.draw();
-  ui.drop({classifier.picture().string()});
-  ui.draw();
+  ui.drop({classifier.path().string()}).drop({classifier.picture().string()});
   ASSERT_TRUE(state().picture()) << ui.view().messages.error;
   ASSERT_TRUE(state().classifies());
   ASSERT_TRUE(state().guesses && state().guesses->value);
@@ -98,7 +88,6 @@ TEST_F(ModelPicture, ClassesAreShownAndWhatAHeadIsWorthToThem) {
   EXPECT_FALSE(ui.has("model.headless"));
   // They are the picture's, whichever patch asks.
   ui.clickAt("model.picture.large", 0.75f, 0.75f);
-  ui.draw();
   EXPECT_EQ(state().guesses->value->best[0].probability, before.best[0].probability);
   ui.session().scene().setup.subject.switchedOff = {{1, 0, app::HeadOff::zero}};
   ui.draw();
@@ -114,7 +103,6 @@ TEST_F(ModelPicture, WithoutAClassifierThePageSaysWhy) {
   EXPECT_FALSE(ui.has("guess.0"));
   // In a narrow window the large head has the room that predictions would take.
   ui.resize(1280, 720);
-  ui.draw();
   EXPECT_TRUE(ui.has("model.headless"));
   ASSERT_TRUE(ui.has("model.picture.large"));
   EXPECT_LT(ui.find("model.0.2").Max.x, ui.find("model.picture.large").Min.x);
@@ -125,7 +113,6 @@ TEST_F(ModelPicture, WithoutAModelForItIsOneSentence) {
   EXPECT_THAT(ui.view().messages.error,
               HasSubstr("fox.png is a picture: open a model that reads pictures first"));
   ui.drop({attention::test::goldenModel("gpt2").string()});
-  ui.draw();
   dropPicture();
   EXPECT_THAT(ui.view().messages.error, HasSubstr("fox.png is a picture"));
   ASSERT_TRUE(ui.scene().setup.subject.opened);
@@ -144,7 +131,6 @@ TEST_F(ModelPicture, LiesBesideRecordedAttentionOfPatches) {
   ASSERT_TRUE(attention::writeSafetensors(path, file).ok());
   open();
   ui.drop({path});
-  ui.draw();
   ASSERT_TRUE(ui.scene().setup.subject.opened->recorded) << ui.view().messages.error;
   dropPicture();
   ASSERT_TRUE(state().picture()) << ui.view().messages.error;

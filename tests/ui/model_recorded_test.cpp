@@ -1,11 +1,11 @@
 // The page of the model on attention from elsewhere, with its queries and keys.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "app/pages/model/overview_parts.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/ui/model_heads_support.h"
@@ -14,8 +14,6 @@ namespace headscope::test {
 namespace {
 
 using app::Key;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 TEST_F(ModelHeads, RecordedAttentionFromOneTextToAnother) {
   TemporaryFolder folder;
@@ -26,8 +24,7 @@ TEST_F(ModelHeads, RecordedAttentionFromOneTextToAnother) {
   ASSERT_TRUE(page().ready()) << page().problem;
   EXPECT_EQ(page().queries(), 3);
   EXPECT_EQ(page().tokens(), 5);
-  ui.hoverAt("model.1.2", 0.95f, 0.95f);
-  ui.frames(3);
+  ui.hoverAt("model.1.2", 0.95f, 0.95f).frames(3);
   EXPECT_EQ(ui.scene().cursor.cell, (app::Cell{2, 2, 4}));
   EXPECT_EQ(page().queryToken(2), "old");
   EXPECT_TRUE(ui.has("model.large"));
@@ -54,9 +51,7 @@ TEST_F(ModelHeads, GroupsOfAFileAreChosenAndBetweenTextsNothingIsItself) {
   const auto label = [&] { return page().summary(0, 0)->label(0.3f); };
   ASSERT_TRUE(label().detector);
   EXPECT_EQ(label().detector->name, "self") << "the encoder's";
-  ui.click("recorded.group");
-  ui.click("recorded.group.cross");
-  ui.draw();
+  ui.click("recorded.group").click("recorded.group.cross");
   EXPECT_THAT(ui.scene().setup.subject.model, testing::EndsWith("t5.safetensors#cross"));
   ASSERT_TRUE(page().ready()) << page().problem;
   EXPECT_EQ(page().queryToken(4), ".");
@@ -167,8 +162,7 @@ TEST_F(ModelHeads, RecordedPartsHaveRoom) {
              {"query_tokens", R"(["It","was","too","old"])"}});
   ui.resize(1920, 1080);
   open(folder / "cross.safetensors");
-  ui.wait(5);
-  ui.hoverAt("model.1.2", 0.3f, 0.6f);
+  ui.wait(5).hoverAt("model.1.2", 0.3f, 0.6f);
   rest();  // what is only crossed isn't chosen
   ui.park();
   rest();
@@ -186,17 +180,13 @@ TEST_F(ModelHeads, AFileThatIsWrittenAgainIsReadAgainWhileItIsShown) {
     return std::abs(shown.at(2, 5, 3) - wanted.attention[(5 * 6 + 5) * 6 + 3]) < 1e-6f;
   };
   const auto waitFor = [&](const std::function<bool()>& happened) {
-    for (int i = 0; i < 200 && !happened(); ++i) {
-      ui.wait(0.1);
-      ui.draw();
-    }
+    for (int i = 0; i < 200 && !happened(); ++i) ui.wait(0.1).draw();
     return happened();
   };
   write(0.5f);
   open(file);
   ASSERT_TRUE(page().ready()) << page().problem;
-  ui.hoverAt("model.1.2", 0.55f, 0.95f);
-  ui.frames(3);
+  ui.hoverAt("model.1.2", 0.55f, 0.95f).frames(3);
   const app::Cursor looked = ui.scene().cursor;
   EXPECT_EQ(looked.cell, (app::Cell{2, 5, 3}));
   EXPECT_TRUE(shows(0.5f));

@@ -53,7 +53,6 @@ TEST(ModelSinks, TheirShareIsShownBesideTheHeadAndInItsReceipt) {
       EXPECT_NEAR(first.sinkShares(head, row) + first.weights[head].row(row).sum(), 1, 1e-5f);
   model.expectNoFlaws();
   ui.click("page.heads");
-  ui.draw();
   for (const char* bars : {"sink.0", "sink.3"}) EXPECT_TRUE(ui.has(bars)) << "beside each head of the grid";
   model.expectNoFlaws();
   ui.session().scene().cursor.focus = 2;
@@ -81,7 +80,6 @@ TEST(ModelSinks, FiguresHaveThemToo) {
   OpenedFamily model("gpt_oss");
   UiDriver& ui = model.ui;
   ui.click("page.heads");
-  ui.draw();
   app::Scene scene = ui.scene();
   const auto heads = ui.app().figure(scene, {});
   ASSERT_TRUE(heads.ok()) << heads.error().message;
@@ -101,7 +99,6 @@ TEST(ModelLatents, TheCacheCountsTheLatent) {
   EXPECT_TRUE(showsText("8 + 4"));
   model.expectNoFlaws();
   ui.click("page.heads");
-  ui.draw();
   EXPECT_TRUE(showsText("MLA, 3 heads"));
   EXPECT_TRUE(showsText("(latent 8 + rotated 4)"));
   EXPECT_TRUE(showsText("MLA (a latent of 8 + 4)"));
@@ -109,7 +106,6 @@ TEST(ModelLatents, TheCacheCountsTheLatent) {
   EXPECT_EQ(ui.sequence().attention.headOutput.cols(), 5);
   model.expectNoFlaws();
   ui.click("page.cache");
-  ui.draw();
   EXPECT_TRUE(showsText("MLA (a latent of 8 + 4)"));
   EXPECT_TRUE(ui.has("kind.mla")) << "the attention that is chosen";
   model.expectNoFlaws();
@@ -120,7 +116,6 @@ TEST(ModelLatents, TheCacheCountsTheLatent) {
   EXPECT_TRUE(showsText("latent 8 + 4 rotary"));
   model.expectNoFlaws();
   ui.click("page.lab");
-  ui.draw();
   EXPECT_TRUE(showsText("are computed from a latent of 8 numbers after a norm"));
 }
 

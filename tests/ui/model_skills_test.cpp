@@ -1,16 +1,14 @@
 // What the bundled model's file says it learned, and what another model's does.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/pages/model/model_page.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
 namespace {
-
-using ::testing::HasSubstr;
 
 TEST(ModelActions, ExampleTextsAreKnownOnceTheirFileIsRead) {
   UiDriver ui;
@@ -29,13 +27,10 @@ TEST(ModelActions, SkillsOfAnotherModelAreShownOnTheirTexts) {
   scores.replace(scores.find("\"it\""), 4, "\"own\"");
   putFile(folder / "own" / "scores.json", scores);
   ui.drop({(folder / "own").string()});
-  ui.draw();
   ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
   ui.click("skill.0");
-  ui.draw();
   EXPECT_THAT(*ui.scene().setup.input.text, HasSubstr("The dog didn't cross the bridge"));
   ui.replaceText("text", "Zyzzyva");
-  ui.draw();
   EXPECT_TRUE(ui.has("words.unknown"));
   EXPECT_FALSE(ui.has("words.list")) << "those are the bundled model's";
 }

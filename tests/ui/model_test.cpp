@@ -1,6 +1,5 @@
 // The page of the model: pointing at its heads, switching them off, writing on.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/pages/model/model_page.h"
@@ -8,6 +7,7 @@
 #include "app/scene/scene_json.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/compare_image.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/support/temporary_folder.h"
 
@@ -17,8 +17,6 @@ namespace {
 using app::Key;
 using attention::Index;
 using attention::test::goldenModel;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 constexpr app::Mods kShift{.shift = true};
 
@@ -26,10 +24,7 @@ class ModelPages : public testing::Test {
  protected:
   ModelPages() { app::saveRecent({}); }  // of the tests before
   const app::ModelState& page() { return ui.session().page<app::ModelPage>().state(); }
-  void open(const std::string& family) {
-    ui.drop({goldenModel(family).string()});
-    ui.draw();
-  }
+  void open(const std::string& family) { ui.drop({goldenModel(family).string()}); }
   const std::vector<Index>& written() { return ui.scene().setup.subject.written; }
 
   UiDriver ui;
@@ -45,13 +40,11 @@ TEST_F(ModelPages, ATwoSidedDecoderHasMasksAndWordsThatFit) {
   config.replace(config.find(name), name.size(), "Gemma2Model");
   putFile(folder / "two/config.json", config);
   ui.drop({(folder / "two").string()});
-  ui.draw();
   ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
   EXPECT_TRUE(ui.has("model.note"));
   EXPECT_TRUE(ui.has("model.headless"));
   EXPECT_FALSE(ui.has("model.causal"));
   ui.click("model.step");
-  ui.draw();
   EXPECT_THAT(written(), IsEmpty());
   ASSERT_TRUE(page().study);
   // Attention reaches the last key from the first query where no window keeps it out.
@@ -62,15 +55,13 @@ TEST_F(ModelPages, ATwoSidedDecoderHasMasksAndWordsThatFit) {
 
 TEST_F(ModelPages, PointingPicksHeadQueryAndKeyAndAClickOpensTheHeads) {
   open("gpt2");
-  ui.hoverAt("model.1.2", 0.1f, 0.9f);
-  ui.frames(2);
+  ui.hoverAt("model.1.2", 0.1f, 0.9f).frames(2);
   const Index n = page().tokens();
   EXPECT_EQ(ui.scene().cursor.model.layer, 1);
   EXPECT_EQ(ui.scene().cursor.cell, (app::Cell{2, static_cast<Index>(0.9 * static_cast<double>(n)),
                                                static_cast<Index>(0.1 * static_cast<double>(n))}));
   EXPECT_TRUE(ui.has("model.large"));
   ui.clickAt("model.1.2", 0.1f, 0.9f);
-  ui.draw();
   EXPECT_EQ(ui.scene().cursor.page, "heads");
   EXPECT_EQ(ui.scene().cursor.focus, 2);
   EXPECT_EQ(ui.scene().setup.subject.layer, 1);
@@ -78,37 +69,28 @@ TEST_F(ModelPages, PointingPicksHeadQueryAndKeyAndAClickOpensTheHeads) {
   EXPECT_EQ(weights.count(), 4);
   ui.find("model.layer");
   ui.key(static_cast<Key>('6'));
-  ui.draw();
   EXPECT_EQ(ui.scene().cursor.page, "model");
 }
 
 TEST_F(ModelPages, AHeldHeadStaysWhileThePointerCrossesOthers) {
   open("gpt2");
-  ui.hoverAt("model.0.1", 0.2f, 0.8f);
-  ui.frames(2);
-  ui.key(static_cast<Key>('H'));
-  ui.hoverAt("model.1.3", 0.2f, 0.8f);
-  ui.frames(2);
+  ui.hoverAt("model.0.1", 0.2f, 0.8f).frames(2).key(static_cast<Key>('H'));
+  ui.hoverAt("model.1.3", 0.2f, 0.8f).frames(2);
   EXPECT_EQ(ui.scene().cursor.cell.head, 1);
   EXPECT_EQ(ui.scene().cursor.model.layer, 0);
-  ui.key(static_cast<Key>('H'));
-  ui.hoverAt("model.1.3", 0.2f, 0.7f);
-  ui.frames(2);
+  ui.key(static_cast<Key>('H')).hoverAt("model.1.3", 0.2f, 0.7f).frames(2);
   EXPECT_EQ(ui.scene().cursor.cell.head, 3);
 }
 
 TEST_F(ModelPages, SwitchingAHeadOffShowsTheChangeBesideTheUnchanged) {
   open("gpt2");
-  ui.key(Key::down);
-  ui.key(Key::right);
-  ui.draw();
+  ui.key(Key::down).key(Key::right);
   EXPECT_EQ(ui.scene().cursor.model.layer, 1);
   EXPECT_EQ(ui.scene().cursor.cell.head, 1);
   ASSERT_TRUE(page().guesses && page().guesses->value);
   const float before = page().guesses->value->best.front().probability;
   EXPECT_LT(page().guesses->value->best.front().unchanged, 0);
   ui.key(Key::x);
-  ui.draw();
   ASSERT_EQ(ui.scene().setup.subject.switchedOff.size(), 1u);
   ASSERT_TRUE(page().guesses->value);
   const auto& lens = page().guesses->value->lens.back();
@@ -117,7 +99,6 @@ TEST_F(ModelPages, SwitchingAHeadOffShowsTheChangeBesideTheUnchanged) {
   ui.choose("off.0", "mean");
   EXPECT_EQ(ui.scene().setup.subject.switchedOff.front().by, app::HeadOff::mean);
   ui.chord(kShift, Key::r);
-  ui.draw();
   EXPECT_THAT(ui.scene().setup.subject.switchedOff, IsEmpty());
   EXPECT_EQ(page().guesses->value->best.front().probability, before);
 }
@@ -125,22 +106,16 @@ TEST_F(ModelPages, SwitchingAHeadOffShowsTheChangeBesideTheUnchanged) {
 TEST_F(ModelPages, ItWritesOnStepByStepAndTakesBack) {
   open("llama");
   const Index typed = page().tokens();
-  ui.key(Key::period);
-  ui.draw();
-  ui.key(Key::period);
-  ui.draw();
+  ui.key(Key::period).key(Key::period);
   ASSERT_EQ(written().size(), 2u);
   EXPECT_EQ(page().tokens(), typed + 2);
   EXPECT_EQ(ui.scene().cursor.cell.query, typed + 1) << "the newest token asks";
   const std::vector<Index> two = written();
   ui.key(Key::comma);
-  ui.draw();
   EXPECT_EQ(written(), (std::vector<Index>{two[0]}));
   ui.key(Key::period);
-  ui.draw();
   EXPECT_EQ(written(), two) << "greedy writes the same again";
   ui.chord(kCtrl, Key::z);
-  ui.draw();
   EXPECT_EQ(written().size(), 1u);
 }
 
@@ -153,42 +128,34 @@ TEST_F(ModelPages, PlayingWritesUntilItIsPaused) {
   }
   EXPECT_GE(written().size(), 4u);
   ui.click("model.play");
-  ui.draw();
   const std::size_t paused = written().size();
   ui.wait(1);
   EXPECT_EQ(written().size(), paused);
   ui.chord(kCtrl, Key::z);
-  ui.draw();
   EXPECT_THAT(written(), IsEmpty()) << "what was written in one go is one step";
 }
 
 TEST_F(ModelPages, AGuessCanBeChosenAndAWrittenTextCut) {
   open("llama");
   ui.click("strip." + std::to_string(page().tokens() - 1));
-  ui.draw();
   const Index second = page().guesses->value->best[1].id;
   ui.click("guess.1");
-  ui.draw();
   EXPECT_EQ(written(), (std::vector<Index>{second}));
   ui.replaceText("text", "another text");
-  ui.draw();
   EXPECT_THAT(written(), IsEmpty()) << "what was written belongs to the text before";
 }
 
 TEST_F(ModelPages, MasksActAndTheLensReadsEarlierLayers) {
   open("gpt2");
   ui.click("window");
-  ui.draw();
   const app::LayerSummary& layer = *page().layer(0);
   const Index last = page().tokens() - 1;
   EXPECT_EQ(layer.weights.at(0, last, 0), 0) << "beyond the window";
   EXPECT_TRUE(page().unchanged);
   ui.key(static_cast<Key>('['));
-  ui.draw();
   EXPECT_EQ(ui.scene().cursor.model.stop, 1);
   EXPECT_EQ(page().guesses->request.stop, 1);
   ui.click("model.stop.2");
-  ui.draw();
   EXPECT_EQ(ui.scene().cursor.model.stop, -1);
 }
 
@@ -198,13 +165,11 @@ TEST_F(ModelPages, WordsOfTheFilterFadeOtherHeads) {
   const render::Image before = ui.screenshot();
   const std::string first = ui.names("filter.")[1];
   const std::string name = first.substr(std::string("filter.").size());
-  ui.click(first == "filter.all" ? ui.names("filter.")[0] : first);
-  ui.park();
+  ui.click(first == "filter.all" ? ui.names("filter.")[0] : first).park();
   EXPECT_FALSE(ui.scene().cursor.model.detector.empty());
   ui.choose("model.order", "score");
   EXPECT_TRUE(ui.scene().cursor.model.byScore);
-  ui.key(Key::d0, kShift);
-  ui.park();
+  ui.key(Key::d0, kShift).park();
   EXPECT_TRUE(ui.scene().cursor.model.detector.empty());
 }
 
@@ -224,13 +189,11 @@ TEST_F(ModelPages, ATextThatIsTooLongKeepsTheLastPicture) {
 
 TEST_F(ModelPages, TheLearnedModelIsOneClickAway) {
   ui.click("learned");
-  ui.draw();
   ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
   EXPECT_EQ(ui.scene().setup.subject.model, app::kLearned);
   EXPECT_GE(ui.names("skill.").size(), 5u);
   for (const std::string& skill : ui.names("skill.")) {
     ui.click(skill);
-    ui.draw();
     EXPECT_EQ(page().problem, "") << skill;
     EXPECT_TRUE(page().guesses && page().guesses->value);
   }
@@ -238,8 +201,7 @@ TEST_F(ModelPages, TheLearnedModelIsOneClickAway) {
   ui.scrollToTop();
   for (const std::string& skill : ui.names("skill."))
     if (page().forecasts.empty()) ui.click(skill);
-  ui.wait(0.5);
-  ui.draw();
+  ui.wait(0.5).draw();
   ASSERT_FALSE(page().forecasts.empty());
   EXPECT_EQ(page().forecasts[0].words, "this head");
   ASSERT_TRUE(page().forecast && page().forecast->value);
@@ -247,7 +209,6 @@ TEST_F(ModelPages, TheLearnedModelIsOneClickAway) {
   for (const auto& each : page().forecasts) EXPECT_THAT(each.words, testing::Not(HasSubstr("all 0")));
   // Words it was never shown fall to smaller pieces.
   ui.replaceText("text", "Zyzzyva \xF0\x9F\xA6\x8A!");
-  ui.draw();
   EXPECT_EQ(page().problem, "");
   EXPECT_GT(page().tokens(), 3);
 }
@@ -258,16 +219,13 @@ TEST_F(ModelPages, RecordedAttentionIsLookedAt) {
   attention::SafetensorsFile file;
   file.tensors["attention"] = golden.tensor("attention");
   ASSERT_TRUE(attention::writeSafetensors((folder / "a.safetensors").string(), file).ok());
-  ui.key(static_cast<Key>('6'));
-  ui.drop({(folder / "a.safetensors").string()});
-  ui.draw();
+  ui.key(static_cast<Key>('6')).drop({(folder / "a.safetensors").string()});
   ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
   const attention::Stack attention = golden.stack("attention");
   EXPECT_EQ(page().tokens(), attention.rows());
   EXPECT_LT(attention::test::distance(page().layer(1)->weights[2], attention[4 + 2]), 1e-7);
   EXPECT_TRUE(page().config->causal);
-  ui.hoverAt("model.1.2", 0.1f, 0.9f);
-  ui.frames(3);
+  ui.hoverAt("model.1.2", 0.1f, 0.9f).frames(3);
   EXPECT_TRUE(ui.has("model.large"));
   EXPECT_FALSE(ui.has("model.play"));
   for (const auto& lab : app::pageTable()) {
@@ -285,37 +243,26 @@ TEST_F(ModelPages, HasRoomInEveryState) {
     ui.park();
     EXPECT_THAT(cutOff(ui), testing::IsEmpty()) << name;
   };
-  ui.resize(1280, 720);
-  ui.key(static_cast<Key>('6'));
-  ui.wait(1);
+  ui.resize(1280, 720).key(static_cast<Key>('6')).wait(1);
   looks("no model");
   open("qwen2");
   ui.wait(5);  // what was opened is no longer said
   looks("a small window");
-  ui.resize(1920, 1080);
-  ui.hoverAt("model.1.1", 0.3f, 0.8f);
-  ui.key(Key::x);
-  for (int i = 0; i < 3; ++i) {
-    ui.key(Key::period);
-    ui.draw();
-  }
+  ui.resize(1920, 1080).hoverAt("model.1.1", 0.3f, 0.8f).key(Key::x);
+  for (int i = 0; i < 3; ++i) ui.key(Key::period);
   ui.wait(1);
   looks("three tokens written, a head off");
   EXPECT_TRUE(imagesMatch(ui.screenshot("model.large"), "model_head"));
-  ui.chord(kCtrl, Key::l);
-  ui.wait(1);
+  ui.chord(kCtrl, Key::l).wait(1);
   looks("light");
-  ui.chord(kCtrl, Key::l);
-  ui.key(Key::p);
-  ui.wait(1);
+  ui.chord(kCtrl, Key::l).key(Key::p).wait(1);
   looks("presenting");
 }
 
 TEST_F(ModelPages, HasRoomForAnEncoderAndAVanishedFolder) {
   ui.resize(1920, 1080);
   open("bert");
-  ui.wait(5);
-  ui.park();
+  ui.wait(5).park();
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
   app::Scene scene = app::openingScene();
   scene.setup.subject.model = "/gone/llama";
@@ -324,8 +271,7 @@ TEST_F(ModelPages, HasRoomForAnEncoderAndAVanishedFolder) {
       "GGUF file";
   scene.cursor.page = "model";
   ui.session().setScene(scene);
-  ui.wait(1);
-  ui.park();
+  ui.wait(1).park();
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "app/scene/scene_json.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/ui/model_heads_support.h"
@@ -10,15 +11,10 @@
 namespace headscope::test {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-
 class ModelTexts : public ModelHeads {
  protected:
   void openBundled() {
-    ui.view().request("model.learned");
-    ui.draw();
-    ui.draw();
+    ui.request("model.learned");
     ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
     ASSERT_EQ(ui.scene().cursor.page, "model");
   }
@@ -31,7 +27,6 @@ class ModelTexts : public ModelHeads {
   void drop(const std::string& name, const std::string& lines) {
     std::ofstream(folder_ / name) << lines;
     ui.drop({(folder_ / name).string()});
-    ui.draw();
   }
   TemporaryFolder folder_;
 };
@@ -53,7 +48,6 @@ TEST_F(ModelTexts, ADroppedFileIsMeasuredAndAClickOpensATextWithItsCell) {
   EXPECT_EQ(study->column("patch")->texts(0, 0), 1) << "one text has another beside it";
   EXPECT_EQ(study->column("induction")->texts(1, 2), 2);
   ui.choose("study.column", "induction");
-  ui.draw();
   ASSERT_TRUE(ui.has("study.text.0"));
   const app::Index layer = ui.scene().cursor.model.layer, head = ui.scene().cursor.cell.head;
   const auto first = page().texts.texts.front();
@@ -67,27 +61,21 @@ TEST_F(ModelTexts, ADroppedFileIsMeasuredAndAClickOpensATextWithItsCell) {
   EXPECT_EQ(ui.scene().cursor.cell.query, text.query(layer, head));
   EXPECT_EQ(ui.scene().cursor.cell.key, text.key(layer, head));
   ui.chord(kCtrl, app::Key::z);
-  ui.draw();
   EXPECT_NE(*ui.scene().setup.input.text, text.asked.text) << "one step of undo";
 }
 
 TEST_F(ModelTexts, ATableSortsAMapAndAScatterChooseHeads) {
   openBundled();
-  ui.view().request("model.texts.examples");
-  ui.draw();
+  ui.request("model.texts.examples");
   measured(6);
-  ui.choose("study.column", "previous");
-  ui.draw();
-  ui.clickAt("study.figure", 0.2f, 0.6f);
+  ui.choose("study.column", "previous").clickAt("study.figure", 0.2f, 0.6f);
   const auto chosen = [&] { return std::pair(ui.scene().cursor.model.layer, ui.scene().cursor.cell.head); };
   const auto first = chosen();
   const app::HeadColumn& column = *page().texts.progress.study->column("previous");
   EXPECT_GE(column.mean(first.first, first.second), column.mean.mean()) << "near the table's top";
-  ui.click("study.shape.map");
-  ui.clickAt("study.figure", 0.2f, 0.4f);
+  ui.click("study.shape.map").clickAt("study.figure", 0.2f, 0.4f);
   EXPECT_NE(chosen(), first);
   ui.click("study.shape.scatter");
-  ui.draw();
   EXPECT_TRUE(ui.has("study.across"));
 }
 
@@ -95,9 +83,7 @@ TEST_F(ModelTexts, ASceneHasItsTextsAndHowTheyAreShown) {
   openBundled();
   drop("texts.jsonl", kTexts);
   measured(2);
-  ui.click("study.shape.scatter");
-  ui.choose("study.column", "induction");
-  ui.draw();
+  ui.click("study.shape.scatter").choose("study.column", "induction");
   const app::Scene saved = ui.scene();
   EXPECT_EQ(saved.compare.texts, (folder_ / "texts.jsonl").string());
   const auto read = app::parseScene(app::formatScene(saved), "saved");
@@ -107,8 +93,7 @@ TEST_F(ModelTexts, ASceneHasItsTextsAndHowTheyAreShown) {
 
   app::Scene without = saved;
   without.compare.texts.clear();
-  ui.session().setScene(without);
-  ui.draw();
+  ui.show(without);
   EXPECT_FALSE(page().texts.file);
   EXPECT_FALSE(page().texts.progress.study);
   ui.session().setScene(saved);
@@ -126,19 +111,14 @@ TEST_F(ModelTexts, ASceneHasItsTextsAndHowTheyAreShown) {
 
 TEST_F(ModelTexts, EveryShapeHasRoomAtEverySize) {
   openBundled();
-  ui.view().request("model.view.study");
-  ui.draw();
-  ui.draw();
+  ui.request("model.view.study");
   EXPECT_THAT(flaws(ui), IsEmpty()) << "before a file was opened";
-  ui.view().request("model.texts.examples");
-  ui.draw();
+  ui.request("model.texts.examples");
   measured(6);
   for (const auto& [width, height] : {std::pair(1280, 720), std::pair(1920, 1080)}) {
     ui.resize(width, height);
     for (const char* shape : {"table", "map", "scatter"}) {
       ui.click(std::string("study.shape.") + shape);
-      ui.draw();
-      ui.draw();
       EXPECT_THAT(flaws(ui), IsEmpty()) << shape << " at " << width;
     }
   }
@@ -161,12 +141,9 @@ TEST_F(ModelTexts, WhatIsShownIsSaidToBeOfAnotherModelOnceHeadsAreOff) {
   drop("texts.jsonl", kTexts);
   measured(2);
   EXPECT_FALSE(page().texts.stale);
-  ui.view().request("model.switch");
-  ui.draw();
-  ui.draw();
+  ui.request("model.switch");
   EXPECT_TRUE(page().texts.stale);
   ui.click("study.again");
-  ui.draw();
   measured(2);
   EXPECT_FALSE(page().texts.stale);
 }

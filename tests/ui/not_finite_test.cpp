@@ -1,6 +1,5 @@
 // A checkpoint with NaN or infinity in a tensor: every page draws it, and says which tensor it is.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -11,6 +10,7 @@
 #include "app/scene/models/scene_model.h"
 #include "render/gl.h"
 #include "tests/attention/models/poisoned_checkpoint.h"
+#include "tests/support/matchers.h"
 #include "tests/support/ui_driver.h"
 #include "tests/ui/page_views.h"
 
@@ -18,7 +18,6 @@ namespace headscope::test {
 namespace {
 
 using attention::test::PoisonedCheckpoint;
-using ::testing::HasSubstr;
 
 constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();
 constexpr float kBeyondAll = std::numeric_limits<float>::infinity();
@@ -36,8 +35,7 @@ class NotFinite : public testing::Test {
   void show(const PageView& view) {
     app::Scene scene = withView(scene_, view);
     scene.cursor.model.layer = scene.setup.subject.layer;
-    ui.session().setScene(scene);
-    ui.draw();
+    ui.show(scene);
   }
   /// What the status line says of the numbers in sight.
   std::string said() {

@@ -1,7 +1,6 @@
 // How numbers are written: by the settings on screen, with the point in files.
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -11,6 +10,7 @@
 #include "app/scene/links/link.h"
 #include "app/scene/scene_json.h"
 #include "app/scene/text/number_text.h"
+#include "tests/support/matchers.h"
 #include "tests/support/ui_driver.h"
 #include "tests/ui/page_views.h"
 
@@ -19,7 +19,6 @@ namespace {
 
 using app::Key;
 using app::NumberStyle;
-using ::testing::IsEmpty;
 
 class Numbers : public testing::Test {
  protected:
@@ -45,8 +44,7 @@ class Numbers : public testing::Test {
 };
 
 TEST_F(Numbers, HaveOneMarkOnEveryView) {
-  ui.view().request("model.learned");
-  ui.draw();
+  ui.request("model.learned");
   const app::Scene model = ui.scene();
   for (const bool present : {false, true})
     for (const PageView& view : pageViews()) {
@@ -69,8 +67,7 @@ TEST_F(Numbers, AreReadInBothWays) {
     write(style);
     for (const char* typed : {"12.5", "12,5"}) {
       ui.session().scene().setup.model.softcap = 0;
-      ui.draw();
-      ui.typeValue("softcap", typed);
+      ui.draw().typeValue("softcap", typed);
       EXPECT_EQ(ui.scene().setup.model.softcap, 12.5f) << typed;
     }
   }
@@ -85,8 +82,7 @@ TEST_F(Numbers, InFilesAndLinksHaveThePoint) {
   write(NumberStyle::comma);
   EXPECT_EQ(app::formatScene(scene), file);
   EXPECT_EQ(*app::linkTo(scene), *link);
-  ui.session().setScene(scene);
-  ui.draw();
+  ui.show(scene);
   const std::string formula = ui.snapshot().config.softcap > 0 ? "set" : "";
   EXPECT_EQ(formula, "set");
 }

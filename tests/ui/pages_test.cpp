@@ -2,19 +2,17 @@
 // over anything else, nothing is cut off, everything can be read.
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/platform/ui_state.h"
 #include "app/widgets/theme.h"
 #include "attention/masks/expression.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/ui/page_views.h"
 
 namespace headscope::test {
 namespace {
-
-using ::testing::IsEmpty;
 
 struct Size {
   int width, height;
@@ -31,8 +29,7 @@ class Pages : public testing::TestWithParam<Size> {
 
   /// Parks the pointer and looks at the frame that is still then.
   void expectAllToBeSeen() {
-    ui.park();
-    ui.wait(0.3);
+    ui.park().wait(0.3);
     EXPECT_THAT(overlaps(ui), IsEmpty());
     EXPECT_THAT(cutOff(ui), IsEmpty());
     EXPECT_THAT(faintTexts(ui, ui.view().present ? 7 : 4.5), IsEmpty());
@@ -103,8 +100,7 @@ TEST(Views, AreReadInBothThemesAtADeskAndFromTheLastRow) {
         ui.view().preferences.light = light;
         ui.view().present = present;
         ui.session().setScene(withView(app::openingScene(), view));
-        ui.park();
-        ui.wait(0.3);
+        ui.park().wait(0.3);
         EXPECT_THAT(faintTexts(ui, present ? 7 : 4.5), IsEmpty());
         EXPECT_THAT(smallTexts(ui, present ? 18 : 10), IsEmpty());
       }
@@ -128,8 +124,7 @@ TEST(Marks, CrosshairsShowOnEveryColormap) {
       ui.session().scene().cursor.focus = 3;
       ui.draw();
       for (const float place : {0.1f, 0.5f, 0.9f}) {
-        ui.hoverAt("focus", place, place);
-        ui.frames(2);
+        ui.hoverAt("focus", place, place).frames(2);
         EXPECT_THAT(faintMarks(ui), IsEmpty()) << place;
         EXPECT_THAT(markNames(), testing::Contains("crosshair"));
       }

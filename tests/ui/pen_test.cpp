@@ -33,7 +33,6 @@ class Pen : public testing::Test {
     const auto part = [&](Index at, float within) { return (static_cast<float>(at) + within) / n; };
     ui.dragAcross(picture, ImVec2(part(column, 0.3f), part(row, 0.3f)),
                   ImVec2(part(column, 0.7f), part(row, 0.6f)));
-    ui.draw();
   }
   Index tokens() { return std::ssize(ui.sequence().queries); }
   /// The cell of the picture that the line is in the middle of: row, column.
@@ -70,16 +69,12 @@ TEST_F(Pen, ALineFollowsThePictureAndIsErasedByOneKey) {
   drawOnCell("head.3", 2, 0);
   EXPECT_EQ(ui.scene().cursor.focus, -1) << "the page is left alone";
   ui.resize(1920, 1080);
-  ui.draw();
   EXPECT_EQ(cell("head.3"), At(2, 0));
   ui.key(static_cast<Key>('2'));
-  ui.draw();
   EXPECT_FALSE(ui.has(kStroke)) << "that picture isn't on this page";
   ui.key(static_cast<Key>('1'));
-  ui.draw();
   EXPECT_TRUE(ui.has(kStroke));
   ui.key(Key::backspace);
-  ui.draw();
   EXPECT_FALSE(ui.has(kStroke));
 }
 
@@ -96,16 +91,13 @@ TEST_F(Pen, PicturesOfOtherPagesHaveCellsToo) {
     write("zero one two three two four");
     EXPECT_EQ(cell(picture), At(4, 2));
     ui.key(Key::backspace);
-    ui.draw();
   }
 }
 
 TEST_F(Pen, ALineOnAWordOfAModelFollowsTheWord) {
   ui.view().request("model.learned");
   ui.session().scene().cursor.page = "model";
-  ui.draw();
-  ui.dragAcross("strip.word.2", ImVec2(0.2f, 0.5f), ImVec2(0.8f, 0.6f));
-  ui.draw();
+  ui.draw().dragAcross("strip.word.2", ImVec2(0.2f, 0.5f), ImVec2(0.8f, 0.6f));
   const PenStroke line = ui.scene().look.strokes->front();
   ASSERT_EQ(line.cell.size(), 1u) << line.on;
   const std::string text = *ui.scene().setup.input.text;
@@ -128,8 +120,7 @@ TEST_F(Pen, ALineIsTheSameInAFileAndInALink) {
   const auto opened = app::readLink(*link);
   ASSERT_TRUE(opened.ok()) << opened.error().message;
   EXPECT_EQ(opened->look.strokes, lines);
-  ui.session().setScene(*opened);
-  ui.draw();
+  ui.show(*opened);
   EXPECT_EQ(cell("head.3"), At(3, 1));
 }
 

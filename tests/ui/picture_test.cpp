@@ -1,6 +1,5 @@
 // Pictures of what a page shows, saved through the dialog.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -11,6 +10,7 @@
 #include "app/session_figure.h"
 #include "render/image.h"
 #include "test_paths.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/ui_driver.h"
 
@@ -18,16 +18,11 @@ namespace headscope::test {
 namespace {
 
 using app::Key;
-using ::testing::HasSubstr;
 
 class Pictures : public testing::Test {
  protected:
   std::string path(const std::string& name) { return (folder / name).string(); }
-  void answer(const std::string& name) {
-    ui.replaceText("files.path", path(name));
-    ui.key(Key::enter);
-    ui.draw();
-  }
+  void answer(const std::string& name) { ui.replaceText("files.path", path(name)).key(Key::enter); }
   /// The same, until it is written.
   void answerAndWait(const std::string& name) {
     ui.session().exports().program = HEADSCOPE_BINARY;  // which films are made by
@@ -57,30 +52,24 @@ TEST_F(Pictures, CtrlPSavesWhatThePageShows) {
   const std::string heads = saved("heads.svg");
   for (int head = 0; head < 8; ++head) EXPECT_THAT(heads, HasSubstr(">Head " + std::to_string(head) + "<"));
   ui.click("head.3");
-  ui.draw();
   const std::string head = saved("head.svg");
   EXPECT_THAT(head, HasSubstr(">Head 3<"));
   EXPECT_EQ(head.find(">Head 4<"), std::string::npos);
   EXPECT_GT(render::decodePng(fileBytes((saved("head.png"), folder / "head.png"))).width, 800);
   ui.key(static_cast<Key>('2'));
-  ui.draw();
   EXPECT_THAT(saved("mask.svg"), HasSubstr(">causal &amp; padding<"));
   ui.key(static_cast<Key>('3'));
-  ui.draw();
   EXPECT_THAT(saved("map.svg"), HasSubstr("12 × 12 tokens"));
   ui.key(static_cast<Key>('4'));
-  ui.draw();
   EXPECT_THAT(saved("cache.svg"), HasSubstr(">GQA (2 kv heads) is ¼ of MHA.<"));
   ui.key(static_cast<Key>('5'));
-  ui.draw();
   EXPECT_THAT(saved("cost.svg"), HasSubstr(">KV cache of Llama-3.1-70B at 128 k tokens × batch 1<"));
   EXPECT_GT(render::decodePng(fileBytes((saved("cost.png"), folder / "cost.png"))).width, 2000);
 }
 
 TEST_F(Pictures, ThePageIsSavedAsItIsShown) {
   const auto saved = [&](const std::string& name) {
-    ui.view().request("picture.save_shown");
-    ui.draw();
+    ui.request("picture.save_shown");
     EXPECT_EQ(ui.dialog(), "Save a picture");
     answer(name);
     ui.draw();
@@ -120,16 +109,12 @@ TEST_F(Pictures, AFilmIsRecordedBesideTheWindow) {
   ui.session().scene().setup.input.text = "a b";
   ui.draw();
   app::uiState().watches = true;
-  ui.view().request("film.record");
-  ui.draw();
-  ui.draw();
+  ui.request("film.record");
   ASSERT_EQ(ui.dialog(), "record");
   for (const char* control : {"record.file", "record.cancel"})
     EXPECT_TRUE(app::uiState().clips.at(control).seen.Contains(app::uiState().tracks.at(control)))
         << control << " is cut off";
-  ui.click("record.kind.PNG frames");
-  ui.click("record.file");
-  ui.draw();
+  ui.click("record.kind.PNG frames").click("record.file");
   answerAndWait("film.frames");
   EXPECT_TRUE(std::filesystem::exists(folder / "film.frames" / "frame-00024.png"));
 }

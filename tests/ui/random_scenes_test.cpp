@@ -41,8 +41,7 @@ TEST(RandomScenes, AreComputedAndDrawnAndStayWhatTheyAre) {
   for (int i = 0; i < count; ++i) {
     const Scene scene = randomScene(dice, {});
     SCOPED_TRACE("scene " + std::to_string(i));
-    ui.session().setScene(scene);
-    ui.draw();
+    ui.show(scene);
     if (i % 10 == 0) {
       const render::Image image = ui.screenshot();
       EXPECT_EQ(image.width, 1600);

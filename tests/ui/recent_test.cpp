@@ -46,10 +46,7 @@ class Recent : public testing::Test {
 };
 
 TEST_F(Recent, WhatIsOpenedIsRememberedAsWhatItIsTheNewestFirst) {
-  for (const std::string& path : {model_, scene_, talk_, scene_}) {
-    ui.drop({path});
-    ui.draw();
-  }
+  for (const std::string& path : {model_, scene_, talk_, scene_}) ui.drop({path});
   EXPECT_THAT(app::loadRecent(), ElementsAre(app::RecentFile{RecentKind::scene, scene_},
                                              app::RecentFile{RecentKind::talk, talk_},
                                              app::RecentFile{RecentKind::model, model_}));
@@ -60,16 +57,10 @@ TEST_F(Recent, WhatIsOpenedIsRememberedAsWhatItIsTheNewestFirst) {
 
 TEST_F(Recent, OpenListsTalksAndModelsToo) {
   rememberAll();
-  ui.chord(kCtrl, Key::o);
-  ui.draw();
-  ui.click("recent.0");
-  ui.draw();
+  ui.chord(kCtrl, Key::o).click("recent.0");
   EXPECT_EQ(ui.dialog(), "");
   EXPECT_EQ(own().talk->views.size(), 1u);
-  ui.chord(kCtrl, Key::o);
-  ui.draw();
-  ui.click("recent.2");
-  ui.draw();
+  ui.chord(kCtrl, Key::o).click("recent.2");
   EXPECT_EQ(ui.dialog(), "");
   ASSERT_TRUE(own().setup.subject.opened);
   EXPECT_EQ(own().setup.subject.opened->name, "qwen2");
@@ -77,10 +68,7 @@ TEST_F(Recent, OpenListsTalksAndModelsToo) {
 
 TEST_F(Recent, WhatIsGoneSaysSoWhereItWasClicked) {
   app::rememberRecent({RecentKind::model, (folder / "gone").string()});
-  ui.chord(kCtrl, Key::o);
-  ui.draw();
-  ui.click("recent.0");
-  ui.draw();
+  ui.chord(kCtrl, Key::o).click("recent.0");
   EXPECT_EQ(ui.dialog(), "Open a scene");
   EXPECT_TRUE(ui.has("files.refused"));
 }
@@ -93,7 +81,6 @@ TEST_F(Recent, AWindowWithoutWorkOffersThemBelowItsScene) {
   EXPECT_TRUE(ui.has("head.0")) << "the opening scene is there";
   EXPECT_THAT(flaws(ui), IsEmpty());
   ui.click("offer.recent.1");
-  ui.draw();
   EXPECT_EQ(own().setup.input.text, "of the scene");
   EXPECT_FALSE(ui.has("offer.open"));
 }
@@ -102,17 +89,13 @@ TEST_F(Recent, TheOfferGoesWithTheFirstEditAndWhenItIsDeclined) {
   rememberAll();
   offer();
   ui.click("offer.recent.decline");
-  ui.draw();
   EXPECT_FALSE(ui.has("offer.open"));
   offer();
   EXPECT_TRUE(ui.has("offer.open"));
-  ui.replaceText("text", "edited");
-  ui.clickAway();
-  ui.wait(1);
+  ui.replaceText("text", "edited").clickAway().wait(1);
   EXPECT_EQ(own().setup.input.text, "edited");
   EXPECT_FALSE(ui.has("offer.open"));
   ui.chord(kCtrl, Key::z);
-  ui.draw();
   EXPECT_FALSE(ui.has("offer.open")) << "it doesn't come back";
 }
 

@@ -1,11 +1,11 @@
 // Text of all scripts: drawn shaped and in its order, edited by whole clusters, never by rebuilding the
 // atlas.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/platform/ui_state.h"
 #include "app/widgets/paint.h"
+#include "tests/support/matchers.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -14,7 +14,6 @@ namespace {
 using app::Direction;
 using app::Key;
 using app::TextPiece;
-using ::testing::HasSubstr;
 
 std::shared_ptr<const app::ShapedLine> lineOf(UiDriver& ui, const std::string& text) {
   return app::uiState().typesetter.line(ui.view().fonts->monoSmall, text);
@@ -48,7 +47,6 @@ TEST(Scripts, ANewCharacterRebuildsNoAtlas) {
   const int glyphs = font->Glyphs.Size;
   const ImTextureID texture = ImGui::GetIO().Fonts->TexID;
   ui.replaceText("text", "שלום سلام हिन्दी ไทย 文字 😀");
-  ui.draw();
   EXPECT_EQ(ui.view().fonts->text, font);
   EXPECT_EQ(font->Glyphs.Size, glyphs);
   EXPECT_EQ(ImGui::GetIO().Fonts->TexID, texture);
@@ -69,7 +67,6 @@ TEST(Scripts, AQuietMarkStandsForWhatIsLookedForAndTheFrameGoesOn) {
 TEST(Scripts, ChipsAreMeasuredAsTheyAreDrawn) {
   UiDriver ui;
   ui.replaceText("text", "سلام हिन्दी ไทย שלום");
-  ui.draw();
   for (const auto& token : ui.sequence().queries) {
     EXPECT_EQ(app::textWidth(ui.view().fonts->monoSmall, token.text), lineOf(ui, token.text)->width);
     EXPECT_FALSE(hasKind(*lineOf(ui, token.text), TextPiece::Kind::number)) << token.text;
@@ -82,11 +79,8 @@ TEST(Scripts, ChipsAreMeasuredAsTheyAreDrawn) {
 TEST(Scripts, AnEmojiFamilyIsOneClusterInBoxAndChip) {
   UiDriver ui;
   ui.replaceText("text", "a 👩‍👩‍👧");
-  ui.draw();
   EXPECT_EQ(lineOf(ui, "👩‍👩‍👧")->clusters.size(), 1u);
-  ui.click("text");
-  ui.key(Key::end, kCtrl);
-  ui.key(Key::backspace);
+  ui.click("text").key(Key::end, kCtrl).key(Key::backspace);
   EXPECT_EQ(ui.scene().setup.input.text, "a ") << "it goes as a whole";
 }
 
@@ -113,8 +107,7 @@ TEST(Scripts, AScriptWithoutAFontIsNamedOnce) {
     if (!hasKind(*lineOf(ui, text), TextPiece::Kind::number)) continue;  // this machine has a font
     const std::string name(app::scriptName(script));
     EXPECT_EQ(ui.view().messages.notice, "No installed font has " + name + ". Tokens are shown by number.");
-    ui.click("text");
-    ui.type("x");
+    ui.click("text").type("x");
     EXPECT_THAT(ui.view().messages.notice, ::testing::HasSubstr(name)) << "typing on doesn't hide it";
     ui.view().messages.clear();
     ui.session().scene().setup.input.text = text + text;
@@ -128,7 +121,6 @@ TEST(Scripts, AScriptWithoutAFontIsNamedOnce) {
 TEST(TextBox, TextFromRightToLeftBeginsAtTheRight) {
   UiDriver ui;
   ui.replaceText("text", "שלום עולם");
-  ui.draw();
   const ImRect box = ui.find("text");
   ui.key(Key::home, kCtrl);
   const float first = caret(ui);
@@ -141,53 +133,38 @@ TEST(TextBox, TextFromRightToLeftBeginsAtTheRight) {
   ui.key(Key::end, kCtrl);
   EXPECT_LT(caret(ui), second);
   // A click where the caret stands puts it there.
-  ui.key(Key::home, kCtrl);
-  ui.key(Key::left);
-  ui.key(Key::left);
+  ui.key(Key::home, kCtrl).key(Key::left).key(Key::left);
   const float third = caret(ui);
-  ui.key(Key::end, kCtrl);
-  ui.clickAt("text", (third - box.Min.x) / box.GetWidth(), 0.2f);
+  ui.key(Key::end, kCtrl).clickAt("text", (third - box.Min.x) / box.GetWidth(), 0.2f);
   EXPECT_EQ(caret(ui), third);
   EXPECT_EQ(ui.view().edit.caret, 4u);
 }
 
 TEST(TextBox, MovesSelectsAndErasesWholeClusters) {
   UiDriver ui;
-  ui.replaceText("text", "हिन्दी");
-  ui.draw();
-  ui.key(Key::home, kCtrl);
-  ui.key(Key::right);
+  ui.replaceText("text", "हिन्दी").key(Key::home, kCtrl).key(Key::right);
   EXPECT_EQ(ui.view().edit.caret, 6u) << "behind the consonant and its vowel";
-  ui.key(Key::home, kCtrl);
-  ui.key(Key::del);
+  ui.key(Key::home, kCtrl).key(Key::del);
   EXPECT_EQ(ui.scene().setup.input.text, std::string("हिन्दी").substr(6));
-  ui.replaceText("text", "e\u0301x");
-  ui.key(Key::home, kCtrl);
-  ui.key(Key::right, {.shift = true});
+  ui.replaceText("text", "e\u0301x").key(Key::home, kCtrl).key(Key::right, {.shift = true});
   EXPECT_EQ(ui.view().edit.selection(), std::make_pair(std::size_t{0}, std::size_t{3}));
 }
 
 TEST(TextBox, KeysOfAnEditor) {
   UiDriver ui;
-  ui.replaceText("text", "one two\nthree");
-  ui.key(Key::home, kCtrl);
-  ui.key(Key::right, kCtrl);
+  ui.replaceText("text", "one two\nthree").key(Key::home, kCtrl).key(Key::right, kCtrl);
   EXPECT_EQ(ui.view().edit.caret, 4u);
   ui.key(Key::down);
   EXPECT_GT(ui.view().edit.caret, 8u);
   ui.key(Key::home);
   EXPECT_EQ(ui.view().edit.caret, 8u);
-  ui.key(Key::end, {.shift = true});
-  ui.chord(kCtrl, Key::x);
+  ui.key(Key::end, {.shift = true}).chord(kCtrl, Key::x);
   EXPECT_EQ(ui.scene().setup.input.text, "one two\n");
-  ui.key(Key::home, kCtrl);
-  ui.chord(kCtrl, Key::v);
+  ui.key(Key::home, kCtrl).chord(kCtrl, Key::v);
   EXPECT_EQ(ui.scene().setup.input.text, "threeone two\n");
   ui.key(Key::backspace, kCtrl);
   EXPECT_EQ(ui.scene().setup.input.text, "one two\n");
-  ui.doubleClick("text");
-  ui.chord(kCtrl, Key::a);
-  ui.type("x");
+  ui.doubleClick("text").chord(kCtrl, Key::a).type("x");
   EXPECT_EQ(ui.scene().setup.input.text, "x");
 }
 
@@ -196,7 +173,6 @@ TEST(TextBox, WrapsAWordThatIsWiderThanTheBox) {
   std::string thai;
   for (int i = 0; i < 40; ++i) thai += "ภาษาไทย";
   ui.replaceText("text", thai);
-  ui.draw();
   EXPECT_EQ(ui.scene().setup.input.text, thai);
   const ImRect box = ui.find("text");
   ui.key(Key::end, kCtrl);

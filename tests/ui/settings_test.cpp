@@ -36,10 +36,7 @@ TEST(Settings, EachIsInTheDialogAndAmongTheActionsAndIsKept) {
     ui.click(control);
     EXPECT_NE(app::settingText(row, ui.view().preferences), app::settingText(row, before));
     EXPECT_EQ(app::loadPreferences(), ui.view().preferences) << "kept";
-    ui.key(Key::escape);
-    ui.chord(kCtrl, Key::k);
-    ui.type(row.name);
-    ui.key(Key::enter);
+    ui.key(Key::escape).chord(kCtrl, Key::k).type(row.name).key(Key::enter);
     EXPECT_EQ(ui.dialog(), "");
     EXPECT_EQ(app::parsePreferences(app::formatPreferences(before)), before) << "what is written is read";
   }
@@ -47,18 +44,13 @@ TEST(Settings, EachIsInTheDialogAndAmongTheActionsAndIsKept) {
 
 TEST(Settings, SearchNarrowsThemAndSaysWhereNothingMatches) {
   UiDriver ui(1280, 720);
-  ui.chord(kCtrl, Key::comma);
-  ui.type("motion");
+  ui.chord(kCtrl, Key::comma).type("motion");
   EXPECT_TRUE(ui.has("settings.reduced_motion"));
   EXPECT_FALSE(ui.has("settings.high_contrast"));
-  ui.key(Key::escape);
-  ui.chord(kCtrl, Key::comma);
-  ui.type("colour-blind");
+  ui.key(Key::escape).chord(kCtrl, Key::comma).type("colour-blind");
   EXPECT_TRUE(ui.has("vision.2"));
   EXPECT_FALSE(ui.has("settings.reduced_motion"));
-  ui.key(Key::escape);
-  ui.chord(kCtrl, Key::comma);
-  ui.type("zzz");
+  ui.key(Key::escape).chord(kCtrl, Key::comma).type("zzz");
   EXPECT_THAT(ui.names("settings."), testing::ElementsAre("settings.search"));
 }
 
@@ -68,8 +60,7 @@ TEST(Settings, TheDialogHoldsAtEverySizeOfText) {
     for (const bool light : {false, true}) {
       ui.view().preferences.textSize = size;
       ui.view().preferences.light = light;
-      ui.view().request("settings");
-      ui.draw();
+      ui.request("settings");
       EXPECT_THAT(cutOff(ui), IsEmpty()) << size;
       ui.key(Key::escape);
     }
@@ -93,8 +84,7 @@ TEST(Settings, TheSentenceWhilePresentingCanBeLeftOut) {
   ui.view().present = true;
   ui.draw();
   EXPECT_GT(ui.find("caption").GetWidth(), 1);
-  ui.view().request("appearance.captions");
-  ui.draw();
+  ui.request("appearance.captions");
   EXPECT_LT(ui.find("caption").GetWidth(), 1);
 }
 
@@ -125,9 +115,7 @@ TEST(ColourVisions, TellTheThreeColoursAndTheValuesApart) {
 
 TEST(HistoryList, NamesEachStepAndGoesThere) {
   UiDriver ui(1280, 720);
-  ui.click("weights.random");
-  ui.typeValue("heads", "4");
-  ui.click("bias");
+  ui.click("weights.random").typeValue("heads", "4").click("bias");
   ui.chord(kCtrl, static_cast<Key>('H'));
   ASSERT_EQ(ui.dialog(), "history");
   app::UiState& state = app::uiState();
@@ -142,9 +130,7 @@ TEST(HistoryList, NamesEachStepAndGoesThere) {
   ui.click("history.0");
   EXPECT_EQ(ui.scene().setup, app::openingScene().setup);
   EXPECT_EQ(ui.dialog(), "history") << "it stays, for looking";
-  ui.park();
-  ui.key(Key::up);
-  ui.key(Key::up);
+  ui.park().key(Key::up).key(Key::up);
   EXPECT_EQ(ui.scene().setup.model.heads, 4);
   EXPECT_FALSE(ui.scene().setup.model.bias);
   ui.key(Key::enter);

@@ -1,11 +1,11 @@
 // Every slider: reached by dragging, the wheel, the keyboard and typing; never an illegal value.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <set>
 
+#include "tests/support/matchers.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -14,7 +14,6 @@ namespace {
 using app::Index;
 using app::Key;
 using app::Scene;
-using ::testing::HasSubstr;
 
 TEST(Sliders, HeadsReachBothEndsAndOnlyDivisorsOfTheModelDim) {
   UiDriver ui;
@@ -38,9 +37,7 @@ TEST(Sliders, HeadsReachBothEndsAndOnlyDivisorsOfTheModelDim) {
 
 TEST(Sliders, KvHeadsReachOnlyTheDivisorsOfTheHeads) {
   UiDriver ui;
-  ui.click("weights.random");
-  ui.typeValue("model_dim", "240");
-  ui.typeValue("heads", "12");
+  ui.click("weights.random").typeValue("model_dim", "240").typeValue("heads", "12");
   ASSERT_EQ(ui.scene().setup.model.heads, 12);
   std::set<Index> reached;
   for (int i = 0; i <= 20; ++i) {
@@ -53,8 +50,7 @@ TEST(Sliders, KvHeadsReachOnlyTheDivisorsOfTheHeads) {
 
 TEST(Sliders, ModelDimKeepsTheHeadsAndAWholeHeadSize) {
   UiDriver ui;
-  ui.click("weights.random");
-  ui.typeValue("heads", "8");
+  ui.click("weights.random").typeValue("heads", "8");
   for (int i = 0; i <= 10; ++i) {
     // The far end computes thousands of dimensions; its limit is checked once below.
     ui.dragTo("model_dim", 0.3f + static_cast<float>(i) / 32);
@@ -78,8 +74,7 @@ TEST(Sliders, HeadDimMovesOnlyWhenUnlinkedAndThenAlone) {
   const Scene before = ui.scene();
   ui.dragTo("head_dim", 0.9f);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << "linked, it follows the model dim";
-  ui.click("linked");
-  ui.dragTo("head_dim", -0.2f);
+  ui.click("linked").dragTo("head_dim", -0.2f);
   EXPECT_EQ(ui.scene().setup.model.headDim, 1);
   ui.dragTo("head_dim", 1.2f);
   EXPECT_EQ(ui.scene().setup.model.headDim, 512);
@@ -92,15 +87,13 @@ TEST(Sliders, HeadDimMovesOnlyWhenUnlinkedAndThenAlone) {
 
 TEST(Sliders, RopeKeepsTheHeadSizeEven) {
   UiDriver ui;
-  ui.click("weights.random");
-  ui.click("position.rope");
+  ui.click("weights.random").click("position.rope");
   for (int i = 0; i <= 10; ++i) {
     ui.dragTo("heads", static_cast<float>(i) / 10);
     EXPECT_EQ(ui.scene().setup.model.headDim % 2, 0);
     EXPECT_FALSE(ui.snapshot().error.has_value());
   }
-  ui.typeValue("heads", "8");
-  ui.click("linked");
+  ui.typeValue("heads", "8").click("linked");
   for (int i = 0; i <= 10; ++i) {
     ui.dragTo("head_dim", static_cast<float>(i) / 10);
     EXPECT_EQ(ui.scene().setup.model.headDim % 2, 0);
@@ -149,18 +142,15 @@ TEST(Sliders, TheWheelAndTheArrowKeysStepTheHoveredSlider) {
   EXPECT_EQ(ui.scene().setup.model.heads, 16);
   ui.turn("heads", -2);
   EXPECT_EQ(ui.scene().setup.model.heads, 4);
-  ui.hover("heads");
-  ui.key(Key::right);
+  ui.hover("heads").key(Key::right);
   EXPECT_EQ(ui.scene().setup.model.heads, 8);
-  ui.key(Key::left);
-  ui.key(Key::down);
+  ui.key(Key::left).key(Key::down);
   EXPECT_EQ(ui.scene().setup.model.heads, 2);
   ui.key(Key::up);
   EXPECT_EQ(ui.scene().setup.model.heads, 4);
   ui.turn("heads", -10);
   EXPECT_EQ(ui.scene().setup.model.heads, 1) << "the lower end holds";
-  ui.park();
-  ui.key(Key::right);
+  ui.park().key(Key::right);
   EXPECT_EQ(ui.scene().setup.model.heads, 1) << "only the slider under the pointer listens";
 }
 
@@ -192,11 +182,9 @@ TEST(Sliders, TheWheelOverASliderScrollsItsPanelUntilTheSliderWasClicked) {
 TEST(Panels, EachPageKeepsItsOwnScroll) {
   UiDriver ui(1280, 420);
   ui.find("weight_seed");  // far down: scrolled to
-  ui.key(static_cast<Key>('3'));
-  ui.draw();
+  ui.key(static_cast<Key>('3')).draw();
   EXPECT_TRUE(ui.visible("map.source.scene")) << "the map's own panel stands at its top";
   ui.key(static_cast<Key>('1'));
-  ui.draw();
   EXPECT_TRUE(ui.visible("weight_seed")) << "where it was left";
 }
 
@@ -252,8 +240,7 @@ TEST(Sliders, WindowAndSinksReachTheMask) {
     ui.sequence().mask.formula->visibleRuns(0, tokens - 1, runs);
     return runs;
   };
-  ui.click("window");
-  ui.dragTo("window.window", -0.2f);
+  ui.click("window").dragTo("window.window", -0.2f);
   EXPECT_EQ(text(), "causal & padding & window(1)");
   EXPECT_EQ(seen(), (attention::KeyRuns{{tokens - 1, tokens}}));
   ui.dragTo("window.window", 1.2f);
@@ -261,9 +248,7 @@ TEST(Sliders, WindowAndSinksReachTheMask) {
   EXPECT_EQ(seen(), (attention::KeyRuns{{0, tokens}}));
   ui.typeValue("window.window", "5");
   EXPECT_EQ(seen(), (attention::KeyRuns{{tokens - 5, tokens}}));
-  ui.click("window");
-  ui.click("streaming");
-  ui.typeValue("streaming.window", "3");
+  ui.click("window").click("streaming").typeValue("streaming.window", "3");
   ui.dragTo("streaming.sinks", -0.2f);
   EXPECT_EQ(seen(), (attention::KeyRuns{{tokens - 3, tokens}}));
   ui.dragTo("streaming.sinks", 1.2f);
@@ -312,16 +297,10 @@ TEST(Sliders, SeedsChangeTheNumbersAndTakeAnyWholeOne) {
 TEST(Sliders, LeavingTheFieldOrEscapeKeepsTheOldValue) {
   UiDriver ui;
   const Scene before = ui.scene();
-  ui.doubleClick("heads.value");
-  ui.chord(kCtrl, Key::a);
-  ui.type("16");
-  ui.clickAway();
+  ui.doubleClick("heads.value").chord(kCtrl, Key::a).type("16").clickAway();
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
   EXPECT_EQ(ui.view().controls.typed.control, "");
-  ui.doubleClick("heads.value");
-  ui.chord(kCtrl, Key::a);
-  ui.type("16");
-  ui.key(Key::escape);
+  ui.doubleClick("heads.value").chord(kCtrl, Key::a).type("16").key(Key::escape);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
   EXPECT_EQ(ui.view().controls.typed.control, "");
 }

@@ -1,11 +1,11 @@
 // Several layers made here, by the controls: how many, which one is looked at, and all of them on one page.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/pages/common/layer_status.h"
 #include "app/pages/head_lab/head_lab_page.h"
 #include "app/pages/model/model_page.h"
+#include "tests/support/matchers.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {
@@ -13,19 +13,13 @@ namespace {
 
 using app::Key;
 using attention::Index;
-using ::testing::HasSubstr;
 
 constexpr const char* kRepeated =
     "red fox blue owl green cat red fox blue owl green cat red fox blue owl green cat";
 
 class MadeLayers : public testing::Test {
  protected:
-  void makeTwo() {
-    ui.replaceText("text", kRepeated);
-    ui.clickAway();
-    ui.typeValue("layers", "2");
-    ui.draw();
-  }
+  void makeTwo() { ui.replaceText("text", kRepeated).clickAway().typeValue("layers", "2"); }
   const app::ModelState& overview() { return ui.session().page<app::ModelPage>().state(); }
   float induction() { return ui.sequence().profiles[0]["induction"].raw; }
 
@@ -37,7 +31,6 @@ TEST_F(MadeLayers, TheSecondOneShowsInductionOnRepeatedText) {
   EXPECT_EQ(ui.scene().setup.model.layers, 2);
   EXPECT_LT(induction(), 0.5f) << "the first layer is shown, which attends to the previous token";
   ui.typeValue("model.layer", "1");
-  ui.draw();
   EXPECT_EQ(ui.scene().setup.subject.layer, 1);
   EXPECT_GT(induction(), 0.95f);
   EXPECT_THAT(app::layerShape(ui.scene(), true), HasSubstr("layer 1 of 2"));
@@ -45,9 +38,7 @@ TEST_F(MadeLayers, TheSecondOneShowsInductionOnRepeatedText) {
 
 TEST_F(MadeLayers, PlantedHeadsAreThoseOfTheShownLayer) {
   makeTwo();
-  ui.typeValue("model.layer", "1");
-  ui.choose("plant.0", "uniform");
-  ui.draw();
+  ui.typeValue("model.layer", "1").choose("plant.0", "uniform");
   EXPECT_LT(induction(), 0.4f);
   EXPECT_EQ(ui.scene().setup.weights.planted, app::openingScene().setup.weights.planted)
       << "the first layer's stay";
@@ -56,40 +47,28 @@ TEST_F(MadeLayers, PlantedHeadsAreThoseOfTheShownLayer) {
 
 TEST_F(MadeLayers, OneLayerFewerTakesWhatIsShownAlongAndUndoBringsItBack) {
   makeTwo();
-  ui.typeValue("layers", "4");
-  ui.typeValue("model.layer", "3");
-  ui.draw();
+  ui.typeValue("layers", "4").typeValue("model.layer", "3");
   const app::Setup before = ui.scene().setup;
   ui.typeValue("layers", "2");
-  ui.draw();
   EXPECT_EQ(ui.scene().setup.subject.layer, 1);
   ui.key(static_cast<Key>('Z'), {.ctrl = true});
-  ui.draw();
   EXPECT_EQ(ui.scene().setup, before);
 }
 
 TEST_F(MadeLayers, AllStandOnTheModelPageAndAClickOpensOne) {
   makeTwo();
   ui.key(static_cast<Key>('6'));
-  ui.draw();
   ASSERT_TRUE(overview().ready());
   ASSERT_EQ(overview().layers.size(), 2u);
   EXPECT_GT(overview().summary(1, 0)->profile["induction"].raw, 0.95f);
   ui.hover("model.1.0");
-  ui.draw();
   EXPECT_EQ(ui.scene().cursor.model.layer, 1);
   ui.key(Key::x);
-  ui.draw();
   EXPECT_EQ(ui.scene().setup.subject.switchedOff.size(), 1u);
-  ui.key(Key::x);
-  ui.hover("model.0.0");
-  ui.key(Key::x);
-  ui.draw();
+  ui.key(Key::x).hover("model.0.0").key(Key::x);
   EXPECT_LT(overview().summary(1, 0)->profile["induction"].raw, 0.3f)
       << "without the head that attends to the previous token there is no induction";
-  ui.key(Key::x);
-  ui.click("model.1.0");
-  ui.draw();
+  ui.key(Key::x).click("model.1.0");
   EXPECT_EQ(ui.scene().cursor.page, "heads");
   EXPECT_EQ(ui.scene().setup.subject.layer, 1);
 }
@@ -97,30 +76,21 @@ TEST_F(MadeLayers, AllStandOnTheModelPageAndAClickOpensOne) {
 TEST_F(MadeLayers, SlidersMovedWhileTheOverviewShowsAreFollowed) {
   makeTwo();
   ui.key(static_cast<Key>('6'));
-  ui.draw();
   const float before = overview().summary(0, 0)->entropy;
   ui.typeValue("sharpness", "0.3");
-  ui.draw();
   EXPECT_GT(overview().summary(0, 0)->entropy, before + 0.05f);
   ui.click("norm");
-  ui.draw();
   EXPECT_TRUE(ui.scene().setup.model.norm);
   ui.click("model.sizes");
-  ui.draw();
   EXPECT_EQ(ui.scene().cursor.page, "heads");
-  ui.typeValue("layers", "1");
-  ui.key(static_cast<Key>('6'));
-  ui.draw();
+  ui.typeValue("layers", "1").key(static_cast<Key>('6'));
   EXPECT_FALSE(overview().madeHere()) << "one layer has no overview";
   EXPECT_TRUE(overview().example);
 }
 
 TEST_F(MadeLayers, TheLabTakesTheChosenOneApart) {
   makeTwo();
-  ui.key(static_cast<Key>('7'));
-  ui.draw();
-  ui.choose("lab.layer", "1");
-  ui.draw();
+  ui.key(static_cast<Key>('7')).choose("lab.layer", "1");
   EXPECT_EQ(ui.scene().setup.subject.layer, 1);
   const app::HeadLabState& page = ui.session().page<app::HeadLabPage>().state();
   ASSERT_TRUE(page.layer);
@@ -130,14 +100,10 @@ TEST_F(MadeLayers, TheLabTakesTheChosenOneApart) {
 TEST_F(MadeLayers, ReadOneTextAndSayWhyNotTwo) {
   makeTwo();
   ui.click("cross");
-  ui.draw();
   EXPECT_FALSE(ui.scene().setup.input.cross);
-  ui.typeValue("layers", "1");
-  ui.click("cross");
-  ui.draw();
+  ui.typeValue("layers", "1").click("cross");
   ASSERT_TRUE(ui.scene().setup.input.cross);
   ui.dragTo("layers", 1);
-  ui.draw();
   EXPECT_EQ(ui.scene().setup.model.layers, 1);
 }
 

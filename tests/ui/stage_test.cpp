@@ -29,10 +29,7 @@ class OnStage : public testing::Test {
     ui.draw();
   }
   Scene& edit() { return ui.session().scene(); }
-  void press(char key) {
-    ui.key(letter(key));
-    ui.draw();
-  }
+  void press(char key) { ui.key(letter(key)); }
   std::string caption() {
     std::string all;
     for (const app::CaptionPart& part : page().caption(ui.scene())) all += part.text;
@@ -51,7 +48,6 @@ class OnStage : public testing::Test {
 TEST_F(OnStage, ModelShowsTheWholeTextALargeHeadAndThreeGuesses) {
   ui.view().request("model.learned");
   edit().cursor.page = "model";
-  ui.draw();
   ui.park();
   ASSERT_TRUE(model().ready());
   for (Index token = 0; token < model().tokens(); ++token)
@@ -65,7 +61,6 @@ TEST_F(OnStage, ModelShowsTheWholeTextALargeHeadAndThreeGuesses) {
 TEST_F(OnStage, WhatHeadsWereWorthIsSaidAndTheFormerWinnerStaysInSight) {
   ui.view().request("model.learned");
   edit().cursor.page = "model";
-  ui.draw();
   ui.park();
   ASSERT_TRUE(model().ready());
   edit().cursor.cell.query = 7;
@@ -75,7 +70,6 @@ TEST_F(OnStage, WhatHeadsWereWorthIsSaidAndTheFormerWinnerStaysInSight) {
   for (Index layer = 0; layer < 4; ++layer)
     for (Index head = 0; head < 6; ++head)
       edit().setup.subject.switchedOff.push_back({layer, head, app::HeadOff::zero});
-  ui.draw();
   ui.draw();
   const auto& guesses = *model().guesses->value;
   ASSERT_NE(guesses.best.front().id, first) << "without any head it says something else";
@@ -88,9 +82,7 @@ TEST_F(OnStage, WhatHeadsWereWorthIsSaidAndTheFormerWinnerStaysInSight) {
 TEST_F(OnStage, ACaptionTellsOfTheRowsStrongestKey) {
   edit().cursor.focus = 0;
   edit().cursor.cell = {0, 7, 0};
-  ui.draw();
   ui.park();
-  ui.draw();
   EXPECT_THAT(caption(), testing::AllOf(HasSubstr("“it” takes 0.94"), HasSubstr("“because”")));
 }
 
@@ -122,17 +114,13 @@ TEST_F(OnStage, ItsLettersDoNothingAtADesk) {
 }
 
 TEST_F(OnStage, ASentenceIsTypedOverThePageAndTheHeadsFollow) {
-  ui.key(letter('T'));
-  ui.frames(3);
+  ui.key(letter('T')).frames(3);
   ASSERT_EQ(ui.dialog(), "sentence");
-  ui.chord(kCtrl, letter('A'));
-  ui.type("cats chase");
-  ui.draw();
+  ui.chord(kCtrl, letter('A')).type("cats chase");
   EXPECT_EQ(*ui.scene().setup.input.text, "cats chase") << "c and a are letters here, no keys";
   EXPECT_EQ(ui.sequence().queryLength, 2);
   EXPECT_TRUE(causal());
   ui.key(Key::enter);
-  ui.draw();
   EXPECT_EQ(ui.dialog(), "");
   EXPECT_TRUE(ui.view().present);
 }
@@ -151,7 +139,6 @@ TEST_F(OnStage, TheNextHeadThatDoesSomethingIsOneKeyAway) {
   EXPECT_EQ(ui.scene().cursor.focus, 1);
   ui.view().request("model.learned");
   edit().cursor.page = "model";
-  ui.draw();
   ui.park();
   const app::ModelCursor before = ui.scene().cursor.model;
   const Index head = ui.scene().cursor.cell.head;
@@ -164,41 +151,34 @@ TEST_F(OnStage, TheNextHeadThatDoesSomethingIsOneKeyAway) {
 TEST_F(OnStage, TheBarComesWithTheMouseAndGoes) {
   ui.park();
   EXPECT_FALSE(ui.has("stage.bar"));
-  ui.moveTo(640, 650);
-  ui.frames(2);
+  ui.moveTo(640, 650).frames(2);
   ASSERT_TRUE(ui.has("stage.bar"));
   for (const char* action : {"stage.type", "mask.causal", "stage.kind", "stage.blank", "stage.magnify"})
     EXPECT_TRUE(ui.visible(std::string("stage.") + action)) << action;
   ui.click("stage.mask.causal");
-  ui.draw();
   EXPECT_FALSE(causal());
   ui.wait(app::kPointerRests + 0.2);
   EXPECT_FALSE(ui.has("stage.bar"));
 }
 
 TEST_F(OnStage, ThePointerThatRestsIsHiddenWithItsTooltipAndItsCrosshair) {
-  ui.hover("head.0");
-  ui.frames(2);
+  ui.hover("head.0").frames(2);
   ASSERT_GE(ui.view().hover.query, 0);
   ui.wait(app::kPointerRests + 0.2);
   EXPECT_EQ(ui.view().hover, app::Crosshair{});
   EXPECT_FALSE(ui.has("tooltip"));
   EXPECT_EQ(ImGui::GetMouseCursor(), ImGuiMouseCursor_None);
-  ui.press();
-  ui.release();
+  ui.press().release();
   EXPECT_EQ(ui.scene().cursor.focus, 0) << "a click is where the mouse is";
 }
 
 TEST_F(OnStage, WhatModelWasAboutIsThereAgainWhenThePointerHasLeft) {
   ui.view().request("model.learned");
   edit().cursor.page = "model";
-  ui.draw();
   ui.park();
   edit().cursor.model.layer = 1;
   edit().cursor.cell = {2, 7, 3};
-  ui.draw();
-  ui.hoverAt("model.2.4", 0.3f, 0.8f);
-  ui.wait(0.6);
+  ui.draw().hoverAt("model.2.4", 0.3f, 0.8f).wait(0.6);
   ASSERT_EQ(ui.scene().cursor.cell.head, 4);
   ui.wait(app::kPointerRests);
   EXPECT_EQ(ui.scene().cursor.model.layer, 1);
@@ -233,8 +213,7 @@ TEST_F(OnStage, AFrozenPictureStaysWhileTheSceneChanges) {
 TEST_F(OnStage, TheLaserTrailsAndTheSpotlightDims) {
   ui.moveTo(300, 300);
   press('L');
-  ui.wait(app::kKeyShown + 0.1);
-  ui.moveTo(420, 300);
+  ui.wait(app::kKeyShown + 0.1).moveTo(420, 300);
   ASSERT_TRUE(ui.has("stage.laser.dot"));
   EXPECT_NEAR(ui.find("stage.laser.dot").GetCenter().x, 420, 1);
   EXPECT_EQ(ui.session().stage().trail.size(), 2u) << "where it was";
@@ -249,8 +228,7 @@ TEST_F(OnStage, TheLaserTrailsAndTheSpotlightDims) {
 }
 
 TEST_F(OnStage, TheSpotlightIsWhereThePointerRests) {
-  ui.moveTo(420, 300);
-  ui.wait(2.5);
+  ui.moveTo(420, 300).wait(2.5);
   ASSERT_FALSE(ImGui::IsMousePosValid());
   const render::Image before = ui.screenshot();
   press('S');
@@ -259,8 +237,7 @@ TEST_F(OnStage, TheSpotlightIsWhereThePointerRests) {
 }
 
 TEST_F(OnStage, MagnifyingEnlargesAroundThePointer) {
-  ui.moveTo(640, 360);
-  ui.frames(2);
+  ui.moveTo(640, 360).frames(2);
   const render::Image before = ui.screenshot();
   press('Z');
   ui.wait(app::kKeyShown + 0.1);
@@ -278,9 +255,7 @@ TEST_F(OnStage, MagnifyingEnlargesAroundThePointer) {
     }
   EXPECT_GT(moved, same + 30) << "of 264";
   press('Z');
-  ui.wait(app::kKeyShown + 0.1);
-  ui.moveTo(640, 360);
-  ui.frames(2);
+  ui.wait(app::kKeyShown + 0.1).moveTo(640, 360).frames(2);
   EXPECT_EQ(pixelsApart(before, ui.screenshot()), 0);
 }
 
@@ -288,11 +263,9 @@ TEST_F(OnStage, WhoPresentsNoLongerHasNeitherDarkNorSpotlight) {
   press('S');
   press('B');
   ui.key(Key::escape);
-  ui.draw();
   EXPECT_FALSE(ui.has("stage.dark"));
   EXPECT_TRUE(ui.view().present) << "Escape takes the dark away first";
   ui.key(Key::escape);
-  ui.draw();
   EXPECT_FALSE(ui.view().present);
   EXPECT_FALSE(ui.session().stage().spotlight);
 }
@@ -301,7 +274,6 @@ TEST_F(OnStage, ALessonExplainsBeforeItAsks) {
   edit().cursor.page = "lessons";
   edit().cursor.lesson.lesson = "scaled_attention";
   edit().cursor.lesson.step = 1;
-  ui.draw();
   ui.draw();
   const auto texts = [&] {
     app::UiState& state = app::uiState();
@@ -315,14 +287,10 @@ TEST_F(OnStage, ALessonExplainsBeforeItAsks) {
   EXPECT_FALSE(ui.has("lesson.option.A"));
   EXPECT_THAT(texts(), HasSubstr("A score has a direction"));
   ui.key(Key::pageDown);
-  ui.draw();
   EXPECT_TRUE(ui.has("lesson.option.A"));
   ui.key(Key::pageUp);
-  ui.draw();
   EXPECT_FALSE(ui.has("lesson.option.A")) << "back to the explanation";
-  ui.key(Key::pageDown);
-  ui.key(Key::pageDown);
-  ui.draw();
+  ui.key(Key::pageDown).key(Key::pageDown);
   EXPECT_THAT(texts(), HasSubstr("✓"));
 }
 

@@ -35,10 +35,7 @@ class Studio : public testing::Test {
     }
     return count;
   }
-  void write(const std::string& expression) {
-    ui.replaceText("expression", expression);
-    ui.clickAway();
-  }
+  void write(const std::string& expression) { ui.replaceText("expression", expression).clickAway(); }
   UiDriver ui{1600, 1000};
 };
 
@@ -59,24 +56,18 @@ TEST_F(Studio, TheGalleryAddsWhatIsChosenAndSearches) {
   EXPECT_EQ(ui.names("gallery.").size(), attention::patternTable().size() + 1)
       << "all patterns and the search";
   ui.type("mistral");
-  ui.draw();
   EXPECT_TRUE(ui.has("gallery.window"));
   EXPECT_FALSE(ui.has("gallery.bigbird"));
   ui.key(Key::enter);
-  ui.draw();
   EXPECT_EQ(text(), "causal & padding & window(4)");
   EXPECT_EQ(ui.scene().cursor.studio.selected, 2);
   EXPECT_EQ(visibleCells(), 12u * 4 - 6);
 }
 
 TEST_F(Studio, TheGalleryJoinsByOrAndReplacesAll) {
-  ui.key(static_cast<Key>('G'));
-  ui.click("add_as.or");
-  ui.click("gallery.prefix_lm");
+  ui.key(static_cast<Key>('G')).click("add_as.or").click("gallery.prefix_lm");
   EXPECT_EQ(text(), "causal & padding | prefix_lm");
-  ui.key(static_cast<Key>('G'));
-  ui.click("add_as.alone");
-  ui.click("gallery.chunked");
+  ui.key(static_cast<Key>('G')).click("add_as.alone").click("gallery.chunked");
   EXPECT_EQ(text(), "chunked(8)");
   ui.chord(kCtrl, Key::z);
   EXPECT_EQ(text(), "causal & padding | prefix_lm");
@@ -85,10 +76,8 @@ TEST_F(Studio, TheGalleryJoinsByOrAndReplacesAll) {
 TEST_F(Studio, EveryPatternOfTheGalleryGivesAMaskOnTheText) {
   for (const attention::PatternInfo& info : attention::patternTable()) {
     if (info.kind == PatternKind::file) continue;  // asks for a file
-    ui.key(static_cast<Key>('G'));
-    ui.click("add_as.alone");
+    ui.key(static_cast<Key>('G')).click("add_as.alone");
     ui.click("gallery." + std::string(info.name));
-    ui.draw();
     EXPECT_FALSE(mask().error) << info.name << ": " << mask().error.value_or("");
     EXPECT_FALSE(ui.snapshot().error) << info.name;
     EXPECT_EQ(ui.scene().setup.mask.layers.size(), 1u);
@@ -100,20 +89,16 @@ TEST_F(Studio, ALayerIsSwitchedJoinedAndNegated) {
   ui.click("layer.1.on");
   EXPECT_EQ(text(), "causal & off: window(4)");
   EXPECT_EQ(visibleCells(), 78u);
-  ui.click("layer.1.on");
-  ui.click("layer.1");
-  ui.click("join.or");
+  ui.click("layer.1.on").click("layer.1").click("join.or");
   EXPECT_EQ(text(), "causal | window(4)");
-  ui.click("join.and");
-  ui.click("negate");
+  ui.click("join.and").click("negate");
   EXPECT_EQ(text(), "causal & !window(4)");
   EXPECT_EQ(visibleCells(), 78u - 42u);
 }
 
 TEST_F(Studio, AParameterIsLiveAndSeenByTheAttention) {
   write("window(4)");
-  ui.click("layer.0");
-  ui.typeValue("parameter.window", "2");
+  ui.click("layer.0").typeValue("parameter.window", "2");
   EXPECT_EQ(text(), "window(2)");
   ui.draw();
   EXPECT_EQ(visibleCells(), 23u);
@@ -126,8 +111,7 @@ TEST_F(Studio, AParameterIsLiveAndSeenByTheAttention) {
 
 TEST_F(Studio, ALayerAppliesToChosenHeads) {
   write("causal & window(2)");
-  ui.click("layer.1");
-  ui.choose("layer_heads", "even");
+  ui.click("layer.1").choose("layer_heads", "even");
   EXPECT_EQ(text(), "causal & heads(even): window(2)");
   EXPECT_EQ(visibleCells(0), 23u);
   EXPECT_EQ(visibleCells(1), 78u);
@@ -145,9 +129,7 @@ TEST_F(Studio, ALayerAppliesToChosenHeads) {
 
 TEST_F(Studio, AParameterTakesAValueForEachHead) {
   write("window(3)");
-  ui.click("layer.0");
-  ui.click("per_head.window");
-  ui.typeValue("parameter.window.5", "1");
+  ui.click("layer.0").click("per_head.window").typeValue("parameter.window.5", "1");
   EXPECT_EQ(text(), "window([3, 3, 3, 3, 3, 1, 3, 3])");
   EXPECT_EQ(visibleCells(5), 12u);
   EXPECT_EQ(mask().formula->variants(), 2);
@@ -161,7 +143,6 @@ TEST_F(Studio, LayersAreDraggedToAnotherPlace) {
   const ImRect first = ui.find("layer.0"), last = ui.find("layer.2");
   ui.dragAcross("layer.0", ImVec2(0.3f, 0.5f),
                 ImVec2(0.3f, (last.Max.y + 10 - first.Min.y) / first.GetHeight()));
-  ui.draw();
   // Each layer keeps how it joins; the first one's join is not asked.
   EXPECT_EQ(text(), "(window(4) | sinks(1)) & causal");
   EXPECT_EQ(ui.scene().cursor.studio.selected, 2);
@@ -171,10 +152,7 @@ TEST_F(Studio, LayersAreDraggedToAnotherPlace) {
 
 TEST_F(Studio, LayersAreRenamedDuplicatedAndDeleted) {
   write("causal & window(4)");
-  ui.click("layer.1");
-  ui.click("layer_name");
-  ui.type("near \"by\"");
-  ui.key(Key::enter);
+  ui.click("layer.1").click("layer_name").type("near \"by\"").key(Key::enter);
   EXPECT_EQ(text(), "causal & \"near \\\"by\\\"\": window(4)");
   ui.click("copy_layer");
   EXPECT_EQ(ui.scene().setup.mask.layers.size(), 3u);
@@ -214,16 +192,12 @@ TEST_F(Studio, AMaskThatCannotBeLaidOverTheTextIsRefusedAndSaysWhy) {
 
 TEST_F(Studio, AMaskThatTheTextLeavesBehindSaysSoUntilItFitsAgain) {
   write("prefix_lm(9)");
-  ui.replaceText("text", "too short now");
-  ui.clickAway();
-  ui.wait(0.5);
+  ui.replaceText("text", "too short now").clickAway().wait(0.5);
   ASSERT_TRUE(mask().error);
   EXPECT_NE(mask().error->find("9"), std::string::npos) << *mask().error;
   ASSERT_TRUE(ui.snapshot().error);
   EXPECT_EQ(ui.snapshot().error->place, app::Place::mask);
-  ui.click("layer.0");
-  ui.typeValue("parameter.prefix", "2");
-  ui.draw();
+  ui.click("layer.0").typeValue("parameter.prefix", "2");
   EXPECT_FALSE(mask().error);
   EXPECT_FALSE(ui.snapshot().error);
 }
@@ -232,15 +206,12 @@ TEST_F(Studio, ClicksOnTokensMarkWhereDocumentsBegin) {
   write("packed");
   ASSERT_TRUE(ui.has("mark.5"));
   ui.click("mark.5");
-  ui.draw();
   EXPECT_EQ(ui.mask().study->geometry.structure.documentStarts, (std::vector<Index>{0, 5}));
   EXPECT_FALSE(mask().formula->visible(0, 7, 4));
   EXPECT_TRUE(mask().formula->visible(0, 7, 5));
   ui.click("mark.5");
-  ui.draw();
   EXPECT_EQ(ui.mask().study->geometry.structure.documentStarts, (std::vector<Index>{0}));
-  ui.click("mark.3");
-  ui.click("marks_reset");
+  ui.click("mark.3").click("marks_reset");
   EXPECT_FALSE(ui.scene().setup.mask.marks->front().documentStarts);
   EXPECT_EQ(text(), "packed") << "marks belong to the text, not to the layer";
 }
@@ -250,12 +221,10 @@ TEST_F(Studio, ADragOverTokensMarksAnImage) {
   const ImRect from = ui.find("mark.2"), to = ui.find("mark.5");
   const float across = (to.GetCenter().x - from.Min.x) / from.GetWidth();
   ui.dragAcross("mark.2", ImVec2(0.5f, 0.5f), ImVec2(across, 0.5f));
-  ui.draw();
   EXPECT_EQ(ui.scene().setup.mask.marks->at(0).images, (attention::KeyRuns{{2, 6}}));
   EXPECT_TRUE(mask().formula->visible(0, 2, 5));
   EXPECT_FALSE(mask().formula->visible(0, 2, 6));
   ui.click("mark.3");
-  ui.draw();
   EXPECT_EQ(ui.scene().setup.mask.marks->at(0).images, attention::KeyRuns{});
 }
 
@@ -273,22 +242,18 @@ TEST_F(Studio, TheStripShowsAnotherHead) {
   ui.draw();
   EXPECT_EQ(mask().statistics.visible, 12u);
   ui.key(Key::pageDown);
-  ui.draw();
   EXPECT_EQ(mask().statistics.visible, 144u);
 }
 
 TEST_F(Studio, ReachGrowsWithItsLayers) {
   write("window(2)");
-  ui.draw();
-  ui.typeValue("reach_layers", "1");
-  ui.draw();
+  ui.draw().typeValue("reach_layers", "1");
   const auto reached = [&] {
     const auto& layer = ui.mask().reach->reach.layer;
     return std::count_if(layer.begin(), layer.end(), [](auto l) { return l > 0; });
   };
   EXPECT_EQ(reached(), 23);
   ui.typeValue("reach_layers", "3");
-  ui.draw();
   EXPECT_EQ(reached(), 12 + 11 + 10 + 9);
 }
 
@@ -308,11 +273,9 @@ TEST_F(Studio, CopiesTheMaskInEveryForm) {
 
 TEST_F(Studio, TheSidePanelOfTheHeadsKnowsTheSameLayers) {
   write("causal & chunked(3)");
-  ui.click("page.heads");
-  ui.click("layer.1");
+  ui.click("page.heads").click("layer.1");
   EXPECT_EQ(text(), "causal & off: chunked(3)");
-  ui.click("window");
-  ui.typeValue("window.window", "2");
+  ui.click("window").typeValue("window.window", "2");
   EXPECT_EQ(text(), "causal & off: chunked(3) & window(2)");
 }
 

@@ -19,19 +19,15 @@ class Maps : public testing::Test {
  protected:
   Maps() { ui.click("page.mask"); }
   void write(const std::string& expression) {
-    ui.replaceText("expression", expression);
-    ui.clickAway();
-    ui.wait(0.5);
+    ui.replaceText("expression", expression).clickAway().wait(0.5);
   }
   /// Two masks, the second of them at hand.
   void compareWith(const std::string& expression) {
-    ui.click("studio_view.compare");
-    ui.click("make_other");
+    ui.click("studio_view.compare").click("make_other");
     write(expression);
   }
   render::Image picture() {
-    ui.park();
-    ui.wait(0.5);
+    ui.park().wait(0.5);
     return ui.screenshot();
   }
   /// Whether the middle of a cell of a 12 × 12 map has a colour, to one step of rounding in each channel.
@@ -75,22 +71,15 @@ TEST_F(Maps, AClickOnTheScaleOfTheWeightsChoosesTheNextRange) {
 
 TEST_F(Maps, TheRangeOfTheHeadsPageHoldsInEveryTab) {
   for (const char* range : {"per_head", "shared", "logarithmic", "unit"}) {
-    ui.click("page.heads");
-    ui.choose("range", range);
+    ui.click("page.heads").choose("range", range);
     const RangeMode chosen = ui.scene().look.range;
-    ui.click("page.mask");
-    ui.wait(0.5);
+    ui.click("page.mask").wait(0.5);
     EXPECT_TRUE(ui.has("weights_map.range")) << range;
-    ui.click("studio_view.biases");
-    ui.wait(0.5);
-    ui.click("studio_view.compare");
+    ui.click("studio_view.biases").wait(0.5).click("studio_view.compare");
     if (!ui.scene().setup.mask.compare) compareWith("window(3)");
     ui.wait(0.5);
     EXPECT_TRUE(ui.has("a_map.range") && ui.has("b_map.range")) << range;
-    ui.click("compare_how.wipe");
-    ui.wait(0.5);
-    ui.click("compare_how.side");
-    ui.click("studio_view.mask");
+    ui.click("compare_how.wipe").wait(0.5).click("compare_how.side").click("studio_view.mask");
     EXPECT_EQ(ui.scene().look.range, chosen) << range;
   }
 }
@@ -128,10 +117,7 @@ TEST_F(Maps, TheDifferenceOfTheMasksIsWhatTheyShow) {
 
 TEST_F(Maps, TheNameBoxFollowsTheLayerItBelongsTo) {
   write("causal & window(4)");
-  const auto rename = [&](const char* name) {
-    ui.replaceText("layer_name", name);
-    ui.key(Key::enter);
-  };
+  const auto rename = [&](const char* name) { ui.replaceText("layer_name", name).key(Key::enter); };
   ui.click("layer.1");
   rename("near");
   compareWith("causal & \"near\": window(2)");
@@ -140,21 +126,15 @@ TEST_F(Maps, TheNameBoxFollowsTheLayerItBelongsTo) {
   const auto a = [&] { return attention::maskText(ui.scene().setup.mask.layers); };
   const auto b = [&] { return attention::maskText(ui.scene().setup.mask.other); };
   ASSERT_EQ(b(), "causal & \"nearer\": window(2)");
-  ui.click("edits.false");
-  ui.click("layer.1");
-  ui.click("layer_name");
+  ui.click("edits.false").click("layer.1").click("layer_name");
   EXPECT_EQ(ui.mask().renaming, "near");
   ui.key(Key::enter);
   EXPECT_EQ(a(), "causal & \"near\": window(4)") << "looking at a name changes none";
-  ui.click("swap_masks");
-  ui.click("layer_name");
-  ui.key(Key::enter);
+  ui.click("swap_masks").click("layer_name").key(Key::enter);
   EXPECT_EQ(a(), "causal & \"nearer\": window(2)");
   EXPECT_EQ(b(), "causal & \"near\": window(4)");
   rename("far");
-  ui.chord(kCtrl, Key::z);
-  ui.click("layer_name");
-  ui.clickAway();
+  ui.chord(kCtrl, Key::z).click("layer_name").clickAway();
   EXPECT_EQ(a(), "causal & \"nearer\": window(2)") << "what was taken back stays so";
 }
 
@@ -166,8 +146,7 @@ TEST_F(Maps, FewQueriesOverManyKeysArePooledAsMuchAsTheyAreDrawn) {
   for (int i = 0; i < 1500; ++i) context += "w ";
   scene.setup.input.contextText = context;
   scene.setup.mask.layers = attention::parseMask("sinks(7)").layers;
-  ui.session().setScene(scene);
-  ui.draw();
+  ui.show(scene);
   const app::MaskState& studio = ui.mask();
   ASSERT_FALSE(studio.study->mask.error) << *studio.study->mask.error;
   Index factor = 1;
@@ -180,7 +159,6 @@ TEST_F(Maps, FewQueriesOverManyKeysArePooledAsMuchAsTheyAreDrawn) {
 TEST(StudioMaps, WordsAreOfTheHeadThatIsDrawn) {
   UiDriver ui;
   ui.key(static_cast<app::Key>('2'));
-  ui.draw();
   ASSERT_TRUE(ui.has("says.head.0"));
   ui.session().scene().cursor.cell.head = 3;
   ui.frames(1);
@@ -193,19 +171,14 @@ TEST(StudioMaps, WordsAreOfTheHeadThatIsDrawn) {
 // The memory budget has room for the shown picture and the next: a page that nobody sees may hold no third.
 TEST(StudioMaps, ALeftPageHoldsNoPicture) {
   UiDriver ui;
-  ui.key(static_cast<app::Key>('2'));
-  ui.click("studio_view.biases");
-  ui.draw();
+  ui.key(static_cast<app::Key>('2')).click("studio_view.biases");
   ASSERT_TRUE(ui.mask().headStudy);
   const std::weak_ptr<const app::Snapshot> seen = ui.mask().snapshot;
   ui.key(static_cast<app::Key>('1'));
-  ui.draw();
   const std::weak_ptr<const app::Snapshot> heads = ui.heads().snapshot;
   ui.dragTo("sharpness", 0.9f);
-  ui.draw();
   EXPECT_TRUE(seen.expired()) << "the studio keeps it";
   ui.key(static_cast<app::Key>('2'));
-  ui.draw();
   EXPECT_TRUE(ui.mask().headStudy) << "asked for anew";
   EXPECT_TRUE(heads.expired());
 }

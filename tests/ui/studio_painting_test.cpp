@@ -20,7 +20,6 @@ class Painting : public testing::Test {
   }
   void stroke(Index fromQuery, Index fromKey, Index toQuery, Index toKey) {
     ui.dragAcross("mask_map", cell(fromQuery, fromKey), cell(toQuery, toKey));
-    ui.draw();
   }
   bool visible(Index query, Index key) {
     ui.draw();
@@ -32,8 +31,7 @@ class Painting : public testing::Test {
 };
 
 TEST_F(Painting, TheBrushMasksShowsAndErases) {
-  ui.click("tool.brush");
-  ui.click("paints.masked");
+  ui.click("tool.brush").click("paints.masked");
   stroke(8, 2, 8, 6);
   EXPECT_EQ(attention::maskText(setup().layers), "causal & padding then painted(\"painting 1\")");
   for (Index key = 2; key <= 6; ++key) EXPECT_FALSE(visible(8, key)) << key;
@@ -74,17 +72,14 @@ TEST_F(Painting, ShapesFollowTheDragUntilItEnds) {
   ui.click("tool.column");
   stroke(2, 0, 5, 0);
   for (Index query = 0; query < 12; ++query) EXPECT_FALSE(visible(query, 0));
-  ui.click("tool.diagonal");
-  ui.click("paints.visible");
+  ui.click("tool.diagonal").click("paints.visible");
   stroke(4, 5, 4, 5);
   for (Index query = 0; query < 11; ++query) EXPECT_TRUE(visible(query, query + 1));
   EXPECT_FALSE(visible(4, 6));
 }
 
 TEST_F(Painting, MirrorPaintsBothSidesOfTheDiagonal) {
-  ui.click("tool.brush");
-  ui.click("paints.visible");
-  ui.click("mirror");
+  ui.click("tool.brush").click("paints.visible").click("mirror");
   stroke(2, 9, 2, 10);
   EXPECT_TRUE(visible(2, 9));
   EXPECT_TRUE(visible(9, 2));
@@ -95,14 +90,12 @@ TEST_F(Painting, MirrorPaintsBothSidesOfTheDiagonal) {
 }
 
 TEST_F(Painting, XTurnsTheCellUnderThePointerOver) {
-  ui.hoverAt("mask_map", cell(5, 2).x, cell(5, 2).y);
-  ui.key(Key::x);
+  ui.hoverAt("mask_map", cell(5, 2).x, cell(5, 2).y).key(Key::x);
   EXPECT_FALSE(visible(5, 2));
   EXPECT_TRUE(visible(5, 3));
   ui.key(Key::x);
   EXPECT_TRUE(visible(5, 2));
-  ui.hoverAt("mask_map", cell(1, 9).x, cell(1, 9).y);
-  ui.key(Key::x);
+  ui.hoverAt("mask_map", cell(1, 9).x, cell(1, 9).y).key(Key::x);
   EXPECT_TRUE(visible(1, 9));
   ui.chord(kCtrl, Key::z);
   EXPECT_FALSE(visible(1, 9));
@@ -127,9 +120,7 @@ TEST_F(Painting, LookingDoesNotPaint) {
 TEST_F(Painting, BiasesArePaintedIntoTheScores) {
   ui.click("studio_view.biases");
   EXPECT_FALSE(ui.has("effect_map")) << "nothing is added yet";
-  ui.click("tool.brush");
-  ui.dragAcross("bias_map", cell(7, 2), cell(7, 2));
-  ui.draw();
+  ui.click("tool.brush").dragAcross("bias_map", cell(7, 2), cell(7, 2));
   EXPECT_EQ(setup().additive->values(7, 2), 2);
   EXPECT_EQ(setup().additive->values(7, 3), 0);
   ASSERT_TRUE(ui.has("effect_map"));
@@ -140,10 +131,8 @@ TEST_F(Painting, BiasesArePaintedIntoTheScores) {
   ui.chord(kCtrl, Key::z);
   EXPECT_EQ(setup().additive->values.size(), 0);
   ui.click("bias_position.t5");
-  ui.draw();
   EXPECT_TRUE(ui.snapshot().config.t5.has_value());
   ui.click("bias_position.alibi");
-  ui.draw();
   EXPECT_TRUE(ui.snapshot().config.alibi);
 }
 
@@ -151,14 +140,11 @@ TEST_F(Painting, TwoMasksAreCompared) {
   ui.click("studio_view.compare");
   EXPECT_FALSE(ui.has("a_map"));
   ui.click("make_other");
-  ui.draw();
   ASSERT_TRUE(ui.has("a_map"));
   ASSERT_TRUE(ui.has("difference_map"));
   EXPECT_EQ(setup().other, setup().layers);
   EXPECT_EQ(ui.sequence().other->comparison.movedMass.maxCoeff(), 0);
-  ui.replaceText("expression", "window(1)");
-  ui.clickAway();
-  ui.wait(0.5);
+  ui.replaceText("expression", "window(1)").clickAway().wait(0.5);
   EXPECT_EQ(attention::maskText(setup().other), "window(1)");
   EXPECT_EQ(attention::maskText(setup().layers), "causal & padding") << "the first mask stays";
   // Head 3 spreads evenly over 1/(i+1) each: all but that moved to the token itself.
@@ -173,13 +159,8 @@ TEST_F(Painting, TwoMasksAreCompared) {
 }
 
 TEST_F(Painting, TheWipeUncoversTheOtherMask) {
-  ui.click("studio_view.compare");
-  ui.click("make_other");
-  ui.replaceText("expression", "full");
-  ui.clickAway();
-  ui.click("compare_how.wipe");
-  ui.click("compare_what.masks");
-  ui.wait(0.5);
+  ui.click("studio_view.compare").click("make_other").replaceText("expression", "full");
+  ui.clickAway().click("compare_how.wipe").click("compare_what.masks").wait(0.5);
   ui.dragAcross("wipe", ImVec2(0.5f, 0.3f), ImVec2(-30, 0.3f));
   EXPECT_EQ(ui.scene().cursor.studio.wipe, 0);
   ui.park();
@@ -194,7 +175,6 @@ TEST_F(Painting, TheWipeUncoversTheOtherMask) {
 void dropMask(UiDriver& ui, const TemporaryFolder& folder, const std::string& rows) {
   putFile(folder / "mask.csv", rows);
   ui.drop({(folder / "mask.csv").string()});
-  ui.draw();
 }
 
 /// 12 rows of 12 numbers: `low` at and below the diagonal, `high` above it.
@@ -211,7 +191,6 @@ TEST_F(Painting, ADroppedMaskAsksWhichWayRoundItIs) {
   ASSERT_TRUE(ui.has("convention.visible"));
   const app::Setup before = ui.scene().setup;
   ui.click("convention.masked");
-  ui.draw();
   ASSERT_EQ(setup().layers.size(), 3u);
   EXPECT_EQ(setup().layers->back().pattern.arguments.at(1)->text, "masked");
   EXPECT_FALSE(visible(5, 3));
@@ -223,7 +202,6 @@ TEST_F(Painting, AnAdditiveFileMasksAndBiases) {
   const TemporaryFolder folder;
   dropMask(ui, folder, triangle("0.5", "-inf"));
   ui.click("convention.additive");
-  ui.draw();
   EXPECT_EQ(setup().layers->back().pattern.kind, attention::PatternKind::file);
   EXPECT_EQ(setup().additive->values(5, 3), 0.5f);
   EXPECT_TRUE(visible(5, 3));
@@ -236,12 +214,9 @@ TEST_F(Painting, SavesTheMaskTheWayRoundThatIsChosen) {
                                            std::pair{"masked", attention::MaskConvention::masked},
                                            std::pair{"additive", attention::MaskConvention::additive}})
     for (const char* ending : {".npy", ".csv", ".safetensors"}) {
-      ui.choose("save_convention", choice);
-      ui.click("save_mask");
+      ui.choose("save_convention", choice).click("save_mask");
       const std::filesystem::path path = folder / (std::string(choice) + ending);
-      ui.replaceText("files.path", path.string());
-      ui.key(Key::enter);
-      ui.draw();
+      ui.replaceText("files.path", path.string()).key(Key::enter);
       EXPECT_NE(ui.view().messages.notice.find(path.filename().string()), std::string::npos)
           << ui.view().messages.error;
       const auto file = attention::readMaskFile(path, convention);
@@ -250,10 +225,8 @@ TEST_F(Painting, SavesTheMaskTheWayRoundThatIsChosen) {
         EXPECT_EQ(file->cells->rows[static_cast<std::size_t>(row)]->visible,
                   (attention::KeyRuns{{0, row + 1}}));
     }
-  ui.click("save_mask");
-  ui.replaceText("files.path", (folder / "mask.png").string());
+  ui.click("save_mask").replaceText("files.path", (folder / "mask.png").string());
   ui.key(Key::enter);
-  ui.draw();
   const render::Image image = render::decodePng(fileBytes(folder / "mask.png"));
   EXPECT_EQ(image.width, 12);
   EXPECT_EQ(image.height, 12);
@@ -270,11 +243,8 @@ TEST_F(Painting, AFileThatIsNoMaskChangesNothing) {
 }
 
 TEST_F(Painting, SwapAndDropTheSecondMask) {
-  ui.click("studio_view.compare");
-  ui.click("make_other");
-  ui.replaceText("expression", "window(1)");
-  ui.clickAway();
-  ui.click("swap_masks");
+  ui.click("studio_view.compare").click("make_other").replaceText("expression", "window(1)");
+  ui.clickAway().click("swap_masks");
   EXPECT_EQ(attention::maskText(setup().layers), "window(1)");
   EXPECT_EQ(attention::maskText(setup().other), "causal & padding");
   ui.click("drop_other");

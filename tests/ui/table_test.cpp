@@ -20,11 +20,7 @@ class TableEditor : public testing::Test {
   TableEditor() { ui.chord(kCtrl, Key::t); }
   const attention::Table& table() { return *ui.scene().setup.input.table; }
   void enterCell(const std::string& cell, std::string_view text) {
-    ui.click(cell);
-    ui.chord(kCtrl, Key::a);
-    ui.key(Key::del);
-    ui.type(text);
-    ui.key(Key::enter);
+    ui.click(cell).chord(kCtrl, Key::a).key(Key::del).type(text).key(Key::enter);
     ui.key(Key::escape);
   }
   /// Escape may have closed the editor with the cell.
@@ -74,21 +70,14 @@ TEST_F(TableEditor, WhatIsNotANumberIsRefused) {
     open();
     const ImRect done = ui.find("table.done");
     const render::Image calm = ui.screenshot();
-    ui.click("cell.0.0");
-    ui.chord(kCtrl, Key::a);
-    ui.key(Key::del);
-    ui.type(text);
-    ui.key(Key::enter);
+    ui.click("cell.0.0").chord(kCtrl, Key::a).key(Key::del).type(text).key(Key::enter);
     EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << text;
     EXPECT_GT(
         pixelsApart(calm, ui.screenshot(), ImRect(done.Min.x, done.Min.y - 60, done.Min.x + 600, done.Min.y)),
         100)
         << text << ": a sentence says so above the buttons";
     // A good number takes the complaint away again.
-    ui.chord(kCtrl, Key::a);
-    ui.key(Key::del);
-    ui.type("1");
-    ui.key(Key::enter);
+    ui.chord(kCtrl, Key::a).key(Key::del).type("1").key(Key::enter);
     EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << "the cell was 1 before";
     ui.click("table.done");
   }
@@ -96,11 +85,7 @@ TEST_F(TableEditor, WhatIsNotANumberIsRefused) {
 
 TEST_F(TableEditor, EnterGoesDownTheColumn) {
   ui.click("cell.0.1");
-  for (const char* text : {"5", "6", "7"}) {
-    ui.chord(kCtrl, Key::a);
-    ui.type(text);
-    ui.key(Key::enter);
-  }
+  for (const char* text : {"5", "6", "7"}) ui.chord(kCtrl, Key::a).type(text).key(Key::enter);
   EXPECT_EQ(table().values(0, 1), 5);
   EXPECT_EQ(table().values(1, 1), 6);
   EXPECT_EQ(table().values(2, 1), 7);
@@ -117,17 +102,13 @@ TEST_F(TableEditor, RowsAndColumnsComeAndGoAndKeepTheRest) {
   ASSERT_EQ(table().values.cols(), before.cols() + 1);
   EXPECT_EQ(ui.scene().setup.model.modelDim, before.cols() + 1);
   EXPECT_FALSE(ui.snapshot().error.has_value()) << ui.snapshot().error->message;
-  ui.click("table.remove_row");
-  ui.click("table.remove_col");
+  ui.click("table.remove_row").click("table.remove_col");
   EXPECT_EQ(table().values, before);
   EXPECT_FALSE(ui.snapshot().error.has_value());
 }
 
 TEST_F(TableEditor, ATableNeverGetsEmpty) {
-  for (int i = 0; i < 20; ++i) {
-    ui.click("table.remove_row");
-    ui.click("table.remove_col");
-  }
+  for (int i = 0; i < 20; ++i) ui.click("table.remove_row").click("table.remove_col");
   EXPECT_EQ(table().values.rows(), 1);
   EXPECT_EQ(table().values.cols(), 1);
   EXPECT_FALSE(ui.snapshot().error.has_value()) << ui.snapshot().error->message;
@@ -161,9 +142,7 @@ TEST_F(TableEditor, EachEditIsOneStepToUndo) {
   const Scene before = ui.scene();
   enterCell("cell.1.1", "9");
   open();
-  ui.click("table.add_row");
-  ui.click("table.done");
-  ui.chord(kCtrl, Key::z);
+  ui.click("table.add_row").click("table.done").chord(kCtrl, Key::z);
   EXPECT_EQ(table().values.rows(), before.setup.input.table->values.rows());
   EXPECT_EQ(table().values(1, 1), 9);
   ui.chord(kCtrl, Key::z);
@@ -176,8 +155,7 @@ TEST_F(TableEditor, ReadsAFile) {
   putFile(folder / "numbers.csv", "1,2,3,4\n5,6,7,8\n");
   ui.click("table.load");
   ASSERT_EQ(ui.dialog(), "Load embeddings");
-  ui.replaceText("files.path", (folder / "numbers.csv").string());
-  ui.key(Key::enter);
+  ui.replaceText("files.path", (folder / "numbers.csv").string()).key(Key::enter);
   EXPECT_EQ(table().values.rows(), 2);
   EXPECT_EQ(table().values(1, 3), 8);
 }
@@ -186,25 +164,20 @@ TEST(TableChoice, GoesBackToTheTextAndToTheTableAgain) {
   UiDriver ui;
   ui.click("embedding.table");
   ASSERT_EQ(ui.dialog(), "table");
-  ui.click("table.done");
-  ui.click("embedding.text");
+  ui.click("table.done").click("embedding.text");
   EXPECT_EQ(ui.scene().setup.input.source, EmbeddingSource::text);
   EXPECT_EQ(ui.scene().setup.input.text, app::openingScene().setup.input.text);
   EXPECT_FALSE(ui.snapshot().error.has_value()) << ui.snapshot().error->message;
-  ui.click("embedding.table");
-  ui.click("table.done");
+  ui.click("embedding.table").click("table.done");
   EXPECT_EQ(ui.scene().setup.input.source, EmbeddingSource::table);
   EXPECT_FALSE(ui.snapshot().error.has_value()) << ui.snapshot().error->message;
 }
 
 TEST(TableChoice, TheModelDimAndPlantedWeightsAreLockedWithATable) {
   UiDriver ui;
-  ui.click("embedding.table");
-  ui.click("table.done");
+  ui.click("embedding.table").click("table.done");
   const Scene before = ui.scene();
-  ui.dragTo("model_dim", 0.9f);
-  ui.click("weights.planted");
-  ui.turn("text_seed", 2);
+  ui.dragTo("model_dim", 0.9f).click("weights.planted").turn("text_seed", 2);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
 }
 

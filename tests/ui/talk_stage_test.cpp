@@ -14,7 +14,6 @@ TEST_F(TalkOnStage, IsWalkedWhilePresentedWithNothingButTheView) {
   threeViews();
   app::uiState().watches = true;
   ui.key(Key::p);
-  ui.draw();
   EXPECT_TRUE(ui.view().present);
   EXPECT_FALSE(ui.has("talk.view.0"));
   EXPECT_FALSE(ui.has("talk.notes"));
@@ -35,9 +34,7 @@ TEST_F(TalkOnStage, IsWalkedWhilePresentedWithNothingButTheView) {
 
 TEST_F(TalkOnStage, NotesTakeRoomBelowTheViewWhereThereIsOneScreen) {
   threeViews();
-  ui.replaceText("talk.notes", "Ask the hall");
-  ui.clickAway();
-  ui.key(Key::p);
+  ui.replaceText("talk.notes", "Ask the hall").clickAway().key(Key::p);
   press(Key::n);
   const ImRect notes = ui.find("stage.notes.text");
   for (const std::string& name : ui.names())
@@ -79,7 +76,6 @@ TEST_F(TalkOnStage, WhatThePenDrewIsKeptInTheViewUndoneAndErased) {
   press(Key::backspace);
   EXPECT_FALSE(ui.has("stage.stroke.0"));
   ui.chord(kCtrl, Key::z);
-  ui.draw();
   EXPECT_TRUE(ui.has("stage.stroke.0"));
   const auto read = app::parseScene(app::formatScene(own()), "talk");
   ASSERT_TRUE(read.ok()) << read.error().message;
@@ -99,8 +95,7 @@ TEST_F(TalkOnStage, WhoWalksFastSeesEachViewForHalfOfTheTime) {
   ui.wait(3);
   ui.view().preferences.reducedMotion = false;
   for (std::size_t at = 1; at < still.size(); ++at) {
-    ui.wait(0.1);
-    ui.key(Key::pageDown);
+    ui.wait(0.1).key(Key::pageDown);
     ui.app().finish();
     ui.wait(0.2);
     if (at == 1) continue;  // the first fades as slowly as ever
@@ -111,9 +106,7 @@ TEST_F(TalkOnStage, WhoWalksFastSeesEachViewForHalfOfTheTime) {
 TEST_F(TalkOnStage, ViewsFadeIntoEachOtherAndAreCutWithReducedMotion) {
   threeViews();
   ui.view().present = true;
-  ui.draw();
-  ui.park();
-  ui.wait(5);
+  ui.park().wait(5);
   const render::Image first = ui.screenshot();
   ui.view().preferences.reducedMotion = false;
   ui.key(Key::pageDown);
@@ -125,13 +118,11 @@ TEST_F(TalkOnStage, ViewsFadeIntoEachOtherAndAreCutWithReducedMotion) {
     ui.frames(1);
     EXPECT_EQ(ui.session().nextFrameIn(), 0) << "a fade goes on without input";
   }
-  ui.wait(2);
-  ui.draw();
+  ui.wait(2).draw();
   const render::Image second = ui.screenshot();
   EXPECT_GT(pixelsApart(first, second, std::nullopt, 8), first.width * first.height / 20);
   ui.view().preferences.reducedMotion = true;
   ui.key(Key::pageUp);
-  ui.draw();
   EXPECT_EQ(pixelsApart(first, ui.screenshot()), 0) << "cut";
 }
 

@@ -19,18 +19,9 @@ class Talk : public testing::Test {
 
   const app::Scene& own() { return ui.session().document().scene(); }
   const app::TalkState& state() { return ui.session().page<app::TalkPage>().state(); }
-  void go(const std::string& page) {
-    ui.view().request("page." + page);
-    ui.draw();
-  }
-  void add() {
-    ui.chord(kCtrlShift, app::Key::a);
-    ui.draw();
-  }
-  void press(app::Key key, app::Mods mods = {}) {
-    ui.key(key, mods);
-    ui.draw();
-  }
+  void go(const std::string& page) { ui.request("page." + page); }
+  void add() { ui.chord(kCtrlShift, app::Key::a); }
+  void press(app::Key key, app::Mods mods = {}) { ui.key(key, mods); }
   std::vector<std::string> names() {
     std::vector<std::string> all;
     for (const app::TalkView& view : own().talk->views) all.push_back(view.name);

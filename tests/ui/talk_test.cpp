@@ -1,12 +1,12 @@
 // A talk: views are added, ordered, walked, changed and kept, as a lecturer does it.
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/pages/lessons/lessons_page.h"
 #include "app/scene/scene_json.h"
 #include "app/session_pictures.h"
+#include "tests/support/matchers.h"
 #include "tests/support/page_check.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/ui/talk_support.h"
@@ -16,9 +16,6 @@ namespace {
 
 using app::Key;
 using app::Scene;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 constexpr auto kKeep = static_cast<Key>('K');
 
@@ -73,7 +70,6 @@ TEST_F(Talk, PutsBackWhatWasChangedOnTheStageAndUndoBringsItBack) {
   EXPECT_FALSE(state().stage.changed());
   EXPECT_FALSE(ui.has("talk.keep"));
   ui.chord(kCtrl, Key::z);
-  ui.draw();
   EXPECT_EQ(ui.scene().setup.model.kvHeads, 4) << "nothing that was done is lost";
   EXPECT_EQ(own().talk->views[0].scene->setup.model.kvHeads, 8);
 }
@@ -88,7 +84,6 @@ TEST_F(Talk, KeepsInTheViewWhatIsAskedTo) {
   press(Key::pageUp);
   EXPECT_EQ(ui.scene().setup.model.kvHeads, 4);
   ui.chord(kCtrl, Key::z);
-  ui.draw();
   EXPECT_EQ(own().talk->views[0].scene->setup.model.kvHeads, 8) << "keeping is a step";
   EXPECT_EQ(ui.scene().setup.model.kvHeads, 8);
 }
@@ -106,10 +101,8 @@ TEST_F(Talk, IsOrderedDuplicatedAndDeletedByKeysAndUndone) {
   press(Key::del);
   EXPECT_THAT(names(), ElementsAre("Heads", "Cost"));
   ui.chord(kCtrl, Key::z);
-  ui.draw();
   EXPECT_THAT(names(), ElementsAre("Heads", "Cache", "Cost"));
   ui.chord(kCtrlShift, Key::z);
-  ui.draw();
   EXPECT_THAT(names(), ElementsAre("Heads", "Cost"));
   press(static_cast<Key>('H'), kCtrl);
   EXPECT_TRUE(ui.has("history.3")) << "the talk's steps are those that undo acts on";
@@ -126,14 +119,12 @@ TEST_F(Talk, TheLastViewCanBeDeletedAndTheScreenSaysSo) {
   ui.draw();
   EXPECT_TRUE(says("No views yet"));
   ui.chord(kCtrl, Key::z);
-  ui.draw();
   EXPECT_EQ(state().count, 1);
 }
 
 TEST_F(Talk, IsOrderedByDraggingAlongTheStrip) {
   threeViews();
   ui.dragAcross("talk.view.0", ImVec2(0.5f, 0.5f), ImVec2(3.2f, 0.5f));
-  ui.draw();
   EXPECT_THAT(names(), ElementsAre("Cache", "Cost", "Heads"));
   EXPECT_EQ(shownPage(), "heads");
   ui.click("talk.view.1");
@@ -144,12 +135,9 @@ TEST_F(Talk, IsOrderedByDraggingAlongTheStrip) {
 TEST_F(Talk, NamesAndNotesAreTypedBesideTheStrip) {
   threeViews();
   press(Key::enter);
-  ui.type("!");
-  ui.clickAway();
+  ui.type("!").clickAway();
   EXPECT_THAT(names()[0], HasSubstr("!"));
-  ui.replaceText("talk.notes", "Ask the hall");
-  ui.clickAway();
-  ui.wait(1);
+  ui.replaceText("talk.notes", "Ask the hall").clickAway().wait(1);
   EXPECT_EQ(own().talk->views[0].notes, "Ask the hall");
   press(Key::pageDown);
   EXPECT_EQ(ui.session().notes(), "");
@@ -157,7 +145,6 @@ TEST_F(Talk, NamesAndNotesAreTypedBesideTheStrip) {
   EXPECT_EQ(ui.session().notes(), "Ask the hall");
   EXPECT_EQ(ui.session().comesNext(), own().talk->views[1].scene);
   ui.chord(kCtrl, Key::z);
-  ui.draw();
   EXPECT_EQ(own().talk->views[0].notes, "") << "typing is undone like everything";
 }
 
@@ -165,9 +152,7 @@ TEST_F(Talk, IsSavedByCtrlSAndOpenedAgainByDropping) {
   const TemporaryFolder folder;
   threeViews();
   const std::string before = UiDriver::textOf(own());
-  ui.chord(kCtrl, Key::s);
-  ui.draw();
-  ui.replaceText("files.path", (folder / "talk.json").string());
+  ui.chord(kCtrl, Key::s).replaceText("files.path", (folder / "talk.json").string());
   press(Key::enter);
   EXPECT_TRUE(ui.session().unsaved().empty());
   UiDriver other(1280, 720);
@@ -186,7 +171,6 @@ TEST_F(Talk, ThatIsDamagedIsRefusedInASentenceAndNothingIsLost) {
   std::ofstream(folder / "bad.json")
       << R"({"format": "headscope scene", "version": 2, "talk": [{"page": "slides"}]})";
   ui.drop({(folder / "bad.json").string()});
-  ui.draw();
   EXPECT_THAT(ui.view().messages.error,
               HasSubstr("bad.json: talk[0]: cursor.page is \"slides\", expected heads"));
   EXPECT_THAT(names(), ElementsAre("Heads", "Cache", "Cost"));
@@ -218,7 +202,6 @@ TEST_F(Talk, ScenesOpenInsideItSoThatViewsAreCollected) {
   ASSERT_TRUE(app::writeScene(folder / "other.json", other).ok());
   threeViews();
   ui.drop({(folder / "other.json").string()});
-  ui.draw();
   EXPECT_EQ(shownPage(), "heads");
   EXPECT_EQ(own().cursor.page, "heads") << "the scene is shown as the file has it";
   add();
@@ -232,8 +215,7 @@ TEST_F(Talk, CanBeMadeOfALesson) {
   ui.draw();
   const auto lesson = ui.session().page<app::LessonsPage>().state().lesson;
   ASSERT_NE(lesson, nullptr);
-  ui.view().request("lesson.talk");
-  ui.draw();
+  ui.request("lesson.talk");
   ASSERT_EQ(own().talk->views.size(), lesson->steps.size());
   EXPECT_EQ(own().cursor.page, "talk");
   for (std::size_t i = 0; i < lesson->steps.size(); ++i) {
@@ -282,7 +264,6 @@ TEST_F(Talk, ViewsThatDontFitHaveAScrollBar) {
   press(Key::home);
   EXPECT_FALSE(ui.visible("talk.view.11"));
   ui.clickAt("talk.scroll", 0.99f, 0.5f);
-  ui.draw();
   EXPECT_TRUE(ui.visible("talk.view.11"));
 }
 
@@ -290,14 +271,11 @@ TEST_F(Talk, PageHasNoFlawsWithManyViewsAndLongNames) {
   for (int i = 0; i < 12; ++i) add();
   go("talk");
   press(Key::enter);
-  ui.type(std::string(60, 'w'));
-  ui.clickAway();
+  ui.type(std::string(60, 'w')).clickAway();
   ui.session().scene().setup.model.kvHeads = 4;
-  ui.draw();
   ui.park();
   for (const auto& [width, height] : {std::pair(1280, 720), std::pair(1920, 1080), std::pair(800, 600)}) {
     ui.resize(width, height);
-    ui.draw();
     EXPECT_THAT(flaws(ui), IsEmpty()) << width;
   }
 }

@@ -22,9 +22,7 @@ TEST(Text, TypingChangesTokensSnapshotAndChips) {
   UiDriver ui;
   const std::size_t before = ui.sequence().queries.size();
   EXPECT_EQ(ui.names("token.").size(), before);
-  ui.click("text");
-  ui.key(Key::end, kCtrl);
-  ui.type(" Really");
+  ui.click("text").key(Key::end, kCtrl).type(" Really");
   EXPECT_EQ(ui.scene().setup.input.text,
             "The animal didn't cross the street because it was too tired . Really");
   EXPECT_EQ(ui.sequence().queries.size(), before + 1);
@@ -51,8 +49,7 @@ TEST(Text, LettersInTheBoxAreNotShortcuts) {
 
 TEST(Text, CharactersAndBytes) {
   UiDriver ui;
-  ui.replaceText("text", "né");
-  ui.click("tokenization.characters");
+  ui.replaceText("text", "né").click("tokenization.characters");
   EXPECT_EQ(ui.sequence().queries.size(), 2u);
   ui.click("tokenization.bytes");
   EXPECT_EQ(ui.sequence().queries.size(), 3u);
@@ -79,7 +76,6 @@ TEST(Text, OneTokenAttendsToItself) {
   ui.click("head.2");
   EXPECT_EQ(ui.scene().cursor.focus, 2);
   ui.wheel("focus", 3);
-  ui.draw();
   EXPECT_FALSE(ui.snapshot().error.has_value());
 }
 
@@ -88,8 +84,7 @@ TEST(Text, EmojiAndCjkSurviveEditing) {
   const std::string typed = "我 爱 🐱 and 👩‍🔬 Ω";
   ui.replaceText("text", typed);
   EXPECT_EQ(ui.scene().setup.input.text, typed);
-  ui.key(Key::end, kCtrl);
-  ui.type(" 🦊");
+  ui.key(Key::end, kCtrl).type(" 🦊");
   EXPECT_EQ(ui.scene().setup.input.text, typed + " 🦊");
   ui.key(Key::backspace);
   EXPECT_EQ(ui.scene().setup.input.text, typed + " ") << "an emoji is one character to the editor";
@@ -98,10 +93,7 @@ TEST(Text, EmojiAndCjkSurviveEditing) {
 
 TEST(Text, PastedTextStaysWhole) {
   UiDriver ui;
-  ui.replaceText("text", "🐱 x");
-  ui.chord(kCtrl, Key::a);
-  ui.chord(kCtrl, Key::c);
-  ui.key(Key::end, kCtrl);
+  ui.replaceText("text", "🐱 x").chord(kCtrl, Key::a).chord(kCtrl, Key::c).key(Key::end, kCtrl);
   ui.chord(kCtrl, Key::v);
   EXPECT_EQ(ui.scene().setup.input.text, "🐱 x🐱 x");
 }
@@ -109,10 +101,7 @@ TEST(Text, PastedTextStaysWhole) {
 TEST(Text, TypingIsOneStepToUndo) {
   UiDriver ui;
   const Scene before = ui.scene();
-  ui.replaceText("text", "one two");
-  ui.clickAway();
-  ui.wait(0.6);
-  ui.click("bar.undo");
+  ui.replaceText("text", "one two").clickAway().wait(0.6).click("bar.undo");
   EXPECT_TRUE(ui.scene().setup == before.setup);
   EXPECT_FALSE(ui.session().document().canUndo());
 }
@@ -120,11 +109,7 @@ TEST(Text, TypingIsOneStepToUndo) {
 TEST(Text, UndoActsWhileTheBoxHasTheKeyboardAndTypingGoesOnFromThere) {
   UiDriver ui;
   const Scene before = ui.scene();
-  ui.click("text");
-  ui.key(Key::end, kCtrl);
-  ui.type(" more");
-  ui.wait(0.6);
-  ui.chord(kCtrl, Key::z);
+  ui.click("text").key(Key::end, kCtrl).type(" more").wait(0.6).chord(kCtrl, Key::z);
   EXPECT_EQ(ui.scene().setup.input.text, before.setup.input.text);
   ui.type(" words");
   EXPECT_EQ(ui.scene().setup.input.text, before.setup.input.text + " words");
@@ -133,12 +118,7 @@ TEST(Text, UndoActsWhileTheBoxHasTheKeyboardAndTypingGoesOnFromThere) {
 TEST(Text, UndoLeavesTheCursorBehindWhatChanged) {
   UiDriver ui;
   const std::string before = *ui.scene().setup.input.text;
-  ui.click("text");
-  ui.chord(kCtrl, Key::a);
-  ui.type("xyz");
-  ui.wait(0.6);
-  ui.chord(kCtrl, Key::z);
-  ui.type("!");
+  ui.click("text").chord(kCtrl, Key::a).type("xyz").wait(0.6).chord(kCtrl, Key::z).type("!");
   EXPECT_EQ(*ui.scene().setup.input.text, before + "!");
 }
 
@@ -149,14 +129,12 @@ TEST(Text, WrappingLeavesNoTraceInTheText) {
   for (int i = 0; i < 30; ++i) typed += (i ? " word" : "word") + std::to_string(i * i);
   ui.replaceText("text", typed);
   EXPECT_EQ(ui.scene().setup.input.text, typed);
-  ui.key(Key::home, kCtrl);
-  ui.type("first and foremost ");
+  ui.key(Key::home, kCtrl).type("first and foremost ");
   EXPECT_EQ(ui.scene().setup.input.text, "first and foremost " + typed);
   ui.key(Key::end, kCtrl);
   for (int i = 0; i < 6; ++i) ui.key(Key::backspace);
   EXPECT_EQ(ui.scene().setup.input.text, "first and foremost " + typed.substr(0, typed.size() - 6));
-  ui.chord(kCtrl, Key::a);
-  ui.chord(kCtrl, Key::c);
+  ui.chord(kCtrl, Key::a).chord(kCtrl, Key::c);
   EXPECT_EQ(std::string(ImGui::GetClipboardText()), ui.scene().setup.input.text);
   ui.type("x\ny z");
   EXPECT_EQ(ui.scene().setup.input.text, "x\ny z");
@@ -164,9 +142,7 @@ TEST(Text, WrappingLeavesNoTraceInTheText) {
 
 TEST(Text, EscapeKeepsWhatWasTyped) {
   UiDriver ui;
-  ui.replaceText("text", "kept words");
-  ui.key(Key::escape);
-  ui.clickAway();
+  ui.replaceText("text", "kept words").key(Key::escape).clickAway();
   EXPECT_EQ(ui.scene().setup.input.text, "kept words");
 }
 
@@ -203,8 +179,7 @@ TEST(Text, TheLastOfManySequencesCanBeChosen) {
 
 TEST(Text, FewerLinesBringTheChosenSequenceBackInside) {
   UiDriver ui;
-  ui.replaceText("text", "a b\nc d\ne f");
-  ui.choose("sequence", "2");
+  ui.replaceText("text", "a b\nc d\ne f").choose("sequence", "2");
   ui.replaceText("text", "just one");
   EXPECT_EQ(ui.scene().cursor.sequence, 0);
   EXPECT_EQ(ui.names("head.").size(), 8u);
@@ -231,8 +206,7 @@ TEST(Cross, ReadsTheContext) {
   ui.replaceText("context", "");
   ASSERT_TRUE(ui.snapshot().error.has_value()) << "a context has to be typed first";
   EXPECT_EQ(ui.snapshot().error->place, app::Place::context);
-  ui.click("context");
-  ui.type("le chat noir");
+  ui.click("context").type("le chat noir");
   ASSERT_FALSE(ui.snapshot().error.has_value()) << ui.snapshot().error->message;
   EXPECT_THAT(texts(ui.sequence().keys), ElementsAre("le", "chat", "noir"));
   EXPECT_EQ(ui.sequence().queries.size(), 12u);
@@ -250,9 +224,7 @@ TEST(Cross, ReadsTheContext) {
 
 TEST(Cross, ContextLinesHaveToMatchTheTexts) {
   UiDriver ui;
-  ui.click("cross");
-  ui.click("context");
-  ui.type("one\ntwo");
+  ui.click("cross").click("context").type("one\ntwo");
   ASSERT_TRUE(ui.snapshot().error.has_value());
   EXPECT_THAT(ui.snapshot().error->message, HasSubstr("2 lines"));
   ui.replaceText("context", "only one");

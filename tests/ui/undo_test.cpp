@@ -19,27 +19,16 @@ void redo(UiDriver& ui) {
 
 /// The picture with the side panel at its top and the pointer away.
 render::Image picture(UiDriver& ui) {
-  ui.scrollToTop();
-  ui.park();
+  ui.scrollToTop().park();
   ui.view().messages.clear();  // what was said passes by itself
   return ui.screenshot();
 }
 
 /// A bit of everything that undo has to take back.
 void editALot(UiDriver& ui) {
-  ui.dragTo("heads", 0.67f);
-  ui.wait(0.6);
-  ui.click("kind.mqa");
-  ui.turn("sharpness", 3);
-  ui.wait(0.6);
-  ui.click("causal");
-  ui.click("bias");
-  ui.click("weights.random");
-  ui.choose("range", "per_head");
-  ui.choose("colormap", "magma");
-  ui.replaceText("text", "we 我 🐱 go");
-  ui.clickAway();
-  ui.wait(0.6);
+  ui.dragTo("heads", 0.67f).wait(0.6).click("kind.mqa").turn("sharpness", 3).wait(0.6);
+  ui.click("causal").click("bias").click("weights.random").choose("range", "per_head");
+  ui.choose("colormap", "magma").replaceText("text", "we 我 🐱 go").clickAway().wait(0.6);
   ui.click("position.alibi");
 }
 
@@ -97,12 +86,8 @@ TEST(Undo, ADragThatRestsWhileHeldIsStillOneStep) {
   UiDriver ui;
   const Scene before = ui.scene();
   const ImRect track = ui.find("heads.track");
-  ui.moveTo(track.Min.x + track.GetWidth() * 0.2f, track.GetCenter().y);
-  ui.press();
-  ui.wait(1);
-  ui.moveTo(track.Min.x + track.GetWidth() * 0.8f, track.GetCenter().y);
-  ui.wait(1);
-  ui.release();
+  ui.moveTo(track.Min.x + track.GetWidth() * 0.2f, track.GetCenter().y).press().wait(1);
+  ui.moveTo(track.Min.x + track.GetWidth() * 0.8f, track.GetCenter().y).wait(1).release();
   ui.wait(1);
   undo(ui);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
@@ -123,11 +108,9 @@ TEST(Undo, TwoControlsAreTwoStepsHoweverFast) {
 
 TEST(Undo, TwoDragsOfOneSliderApartInTimeAreTwoSteps) {
   UiDriver ui;
-  ui.dragTo("sharpness", 0.8f);
-  ui.wait(1);
+  ui.dragTo("sharpness", 0.8f).wait(1);
   const Scene between = ui.scene();
-  ui.dragTo("sharpness", 0.2f);
-  ui.wait(1);
+  ui.dragTo("sharpness", 0.2f).wait(1);
   undo(ui);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(between));
 }
@@ -145,8 +128,7 @@ TEST(Undo, InTheMiddleOfABurstTakesTheBurstBackAndCanRedoIt) {
 
 TEST(Undo, AnEditAfterUndoEndsWhatCouldBeRedone) {
   UiDriver ui;
-  ui.click("bias");
-  ui.click("causal");
+  ui.click("bias").click("causal");
   undo(ui);
   ASSERT_TRUE(ui.session().document().canRedo());
   ui.click("scaled");
@@ -158,10 +140,7 @@ TEST(Undo, AnEditAfterUndoEndsWhatCouldBeRedone) {
 
 TEST(Undo, LookingAroundIsNotAStep) {
   UiDriver ui;
-  ui.click("head.3");
-  ui.wheel("focus", 2);
-  ui.key(Key::escape);
-  ui.click("token.2");
+  ui.click("head.3").wheel("focus", 2).key(Key::escape).click("token.2");
   EXPECT_FALSE(ui.session().document().canUndo());
 }
 
@@ -169,22 +148,16 @@ TEST(Undo, AFastChordInOneQueueUndoesExactlyOnce) {
   UiDriver ui;
   ui.click("bias");
   const Scene one = ui.scene();
-  ui.click("causal");
-  ui.click("scaled");
+  ui.click("causal").click("scaled");
   const Scene three = ui.scene();
   // Control down, Z down, Control up, Z up, all before the next frame.
-  ui.pushKey(Key::none, kCtrl, true);
-  ui.pushKey(Key::z, kCtrl, true);
-  ui.pushKey(Key::none, {}, false);
-  ui.pushKey(Key::z, {}, false);
-  ui.frames(1);
+  ui.pushKey(Key::none, kCtrl, true).pushKey(Key::z, kCtrl, true).pushKey(Key::none, {}, false);
+  ui.pushKey(Key::z, {}, false).frames(1);
   EXPECT_TRUE(ui.scene().setup.model.scaled);
   EXPECT_FALSE(ui.scene().setup.mask.layers[0].on) << "undone once, not twice: causal is still off";
   // Two whole chords and a redo in one queue.
-  for (const app::Mods mods : {kCtrl, kCtrl, kCtrlShift}) {
-    ui.pushKey(Key::z, mods, true);
-    ui.pushKey(Key::z, mods, false);
-  }
+  for (const app::Mods mods : {kCtrl, kCtrl, kCtrlShift})
+    ui.pushKey(Key::z, mods, true).pushKey(Key::z, mods, false);
   ui.draw();
   EXPECT_TRUE(ui.scene().setup.model.bias);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(one));
@@ -207,8 +180,7 @@ TEST(Undo, AtTheStartAndTheEndNothingHappens) {
   const Scene before = ui.scene();
   undo(ui);
   redo(ui);
-  ui.click("bar.undo");
-  ui.click("bar.redo");
+  ui.click("bar.undo").click("bar.redo");
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
 }
 

@@ -6,6 +6,7 @@
 #include "app/scene/recovery_store.h"
 #include "app/scene/scene_json.h"
 #include "app/session_pictures.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/ui/lessons_support.h"
 
@@ -14,9 +15,6 @@ namespace {
 
 using app::Key;
 using app::Scene;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::UnorderedElementsAre;
 
 constexpr auto kQuit = static_cast<Key>('Q');
 

@@ -25,16 +25,10 @@ constexpr double kLeastContrast = 7;
 
 class WholeLecture : public testing::Test {
  protected:
-  void press(char key, app::Mods mods = {}) {
-    ui.key(static_cast<Key>(key), mods);
-    ui.draw();
-  }
+  void press(char key, app::Mods mods = {}) { ui.key(static_cast<Key>(key), mods); }
   /// Asks for something by Ctrl+K, its name and Enter.
   void ask(const std::string& name) {
-    ui.chord(kCtrl, Key::k);
-    ui.type(name);
-    ui.key(Key::enter);
-    ui.draw();
+    ui.chord(kCtrl, Key::k).type(name).key(Key::enter);
     EXPECT_EQ(ui.dialog(), "") << name;
   }
   std::string texts() {
@@ -76,10 +70,7 @@ TEST_F(WholeLecture, IsDrivenByKeysAndReadFromTheLastRow) {
 
   // A sentence is typed, and the heads answer.
   press('T');
-  ui.chord(kCtrl, Key::a);
-  ui.type("the dog chased the cat because it was hungry");
-  ui.key(Key::enter);
-  ui.draw();
+  ui.chord(kCtrl, Key::a).type("the dog chased the cat because it was hungry").key(Key::enter);
   ASSERT_EQ(ui.sequence().queryLength, 9);
   EXPECT_THAT(texts(), HasSubstr("hungry"));
   expectToBeRead("sentence");
@@ -174,7 +165,6 @@ TEST_F(WholeLecture, IsDrivenByKeysAndReadFromTheLastRow) {
   const Index step0 = ui.scene().cursor.lesson.step;
   for (int beats = 0; beats < 12 && ui.session().document().scene().cursor.lesson.step < step0 + 3; ++beats) {
     ui.key(Key::pageDown);
-    ui.draw();
     expectToBeRead("a step of the lesson");
   }
   EXPECT_GE(ui.session().document().scene().cursor.lesson.step, step0 + 3);

@@ -33,14 +33,9 @@ TEST(Palette, OpensNarrowsAndActsOnEnter) {
 
 TEST(Palette, ArrowsChooseAndTheMouseActsToo) {
   UiDriver ui;
-  ui.chord(kCtrl, Key::k);
-  ui.type("make text");
-  ui.key(Key::down);
-  ui.key(Key::enter);
+  ui.chord(kCtrl, Key::k).type("make text").key(Key::down).key(Key::enter);
   EXPECT_LT(ui.view().preferences.textSize, 1) << "the second of larger, smaller";
-  ui.chord(kCtrl, Key::k);
-  ui.type("larger");
-  ui.click("palette.Make text larger");
+  ui.chord(kCtrl, Key::k).type("larger").click("palette.Make text larger");
   EXPECT_EQ(ui.view().preferences.textSize, 1);
   EXPECT_EQ(ui.dialog(), "");
 }
@@ -102,34 +97,28 @@ TEST(Palette, FindsWhatPeopleCallThings) {
   EXPECT_EQ(ui.session().actions().find("appearance.theme").matches("ark mode"), 0)
       << "words from their start";
   EXPECT_EQ(ui.session().actions().find("scene.reset").matches("reset logit"), 0) << "all of the words";
-  ui.chord(kCtrl, Key::k);
-  ui.type("screenshot");
-  ui.key(Key::enter);
+  ui.chord(kCtrl, Key::k).type("screenshot").key(Key::enter);
   EXPECT_EQ(ui.dialog(), "Save a picture");
 }
 
 TEST(Palette, FindsNothingAndDoesNothing) {
   UiDriver ui;
   const Scene before = ui.scene();
-  ui.chord(kCtrl, Key::k);
-  ui.type("zzz");
+  ui.chord(kCtrl, Key::k).type("zzz");
   EXPECT_EQ(ui.names("palette.").size(), 1u) << "the search line alone";
-  ui.key(Key::enter);
-  ui.key(Key::escape);
+  ui.key(Key::enter).key(Key::escape);
   EXPECT_EQ(ui.dialog(), "");
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
 }
 
 TEST(Palette, OpensFromATextBoxAndFromTheBar) {
   UiDriver ui;
-  ui.click("text");
-  ui.chord(kCtrl, Key::k);
+  ui.click("text").chord(kCtrl, Key::k);
   EXPECT_EQ(ui.dialog(), "palette");
   ui.type("bias");
   EXPECT_EQ(ui.scene().setup.input.text, app::openingScene().setup.input.text)
       << "the letters go to the search";
-  ui.key(Key::escape);
-  ui.click("bar.palette");
+  ui.key(Key::escape).click("bar.palette");
   EXPECT_EQ(ui.dialog(), "palette");
 }
 
@@ -151,10 +140,7 @@ TEST(Shortcuts, DoNothingBehindADialog) {
   UiDriver ui;
   ui.click("bias");
   const Scene before = ui.scene();
-  ui.key(Key::f1, {.shift = true});
-  ui.chord(kCtrl, Key::z);
-  ui.key(Key::p);
-  ui.chord(kCtrl, Key::o);
+  ui.key(Key::f1, {.shift = true}).chord(kCtrl, Key::z).key(Key::p).chord(kCtrl, Key::o);
   EXPECT_EQ(ui.dialog(), "shortcuts");
   EXPECT_FALSE(ui.view().present);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
@@ -202,8 +188,7 @@ TEST(Appearance, TextGrowsShrinksAndStopsAtItsLimits) {
 
 TEST(Appearance, IsRemembered) {
   UiDriver ui;
-  ui.chord(kCtrl, Key::l);
-  ui.chord(kCtrl, Key::equal);
+  ui.chord(kCtrl, Key::l).chord(kCtrl, Key::equal);
   const app::Preferences kept = app::loadPreferences();
   EXPECT_TRUE(kept.light);
   EXPECT_FLOAT_EQ(kept.textSize, 1.125f);
@@ -255,17 +240,13 @@ TEST(SmallWindow, TheReceiptIsADrawer) {
   EXPECT_LE(ui.find("head.7").Max.x, ui.find("bars.q").Min.x) << "the heads give way";
   ui.key(Key::r);
   EXPECT_FALSE(ui.has("bars.q"));
-  ui.key(Key::r);
-  ui.key(Key::escape);
+  ui.key(Key::r).key(Key::escape);
   EXPECT_FALSE(ui.has("bars.q"));
 }
 
 TEST(SmallWindow, ADrawerTakesTheClicksThatLandOnIt) {
   UiDriver ui(1280, 720);
-  ui.key(Key::r);
-  ui.moveTo(1200, 300);
-  ui.press();
-  ui.release();
+  ui.key(Key::r).moveTo(1200, 300).press().release();
   EXPECT_EQ(ui.scene().cursor.focus, -1) << "the head behind it was not clicked";
   ui.hover("bars.q");
   EXPECT_EQ(ui.view().hover, app::Crosshair{}) << "nor is it pointed at";
@@ -281,16 +262,10 @@ TEST(SmallWindow, ADrawerTakesTheClicksThatLandOnIt) {
 
 TEST(SmallWindow, ListsAndDialogsLieOverTheDrawer) {
   UiDriver ui(1280, 720);
-  ui.choose("colormap", "magma");
-  ui.key(Key::r);
-  ui.chord(kCtrl, Key::k);
-  ui.type("dark and light");
+  ui.choose("colormap", "magma").key(Key::r).chord(kCtrl, Key::k).type("dark and light");
   ui.key(Key::enter);
   EXPECT_TRUE(ui.view().preferences.light);
-  ui.key(Key::f1, {.shift = true});
-  ui.moveTo(1200, 300);
-  ui.press();
-  ui.release();
+  ui.key(Key::f1, {.shift = true}).moveTo(1200, 300).press().release();
   EXPECT_EQ(ui.dialog(), "") << "a click beside the sheet closes it, on the drawer too";
 }
 
@@ -300,8 +275,7 @@ TEST(SmallWindow, EveryControlCanBeReached) {
                            "open_studio", "position.t5", "weights.random", "plant.7", "weight_seed",
                            "text_seed", "quantity", "range", "colormap", "decode.forward"})
     EXPECT_NO_THROW(ui.find(name)) << name;
-  ui.choose("colormap", "diverging");
-  ui.choose("plant.7", "self");
+  ui.choose("colormap", "diverging").choose("plant.7", "self");
 }
 
 TEST(SmallWindow, ResizingBackAndForthIsTheSamePicture) {
@@ -329,8 +303,7 @@ TEST(SmallWindow, AnySizeIsDrawn) {
     ui.draw();
     ui.view().present = false;
     for (const char* action : {"palette", "shortcuts", "scene.open", "table.edit", "mask.gallery"}) {
-      ui.view().request(action);
-      ui.draw();
+      ui.request(action);
       EXPECT_NE(ui.dialog(), "");
       ui.view().dialog.reset();
     }
@@ -345,8 +318,7 @@ TEST(SmallWindow, AnySizeIsDrawn) {
 TEST(Input, LosingTheWindowLetsGoOfWhatWasHeld) {
   UiDriver ui;
   const ImRect track = ui.find("sharpness.track");
-  ui.moveTo(track.GetCenter().x, track.GetCenter().y);
-  ui.press();
+  ui.moveTo(track.GetCenter().x, track.GetCenter().y).press();
   app::InputEvent lost;
   lost.kind = app::InputEvent::Kind::focusLost;
   ui.app().input().push(lost);
@@ -373,11 +345,9 @@ TEST(Input, ManyClicksInOneQueueAllCount) {
 
 TEST(Rest, NothingIsDrawnAgainWhenNothingMoves) {
   UiDriver ui;
-  ui.park();
-  ui.wait(0.5);
+  ui.park().wait(0.5);
   EXPECT_TRUE(std::isinf(ui.session().nextFrameIn()));
-  ui.click("decode.play");
-  ui.wait(0.1);
+  ui.click("decode.play").wait(0.1);
   EXPECT_FALSE(std::isinf(ui.session().nextFrameIn())) << "while it plays, time matters";
 }
 

@@ -1,6 +1,5 @@
 #include "app/commands/bench/bench.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "app/commands/bench/growth.h"
 #include "app/commands/bench/stopwatch.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -18,8 +18,6 @@ namespace {
 using nlohmann::json;
 using test::Outcome;
 using test::runHeadscope;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 const std::vector<std::string> kSmallBench{
     "bench",    "--model-dim", "32", "--heads",      "4",   "--kv-heads", "2", "--tokens", "24",

@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -6,6 +5,7 @@
 
 #include "app/compute/cost/cost_catalogue.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -14,8 +14,6 @@ namespace {
 using nlohmann::json;
 using test::Outcome;
 using test::runHeadscope;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 /// The program with a configuration folder of the test's own.
 Outcome runCost(std::vector<std::string> arguments, const test::TemporaryFolder& home) {

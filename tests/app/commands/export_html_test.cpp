@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -8,6 +7,7 @@
 #include "attention/formats/base64.h"
 #include "attention/formats/files/file_io.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -15,7 +15,6 @@ namespace {
 
 using test::Outcome;
 using test::runHeadscope;
-using ::testing::HasSubstr;
 
 std::string textOf(const std::filesystem::path& path) {
   const auto bytes = attention::readFile(path);

@@ -1,15 +1,13 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::test {
 namespace {
-
-using ::testing::HasSubstr;
 
 class LessonCommand : public testing::Test {
  protected:

@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include "app/scene/links/link.h"
 #include "app/scene/scene_json.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -14,9 +14,6 @@ namespace {
 
 using test::Outcome;
 using test::runHeadscope;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 /// What a command that has to fail says, in one sentence.
 std::string refusal(const std::vector<std::string>& arguments, int exitCode) {

@@ -2,7 +2,6 @@
 
 #include "app/scene/text/manual.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include "app/scene/text/markdown.h"
 #include "test_paths.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -20,8 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 using test::Outcome;
 using test::runHeadscope;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 const fs::path kRoot = HEADSCOPE_SOURCE_DIR;
 

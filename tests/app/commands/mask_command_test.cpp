@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include "attention/masks/compile.h"
 #include "render/image.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -15,10 +15,6 @@ namespace {
 using attention::MaskConvention;
 using test::Outcome;
 using test::runHeadscope;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
 
 class MaskCommand : public testing::Test {
  protected:
@@ -231,8 +227,9 @@ TEST_F(MaskCommand, ListsEveryPattern) {
   }
   EXPECT_THAT(list,
               HasSubstr("  window: 1 to 1073741824, default 4; keys seen, including the query's own\n"));
-  EXPECT_THAT(list,
-              HasSubstr("  prefix: 0 to 1073741824, default: from the text; first tokens, which see each other\n"));
+  EXPECT_THAT(
+      list,
+      HasSubstr("  prefix: 0 to 1073741824, default: from the text; first tokens, which see each other\n"));
 }
 
 TEST_F(MaskCommand, PointsAtWhatIsWrongInTheMask) {

@@ -1,12 +1,12 @@
 // What the commands say of the files a scene's masks name.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/scene/scene_json.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/masks/expression.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -15,8 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using test::Outcome;
 using test::runHeadscope;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 TEST(MaskNotes, SnapshotAndRenderSayHowAFilesLargeNumbersAreRead) {
   const test::TemporaryFolder folder;

@@ -1,6 +1,5 @@
 // Models that read pictures, from the command line.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 #include "test_paths.h"
 #include "tests/app/commands/run_headscope.h"
 #include "tests/attention/models/vision_files.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
@@ -16,7 +16,6 @@ namespace {
 using attention::test::VitFolder;
 using test::Outcome;
 using test::runHeadscope;
-using ::testing::HasSubstr;
 
 std::string failing(const std::vector<std::string>& arguments, int code) {
   const Outcome outcome = runHeadscope(arguments);

@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +8,7 @@
 #include "attention/formats/safetensors.h"
 #include "test_paths.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -17,7 +17,6 @@ namespace {
 using attention::SafetensorsFile;
 using test::Outcome;
 using test::runHeadscope;
-using ::testing::HasSubstr;
 
 std::string folderOf(const std::string& family) {
   return std::string(HEADSCOPE_TEST_DIR) + "/golden_models/" + family;

@@ -1,6 +1,5 @@
 // headscope.py, which the program prints and a notebook imports.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -9,12 +8,11 @@
 #include "attention/formats/recorded/recorded_attention.h"
 #include "test_paths.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
-
-using testing::HasSubstr;
 
 /// A Python that has the module, or nothing. A machine may have several.
 std::string pythonThatHas(const std::string& module) {

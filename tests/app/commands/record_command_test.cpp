@@ -1,6 +1,5 @@
 // `headscope record` and `headscope handout`: films and hand-outs from the command line.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,12 +9,11 @@
 #include "render/image.h"
 #include "test_paths.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::test {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr const char* kLesson = HEADSCOPE_SOURCE_DIR "/assets/lessons/02-why-scale.json";
 

@@ -1,6 +1,5 @@
 // `headscope render --what`: figures from the command line.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,12 +7,11 @@
 
 #include "render/image.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::test {
 namespace {
-
-using ::testing::HasSubstr;
 
 class RenderPicture : public testing::Test {
  protected:

@@ -2,7 +2,6 @@
 // all that a scene can choose; a picture of each; and what can't be computed in one sentence.
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -13,13 +12,13 @@
 #include "render/image.h"
 #include "tests/app/commands/run_headscope.h"
 #include "tests/app/compute/layer/snapshot_support.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::test {
 namespace {
 
 using namespace app;
-using ::testing::HasSubstr;
 
 class StackCommands : public testing::Test {
  protected:

@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -8,6 +7,7 @@
 
 #include "attention/formats/npz_file.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -16,7 +16,6 @@ namespace {
 using nlohmann::json;
 using test::Outcome;
 using test::runHeadscope;
-using ::testing::HasSubstr;
 
 constexpr const char* kTexts =
     R"({"text": "When Anna and Ben went to the lake , Ben gave the key to", "other": "When Anna and Ben went to the lake , Anna gave the key to", "answer": "Anna", "other_answer": "Ben"}

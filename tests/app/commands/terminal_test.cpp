@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -9,6 +8,7 @@
 #include "attention/formats/quote.h"
 #include "test_paths.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 /// What files and models say steers no terminal, whichever command prints it.
@@ -20,8 +20,6 @@ using nlohmann::json;
 using test::Outcome;
 using test::runHeadscope;
 using test::runHeadscopeOnTerminal;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 /// Clears the screen in two ways, sets a title, and turns what follows around.
 const std::string kSteering = "\x1b[2J\u009b2J\x1b]0;t\x07\u202E\u2066";

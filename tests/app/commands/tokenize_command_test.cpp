@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -6,6 +5,7 @@
 
 #include "test_paths.h"
 #include "tests/app/commands/run_headscope.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -14,8 +14,6 @@ namespace {
 using nlohmann::json;
 using test::Outcome;
 using test::runHeadscope;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 const std::string kGolden = std::string(HEADSCOPE_TEST_DIR) + "/golden/tokens/";
 

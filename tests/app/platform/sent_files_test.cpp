@@ -2,7 +2,6 @@
 
 #include "app/platform/sent_files.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -15,13 +14,12 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
 namespace fs = std::filesystem;
 
 /// A socket that isn't a window's.

@@ -2,17 +2,14 @@
 
 #include "app/platform/shaped_text.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/platform/font_finder.h"
 #include "app/platform/typesetter.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 FoundFont fontFor(hb_script_t script) {
   FontFinder finder;

@@ -2,7 +2,6 @@
 
 #include "app/scene/fields.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,12 +11,12 @@
 
 #include "app/scene/scene_json.h"
 #include "test_paths.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using ::testing::HasSubstr;
 
 Json::json_pointer pointerOf(const Field& field) {
   std::string pointer = "/" + std::string(field.path);

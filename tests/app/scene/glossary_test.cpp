@@ -1,14 +1,13 @@
 #include "app/scene/text/glossary.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "tests/support/matchers.h"
+
 namespace headscope::app {
 namespace {
-
-using ::testing::HasSubstr;
 
 TEST(Glossary, FindsTermsInAnyCaseAndNumberAndByBothNames) {
   const Glossary glossary(

@@ -1,19 +1,14 @@
 #include "app/scene/models/learned_skills.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/platform/assets.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 TEST(LearnedSkills, OfTheMiniatureAreThoseOfItsFile) {
   const auto learned = readLearned(miniatureFolder());

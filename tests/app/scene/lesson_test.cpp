@@ -1,7 +1,6 @@
 #include "app/scene/lessons/lesson.h"
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -12,15 +11,13 @@
 #include "app/scene/models/scene_model.h"
 #include "app/scene/scene_json.h"
 #include "tests/app/scene/random_scene.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
 
 using attention::Result;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 using Parsed = Result<std::shared_ptr<const Lesson>>;
 

@@ -1,6 +1,5 @@
 #include "app/scene/links/link.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -12,15 +11,13 @@
 #include "app/scene/scene_json.h"
 #include "test_paths.h"
 #include "tests/app/scene/random_scene.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
 
 using test::Dice;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 /// The scene of a link that has to be readable.
 Scene opened(const std::string& link) {

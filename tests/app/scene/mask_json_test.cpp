@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include "attention/text/tokenizer.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/app/scene/random_scene.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
@@ -19,7 +19,6 @@ using attention::KeyRuns;
 using attention::MaskFormula;
 using Json = nlohmann::ordered_json;
 using test::Dice;
-using ::testing::HasSubstr;
 
 std::shared_ptr<const CellRow> row(KeyRuns visible, KeyRuns masked) {
   return std::make_shared<const CellRow>(CellRow{std::move(visible), std::move(masked)});

@@ -1,6 +1,5 @@
 #include "app/scene/text/number_text.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,13 +7,12 @@
 
 #include "app/scene/text/number_prose.h"
 #include "tests/app/scene/random_scene.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
 using test::Dice;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 TEST(BytesText, UsesTheLargestUnitThatLeavesOneOrMore) {
   EXPECT_EQ(bytesText(0), "0 B");

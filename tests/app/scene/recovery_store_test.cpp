@@ -1,18 +1,17 @@
 #include "app/scene/recovery_store.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "app/scene/scene_json.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::test {
 namespace {
 
 using namespace app;
-using testing::HasSubstr;
 
 KeptScene kept(const std::string& text, const std::filesystem::path& path = {}) {
   Scene scene = openingScene();

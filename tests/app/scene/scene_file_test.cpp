@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include "app/compute/layer/layer_weights.h"
 #include "app/scene/scene_json.h"
 #include "tests/app/scene/random_scene.h"
+#include "tests/support/matchers.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
 
@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 using attention::Error;
 using test::Dice;
 using test::TemporaryFolder;
-using ::testing::HasSubstr;
 
 /// Changes the working folder for as long as it lives.
 class WorkingFolder {

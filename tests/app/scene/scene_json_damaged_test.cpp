@@ -1,17 +1,15 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/scene/scene_json.h"
 #include "app/scene/validate.h"
 #include "tests/app/scene/random_scene.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
 using attention::Result;
 using test::Dice;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 /// Reads what may be anything. A scene that comes out is legal and survives being written.
 Result<Scene> parseAnything(const std::string& text) {

@@ -1,6 +1,5 @@
 #include "app/scene/scene_json.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -8,15 +7,13 @@
 #include "app/scene/enum_names.h"
 #include "attention/text/tokenizer.h"
 #include "tests/app/scene/random_scene.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using test::Dice;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 /// One sentence that can be shown: a line of UTF-8 without control characters that is not endless.
 void expectSentence(const std::string& message) {

@@ -1,16 +1,14 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stop_token>
 
 #include "app/scene/json_text.h"
 #include "app/scene/scene_json.h"
+#include "tests/support/matchers.h"
 #include "tests/support/peak_memory.h"
 
 namespace headscope::app {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr std::size_t kHostile = 20'000'000;
 

@@ -1,6 +1,5 @@
 #include "app/scene/scene.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,13 +9,13 @@
 #include "app/scene/model_fit.h"
 #include "app/scene/validate.h"
 #include "tests/app/scene/random_scene.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
 using attention::Behaviour;
 using test::Dice;
-using ::testing::HasSubstr;
 
 TEST(Scene, TheOpeningSceneIsLegalAndFull) {
   const Scene scene = openingScene();

@@ -1,6 +1,5 @@
 #include "app/scene/talk.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -12,13 +11,13 @@
 #include "app/scene/recovery_store.h"
 #include "app/scene/scene_json.h"
 #include "tests/app/scene/random_scene.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using ::testing::HasSubstr;
 
 TalkView viewOf(std::string name, Scene scene = openingScene()) {
   return {std::move(name), "", viewScene(scene)};

@@ -1,6 +1,5 @@
 #include "attention/expressions/expression.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -10,11 +9,10 @@
 #include <set>
 #include <thread>
 
+#include "tests/support/matchers.h"
+
 namespace headscope::attention {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 /// W [2, 3, 3], x [4], nan, and floats of 64 heads over 512 tokens as `big`.
 class Names : public ExpressionNames {

@@ -1,12 +1,12 @@
 #include "attention/formats/layers/attention_file.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
 #include "attention/core/attention.h"
+#include "tests/support/matchers.h"
 #include "tests/support/small_problem.h"
 
 namespace headscope::attention {
@@ -15,9 +15,6 @@ namespace {
 using headscope::test::gaussianTensor;
 using headscope::test::smallProblem;
 using headscope::test::tensorOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 AttentionProblem problemOf(const SafetensorsFile& file, const AttentionOptions& options = {}) {
   auto problem = readProblem(file, options, "in");

@@ -1,9 +1,9 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "attention/formats/layers/attention_file.h"
+#include "tests/support/matchers.h"
 #include "tests/support/small_problem.h"
 
 // Masks as other programs name them, under their conventions.
@@ -14,9 +14,6 @@ namespace {
 using headscope::test::gaussianTensor;
 using headscope::test::smallProblem;
 using headscope::test::tensorOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using Shape = std::vector<std::uint64_t>;
 
 constexpr Index kBatch = 2, kFileHeads = 4, kFileTokens = 3;

@@ -1,19 +1,14 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "attention/core/random.h"
 #include "attention/formats/tables.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention {
 namespace {
-
-using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 Table parsed(std::string_view text) {
   auto table = parseCsv(text, "t.csv");

@@ -1,6 +1,5 @@
 #include "attention/formats/files/file_io.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -10,6 +9,7 @@
 
 #include <cstdlib>
 
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention {
@@ -19,7 +19,6 @@ namespace fs = std::filesystem;
 using headscope::test::fileText;
 using headscope::test::putFile;
 using headscope::test::TemporaryFolder;
-using ::testing::HasSubstr;
 
 std::string readError(const fs::path& path) {
   const auto bytes = readFile(path);

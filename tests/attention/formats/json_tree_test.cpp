@@ -1,16 +1,14 @@
 #include "attention/formats/json_tree.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "attention/models/model_config.h"
 #include "attention/models/model_shape_reader.h"
 #include "attention/models/shard_index.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention {
 namespace {
-
-using ::testing::HasSubstr;
 
 std::string nested(std::size_t depth) {
   return std::string(depth, '[') + std::string(depth, ']');

@@ -1,16 +1,15 @@
 #include "attention/formats/layers/layer_names.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "attention/formats/layers/attention_file.h"
+#include "tests/support/matchers.h"
 #include "tests/support/small_problem.h"
 
 namespace headscope::attention {
 namespace {
 
 using headscope::test::gaussianTensor;
-using ::testing::HasSubstr;
 
 /// Layers of four heads over width 8 by these names of their first and output map.
 SafetensorsFile layersCalled(const std::vector<std::pair<std::string, std::string>>& names) {

@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 
 #include "tests/attention/formats/mask_file_fixture.h"
 #include "tests/support/float_limits.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention {
 namespace {
@@ -15,9 +15,6 @@ using test::Bytes;
 using test::bytesOf;
 using test::MaskFileTest;
 using test::npy;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 TEST_F(MaskFileTest, ConventionsHaveNames) {
   for (const auto convention : {MaskConvention::visible, MaskConvention::masked, MaskConvention::additive})

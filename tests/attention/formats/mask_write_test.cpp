@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,13 +6,12 @@
 #include "attention/core/random.h"
 #include "tests/attention/formats/mask_file_fixture.h"
 #include "tests/support/float_limits.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention {
 namespace {
 
 using test::Bytes;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using Rows = std::vector<std::string>;
 
 /// A mask by its cells, [heads, queries, keys], one text per row: '#' visible.

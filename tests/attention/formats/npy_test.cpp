@@ -1,17 +1,14 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
 
 #include "attention/formats/tables.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 using Bytes = std::vector<std::uint8_t>;
 
 /// A .npy file from its parts, by the format's description.

@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,6 +5,7 @@
 
 #include "attention/formats/layers/attention_file.h"
 #include "attention/formats/tensor_source.h"
+#include "tests/support/matchers.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
@@ -18,10 +18,6 @@ namespace fs = std::filesystem;
 using headscope::test::npyBytes;
 using headscope::test::putFile;
 using headscope::test::putZip;
-using ::testing::AllOf;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 using Files = std::vector<std::pair<std::string, std::vector<std::uint8_t>>>;
 

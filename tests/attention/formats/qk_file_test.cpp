@@ -1,6 +1,5 @@
 #include "attention/formats/layers/qk_file.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include <fstream>
 
 #include "attention/formats/tensor_reader.h"
+#include "tests/support/matchers.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
@@ -19,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using headscope::test::gaussianTensor;
 using headscope::test::TemporaryFolder;
-using ::testing::HasSubstr;
 
 /// A file of these tensors, opened; ends the test where it can't be.
 class QkFiles : public ::testing::Test {

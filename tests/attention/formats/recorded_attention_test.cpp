@@ -1,9 +1,9 @@
 #include "attention/formats/recorded/recorded_attention.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "attention/formats/recorded/recorded_names.h"
+#include "tests/support/matchers.h"
 #include "tests/support/peak_memory.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
@@ -14,10 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using headscope::test::gaussianTensor;
-using ::testing::ElementsAre;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 /// Weights whose rows sum to 1 and tell layer, head, row and column apart; `batch` puts an axis of 1 there.
 std::vector<float> valuesOf(Index layers, Index heads, Index n, Index m, Index firstLayer = 0) {

@@ -1,6 +1,5 @@
 #include "attention/formats/files/regular_file.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -11,6 +10,7 @@
 #include <thread>
 
 #include "attention/formats/files/file_io.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention {
@@ -19,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using headscope::test::putFile;
 using headscope::test::TemporaryFolder;
-using ::testing::HasSubstr;
 
 std::string openError(const fs::path& path) {
   const auto file = RegularFile::open(path);

@@ -1,10 +1,10 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "attention/formats/safetensors.h"
 #include "test_paths.h"
+#include "tests/support/matchers.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/temporary_folder.h"
 
@@ -12,8 +12,6 @@ namespace headscope::attention {
 namespace {
 
 using headscope::test::safetensorsBytes;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 /// The error for a file with this header and so many bytes of data.
 std::string errorOfHeader(std::string_view header, std::size_t dataSize = 0) {

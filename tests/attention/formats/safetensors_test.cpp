@@ -1,6 +1,5 @@
 #include "attention/formats/safetensors.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -8,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "tests/support/matchers.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/temporary_folder.h"
 
@@ -16,8 +16,6 @@ namespace {
 
 using headscope::test::safetensorsBytes;
 using headscope::test::TemporaryFolder;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 template <typename T>
 NamedTensor tensorOf(DType dtype, const std::vector<T>& values) {

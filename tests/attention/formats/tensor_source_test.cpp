@@ -1,12 +1,12 @@
 #include "attention/formats/tensor_source.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "attention/formats/layers/attention_file.h"
 #include "attention/formats/masks/mask_file.h"
 #include "tests/attention/formats/mask_file_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/support/peak_memory.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/small_problem.h"
@@ -18,7 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using headscope::test::peakMemoryOf;
 using headscope::test::smallProblem;
-using ::testing::HasSubstr;
 
 constexpr std::uint64_t kHuge = std::uint64_t{256} << 20, kLittle = std::uint64_t{64} << 20;
 

@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -8,11 +7,10 @@
 #include "attention/core/random.h"
 #include "attention/heads/detectors.h"
 #include "tests/attention/masks/mask_support.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
-
-using testing::HasSubstr;
 
 /// Sentences in which words recur, with a full stop after every eighth.
 std::vector<Token> sentences(Index count) {

@@ -1,16 +1,14 @@
 #include "attention/heads/head_views.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "attention/core/random.h"
 #include "attention/core/weight_init.h"
 #include "attention/heads/likeness.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
-
-using testing::ElementsAre;
 
 MatrixView viewOf(const Matrix& matrix) {
   return {matrix.data(), matrix.rows(), matrix.cols()};

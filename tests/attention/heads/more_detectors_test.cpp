@@ -1,7 +1,6 @@
 // Detectors beyond the pointing ones: sinks, distance, stripes, segments, confidence, copying, and which
 // cells make a score.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,12 +11,10 @@
 #include "attention/heads/detectors.h"
 #include "tests/attention/masks/mask_support.h"
 #include "tests/support/float_limits.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 /// A causal head over one letter per token; '.' ends a sentence. Weights are even until something else is
 /// set.

@@ -1,6 +1,5 @@
 #include "attention/heads/planted.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -10,11 +9,10 @@
 #include "attention/core/random.h"
 #include "attention/heads/detectors.h"
 #include "tests/attention/masks/mask_support.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
-
-using testing::HasSubstr;
 
 constexpr const char* kOpening = "The animal didn't cross the street because it was too tired .";
 

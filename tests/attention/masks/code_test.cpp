@@ -1,6 +1,5 @@
 #include "attention/masks/code.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -8,15 +7,13 @@
 
 #include "attention/masks/compile.h"
 #include "tests/attention/masks/code_cases.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention {
 namespace {
 
 using test::CodeCase;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
 
 MaskLayers parsedMask(const std::string& text) {
   const ParsedMask mask = parseMask(text);

@@ -1,16 +1,12 @@
 #include "attention/masks/expression.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/attention/masks/random_layers.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 MaskLayers parsed(const std::string& text) {
   const ParsedMask mask = parseMask(text);

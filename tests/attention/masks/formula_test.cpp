@@ -1,12 +1,10 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "attention/masks/expression.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention {
 namespace {
-
-using ::testing::HasSubstr;
 
 std::string formula(const std::string& text, Index head = 0, Index kvHead = 0, Index sequence = 0) {
   const ParsedMask mask = parseMask(text);

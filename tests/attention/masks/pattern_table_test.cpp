@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -11,15 +10,12 @@
 #include "tests/attention/masks/mask_support.h"
 #include "tests/attention/masks/random_layers.h"
 #include "tests/attention/masks/symbolic_cells.h"
+#include "tests/support/matchers.h"
 
 // Walks the table: what is demanded here a new pattern is asked for without a line in any test.
 
 namespace headscope::attention::test {
 namespace {
-
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr MaskCode kLanguages[] = {MaskCode::flexAttention, MaskCode::pytorch, MaskCode::numpy};
 

@@ -2,7 +2,6 @@
 
 #include "attention/models/config_fields.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -14,12 +13,12 @@
 #include "tests/attention/models/plain_model.h"
 #include "tests/attention/models/plain_vision.h"
 #include "tests/attention/models/published_fields.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention::test {
 namespace {
 
-using ::testing::HasSubstr;
 using OrderedJson = nlohmann::ordered_json;
 
 /// A config.json of the family that is read without a note.
@@ -76,7 +75,8 @@ TEST(ConfigFields, whatPublishedCodeKnowsIsOnAList) {
 
 TEST(ConfigFields, whatPublishedFilesHaveIsKnown) {
   for (const Family* family : familyTable())
-    if (const auto found = kInPublishedFiles.find(std::string(family->name)); found != kInPublishedFiles.end())
+    if (const auto found = kInPublishedFiles.find(std::string(family->name));
+        found != kInPublishedFiles.end())
       forEachField(found->second, [&](std::string_view name, std::string_view) {
         EXPECT_TRUE(knows(family->fields, name)) << family->name << ": " << name;
       });

@@ -1,6 +1,5 @@
 // Encoder–decoders against their equations in double precision: all three groups of heads.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "attention/models/attribution.h"
@@ -8,11 +7,10 @@
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
 #include "tests/attention/models/plain_encoder_decoder.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
-
-using ::testing::HasSubstr;
 
 const std::vector<Index> kSourceText{3, 30, 0, 7, 7, 19, 4, 28, 3, 11, 5, 9, 22},
     kTarget{2, 8, 8, 17, 1, 25, 6};

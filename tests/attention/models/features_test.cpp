@@ -2,17 +2,15 @@
 
 #include "attention/models/features.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention::test {
 namespace {
-
-using testing::HasSubstr;
 
 TEST(Features, areReadByTheirNameOrAsTheOnlyTensorAndRefusedWithWhatIsExpected) {
   const headscope::test::TemporaryFolder folder;

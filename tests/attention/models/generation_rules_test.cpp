@@ -3,20 +3,17 @@
 
 #include "attention/models/generation_rules.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "attention/models/config_reader.h"
 #include "attention/models/sampling.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/float_limits.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention::test {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 constexpr float kNo = -kInfinity;
 

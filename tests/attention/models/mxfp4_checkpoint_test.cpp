@@ -1,6 +1,5 @@
 // gpt-oss as it is published, its experts in MXFP4, against the same checkpoint with their numbers in F32.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,11 +9,10 @@
 #include "attention/models/weight_slices.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
-
-using testing::HasSubstr;
 
 constexpr const char* kConfig = R"({"model_type": "gpt_oss", "architectures": ["GptOssForCausalLM"],
   "vocab_size": 31, "hidden_size": 64, "head_dim": 6, "intermediate_size": 96, "num_hidden_layers": 2,

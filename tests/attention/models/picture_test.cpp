@@ -2,17 +2,15 @@
 
 #include "attention/formats/pictures/picture.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "attention/formats/pictures/exif_orientation.h"
 #include "tests/attention/models/vision_files.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
 using FileBytes = std::vector<std::uint8_t>;
 
 std::string faultOf(const FileBytes& bytes) {

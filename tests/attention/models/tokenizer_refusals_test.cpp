@@ -1,22 +1,17 @@
 // Damaged and hostile files, and those that ask for what isn't supported: one sentence that names it, at
 // once.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "attention/models/tokenizer/aligned_text.h"
 #include "attention/models/tokenizer/json_value.h"
 #include "tests/attention/models/token_cases.h"
 #include "tests/attention/models/tokenizer_json.h"
+#include "tests/support/matchers.h"
 #include "tests/support/peak_memory.h"
 
 namespace headscope::attention::test {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
 
 /// A tokenizer with `value` at the place `pointer`.
 std::string refusalOf(const std::string& pointer, const Json& value) {

@@ -1,7 +1,6 @@
 // What a tokenizer promises whatever its file says: spans that lead back to what was typed, text that comes
 // back, time in proportion to length, stopping.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -12,14 +11,11 @@
 #include "attention/models/tokenizer/token_model.h"
 #include "tests/attention/models/token_cases.h"
 #include "tests/attention/models/tokenizer_json.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention::test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 /// Words, white space, accents in both forms, Hangul in parts, emoji, added tokens and halves of them.
 std::string randomText(Random& random) {

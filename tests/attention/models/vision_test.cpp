@@ -1,17 +1,15 @@
 // Models that read pictures against their equations in double precision, and how pictures are made ready.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "attention/models/vision/picture_model.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
 #include "tests/attention/models/vision_files.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
-
-using testing::HasSubstr;
 
 std::vector<Wide> wideColours(const PictureProcessor& processor, const RgbPicture& fitted) {
   std::vector<Wide> colours(3, Wide(fitted.height, fitted.width));

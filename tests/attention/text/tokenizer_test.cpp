@@ -1,18 +1,15 @@
 #include "attention/text/tokenizer.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 
 #include "attention/text/unicode.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 using namespace std::string_literals;
 
 /// The texts of a batch, a line for each sequence.

@@ -1,6 +1,5 @@
 #include "app/compute/cache/cache_studies.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,13 +13,13 @@
 #include "attention/cache/quantise.h"
 #include "attention/models/model_catalogue.h"
 #include "render/heatmap.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
 using attention::Matrix;
 using attention::NumberFormat;
-using ::testing::HasSubstr;
 
 std::shared_ptr<const Snapshot> snapshotOf(const Setup& setup) {
   return std::make_shared<const Snapshot>(computeSnapshot(setup, defaultLimits()));

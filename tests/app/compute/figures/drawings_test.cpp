@@ -1,6 +1,5 @@
 // Drawings: colours, cells and text as they are written.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,13 +12,12 @@
 #include "app/compute/figures/svg.h"
 #include "app/widgets/theme.h"
 #include "tests/app/compute/layer/snapshot_support.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::test {
 namespace {
 
 using namespace app;
-using ::testing::Contains;
-using ::testing::HasSubstr;
 
 /// What the cells of an SVG are filled with, in the order they stand there.
 std::vector<std::string> cellFills(const std::string& svg) {

@@ -2,20 +2,18 @@
 
 #include "app/compute/figures/picture_file.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/compute/figures/drawing.h"
 #include "render/image.h"
 #include "tests/app/compute/layer/snapshot_support.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::test {
 namespace {
 
 using namespace app;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 const MemoryBudget kMemory(std::uint64_t{1} << 30);
 

@@ -2,7 +2,6 @@
 
 #include "app/compute/heads/ablation_study.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/compute/heads/hull_study.h"
@@ -14,13 +13,13 @@
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
 #include "tests/app/compute/layer/snapshot_support.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
 using test::computed;
 using test::sameBits;
-using ::testing::HasSubstr;
 
 Scene modelScene() {
   const auto opened = openModel(kLearned);

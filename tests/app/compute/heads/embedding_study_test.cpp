@@ -2,20 +2,19 @@
 
 #include "app/compute/heads/embedding_study.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/scene/embedding_table.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
 #include "tests/app/compute/layer/snapshot_support.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
 using test::computed;
 using test::sameBits;
-using ::testing::HasSubstr;
 
 std::shared_ptr<const EmbeddingStudy> studied(const Scene& scene, EmbeddingAxes axes = {},
                                               Index sequence = 0) {

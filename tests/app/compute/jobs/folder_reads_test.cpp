@@ -1,11 +1,11 @@
 #include "app/compute/jobs/folder_reads.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <condition_variable>
 #include <mutex>
 
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::test {
@@ -15,9 +15,6 @@ using app::FolderEntry;
 using app::FolderReads;
 using app::FoundPath;
 using app::PathQuestion;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using Kind = app::FoundPath::Kind;
 
 FoundPath find(const PathQuestion& question) {

@@ -4,7 +4,6 @@
 #include "app/compute/layer/layer_stack.h"
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/compute/heads/view_study.h"
@@ -12,12 +11,12 @@
 #include "app/compute/model/model_study.h"
 #include "app/scene/scene_json.h"
 #include "tests/app/compute/layer/snapshot_support.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::test {
 namespace {
 
 using namespace app;
-using ::testing::HasSubstr;
 
 app::Setup stackOf(Index layers, const std::string& text, WeightSource source = WeightSource::random) {
   app::Setup setup = openingScene().setup;

@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,6 +5,7 @@
 #include "app/scene/mask_rules.h"
 #include "attention/masks/runs.h"
 #include "tests/app/compute/layer/snapshot_support.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
@@ -14,7 +14,6 @@ using attention::Matrix;
 using test::computed;
 using test::plainSetup;
 using test::refused;
-using ::testing::HasSubstr;
 
 const std::vector<std::string> kLines = {"one two", "the quick brown fox jumps", "hello", "a b c"};
 

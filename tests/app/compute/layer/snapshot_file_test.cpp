@@ -1,22 +1,17 @@
 #include "app/compute/layer/snapshot_file.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/scene/scene_json.h"
 #include "attention/formats/layers/attention_file.h"
 #include "tests/app/compute/layer/snapshot_support.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
 using attention::Matrix;
 using attention::SafetensorsFile;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsSubsetOf;
-using ::testing::Not;
 
 SafetensorsFile fileOf(const Scene& scene) {
   Resources resources(test::kRoomy);

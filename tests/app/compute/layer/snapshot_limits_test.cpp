@@ -1,10 +1,10 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/compute/layer/layer_config.h"
 #include "app/scene/text/number_text.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/app/compute/mask/small_masks.h"
+#include "tests/support/matchers.h"
 #include "tests/support/peak_memory.h"
 
 namespace headscope::app {
@@ -14,8 +14,6 @@ using test::computed;
 using test::plainSetup;
 using test::refused;
 using test::words;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 TEST(SnapshotLimits, NothingTypedIsEmptyAndNoError) {
   for (const char* nothing : {"", "   ", "\n\n\r\n\t", "\xEF\xBB\xBF"}) {

@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +8,7 @@
 #include "app/scene/text/number_text.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/app/scene/random_scene.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
@@ -20,7 +20,6 @@ using test::layersFrom;
 using test::plainSetup;
 using test::refused;
 using test::sameBits;
-using ::testing::HasSubstr;
 
 /// A setup with two masks, and the one whose first mask is the second.
 std::pair<app::Setup, app::Setup> twoMasks(app::Setup setup, const char* first, const char* second) {

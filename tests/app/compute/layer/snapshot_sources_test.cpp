@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -6,6 +5,7 @@
 
 #include "app/scene/mask_rules.h"
 #include "tests/app/compute/layer/snapshot_support.h"
+#include "tests/support/matchers.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
 
@@ -16,8 +16,6 @@ namespace fs = std::filesystem;
 using test::computed;
 using test::plainSetup;
 using test::refused;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 app::Setup tableSetup(Index rows, Index cols) {
   app::Setup setup = plainSetup("unused");

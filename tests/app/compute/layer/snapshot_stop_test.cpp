@@ -1,4 +1,3 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -9,13 +8,13 @@
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/app/compute/mask/small_masks.h"
 #include "tests/app/scene/random_scene.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
 using test::plainSetup;
 using test::words;
-using ::testing::HasSubstr;
 
 /// How often another thread gets its turn while this is computed: moments to ask for a stop, without a clock.
 std::int64_t turnsOf(const app::Setup& setup) {

@@ -1,6 +1,5 @@
 #include "app/compute/layer/snapshot.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cfloat>
@@ -11,6 +10,7 @@
 #include "app/scene/mask_rules.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/app/scene/random_scene.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
@@ -19,7 +19,6 @@ using attention::Behaviour;
 using test::computed;
 using test::plainSetup;
 using test::sameBits;
-using ::testing::ElementsAre;
 
 std::vector<std::string> labelsOf(const SequenceSnapshot& sequence) {
   std::vector<std::string> labels;

@@ -2,19 +2,17 @@
 // heads are too narrow, or that they can't hold it at all.
 
 #include <fmt/core.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/compute/layer/layer_inputs.h"
 #include "app/compute/model/model_study.h"
 #include "tests/app/compute/layer/snapshot_support.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::test {
 namespace {
 
 using namespace app;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 /// Two layers planted as they are by default, on `words` words three times in a row.
 app::Setup inductionSetup(Index heads, Index kvHeads, Index headDim, Index words) {

@@ -1,12 +1,12 @@
 // Several layers made here whose weights come from a file: the file's layers from the chosen one on, or one
 // sentence that says what it lacks.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/compute/layer/layer_stack.h"
 #include "app/compute/model/model_study.h"
 #include "tests/app/compute/layer/snapshot_support.h"
+#include "tests/support/matchers.h"
 #include "tests/support/small_problem.h"
 #include "tests/support/temporary_folder.h"
 
@@ -16,8 +16,6 @@ namespace {
 using namespace app;
 using attention::Matrix;
 using Eigen::MatrixXd;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 class StackFromFile : public testing::Test {
  protected:

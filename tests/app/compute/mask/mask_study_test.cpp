@@ -1,6 +1,5 @@
 #include "app/compute/mask/mask_study.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "app/compute/layer/mask_inputs.h"
@@ -8,6 +7,7 @@
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/app/compute/mask/small_masks.h"
 #include "tests/app/scene/random_scene.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -20,8 +20,6 @@ using test::Dice;
 using test::layersFrom;
 using test::plainSetup;
 using test::words;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 /// Cells pooled in squares of factor × factor: counted one by one.
 void expectPicture(const Matrix& picture, const std::vector<std::vector<bool>>& cells, Index factor) {

@@ -3,7 +3,6 @@
 
 #include "app/compute/model/model_study.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -14,6 +13,7 @@
 #include "tests/app/compute/layer/golden_scene.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/attention/models/golden_models.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::test {
@@ -25,7 +25,6 @@ using attention::Stack;
 using attention::test::distance;
 using attention::test::Golden;
 using attention::test::goldenModel;
-using ::testing::HasSubstr;
 
 /// What tests/golden_models/README.md allows at most.
 constexpr double kAttention = 1e-5, kStream = 6e-5;

@@ -1,18 +1,16 @@
 #include "attention/formats/gguf/gguf_header.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "tests/support/gguf_bytes.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention {
 namespace {
 
 using headscope::test::GgufBytes;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 constexpr std::uint64_t kHugeCount = std::numeric_limits<std::uint64_t>::max();
 

@@ -1,6 +1,5 @@
 // GGUF files that write_gguf.py makes of the golden checkpoints, against the same numbers in safetensors.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "attention/models/gguf/gguf_source.h"
@@ -9,12 +8,12 @@
 #include "attention/models/weight_slices.h"
 #include "tests/attention/models/gguf/gguf_files.h"
 #include "tests/attention/models/made_up_checkpoint.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::attention::test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
 
 constexpr double kSame = 1e-5;
 
