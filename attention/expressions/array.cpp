@@ -132,21 +132,19 @@ std::vector<double> Array::values() const {
 }
 
 Array Array::pick(std::size_t axis, Index place) const {
-  Array part = slice(axis, place, 1, 1);
+  Array part = slice(axis, place, 1);
   part.shape_.erase(part.shape_.begin() + static_cast<std::ptrdiff_t>(axis));
   part.strides_.erase(part.strides_.begin() + static_cast<std::ptrdiff_t>(axis));
   return part;
 }
 
-Array Array::slice(std::size_t axis, Index first, Index count, Index step) const {
+Array Array::slice(std::size_t axis, Index first, Index count) const {
   require(!computed_ && axis < rank(), "a view needs stored values and an existing axis");
-  const bool inside = count == 0 || (first >= 0 && first < shape_[axis] && first + (count - 1) * step >= 0 &&
-                                     first + (count - 1) * step < shape_[axis]);
-  require(inside, "a view beyond " + shapeText(shape_));
+  require(count == 0 || (first >= 0 && count > 0 && first + count <= shape_[axis]),
+          "a view beyond " + shapeText(shape_));
   Array part = *this;
   if (count > 0) part.offset_ += first * strides_[axis];
   part.shape_[axis] = count;
-  part.strides_[axis] = strides_[axis] * step;
   part.size_ = valueCount(part.shape_);
   return part;
 }

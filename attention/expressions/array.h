@@ -55,8 +55,8 @@ class Array {
 
   /// One place of an axis, which goes.
   Array pick(std::size_t axis, Index place) const;
-  /// `count` places of an axis from `first` on, `step` apart.
-  Array slice(std::size_t axis, Index first, Index count, Index step) const;
+  /// `count` places of an axis from `first` on.
+  Array slice(std::size_t axis, Index first, Index count) const;
   /// With one more axis of size 1.
   Array withAxis(std::size_t axis) const;
   /// Axis a of the result is axis order[a] of this.

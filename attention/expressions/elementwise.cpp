@@ -21,56 +21,34 @@ void refuseNaN(const double* values, Index count) {
   if (any) throw EvaluationFault{"a condition contains NaN, which is neither true nor false"};
 }
 
-template <typename F>
-void combine(double* to, const double* with, Index count, F f) {
-  for (Index i = 0; i < count; ++i) to[i] = f(to[i], with[i]);
+template <double (*F)(double, double)>
+void combine(double* to, const double* with, Index count) {
+  for (Index i = 0; i < count; ++i) to[i] = F(to[i], with[i]);
 }
 
-/// As Python's %: of the divisor's sign.
-double restOf(double a, double b) {
-  const double rest = std::fmod(a, b);
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-}
-
-bool isCondition(Join join) {
-  return join >= Join::equal;
-}
+/// In the order of Join.
+constexpr void (*kJoins[])(double*, const double*, Index) = {
+    combine<[](double a, double b) { return a + b; }>,
+    combine<[](double a, double b) { return a - b; }>,
+    combine<[](double a, double b) { return a * b; }>,
+    combine<[](double a, double b) { return a / b; }>,
+    combine<[](double a, double b) { return std::pow(a, b); }>,
+    combine<[](double a, double b) { return double(equals(a, b)); }>,
+    combine<[](double a, double b) { return double(!equals(a, b)); }>,
+    combine<[](double a, double b) { return double(a < b); }>,
+    combine<[](double a, double b) { return double(a <= b); }>,
+    combine<[](double a, double b) { return double(a > b); }>,
+    combine<[](double a, double b) { return double(a >= b); }>,
+    combine<[](double a, double b) { return double(a != 0 && b != 0); }>,
+    combine<[](double a, double b) { return double(a != 0 || b != 0); }>,
+};
 
 void apply(Join join, double* to, const double* with, Index count) {
-  if (isCondition(join)) {
+  if (join >= Join::equal) {  // a condition
     refuseNaN(to, count);
     refuseNaN(with, count);
   }
-  switch (join) {
-    case Join::add:
-      return combine(to, with, count, [](double a, double b) { return a + b; });
-    case Join::subtract:
-      return combine(to, with, count, [](double a, double b) { return a - b; });
-    case Join::multiply:
-      return combine(to, with, count, [](double a, double b) { return a * b; });
-    case Join::divide:
-      return combine(to, with, count, [](double a, double b) { return a / b; });
-    case Join::remainder:
-      return combine(to, with, count, restOf);
-    case Join::power:
-      return combine(to, with, count, [](double a, double b) { return std::pow(a, b); });
-    case Join::equal:
-      return combine(to, with, count, [](double a, double b) { return double(equals(a, b)); });
-    case Join::unequal:
-      return combine(to, with, count, [](double a, double b) { return double(!equals(a, b)); });
-    case Join::less:
-      return combine(to, with, count, [](double a, double b) { return double(a < b); });
-    case Join::lessEqual:
-      return combine(to, with, count, [](double a, double b) { return double(a <= b); });
-    case Join::more:
-      return combine(to, with, count, [](double a, double b) { return double(a > b); });
-    case Join::moreEqual:
-      return combine(to, with, count, [](double a, double b) { return double(a >= b); });
-    case Join::both:
-      return combine(to, with, count, [](double a, double b) { return double(a != 0 && b != 0); });
-    case Join::either:
-      return combine(to, with, count, [](double a, double b) { return double(a != 0 || b != 0); });
-  }
+  kJoins[static_cast<std::size_t>(join)](to, with, count);
 }
 
 /// Room for the values of an operand while they are joined.
@@ -187,13 +165,6 @@ Array mapped(Evaluation& run, const Array& part, double (*f)(double)) {
 Array negated(Evaluation& run, const Array& part) {
   return mapBlocks(run, part, [](double* values, Index count) {
     for (Index i = 0; i < count; ++i) values[i] = -values[i];
-  });
-}
-
-Array opposite(Evaluation& run, const Array& part) {
-  return mapBlocks(run, part, [](double* values, Index count) {
-    refuseNaN(values, count);
-    for (Index i = 0; i < count; ++i) values[i] = double(values[i] == 0);
   });
 }
 

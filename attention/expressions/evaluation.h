@@ -55,8 +55,6 @@ Array joined(Evaluation& run, std::vector<Array> parts, const std::vector<Join>&
 /// f of every value.
 Array mapped(Evaluation& run, const Array& part, double (*f)(double));
 Array negated(Evaluation& run, const Array& part);
-/// 1 where a value is 0, and 0 elsewhere. NaN is an error.
-Array opposite(Evaluation& run, const Array& part);
 /// Where the condition is other than 0 the second's values, elsewhere the third's.
 Array chosen(Evaluation& run, const Array& condition, const Array& yes, const Array& no);
 

@@ -41,8 +41,6 @@ class Walker {
         return joined(run_, std::move(parts), node.joins);
       case Kind::negative:
         return negated(run_, parts.front());
-      case Kind::negation:
-        return opposite(run_, parts.front());
       case Kind::call:
         return node.function->apply(run_, parts);
       case Kind::foreignCall:

@@ -153,48 +153,22 @@ Array foldBy(Evaluation& run, const Array& of, std::optional<std::size_t> axis) 
 }  // namespace
 
 Array folded(Evaluation& run, const Array& of, std::optional<std::size_t> axis, Fold fold) {
-  const bool needsOne = fold == Fold::mean || fold == Fold::deviation || fold == Fold::least ||
-                        fold == Fold::most || fold == Fold::leastAt || fold == Fold::mostAt;
-  if (needsOne && Axes(of, axis).length == 0)
+  if (fold <= Fold::mostAt && Axes(of, axis).length == 0)
     throw EvaluationFault{shapeText(of.shape()) + " is empty, expected at least one value"};
-  switch (fold) {
-    case Fold::sum:
-      return foldBy<Sum>(run, of, axis);
-    case Fold::mean:
-      return foldBy<Mean>(run, of, axis);
-    case Fold::deviation:
-      return foldBy<Deviation>(run, of, axis);
-    case Fold::least:
-      return foldBy<Extreme<false, false>>(run, of, axis);
-    case Fold::most:
-      return foldBy<Extreme<true, false>>(run, of, axis);
-    case Fold::leastAt:
-      return foldBy<Extreme<false, true>>(run, of, axis);
-    case Fold::mostAt:
-      return foldBy<Extreme<true, true>>(run, of, axis);
-    case Fold::count:
-      return foldBy<Count>(run, of, axis);
-    case Fold::any:
-      return foldBy<Any>(run, of, axis);
-    case Fold::all:
-      return foldBy<All>(run, of, axis);
-    case Fold::norm:
-      return foldBy<Norm>(run, of, axis);
-    case Fold::entropy:
-      return foldBy<Entropy>(run, of, axis);
-  }
-  return {};
-}
-
-Array runningSum(Evaluation& run, const Array& of, std::optional<std::size_t> axis) {
-  const Axes axes(of, axis);
-  std::vector<double> values = run.values(of);
-  run.visit(of.size());
-  for (Index o = 0; o < axes.outer; ++o) {
-    double* const block = values.data() + o * axes.length * axes.inner;
-    for (Index i = axes.inner; i < axes.length * axes.inner; ++i) block[i] += block[i - axes.inner];
-  }
-  return {axis ? of.shape() : ArrayShape{of.size()}, std::move(values)};
+  // In the order of Fold.
+  static constexpr Array (*kFolds[])(Evaluation&, const Array&, std::optional<std::size_t>) = {
+      foldBy<Mean>,
+      foldBy<Deviation>,
+      foldBy<Extreme<false, false>>,
+      foldBy<Extreme<true, false>>,
+      foldBy<Extreme<true, true>>,
+      foldBy<Sum>,
+      foldBy<Norm>,
+      foldBy<Entropy>,
+      foldBy<Count>,
+      foldBy<Any>,
+      foldBy<All>};
+  return kFolds[static_cast<std::size_t>(fold)](run, of, axis);
 }
 
 Array softmaxOf(Evaluation& run, const Array& of, std::size_t axis) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "attention/core/noun.h"
 #include "attention/expressions/lexer.h"
@@ -41,9 +42,6 @@ Array softmax(Evaluation& run, Arguments arguments) {
   const auto axis = axisIn(arguments);
   return softmaxOf(run, arguments[0], axis ? *axis : lastAxis(arguments[0]));
 }
-Array cumsum(Evaluation& run, Arguments arguments) {
-  return runningSum(run, arguments[0], axisIn(arguments));
-}
 Array rank(Evaluation& run, Arguments arguments) {
   return ranks(run, arguments[0]);
 }
@@ -68,16 +66,7 @@ Array size(Evaluation&, Arguments arguments) {
 Array transpose(Evaluation& run, Arguments arguments) {
   const Array array = run.kept(arguments[0]);
   std::vector<std::size_t> order(array.rank());
-  for (std::size_t axis = 0; axis < order.size(); ++axis) order[axis] = order.size() - 1 - axis;
-  if (arguments.size() == 1) return array.transposed(order);
-  std::vector<bool> used(order.size());
-  const std::vector<double> wanted = run.values(arguments[1]);
-  for (std::size_t axis = 0; axis < std::min(order.size(), wanted.size()); ++axis) {
-    order[axis] = axisOf(wanted[axis], array);
-    used[order[axis]] = true;
-  }
-  if (wanted.size() != order.size() || std::find(used.begin(), used.end(), false) != used.end())
-    throw EvaluationFault{"transpose needs each axis of " + shapeText(array.shape()) + " once"};
+  std::iota(order.rbegin(), order.rend(), std::size_t{0});
   return array.transposed(order);
 }
 
@@ -91,10 +80,6 @@ Array range(Evaluation& run, Arguments arguments) {
   std::vector<double> values(static_cast<std::size_t>(count));
   for (Index i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = static_cast<double>(begin + i);
   return {{count}, std::move(values)};
-}
-
-Array mod(Evaluation& run, Arguments arguments) {
-  return joined(run, {arguments[0], arguments[1]}, {Join::remainder});
 }
 
 double absolute(double value) {
@@ -112,12 +97,6 @@ double logarithm(double value) {
 double down(double value) {
   return std::floor(value);
 }
-double up(double value) {
-  return std::ceil(value);
-}
-double nearest(double value) {
-  return std::nearbyint(value);
-}
 double noNumber(double value) {
   return std::isnan(value);
 }
@@ -128,7 +107,6 @@ constexpr ExpressionFunction kFunctions[] = {
     {"std", "x[, axis]", 1, 2, fold<Fold::deviation>, "The standard deviation."},
     {"min", "x[, axis]", 1, 2, fold<Fold::least>, "The smallest."},
     {"max", "x[, axis]", 1, 2, fold<Fold::most>, "The largest."},
-    {"argmin", "x[, axis]", 1, 2, fold<Fold::leastAt>, "The index of the smallest, the first of several."},
     {"argmax", "x[, axis]", 1, 2, fold<Fold::mostAt>, "The index of the largest, the first of several."},
     {"norm", "x[, axis]", 1, 2, fold<Fold::norm>, "√Σx²."},
     {"count", "x[, axis]", 1, 2, fold<Fold::count>, "Number of nonzero values: how often a condition holds."},
@@ -137,15 +115,11 @@ constexpr ExpressionFunction kFunctions[] = {
     {"entropy", "p[, axis]", 1, 2, entropy, "−Σ p·ln p, along the last axis if none is given."},
     {"softmax", "x[, axis]", 1, 2, softmax,
      "e^x ÷ Σe^x, along the last axis if none is given; 0 if all are −inf."},
-    {"cumsum", "x[, axis]", 1, 2, cumsum, "Running sums; without an axis over all values in a row."},
     {"abs", "x", 1, 1, map<absolute>, "The absolute value."},
     {"sqrt", "x", 1, 1, map<root>, "The square root."},
     {"exp", "x", 1, 1, map<power>, "e^x."},
     {"log", "x", 1, 1, map<logarithm>, "The natural logarithm."},
     {"floor", "x", 1, 1, map<down>, "Rounds down to a whole number."},
-    {"ceil", "x", 1, 1, map<up>, "Rounds up to a whole number."},
-    {"round", "x", 1, 1, map<nearest>, "Rounds to the nearest whole number; ties go to the even one."},
-    {"mod", "x, y", 2, 2, mod, "Remainder of x / y, with y's sign."},
     {"isnan", "x", 1, 1, map<noNumber>, "1 where the value is NaN."},
     {"where", "condition, x, y", 3, 3, where, "x where the condition holds, y elsewhere."},
     {"range", "[begin, ]end", 1, 2, range,
@@ -153,7 +127,7 @@ constexpr ExpressionFunction kFunctions[] = {
      "end."},
     {"shape", "x", 1, 1, shape, "The sizes of the axes."},
     {"size", "x", 1, 1, size, "The number of values."},
-    {"transpose", "x[, axes]", 1, 2, transpose, "Axes in the order of the list, or reversed."},
+    {"transpose", "x", 1, 1, transpose, "The axes in reverse order."},
     {"unique", "x", 1, 1, unique, "The values that occur, each once, ascending."},
     {"rank", "x", 1, 1, rank,
      "The rank of the matrices in the last two axes: singular values above largest · side · 1.2e-7."},

@@ -25,11 +25,10 @@ void checkCall(const ExpressionNode& call);
 
 // What functions are made of. The axis is the last argument where there is one.
 
-/// How the values of an axis, or all, become one.
-enum class Fold { sum, mean, deviation, least, most, leastAt, mostAt, count, any, all, norm, entropy };
+/// How the values of an axis, or all, become one; the first five of at least one value.
+enum class Fold { mean, deviation, least, most, mostAt, sum, norm, entropy, count, any, all };
 Array folded(Evaluation& run, const Array& of, std::optional<std::size_t> axis, Fold fold);
 
-Array runningSum(Evaluation& run, const Array& of, std::optional<std::size_t> axis);
 /// e^x ÷ Σ e^x along an axis; 0 where all of it is −inf.
 Array softmaxOf(Evaluation& run, const Array& of, std::size_t axis);
 Array uniqueValues(Evaluation& run, const Array& of);

@@ -29,9 +29,8 @@ void ExpressionLexer::read() {
   if (isDigit(c) || point) return readNumber();
   if (startsName(c)) return readName();
   if (c == '"' || c == '\'') return readText();
-  static constexpr std::array<std::string_view, 20> kSymbols{"==", "!=", "<=", ">=", "&&", "||", "<",
-                                                             ">",  "!",  "+",  "-",  "*",  "/",  "^",
-                                                             "(",  ")",  "[",  "]",  ",",  ":"};
+  static constexpr std::array<std::string_view, 19> kSymbols{
+      "==", "!=", "<=", ">=", "&&", "||", "<", ">", "+", "-", "*", "/", "^", "(", ")", "[", "]", ",", ":"};
   const auto found = std::find_if(kSymbols.begin(), kSymbols.end(), [&](std::string_view symbol) {
     return text_.substr(at_).starts_with(symbol);
   });
@@ -43,6 +42,7 @@ void ExpressionLexer::read() {
     return;
   }
   if (c == '=') throw ExpressionFault{"= is not an operator; compare values with ==", at_};
+  if (c == '!') throw ExpressionFault{"! is not an operator; compare with == 0", at_};
   if (c == '&' || c == '|')
     throw ExpressionFault{std::string(1, c) + " is not an operator; join conditions with && or ||", at_};
   const std::size_t length = std::max<std::size_t>(decodeUtf8(text_, at_).length, 1);

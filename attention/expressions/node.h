@@ -9,13 +9,12 @@ namespace headscope::attention {
 
 struct ExpressionFunction;
 
-/// What joins two values.
+/// What joins two values; from `equal` on they are conditions.
 enum class Join {
   add,
   subtract,
   multiply,
   divide,
-  remainder,
   power,
   equal,
   unequal,
@@ -30,13 +29,13 @@ enum class Join {
 /// How one axis is picked from: operands by their place among the node's parts, −1 where they are left out.
 struct AxisPick {
   enum class Kind { place, slice, newAxis } kind = Kind::place;
-  int first = -1, end = -1, step = -1;
+  int first = -1, end = -1;
 };
 
 /// A part of an expression. Chains such as a − b + c are one node, so that the tree is no deeper than the
 /// text's brackets.
 struct ExpressionNode {
-  enum class Kind { number, text, name, list, chain, negative, negation, call, foreignCall, pick };
+  enum class Kind { number, text, name, list, chain, negative, call, foreignCall, pick };
 
   Kind kind = Kind::number;
   std::size_t begin = 0, end = 0;  ///< bytes of the text

@@ -1,7 +1,7 @@
 #include "attention/expressions/parser.h"
 
+#include <algorithm>
 #include <limits>
-#include <numbers>
 
 #include "attention/expressions/functions.h"
 #include "attention/expressions/limits.h"
@@ -46,7 +46,7 @@ void ExpressionParser::expectSymbol(std::string_view symbol, const char* what) {
 }
 
 ExpressionNode ExpressionParser::read() {
-  ExpressionNode node = readEither();
+  ExpressionNode node = readValue();
   if (lexer_.peek().kind != ExpressionTokenKind::end) failAtNext("the end or an operator");
   return node;
 }
@@ -68,77 +68,48 @@ void join(ExpressionNode& chain, bool& begun, Join how, ExpressionNode part) {
   chain.parts.push_back(std::move(part));
 }
 
+struct Operator {
+  std::string_view symbol;
+  Join join;
+  std::size_t rank;  ///< the least binds least
+};
+constexpr Operator kOperators[] = {
+    {"||", Join::either, 0},  {"&&", Join::both, 1},      {"==", Join::equal, 2},
+    {"!=", Join::unequal, 2}, {"<=", Join::lessEqual, 2}, {">=", Join::moreEqual, 2},
+    {"<", Join::less, 2},     {">", Join::more, 2},       {"+", Join::add, 3},
+    {"-", Join::subtract, 3}, {"*", Join::multiply, 4},   {"/", Join::divide, 4}};
+constexpr std::size_t kComparisons = 2, kRanks = 5;
+
 }  // namespace
 
-ExpressionNode ExpressionParser::readEither() {
+ExpressionNode ExpressionParser::readValue() {
   const Level level(*this);
-  ExpressionNode node = readBoth();
-  bool begun = false;
-  while (takeSymbol("||")) join(node, begun, Join::either, readBoth());
-  return node;
+  return readChain(0);
 }
 
-ExpressionNode ExpressionParser::readBoth() {
-  ExpressionNode node = readComparison();
-  bool begun = false;
-  while (takeSymbol("&&")) join(node, begun, Join::both, readComparison());
-  return node;
-}
-
-static const std::pair<std::string_view, Join> kComparisons[] = {
-    {"==", Join::equal},     {"!=", Join::unequal}, {"<=", Join::lessEqual},
-    {">=", Join::moreEqual}, {"<", Join::less},     {">", Join::more}};
-
-ExpressionNode ExpressionParser::readComparison() {
-  ExpressionNode node = readSum();
-  bool begun = false;
-  for (const auto& [symbol, how] : kComparisons)
-    if (!begun && takeSymbol(symbol)) join(node, begun, how, readSum());
-  for (const auto& [symbol, how] : kComparisons)
-    if (begun && lexer_.sees(symbol))
+/// Operators of one rank join from the left.
+ExpressionNode ExpressionParser::readChain(std::size_t rank) {
+  if (rank == kRanks) return readSign();
+  ExpressionNode node = readChain(rank + 1);
+  for (bool begun = false;;) {
+    const auto* const found = std::ranges::find_if(
+        kOperators, [&](const Operator& each) { return each.rank == rank && lexer_.sees(each.symbol); });
+    if (found == std::end(kOperators)) return node;
+    if (begun && rank == kComparisons)
       throw ExpressionFault{"found two comparisons in a row; join them with &&", lexer_.peek().begin};
-  return node;
-}
-
-ExpressionNode ExpressionParser::readSum() {
-  ExpressionNode node = readProduct();
-  bool begun = false;
-  while (true) {
-    if (takeSymbol("+"))
-      join(node, begun, Join::add, readProduct());
-    else if (takeSymbol("-"))
-      join(node, begun, Join::subtract, readProduct());
-    else
-      return node;
-  }
-}
-
-ExpressionNode ExpressionParser::readProduct() {
-  ExpressionNode node = readSign();
-  bool begun = false;
-  while (true) {
-    if (takeSymbol("*"))
-      join(node, begun, Join::multiply, readSign());
-    else if (takeSymbol("/"))
-      join(node, begun, Join::divide, readSign());
-    else
-      return node;
+    lexer_.take();
+    join(node, begun, found->join, readChain(rank + 1));
   }
 }
 
 ExpressionNode ExpressionParser::readSign() {
-  const std::size_t begin = lexer_.peek().begin;
-  const bool minus = lexer_.sees("-"), negation = lexer_.sees("!"), plus = lexer_.sees("+");
-  if (!minus && !negation && !plus) return readPower();
+  if (!lexer_.sees("-")) return readPower();
   const Level level(*this);
-  lexer_.take();
-  ExpressionNode part = readSign();
-  if (plus) return part;
   ExpressionNode node;
-  node.kind = minus ? Kind::negative : Kind::negation;
-  node.begin = begin;
-  node.end = part.end;
-  node.parts.push_back(std::move(part));
+  node.kind = Kind::negative;
+  node.begin = lexer_.take().begin;
+  node.parts.push_back(readSign());
+  node.end = node.parts.front().end;
   return node;
 }
 
@@ -187,7 +158,7 @@ AxisPick ExpressionParser::readPick(ExpressionNode& node) {
   const auto part = [&](int& place) {
     if (lexer_.sees(":") || lexer_.sees(",") || lexer_.sees("]")) return;
     place = static_cast<int>(node.parts.size());
-    node.parts.push_back(readEither());
+    node.parts.push_back(readValue());
   };
   part(pick.first);
   if (!takeSymbol(":")) {
@@ -196,7 +167,8 @@ AxisPick ExpressionParser::readPick(ExpressionNode& node) {
   }
   pick.kind = AxisPick::Kind::slice;
   part(pick.end);
-  if (takeSymbol(":")) part(pick.step);
+  if (lexer_.sees(":"))
+    throw ExpressionFault{"a slice has no step; name the places in a list, [[0, 2, 4]]", lexer_.peek().begin};
   return pick;
 }
 
@@ -204,7 +176,7 @@ ExpressionNode ExpressionParser::readPrimary() {
   if (lexer_.sees("[")) return readList();
   if (lexer_.sees("(")) {
     const std::size_t begin = lexer_.take().begin;
-    ExpressionNode node = readEither();
+    ExpressionNode node = readValue();
     // Names keep the place where they stand.
     if (node.kind != Kind::name && node.kind != Kind::foreignCall) node.begin = begin;
     node.end = lexer_.peek().end;
@@ -223,13 +195,10 @@ ExpressionNode ExpressionParser::readPrimary() {
   node.end = token.end;
   node.number = token.number;
   if (token.kind == ExpressionTokenKind::number) return node;
-  static const std::pair<std::string_view, double> kConstants[] = {
-      {"inf", std::numeric_limits<double>::infinity()}, {"pi", std::numbers::pi}, {"true", 1}, {"false", 0}};
-  for (const auto& [name, number] : kConstants)
-    if (token.word == name) {
-      node.number = number;
-      return node;
-    }
+  if (token.word == "inf") {
+    node.number = std::numeric_limits<double>::infinity();
+    return node;
+  }
   if (token.word == "None")
     throw ExpressionFault{"None is allowed only in square brackets, for a new axis", token.begin};
   node.kind = Kind::name;
@@ -246,7 +215,7 @@ ExpressionNode ExpressionParser::readCall(const ExpressionToken& name) {
   lexer_.take();
   if (!lexer_.sees(")")) do {
       if (lexer_.peek().kind != ExpressionTokenKind::text) {
-        node.parts.push_back(readEither());
+        node.parts.push_back(readValue());
         continue;
       }
       const ExpressionToken text = lexer_.take();
@@ -268,7 +237,7 @@ ExpressionNode ExpressionParser::readList() {
   node.kind = Kind::list;
   node.begin = lexer_.take().begin;
   if (!lexer_.sees("]")) do
-      node.parts.push_back(readEither());
+      node.parts.push_back(readValue());
     while (takeSymbol(","));
   node.end = lexer_.peek().end;
   expectSymbol("]", "] or ,");

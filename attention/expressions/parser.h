@@ -16,11 +16,8 @@ class ExpressionParser {
 
  private:
   class Level;
-  ExpressionNode readEither();
-  ExpressionNode readBoth();
-  ExpressionNode readComparison();
-  ExpressionNode readSum();
-  ExpressionNode readProduct();
+  ExpressionNode readValue();
+  ExpressionNode readChain(std::size_t rank);
   ExpressionNode readSign();
   ExpressionNode readPower();
   ExpressionNode readPicked();

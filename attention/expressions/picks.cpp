@@ -19,19 +19,14 @@ Index placeInside(Index place, Index size, std::size_t axis, const ArrayShape& s
 /// What a slice takes of an axis, as Python does: bounds beyond it end at it.
 Array sliced(const Array& from, std::size_t axis, const AxisPick& pick, const std::vector<Array>& parts) {
   const Index size = from.shape()[axis];
-  const auto bound = [&](int part, const char* what) {
-    return wholeNumber(numberOf(parts[static_cast<std::size_t>(part)], what), what);
+  const auto clamped = [&](int part, const char* what, Index otherwise) {
+    if (part < 0) return otherwise;
+    const Index place = wholeNumber(numberOf(parts[static_cast<std::size_t>(part)], what), what);
+    return std::clamp<Index>(place < 0 ? place + size : place, 0, size);
   };
-  const Index step = pick.step < 0 ? 1 : bound(pick.step, "a slice's step");
-  if (step == 0) throw EvaluationFault{"a slice's step is 0"};
-  const Index low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
-  const auto clamped = [&](Index place) { return std::clamp(place < 0 ? place + size : place, low, high); };
-  const Index first =
-      pick.first < 0 ? (step > 0 ? 0 : size - 1) : clamped(bound(pick.first, "a slice's begin"));
-  const Index end = pick.end < 0 ? (step > 0 ? size : -1) : clamped(bound(pick.end, "a slice's end"));
-  const Index way = step > 0 ? end - first : first - end, stride = step > 0 ? step : -step;
-  const Index count = way <= 0 ? 0 : (way - 1) / stride + 1;
-  return from.slice(axis, count == 0 ? 0 : first, count, step);
+  const Index first = clamped(pick.first, "a slice's begin", 0);
+  const Index count = std::max<Index>(clamped(pick.end, "a slice's end", size) - first, 0);
+  return from.slice(axis, count == 0 ? 0 : first, count);
 }
 
 /// The places of an axis that a list names, in the list's order.

@@ -22,7 +22,7 @@ using attention::Error;
 using attention::ExpressionArgument;
 using attention::Result;
 
-Result<Array> StepValues::ofCache(const std::string& name) {
+std::optional<Result<Array>> StepValues::ofCache(const std::string& name) {
   const SequenceSnapshot& line = shown();
   const attention::AttentionConfig& config = snapshot_->config;
   const Index tokens = line.keyLength, prefill = std::min(scene_.setup.prefill, tokens);
@@ -50,7 +50,9 @@ Result<Array> StepValues::ofCache(const std::string& name) {
   };
   if (name == "bytes_per_token")
     return Array(bytes(config.kvHeads, 1) / static_cast<double>(snapshot_->sequences.size()));
-  return Array(bytes(name == "bytes" ? config.kvHeads : config.heads, step));
+  if (name == "bytes") return Array(bytes(config.kvHeads, step));
+  if (name == "mha_bytes") return Array(bytes(config.heads, step));
+  return std::nullopt;
 }
 
 Result<Array> StepValues::ofCost(const std::string& name) {
@@ -70,29 +72,20 @@ Result<Array> StepValues::ofCost(const std::string& name) {
   const auto allPairs = attention::prefillWork(*shape, setup.tokens, attention::PairCount::all);
   const std::pair<const char*, double> kFigures[] = {
       {"tokens", number(setup.tokens)},
-      {"batch", number(setup.batch)},
       {"layers", number(shape->layers)},
-      {"heads", number(shape->heads)},
       {"kv_heads", number(shape->kvHeads)},
-      {"head_dim", number(shape->headDim)},
       {"model_dim", number(shape->modelDim)},
       {"bytes", number(figures.cost.total)},
-      {"bytes_per_token", number(figures.cost.perToken)},
       {"mha_bytes", number(figures.mha)},
-      {"mqa_bytes", number(figures.mqa)},
       {"global_bytes", number(attention::cacheBytes(global, setup.tokens, setup.batch, setup.format))},
       {"weight_bytes", number(figures.cost.weights)},
       {"parameters", number(figures.parameters.total)},
       {"projection_flops", figures.prefill.projections},
       {"feed_forward_flops", figures.prefill.feedForward},
-      {"attention_flops", figures.prefill.attention()},
-      {"attention_flops_all", allPairs.attention()},
-      {"prefill_flops", figures.prefill.total()},
-      {"decode_flops", figures.decode.flops}};
+      {"attention_flops_all", allPairs.attention()}};
   for (const auto& [each, value] : kFigures)
     if (name == each) return Array(value);
-  const bool all = name == "overtakes_all";
-  const auto& overtakes = all ? figures.overtakesAllAll : figures.overtakesProjectionsAll;
+  const auto& overtakes = figures.overtakesProjectionsAll;
   if (!overtakes) return Error{"cost." + name + ": attention never costs more in " + shape->name};
   return Array(number(*overtakes));
 }
@@ -111,24 +104,10 @@ Result<std::shared_ptr<const ModelStudy>> StepValues::model() {
   return model_;
 }
 
-Result<Array> StepValues::ofModel(const std::string& name) {
+Result<Array> StepValues::ofModel() {
   const auto study = model();
   if (!study) return study.error();
   const auto& layers = (*study)->layers;
-  if (name == "loss") {
-    if (!(*study)->opened->model->guesses()) return Error{"loss needs a model that predicts tokens"};
-    const auto strip = foresee({*study, nullptr, std::ssize(layers)}, stop_);
-    if (!strip) return strip.error();
-    double loss = 0;
-    Index count = 0;
-    for (const Foreseen& each : *strip)
-      if (each.rank > 0) {
-        loss += static_cast<double>(each.loss);
-        ++count;
-      }
-    if (count == 0) return Error{"loss needs a text of two tokens and a model that predicts them"};
-    return Array(loss / static_cast<double>(count));
-  }
   const attention::Stack& first = layers.front()->weights;
   ArrayBuilder builder({std::ssize(layers), first.count(), first.rows(), first.cols()}, resources_);
   for (const auto& layer : layers) builder.add(layer->weights.data(), layer->weights.size());
@@ -145,17 +124,15 @@ Result<Array> StepValues::ofMistake(const std::string& name) {
   const bool random = lab.subject == MistakeSubject::random;
   if (!random) question.snapshot = snapshot_;
   const bool wrong = name.starts_with("wrong.");
-  const std::string what = name.substr(6);
   std::optional<ArrayBuilder> builder;
   const Index heads = random ? 1 : snapshot_->config.heads;
   for (Index head = 0; head < heads; ++head) {
     question.head = head;
     const MistakeStudy study = studyMistake(question);
     const attention::MistakeResult& result = study.result;
-    if (what == "raises") return Array(static_cast<double>(result.clash.has_value()));
+    if (name == "wrong.raises") return Array(static_cast<double>(result.clash.has_value()));
     if (result.clash && wrong) return Error{"this mistake has no result: " + result.clash->message};
-    const attention::Matrix& values = what == "W" ? (wrong ? result.wrongWeights : result.rightWeights)
-                                                  : (wrong ? result.wrongScores : result.rightScores);
+    const attention::Matrix& values = wrong ? result.wrongWeights : result.rightWeights;
     if (!builder) builder.emplace(attention::ArrayShape{heads, values.rows(), values.cols()}, resources_);
     builder->add(values.data(), values.size());
     if (stop_.stop_requested()) return Error{"stopped"};
@@ -179,30 +156,24 @@ Result<Array> StepValues::ofMask(const std::string& name, Index tokens, Index bl
   return Array(1 - attention::mapBlocks(**mask, variant, block, stop_).computedShare());
 }
 
-Result<Array> StepValues::guessed(bool rank, std::span<const ExpressionArgument> arguments) {
+Result<Array> StepValues::guessed(bool rank, const Array& at, const std::string& word) {
   const auto study = model();
   if (!study) return study.error();
+  if (!scene_.setup.subject.opened) return Error{"synthetic layers predict no tokens"};
   const OpenModel& opened = *scene_.setup.subject.opened;
   const Index tokens = (*study)->tokens();
-  const double wanted = arguments[0].array.size() == 1 ? arguments[0].array.at(0) : NAN;
+  const double wanted = at.size() == 1 ? at.at(0) : NAN;
   const double position = wanted < 0 ? wanted + static_cast<double>(tokens) : wanted;
   if (!(position >= 0 && position < static_cast<double>(tokens)) || position != std::floor(position))
     return Error{fmt::format("the position is outside the text, expected 0 to {}", tokens - 1)};
   const auto query = static_cast<Index>(position);
   Index id = -1;
-  if (arguments.size() == 2) {
-    const std::string& word = *arguments[1].text;
-    // Words stand with the space before them in most vocabularies.
-    for (const std::string& text : {" " + word, word}) {
-      const auto encoded = opened.tokenizer->encode(text, attention::SpecialTokens::leaveOut, stop_);
-      if (encoded.ok() && encoded->ids.size() == 1 && id < 0) id = encoded->ids.front();
-    }
-    if (id < 0) return Error{attention::quotedText(word) + " is not a single token of " + opened.name};
-  } else {
-    const Index real = query + (opened.config().causal ? 1 : 0);
-    if (real >= tokens) return Error{"nothing follows the last token; name a token"};
-    id = (*study)->text.ids[static_cast<std::size_t>(real)];
+  // Words stand with the space before them in most vocabularies.
+  for (const std::string& text : {" " + word, word}) {
+    const auto encoded = opened.tokenizer->encode(text, attention::SpecialTokens::leaveOut, stop_);
+    if (encoded.ok() && encoded->ids.size() == 1 && id < 0) id = encoded->ids.front();
   }
+  if (id < 0) return Error{attention::quotedText(word) + " is not a single token of " + opened.name};
   const attention::Matrix logits =
       opened.model->logits((*study)->layers.back()->hidden.middleRows(query, 1), stop_);
   if (stop_.stop_requested()) return Error{"stopped"};
@@ -236,10 +207,9 @@ Result<std::vector<double>> wholeArguments(const LessonName& name,
 Result<Array> StepValues::call(const LessonName& name, std::span<const ExpressionArgument> arguments) {
   const std::string_view word = name.word();
   if (word == "probability" || word == "guess_rank") {
-    const bool fits =
-        (arguments.size() == 1 || (arguments.size() == 2 && arguments[1].text)) && !arguments[0].text;
-    if (!fits) return Error{fmt::format("expected {}", name.name)};
-    return guessed(word == "guess_rank", arguments);
+    if (arguments.size() != 2 || arguments[0].text || !arguments[1].text)
+      return Error{fmt::format("expected {}", name.name)};
+    return guessed(word == "guess_rank", arguments[0].array, *arguments[1].text);
   }
   const auto numbers = wholeArguments(name, arguments);
   if (!numbers) return numbers.error();

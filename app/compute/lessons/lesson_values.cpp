@@ -66,42 +66,30 @@ Result<Array> StepValues::value(const LessonName& name) {
 
 Result<Array> StepValues::compute(const std::string& name) {
   if (name.starts_with("cost.")) return ofCost(name.substr(5));
-  if (name == "A" || name == "loss") return ofModel(name);
+  if (name == "A") return ofModel();
   if (name.starts_with("answer.")) return ofAnswer(name.substr(7));
   const auto snapshot = this->snapshot();
   if (!snapshot) return snapshot.error();
   if (name.starts_with("wrong.") || name.starts_with("right.")) return ofMistake(name);
-  for (const char* each : {"step", "bytes", "bytes_per_token", "mha_bytes", "flops", "flops_without"})
-    if (name == each) return ofCache(name);
-  for (const char* each : {"X", "context", "W_Q", "W_K", "W_V", "W_O"})
-    if (name == each) return ofParts(name);
-  for (const char* each :
-       {"W", "S", "L", "O", "Y", "q", "k", "v", "Q", "K", "V", "dropped", "seen", "visible", "lengths"})
-    if (name == each) return ofLines(name);
-  return count(name);
+  for (const auto of : {&StepValues::ofLines, &StepValues::ofParts, &StepValues::ofCache, &StepValues::count})
+    if (auto found = (this->*of)(name)) return *std::move(found);
+  return Error{attention::quotedText(name) + " is not a name in expressions"};
 }
 
 namespace {
 
 /// What of a line's result a name stands for; null where it isn't one of these.
 const Stack* stackOf(const SequenceSnapshot& line, const std::string& name) {
-  const attention::AttentionResult& result = line.attention;
+  using Result = attention::AttentionResult;
+  constexpr std::pair<const char*, Stack Result::*> kStacks[] = {{"S", &Result::scores},
+                                                                 {"O", &Result::headOutput},
+                                                                 {"q", &Result::q},
+                                                                 {"k", &Result::k},
+                                                                 {"v", &Result::v}};
   if (name == "W") return &line.probabilities();
-  if (name == "dropped") return &result.weights;
-  if (name == "S") return &result.scores;
-  if (name == "O") return &result.headOutput;
-  if (name == "q") return &result.q;
-  if (name == "k") return &result.k;
-  return name == "v" ? &result.v : nullptr;
-}
-
-Matrix matrixOf(const SequenceSnapshot& line, const std::string& name) {
-  const attention::AttentionResult& result = line.attention;
-  if (name == "L") return result.lse;
-  if (name == "Q") return attention::mergeHeads(result.q);
-  if (name == "K") return attention::mergeHeads(result.k);
-  if (name == "V") return attention::mergeHeads(result.v);
-  return result.output;
+  for (const auto& [each, stack] : kStacks)
+    if (name == each) return &(line.attention.*stack);
+  return nullptr;
 }
 
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
@@ -125,7 +113,7 @@ Array stacked(const std::vector<Values>& lines, ArrayShape each, Resources& reso
 
 }  // namespace
 
-Result<Array> StepValues::ofLines(const std::string& name) {
+std::optional<Result<Array>> StepValues::ofLines(const std::string& name) {
   const std::vector<SequenceSnapshot>& lines = snapshot_->sequences;
   if (name == "visible") {
     const Stack& scores = shown().attention.scores;
@@ -153,8 +141,10 @@ Result<Array> StepValues::ofLines(const std::string& name) {
     for (const SequenceSnapshot& line : lines) builder.add(stackOf(line, name)->data(), first->size());
     return std::move(builder).take();
   }
+  if (name != "L" && name != "Y") return std::nullopt;
   std::vector<Matrix> matrices;
-  for (const SequenceSnapshot& line : lines) matrices.push_back(matrixOf(line, name));
+  for (const SequenceSnapshot& line : lines)
+    matrices.push_back(name == "L" ? line.attention.lse : line.attention.output);
   if (matrices.front().size() == 0)
     return Error{attention::quotedText(name) + " is not available for imported attention"};
   return stacked(matrices, {matrices[0].rows(), matrices[0].cols()}, resources_);
@@ -175,14 +165,15 @@ Array byHead(const Matrix& rows, Index count, Resources& resources) {
 
 }  // namespace
 
-Result<Array> StepValues::ofParts(const std::string& name) {
+std::optional<Result<Array>> StepValues::ofParts(const std::string& name) {
+  if (name != "X" && !name.starts_with("W_")) return std::nullopt;
   const attention::AttentionConfig& config = snapshot_->config;
-  std::vector<Matrix> matrices;
+  std::vector<Matrix> inputs;
   for (Index line = 0; line < std::ssize(snapshot_->sequences); ++line) {
     const auto parts = layerParts({snapshot_, line}, resources_, stop_);
     if (!parts) return parts.error();
-    if (name == "X" || name == "context") {
-      matrices.push_back(name == "X" ? (*parts)->x : (*parts)->keySource());
+    if (name == "X") {
+      inputs.push_back((*parts)->x);
       continue;
     }
     const attention::Projections* maps = (*parts)->projections.get();
@@ -194,16 +185,14 @@ Result<Array> StepValues::ofParts(const std::string& name) {
     if (name == "W_V") return byHead(maps->v.weight, config.kvHeads, resources_);
     // [modelDim, heads · headDim], of which each head has its columns.
     const Matrix rows = maps->o.weight.transpose();
-    return Array({config.heads, config.headDim, config.modelDim}, [&] {
-      std::vector<double> values(static_cast<std::size_t>(rows.size()));
-      std::copy_n(rows.data(), rows.size(), values.data());
-      return values;
-    }());
+    ArrayBuilder builder({config.heads, config.headDim, config.modelDim}, resources_);
+    builder.add(rows.data(), rows.size());
+    return std::move(builder).take();
   }
-  return stacked(matrices, {matrices[0].rows(), matrices[0].cols()}, resources_);
+  return stacked(inputs, {inputs[0].rows(), inputs[0].cols()}, resources_);
 }
 
-Result<Array> StepValues::count(const std::string& name) {
+std::optional<Result<Array>> StepValues::count(const std::string& name) {
   const attention::AttentionConfig& config = snapshot_->config;
   const SequenceSnapshot& line = snapshot_->sequences.front();
   const auto n = static_cast<Index>(line.queries.size()), m = static_cast<Index>(line.keys.size());
@@ -226,7 +215,7 @@ Result<Array> StepValues::count(const std::string& name) {
     if (name == each) return Array(static_cast<double>(value));
   if (name == "parameters")
     return Array(static_cast<double>(attention::parameterCount(config, scene_.setup.model.bias)));
-  return Error{attention::quotedText(name) + " is not a name in expressions"};
+  return std::nullopt;
 }
 
 }  // namespace headscope::app

@@ -2,7 +2,7 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -11,7 +11,6 @@
 #include "app/compute/layer/layer_parts.h"
 #include "app/compute/layer/resources.h"
 #include "app/compute/layer/snapshot.h"
-#include "app/compute/model/model_guesses.h"
 #include "app/compute/model/model_study.h"
 #include "app/compute/model/pair_study.h"
 #include "app/scene/lessons/lesson.h"
@@ -37,23 +36,23 @@ class StepValues {
  private:
   // lesson_values.cpp
   attention::Result<attention::Array> compute(const std::string& name);
-  attention::Result<attention::Array> ofLines(const std::string& name);
-  attention::Result<attention::Array> ofParts(const std::string& name);
-  attention::Result<attention::Array> count(const std::string& name);
+  // Nothing: another's name.
+  std::optional<attention::Result<attention::Array>> ofLines(const std::string& name);
+  std::optional<attention::Result<attention::Array>> ofParts(const std::string& name);
+  std::optional<attention::Result<attention::Array>> count(const std::string& name);
   const SequenceSnapshot& shown() const;
 
   // lesson_figures.cpp: what is counted, of models and mistakes
-  attention::Result<attention::Array> ofCache(const std::string& name);
+  std::optional<attention::Result<attention::Array>> ofCache(const std::string& name);
   attention::Result<attention::Array> ofCost(const std::string& name);
-  attention::Result<attention::Array> ofModel(const std::string& name);
+  attention::Result<attention::Array> ofModel();
   attention::Result<attention::Array> ofMistake(const std::string& name);
   attention::Result<attention::Array> ofMask(const std::string& name, Index tokens, Index block);
   attention::Result<std::shared_ptr<const ModelStudy>> model();
   // lesson_answers.cpp: of two texts
   attention::Result<attention::Array> ofAnswer(const std::string& name);
   attention::Result<std::shared_ptr<const PairStudy>> pair();
-  attention::Result<attention::Array> guessed(bool rank,
-                                              std::span<const attention::ExpressionArgument> arguments);
+  attention::Result<attention::Array> guessed(bool rank, const attention::Array& at, const std::string& word);
 
   const Scene& scene_;
   Resources& resources_;

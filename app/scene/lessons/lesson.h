@@ -60,7 +60,7 @@ struct LessonStep {
 struct Lesson {
   std::string name;  ///< of its file, for messages
   std::string id;
-  int number = 0, level = 1, minutes = 0;
+  int number = 0, minutes = 0;
   std::string title, summary;
   std::string coverStep;          ///< the id of the step that `cover` is of
   attention::Expression cover;    ///< the picture in the list of lessons: a map

@@ -167,7 +167,7 @@ class LessonReader {
     readTitle(root, lesson_->title);
     readString(root, "summary", kMaxLessonTitle, lesson_->summary);
     readWhole(root, "number", 0, 999, lesson_->number);
-    readWhole(root, "level", 1, 3, lesson_->level);
+    if (root.value("level")) root.note("level is no longer a field of a lesson; remove it");
     readWhole(root, "minutes", 0, 600, lesson_->minutes);
     lesson_->opening = openingScene();
     std::vector<std::string> changed;

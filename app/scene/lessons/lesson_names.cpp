@@ -17,19 +17,14 @@ constexpr LessonName kNames[] = {
     {"O", "[heads, n, head_dim]", "The heads' outputs, Σ weight · value."},
     {"Y", "[n, model_dim]", "The layer's output."},
     {"X", "[n, model_dim]", "Input of the query projection."},
-    {"context", "[m, model_dim]", "Input of the key and value projections."},
     {"q", "[heads, n, head_dim]", "Queries by head, rotated under RoPE."},
     {"k", "[kv_heads, m, head_dim]", "Keys by kv head, rotated under RoPE."},
     {"v", "[kv_heads, m, head_dim]", "Values by kv head."},
-    {"Q", "[n, heads · head_dim]", "Queries, the heads side by side."},
-    {"K", "[m, kv_heads · head_dim]", "Keys, the kv heads side by side."},
-    {"V", "[m, kv_heads · head_dim]", "Values, the kv heads side by side."},
     {"W_Q", "[heads, model_dim, head_dim]",
      "Each head's query projection, q = X·W_Q; synthetic layers only."},
     {"W_K", "[kv_heads, model_dim, head_dim]", "The same for keys."},
     {"W_V", "[kv_heads, model_dim, head_dim]", "The same for values."},
     {"W_O", "[heads, head_dim, model_dim]", "Each head's output projection; Y is the sum over heads."},
-    {"dropped", "[heads, n, m]", "The weights after dropout."},
     {"seen", "[heads, n, m]", "1 where the mask lets a query see a key, else 0."},
     {"i", "[n, 1]", "The queries' positions, for conditions such as j <= i."},
     {"j", "[m]", "The keys' positions."},
@@ -51,35 +46,23 @@ constexpr LessonName kNames[] = {
     {"flops", "", "Operations of that step with the cache, for the line shown."},
     {"flops_without", "", "The same without the cache, for all tokens up to that step."},
     {"A", "[layers, heads, n, n]", "The weights of all layers, of the opened model or synthetic."},
-    {"loss", "", "The opened model's mean loss over the text, in nats."},
     {"wrong.W", "[heads, n, m]",
      "The weights with the mistake shown on Lab; [1, n, m] for its random layer."},
-    {"wrong.S", "[heads, n, m]", "The scores with the mistake."},
     {"right.W", "[heads, n, m]", "The weights without the mistake."},
-    {"right.S", "[heads, n, m]", "The scores without the mistake."},
     {"wrong.raises", "", "1 if the mistake's shapes don't match, which is an error."},
     {"cost.tokens", "", "Tokens on the cost page."},
-    {"cost.batch", "", "Sequences on it."},
     {"cost.layers", "", "Layers of its model."},
-    {"cost.heads", "", "Heads of its model."},
     {"cost.kv_heads", "", "Kv heads of its model."},
-    {"cost.head_dim", "", "Size of a head of its model."},
     {"cost.model_dim", "", "Size of a token's vector in its model."},
     {"cost.bytes", "", "Bytes of the cache."},
-    {"cost.bytes_per_token", "", "Bytes that a token adds to one sequence's cache."},
     {"cost.mha_bytes", "", "Bytes of the cache as MHA."},
-    {"cost.mqa_bytes", "", "Bytes of the cache as MQA."},
     {"cost.global_bytes", "", "Bytes of the cache if every layer kept all tokens."},
     {"cost.weight_bytes", "", "Bytes of the model's weights."},
     {"cost.parameters", "", "Parameters of the model."},
     {"cost.projection_flops", "", "Operations of the prefill: Q, K, V and W_O."},
     {"cost.feed_forward_flops", "", "Operations of the prefill: the feed-forward part."},
-    {"cost.attention_flops", "", "Operations of the prefill: scores and weighted sums, causal pairs."},
     {"cost.attention_flops_all", "", "The same for all n² pairs."},
-    {"cost.prefill_flops", "", "Operations of the whole prefill."},
-    {"cost.decode_flops", "", "Operations of one step of the batch."},
     {"cost.overtakes_projections", "", "Tokens from which n² pairs cost more than the projections."},
-    {"cost.overtakes_all", "", "Tokens from which they cost more than those and the feed-forward part."},
     {"answer.difference", "",
      "Logit of the answer minus that of the other answer, after the last token of text A."},
     {"answer.other_difference", "", "The same after text B."},
@@ -94,9 +77,35 @@ constexpr LessonName kNames[] = {
      "Bytes of attention matrices in 32 bits: tokens² · 4 · layers · heads."},
     {"mask_density(tokens)", "", "Share of visible cells in the scene's mask for that many tokens."},
     {"blocks_saved(tokens, block)", "", "Share of blocks that the mask leaves empty for that many tokens."},
-    {"probability(position, \"token\")", "",
-     "The probability of that token after a position; without a token, of the actual next one."},
+    {"probability(position, \"token\")", "", "The probability of that token after a position."},
     {"guess_rank(position, \"token\")", "", "1 for the most likely token after a position, 2 for the next."}};
+
+/// What lessons could name once, and none of the program's did.
+constexpr std::string_view kFormerNames[] = {"Q",
+                                             "K",
+                                             "V",
+                                             "context",
+                                             "dropped",
+                                             "loss",
+                                             "wrong.S",
+                                             "right.S",
+                                             "cost.batch",
+                                             "cost.heads",
+                                             "cost.head_dim",
+                                             "cost.bytes_per_token",
+                                             "cost.mqa_bytes",
+                                             "cost.attention_flops",
+                                             "cost.prefill_flops",
+                                             "cost.decode_flops",
+                                             "cost.overtakes_all",
+                                             "pi",
+                                             "true",
+                                             "false",
+                                             "argmin",
+                                             "ceil",
+                                             "cumsum",
+                                             "mod",
+                                             "round"};
 
 /// A word with all of its letters where it is not a step's: "cost.bytes".
 std::string_view lastWord(std::string_view written) {
@@ -133,6 +142,12 @@ std::string currentControl(std::string written) {
 }
 
 std::string unknownLessonName(const std::string& written, bool function) {
+  const auto isFormer = [&](std::string_view name) {
+    return written == name || written.ends_with("." + std::string(name));
+  };
+  if (std::ranges::any_of(kFormerNames, isFormer))
+    return attention::quotedText(written) +
+           " no longer exists in expressions; the manual's chapter on lessons lists what does";
   std::vector<std::string_view> words;
   for (const LessonName& name : kNames)
     if (name.function() == function) words.push_back(name.word());

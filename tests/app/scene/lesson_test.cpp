@@ -24,7 +24,7 @@ using Parsed = Result<std::shared_ptr<const Lesson>>;
 /// The design's example, shortened.
 const char* const kSinks =
     R"J({"format": "headscope lesson", "version": 1, "id": "sinks", "number": 11,
- "title": "Windows", "level": 2, "minutes": 8, "summary": "A head cannot say nothing",
+ "title": "Windows", "minutes": 8, "summary": "A head cannot say nothing",
  "cover": {"step": "window", "picture": "W[1]"}, "scene": {"cursor.focus": 1},
  "steps": [
   {"id": "open", "title": "The sink", "text": "Head 1 puts {W[1][11][0]:.2} on “The”."},
@@ -69,7 +69,6 @@ TEST(Lesson, readsEverything) {
   const Lesson& lesson = **read;
   EXPECT_EQ(lesson.id, "sinks");
   EXPECT_EQ(lesson.number, 11);
-  EXPECT_EQ(lesson.level, 2);
   EXPECT_EQ(lesson.minutes, 8);
   EXPECT_EQ(lesson.coverStep, "window");
   EXPECT_EQ(lesson.cover.text(), "W[1]");
@@ -158,6 +157,10 @@ TEST(Lesson, errorsNameLineAndKey) {
             "a.json, line 3: steps[0].claims[1]: column 4: the expression ends where ] or , is expected");
   EXPECT_THAT(refusal(withStep(", \"claims\": [\n\"w[0] == 1\"]")),
               StartsWith("a.json, line 3: steps[0].claims[0]: column 1: \"w\" is not a name"));
+  for (const char* former : {"cumsum(W)==1", "one.Q==1", "loss>1"})
+    EXPECT_THAT(refusal(withStep(fmt::format(", \"claims\": [\"{}\"]", former))),
+                HasSubstr("no longer exists in expressions; the manual's chapter"))
+        << former;
   EXPECT_THAT(refusal(withStep(", \"claims\": [\"other.W[0] == 1\"]")),
               HasSubstr("\"other\" is not a step's id"));
   EXPECT_THAT(refusal(withStep(", \"claims\": [\"sumn(W) == 1\"]")), HasSubstr("did you mean sum?"));
@@ -203,8 +206,8 @@ TEST(Lesson, whatIsNoLesson) {
   EXPECT_THAT(refusal(formatScene(openingScene())),
               HasSubstr("not a lesson: \"format\" is \"headscope scene\""));
   EXPECT_THAT(refusal(replaced(kSinks, "\"version\": 1", "\"version\": 2")), HasSubstr("version 2"));
-  EXPECT_THAT(refusal(replaced(kSinks, "\"level\": 2", "\"level\": 4")),
-              HasSubstr("level is 4, expected 1 to 3"));
+  EXPECT_EQ(refusal(replaced(kSinks, "\"minutes\": 8", "\"level\": 2, \"minutes\": 8")),
+            "a.json, line 2: level is no longer a field of a lesson; remove it");
   EXPECT_THAT(refusal("{\"format\": \"headscope lesson\", \"version\": 1, \"id\": \"a\", \"title\": \"A\"}"),
               HasSubstr("steps is missing"));
   EXPECT_THAT(refusal("{\"format\": \"headscope lesson\", \"version\": 1, \"id\": \"a\", \"title\": \"A\", "

@@ -70,12 +70,8 @@ TEST(Expression, operatorsBindAsInPython) {
   EXPECT_EQ(number("12/3/2"), 2);
   EXPECT_EQ(number("1 < 2 && 2 < 3 || 0"), 1);
   EXPECT_EQ(number("0 && 0 || 1"), 1);
-  EXPECT_EQ(number("!0 + 1"), 2);
   EXPECT_EQ(number("- -3"), 3);
-  EXPECT_EQ(number("+5"), 5);
   EXPECT_EQ(number(".5 + 1e-2"), 0.51);
-  EXPECT_EQ(number("true && !false"), 1);
-  EXPECT_NEAR(number("pi"), 3.14159265, 1e-8);
 }
 
 TEST(Expression, equalIsWithinAMillionth) {
@@ -92,8 +88,8 @@ TEST(Expression, picksAsPythonDoes) {
   EXPECT_EQ(number("W[1, 2, 0]"), 15);
   EXPECT_EQ(number("W[-1][-1, -1]"), 17);
   EXPECT_THAT(evaluated("W[1][2][1:]").values(), ElementsAre(16, 17));
-  EXPECT_THAT(evaluated("x[::-1]").values(), ElementsAre(0.5, 3, -2, 1));
-  EXPECT_THAT(evaluated("x[3:0:-2]").values(), ElementsAre(0.5, -2));
+  EXPECT_THAT(evaluated("x[-3:3]").values(), ElementsAre(-2, 3));
+  EXPECT_EQ(evaluated("x[3:1]").size(), 0);
   EXPECT_EQ(evaluated("x[9:]").size(), 0);
   EXPECT_THAT(evaluated("x[[2, 0, -1]]").values(), ElementsAre(3, 1, 0.5));
   EXPECT_EQ(evaluated("W[[1]]").shape(), (ArrayShape{1, 3, 3}));
@@ -136,7 +132,7 @@ TEST(Expression, aConditionHoldsWhereAllOfItDoes) {
 TEST(Expression, foldsOfNothingAndOfNaN) {
   EXPECT_EQ(number("sum(x[9:])"), 0);
   EXPECT_TRUE(std::isnan(number("max(nan)")));
-  EXPECT_TRUE(std::isnan(number("max(nan[::-1])")));
+  EXPECT_TRUE(std::isnan(number("max(nan[[1, 0]])")));
   EXPECT_EQ(number("argmax(nan)"), 1);
   EXPECT_EQ(number("count(isnan(nan))"), 1);
   EXPECT_THAT(evaluated("softmax([-inf, -inf])").values(), ElementsAre(0, 0));
@@ -154,6 +150,9 @@ TEST(Expression, saysWhatCantBeReadAndWhere) {
   EXPECT_THAT(expressionRefusal("a = 1"), HasSubstr("column 3: = is not an operator"));
   EXPECT_THAT(expressionRefusal("a & b"), HasSubstr("join conditions with && or ||"));
   EXPECT_THAT(expressionRefusal("1 < 2 < 3"), HasSubstr("column 7: found two comparisons in a row"));
+  EXPECT_THAT(expressionRefusal("!a"), HasSubstr("column 1: ! is not an operator; compare with == 0"));
+  EXPECT_THAT(expressionRefusal("x[::2]"), HasSubstr("column 4: a slice has no step; name the places"));
+  EXPECT_THAT(expressionRefusal("transpose(W, [0, 1])"), HasSubstr("expected transpose(x)"));
   EXPECT_THAT(expressionRefusal("1.2.3"), HasSubstr("\"1.2.3\" is not a number"));
   EXPECT_THAT(expressionRefusal("2x"), HasSubstr("is not a number"));
   EXPECT_THAT(expressionRefusal("1e999"), HasSubstr("too large"));
@@ -178,7 +177,6 @@ TEST(Expression, saysWhatCantBeComputedAndWhere) {
               HasSubstr("4 indices pick from [2, 3, 3], which has 3 axes"));
   EXPECT_THAT(expressionRefusal("x[0.5]"), HasSubstr("an index is 0.5, expected a whole number"));
   EXPECT_THAT(expressionRefusal("x[1e300]"), HasSubstr("expected a whole number"));
-  EXPECT_THAT(expressionRefusal("x[::0]"), HasSubstr("step is 0"));
   EXPECT_THAT(expressionRefusal("x[inf:]"), HasSubstr("whole number"));
   EXPECT_EQ(expressionRefusal("2 * (x + [1, 2, 3])"),
             "column 5: the shapes [4] and [3] don't fit each other");
@@ -186,7 +184,6 @@ TEST(Expression, saysWhatCantBeComputedAndWhere) {
   EXPECT_THAT(expressionRefusal("max(x[9:])"), HasSubstr("is empty, expected at least one value"));
   EXPECT_THAT(expressionRefusal("[1, [2]]"), HasSubstr("entries of the shapes a number and [1]"));
   EXPECT_THAT(expressionRefusal("nan > 0"), HasSubstr("NaN, which is neither true nor false"));
-  EXPECT_THAT(expressionRefusal("!nan"), HasSubstr("NaN"));
   EXPECT_THAT(expressionRefusal("any(nan)"), HasSubstr("NaN"));
   EXPECT_THAT(expressionRefusal("where(nan, 1, 2)"), HasSubstr("NaN"));
   EXPECT_THAT(expressionRefusal("unique(nan)"), HasSubstr("NaN"));
@@ -195,7 +192,6 @@ TEST(Expression, saysWhatCantBeComputedAndWhere) {
   EXPECT_THAT(expressionRefusal("matmul(x, x)"), HasSubstr("needs matrices"));
   EXPECT_THAT(expressionRefusal("matmul(W, W[:, :2])"), HasSubstr("can't multiply [2, 3, 3] by [2, 2, 3]"));
   EXPECT_THAT(expressionRefusal("entropy([-1])"), HasSubstr("entropy meets -1"));
-  EXPECT_THAT(expressionRefusal("transpose(W, [0, 0, 1])"), HasSubstr("each axis of [2, 3, 3] once"));
   EXPECT_THAT(expressionRefusal("W[None][None][None][None]"), HasSubstr("at most 6 axes"));
   EXPECT_THAT(expressionRefusal("[[[[[[[1]]]]]]]"), HasSubstr("at most 6 axes"));
 }
@@ -280,14 +276,10 @@ TEST(Expression, stopsWhenAsked) {
 }
 
 TEST(Expression, everyFunctionOfTheTableCanBeCalled) {
-  const std::map<std::string, std::string> calls{{"where", "where(x > 0, x, 0)"},
-                                                 {"range", "range(3)"},
-                                                 {"mod", "mod(x, 2)"},
-                                                 {"rank", "rank(W)"},
-                                                 {"matmul", "matmul(W, W)"},
-                                                 {"entropy", "entropy(abs(x))"},
-                                                 {"sqrt", "sqrt(abs(x))"},
-                                                 {"log", "log(abs(x))"}};
+  const std::map<std::string, std::string> calls{
+      {"where", "where(x > 0, x, 0)"}, {"range", "range(3)"},          {"rank", "rank(W)"},
+      {"matmul", "matmul(W, W)"},      {"entropy", "entropy(abs(x))"}, {"sqrt", "sqrt(abs(x))"},
+      {"log", "log(abs(x))"}};
   for (const ExpressionFunctionInfo& function : expressionFunctions()) {
     const std::string name(function.name);
     const auto found = calls.find(name);

@@ -72,7 +72,6 @@ FOLDS = {
     "min": np.min,
     "max": np.max,
     "std": np.std,
-    "argmin": np.argmin,
     "argmax": np.argmax,
     "count": np.count_nonzero,
     "any": np.any,
@@ -82,8 +81,6 @@ MAPS = {
     "abs": np.abs,
     "exp": np.exp,
     "floor": np.floor,
-    "ceil": np.ceil,
-    "round": np.round,
     "sqrt": lambda x: np.sqrt(x),
     "log": lambda x: np.log(x),
 }
@@ -136,10 +133,8 @@ def pick(deep):
         elif kind == 1 or kind == 2:
             first = dice.choice([None, dice.randrange(-size - 1, size + 2)])
             end = dice.choice([None, dice.randrange(-size - 1, size + 2)])
-            step = dice.choice([None, None, 1, 2, -1, -2])
-            part = f"{'' if first is None else first}:{'' if end is None else end}"
-            parts.append(part + ("" if step is None else f":{step}"))
-            places.append(slice(first, end, step))
+            parts.append(f"{'' if first is None else first}:{'' if end is None else end}")
+            places.append(slice(first, end))
         elif kind == 3:
             parts.append(":")
             places.append(slice(None))
@@ -172,7 +167,7 @@ def softmax(x, axis=-1):
 
 
 def call(deep):
-    kind = dice.randrange(12)
+    kind = dice.randrange(11)
     if kind == 0:
         return (lambda c, x, y: (f"where({c[0]}, {x[0]}, {y[0]})", np.where(told(c[1]) != 0, x[1], y[1])))(
             value(deep - 1), value(deep - 1), value(deep - 1)
@@ -185,6 +180,8 @@ def call(deep):
         name = dice.choice(list(FOLDS))
         if name in ("count", "any", "all"):
             told(x)
+        if name == "count" and text.startswith("unique("):
+            raise ValueError("size counts those")
         return f"{name}({text}{ending})", np.asarray(FOLDS[name](x, axis=axis), dtype=float)
     if kind == 5:
         return f"norm({text}{ending})", norm(x, axis)
@@ -194,19 +191,15 @@ def call(deep):
         name = dice.choice(["p", "p[0]", "p[1, :, :2]"])
         return f"entropy({name})", entropy(eval(name, {"p": NAMES["p"]}))
     if kind == 8:
-        return f"cumsum({text}{ending})", np.cumsum(x, axis=axis)
-    if kind == 9:
         return dice.choice(
             [
                 (f"transpose({text})", np.transpose(x)),
                 (f"shape({text})", np.array(x.shape, dtype=float)),
                 (f"size({text})", np.float64(x.size)),
-                (f"unique(round({text}))", np.unique(np.round(told(x)))),
-                # What is left of a large number has few of its digits.
-                (f"mod(mod({text}, 8), 3)", np.mod(np.mod(x, 8), 3)) if np.all(np.abs(x) < 100) else ("1", np.float64(1)),
+                (f"unique(floor({text}))", np.unique(np.floor(told(x)))),
             ]
         )
-    if kind == 10 and x.ndim >= 2:
+    if kind == 9 and x.ndim >= 2:
         other = table(x.shape[-1], 2)
         NAMES[f"m{len(NAMES)}"] = other
         return f"matmul({text}, m{len(NAMES) - 1})", np.matmul(x, other)

@@ -182,13 +182,13 @@ TEST(LessonStudy, theMiniature) {
       R"J("subject.model": "learned", "input.text": "The dog didn't cross the bridge because it was too tired . The")J";
   expectHolds(
       {{"whole", text,
-        R"J("probability(-1,'dog')>0.5", "guess_rank(-1,'dog')==1", "shape(A)==[4,6,n,n]", "layers==4", "loss>0",
-           "abs(probability(0)-probability(0,'dog'))<1e-6", "max(A[2][1][-1])>0.9", "max(abs(A[0]-W))<1e-5",
+        R"J("probability(-1,'dog')>0.5", "guess_rank(-1,'dog')==1", "shape(A)==[4,6,n,n]", "layers==4",
+           "max(A[2][1][-1])>0.9", "max(abs(A[0]-W))<1e-5",
            "off.probability(-1,'dog')<probability(-1,'dog')")J"},
        {"off", text + R"J(, "subject.switched_off": [{"layer": 2, "head": 1, "by": "zero"}])J",
-        R"J("abs(loss-whole.loss)>0.0001")J"}});
-  EXPECT_THAT(refused("loss>0"), HasSubstr("the step's scene has one synthetic layer"));
-  EXPECT_THAT(refused("probability(99)>0", text),
+        R"J("abs(probability(-1,'dog')-whole.probability(-1,'dog'))>1e-6")J"}});
+  EXPECT_THAT(refused("A[0]>0"), HasSubstr("the step's scene has one synthetic layer"));
+  EXPECT_THAT(refused("probability(99,'dog')>0", text),
               HasSubstr("the position is outside the text, expected 0 to"));
   EXPECT_THAT(refused("probability(0,'qqqq')>0", text), HasSubstr("is not a single token"));
   EXPECT_THAT(refused("W_Q[0][0][0]>0", text), HasSubstr("a synthetic layer"));
@@ -214,7 +214,7 @@ TEST(LessonStudy, crossAttention) {
       {{"short_text", cross + R"J("input.text": "It was tired")J",
         R"J("shape(W)==[8,3,12]", "argmax(W[6],-1)==[7,8,10]", "bytes==3072", "W[6][0][7]>0.99")J"},
        {"longer", cross + R"J("input.text": "It was tired and slept")J",
-        R"J("shape(W)==[8,5,12]", "max(abs(K-short_text.K))==0", "max(abs(Y[:3]-short_text.Y))<1e-6")J"}});
+        R"J("shape(W)==[8,5,12]", "max(abs(k-short_text.k))==0", "max(abs(Y[:3]-short_text.Y))<1e-6")J"}});
 }
 
 TEST(LessonStudy, windowsAndSinks) {
@@ -298,7 +298,8 @@ TEST(LessonStudy, whatCantBeComputedIsSaid) {
   EXPECT_THAT(refused("mask_density(-1)>0"), HasSubstr("is not a number above 0"));
   EXPECT_THAT(refused("blocks_saved(100,3)>0"), HasSubstr("blocks of 16 to 1024"));
   EXPECT_THAT(refused("cache_bytes(1)>0"), HasSubstr("has 1 arguments, expected cache_bytes(layers"));
-  EXPECT_THAT(refused("probability(W)>0"), HasSubstr("synthetic"));
+  EXPECT_THAT(refused("probability(0)>0"), HasSubstr("expected probability(position"));
+  EXPECT_THAT(refused("probability(0,'dog')>0"), HasSubstr("synthetic"));
 }
 
 TEST(LessonStudy, stopsAndIsTheSameTwice) {
