@@ -68,8 +68,8 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
 
 std::filesystem::path Session::lessonFile() const {
   const auto* page = dynamic_cast<const LessonsPage*>(&shown());
-  if (!page || !page->state().lesson || !page->state().library) return {};
-  const LessonEntry* const entry = page->state().library->find(page->state().lesson->id);
+  if (!page || !page->state().here.lesson || !page->state().list.library) return {};
+  const LessonEntry* const entry = page->state().list.library->find(page->state().here.lesson->id);
   return entry ? entry->path : std::filesystem::path();
 }
 

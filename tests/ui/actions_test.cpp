@@ -21,7 +21,7 @@ class Stages : public SmallLessons {
     scene.cursor.lesson = {lesson, step, -1, answered};
     ui.session().setScene(scene);
     ui.frames(1);
-    ASSERT_TRUE(page().lesson && page().stage) << lesson << " " << step;
+    ASSERT_TRUE(page().here.lesson && page().stage.document) << lesson << " " << step;
   }
 
   /// Each action of the program but "quit", after `show`; `presented` or in the window.
@@ -49,7 +49,7 @@ class Stages : public SmallLessons {
 /// On every page that a lesson has on its stage; HEADSCOPE_ALL_VIEWS=1 for every step, before its question
 /// and after it.
 TEST_F(Stages, EveryActionCanBeAskedForInEveryLesson) {
-  const auto library = page().library;
+  const auto library = page().list.library;
   ASSERT_GE(library->lessons.size(), 10u);
   const bool everyStep = std::getenv("HEADSCOPE_ALL_VIEWS");
   for (const app::LessonEntry& entry : library->lessons) {

@@ -80,11 +80,11 @@ class LateFiles : public testing::Test {
   }
   void openLesson() {
     press(static_cast<Key>('8'));
-    if (!lessons().lesson) {
+    if (!lessons().here.lesson) {
       const_cast<Scene&>(own()).cursor.lesson = {"why_scale", 0, -1, false};
       ui.frames(2);
     }
-    ASSERT_TRUE(lessons().lesson && lessons().stage);
+    ASSERT_TRUE(lessons().here.lesson && lessons().stage.document);
   }
   void letGo() {
     disk().letGo();
@@ -103,7 +103,7 @@ TEST_F(LateFiles, AModelGoesBelowTheLessonThatWasOpenedMeanwhile) {
   const std::string staged = ui.sceneText();
   letGo();
   EXPECT_EQ(ui.sceneText(), staged) << "the lesson's scene is as it was";
-  EXPECT_FALSE(lessons().changed);
+  EXPECT_FALSE(lessons().stage.changed);
   EXPECT_EQ(own().cursor.page, "lessons") << "nobody is led away from the lesson";
   EXPECT_TRUE(isLearned(own()));
   EXPECT_THAT(ui.view().messages.error, "");
@@ -191,7 +191,7 @@ TEST_F(LateFiles, WhatASaveWroteIsSavedAndNothingElse) {
   ui.frames(1);
   letGo();
   EXPECT_FALSE(ui.session().document().dirty());
-  EXPECT_TRUE(lessons().changed) << "the stage was not saved";
+  EXPECT_TRUE(lessons().stage.changed) << "the stage was not saved";
   EXPECT_TRUE(app::readScene(folder / "mine.json")->setup.model.bias);
 }
 

@@ -32,8 +32,8 @@ TEST_F(Lessons, OnesOwnSceneWaitsUntouched) {
   EXPECT_EQ(ui.scene().setup, mine);
   EXPECT_EQ(ui.sequence().queries.size(), 3u);
   ui.key(static_cast<Key>('8'));
-  ASSERT_TRUE(page().lesson) << "and the lesson goes on where it was";
-  EXPECT_EQ(page().lesson->id, "sinks");
+  ASSERT_TRUE(page().here.lesson) << "and the lesson goes on where it was";
+  EXPECT_EQ(page().here.lesson->id, "sinks");
 }
 
 TEST_F(Lessons, WhatIsMovedComesBackWithEscape) {
@@ -41,10 +41,10 @@ TEST_F(Lessons, WhatIsMovedComesBackWithEscape) {
   const std::string written = ui.sceneText();
   ui.session().scene().setup.model.sharpness = 0.5f;
   ui.draw();
-  EXPECT_TRUE(page().changed);
+  EXPECT_TRUE(page().stage.changed);
   EXPECT_TRUE(ui.has("lesson.restore"));
   ui.key(Key::escape);
-  EXPECT_FALSE(page().changed);
+  EXPECT_FALSE(page().stage.changed);
   EXPECT_EQ(ui.sceneText(), written);
 }
 
@@ -56,22 +56,22 @@ TEST_F(Lessons, UndoBringsBackWhatEscapeTookFromTheStage) {
   ASSERT_EQ(ui.sceneText(), written);
   ui.chord(kCtrl, Key::z);
   EXPECT_EQ(ui.scene().setup.model.sharpness, 0.5f);
-  EXPECT_TRUE(page().changed);
+  EXPECT_TRUE(page().stage.changed);
 }
 
 TEST_F(Lessons, WhatIsMovedComesBackWithItsStep) {
   open("sinks");
   const std::string written = ui.sceneText();
-  const auto isAsMoved = [&] { return page().changed && ui.scene().setup.model.sharpness == 0.5f; };
+  const auto isAsMoved = [&] { return page().stage.changed && ui.scene().setup.model.sharpness == 0.5f; };
   ui.session().scene().setup.model.sharpness = 0.5f;
   ui.draw();
   next();
-  EXPECT_FALSE(page().changed) << "another step is as the lesson has it";
+  EXPECT_FALSE(page().stage.changed) << "another step is as the lesson has it";
   EXPECT_THAT(ui.view().messages.notice, testing::HasSubstr("kept in step 1 of"));
   back();
   EXPECT_TRUE(isAsMoved());
   ui.request("lesson.list");
-  ASSERT_FALSE(page().lesson);
+  ASSERT_FALSE(page().here.lesson);
   open("why_scale");
   open("sinks");
   EXPECT_TRUE(isAsMoved()) << "also after another lesson";
@@ -87,7 +87,7 @@ TEST_F(Lessons, WhatIsMovedBeforeAQuestionComesBackWithTheQuestion) {
   ui.session().scene().setup.model.sharpness = 0.5f;
   ui.draw();
   next();
-  EXPECT_FALSE(page().changed) << "the answer is computed";
+  EXPECT_FALSE(page().stage.changed) << "the answer is computed";
   back();
   EXPECT_TRUE(page().asking());
   EXPECT_EQ(ui.scene().setup.model.sharpness, 0.5f);

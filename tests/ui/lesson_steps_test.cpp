@@ -25,7 +25,7 @@ class LessonSteps : public Lessons, public testing::WithParamInterface<std::pair
   /// Before the answer another text may stand where the step looks.
   bool standsElsewhere() {
     return page().asking() && page().at().look.control.empty() &&
-           word(ui.snapshot()) != word(*page().study->snapshot);
+           word(ui.snapshot()) != word(*page().here.study->snapshot);
   }
   /// What is looked at is on screen and its mark is drawn, clear of the words.
   void isMarked(const ImRect& words) {
@@ -47,7 +47,7 @@ class LessonSteps : public Lessons, public testing::WithParamInterface<std::pair
   template <typename Check>
   void everyStep(bool present, const Check& check) {
     ui.view().present = present;
-    for (const app::LessonEntry& entry : page().library->lessons)
+    for (const app::LessonEntry& entry : page().list.library->lessons)
       for (app::Index step = 0; step < static_cast<app::Index>(entry.lesson->steps.size()); ++step) {
         open(entry.lesson->id, step);
         for (int beat = 0;; ++beat) {

@@ -28,12 +28,12 @@ class Lessons : public testing::Test {
     scene.cursor.page = "lessons";
     scene.cursor.lesson = {id, step, -1, false};
     ui.show(scene);
-    ASSERT_TRUE(page().lesson) << id;
+    ASSERT_TRUE(page().here.lesson) << id;
   }
   void next() { ui.key(app::Key::pageDown); }
   void back() { ui.key(app::Key::pageUp); }
   app::Index right() {
-    const auto& options = page().study->options;
+    const auto& options = page().here.study->options;
     const auto found =
         std::find_if(options.begin(), options.end(), [](const auto& option) { return option.holds; });
     return found - options.begin();

@@ -21,13 +21,13 @@ namespace {
 using app::Key;
 
 TEST_F(Lessons, TheListShowsAllWithComputedPictures) {
-  ASSERT_TRUE(page().library);
-  EXPECT_THAT(page().library->problems, IsEmpty());
-  ASSERT_EQ(page().library->lessons.size(), 14u);
+  ASSERT_TRUE(page().list.library);
+  EXPECT_THAT(page().list.library->problems, IsEmpty());
+  ASSERT_EQ(page().list.library->lessons.size(), 14u);
   for (std::size_t i = 0; i < 14; ++i) {
-    EXPECT_EQ(page().library->lessons[i].lesson->number, static_cast<int>(i));
-    ASSERT_TRUE(page().covers[i]) << i;
-    EXPECT_GT(page().covers[i]->size(), 0) << i;
+    EXPECT_EQ(page().list.library->lessons[i].lesson->number, static_cast<int>(i));
+    ASSERT_TRUE(page().list.covers[i]) << i;
+    EXPECT_GT(page().list.covers[i]->size(), 0) << i;
   }
   ui.park();
   EXPECT_THAT(overlaps(ui), IsEmpty());
@@ -38,10 +38,10 @@ TEST_F(Lessons, TheListShowsAllWithComputedPictures) {
 
 TEST_F(Lessons, ACardOpensItsLessonAndEscapeGoesBack) {
   ui.click("lesson.card.sinks");
-  ASSERT_TRUE(page().lesson);
-  EXPECT_EQ(page().lesson->id, "sinks");
+  ASSERT_TRUE(page().here.lesson);
+  EXPECT_EQ(page().here.lesson->id, "sinks");
   ui.key(Key::escape);
-  EXPECT_FALSE(page().lesson);
+  EXPECT_FALSE(page().here.lesson);
 }
 
 TEST_F(Lessons, TheSearchNarrowsTheList) {
@@ -53,11 +53,11 @@ TEST_F(Lessons, TheSearchNarrowsTheList) {
 TEST_F(Lessons, PageDownAsksAnswersAndGoesOnAndPageUpUndoesExactlyThat) {
   open("sinks");
   std::vector<std::pair<app::Index, bool>> way;
-  while (page().lesson && way.size() < 100) {
+  while (page().here.lesson && way.size() < 100) {
     way.emplace_back(at().step, at().answered);
     next();
   }
-  EXPECT_FALSE(page().lesson) << "behind the last step is the list";
+  EXPECT_FALSE(page().here.lesson) << "behind the last step is the list";
   ASSERT_GT(way.size(), 8u);
   open("sinks", way.back().first);
   if (way.back().second) next();
@@ -72,12 +72,12 @@ TEST_F(Lessons, AGuessShowsTheComputedAnswerBesideIt) {
   open("sinks", 1);
   while (!page().asking()) next();
   const app::Index truth = right(), wrong = truth == 0 ? 1 : 0;
-  const std::string before = ui.textOf(page().stage->scene());
+  const std::string before = ui.textOf(page().stage.document->scene());
   ui.click("lesson.option." + app::optionLetter(static_cast<std::size_t>(wrong)));
-  EXPECT_TRUE(page().answered);
-  EXPECT_EQ(page().guess, wrong);
-  EXPECT_NE(ui.textOf(page().stage->scene()), before) << "the answer changes what is on the stage";
-  const auto& guesses = page().progress.lessons.at("sinks").guesses;
+  EXPECT_TRUE(page().here.answered);
+  EXPECT_EQ(page().here.guess, wrong);
+  EXPECT_NE(ui.textOf(page().stage.document->scene()), before) << "the answer changes what is on the stage";
+  const auto& guesses = page().record.progress.lessons.at("sinks").guesses;
   ASSERT_EQ(guesses.size(), 1u);
   EXPECT_FALSE(guesses.begin()->second.right);
 }
@@ -85,7 +85,7 @@ TEST_F(Lessons, AGuessShowsTheComputedAnswerBesideIt) {
 TEST_F(Lessons, TheMistakeThatIsAskedForIsShownWithTheAnswer) {
   open("mistakes", 1);
   while (!page().asking()) next();
-  const auto shown = [&] { return page().stage->scene().cursor.lab.mistake; };
+  const auto shown = [&] { return page().stage.document->scene().cursor.lab.mistake; };
   EXPECT_NE(shown(), attention::Mistake::upperTriangle) << "the picture gives the answer away";
   next();
   EXPECT_EQ(shown(), attention::Mistake::upperTriangle);
@@ -141,8 +141,8 @@ TEST_F(Lessons, LettersChooseAndMeanWhatTheyMeanElsewhereAfterwards) {
   open("sinks", 1);
   while (!page().asking()) next();
   ui.key(static_cast<Key>('A'));
-  EXPECT_EQ(page().guess, 0);
-  EXPECT_TRUE(page().answered);
+  EXPECT_EQ(page().here.guess, 0);
+  EXPECT_TRUE(page().here.answered);
 }
 
 TEST_F(Lessons, TheSheetOfKeysSaysWhatTheyDoHere) {
@@ -157,15 +157,15 @@ TEST_F(Lessons, InAHallHandsAreCountedFirst) {
   open("sinks", 1);
   while (!page().asking()) next();
   ui.key(Key::p).key(static_cast<Key>('B'));
-  EXPECT_EQ(page().guess, 1);
+  EXPECT_EQ(page().here.guess, 1);
   EXPECT_TRUE(page().asking()) << "the answer comes with the clicker";
   next();
-  EXPECT_TRUE(page().answered);
-  EXPECT_EQ(page().guess, 1);
+  EXPECT_TRUE(page().here.answered);
+  EXPECT_EQ(page().here.guess, 1);
 }
 
 TEST_F(Lessons, AnyStepOpensFirstAndEveryStepIsTheSameForwardsAndBackwards) {
-  for (const app::LessonEntry& entry : page().library->lessons) {
+  for (const app::LessonEntry& entry : page().list.library->lessons) {
     SCOPED_TRACE(entry.lesson->id);
     const auto last = static_cast<app::Index>(entry.lesson->steps.size()) - 1;
     std::vector<std::string> forwards;
@@ -173,9 +173,9 @@ TEST_F(Lessons, AnyStepOpensFirstAndEveryStepIsTheSameForwardsAndBackwards) {
       open(entry.lesson->id, step);
       if (page().asking()) next();
       ASSERT_EQ(at().step, step);
-      EXPECT_THAT(page().problem, IsEmpty());
-      ASSERT_TRUE(page().study);
-      EXPECT_THAT(page().study->failedClaims, IsEmpty());
+      EXPECT_THAT(page().here.problem, IsEmpty());
+      ASSERT_TRUE(page().here.study);
+      EXPECT_THAT(page().here.study->failedClaims, IsEmpty());
       EXPECT_FALSE(ui.session().error()) << *ui.session().error();
       forwards.push_back(ui.sceneText());
     }
@@ -188,7 +188,7 @@ TEST_F(Lessons, AnyStepOpensFirstAndEveryStepIsTheSameForwardsAndBackwards) {
 
 TEST_F(SmallLessons, HaveRoomInBothThemes) {
   for (const bool light : {false, true})
-    for (const app::LessonEntry& entry : page().library->lessons) {
+    for (const app::LessonEntry& entry : page().list.library->lessons) {
       ui.view().preferences.light = light;
       const auto& steps = entry.lesson->steps;
       const auto asking = std::find_if(steps.begin(), steps.end(),
@@ -211,7 +211,7 @@ TEST_F(SmallLessons, TitlesStayWhileTheTextScrolls) {
   for (const app::DrawnText& text : app::uiState().texts)
     if (text.clip.Contains(text.area)) seen += text.text + "\n";
   EXPECT_THAT(seen, HasSubstr("Not\nA:\n")) << "it has scrolled to the answer";
-  EXPECT_THAT(seen, HasSubstr(page().lesson->title + "\n"));
+  EXPECT_THAT(seen, HasSubstr(page().here.lesson->title + "\n"));
   EXPECT_THAT(seen, HasSubstr("Take\nthe\nfirst\ntoken\naway\n"));
 }
 
@@ -230,9 +230,9 @@ TEST_F(Lessons, OnesOwnOpensWhenItIsDroppedAndIsReadAgainWhenItWasSaved) {
   const auto path = folder.path() / "mine.json";
   std::ofstream(path) << kSmall;
   ui.drop({path.string()});
-  ASSERT_TRUE(page().lesson);
-  EXPECT_EQ(page().lesson->id, "mine");
-  EXPECT_THAT(page().study->text, HasSubstr("0.94"));
+  ASSERT_TRUE(page().here.lesson);
+  EXPECT_EQ(page().here.lesson->id, "mine");
+  EXPECT_THAT(page().here.study->text, HasSubstr("0.94"));
   int writes = 0;
   const auto write = [&](const std::string& text) {
     std::ofstream(path) << text;
@@ -243,13 +243,13 @@ TEST_F(Lessons, OnesOwnOpensWhenItIsDroppedAndIsReadAgainWhenItWasSaved) {
   std::string changed = kSmall;
   changed.replace(changed.find("A weight"), 8, "The weight");
   write(changed);
-  EXPECT_THAT(page().study->text, HasSubstr("The weight"));
+  EXPECT_THAT(page().here.study->text, HasSubstr("The weight"));
   write("{");
-  ASSERT_TRUE(page().lesson) << "what was open stays while its file is broken";
+  ASSERT_TRUE(page().here.lesson) << "what was open stays while its file is broken";
   EXPECT_THAT(ui.view().messages.error, HasSubstr("mine.json"));
   write(kSmall);
-  ASSERT_TRUE(page().study);
-  EXPECT_THAT(page().study->text, HasSubstr("A weight"));
+  ASSERT_TRUE(page().here.study);
+  EXPECT_THAT(page().here.study->text, HasSubstr("A weight"));
   EXPECT_EQ(ui.view().messages.error, "") << "the error goes with its cause";
 }
 
@@ -260,9 +260,9 @@ TEST_F(Lessons, ABrokenOneIsNamedAndTheRestStay) {
   broken.replace(broken.find("W[0]"), 4, "Q[99");
   std::ofstream(path) << broken;
   ui.drop({path.string()});
-  EXPECT_FALSE(page().lesson);
+  EXPECT_FALSE(page().here.lesson);
   EXPECT_THAT(ui.view().messages.error, HasSubstr("broken.json"));
-  EXPECT_EQ(page().library->lessons.size(), 14u);
+  EXPECT_EQ(page().list.library->lessons.size(), 14u);
 }
 
 TEST_F(Lessons, TheFirstStartOffersTheFirstLessonOnce) {
@@ -276,8 +276,8 @@ TEST_F(Lessons, TheFirstStartOffersTheFirstLessonOnce) {
   EXPECT_TRUE(ui.has("head.0")) << "below the living opening scene";
   EXPECT_THAT(overlaps(ui), IsEmpty());
   ui.click("offer.start");
-  ASSERT_TRUE(page().lesson);
-  EXPECT_EQ(page().lesson->number, 1);
+  ASSERT_TRUE(page().here.lesson);
+  EXPECT_EQ(page().here.lesson->number, 1);
   EXPECT_EQ(at().step, 0);
   ui.key(static_cast<Key>('1'));
   EXPECT_FALSE(ui.has("offer.start"));
@@ -293,18 +293,18 @@ TEST_F(Lessons, ProgressIsRememberedAndForgottenWhenAsked) {
   while (!page().asking()) next();
   ui.key(static_cast<Key>('A'));
   const app::Progress kept = app::readProgress(folder.path() / "headscope");
-  EXPECT_EQ(kept, page().progress);
+  EXPECT_EQ(kept, page().record.progress);
   EXPECT_EQ(kept.last, "sinks");
   EXPECT_EQ(kept.lessons.at("sinks").guesses.size(), 1u);
   ui.session().actions().find("lesson.list").run(ui.session().scene());
   ui.draw();
-  const app::Progress inList = page().progress;
+  const app::Progress inList = page().record.progress;
   ui.click("lesson.forget");
   EXPECT_EQ(app::readProgress(folder.path() / "headscope"), app::Progress{});
   EXPECT_FALSE(ui.has("lesson.forget"));
   ui.click("lesson.remember");
   EXPECT_EQ(app::readProgress(folder.path() / "headscope"), inList);
-  EXPECT_EQ(page().progress, inList);
+  EXPECT_EQ(page().record.progress, inList);
   EXPECT_TRUE(ui.has("lesson.forget"));
   ::unsetenv("XDG_STATE_HOME");
 }

@@ -160,7 +160,7 @@ TEST_F(WholeLecture, IsDrivenByKeysAndReadFromTheLastRow) {
 
   // A lesson: explanation, question, answer.
   ask("Start the first lesson");
-  ASSERT_TRUE(lesson().lesson);
+  ASSERT_TRUE(lesson().here.lesson);
   expectToBeRead("lesson");
   const Index step0 = ui.scene().cursor.lesson.step;
   for (int beats = 0; beats < 12 && ui.session().document().scene().cursor.lesson.step < step0 + 3; ++beats) {

@@ -25,8 +25,8 @@ class LessonBench {
     requireAddressSpace();
     app_ = std::make_unique<HeadlessApp>(kBenchWidth, kBenchHeight);
     show({});
-    if (!page().library) throw std::runtime_error("the lessons can't be read");
-    for (const LessonEntry& entry : page().library->lessons) lessons_.push_back(entry.lesson);
+    if (!page().list.library) throw std::runtime_error("the lessons can't be read");
+    for (const LessonEntry& entry : page().list.library->lessons) lessons_.push_back(entry.lesson);
   }
 
   std::vector<BenchLine> lines() const {
@@ -86,9 +86,9 @@ class LessonBench {
       do {
         app_->frame();
         app_->finish();
-        if (!page().problem.empty()) throw std::runtime_error(page().problem);
-        if (!page().stands) std::this_thread::sleep_for(std::chrono::microseconds(500));
-      } while (!page().stands);
+        if (!page().here.problem.empty()) throw std::runtime_error(page().here.problem);
+        if (!page().stage.stands) std::this_thread::sleep_for(std::chrono::microseconds(500));
+      } while (!page().stage.stands);
     });
   }
 

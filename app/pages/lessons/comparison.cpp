@@ -40,7 +40,7 @@ float beforeMap(const LessonsState& page, const ComparedRow& before, ImVec2 at, 
   const View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
-  const Look& look = page.stage->scene().look;
+  const Look& look = page.stage.document->scene().look;
   attention::Matrix values = before.line->values(look.quantity)[before.head];
   const float wide =
       std::min(width * 0.72f, room * static_cast<float>(values.cols()) / static_cast<float>(values.rows()));
@@ -126,18 +126,18 @@ constexpr float kOutputsHeight = 134;
 
 /// The row that is looked at, as it is on the stage and as it was.
 ComparedRow rowNow(const LessonsState& page) {
-  const Snapshot* snapshot = page.shown.get();
-  if (!snapshot || snapshot->sequences.empty()) snapshot = page.study->snapshot.get();
-  const Cursor& at = page.stage->scene().cursor;
-  ComparedRow row{shownSequence(page.stage->scene(), snapshot),
+  const Snapshot* snapshot = page.stage.shown.get();
+  if (!snapshot || snapshot->sequences.empty()) snapshot = page.here.study->snapshot.get();
+  const Cursor& at = page.stage.document->scene().cursor;
+  ComparedRow row{shownSequence(page.stage.document->scene(), snapshot),
                   std::clamp<Index>(at.focus, 0, snapshot->config.heads - 1), at.cell.query};
   row.query = std::min<Index>(row.query, std::ssize(row.line->queries) - 1);
   return row;
 }
 
 ComparedRow rowBefore(const LessonsState& page, const ComparedRow& now) {
-  const Snapshot& snapshot = *page.study->before;
-  const SequenceSnapshot* line = shownSequence(page.stage->scene(), &snapshot);
+  const Snapshot& snapshot = *page.here.study->before;
+  const SequenceSnapshot* line = shownSequence(page.stage.document->scene(), &snapshot);
   return {line, std::min<Index>(now.head, snapshot.config.heads - 1), sameQuery(*now.line, *line, now.query)};
 }
 
@@ -153,7 +153,7 @@ void comparison(LessonsState& page, const ImRect& area) {
     const ComparedRow is = rowNow(page), was = rowBefore(page, is);
     const float wide = paintText(list, view.fonts->hero, ImVec2(x, y), theme.secondary, "Before");
     paintFitted(view, list, view.fonts->mono, ImVec2(x + wide + view.px(12), y), width - wide - view.px(12),
-                theme.secondary, attention::maskText(page.study->before->setup.mask.layers));
+                theme.secondary, attention::maskText(page.here.study->before->setup.mask.layers));
     y += view.px(30);
     // The map makes room for how the row is shared out, as long as it stays large enough.
     const bool row = was.query >= 0 && is.query >= 0;

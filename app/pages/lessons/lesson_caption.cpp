@@ -16,18 +16,18 @@ float options(LessonsState& page, ImVec2 at, float width, float high) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
-  const std::size_t count = page.study->options.size();
+  const std::size_t count = page.here.study->options.size();
   const float gap = view.px(10), pad = view.px(10);
   const float each = (width - gap * static_cast<float>(count - 1)) / static_cast<float>(count);
   const float letter = textWidth(view.fonts->monoTitle, "A") + view.px(8), room = each - letter - 2 * pad;
   bool large = true;
   const auto words = [&](Canvas* into, std::size_t i, ImVec2 from) {
-    const OptionStudy& option = page.study->options[i];
-    const bool right = page.answered && option.holds;
+    const OptionStudy& option = page.here.study->options[i];
+    const bool right = page.here.answered && option.holds;
     RichFonts fonts = large ? readingFonts(view, theme.text)
                             : RichFonts{view.fonts->text, view.fonts->bold, view.fonts->mono,
                                         view.fonts->small, theme.text};
-    if (page.answered && !right) fonts.color = theme.secondary;
+    if (page.here.answered && !right) fonts.color = theme.secondary;
     return paintRichText(view, into, fonts, richOrPlain((right ? "✓ " : "") + option.text), from, room);
   };
   const auto needed = [&] {
@@ -41,18 +41,18 @@ float options(LessonsState& page, ImVec2 at, float width, float high) {
   for (std::size_t i = 0; i < count; ++i) {
     const ImVec2 from(at.x + (each + gap) * static_cast<float>(i), at.y);
     const ImVec2 to(from.x + each, from.y + high);
-    const bool right = page.answered && page.study->options[i].holds,
-               chosen = page.guess == static_cast<Index>(i);
+    const bool right = page.here.answered && page.here.study->options[i].holds,
+               chosen = page.here.guess == static_cast<Index>(i);
     ImGui::SetCursorScreenPos(from);
     const std::string name = "lesson.option." + optionLetter(i);
-    if (compat::invisibleButton(name.c_str(), ImVec2(each, high)) && !page.answered)
-      page.chosen = static_cast<Index>(i);
+    if (compat::invisibleButton(name.c_str(), ImVec2(each, high)) && !page.here.answered)
+      page.asked.option = static_cast<Index>(i);
     trackItem(name);
     if (right) list.AddRectFilled(from, to, theme.raised, view.px(6));
     compat::rectOutline(list, from, to, chosen || right ? theme.text : theme.line, view.px(6), 1);
     const float top = from.y + (high - words(nullptr, i, ImVec2(0, 0))) / 2;
     paintText(list, view.fonts->monoTitle, ImVec2(from.x + pad, top + view.px(10)),
-              page.answered && !right ? theme.secondary : theme.text, optionLetter(i));
+              page.here.answered && !right ? theme.secondary : theme.text, optionLetter(i));
     words(&list, i, ImVec2(from.x + pad + letter, top));
   }
   return high;
@@ -66,10 +66,10 @@ void askBelow(LessonsState& page, const ImRect& area) {
   const float x = area.Min.x, width = area.GetWidth();
   Canvas list = *ImGui::GetWindowDrawList();
   float y = area.Min.y;
-  y += paintRichText(view, &list, fonts, richOrPlain(page.study->ask), ImVec2(x, y), width) + view.px(6);
-  const float high = page.answered ? 0 : area.Max.y - view.px(8) - y;
+  y += paintRichText(view, &list, fonts, richOrPlain(page.here.study->ask), ImVec2(x, y), width) + view.px(6);
+  const float high = page.here.answered ? 0 : area.Max.y - view.px(8) - y;
   y += options(page, ImVec2(x, y), width, high);
-  if (page.answered) y += view.px(6) + questionReason(page, ImVec2(x, y + view.px(6)), width);
+  if (page.here.answered) y += view.px(6) + questionReason(page, ImVec2(x, y + view.px(6)), width);
   track("lesson.caption.words", area.Min, ImVec2(area.Max.x, y));
 }
 
@@ -87,9 +87,9 @@ void lessonCaption(LessonsState& page, const ImRect& area) {
     float y = area.Min.y + view.px(10);
     const RichFonts fonts{view.fonts->text, view.fonts->bold, view.fonts->mono, view.fonts->small,
                           theme.text};
-    if (!page.study) {
+    if (!page.here.study) {
       paintText(list, view.fonts->title, ImVec2(x, y + view.px(12)), theme.secondary,
-                page.problem.empty() ? "Computing…" : page.problem);
+                page.here.problem.empty() ? "Computing…" : page.here.problem);
     } else if (page.at().question && !page.explains()) {
       if (area.GetHeight() > area.GetWidth() * 0.6f) {
         ImGui::SetCursorScreenPos(ImVec2(x, y));
@@ -112,7 +112,7 @@ void lessonCaption(LessonsState& page, const ImRect& area) {
                {view.fonts->title, view.fonts->title, view.fonts->mono, view.fonts->small, theme.text},
                {{{RichSpan::Kind::plain, page.at().title, nullptr}}}, ImVec2(x, y), width) +
            view.px(4);
-      y += paintRichText(view, &list, fonts, richOrPlain(page.study->text), ImVec2(x, y), width);
+      y += paintRichText(view, &list, fonts, richOrPlain(page.here.study->text), ImVec2(x, y), width);
       track("lesson.caption.words", ImVec2(x, area.Min.y), ImVec2(x + width, y));
     }
   }

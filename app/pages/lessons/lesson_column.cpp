@@ -22,21 +22,21 @@ void progressBar(LessonsState& page, ImVec2 at, float width) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
-  const auto steps = static_cast<Index>(page.lesson->steps.size());
+  const auto steps = static_cast<Index>(page.here.lesson->steps.size());
   const float gap = view.px(6);
   const float wide = (width - gap * static_cast<float>(steps - 1)) / static_cast<float>(steps);
   for (Index i = 0; i < steps; ++i) {
     const float x = at.x + (wide + gap) * static_cast<float>(i);
     const ImVec2 from(x, at.y), to(x + wide, at.y + view.px(4));
-    if (i > page.step)
+    if (i > page.here.step)
       compat::rectOutline(list, from, to, theme.faint, 0, 1);
     else
-      list.AddRectFilled(from, to, i == page.step ? theme.text : theme.faint);
+      list.AddRectFilled(from, to, i == page.here.step ? theme.text : theme.faint);
     ImGui::SetCursorScreenPos(ImVec2(from.x, from.y - view.px(8)));
     const std::string name = fmt::format("lesson.step.{}", i);
-    if (compat::invisibleButton(name.c_str(), ImVec2(std::max(wide, 1.0f), view.px(20)))) page.goTo = i;
+    if (compat::invisibleButton(name.c_str(), ImVec2(std::max(wide, 1.0f), view.px(20)))) page.asked.step = i;
     trackItem(name);
-    if (ImGui::IsItemHovered()) tooltip(view, page.lesson->steps[static_cast<std::size_t>(i)].title);
+    if (ImGui::IsItemHovered()) tooltip(view, page.here.lesson->steps[static_cast<std::size_t>(i)].title);
   }
 }
 
@@ -53,9 +53,11 @@ float head(LessonsState& page, ImVec2 at, float width, bool small) {
   paintText(list, view.fonts->text, ImVec2(at.x, y + view.px(10)),
             ImGui::IsItemHovered() ? theme.text : theme.secondary, "‹  All lessons");
   if (clicked) view.request("lesson.list");
-  const std::string number = fmt::format("{} of {}", page.lesson->number, page.library->shippedCount());
-  const bool numbered = page.lesson->number > 0 && page.lesson->number <= page.library->shippedCount();
-  const std::string step = fmt::format("step {} of {}", page.step + 1, page.lesson->steps.size());
+  const std::string number =
+      fmt::format("{} of {}", page.here.lesson->number, page.list.library->shippedCount());
+  const bool numbered =
+      page.here.lesson->number > 0 && page.here.lesson->number <= page.list.library->shippedCount();
+  const std::string step = fmt::format("step {} of {}", page.here.step + 1, page.here.lesson->steps.size());
   const auto right = [&](ImFont* font, const std::string& text) {
     paintText(list, font, ImVec2(at.x + width, y + view.px(10)), theme.secondary, text, Align::right);
   };
@@ -64,13 +66,13 @@ float head(LessonsState& page, ImVec2 at, float width, bool small) {
   else if (numbered)
     right(view.fonts->text, number);
   y += view.px(small ? 34 : 44);
-  paintFitted(view, list, view.fonts->bold, ImVec2(at.x, y), width, theme.secondary, page.lesson->title);
+  paintFitted(view, list, view.fonts->bold, ImVec2(at.x, y), width, theme.secondary, page.here.lesson->title);
   y += view.px(small ? 18 : 22);
   progressBar(page, ImVec2(at.x, y), width);
   if (small) return y + view.px(14) - at.y;
   y += view.px(22);
   paintText(list, view.fonts->small, ImVec2(at.x, y), theme.secondary, step);
-  const Index minutes = minutesLeft(*page.lesson, page.step);
+  const Index minutes = minutesLeft(*page.here.lesson, page.here.step);
   paintText(list, view.fonts->small, ImVec2(at.x + width, y), theme.secondary,
             fmt::format("about {} left", countedText(minutes, "minute")), Align::right);
   return y + view.px(30) - at.y;
@@ -79,7 +81,7 @@ float head(LessonsState& page, ImVec2 at, float width, bool small) {
 /// What the step sets otherwise than it was.
 float changes(LessonsState& page, ImVec2 at, float width) {
   const LessonStep& step = page.at();
-  const auto all = changesBetween(step.changed, sceneBefore(*page.lesson, step), step.scene);
+  const auto all = changesBetween(step.changed, sceneBefore(*page.here.lesson, step), step.scene);
   if (all.empty()) return 0;
   const View& view = page.view;
   const Theme& theme = *view.theme;
@@ -117,7 +119,7 @@ float changes(LessonsState& page, ImVec2 at, float width) {
 
 void knob(LessonsState& page, const std::string& path) {
   View& view = page.view;
-  Scene& scene = page.stage->scene();
+  Scene& scene = page.stage.document->scene();
   // A plain mask's switch, and its sizes while it is on.
   for (const PlainMask& mask : kPlainMasks)
     if (path == mask.path)
@@ -150,16 +152,16 @@ void wayBack(View& view, ImVec2 line) {
 void knobs(LessonsState& page) {
   View& view = page.view;
   const LessonStep& step = page.at();
-  if (step.tries.empty() && !page.changed) return;
+  if (step.tries.empty() && !page.stage.changed) return;
   gap(view, 14);
   const ImVec2 line = ImGui::GetCursorScreenPos();
-  sectionTitle(view, "TRY IT", page.changed ? "" : "as in the lesson");
-  if (page.changed) wayBack(view, line);
+  sectionTitle(view, "TRY IT", page.stage.changed ? "" : "as in the lesson");
+  if (page.stage.changed) wayBack(view, line);
   if (!page.asking())
     for (const std::string& path : step.tries) knob(page, path);
-  if (!page.changed) return;
-  const Scene& written = page.asking() ? sceneBefore(*page.lesson, step) : step.scene;
-  const auto moved = changesBetween(written, page.stage->scene());
+  if (!page.stage.changed) return;
+  const Scene& written = page.asking() ? sceneBefore(*page.here.lesson, step) : step.scene;
+  const auto moved = changesBetween(written, page.stage.document->scene());
   gap(view, 6);
   if (!moved.empty())
     hint(view, fmt::format("You changed {}: {} → {}{}", moved.front().label, moved.front().before,
@@ -172,9 +174,9 @@ struct WayOn {
 };
 
 WayOn wayOn(const LessonsState& page) {
-  if (page.asking()) return {page.guess >= 0 ? "Show the answer" : "Skip to the answer", "Answer"};
-  const auto next = static_cast<std::size_t>(page.step + 1);
-  if (next < page.lesson->steps.size()) return {page.lesson->steps[next].title, "Next"};
+  if (page.asking()) return {page.here.guess >= 0 ? "Show the answer" : "Skip to the answer", "Answer"};
+  const auto next = static_cast<std::size_t>(page.here.step + 1);
+  if (next < page.here.lesson->steps.size()) return {page.here.lesson->steps[next].title, "Next"};
   return {"Finish the lesson", "Finish"};
 }
 
@@ -185,7 +187,7 @@ void ways(LessonsState& page, const ImRect& area) {
   Canvas list = *ImGui::GetWindowDrawList();
   list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
   const float pad = view.px(28), y = area.GetCenter().y, half = view.px(17);
-  const bool canBack = page.step > 0 || (page.answered && page.at().question);
+  const bool canBack = page.here.step > 0 || (page.here.answered && page.at().question);
   const auto [label, brief] = wayOn(page);
   // What comes next is worth more room than the word on the way back.
   const float around = view.px(50 + 16), wanted = textWidth(view.fonts->bold, label) + around;
@@ -257,27 +259,29 @@ void reading(LessonsState& page, float width) {
   const ImVec2 start = ImGui::GetCursorScreenPos();
   float y = start.y;
   const LessonStep& step = page.at();
-  if (!page.problem.empty()) {
-    y += paintParagraph(list, view.fonts->text, ImVec2(start.x, y), width, theme.error, page.problem);
-  } else if (!page.study) {
+  if (!page.here.problem.empty()) {
+    y += paintParagraph(list, view.fonts->text, ImVec2(start.x, y), width, theme.error, page.here.problem);
+  } else if (!page.here.study) {
     y += paintParagraph(list, view.fonts->text, ImVec2(start.x, y), width, theme.secondary, "Computing…");
   } else {
     std::vector<LinkArea> bold;
-    y += paintRichText(view, &list, readingFonts(view, theme.text), richOrPlain(page.study->text),
+    y += paintRichText(view, &list, readingFonts(view, theme.text), richOrPlain(page.here.study->text),
                        ImVec2(start.x, y), width, &bold) +
          view.px(18);
     explainTerms(view, list, bold);
     y += changes(page, ImVec2(start.x, y), width);
-    if (step.question && !page.study->options.empty()) {
+    if (step.question && !page.here.study->options.empty()) {
       list.AddLine(ImVec2(start.x, y), ImVec2(start.x + width, y), theme.line);
       y += view.px(20);
       paintSpaced(list, view.fonts->smallBold, ImVec2(start.x, y), theme.secondary, "PREDICT", view.px(1.4f));
-      if (const GuessCount count = guessesOf(page.progress.lessons[page.lesson->id]); count.all > 0)
+      if (const GuessCount count = guessesOf(page.record.progress.lessons[page.here.lesson->id]);
+          count.all > 0)
         paintText(list, view.fonts->small, ImVec2(start.x + width, y), theme.secondary,
                   fmt::format("{} of {} right so far", count.right, count.all), Align::right);
       y += view.px(16);
       // The answer is seen as soon as it is given.
-      if (std::exchange(page.showAnswer, false)) ImGui::SetScrollFromPosY(y - ImGui::GetWindowPos().y, 0.1f);
+      if (std::exchange(page.here.showAnswer, false))
+        ImGui::SetScrollFromPosY(y - ImGui::GetWindowPos().y, 0.1f);
       y += questionPart(page, ImVec2(start.x, y), width);
     }
   }
@@ -303,7 +307,7 @@ void lessonColumn(LessonsState& page, const ImRect& area) {
     top += stepTitle(page, ImVec2(area.Min.x + pad, area.Min.y + top), width) + view.px(small ? 8 : 12);
     ImGui::SetCursorScreenPos(ImVec2(area.Min.x + pad, area.Min.y + top));
     // Another step begins at its top.
-    const std::string id = fmt::format("lesson.text.{}.{}", page.lesson->id, page.step);
+    const std::string id = fmt::format("lesson.text.{}.{}", page.here.lesson->id, page.here.step);
     const float high = area.GetHeight() - top - bottom;
     ImGui::SetNextWindowContentSize(ImVec2(width, 0));
     if (ImGui::BeginChild(id.c_str(), ImVec2(width + pad * 0.6f, high), false,

@@ -58,19 +58,19 @@ class StepChoice : public Dialog {
   std::string name() const override { return "lesson.steps"; }
 
   void draw(Scene&, View& view, bool) override {
-    if (!page_.lesson) {
+    if (!page_.here.lesson) {
       view.dialog.reset();
       return;
     }
     std::vector<StepLine> lines;
-    for (const LessonStep& step : page_.lesson->steps) {
-      const bool here = std::ssize(lines) == page_.step;
-      const bool changed = here ? page_.changed : page_.waiting.contains(step.id);
+    for (const LessonStep& step : page_.here.lesson->steps) {
+      const bool here = std::ssize(lines) == page_.here.step;
+      const bool changed = here ? page_.stage.changed : page_.stage.waiting.contains(step.id);
       lines.push_back({std::to_string(lines.size() + 1), step.title, changed ? "changed by you" : "", here});
     }
-    if (beginDialog(view, "lesson.steps", page_.lesson->title, 520, listHeight(lines.size())))
+    if (beginDialog(view, "lesson.steps", page_.here.lesson->title, 520, listHeight(lines.size())))
       if (const Index chosen = stepList(view, "lesson.goto", lines); chosen >= 0) {
-        page_.goTo = chosen;
+        page_.asked.step = chosen;
         view.dialog.reset();
       }
     endDialog();
@@ -89,10 +89,10 @@ struct WrongGuess {
 /// In the order of the list.
 std::vector<WrongGuess> wrongGuesses(const LessonsState& page) {
   std::vector<WrongGuess> wrong;
-  for (const LessonEntry& entry : page.library->lessons) {
+  for (const LessonEntry& entry : page.list.library->lessons) {
     const Lesson& lesson = *entry.lesson;
-    const auto known = page.progress.lessons.find(lesson.id);
-    if (known == page.progress.lessons.end()) continue;
+    const auto known = page.record.progress.lessons.find(lesson.id);
+    if (known == page.record.progress.lessons.end()) continue;
     for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
       const auto guess = known->second.guesses.find(lesson.steps[i].id);
       if (guess != known->second.guesses.end() && !guess->second.right)
@@ -104,9 +104,9 @@ std::vector<WrongGuess> wrongGuesses(const LessonsState& page) {
 
 /// From the beginning of its step, so that it asks once more.
 void openGuess(LessonsState& page, const WrongGuess& guess) {
-  page.open = guess.lesson->id;
-  page.fromStart = true;
-  page.goTo = guess.step;
+  page.asked.lesson = guess.lesson->id;
+  page.asked.fromStart = true;
+  page.asked.step = guess.step;
 }
 
 class WrongGuesses : public Dialog {

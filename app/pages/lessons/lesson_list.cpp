@@ -18,8 +18,8 @@ namespace headscope::app {
 namespace {
 
 const LessonProgress* progressOf(const LessonsState& page, const Lesson& lesson) {
-  const auto found = page.progress.lessons.find(lesson.id);
-  return found == page.progress.lessons.end() ? nullptr : &found->second;
+  const auto found = page.record.progress.lessons.find(lesson.id);
+  return found == page.record.progress.lessons.end() ? nullptr : &found->second;
 }
 
 bool isDone(const LessonsState& page, const Lesson& lesson) {
@@ -40,11 +40,11 @@ Index lastStep(const LessonsState& page, const Lesson& lesson) {
 void cover(const LessonsState& page, std::size_t at, const ImRect& room) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
-  if (!page.covers[at] || page.covers[at]->size() == 0) {
+  if (!page.list.covers[at] || page.list.covers[at]->size() == 0) {
     compat::rectOutline(list, room.Min, room.Max, view.theme->line, 0, 1);
     return;
   }
-  const attention::Matrix& picture = *page.covers[at];
+  const attention::Matrix& picture = *page.list.covers[at];
   CellStyle style;
   style.gap = std::max(1.0f, view.px(0.8f));
   style.high = std::max(attention::finiteRange(picture).second, 1e-6f);  // masked cells are lower than any
@@ -84,7 +84,7 @@ std::string stateOf(const LessonsState& page, const Lesson& lesson) {
 /// On one line, where all lessons are to be in sight.
 void flatCard(const LessonsState& page, std::size_t at, const ImRect& area) {
   const View& view = page.view;
-  const LessonEntry& entry = page.library->lessons[at];
+  const LessonEntry& entry = page.list.library->lessons[at];
   Canvas list = *ImGui::GetWindowDrawList();
   const float pad = view.px(4), side = area.GetHeight() - 2 * pad, y = area.GetCenter().y;
   const ImVec2 from(area.Min.x + pad, area.Min.y + pad);
@@ -103,15 +103,15 @@ void flatCard(const LessonsState& page, std::size_t at, const ImRect& area) {
 void card(LessonsState& page, std::size_t at, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  const LessonEntry& entry = page.library->lessons[at];
+  const LessonEntry& entry = page.list.library->lessons[at];
   const Lesson& lesson = *entry.lesson;
   Canvas list = *ImGui::GetWindowDrawList();
   ImGui::SetCursorScreenPos(area.Min);
   const std::string name = "lesson.card." + lesson.id;
-  if (compat::invisibleButton(name.c_str(), area.GetSize())) page.open = lesson.id;
+  if (compat::invisibleButton(name.c_str(), area.GetSize())) page.asked.lesson = lesson.id;
   trackItem(name);
-  const bool current =
-      !view.figure && page.progress.last == lesson.id && lastStep(page, lesson) >= 0 && !isDone(page, lesson);
+  const bool current = !view.figure && page.record.progress.last == lesson.id &&
+                       lastStep(page, lesson) >= 0 && !isDone(page, lesson);
   if (ImGui::IsItemHovered() || current)
     list.AddRectFilled(area.Min, area.Max,
                        current ? theme.raised : mixed(theme.background, theme.raised, 0.6f), view.px(6));
@@ -144,7 +144,7 @@ bool matches(const Lesson& lesson, const std::string& search) {
 void problems(const LessonsState& page, ImVec2 at, float width) {
   const View& view = page.view;
   float y = at.y;
-  for (const std::string& problem : page.library->problems)
+  for (const std::string& problem : page.list.library->problems)
     y += paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->small, ImVec2(at.x, y), width,
                         view.theme->warning, problem) +
          view.px(4);
@@ -156,14 +156,15 @@ void problems(const LessonsState& page, ImVec2 at, float width) {
 void grid(LessonsState& page, const ImRect& area) {
   View& view = page.view;
   std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < page.library->lessons.size(); ++i)
-    if (matches(*page.library->lessons[i].lesson, page.search)) found.push_back(i);
+  for (std::size_t i = 0; i < page.list.library->lessons.size(); ++i)
+    if (matches(*page.list.library->lessons[i].lesson, page.list.search)) found.push_back(i);
   Canvas list = *ImGui::GetWindowDrawList();
   if (found.empty()) {
     paintText(list, view.fonts->text, ImVec2(area.Min.x, area.Min.y + view.px(20)), view.theme->secondary,
-              page.library->lessons.empty() ? "No lessons yet."
-                                            : "No lesson contains these words. Clear the search to see all "
-                                              "lessons.");
+              page.list.library->lessons.empty()
+                  ? "No lessons yet."
+                  : "No lesson contains these words. Clear the search to see all "
+                    "lessons.");
     problems(page, ImVec2(area.Min.x, area.Min.y + view.px(44)), area.GetWidth());
     return;
   }
@@ -186,8 +187,9 @@ void grid(LessonsState& page, const ImRect& area) {
 
 /// The lesson to go on with: the last one that is not done, else the first that isn't.
 const LessonEntry* toGoOnWith(const LessonsState& page) {
-  const auto& lessons = page.library->lessons;
-  if (const LessonEntry* last = page.library->find(page.progress.last); last && !isDone(page, *last->lesson))
+  const auto& lessons = page.list.library->lessons;
+  if (const LessonEntry* last = page.list.library->find(page.record.progress.last);
+      last && !isDone(page, *last->lesson))
     return last;
   const auto next = std::find_if(lessons.begin(), lessons.end(),
                                  [&](const LessonEntry& entry) { return !isDone(page, *entry.lesson); });
@@ -201,7 +203,7 @@ float goOn(LessonsState& page, ImVec2 at, float width, float pictureRoom) {
   const LessonEntry* entry = toGoOnWith(page);
   float y = at.y;
   if (!entry) {
-    if (page.library->lessons.empty()) return 0;
+    if (page.list.library->lessons.empty()) return 0;
     paintText(list, view.fonts->hero, ImVec2(at.x, y + view.px(14)), theme.text, "All lessons are done.");
     return view.px(40);
   }
@@ -219,14 +221,14 @@ float goOn(LessonsState& page, ImVec2 at, float width, float pictureRoom) {
   y += view.px(34);
   const float side = std::min(width, pictureRoom);
   if (side > view.px(80)) {
-    cover(page, static_cast<std::size_t>(entry - page.library->lessons.data()),
+    cover(page, static_cast<std::size_t>(entry - page.list.library->lessons.data()),
           ImRect(at.x, y, at.x + side, y + side));
     y += side + view.px(20);
   }
   ImGui::SetCursorScreenPos(ImVec2(at.x, y));
   const std::string label = last >= 0 ? fmt::format("Continue with step {}  ▶", last + 1) : "Start  ▶";
   const float wide = textWidth(view.fonts->bold, label) + view.px(44), high = view.px(36);
-  if (compat::invisibleButton("lesson.go_on", ImVec2(wide, high))) page.open = lesson.id;
+  if (compat::invisibleButton("lesson.go_on", ImVec2(wide, high))) page.asked.lesson = lesson.id;
   trackItem("lesson.go_on");
   list.AddRectFilled(ImVec2(at.x, y), ImVec2(at.x + wide, y + high),
                      ImGui::IsItemHovered() ? mixed(theme.text, theme.line, 0.25f) : theme.text, view.px(6));
@@ -235,8 +237,8 @@ float goOn(LessonsState& page, ImVec2 at, float width, float pictureRoom) {
   if (last > 0) {
     ImGui::SetCursorScreenPos(ImVec2(at.x + wide + view.px(14), y + view.px(4)));
     if (button(view, "lesson.from_start", "Restart", "", true)) {
-      page.open = lesson.id;
-      page.fromStart = true;
+      page.asked.lesson = lesson.id;
+      page.asked.fromStart = true;
     }
   }
   return y + view.px(52) - at.y;
@@ -250,11 +252,11 @@ void record(LessonsState& page, const ImRect& area, float top) {
   const float pad = view.px(28), x = area.Min.x + pad;
   float y = top + view.px(20);
   const float bottom = area.Max.y - view.px(64);
-  const auto& lessons = page.library->lessons;
+  const auto& lessons = page.list.library->lessons;
   const auto done = std::count_if(lessons.begin(), lessons.end(),
                                   [&](const LessonEntry& entry) { return isDone(page, *entry.lesson); });
   GuessCount guesses;
-  for (const auto& [id, progress] : page.progress.lessons) {
+  for (const auto& [id, progress] : page.record.progress.lessons) {
     const GuessCount count = guessesOf(progress);
     guesses = {guesses.right + count.right, guesses.all + count.all};
   }
@@ -274,7 +276,7 @@ void record(LessonsState& page, const ImRect& area, float top) {
       chooseWrongGuess(page);
   }
   ImGui::SetCursorScreenPos(ImVec2(x - view.px(8), area.Max.y - view.px(44)));
-  if (const bool back = page.canRemember(); back || page.progress != Progress{}) {
+  if (const bool back = page.record.canRemember(); back || page.record.progress != Progress{}) {
     const std::string action = back ? "lesson.remember" : "lesson.forget";
     if (button(view, action, back ? "Restore my progress" : "Reset my progress", "", true))
       view.request(action);
@@ -292,7 +294,7 @@ void lessonList(LessonsState& page, const Layout& layout) {
   const bool side = !view.figure && all.GetWidth() > view.px(900);
   const float column = side ? columnWidth(view, all) : 0;
   if (view.figure) view.fitFigure(ImVec2(view.px(1320), view.px(1180)));
-  if (!page.library) {
+  if (!page.list.library) {
     if (beginPanel(view, "lessons", all, 0, 0, 0))
       paintMessage(view, all, "Reading the lessons…", "This takes a moment.", view.theme->text);
     return endPanel();
@@ -315,14 +317,15 @@ void lessonList(LessonsState& page, const Layout& layout) {
     Canvas list = *ImGui::GetWindowDrawList();
     const float x = area.Min.x + pad, y = area.Min.y + view.px(36), right = area.Max.x - pad;
     Index minutes = 0;
-    for (const LessonEntry& entry : page.library->lessons) minutes += entry.lesson->minutes;
+    for (const LessonEntry& entry : page.list.library->lessons) minutes += entry.lesson->minutes;
     const float wide = paintText(list, view.fonts->hero, ImVec2(x, y), view.theme->text,
-                                 fmt::format("{} lessons", page.library->lessons.size()));
+                                 fmt::format("{} lessons", page.list.library->lessons.size()));
     const float box = view.px(200), left = x + wide + view.px(18);
     paintFitted(view, list, view.fonts->text, ImVec2(left, y), right - box - view.px(16) - left,
                 view.theme->secondary, fmt::format("{} minutes in all; take them in any order", minutes));
     ImGui::SetCursorScreenPos(ImVec2(right - box, y - view.px(15)));
-    lineBox(view, "lesson.search_box", page.search, box, std::exchange(page.focusSearch, false), "Search  /");
+    lineBox(view, "lesson.search_box", page.list.search, box, std::exchange(page.list.focusSearch, false),
+            "Search  /");
     ImGui::SetCursorScreenPos(ImVec2(x - view.px(10), area.Min.y + view.px(70)));
     const ImVec2 size(area.GetWidth() - 2 * pad + view.px(20), area.GetHeight() - view.px(78));
     if (ImGui::BeginChild("lessons.grid", size, false, ImGuiWindowFlags_NoBackground)) {

@@ -33,49 +33,49 @@ void LessonsPage::arrange(Document& own) {
   if (std::exchange(takes_, false)) takeToPage(own);
   applyMoves(own.scene());
   place(own.scene().cursor.lesson);
-  page_.shown = services_.layer.snapshot();
+  page_.stage.shown = services_.layer.snapshot();
   watchFile();
   std::vector<float>& guessed = services_.view.guessedRow;
   guessed.clear();
-  if (!page_.study || !page_.answered || page_.guess < 0) return;
-  const OptionStudy& option = page_.study->options[static_cast<std::size_t>(page_.guess)];
+  if (!page_.here.study || !page_.here.answered || page_.here.guess < 0) return;
+  const OptionStudy& option = page_.here.study->options[static_cast<std::size_t>(page_.here.guess)];
   if (option.picture.rows() == 1)
     guessed.assign(option.picture.data(), option.picture.data() + option.picture.size());
 }
 
 void LessonsPage::applyMoves(Scene& own) {
   LessonCursor& at = own.cursor.lesson;
-  if (page_.openFirst && page_.library && !page_.library->lessons.empty()) {
+  if (page_.asked.first && page_.list.library && !page_.list.library->lessons.empty()) {
     // The offer speaks of the heads on screen, which lesson 1 explains.
-    const auto& all = page_.library->lessons;
+    const auto& all = page_.list.library->lessons;
     const auto first = std::find_if(all.begin(), all.end(),
                                     [](const LessonEntry& entry) { return entry.lesson->number == 1; });
-    page_.open = (first == all.end() ? all.front() : *first).lesson->id;
-    page_.openFirst = false;
+    page_.asked.lesson = (first == all.end() ? all.front() : *first).lesson->id;
+    page_.asked.first = false;
   }
-  if (std::string id = std::exchange(page_.open, {}); !id.empty()) {
-    const auto known = page_.progress.lessons.find(id);
+  if (std::string id = std::exchange(page_.asked.lesson, {}); !id.empty()) {
+    const auto known = page_.record.progress.lessons.find(id);
     at = {std::move(id), 0, -1, false};
-    if (const LessonEntry* entry = page_.library ? page_.library->find(at.lesson) : nullptr;
-        entry && known != page_.progress.lessons.end() && !page_.fromStart) {
+    if (const LessonEntry* entry = page_.list.library ? page_.list.library->find(at.lesson) : nullptr;
+        entry && known != page_.record.progress.lessons.end() && !page_.asked.fromStart) {
       const auto& steps = entry->lesson->steps;
       const auto step = std::find_if(steps.begin(), steps.end(),
                                      [&](const LessonStep& each) { return each.id == known->second.last; });
       if (step != steps.end()) goTo(at, step - steps.begin());
     }
-    page_.fromStart = false;
+    page_.asked.fromStart = false;
   }
-  if (const auto step = std::exchange(page_.goTo, std::nullopt)) goTo(at, *step);
-  if (const auto option = std::exchange(page_.chosen, std::nullopt); option && page_.asking()) {
+  if (const auto step = std::exchange(page_.asked.step, std::nullopt)) goTo(at, *step);
+  if (const auto option = std::exchange(page_.asked.option, std::nullopt); option && page_.asking()) {
     at.guess = *option;
     // In a hall hands are counted first, and the answer is shown when all have voted.
     if (!services_.view.present) answer(at);
   }
-  const auto move = std::exchange(page_.move, std::nullopt);
+  const auto move = std::exchange(page_.asked.move, std::nullopt);
   if (!move) return;
   if (*move == Move::list) at = {};
-  if (!page_.lesson) return;
-  const auto last = static_cast<Index>(page_.lesson->steps.size()) - 1;
+  if (!page_.here.lesson) return;
+  const auto last = static_cast<Index>(page_.here.lesson->steps.size()) - 1;
   if (*move == Move::next) moveOn(at);
   if (*move == Move::back) moveBack(at);
   if (*move == Move::first) goTo(at, 0);
@@ -85,11 +85,11 @@ void LessonsPage::applyMoves(Scene& own) {
 
 void LessonsPage::moveOn(LessonCursor& at) {
   if (page_.explains()) {
-    page_.put = true;
+    page_.here.put = true;
     return;
   }
   if (page_.asking()) return answer(at);
-  if (at.step + 1 < static_cast<Index>(page_.lesson->steps.size())) return goTo(at, at.step + 1);
+  if (at.step + 1 < static_cast<Index>(page_.here.lesson->steps.size())) return goTo(at, at.step + 1);
   at = {};  // the lesson is done: back to the list
 }
 
@@ -97,25 +97,25 @@ void LessonsPage::moveOn(LessonCursor& at) {
 void LessonsPage::moveBack(LessonCursor& at) {
   if (page_.at().question && at.answered) {
     at.answered = false;
-    page_.put = true;
+    page_.here.put = true;
     return;
   }
   if (services_.view.present && page_.asking() && !page_.explains()) {
-    page_.put = false;
+    page_.here.put = false;
     at.guess = -1;
     return;
   }
   if (at.step == 0) return;
   goTo(at, at.step - 1);
-  at.answered = page_.lesson->steps[static_cast<std::size_t>(at.step)].question.has_value();
+  at.answered = page_.here.lesson->steps[static_cast<std::size_t>(at.step)].question.has_value();
 }
 
 void LessonsPage::answer(LessonCursor& at) {
-  at.answered = page_.showAnswer = true;
-  const StepStudy* study = page_.study.get();
+  at.answered = page_.here.showAnswer = true;
+  const StepStudy* study = page_.here.study.get();
   if (!study || at.guess < 0 || at.guess >= std::ssize(study->options)) return;
   const bool right = study->options[static_cast<std::size_t>(at.guess)].holds;
-  page_.progress.lessons[at.lesson].guesses[page_.at().id] = {static_cast<int>(at.guess), right};
+  page_.record.progress.lessons[at.lesson].guesses[page_.at().id] = {static_cast<int>(at.guess), right};
   saveProgress();
 }
 
@@ -127,40 +127,40 @@ void LessonsPage::goTo(LessonCursor& at, Index step) {
 
 /// Brings the stage in line with where the person is in the lesson.
 void LessonsPage::place(LessonCursor& at) {
-  const LessonEntry* entry = page_.library ? page_.library->find(at.lesson) : nullptr;
+  const LessonEntry* entry = page_.list.library ? page_.list.library->find(at.lesson) : nullptr;
   if (entry) at.lesson = entry->lesson->id;  // a link may have named its number
   if (entry && entry->lesson != placed_.lesson)
     watched_ = entry->own ? Watched{entry->path, entry->writtenAt} : Watched{};
   // What was open stays while its file is broken.
   const bool open = placed_.lesson && placed_.lesson->id == at.lesson;
-  page_.lesson = entry ? entry->lesson : open ? placed_.lesson : nullptr;
-  if (!page_.lesson) {
+  page_.here.lesson = entry ? entry->lesson : open ? placed_.lesson : nullptr;
+  if (!page_.here.lesson) {
     clearStage();
-    page_.stage = nullptr;
-    page_.problem.clear();
+    page_.stage.document = nullptr;
+    page_.here.problem.clear();
     return;
   }
-  at.step = std::clamp<Index>(at.step, 0, static_cast<Index>(page_.lesson->steps.size()) - 1);
-  page_.step = at.step;
+  at.step = std::clamp<Index>(at.step, 0, static_cast<Index>(page_.here.lesson->steps.size()) - 1);
+  page_.here.step = at.step;
   const LessonStep& step = page_.at();
   const auto options = step.question ? static_cast<Index>(step.question->options.size()) : 0;
   if (at.guess >= options) at.guess = -1;
-  page_.guess = at.guess;
-  page_.answered = at.answered && step.question;
+  page_.here.guess = at.guess;
+  page_.here.answered = at.answered && step.question;
   const bool after = !page_.asking();
-  if (const Placed now{page_.lesson, at.step, after}; now != placed_) {
+  if (const Placed now{page_.here.lesson, at.step, after}; now != placed_) {
     if (now.lesson != placed_.lesson || now.step != placed_.step) {
-      page_.study = nullptr;
-      page_.put = false;
-      page_.problem.clear();
+      page_.here.study = nullptr;
+      page_.here.put = false;
+      page_.here.problem.clear();
       studied_ = {};
     }
     setStage(now);
     remember(at);
     takeStudy();
   }
-  page_.stage = stage_.document().get();
-  page_.changed = stage_.changed();
+  page_.stage.document = stage_.document().get();
+  page_.stage.changed = stage_.changed();
 }
 
 /// The step as it was left where it was changed, else as the lesson has it.
@@ -173,9 +173,9 @@ void LessonsPage::setStage(const Placed& now) {
   const auto left = waiting_.extract({now.lesson->id, step.id, now.after});
   stage_.put(std::move(written), left.empty() ? nullptr : left.mapped().document);
   placed_ = now;
-  page_.waiting.clear();
+  page_.stage.waiting.clear();
   for (const auto& [where, staged] : waiting_)
-    if (std::get<0>(where) == now.lesson->id) page_.waiting.insert(std::get<1>(where));
+    if (std::get<0>(where) == now.lesson->id) page_.stage.waiting.insert(std::get<1>(where));
   renewStage();
 }
 
@@ -197,7 +197,7 @@ void LessonsPage::restoreStep() {
 
 /// Another scene is on the stage.
 void LessonsPage::renewStage() {
-  page_.stands = false;
+  page_.stage.stands = false;
   stillFrames_ = 0;
   services_.view.controls = {};
   services_.view.redraw();
@@ -211,12 +211,13 @@ std::vector<Staged> LessonsPage::stages() const {
 }
 
 void LessonsPage::remember(const LessonCursor& at) {
-  LessonProgress& progress = page_.progress.lessons[at.lesson];
+  LessonProgress& progress = page_.record.progress.lessons[at.lesson];
   const std::string& id = page_.at().id;
-  const bool known = progress.seen.contains(id) && progress.last == id && page_.progress.last == at.lesson;
+  const bool known =
+      progress.seen.contains(id) && progress.last == id && page_.record.progress.last == at.lesson;
   progress.seen.insert(id);
   progress.last = id;
-  page_.progress.last = at.lesson;
+  page_.record.progress.last = at.lesson;
   if (!known) saveProgress();
   // Who has opened a lesson needs none to be offered.
   if (!std::exchange(services_.view.preferences.lessonOffered, true)) services_.keepPreferences();
@@ -226,8 +227,9 @@ void LessonsPage::saveProgress() {
   if (!services_.view.showTimings) return;
   const std::filesystem::path folder = stateFolder();
   if (folder.empty()) return;
-  services_.files.keep(folder / "lessons.json",
-                       [folder, progress = page_.progress] { return writeProgress(folder, progress); });
+  services_.files.keep(folder / "lessons.json", [folder, progress = page_.record.progress] {
+    return writeProgress(folder, progress);
+  });
 }
 
 /// Another scene than one's own, which stays in its file.
@@ -247,7 +249,7 @@ std::vector<Action> LessonsPage::actions() {
 }
 
 std::vector<Action> LessonsPage::movingActions() {
-  const auto moves = [this](Move move) { return [this, move](Scene&) { page_.move = move; }; };
+  const auto moves = [this](Move move) { return [this, move](Scene&) { page_.asked.move = move; }; };
   return {
       {.id = "lesson.next",
        .name = "Next answer or step",
@@ -284,12 +286,12 @@ std::vector<Action> LessonsPage::movingActions() {
        .run =
            [this](Scene&) {
              View& view = services_.view;
-             if (page_.lesson && page_.changed)
-               page_.move = Move::restore;
+             if (page_.here.lesson && page_.stage.changed)
+               page_.asked.move = Move::restore;
              else if (view.present)
                view.present = false;
              else
-               page_.move = Move::list;
+               page_.asked.move = Move::list;
            }},
       {.id = "lesson.list",
        .name = "Show all lessons",
@@ -307,7 +309,7 @@ std::vector<Action> LessonsPage::movingActions() {
        .section = "Lessons",
        .shortcut = {Key::slash, {}},
        .page = "lessons",
-       .run = [this](Scene&) { page_.focusSearch = !page_.lesson; }},
+       .run = [this](Scene&) { page_.list.focusSearch = !page_.here.lesson; }},
       {.id = "lesson.steps",
        .name = "Go to a step",
        .section = "Lessons",
@@ -315,7 +317,7 @@ std::vector<Action> LessonsPage::movingActions() {
        .page = "lessons",
        .run =
            [this](Scene&) {
-             if (page_.lesson) services_.view.dialog = stepChoice(page_);
+             if (page_.here.lesson) services_.view.dialog = stepChoice(page_);
            }},
   };
 }
@@ -328,7 +330,8 @@ std::vector<Action> LessonsPage::progressActions() {
        .words = "reset",
        .run =
            [this](Scene&) {
-             if (page_.progress != Progress{}) page_.forgotten = std::exchange(page_.progress, {});
+             if (page_.record.progress != Progress{})
+               page_.record.forgotten = std::exchange(page_.record.progress, {});
              saveProgress();
              services_.view.say("Progress and answers are reset.");
            }},
@@ -337,8 +340,8 @@ std::vector<Action> LessonsPage::progressActions() {
        .section = "Lessons",
        .run =
            [this](Scene&) {
-             const bool can = page_.canRemember();
-             if (can) page_.progress = std::exchange(page_.forgotten, {});
+             const bool can = page_.record.canRemember();
+             if (can) page_.record.progress = std::exchange(page_.record.forgotten, {});
              saveProgress();
              services_.view.say(
                  can ? "Progress and answers are restored."
@@ -350,7 +353,7 @@ std::vector<Action> LessonsPage::progressActions() {
        .run =
            [this](Scene&) {
              services_.view.preferences.lessonOffered = true;
-             page_.openFirst = page_.fromStart = true;
+             page_.asked.first = page_.asked.fromStart = true;
              services_.view.request("page.lessons");
            }},
       {.id = "lesson.decline",
@@ -374,7 +377,7 @@ std::vector<Action> LessonsPage::answerActions() {
                        .run = [this, i, otherwise = std::string(kElse[i])](Scene&) {
                          const bool asked = page_.asking() && i < page_.at().question->options.size();
                          if (asked)
-                           page_.chosen = static_cast<Index>(i);
+                           page_.asked.option = static_cast<Index>(i);
                          else if (!otherwise.empty())
                            services_.view.request(otherwise);
                        }});

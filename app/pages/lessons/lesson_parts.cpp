@@ -18,7 +18,7 @@ float comparisonWidth(const View& view, const ImRect& area) {
 }
 
 ImRect captionArea(const LessonsState& page, const ImRect& area) {
-  const Cursor* cursor = page.stage ? &page.stage->scene().cursor : nullptr;
+  const Cursor* cursor = page.stage.document ? &page.stage.document->scene().cursor : nullptr;
   const bool square =
       cursor && (cursor->page == "heads" || cursor->page == "map" || cursor->page == "model" ||
                  (cursor->page == "lab" && cursor->lab.tab != "ablation"));
@@ -65,16 +65,18 @@ GuessCount guessesOf(const LessonProgress& progress) {
 }
 
 bool compares(const LessonsState& page) {
-  return page.lesson && page.stage && !page.view.present && !page.at().compare.empty() && page.study &&
-         page.study->before && !page.study->before->sequences.empty() &&
-         page.stage->scene().cursor.page == "heads" && page.stage->scene().cursor.focus >= 0;
+  return page.here.lesson && page.stage.document && !page.view.present && !page.at().compare.empty() &&
+         page.here.study && page.here.study->before && !page.here.study->before->sequences.empty() &&
+         page.stage.document->scene().cursor.page == "heads" &&
+         page.stage.document->scene().cursor.focus >= 0;
 }
 
 namespace {
 
 /// The head's map, as it was drawn last; nothing where another one is large.
 std::optional<ImRect> headRect(const LessonsState& page) {
-  const Index focus = page.stage->scene().cursor.focus, head = std::max<Index>(page.at().look.head, 0);
+  const Index focus = page.stage.document->scene().cursor.focus,
+              head = std::max<Index>(page.at().look.head, 0);
   if (focus < 0) return tracked(fmt::format("head.{}", head));
   return focus == head || page.at().look.head < 0 ? tracked("focus") : std::nullopt;
 }
@@ -82,9 +84,10 @@ std::optional<ImRect> headRect(const LessonsState& page) {
 /// Whether the stage has the step's own word at that place.
 bool isOfStep(const LessonsState& page, std::vector<attention::Token> SequenceSnapshot::*tokens, Index at) {
   if (at < 0) return true;
-  const Scene& scene = page.stage->scene();
-  const SequenceSnapshot* shown = shownSequence(scene, page.shown.get());
-  const SequenceSnapshot* own = page.study ? shownSequence(scene, page.study->snapshot.get()) : nullptr;
+  const Scene& scene = page.stage.document->scene();
+  const SequenceSnapshot* shown = shownSequence(scene, page.stage.shown.get());
+  const SequenceSnapshot* own =
+      page.here.study ? shownSequence(scene, page.here.study->snapshot.get()) : nullptr;
   const auto word = [&](const SequenceSnapshot* line) {
     return line && at < std::ssize(line->*tokens) ? (line->*tokens)[static_cast<std::size_t>(at)].text : "";
   };
@@ -94,15 +97,16 @@ bool isOfStep(const LessonsState& page, std::vector<attention::Token> SequenceSn
 }  // namespace
 
 std::optional<ImRect> lookRect(const LessonsState& page) {
-  if (!page.stage) return std::nullopt;
+  if (!page.stage.document) return std::nullopt;
   const LessonLook& look = page.at().look;
   if (!look.control.empty()) return tracked(look.control);
-  if (page.stage->scene().cursor.page != "heads") return std::nullopt;
+  if (page.stage.document->scene().cursor.page != "heads") return std::nullopt;
   const auto seen = headRect(page);
-  const SequenceSnapshot* sequence = shownSequence(page.stage->scene(), page.shown.get());
+  const SequenceSnapshot* sequence = shownSequence(page.stage.document->scene(), page.stage.shown.get());
   if (!seen || !sequence) return seen;
   // A head that is zoomed is larger than what is seen of it.
-  const ImRect whole = page.stage->scene().cursor.focus >= 0 ? tracked("focus.cells").value_or(*seen) : *seen;
+  const ImRect whole =
+      page.stage.document->scene().cursor.focus >= 0 ? tracked("focus.cells").value_or(*seen) : *seen;
   ImRect rect = whole;
   const Index rows = std::ssize(sequence->queries), cols = std::ssize(sequence->keys);
   const float high = whole.GetHeight() / static_cast<float>(rows),
@@ -145,14 +149,14 @@ MarkPlace markPlace(const LessonsState& page, const ImRect& rect, const ImRect& 
   }
   if (look.at == LookAt::column) {
     // Causal masks leave the top of a column free; else it stands beside the title.
-    const Snapshot* snapshot = page.shown.get();
+    const Snapshot* snapshot = page.stage.shown.get();
     const bool free = snapshot && !snapshot->sequences.empty() && look.key > 0 && look.head >= 0 &&
                       !attention::visible(snapshot->sequences.front().mask, look.head, 0, look.key);
     if (free) return {ImVec2(x, rect.Min.y + view.px(13)), {}, false};
     return {ImVec2(rect.Min.x - view.px(16), rect.Min.y - view.px(31)), ImVec2(x, rect.Min.y)};
   }
   // Between the heads of the grid is no room: there it stands in the corner, or at the end of the row.
-  if (look.control.empty() && page.stage->scene().cursor.focus < 0) {
+  if (look.control.empty() && page.stage.document->scene().cursor.focus < 0) {
     const float inset = view.px(14);
     return {ImVec2(rect.Max.x - inset, look.at == LookAt::head ? rect.Min.y + inset : y), {}, false};
   }

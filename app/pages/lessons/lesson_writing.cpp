@@ -44,8 +44,8 @@ void LessonsPage::openLesson(const std::filesystem::path& path, const Outcome& o
         if (!lesson) return outcome.fail(lesson.error().message);
         asked_.opened.push_back(std::filesystem::absolute(path));
         writing_ = asked_.opened.back();
-        page_.open = (*lesson)->id;
-        page_.fromStart = true;
+        page_.asked.lesson = (*lesson)->id;
+        page_.asked.fromStart = true;
         services_.view.request("page.lessons");
         outcome.done("Opened the lesson " + attention::shownPath(path.filename()));
       });
@@ -113,10 +113,10 @@ std::vector<Action> LessonsPage::writingActions() {
            .words = "slides presentation views",
            .run =
                [this](Scene&) {
-                 if (!page_.lesson) return services_.view.say("Open a lesson first.");
+                 if (!page_.here.lesson) return services_.view.say("Open a lesson first.");
                  Document& own = *services_.own();
                  Scene scene = own.scene();
-                 scene.talk = talkOf(*page_.lesson);
+                 scene.talk = talkOf(*page_.here.lesson);
                  scene.cursor.view = 0;
                  scene.cursor.page = "talk";
                  own.open(std::move(scene), std::filesystem::path());

@@ -54,25 +54,26 @@ bool LessonsPage::takeLibrary() {
   const auto answer = library_.current();
   if (!answer || !answer->value.ok()) return false;
   const auto& found = *answer->value;
-  if (page_.library.get() == &found->first) return false;
-  const bool first = !page_.library;
+  if (page_.list.library.get() == &found->first) return false;
+  const bool first = !page_.list.library;
   // An error goes with its cause.
   std::string& error = services_.view.messages.error;
-  if (!first && !page_.library->problems.empty() && error == page_.library->problems.back()) error.clear();
-  page_.library = std::shared_ptr<const LessonLibrary>(found, &found->first);
-  page_.covers.assign(page_.library->lessons.size(), std::nullopt);
-  if (first) page_.progress = found->second;
-  if (!first && !page_.library->problems.empty())
-    services_.view.messages.fail(page_.library->problems.back());
+  if (!first && !page_.list.library->problems.empty() && error == page_.list.library->problems.back())
+    error.clear();
+  page_.list.library = std::shared_ptr<const LessonLibrary>(found, &found->first);
+  page_.list.covers.assign(page_.list.library->lessons.size(), std::nullopt);
+  if (first) page_.record.progress = found->second;
+  if (!first && !page_.list.library->problems.empty())
+    services_.view.messages.fail(page_.list.library->problems.back());
   return true;
 }
 
 bool LessonsPage::takeCovers() {
   const auto answer = cover_.current();
-  if (!answer || !page_.library) return false;
-  for (std::size_t i = 0; i < page_.covers.size(); ++i) {
-    if (page_.covers[i] || page_.library->lessons[i].lesson != answer->request.lesson) continue;
-    page_.covers[i] = answer->value.ok() ? *answer->value : attention::Matrix();
+  if (!answer || !page_.list.library) return false;
+  for (std::size_t i = 0; i < page_.list.covers.size(); ++i) {
+    if (page_.list.covers[i] || page_.list.library->lessons[i].lesson != answer->request.lesson) continue;
+    page_.list.covers[i] = answer->value.ok() ? *answer->value : attention::Matrix();
     return true;
   }
   return false;
@@ -86,8 +87,8 @@ bool LessonsPage::takeStudy() {
     const auto answer = each->current();
     if (!answer || answer->request != wanted) continue;
     studied_ = wanted;
-    page_.study = answer->value.ok() ? *answer->value : nullptr;
-    page_.problem = answer->value.ok() ? "" : answer->value.error().message;
+    page_.here.study = answer->value.ok() ? *answer->value : nullptr;
+    page_.here.problem = answer->value.ok() ? "" : answer->value.error().message;
     return true;
   }
   return false;
@@ -99,24 +100,25 @@ void LessonsPage::ask(const Scene&) {
   asked_.own = remembers ? ownFolder() : "";
   asked_.progress = remembers ? stateFolder() : "";
   library_.ask(asked_, Lane::front);
-  if (!page_.library) return;
+  if (!page_.list.library) return;
   if (!placed_.lesson) {
-    const auto missing = std::find(page_.covers.begin(), page_.covers.end(), std::nullopt);
-    if (missing != page_.covers.end())
-      cover_.ask({page_.library->lessons[static_cast<std::size_t>(missing - page_.covers.begin())].lesson},
-                 Lane::back);
+    const auto missing = std::find(page_.list.covers.begin(), page_.list.covers.end(), std::nullopt);
+    if (missing != page_.list.covers.end())
+      cover_.ask(
+          {page_.list.library->lessons[static_cast<std::size_t>(missing - page_.list.covers.begin())].lesson},
+          Lane::back);
     return;
   }
   const StepQuestion now{placed_.lesson, placed_.step}, next{placed_.lesson, placed_.step + 1};
   if (studied_ != now) return study_.ask(now, Lane::front);
   // The next step is computed ahead as soon as the stage has all that it asks for: an answer leads to the
   // next question, so that it stands when nothing was under way in two frames.
-  if (!page_.stands) {
+  if (!page_.stage.stands) {
     stillFrames_ = services_.workers.busy() ? 0 : stillFrames_ + 1;
-    page_.stands = stillFrames_ >= 2;
+    page_.stage.stands = stillFrames_ >= 2;
     services_.view.redraw(stillFrames_ == 1 ? 1 : 0);
   }
-  if (page_.stands && next.step < static_cast<Index>(placed_.lesson->steps.size()))
+  if (page_.stage.stands && next.step < static_cast<Index>(placed_.lesson->steps.size()))
     ahead_.ask(next, Lane::back);
 }
 
@@ -130,8 +132,8 @@ void LessonsPage::leave() {
 void LessonsPage::reset() {
   stage_ = {};
   placed_ = {};
-  page_.lesson = nullptr;
-  page_.stage = nullptr;
+  page_.here.lesson = nullptr;
+  page_.stage.document = nullptr;
 }
 
 /// The stage is what the column leaves, with the page's own side panel where the step looks at it.
@@ -148,14 +150,14 @@ Layout LessonsPage::stageLayout(const Layout& window, bool hasSide, bool hasStri
     area.Min.x += columnWidth(view, whole);
   }
   if (compares(page_)) area.Max.x -= comparisonWidth(view, whole);
-  const bool side = hasSide && page_.lesson && page_.at().look.at == LookAt::side;
+  const bool side = hasSide && page_.here.lesson && page_.at().look.at == LookAt::side;
   const float sideWidth = side ? std::min(view.px(384), area.GetWidth() * 0.45f) : 0;
   const float strip = hasStrip ? view.px(window.presents                   ? 64
                                          : area.GetHeight() < view.px(760) ? 44
                                                                            : 180)
                                : 0;
   stage.narrow = true;
-  if (page_.lesson) stage.named = page_.at().look.control;
+  if (page_.here.lesson) stage.named = page_.at().look.control;
   stage.showLeft = false;
   stage.left = ImRect(area.Min.x, area.Min.y, area.Min.x, area.Max.y);
   stage.showRight = side;
@@ -168,7 +170,7 @@ Layout LessonsPage::stageLayout(const Layout& window, bool hasSide, bool hasStri
 }
 
 void LessonsPage::draw(Scene&, const Layout& layout) {
-  if (!page_.lesson) return lessonList(page_, layout);
+  if (!page_.here.lesson) return lessonList(page_, layout);
   const View& view = services_.view;
   ImRect area(0, layout.center.Min.y, layout.center.Max.x, layout.center.Max.y);
   if (compares(page_))
@@ -182,25 +184,26 @@ void LessonsPage::draw(Scene&, const Layout& layout) {
 
 std::vector<CaptionPart> LessonsPage::caption(const Scene&) const {
   const Theme& theme = *services_.view.theme;
-  if (!page_.lesson) return {{"Choose a lesson", theme.text}};
-  return {{page_.lesson->title, theme.text},
-          {fmt::format("   step {} of {}", page_.step + 1, page_.lesson->steps.size()), theme.secondary}};
+  if (!page_.here.lesson) return {{"Choose a lesson", theme.text}};
+  return {{page_.here.lesson->title, theme.text},
+          {fmt::format("   step {} of {}", page_.here.step + 1, page_.here.lesson->steps.size()),
+           theme.secondary}};
 }
 
 std::string LessonsPage::notes(const Scene&) const {
-  return page_.lesson ? page_.at().notes : "";
+  return page_.here.lesson ? page_.at().notes : "";
 }
 
 std::shared_ptr<const Scene> LessonsPage::comesNext(const Scene&) const {
-  const auto next = static_cast<std::size_t>(page_.step) + 1;
-  if (!page_.lesson || next >= page_.lesson->steps.size()) return nullptr;
-  return {page_.lesson, &page_.lesson->steps[next].scene};
+  const auto next = static_cast<std::size_t>(page_.here.step) + 1;
+  if (!page_.here.lesson || next >= page_.here.lesson->steps.size()) return nullptr;
+  return {page_.here.lesson, &page_.here.lesson->steps[next].scene};
 }
 
 PageStatus LessonsPage::status(const Scene&) const {
   PageStatus status;
-  if (!page_.library) return status;
-  const auto& lessons = page_.library->lessons;
+  if (!page_.list.library) return status;
+  const auto& lessons = page_.list.library->lessons;
   const auto own = std::count_if(lessons.begin(), lessons.end(), [](const auto& entry) { return entry.own; });
   status.figures = {{"lessons", std::to_string(std::ssize(lessons) - own)}, {"yours", std::to_string(own)}};
   status.shape = "every picture here is computed";
@@ -210,9 +213,9 @@ PageStatus LessonsPage::status(const Scene&) const {
 }
 
 std::optional<std::string> LessonsPage::error(const Scene& scene) const {
-  if (page_.library && !scene.cursor.lesson.lesson.empty() && !page_.lesson)
+  if (page_.list.library && !scene.cursor.lesson.lesson.empty() && !page_.here.lesson)
     return fmt::format("no lesson has the id \"{}\"", scene.cursor.lesson.lesson);
-  return page_.problem.empty() ? std::nullopt : std::optional(page_.problem);
+  return page_.here.problem.empty() ? std::nullopt : std::optional(page_.here.problem);
 }
 
 double LessonsPage::nextFrameIn() const {

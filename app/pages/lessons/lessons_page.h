@@ -87,7 +87,7 @@ class LessonsPage : public Page {
   /// and by Placed::after.
   std::map<std::tuple<std::string, std::string, bool>, Staged> waiting_;
   LibraryQuestion asked_;
-  StepQuestion studied_;           ///< what page_.study is of
+  StepQuestion studied_;           ///< what page_.here.study is of
   int stillFrames_ = 0;            ///< in which nothing was under way for the step
   bool takes_ = false;             ///< the scene on the stage was asked for as the window's own
   std::filesystem::path writing_;  ///< the lesson that steps are added to

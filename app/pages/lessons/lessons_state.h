@@ -22,45 +22,68 @@ namespace headscope::app {
 /// How one moves through a lesson. A question stands between its step and the next.
 enum class Move { next, back, first, last, restore, list };
 
+/// All lessons, and what is searched for among them.
+struct LessonList {
+  std::shared_ptr<const LessonLibrary> library;          ///< null until it was read
+  std::vector<std::optional<attention::Matrix>> covers;  ///< a picture for each lesson of the library
+  std::string search;                                    ///< words that titles have to hold
+  bool focusSearch = false;                              ///< the search box gets the keyboard
+};
+
+/// What the person has done of the lessons.
+struct LessonRecord {
+  Progress progress;
+  Progress forgotten;  ///< what "Forget my progress" took, until the program ends
+  bool canRemember() const { return progress == Progress{} && forgotten != Progress{}; }
+};
+
+/// Where the person is in a lesson, and what was computed of its step.
+struct LessonPlace {
+  std::shared_ptr<const Lesson> lesson;    ///< that is open; null: the list is shown
+  Index step = 0;                          ///< of it
+  Index guess = -1;                        ///< the option that was chosen
+  bool answered = false;                   ///< the question's answer is shown
+  bool put = false;                        ///< presented: the explanation was read, its question is put
+  bool showAnswer = false;                 ///< the question scrolls into sight
+  std::shared_ptr<const StepStudy> study;  ///< of the step; null until it is there
+  std::string problem;                     ///< why there is none
+};
+
+/// What the step shows.
+struct LessonStage {
+  Document* document = nullptr;           ///< null without a lesson
+  std::shared_ptr<const Snapshot> shown;  ///< what its heads are of; null before the first
+  bool stands = false;                    ///< it has all that it asked for since it was set
+  bool changed = false;                   ///< the person moved something on it
+  std::set<std::string> waiting;          ///< ids of the lesson's other steps that were left changed
+};
+
+/// What was asked for in this frame.
+struct LessonRequests {
+  std::optional<Move> move;
+  std::optional<Index> step;    ///< to go to
+  std::optional<Index> option;  ///< that was chosen
+  std::string lesson;           ///< the id of one to open
+  bool first = false;           ///< the first lesson
+  bool fromStart = false;       ///< which is not gone on with, but begun
+};
+
 /// What the page of lessons shows beside the scene: free for its panels to change.
 struct LessonsState {
   explicit LessonsState(View& window) : view(window) {}
 
   View& view;
-  std::shared_ptr<const LessonLibrary> library;          ///< null until it was read
-  std::vector<std::optional<attention::Matrix>> covers;  ///< a picture for each lesson of the library
-  Progress progress;
-  Progress forgotten;  ///< what "Forget my progress" took, until the program ends
-  std::string search;  ///< in the list: words that titles have to hold
+  LessonList list;
+  LessonRecord record;
+  LessonPlace here;
+  LessonStage stage;
+  LessonRequests asked;
 
-  std::shared_ptr<const Lesson> lesson;    ///< that is open; null: the list is shown
-  Index step = 0;                          ///< of it
-  Index guess = -1;                        ///< the option that was chosen
-  bool answered = false;                   ///< the question's answer is shown
-  Document* stage = nullptr;               ///< what the step shows; null without a lesson
-  std::shared_ptr<const StepStudy> study;  ///< of the step; null until it is there
-  std::shared_ptr<const Snapshot> shown;   ///< what the stage's heads are of; null before the first
-  std::string problem;                     ///< why there is none
-  bool stands = false;                     ///< the stage has all that it asked for since it was set
-  bool changed = false;                    ///< the person moved something on the stage
-  std::set<std::string> waiting;           ///< ids of the lesson's other steps that were left changed
-  bool put = false;                        ///< presented: the explanation was read, its question is put
-
-  std::optional<Move> move;     ///< asked for in this frame
-  std::optional<Index> goTo;    ///< a step that was asked for
-  std::optional<Index> chosen;  ///< an option that was chosen
-  std::string open;             ///< the id of a lesson that was asked for
-  bool showAnswer = false;      ///< the question scrolls into sight
-  bool openFirst = false;       ///< the first lesson was asked for
-  bool fromStart = false;       ///< which is not gone on with, but begun
-  bool focusSearch = false;     ///< the search box gets the keyboard
-
-  const LessonStep& at() const { return lesson->steps[static_cast<std::size_t>(step)]; }
-  bool canRemember() const { return progress == Progress{} && forgotten != Progress{}; }
+  const LessonStep& at() const { return here.lesson->steps[static_cast<std::size_t>(here.step)]; }
   /// Whether the step's question waits for its answer: until then the stage shows what was before.
-  bool asking() const { return lesson && at().question && !answered; }
+  bool asking() const { return here.lesson && at().question && !here.answered; }
   /// Presented, a step's explanation comes first, and its question is a beat of its own after it.
-  bool explains() const { return view.present && asking() && !put && guess < 0; }
+  bool explains() const { return view.present && asking() && !here.put && here.guess < 0; }
 };
 
 /// The scene that a step's patch was laid over.

@@ -27,9 +27,9 @@ CellStyle rowStyle(const LessonsState& page, const attention::Matrix& picture) {
 float optionLine(LessonsState& page, std::size_t at, ImVec2 from, float width) {
   View& view = page.view;
   const Theme& theme = *view.theme;
-  const OptionStudy& option = page.study->options[at];
-  const bool guessed = page.guess == static_cast<Index>(at), right = page.answered && option.holds;
-  const bool over = page.answered && !right && !guessed;
+  const OptionStudy& option = page.here.study->options[at];
+  const bool guessed = page.here.guess == static_cast<Index>(at), right = page.here.answered && option.holds;
+  const bool over = page.here.answered && !right && !guessed;
   const float pad = view.px(12), letter = view.px(26);
   const bool pictured = option.picture.size() > 0;
   const bool square = option.picture.rows() > 1;
@@ -51,12 +51,12 @@ float optionLine(LessonsState& page, std::size_t at, ImVec2 from, float width) {
   const std::string name = "lesson.option." + optionLetter(at);
   const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width, high));
   trackItem(name);
-  const bool hovered = ImGui::IsItemHovered() && !page.answered;
-  if (clicked && !page.answered) page.chosen = static_cast<Index>(at);
+  const bool hovered = ImGui::IsItemHovered() && !page.here.answered;
+  if (clicked && !page.here.answered) page.asked.option = static_cast<Index>(at);
   Canvas list = *ImGui::GetWindowDrawList();
   if (right || hovered)
     list.AddRectFilled(from, to, right ? theme.raised : mixed(theme.panel, theme.raised, 0.6f), view.px(6));
-  if (guessed || (!page.answered && !hovered))
+  if (guessed || (!page.here.answered && !hovered))
     compat::rectOutline(list, from, to, guessed ? theme.text : theme.line, view.px(6), 1);
   const float y = from.y + high / 2;
   paintText(list, view.fonts->mono, ImVec2(from.x + pad, y), color, optionLetter(at));
@@ -79,7 +79,7 @@ float optionLine(LessonsState& page, std::size_t at, ImVec2 from, float width) {
 float questionReason(const LessonsState& page, ImVec2 at, float width) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
-  const auto& options = page.study->options;
+  const auto& options = page.here.study->options;
   const RichFonts fonts{view.fonts->text, view.fonts->bold, view.fonts->mono, view.fonts->small,
                         view.theme->text};
   float y = at.y;
@@ -89,10 +89,10 @@ float questionReason(const LessonsState& page, ImVec2 at, float width) {
          view.px(8);
   };
   for (std::size_t i = 0; i < options.size(); ++i)
-    if (options[i].holds) say(i, page.guess == static_cast<Index>(i) ? "**Right.** " : "");
-  if (page.guess >= 0 && !options[static_cast<std::size_t>(page.guess)].holds)
-    say(static_cast<std::size_t>(page.guess),
-        "**Not " + optionLetter(static_cast<std::size_t>(page.guess)) + ":** ");
+    if (options[i].holds) say(i, page.here.guess == static_cast<Index>(i) ? "**Right.** " : "");
+  if (page.here.guess >= 0 && !options[static_cast<std::size_t>(page.here.guess)].holds)
+    say(static_cast<std::size_t>(page.here.guess),
+        "**Not " + optionLetter(static_cast<std::size_t>(page.here.guess)) + ":** ");
   return y - at.y;
 }
 
@@ -102,11 +102,12 @@ float questionPart(LessonsState& page, ImVec2 at, float width) {
   float y = at.y;
   const RichFonts fonts{view.fonts->bold, view.fonts->bold, view.fonts->mono, view.fonts->small,
                         view.theme->text};
-  y += paintRichText(view, &list, fonts, richOrPlain(page.study->ask), ImVec2(at.x, y), width) + view.px(10);
-  for (std::size_t i = 0; i < page.study->options.size(); ++i)
+  y += paintRichText(view, &list, fonts, richOrPlain(page.here.study->ask), ImVec2(at.x, y), width) +
+       view.px(10);
+  for (std::size_t i = 0; i < page.here.study->options.size(); ++i)
     y += optionLine(page, i, ImVec2(at.x, y), width) + view.px(6);
   y += view.px(8);
-  if (page.answered) y += questionReason(page, ImVec2(at.x, y), width);
+  if (page.here.answered) y += questionReason(page, ImVec2(at.x, y), width);
   return y - at.y;
 }
 
