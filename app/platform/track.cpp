@@ -34,6 +34,17 @@ void trackItem(const std::string& name) {
   track(name, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
 }
 
+bool hitArea(const std::string& name, ImVec2 size) {
+  const bool clicked = compat::invisibleButton(name.c_str(), size);
+  trackItem(name);
+  return clicked;
+}
+
+bool hitArea(const std::string& name, ImVec2 from, ImVec2 size) {
+  ImGui::SetCursorScreenPos(from);
+  return hitArea(name, size);
+}
+
 void trackTokens(const std::string& name, const TokenPlaces& places) {
   TokenPlaces& known = uiState().tokens[name];
   if (places.rows) known.rows = places.rows;

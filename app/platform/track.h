@@ -15,6 +15,13 @@ namespace headscope::app {
 void track(const std::string& name, ImVec2 from, ImVec2 to);
 /// Records ImGui's last item.
 void trackItem(const std::string& name);
+/// An invisible button over an area, or at the cursor, recorded under its name: whether it was clicked. It is
+/// ImGui's last item.
+bool hitArea(const std::string& name, ImVec2 size);
+bool hitArea(const std::string& name, ImVec2 from, ImVec2 size);
+inline bool hitArea(const std::string& name, const ImRect& area) {
+  return hitArea(name, area.Min, area.GetSize());
+}
 /// Where what is drawn into the current window can be seen once the panels around it are scrolled: within
 /// those of its windows that don't scroll.
 ImRect reachable();

@@ -13,8 +13,7 @@ namespace {
 bool menuLine(const View& view, const Action& action, float width) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 to(at.x + width, at.y + view.px(30));
-  const bool chosen = compat::invisibleButton(action.id.c_str(), ImVec2(width, to.y - at.y));
-  trackItem("menu." + action.id);
+  const bool chosen = hitArea("menu." + action.id, ImVec2(width, to.y - at.y));
   Canvas list = *ImGui::GetWindowDrawList();
   if (ImGui::IsItemHovered()) list.AddRectFilled(at, to, view.theme->line, view.px(4));
   const float y = (at.y + to.y) / 2;

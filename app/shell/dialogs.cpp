@@ -148,8 +148,7 @@ const Action* Palette::list(View& view, const std::vector<const Action*>& found)
     const Action& action = *found[static_cast<std::size_t>(i)];
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x, height = view.px(28);
-    if (compat::invisibleButton(action.id.c_str(), ImVec2(width, height))) clicked = &action;
-    trackItem("palette." + action.name);
+    if (hitArea("palette." + action.name, ImVec2(width, height))) clicked = &action;
     if (ImGui::IsItemHovered() && (ImGui::GetIO().MouseDelta.x != 0 || ImGui::GetIO().MouseDelta.y != 0))
       chosen_ = i;
     Canvas list = *ImGui::GetWindowDrawList();

@@ -30,10 +30,7 @@ void HistoryList::nameSteps() {
 bool HistoryList::row(const View& view, std::size_t step, bool current) const {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(28), y = at.y + height / 2;
-  ImGui::PushID(static_cast<int>(step));
-  const bool clicked = compat::invisibleButton("step", ImVec2(width, height));
-  ImGui::PopID();
-  trackItem(fmt::format("history.{}", step));
+  const bool clicked = hitArea(fmt::format("history.{}", step), ImVec2(width, height));
   Canvas list = *ImGui::GetWindowDrawList();
   if (current || ImGui::IsItemHovered())
     list.AddRectFilled(at, ImVec2(at.x + width, at.y + height), view.theme->raised, view.px(5));

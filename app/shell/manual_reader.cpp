@@ -163,8 +163,7 @@ void ManualReader::list(View& view, bool opening) {
 bool ManualReader::listRow(View& view, const std::string& name, const std::string& label, bool chosen) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(26);
-  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width, height));
-  trackItem(name);
+  const bool clicked = hitArea(name, ImVec2(width, height));
   const Canvas draw(*ImGui::GetWindowDrawList());
   if (chosen || (ImGui::IsItemHovered() && !label.empty()))
     draw.AddRectFilled(at, ImVec2(at.x + width, at.y + height), view.theme->raised, view.px(5));

@@ -117,10 +117,8 @@ void bar(const Scene& scene, View& view, const StageState& stage, const Layout& 
     float x = area.Min.x + pad;
     for (std::size_t i = 0; i < keys.size(); ++i) {
       const StageKey& key = *keys[i];
-      ImGui::SetCursorScreenPos(ImVec2(x, area.Min.y));
       const std::string name = "stage." + std::string(key.action);
-      if (compat::invisibleButton(name.c_str(), ImVec2(widths[i], high))) view.request(key.action);
-      trackItem(name);
+      if (hitArea(name, ImVec2(x, area.Min.y), ImVec2(widths[i], high))) view.request(key.action);
       const bool lit = ImGui::IsItemHovered() || (key.on && key.on(scene, stage));
       const float y = area.GetCenter().y;
       const float letter = paintText(list, view.fonts->smallBold, ImVec2(x + pad, y), view.theme->text,

@@ -17,9 +17,8 @@ float barItem(View& view, const std::string& name, const std::string& label, con
   const float keyWidth = shortcut.empty() ? 0 : textWidth(view.fonts->monoSmall, shortcut) + view.px(10);
   const float width = textWidth(font, label) + (keyWidth > 0 ? keyWidth + view.px(7) : 0);
   const float left = right - width, half = view.px(15);
-  ImGui::SetCursorScreenPos(ImVec2(left - view.px(6), y - half));
-  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width + view.px(12), 2 * half));
-  trackItem(name);
+  const bool clicked =
+      hitArea(name, ImVec2(left - view.px(6), y - half), ImVec2(width + view.px(12), 2 * half));
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const bool lit = enabled && ImGui::IsItemHovered();
@@ -69,9 +68,7 @@ float pages(View& view, std::span<const PageRow> rows, const Tabs& tabs, std::si
     const std::string label(rows[i].info.name), name = "page." + std::string(rows[i].info.key);
     ImFont* font = i == shown ? view.fonts->bold : view.fonts->text;
     const float width = textWidth(view.fonts->bold, label), pad = std::min(view.px(10), tabs.gap / 2);
-    ImGui::SetCursorScreenPos(ImVec2(x - pad, bar.Min.y));
-    const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width + 2 * pad, bar.GetHeight()));
-    trackItem(name);
+    const bool clicked = hitArea(name, ImVec2(x - pad, bar.Min.y), ImVec2(width + 2 * pad, bar.GetHeight()));
     const bool lit = i == shown || ImGui::IsItemHovered();
     paintText(list, font, ImVec2(x + width / 2, y), lit ? view.theme->text : view.theme->secondary, label,
               Align::center);
@@ -114,9 +111,7 @@ std::vector<BarItem> barItems(const View& view, const Layout& layout, const Wind
 /// edge.
 float menuButton(View& view, std::vector<std::string> actions, float right, const ImRect& bar) {
   const float width = view.px(38), left = right - width, y = bar.GetCenter().y;
-  ImGui::SetCursorScreenPos(ImVec2(left, y - view.px(15)));
-  const bool clicked = compat::invisibleButton("bar.menu", ImVec2(width, view.px(30)));
-  trackItem("bar.menu");
+  const bool clicked = hitArea("bar.menu", ImVec2(left, y - view.px(15)), ImVec2(width, view.px(30)));
   Canvas list = *ImGui::GetWindowDrawList();
   const std::uint32_t color = ImGui::IsItemHovered() ? view.theme->text : view.theme->secondary;
   for (const float step : {-5.0f, 0.0f, 5.0f})

@@ -23,14 +23,13 @@ struct Hit {
   ImVec2 middle() const { return ImVec2((from.x + to.x) / 2, (from.y + to.y) / 2); }
 };
 
-Hit hitArea(const std::string& name, ImVec2 size) {
+Hit hitOf(const std::string& name, ImVec2 size) {
   Hit hit;
   hit.from = ImGui::GetCursorScreenPos();
-  hit.clicked = compat::invisibleButton(name.c_str(), size);
+  hit.clicked = hitArea(name, size);
   hit.to = ImGui::GetItemRectMax();
   hit.hovered = ImGui::IsItemHovered();
   hit.held = ImGui::IsItemActive();
-  trackItem(name);
   return hit;
 }
 
@@ -112,7 +111,7 @@ bool segmented(View& view, const std::string& name, std::span<const Choice> choi
     const Choice& choice = choices[i];
     ImGui::SetCursorScreenPos(ImVec2(at.x + each * static_cast<float>(i), at.y));
     const Hit hit =
-        hitArea(name + "." + (choice.name.empty() ? choice.label : choice.name), ImVec2(each, height));
+        hitOf(name + "." + (choice.name.empty() ? choice.label : choice.name), ImVec2(each, height));
     const bool enabled = choice.disabledReason.empty();
     if (i == chosen)
       list.AddRectFilled(ImVec2(hit.from.x + inset, hit.from.y + inset),
@@ -156,7 +155,7 @@ bool dropdown(View& view, const std::string& name, std::span<const Choice> choic
   const std::string& label = choices[static_cast<std::size_t>(chosen)].label;
   const float arrow = view.px(16), height = view.px(26);
   const float wide = width > 0 ? width : textWidth(font, label) + arrow + view.px(8);
-  const Hit hit = hitArea(name, ImVec2(wide, height));
+  const Hit hit = hitOf(name, ImVec2(wide, height));
   if (hit.hovered) restingHelp(view, name, help);
   Canvas list = *ImGui::GetWindowDrawList();
   // A figure says what was chosen, and nothing in it opens.
@@ -189,8 +188,8 @@ bool dropdown(View& view, const std::string& name, std::span<const Choice> choic
     for (int i = 0; i < static_cast<int>(choices.size()); ++i) {
       const Choice& choice = choices[i];
       const bool enabled = choice.disabledReason.empty();
-      const Hit item = hitArea(name + "." + (choice.name.empty() ? choice.label : choice.name),
-                               ImVec2(widest, view.px(28)));
+      const Hit item =
+          hitOf(name + "." + (choice.name.empty() ? choice.label : choice.name), ImVec2(widest, view.px(28)));
       Canvas menu = *ImGui::GetWindowDrawList();
       if (item.hovered && enabled) menu.AddRectFilled(item.from, item.to, view.theme->line, view.px(4));
       if (i == chosen)
@@ -214,7 +213,7 @@ bool dropdown(View& view, const std::string& name, std::span<const Choice> choic
 bool toggle(View& view, const std::string& name, const std::string& label, bool& value,
             const std::string& disabledReason, const char* help) {
   const float width = contentWidth(), height = view.px(28);
-  const Hit hit = hitArea(name, ImVec2(width, height));
+  const Hit hit = hitOf(name, ImVec2(width, height));
   const bool enabled = disabledReason.empty();
   Canvas list = *ImGui::GetWindowDrawList();
   const float y = hit.middle().y;
@@ -239,7 +238,7 @@ bool toggle(View& view, const std::string& name, const std::string& label, bool&
 bool button(View& view, const std::string& name, const std::string& label, const std::string& disabledReason,
             bool quiet) {
   ImFont* font = view.fonts->text;
-  const Hit hit = hitArea(name, ImVec2(textWidth(font, label) + view.px(quiet ? 12 : 22), view.px(28)));
+  const Hit hit = hitOf(name, ImVec2(textWidth(font, label) + view.px(quiet ? 12 : 22), view.px(28)));
   if (view.figure) return false;
   const bool enabled = disabledReason.empty();
   Canvas list = *ImGui::GetWindowDrawList();

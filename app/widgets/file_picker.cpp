@@ -134,8 +134,7 @@ double FilePicker::nextFrameIn() const {
 bool FilePicker::row(const View& view, const FolderEntry& entry) const {
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(26);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const bool clicked = compat::invisibleButton(entry.name.c_str(), ImVec2(width, height));
-  trackItem("file." + entry.name);
+  const bool clicked = hitArea("file." + entry.name, ImVec2(width, height));
   Canvas list = *ImGui::GetWindowDrawList();
   if (ImGui::IsItemHovered())
     list.AddRectFilled(at, ImVec2(at.x + width, at.y + height), view.theme->raised, view.px(4));
@@ -155,10 +154,7 @@ void FilePicker::recentRows(View& view) {
     const std::string name = recentName(file);
     const float width = ImGui::GetContentRegionAvail().x, height = view.px(26), kind = view.px(62);
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::PushID(static_cast<int>(i));
-    if (compat::invisibleButton("recent", ImVec2(width, height))) chosen = i;
-    ImGui::PopID();
-    trackItem("recent." + std::to_string(i));
+    if (hitArea("recent." + std::to_string(i), ImVec2(width, height))) chosen = i;
     const Canvas list = *ImGui::GetWindowDrawList();
     if (ImGui::IsItemHovered())
       list.AddRectFilled(at, ImVec2(at.x + width, at.y + height), view.theme->raised, view.px(4));

@@ -140,9 +140,7 @@ void sequencesSection(Scene& scene, CacheState& page) {
     const std::string name = fmt::format("cache.sequence.{}", i);
     const ImVec2 from = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x, height = view.px(34);
-    if (compat::invisibleButton(name.c_str(), ImVec2(width, height)))
-      scene.cursor.sequence = static_cast<Index>(i);
-    trackItem(name);
+    if (hitArea(name, ImVec2(width, height))) scene.cursor.sequence = static_cast<Index>(i);
     const bool chosen = scene.cursor.sequence == static_cast<Index>(i);
     const ImVec2 to(from.x + width, from.y + height);
     if (chosen || ImGui::IsItemHovered()) list.AddRectFilled(from, to, view.theme->raised, view.px(4));

@@ -29,9 +29,7 @@ void paintIcon(const View& view, Canvas list, ImVec2 middle, DecodeMove move, st
 bool iconButton(View& view, const char* name, DecodeMove move, ImVec2 from, const std::string& disabledReason,
                 const char* help) {
   const float side = view.px(34);
-  ImGui::SetCursorScreenPos(from);
-  const bool clicked = compat::invisibleButton(name, ImVec2(side, side));
-  trackItem(name);
+  const bool clicked = hitArea(name, from, ImVec2(side, side));
   const bool enabled = disabledReason.empty(), hovered = ImGui::IsItemHovered();
   Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 to(from.x + side, from.y + side);
@@ -45,9 +43,7 @@ bool iconButton(View& view, const char* name, DecodeMove move, ImVec2 from, cons
 }
 
 bool playButton(View& view, bool playing, ImVec2 from, float width, const std::string& disabledReason) {
-  ImGui::SetCursorScreenPos(from);
-  const bool clicked = compat::invisibleButton("cache.play", ImVec2(width, view.px(34)));
-  trackItem("cache.play");
+  const bool clicked = hitArea("cache.play", from, ImVec2(width, view.px(34)));
   const bool enabled = disabledReason.empty(), hovered = ImGui::IsItemHovered();
   Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 to(from.x + width, from.y + view.px(34));

@@ -107,9 +107,7 @@ void tokenAxis(Scene& scene, CacheState& page, const FieldPlace& place, const Im
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
-  ImGui::SetCursorScreenPos(area.Min);
-  compat::invisibleButton("cache.axis", area.GetSize());
-  trackItem("cache.axis");
+  hitArea("cache.axis", area);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const auto under = [&] {
     return static_cast<Index>(std::floor((mouse.x - place.cells.Min.x) / place.column()));

@@ -159,9 +159,7 @@ void timeline(CacheState& page, const PagingStudy& study, Index block, const ImR
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
-  ImGui::SetCursorScreenPos(area.Min);
-  compat::invisibleButton("paging.timeline", area.GetSize());
-  trackItem("paging.timeline");
+  hitArea("paging.timeline", area);
   const auto count = static_cast<Index>(study.steps.size());
   const float each = area.GetWidth() / static_cast<float>(std::max<Index>(count, 1));
   if (ImGui::IsItemActive()) {

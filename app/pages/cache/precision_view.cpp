@@ -47,12 +47,8 @@ void column(Scene& scene, CacheState& page, const PrecisionStudy& study, std::si
   const PrecisionCase& one = study.cases[at];
   const bool chosen = scene.cost.cache.stored == one.format;
   const std::string name = formatName(one.format);
-  ImGui::SetCursorScreenPos(area.Min);
-  ImGui::PushID(static_cast<int>(at));
-  if (compat::invisibleButton("format", ImVec2(area.GetWidth(), view.px(34))))
+  if (hitArea("precision." + name, area.Min, ImVec2(area.GetWidth(), view.px(34))))
     scene.cost.cache.stored = one.format;
-  ImGui::PopID();
-  trackItem("precision." + name);
   if (ImGui::IsItemHovered()) tooltip(view, rangeHelp(one));
   if (chosen)
     list.AddRectFilled(ImVec2(area.Min.x, area.Min.y + view.px(32)),

@@ -69,11 +69,7 @@ void chipRows(View& view, const std::string& name, const std::vector<attention::
     const std::string text = fitted(view.fonts->monoSmall, tokens[i].text, width - view.px(50));
     const float wide = chipWidth(view, index, text);
     if (at.x > start.x && at.x + wide > start.x + width) at = ImVec2(start.x, at.y + height + space);
-    ImGui::SetCursorScreenPos(at);
-    ImGui::PushID(static_cast<int>(i));
-    const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(wide, height));
-    trackItem(name + "." + index);
-    ImGui::PopID();
+    const bool clicked = hitArea(name + "." + index, at, ImVec2(wide, height));
     if (ImGui::IsItemHovered()) {
       if (roles.areQueries) view.nextHover.query = position;
       if (roles.areKeys) view.nextHover.key = position;

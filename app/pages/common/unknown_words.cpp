@@ -75,9 +75,7 @@ void WordList::draw(Scene& scene, View& view, bool) {
       const std::string& word = learned_->words[i];
       const ImVec2 at(from.x + column * static_cast<float>(i / rows),
                       from.y + high * static_cast<float>(i % rows));
-      ImGui::SetCursorScreenPos(at);
-      if (compat::invisibleButton(word.c_str(), ImVec2(column - view.px(4), high))) append(scene, word);
-      trackItem("word." + word);
+      if (hitArea("word." + word, at, ImVec2(column - view.px(4), high))) append(scene, word);
       if (ImGui::IsItemHovered())
         list.AddRectFilled(at, ImVec2(at.x + column - view.px(4), at.y + high), view.theme->line, view.px(4));
       paintText(list, font, ImVec2(at.x + view.px(6), at.y + high / 2), view.theme->text, word);

@@ -83,10 +83,8 @@ void paintFactor(Scene& scene, CostState& page, ImFont* numbers, const CostFacto
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 corner(at.x, at.y - view.px(16));
-  ImGui::SetCursorScreenPos(corner);
   const std::string name = "factor." + factor.name;
-  compat::invisibleButton(name.c_str(), ImVec2(at.width, at.labelY + view.px(12) - corner.y));
-  trackItem(name);
+  hitArea(name, corner, ImVec2(at.width, at.labelY + view.px(12) - corner.y));
   const bool hovered = ImGui::IsItemHovered();
   if (hovered || ImGui::IsItemActive())
     list.AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), theme.raised, view.px(5));

@@ -90,8 +90,7 @@ void modelList(Scene& scene, CostState& page, float height) {
     const ImVec2 from = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;
     const std::string name = "model." + (row.name.empty() ? "this_layer" : row.name);
-    if (compat::invisibleButton(name.c_str(), ImVec2(width, rowHeight))) chooseModel(scene, row.name);
-    trackItem(name);
+    if (hitArea(name, ImVec2(width, rowHeight))) chooseModel(scene, row.name);
     if (row.name == chosen && page.scrolledTo != chosen) {
       // Whole rows, with what stands before it.
       const auto at = static_cast<float>(&row - rows.data());

@@ -141,9 +141,7 @@ void tile(Scene& scene, CostState& page, const GpuChoice& choice, const ImRect& 
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const std::string name = fmt::format("gpus.{}", choice.gpus);
-  ImGui::SetCursorScreenPos(area.Min);
-  const bool clicked = compat::invisibleButton(name.c_str(), area.GetSize());
-  trackItem(name);
+  const bool clicked = hitArea(name, area);
   const bool enabled = choice.reason.empty(), hovered = ImGui::IsItemHovered();
   const bool chosen = choice.gpus == page.figures.request.tensorParallel;
   if (clicked && enabled) scene.cost.gpus = choice.gpus;

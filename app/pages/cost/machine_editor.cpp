@@ -130,8 +130,7 @@ void MachineEditor::cell(Scene& scene, View& view, const Machine& machine, int c
     return;
   }
   const bool fixed = named && isPublished(machine.name);
-  const bool clicked = compat::invisibleButton(name.c_str(), area.GetSize());
-  trackItem(name);
+  const bool clicked = hitArea(name, area.GetSize());
   const bool hovered = ImGui::IsItemHovered();
   Canvas list = *ImGui::GetWindowDrawList();
   if (!fixed)

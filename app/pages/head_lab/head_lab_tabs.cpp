@@ -153,9 +153,8 @@ float tabAt(Scene& scene, const View& view, const HeadLabTabRow& row, ImVec2 at,
   Canvas list = *ImGui::GetWindowDrawList();
   const std::string name(row.key);
   const float wide = textWidth(view.fonts->bold, row.label), pad = std::min(view.px(6), gap / 2);
-  ImGui::SetCursorScreenPos(ImVec2(at.x - pad, at.y));
-  if (compat::invisibleButton(name.c_str(), ImVec2(wide + 2 * pad, high))) scene.cursor.lab.tab = name;
-  trackItem("lab.tab." + name);
+  if (hitArea("lab.tab." + name, ImVec2(at.x - pad, at.y), ImVec2(wide + 2 * pad, high)))
+    scene.cursor.lab.tab = name;
   const bool lit = scene.cursor.lab.tab == name;
   paintText(list, lit ? view.fonts->bold : view.fonts->text, ImVec2(at.x, at.y + high / 2),
             lit || ImGui::IsItemHovered() ? theme.text : theme.secondary, row.label);

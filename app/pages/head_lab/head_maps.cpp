@@ -36,10 +36,8 @@ void paintTitle(const HeadLabState& page, const Look& look, const HeadMaps& maps
 
 void pointAt(Scene& scene, HeadLabState& page, const HeadMaps& maps, const HeatTile& tile, Index n, Index m) {
   const std::string name = fmt::format("{}.{}", maps.name, tile.head);
-  ImGui::SetCursorScreenPos(tile.area.Min);
-  const bool clicked = compat::invisibleButton(name.c_str(), tile.area.GetSize());
+  const bool clicked = hitArea(name, tile.area);
   noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});
-  trackItem(name);
   if (!ImGui::IsItemHovered()) return;
   const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
   if (!cell) return;

@@ -111,9 +111,8 @@ MapHit hitMap(const MapView& map, const std::vector<attention::Token>* rows,
   MapHit hit;
   const ImVec2 size = map.cells.GetSize();
   if (size.x < 1 || size.y < 1) return hit;
-  hit.clicked = compat::invisibleButton(("stage." + map.name).c_str(), size);
+  hit.clicked = hitArea("stage." + map.name, size);
   noteTabStopKind(TabStopKind::picture, {map.tile().cellWidth(), map.tile().cellHeight()});
-  trackItem("stage." + map.name);
   trackCells("stage." + map.name, map.tile(), rows, columns);
   if (!ImGui::IsItemHovered()) return {};
   const auto cell = map.tile().cellAt(ImGui::GetIO().MousePos, map.rows.end(), map.cols.end());

@@ -131,9 +131,7 @@ void focusView(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence,
   const bool sinks = !snapshot.config.sinks.empty();
   const ImRect cells = view.figure ? figureArea(view, area, sequence, sinks)
                                    : cellArea(view, area, sequence, besideReceipt, sinks);
-  ImGui::SetCursorScreenPos(cells.Min);
-  compat::invisibleButton("focus", cells.GetSize());
-  trackItem("focus");
+  hitArea("focus", cells);
   const bool hovered = ImGui::IsItemHovered();
   const float still = view.px(4);
   const bool released =

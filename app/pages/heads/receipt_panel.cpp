@@ -89,8 +89,7 @@ void vectorLine(HeadsState& page, const std::string& name, const std::string& la
             : most > 0 ? "±" + numberText(most, 3)
                        : "all 0",
             Align::right);
-  compat::invisibleButton(name.c_str(), ImVec2(width, height));
-  trackItem(name);
+  hitArea(name, ImVec2(width, height));
   const float mouse = ImGui::GetIO().MousePos.x;
   if (ImGui::IsItemHovered() && mouse >= from && mouse < to && bars > 0)
     page.nextDim =
@@ -187,10 +186,7 @@ void weightLine(Scene& scene, const SequenceSnapshot& sequence, View& view, cons
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(25);
   Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImGui::PushID(static_cast<int>(key));
-  if (compat::invisibleButton("top", ImVec2(width, height))) scene.cursor.cell.key = key;
-  ImGui::PopID();
-  trackItem(fmt::format("top.{}", place));
+  if (hitArea(fmt::format("top.{}", place), ImVec2(width, height))) scene.cursor.cell.key = key;
   if (ImGui::IsItemHovered()) view.nextHover = {cell.head, cell.query, key};
   const float y = at.y + height / 2, barFrom = at.x + width * 0.33f, barTo = at.x + width - view.px(62),
               half = view.px(5);

@@ -99,8 +99,7 @@ void cell(Scene& scene, View& view, Editing& state, Index row, Index col, float 
     ImGui::SetCursorScreenPos(ImVec2(at.x + width, at.y));
     return;
   }
-  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width - view.px(4), height));
-  trackItem(name);
+  const bool clicked = hitArea(name, ImVec2(width - view.px(4), height));
   Canvas list = *ImGui::GetWindowDrawList();
   list.AddRectFilled(at, ImVec2(at.x + width - view.px(4), at.y + height),
                      ImGui::IsItemHovered() ? view.theme->raised : view.theme->background, view.px(3));

@@ -43,11 +43,9 @@ float options(LessonsState& page, ImVec2 at, float width, float high) {
     const ImVec2 to(from.x + each, from.y + high);
     const bool right = page.here.answered && page.here.study->options[i].holds,
                chosen = page.here.guess == static_cast<Index>(i);
-    ImGui::SetCursorScreenPos(from);
     const std::string name = "lesson.option." + optionLetter(i);
-    if (compat::invisibleButton(name.c_str(), ImVec2(each, high)) && !page.here.answered)
+    if (hitArea(name, from, ImVec2(each, high)) && !page.here.answered)
       page.asked.option = static_cast<Index>(i);
-    trackItem(name);
     if (right) list.AddRectFilled(from, to, theme.raised, view.px(6));
     compat::rectOutline(list, from, to, chosen || right ? theme.text : theme.line, view.px(6), 1);
     const float top = from.y + (high - words(nullptr, i, ImVec2(0, 0))) / 2;

@@ -32,10 +32,9 @@ void progressBar(LessonsState& page, ImVec2 at, float width) {
       compat::rectOutline(list, from, to, theme.faint, 0, 1);
     else
       list.AddRectFilled(from, to, i == page.here.step ? theme.text : theme.faint);
-    ImGui::SetCursorScreenPos(ImVec2(from.x, from.y - view.px(8)));
     const std::string name = fmt::format("lesson.step.{}", i);
-    if (compat::invisibleButton(name.c_str(), ImVec2(std::max(wide, 1.0f), view.px(20)))) page.asked.step = i;
-    trackItem(name);
+    if (hitArea(name, ImVec2(from.x, from.y - view.px(8)), ImVec2(std::max(wide, 1.0f), view.px(20))))
+      page.asked.step = i;
     if (ImGui::IsItemHovered()) tooltip(view, page.here.lesson->steps[static_cast<std::size_t>(i)].title);
   }
 }
@@ -46,10 +45,9 @@ float head(LessonsState& page, ImVec2 at, float width, bool small) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   float y = at.y;
-  ImGui::SetCursorScreenPos(ImVec2(at.x - view.px(4), y - view.px(3)));
   const float linkWide = textWidth(view.fonts->text, "‹  All lessons");
-  const bool clicked = compat::invisibleButton("lesson.list", ImVec2(linkWide + view.px(8), view.px(26)));
-  trackItem("lesson.list");
+  const bool clicked = hitArea("lesson.list", ImVec2(at.x - view.px(4), y - view.px(3)),
+                               ImVec2(linkWide + view.px(8), view.px(26)));
   paintText(list, view.fonts->text, ImVec2(at.x, y + view.px(10)),
             ImGui::IsItemHovered() ? theme.text : theme.secondary, "‹  All lessons");
   if (clicked) view.request("lesson.list");
@@ -192,10 +190,9 @@ void ways(LessonsState& page, const ImRect& area) {
   // What comes next is worth more room than the word on the way back.
   const float around = view.px(50 + 16), wanted = textWidth(view.fonts->bold, label) + around;
   const bool wordless = wanted > area.GetWidth() - 2 * pad - view.px(104);
-  ImGui::SetCursorScreenPos(ImVec2(area.Min.x + pad, y - half));
   const ImVec2 backSize(view.px(wordless ? 40 : 104), 2 * half);
-  if (compat::invisibleButton("lesson.back", backSize) && canBack) view.request("lesson.back");
-  trackItem("lesson.back");
+  if (hitArea("lesson.back", ImVec2(area.Min.x + pad, y - half), backSize) && canBack)
+    view.request("lesson.back");
   const ImVec2 from(area.Min.x + pad, y - half);
   list.AddRectFilled(from, ImVec2(from.x + backSize.x, y + half),
                      ImGui::IsItemHovered() && canBack ? theme.line : theme.raised, view.px(6));
@@ -204,9 +201,7 @@ void ways(LessonsState& page, const ImRect& area) {
   if (!wordless) paintText(list, view.fonts->text, ImVec2(from.x + view.px(36), y), ink, "Back");
   const float left = std::max(from.x + backSize.x + view.px(16), area.Max.x - pad - view.px(252));
   const ImVec2 nextFrom(left, y - half), nextTo(area.Max.x - pad, y + half);
-  ImGui::SetCursorScreenPos(nextFrom);
-  if (compat::invisibleButton("lesson.next", ImVec2(nextTo.x - left, 2 * half))) view.request("lesson.next");
-  trackItem("lesson.next");
+  if (hitArea("lesson.next", nextFrom, ImVec2(nextTo.x - left, 2 * half))) view.request("lesson.next");
   const std::uint32_t ground = page.asking() ? theme.raised : theme.text;
   const std::uint32_t words = page.asking() ? theme.text : theme.background;
   list.AddRectFilled(nextFrom, nextTo, ImGui::IsItemHovered() ? mixed(ground, theme.line, 0.25f) : ground,

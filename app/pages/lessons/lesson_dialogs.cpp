@@ -29,8 +29,7 @@ Index stepList(View& view, const std::string& name, const std::vector<StepLine>&
       const StepLine& line = lines[i];
       const ImVec2 at = ImGui::GetCursorScreenPos();
       const std::string id = fmt::format("{}.{}", name, i);
-      if (compat::invisibleButton(id.c_str(), ImVec2(width, high))) clicked = static_cast<Index>(i);
-      trackItem(id);
+      if (hitArea(id, ImVec2(width, high))) clicked = static_cast<Index>(i);
       if (ImGui::IsItemHovered())
         list.AddRectFilled(at, ImVec2(at.x + width, at.y + high), view.theme->line, view.px(4));
       const float y = at.y + high / 2, left = at.x + view.px(42), right = at.x + width - view.px(8);

@@ -106,10 +106,8 @@ void card(LessonsState& page, std::size_t at, const ImRect& area) {
   const LessonEntry& entry = page.list.library->lessons[at];
   const Lesson& lesson = *entry.lesson;
   Canvas list = *ImGui::GetWindowDrawList();
-  ImGui::SetCursorScreenPos(area.Min);
   const std::string name = "lesson.card." + lesson.id;
-  if (compat::invisibleButton(name.c_str(), area.GetSize())) page.asked.lesson = lesson.id;
-  trackItem(name);
+  if (hitArea(name, area)) page.asked.lesson = lesson.id;
   const bool current = !view.figure && page.record.progress.last == lesson.id &&
                        lastStep(page, lesson) >= 0 && !isDone(page, lesson);
   if (ImGui::IsItemHovered() || current)
@@ -225,11 +223,9 @@ float goOn(LessonsState& page, ImVec2 at, float width, float pictureRoom) {
           ImRect(at.x, y, at.x + side, y + side));
     y += side + view.px(20);
   }
-  ImGui::SetCursorScreenPos(ImVec2(at.x, y));
   const std::string label = last >= 0 ? fmt::format("Continue with step {}  ▶", last + 1) : "Start  ▶";
   const float wide = textWidth(view.fonts->bold, label) + view.px(44), high = view.px(36);
-  if (compat::invisibleButton("lesson.go_on", ImVec2(wide, high))) page.asked.lesson = lesson.id;
-  trackItem("lesson.go_on");
+  if (hitArea("lesson.go_on", ImVec2(at.x, y), ImVec2(wide, high))) page.asked.lesson = lesson.id;
   list.AddRectFilled(ImVec2(at.x, y), ImVec2(at.x + wide, y + high),
                      ImGui::IsItemHovered() ? mixed(theme.text, theme.line, 0.25f) : theme.text, view.px(6));
   paintText(list, view.fonts->bold, ImVec2(at.x + wide / 2, y + high / 2), theme.background, label,

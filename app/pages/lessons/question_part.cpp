@@ -47,10 +47,8 @@ float optionLine(LessonsState& page, std::size_t at, ImVec2 from, float width) {
   const float high =
       std::max({view.px(44), textHigh + view.px(18), pictured ? pictureHigh + view.px(16) : 0});
   const ImVec2 to(from.x + width, from.y + high);
-  ImGui::SetCursorScreenPos(from);
   const std::string name = "lesson.option." + optionLetter(at);
-  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width, high));
-  trackItem(name);
+  const bool clicked = hitArea(name, from, ImVec2(width, high));
   const bool hovered = ImGui::IsItemHovered() && !page.here.answered;
   if (clicked && !page.here.answered) page.asked.option = static_cast<Index>(at);
   Canvas list = *ImGui::GetWindowDrawList();

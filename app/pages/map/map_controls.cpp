@@ -111,9 +111,8 @@ void minimap(Scene& scene, MapState& page) {
   const ImRect area(at, ImVec2(at.x + std::max(view.px(24), std::round(width * scale)),
                                at.y + std::max(view.px(24), std::round(width * scale * aspect))));
   Canvas list = *ImGui::GetWindowDrawList();
-  compat::invisibleButton("minimap", area.GetSize());
+  hitArea("minimap", area.GetSize());
   noteTabStopKind(TabStopKind::picture, {area.GetWidth() / 24, area.GetHeight() / 24});
-  trackItem("minimap");
   const bool held = ImGui::IsItemActive();
   if (!state || !drawWhole(scene, page, list, area))
     list.AddRectFilled(area.Min, area.Max, view.theme->background);

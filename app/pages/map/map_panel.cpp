@@ -183,10 +183,8 @@ void paintMap(Scene& scene, MapState& page, const ImRect& inner) {
   const ImRect area(std::round(inner.Min.x + view.px(kMapLeft)), std::round(inner.Min.y + view.px(56)),
                     std::round(inner.Max.x), std::round(inner.Max.y - view.px(kMapBottom)));
   MapWindow window = mapWindow(scene.cursor.map, view, area, state.queries, state.keys);
-  ImGui::SetCursorScreenPos(area.Min);
-  compat::invisibleButton("map", area.GetSize());
+  hitArea("map", area);
   noteTabStopKind(TabStopKind::picture, {area.GetWidth() / 48, area.GetHeight() / 48});
-  trackItem("map");
   const bool hovered = ImGui::IsItemHovered();
   moveMap(scene, view, window);
   page.window = window;

@@ -135,10 +135,8 @@ void toolChoice(MaskState& page) {
   for (std::size_t i = 0; i < std::size(kTools); ++i) {
     const Tool& tool = kTools[i];
     const ImVec2 from(at.x + each * static_cast<float>(i), at.y), to(from.x + each, at.y + height);
-    ImGui::SetCursorScreenPos(from);
     const std::string name = std::string("tool.") + tool.name;
-    if (compat::invisibleButton(name.c_str(), ImVec2(each, height))) brush.tool = tool.tool;
-    trackItem(name);
+    if (hitArea(name, from, ImVec2(each, height))) brush.tool = tool.tool;
     const bool chosen = brush.tool == tool.tool, hovered = ImGui::IsItemHovered();
     if (chosen)
       list.AddRectFilled(ImVec2(from.x + inset, from.y + inset), ImVec2(to.x - inset, to.y - inset),

@@ -28,8 +28,7 @@ void headBars(Scene& scene, const SequenceSnapshot& sequence, View& view) {
   for (Index head = 0; head < moved.rows(); ++head) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const std::string name = fmt::format("moved.{}", head);
-    if (compat::invisibleButton(name.c_str(), ImVec2(width, height))) scene.cursor.cell.head = head;
-    trackItem(name);
+    if (hitArea(name, ImVec2(width, height))) scene.cursor.cell.head = head;
     const bool lit = head == scene.cursor.cell.head || ImGui::IsItemHovered();
     const float mean = moved.row(head).head(rows).mean(), y = at.y + height / 2, half = height * 0.28f;
     const float from = at.x + view.px(34), to = at.x + width - view.px(62);
@@ -54,8 +53,7 @@ void rowProfile(Scene& scene, const SequenceSnapshot& sequence, View& view, Inde
   const Index rows = sequence.queryLength;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(54);
-  compat::invisibleButton("row_profile", ImVec2(width, height));
-  trackItem("row_profile");
+  hitArea("row_profile", ImVec2(width, height));
   Canvas list = *ImGui::GetWindowDrawList();
   list.AddLine(ImVec2(at.x, at.y + height), ImVec2(at.x + width, at.y + height), view.theme->line);
   const float each = width / static_cast<float>(rows);

@@ -76,10 +76,8 @@ void add(const PatternInfo& info, Scene& scene, MaskState& page) {
 bool card(const PatternInfo& info, View& view, ImVec2 at, ImVec2 size, bool marked,
           std::vector<HeatmapTile>& tiles) {
   const Theme& theme = *view.theme;
-  ImGui::SetCursorScreenPos(at);
   const std::string name = "gallery." + std::string(info.name);
-  const bool clicked = compat::invisibleButton(name.c_str(), size);
-  trackItem(name);
+  const bool clicked = hitArea(name, at, size);
   const bool hovered = ImGui::IsItemHovered();
   const ImVec2 to(at.x + size.x, at.y + size.y);
   Canvas list = *ImGui::GetWindowDrawList();

@@ -103,12 +103,9 @@ void headStrip(Scene& scene, const Snapshot*, MaskState& page, const ImRect& are
     const float x = left + static_cast<float>(head % strip.columns) * step;
     const float y = top + static_cast<float>(head / strip.columns) * (strip.side + view.px(kNumber));
     const ImRect box(x, y, x + strip.side, y + strip.side);
-    ImGui::SetCursorScreenPos(box.Min);
-    ImGui::PushID(static_cast<int>(head));
-    if (compat::invisibleButton("head", ImVec2(strip.side, strip.side + view.px(kNumber - 2))))
+    if (hitArea(fmt::format("strip.{}", head), box.Min,
+                ImVec2(strip.side, strip.side + view.px(kNumber - 2))))
       scene.cursor.cell.head = head;
-    trackItem(fmt::format("strip.{}", head));
-    ImGui::PopID();
     const bool chosen = head == scene.cursor.cell.head, lit = chosen || ImGui::IsItemHovered();
     if (same) {
       list.AddRectFilled(box.Min, box.Max, chosen ? theme.line : theme.raised, view.px(3));

@@ -171,8 +171,7 @@ ImRect reachPicture(const ReachStudy& reach, Scene& scene, MaskState& page, Inde
   View& view = page.view;
   const float side = std::min(ImGui::GetContentRegionAvail().x * 0.56f, view.px(200));
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  compat::invisibleButton("reach_map", ImVec2(side, side));
-  trackItem("reach_map");
+  hitArea("reach_map", ImVec2(side, side));
   const bool hovered = ImGui::IsItemHovered();
   const Index tokens = reach.reach.tokens;
   const auto count = static_cast<float>(tokens);

@@ -56,10 +56,8 @@ void headChips(Layer& layer, const ModelSetup& model, View& view) {
   Canvas list = *ImGui::GetWindowDrawList();
   for (Index head = 0; head < model.heads; ++head) {
     if (at.x + side > start.x + width) at = ImVec2(start.x, at.y + side + space);
-    ImGui::SetCursorScreenPos(at);
     const std::string name = fmt::format("layer_head.{}", head);
-    const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(side, side));
-    trackItem(name);
+    const bool clicked = hitArea(name, at, ImVec2(side, side));
     const bool in = !layer.heads || layer.heads->contains(head, model.kvHeadOf(head));
     const ImVec2 to(at.x + side, at.y + side);
     list.AddRectFilled(

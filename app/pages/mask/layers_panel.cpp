@@ -58,9 +58,7 @@ std::string scopeText(const Layer& layer) {
 bool smallSwitch(const View& view, const std::string& name, ImVec2 right, bool on) {
   const float width = view.px(30), height = view.px(16);
   const ImVec2 from(right.x - width, right.y - height / 2), to(right.x, right.y + height / 2);
-  ImGui::SetCursorScreenPos(from);
-  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width, height));
-  trackItem(name);
+  const bool clicked = hitArea(name, from, ImVec2(width, height));
   Canvas list = *ImGui::GetWindowDrawList();
   list.AddRectFilled(from, to, on ? view.theme->query : view.theme->background, height / 2);
   if (!on) compat::rectOutline(list, from, to, view.theme->line, height / 2, 1);
@@ -96,9 +94,7 @@ void layerRow(const Layer& layer, Index at, Scene& scene, MaskState& page, Drag&
   const ImVec2 to(from.x + width, from.y + height);
   Canvas list = *ImGui::GetWindowDrawList();
   const bool chosen = studio.selected == at;
-  ImGui::SetCursorScreenPos(from);
-  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width - view.px(44), height));
-  trackItem(name);
+  const bool clicked = hitArea(name, from, ImVec2(width - view.px(44), height));
   const bool hovered = ImGui::IsItemHovered();
   if (hovered && ImGui::IsMouseClicked(1)) {
     studio.selected = at;

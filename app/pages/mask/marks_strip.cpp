@@ -208,10 +208,8 @@ void chips(Scene& scene, MaskState& page, Mark mark, float height) {
       x += view.px(7);
     }
     const float width = std::min(view.px(140), textWidth(view.fonts->monoSmall, text) + view.px(12));
-    ImGui::SetCursorScreenPos(ImVec2(x, start.y));
     const std::string name = "mark." + std::to_string(position);
-    compat::invisibleButton(name.c_str(), ImVec2(width, side));
-    trackItem(name);
+    hitArea(name, ImVec2(x, start.y), ImVec2(width, side));
     const bool hovered = ImGui::IsMouseHoveringRect(ImVec2(x, start.y), ImVec2(x + width, start.y + side));
     if (ImGui::IsItemActivated()) page.markFrom = position;
     if (hovered && ImGui::IsMouseClicked(1)) {

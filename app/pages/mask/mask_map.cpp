@@ -24,9 +24,7 @@ float weightBar(Scene& scene, View& view, const std::string& name, const ValueRa
   const float to = cells.Max.x - textWidth(font, high) - space;
   const float from = to - std::min(view.px(120), cells.GetWidth() * 0.3f);
   const float left = from - space - textWidth(font, low);
-  ImGui::SetCursorScreenPos(ImVec2(left, y - view.px(10)));
-  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(cells.Max.x - left, view.px(20)));
-  trackItem(name);
+  const bool clicked = hitArea(name, ImVec2(left, y - view.px(10)), ImVec2(cells.Max.x - left, view.px(20)));
   RangeMode& mode = scene.look.range;
   const bool unit = mode == RangeMode::unit;
   const char* now = unit ? "Colours from 0 to 1. Click to scale to the head's largest weight"
@@ -190,9 +188,7 @@ MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskState& page, const ImRe
   const ImRect cells = mapCells(spec, page, area);
   Canvas list = *ImGui::GetWindowDrawList();
   titleBar(scene, view, list, spec, cells);
-  ImGui::SetCursorScreenPos(cells.Min);
-  compat::invisibleButton(spec.name, cells.GetSize());
-  trackItem(spec.name);
+  hitArea(spec.name, cells);
   const bool held = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
   const float still = view.px(4);
   const bool clicked =

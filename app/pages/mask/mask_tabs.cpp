@@ -238,9 +238,7 @@ void wipeMap(Scene& scene, MaskState& page, MapSpec a, const MapSpec& b, const I
   Canvas list = *ImGui::GetWindowDrawList();
   float x = cells.Min.x + studio.wipe * cells.GetWidth();
   // Of two items in one place the first has the pointer.
-  ImGui::SetCursorScreenPos(ImVec2(x - view.px(9), cells.Min.y));
-  compat::invisibleButton("wipe", ImVec2(view.px(18), cells.GetHeight()));
-  trackItem("wipe");
+  hitArea("wipe", ImVec2(x - view.px(9), cells.Min.y), ImVec2(view.px(18), cells.GetHeight()));
   if (ImGui::IsItemActive())
     studio.wipe = std::clamp((ImGui::GetIO().MousePos.x - cells.Min.x) / cells.GetWidth(), 0.0f, 1.0f);
   const MapAnswer map = drawMap(a, scene, page, area);

@@ -62,8 +62,7 @@ void expertSection(Scene& scene, ModelState& page) {
   const float high = std::clamp(view.px(10) * static_cast<float>(experts), view.px(60), view.px(200));
   const ImRect area(at.x, at.y, at.x + ImGui::GetContentRegionAvail().x, at.y + high);
   Index& query = scene.cursor.cell.query;
-  const bool clicked = compat::invisibleButton("model.experts", area.GetSize());
-  trackItem("model.experts");
+  const bool clicked = hitArea("model.experts", area.GetSize());
   paintShares(view, area, routing, experts, std::min(query, tokens - 1));
   if (ImGui::IsItemHovered()) {
     const float share = (ImGui::GetIO().MousePos.x - area.Min.x) / area.GetWidth();

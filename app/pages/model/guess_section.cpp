@@ -66,8 +66,7 @@ void guessLine(Scene& scene, ModelState& page, const Guess& guess, Index place, 
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = view.px(26), y = at.y + height / 2;
   const std::string name = place < 0 ? "guess.former" : fmt::format("guess.{}", place);
-  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width, height));
-  trackItem(name);
+  const bool clicked = hitArea(name, ImVec2(width, height));
   const bool answers = choosesAnswers(scene, page);
   const std::string reason = answers ? "" : cannotGoOn(scene, page);
   const bool hovered = ImGui::IsItemHovered();

@@ -136,9 +136,7 @@ void facts(const Scene& scene, ModelState& page, float x, float y) {
   number(!page.config->haveHeadsMaps() || page.config->cross() ? "–"
          : copying == page.copying.end()                       ? "…"
                                                                : fixedText(copying->second, 2));
-  ImGui::SetCursorScreenPos(ImVec2(left, y - view.px(9)));
-  compat::invisibleButton("model.facts_of_head", ImVec2(x - left, view.px(18)));
-  trackItem("model.facts_of_head");
+  hitArea("model.facts_of_head", ImVec2(left, y - view.px(9)), ImVec2(x - left, view.px(18)));
   if (ImGui::IsItemHovered())
     restingHelp(
         view, "model.facts_of_head",

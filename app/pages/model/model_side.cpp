@@ -228,8 +228,7 @@ void skillSection(Scene& scene, ModelState& page) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x, height = view.px(28), y = at.y + height / 2;
     const std::string name = fmt::format("skill.{}", i);
-    const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(width, height));
-    trackItem(name);
+    const bool clicked = hitArea(name, ImVec2(width, height));
     Canvas list = *ImGui::GetWindowDrawList();
     const bool chosen = *scene.setup.input.text == skill.text, lit = chosen || ImGui::IsItemHovered();
     if (lit)

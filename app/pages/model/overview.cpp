@@ -140,10 +140,8 @@ bool pointAtRow(Scene& scene, ModelState& page, const OverviewPlan& plan, Index 
   if (to.x <= from.x || to.y <= from.y || !page.layer(at)) return false;
   const std::vector<Index> order = headOrder(scene, page, at);
   trackRow(plan, order, at);
-  ImGui::SetCursorScreenPos(from);
   const std::string name = fmt::format("model.row.{}", at);
-  bool clicked = compat::invisibleButton(name.c_str(), ImVec2(to.x - from.x, to.y - from.y));
-  trackItem(name);
+  bool clicked = hitArea(name, from, ImVec2(to.x - from.x, to.y - from.y));
   if (ImGui::IsItemActivated()) {
     page.dragging = true;
     page.dragged = false;

@@ -120,9 +120,7 @@ bool filterChip(View& view, const std::string& name, const std::string& label, I
   ImFont* font = view.fonts->text;
   const std::string number = countText(static_cast<std::uint64_t>(count));
   width = textWidth(font, label) + textWidth(view.fonts->mono, number) + view.px(26);
-  ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(13)));
-  const bool clicked = compat::invisibleButton(("filter." + name).c_str(), ImVec2(width, view.px(26)));
-  trackItem("filter." + name);
+  const bool clicked = hitArea("filter." + name, ImVec2(x, y - view.px(13)), ImVec2(width, view.px(26)));
   if (ImGui::IsItemHovered() && key <= 9)
     restingHelp(view, "filter." + name, fmt::format("Shift+{}", key).c_str());
   Canvas list = *ImGui::GetWindowDrawList();

@@ -34,10 +34,8 @@ std::optional<Index> tokenLines(View& view, const char* name, const std::vector<
     const std::string word = fitted(font, tokens[attention::asSize(i)].text, width);
     const float wide = textWidth(font, word);
     if (at.x > start.x && at.x + wide > start.x + width) at = ImVec2(start.x, at.y + line);
-    ImGui::SetCursorScreenPos(at);
     const std::string item = fmt::format("{}.{}", name, i);
-    if (compat::invisibleButton(item.c_str(), ImVec2(wide, line))) clicked = i;
-    trackItem(item);
+    if (hitArea(item, at, ImVec2(wide, line))) clicked = i;
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) tooltip(view, help(i));
     if (hovered || i == chosen)

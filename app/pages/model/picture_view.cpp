@@ -69,10 +69,8 @@ float leadingTokens(Scene& scene, ModelState& page, const attention::Vector& map
       y += high + view.px(4);
     }
     const ImRect box(x, y, x + wide, y + high);
-    ImGui::SetCursorScreenPos(box.Min);
     const std::string name = fmt::format("picture.token.{}", token);
-    if (compat::invisibleButton(name.c_str(), box.GetSize())) scene.cursor.cell.query = token;
-    trackItem(name);
+    if (hitArea(name, box)) scene.cursor.cell.query = token;
     const bool hovered = ImGui::IsItemHovered();
     if (hovered) scene.cursor.cell.key = token;
     list.AddRectFilled(box.Min, box.Max, view.theme->raised, view.px(4));

@@ -73,11 +73,9 @@ void stopMark(Scene& scene, ModelState& page, ImVec2 at, Index stop, float row) 
   const Index chosen = scene.cursor.model.stop < 0 ? last : scene.cursor.model.stop;
   Canvas list = *ImGui::GetWindowDrawList();
   const float radius = std::min(view.px(4.5f), row * 0.42f), hit = std::min(view.px(9), row / 2);
-  ImGui::SetCursorScreenPos(ImVec2(at.x - hit, at.y - hit));
   const std::string name = fmt::format("model.stop.{}", stop);
-  if (compat::invisibleButton(name.c_str(), ImVec2(2 * hit, 2 * hit)))
+  if (hitArea(name, ImVec2(at.x - hit, at.y - hit), ImVec2(2 * hit, 2 * hit)))
     scene.cursor.model.stop = stop == last ? -1 : stop;
-  trackItem(name);
   if (ImGui::IsItemHovered())
     tooltip(view, (stop == 0 ? "the embedding" : fmt::format("after layer {}", stop - 1)) +
                       std::string("\n") + kLensHelp);

@@ -25,8 +25,7 @@ namespace {
 bool transportButton(View& view, const std::string& name, const char* help, const std::string& reason,
                      int sign) {
   const float side = view.px(28);
-  const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(side, side));
-  trackItem(name);
+  const bool clicked = hitArea(name, ImVec2(side, side));
   const bool enabled = reason.empty(), hovered = ImGui::IsItemHovered();
   const ImVec2 from = ImGui::GetItemRectMin(), to = ImGui::GetItemRectMax();
   const ImVec2 at((from.x + to.x) / 2, (from.y + to.y) / 2);
@@ -266,10 +265,9 @@ void cacheFigures(const ModelState& page, const StripColumns& columns, float rig
 /// Pointing at a column picks the query; the wheel and dragging move through a long text.
 void pointAtColumns(Scene& scene, ModelState& page, const StripColumns& columns, const ImRect& area) {
   View& view = page.view;
-  ImGui::SetCursorScreenPos(ImVec2(columns.left, area.Min.y));
-  compat::invisibleButton("model.strip", ImVec2(std::max(1.0f, area.Max.x - columns.left), area.GetHeight()));
+  hitArea("model.strip", ImVec2(columns.left, area.Min.y),
+          ImVec2(std::max(1.0f, area.Max.x - columns.left), area.GetHeight()));
   noteTabStopKind(TabStopKind::picture, {columns.width, area.GetHeight()});
-  trackItem("model.strip");
   for (const char* name : {"strip", "strip.word"}) trackTokens(name, {nullptr, &page.study->text.tokens});
   columns.each([&](Index token) {
     const float x = columns.at(token);

@@ -223,9 +223,7 @@ void textList(Scene& scene, ModelState& page, const std::shared_ptr<const TextsS
   for (std::size_t i = 0; i < texts.texts.size() && y + high <= area.Max.y; ++i, y += high) {
     const StudiedHeads& text = study->texts[texts.texts[i].text];
     const std::string name = fmt::format("study.text.{}", i);
-    ImGui::SetCursorScreenPos(ImVec2(area.Min.x, y));
-    const bool clicked = compat::invisibleButton(name.c_str(), ImVec2(area.GetWidth(), high));
-    trackItem(name);
+    const bool clicked = hitArea(name, ImVec2(area.Min.x, y), ImVec2(area.GetWidth(), high));
     const bool hovered = ImGui::IsItemHovered();
     if (hovered)
       list.AddRectFilled(ImVec2(area.Min.x, y), ImVec2(area.Max.x, y + high), view.theme->raised, view.px(4));
@@ -286,10 +284,8 @@ void studyView(Scene& scene, ModelState& page, const ImRect& whole, bool present
   const float rows = std::clamp(std::floor((area.GetHeight() - view.px(230)) / view.px(24)), 2.0f, 6.0f);
   const float below = presents ? 0 : view.px(24) * (rows + 1);
   const FigurePlace place(view, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Max.y - below), presents);
-  ImGui::SetCursorScreenPos(place.area.Min);
-  compat::invisibleButton("study.figure", place.area.GetSize());
+  hitArea("study.figure", place.area);
   noteTabStopKind(TabStopKind::picture, {place.area.GetWidth() / 24, place.area.GetHeight() / 24});
-  trackItem("study.figure");
   if (scene.cursor.model.study.shape == StudyShape::table)
     paintTable(scene, page, *study, place);
   else if (scene.cursor.model.study.shape == StudyShape::map)

@@ -48,9 +48,7 @@ int placeAt(float x, float first, float step, int count) {
 void scrollBar(const View& view, Canvas list, const ImRect& area, float whole) {
   const float high = view.px(5), pad = view.px(12), width = area.GetWidth() - 2 * pad;
   const ImVec2 from(area.Min.x + pad, area.Max.y - high - view.px(3));
-  ImGui::SetCursorScreenPos(ImVec2(from.x, from.y - view.px(2)));
-  compat::invisibleButton("talk.scroll", ImVec2(width, high + view.px(4)));
-  trackItem("talk.scroll");
+  hitArea("talk.scroll", ImVec2(from.x, from.y - view.px(2)), ImVec2(width, high + view.px(4)));
   const float share = area.GetWidth() / whole, most = std::max(1.0f, whole - area.GetWidth());
   const float thumb = std::max(width * share, view.px(24));
   if (ImGui::IsItemActive())
@@ -83,10 +81,8 @@ void row(TalkState& page, Scene& own, const ImRect& area) {
   for (int i = 0; i < page.count; ++i) {
     const ImVec2 from(first + step * static_cast<float>(i), area.Min.y + pad);
     const ImRect box(from, ImVec2(from.x + wide, area.Max.y - view.px(12)));
-    ImGui::SetCursorScreenPos(box.Min);
     const std::string name = fmt::format("talk.view.{}", i);
-    compat::invisibleButton(name.c_str(), box.GetSize());
-    trackItem(name);
+    hitArea(name, box);
     if (ImGui::IsItemActivated()) {
       page.goTo = i;
       page.dragged = i;

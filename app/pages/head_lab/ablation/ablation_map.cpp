@@ -75,11 +75,9 @@ void box(Scene& scene, const AblationState& ablation, Index head, ImVec2 middle,
   const ImVec2 from(std::round(middle.x - size / 2), std::round(middle.y - size / 2)),
       to(from.x + size, from.y + size);
   const float hit = std::max(size, view.px(14));
-  ImGui::SetCursorScreenPos(ImVec2(middle.x - hit / 2, middle.y - size / 2));
-  ImGui::PushID(static_cast<int>(head));
-  const bool clicked = compat::invisibleButton("ablation.box", ImVec2(hit, std::max(size, 1.0f)));
-  ImGui::PopID();
-  trackItem(fmt::format("ablation.box.{}", head));
+  const bool clicked =
+      hitArea(fmt::format("ablation.box.{}", head), ImVec2(middle.x - hit / 2, middle.y - size / 2),
+              ImVec2(hit, std::max(size, 1.0f)));
   if (ImGui::IsItemHovered()) {
     ablation.page.view.nextHover.head = head;
     tooltip(view, on ? "Switch this head off (Delete)" : "Switch this head on again (Delete)");

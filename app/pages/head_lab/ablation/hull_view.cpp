@@ -184,9 +184,7 @@ void hullView(Scene& scene, AblationState& ablation, const ImRect& area) {
   const ImRect plot(area.Min.x, area.Min.y, split, area.Max.y);
   list.AddRectFilled(plot.Min, plot.Max, theme.panel, view.px(4));
   const PlaneView plane = hullPlane(study, plot, view.px(60));
-  ImGui::SetCursorScreenPos(plot.Min);
-  const bool clicked = compat::invisibleButton("hull.plane", plot.GetSize());
-  trackItem("hull.plane");
+  const bool clicked = hitArea("hull.plane", plot);
   const bool hovered = ImGui::IsItemHovered();
   paintHull(view, study, plane);
   const Index pointed = paintPoints(scene, ablation, plane);

@@ -69,9 +69,7 @@ Index pointUnder(const PlaneView& plane, const attention::Matrix& points, ImVec2
 /// A point that is held stays under the pointer: its token's vector moves along the two directions alone.
 void dragPoint(Scene& scene, EmbeddingsState& embeddings, const PlaneView& plane) {
   View& view = embeddings.page.view;
-  ImGui::SetCursorScreenPos(plane.area.Min);
-  compat::invisibleButton("embeddings.plane", plane.area.GetSize());
-  trackItem("embeddings.plane");
+  hitArea("embeddings.plane", plane.area);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   EmbeddingsState::Drag& drag = embeddings.drag;
   const Index under = pointUnder(plane, embeddings.study->points, mouse, view.px(14));

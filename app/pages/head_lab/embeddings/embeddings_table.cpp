@@ -112,9 +112,7 @@ void typeCell(Scene& scene, EmbeddingsState& embeddings, const MapView& map) {
 /// A cell that is held follows the pointer up and down; the whole height of 240 units is the largest |value|.
 void dragCell(Scene& scene, EmbeddingsState& embeddings, const MapView& map) {
   const View& view = embeddings.page.view;
-  ImGui::SetCursorScreenPos(map.cells.Min);
-  compat::invisibleButton("embeddings.cells", map.cells.GetSize());
-  trackItem("embeddings.cells");
+  hitArea("embeddings.cells", map.cells);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const HeatTile tile = map.tile();
   noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});
@@ -165,9 +163,7 @@ void overview(const Scene& scene, EmbeddingsState& embeddings, const ImRect& are
                       0, view.px(3));
   compat::rectOutline(list, ImVec2(x0 - 1, area.Min.y - 1), ImVec2(x1 + 1, area.Max.y + 1), theme.text, 0,
                       view.px(2));
-  ImGui::SetCursorScreenPos(area.Min);
-  compat::invisibleButton("embeddings.overview", area.GetSize());
-  trackItem("embeddings.overview");
+  hitArea("embeddings.overview", area);
   if (ImGui::IsItemActive()) {
     const auto at = static_cast<Index>((ImGui::GetIO().MousePos.x - area.Min.x) / each);
     embeddings.firstColumn = std::clamp<Index>(at - cols.count / 2, 0, dims - cols.count);

@@ -102,10 +102,8 @@ void curve(Scene& scene, HeadLabState& page, const ImRect& area, const Curve& sh
       attention::mistakes()[static_cast<std::size_t>(page.study->question.mistake)];
   curveLine(view, place, points, shown.wrong, true, info.title);
   curveLine(view, place, points, shown.right, false, "÷√dₖ");
-  ImGui::SetCursorScreenPos(ImVec2(place.left - view.px(10), place.top - view.px(8)));
-  compat::invisibleButton(
-      shown.name, ImVec2(area.Max.x - place.left + view.px(10), place.bottom - place.top + view.px(30)));
-  trackItem(shown.name);
+  hitArea(shown.name, ImVec2(place.left - view.px(10), place.top - view.px(8)),
+          ImVec2(area.Max.x - place.left + view.px(10), place.bottom - place.top + view.px(30)));
   const SaturationPoint& pointed = points[place.nearest(ImGui::GetIO().MousePos.x)];
   if (ImGui::IsItemHovered())
     tooltip(view, fmt::format("dₖ {}\n{}  {}\n÷√dₖ  {}", pointed.headDim, info.title,

@@ -43,11 +43,7 @@ void mistakeList(Scene& scene, const HeadLabState& page, const ImRect& area) {
       y += view.px(34);
     }
     const ImRect cell(area.Min.x, y, area.Max.x, y + row);
-    ImGui::SetCursorScreenPos(cell.Min);
-    ImGui::PushID(info.key.data());
-    if (compat::invisibleButton("mistake", cell.GetSize())) scene.cursor.lab.mistake = info.mistake;
-    ImGui::PopID();
-    trackItem("mistake." + std::string(info.key));
+    if (hitArea("mistake." + std::string(info.key), cell)) scene.cursor.lab.mistake = info.mistake;
     const bool lit = info.mistake == scene.cursor.lab.mistake;
     if (lit || ImGui::IsItemHovered())
       list.AddRectFilled(cell.Min, cell.Max, lit ? theme.raised : mixed(theme.panel, theme.raised, 0.5f));

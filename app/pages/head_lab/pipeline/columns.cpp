@@ -40,11 +40,7 @@ int paintColumns(const View& view, const ImRect& area, const Columns& columns) {
     const Column& column = columns.columns[i];
     const float x0 = left + each * static_cast<float>(i), middle = x0 + each / 2;
     const float half = std::min(each * 0.36f, view.px(28));
-    ImGui::SetCursorScreenPos(ImVec2(x0, area.Min.y));
-    ImGui::PushID(static_cast<int>(i));
-    compat::invisibleButton(columns.name.c_str(), ImVec2(each, area.GetHeight()));
-    ImGui::PopID();
-    trackItem(fmt::format("{}.{}", columns.name, i));
+    hitArea(fmt::format("{}.{}", columns.name, i), ImVec2(x0, area.Min.y), ImVec2(each, area.GetHeight()));
     if (ImGui::IsItemHovered()) pointed = static_cast<int>(i);
     if (column.lit)
       list.AddRectFilled(ImVec2(x0, area.Min.y), ImVec2(x0 + each, area.Max.y), theme.raised, view.px(3));
@@ -151,11 +147,8 @@ int paintLines(const View& view, const ImRect& area, const Columns& columns) {
   for (std::size_t i = 0; i < columns.columns.size(); ++i) {
     const Column& column = columns.columns[i];
     const float top = area.Min.y + place.high * static_cast<float>(i + 1);
-    ImGui::SetCursorScreenPos(ImVec2(area.Min.x, top));
-    ImGui::PushID(static_cast<int>(i));
-    compat::invisibleButton(columns.name.c_str(), ImVec2(area.GetWidth(), place.high));
-    ImGui::PopID();
-    trackItem(fmt::format("{}.{}", columns.name, i));
+    hitArea(fmt::format("{}.{}", columns.name, i), ImVec2(area.Min.x, top),
+            ImVec2(area.GetWidth(), place.high));
     if (ImGui::IsItemHovered()) pointed = static_cast<int>(i);
     if (column.lit)
       list.AddRectFilled(ImVec2(area.Min.x, top), ImVec2(area.Max.x, top + place.high), theme.raised,

@@ -287,11 +287,8 @@ void foldedFilm(Scene& scene, HeadLabState& page, const FilmReel& reel, const Im
     const bool lit = reel.cell ? frame.step == scene.cursor.lab.step : frame.broken;
     const std::uint32_t words = frame.broken ? theme.error : lit ? theme.text : theme.secondary;
     const float x = area.Min.x + view.px(12) + each * static_cast<float>(i), middle = x + each / 2;
-    ImGui::SetCursorScreenPos(ImVec2(x, area.Min.y));
-    ImGui::PushID(static_cast<int>(i));
-    if (compat::invisibleButton("dot", ImVec2(each, area.GetHeight()))) scene.cursor.lab.step = frame.step;
-    ImGui::PopID();
-    trackItem(fmt::format("film.{}", i + 1));
+    if (hitArea(fmt::format("film.{}", i + 1), ImVec2(x, area.Min.y), ImVec2(each, area.GetHeight())))
+      scene.cursor.lab.step = frame.step;
     if (i + 1 < frames.size())
       list.AddLine(ImVec2(middle + view.px(8), area.Min.y + view.px(12)),
                    ImVec2(middle + each - view.px(8), area.Min.y + view.px(12)), theme.line);

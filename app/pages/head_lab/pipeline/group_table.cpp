@@ -38,11 +38,8 @@ void groupTable(Scene& scene, HeadLabState& page, const ImRect& area) {
                   fmt::format("+ {}", (g + 1) * group - h));
         break;
       }
-      ImGui::SetCursorScreenPos(ImVec2(x, y - view.px(12)));
-      ImGui::PushID(static_cast<int>(h));
-      if (compat::invisibleButton("group", ImVec2(wide, view.px(24)))) scene.cursor.cell.head = h;
-      ImGui::PopID();
-      trackItem(fmt::format("group.{}", h));
+      if (hitArea(fmt::format("group.{}", h), ImVec2(x, y - view.px(12)), ImVec2(wide, view.px(24))))
+        scene.cursor.cell.head = h;
       const bool lit = h == cell.head;
       if (lit || ImGui::IsItemHovered())
         list.AddRectFilled(

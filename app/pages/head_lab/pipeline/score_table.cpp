@@ -234,11 +234,8 @@ void pointAt(Scene& scene, const HeadLabState& page, const ScoreTable& table, co
   for (Index row = 0; row < plan.shown; ++row) {
     const Index head = table.rows[static_cast<std::size_t>(plan.first + row)];
     const ImRect cell = plan.cell(row, 0);
-    ImGui::SetCursorScreenPos(ImVec2(left, cell.Min.y));
-    ImGui::PushID(static_cast<int>(1000 + head));
-    const bool clicked = compat::invisibleButton("head", ImVec2(plan.cells.Max.x - left, plan.high));
-    ImGui::PopID();
-    trackItem(fmt::format("detect.head.{}", head));
+    const bool clicked = hitArea(fmt::format("detect.head.{}", head), ImVec2(left, cell.Min.y),
+                                 ImVec2(plan.cells.Max.x - left, plan.high));
     for (std::size_t column = 0; column < all.size(); ++column) {
       const ImRect one = plan.cell(row, column);
       track(fmt::format("detect.{}.{}", head, all[column]->name), one.Min, one.Max);
@@ -347,9 +344,7 @@ void paintLikeness(Scene& scene, const HeadLabState& page, const ImRect& area, c
     }
   }
   const float side = size * static_cast<float>(heads);
-  ImGui::SetCursorScreenPos(from);
-  const bool clicked = compat::invisibleButton("likeness", ImVec2(side, side));
-  trackItem("detect.likeness_map");
+  const bool clicked = hitArea("detect.likeness_map", from, ImVec2(side, side));
   if (!ImGui::IsItemHovered()) return;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const auto place = [&](float at) {

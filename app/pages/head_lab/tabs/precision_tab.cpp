@@ -205,11 +205,7 @@ class PrecisionTab : public HeadLabTab {
     View& view = page_.view;
     const Theme& theme = *view.theme;
     Canvas list = *ImGui::GetWindowDrawList();
-    ImGui::SetCursorScreenPos(area.Min);
-    ImGui::PushID(static_cast<int>(head));
-    const bool clicked = compat::invisibleButton("precision.row", area.GetSize());
-    ImGui::PopID();
-    trackItem(fmt::format("precision.row.{}", head));
+    const bool clicked = hitArea(fmt::format("precision.row.{}", head), area);
     if (ImGui::IsItemHovered()) view.nextHover.head = head;
     if (clicked) scene.cursor.cell.head = head;
     if (lit)

@@ -223,9 +223,7 @@ void ViewsTab::thumbnail(Scene& scene, const ImRect& area, HeadPicture picture) 
   Canvas list = *ImGui::GetWindowDrawList();
   const bool chosen = scene.cursor.lab.picture == picture;
   const std::string name(kHeadPictureNames[static_cast<std::size_t>(picture)]);
-  ImGui::SetCursorScreenPos(area.Min);
-  if (compat::invisibleButton(("views." + name).c_str(), area.GetSize())) scene.cursor.lab.picture = picture;
-  trackItem("views." + name);
+  if (hitArea("views." + name, area)) scene.cursor.lab.picture = picture;
   if (chosen || ImGui::IsItemHovered())
     list.AddRectFilled(area.Min, area.Max, chosen ? theme.raised : theme.panel, view.px(4));
   if (chosen) list.AddRectFilled(area.Min, ImVec2(area.Min.x + view.px(3), area.Max.y), theme.text);
