@@ -233,7 +233,8 @@ void paintWords(const View& view, Canvas list, const PlotPlace& place, float rig
     return cells.Contains(place.at(mark.at)) || plot.x.share(mark.at.x) == 1;
   };
   for (std::size_t i = 0; i < plot.marks.size(); ++i)
-    if (labels[i] && isShown(plot.marks[i])) paintMarkLabel(view, list, plot.marks[i], *labels[i], line);
+    if (labels[i] && !plot.marks[i].label.empty() && isShown(plot.marks[i]))
+      paintMarkLabel(view, list, plot.marks[i], *labels[i], line);
   for (const PlotMark& mark : plot.marks)
     if (isShown(mark)) paintMark(view, list, place.at(mark.at), mark);
 }

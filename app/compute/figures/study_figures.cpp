@@ -17,7 +17,6 @@ namespace {
 
 constexpr double kStudyHeader = 46, kTableTitles = 40, kTableRow = 30, kTableNames = 56, kTableColumn = 70;
 constexpr double kTableNumberEnd = 0.9;  // of a column
-constexpr double kScatterLeft = 58, kScatterBottom = 44, kScatterRight = 16;
 
 double studyMean(const HeadColumn& column, std::pair<Index, Index> head) {
   return double{column.mean(head.first, head.second)};
@@ -28,10 +27,6 @@ std::string begun(std::string words) {
   if (!words.empty())
     words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
   return words;
-}
-
-bool overlap(const Frame& a, const Frame& b) {
-  return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
 }
 
 /// "previous", "token".
@@ -57,28 +52,17 @@ void addStudyHeader(Drawing& drawing, const DrawingColors& colors, const std::st
   drawing.shapes.push_back(TextRun{cutToColumns(note, columns(6.6)), 0, 30, 12, colors.secondary});
 }
 
-/// From value to place along an axis.
-struct ScatterAxis {
-  double low = 0, high = 1, from = 0, to = 1;
-
-  static ScatterAxis over(const ScatterFigure& figure, double ScatterFigure::Point::*value, double from,
-                          double to) {
-    ScatterAxis axis{0, 0, from, to};
-    for (const ScatterFigure::Point& point : figure.points) {
-      axis.low = std::min(axis.low, point.*value);
-      axis.high = std::max(axis.high, point.*value);
-    }
-    if (axis.high - axis.low < 1e-9) axis.high = axis.low + 1;
-    return axis;
+/// An axis over values and 0, with its ends and 0 as ticks.
+PlotAxis axisOver(const std::vector<PlotMark>& marks, double PlotPoint::*value, const std::string& title) {
+  PlotAxis axis{0, 0, false, {}, title};
+  for (const PlotMark& mark : marks) {
+    axis.low = std::min(axis.low, mark.at.*value);
+    axis.high = std::max(axis.high, mark.at.*value);
   }
-  double at(double value) const { return from + (value - low) / (high - low) * (to - from); }
-};
-
-std::pair<ScatterAxis, ScatterAxis> scatterAxes(const ScatterFigure& figure, double width, double height) {
-  return {ScatterAxis::over(figure, &ScatterFigure::Point::x, kScatterLeft,
-                            std::max(kScatterLeft + 40, width - kScatterRight)),
-          ScatterAxis::over(figure, &ScatterFigure::Point::y,
-                            std::max(kStudyHeader + 60, height - kScatterBottom), kStudyHeader + 8)};
+  if (axis.high - axis.low < 1e-9) axis.high = axis.low + 1;
+  for (const double tick : {axis.low, 0.0, axis.high})
+    if (axis.ticks.empty() || tick > axis.ticks.back().value) axis.ticks.push_back({tick, studyNumber(tick)});
+  return axis;
 }
 
 }  // namespace
@@ -92,96 +76,37 @@ std::string studyNote(const TextsStudy& study) {
   return fmt::format("{}: mean over {}", study.question.file->name, countedText(texts, "text"));
 }
 
-ScatterFigure scatterFigure(const TextsStudy& study, const std::string& x, const std::string& y) {
-  ScatterFigure figure;
+HeadScatter headScatter(const TextsStudy& study, const std::string& x, const std::string& y,
+                        std::pair<Index, Index> lit) {
+  HeadScatter scatter;
   const HeadColumn *const across = study.column(x), *const up = study.column(y);
-  if (!across || !up) return figure;
-  figure.title = begun(up->title) + " against " + across->title;
-  figure.note = studyNote(study);
-  figure.xTitle = across->title;
-  figure.yTitle = up->title;
+  if (!across || !up) return scatter;
+  scatter.title = begun(up->title) + " against " + across->title;
+  Plot& plot = scatter.plot;
   for (Index layer = 0; layer < up->mean.rows(); ++layer)
     for (Index head = 0; head < up->mean.cols(); ++head) {
-      const double a = studyMean(*across, {layer, head}), b = studyMean(*up, {layer, head});
-      if (std::isfinite(a) && std::isfinite(b)) figure.points.push_back({layer, head, a, b});
+      const PlotPoint at{studyMean(*across, {layer, head}), studyMean(*up, {layer, head})};
+      if (!std::isfinite(at.x) || !std::isfinite(at.y)) continue;
+      scatter.heads.emplace_back(layer, head);
+      plot.marks.push_back({at, "", "", PlotSide::right, scatter.heads.back() == lit});
     }
-  return figure;
-}
-
-Drawing scatterDrawing(const ScatterFigure& figure, double width, double height,
-                       const DrawingColors& colors) {
-  Drawing drawing;
-  drawing.width = width;
-  drawing.height = height;
-  drawing.background = colors.background;
-  addStudyHeader(drawing, colors, figure.title, figure.note);
-  const auto axes = scatterAxes(figure, width, height);
-  const ScatterAxis &x = axes.first, &y = axes.second;
-  const auto line = [&](double x0, double y0, double x1, double y1) {
-    drawing.shapes.push_back(Line{x0, y0, x1, y1, colors.line, 1});
-  };
-  const auto mark = [&](const ScatterAxis& axis, double value, bool across) {
-    const double at = axis.at(value);
-    const std::string text = studyNumber(value);
-    if (across)
-      drawing.shapes.push_back(TextRun{text, at, y.from + 14, 11, colors.secondary, Anchor::middle, true});
-    else
-      drawing.shapes.push_back(TextRun{text, x.from - 8, at, 11, colors.secondary, Anchor::end, true});
-  };
-  line(x.from, y.at(0), x.to, y.at(0));
-  line(x.at(0), y.from, x.at(0), y.to);
-  for (const auto& [axis, across] : {std::pair(x, true), std::pair(y, false)}) {
-    mark(axis, axis.high, across);
-    if (axis.low < 0) mark(axis, axis.low, across);
-    // Not over that of an end.
-    const double needed = across ? 44 : 16;
-    const auto far = [&, &axis = axis](double value) {
-      return std::abs(axis.at(0) - axis.at(value)) >= needed;
-    };
-    if (far(axis.high) && (axis.low == 0 || far(axis.low))) mark(axis, 0, across);
-  }
-  drawing.shapes.push_back(
-      TextRun{figure.xTitle + " →", (x.from + x.to) / 2, y.from + 32, 11, colors.faint, Anchor::middle});
-  drawing.shapes.push_back(TextRun{figure.yTitle + " ↑", x.from + 6, y.to - 2, 11, colors.faint});
+  plot.x = axisOver(plot.marks, &PlotPoint::x, across->title);
+  plot.y = axisOver(plot.marks, &PlotPoint::y, "");
+  plot.labelRoom = 30;
   // The farthest from the middle are named.
-  std::vector<std::size_t> order(figure.points.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const auto far = [&](std::size_t i) {
-    const auto& point = figure.points[i];
-    return std::abs(point.x) / (x.high - x.low) + std::abs(point.y) / (y.high - y.low);
+  constexpr std::size_t kNamed = 12;
+  const auto nearness = [&](const PlotMark& mark) {
+    return -std::abs(mark.at.x) / (plot.x.high - plot.x.low) -
+           std::abs(mark.at.y) / (plot.y.high - plot.y.low);
   };
-  std::ranges::stable_sort(order, std::greater(), far);
-  std::vector<Frame> named{{x.from, y.to - 12, drawnWidth(figure.yTitle + " ↑", 11, false) + 12, 20}};
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto& point = figure.points[order[i]];
-    const bool lit = figure.lit == std::pair(point.layer, point.head);
-    const double size = lit ? 5 : 3.5, px = x.at(point.x), py = y.at(point.y);
-    drawing.shapes.push_back(
-        Box{{px - size, py - size, 2 * size, 2 * size}, lit ? colors.query : colors.secondary, 0, size});
-    if (!lit && i >= 12) continue;
-    const std::string name = headPlace({point.layer, point.head});
-    const bool leftwards = px > width - 60;
-    const double wide = drawnWidth(name, 11, true);
-    const Frame room{leftwards ? px - 8 - wide : px + 8, py - 7, wide, 14};
-    if (std::ranges::any_of(named, [&](const Frame& other) { return overlap(room, other); })) continue;
-    named.push_back(room);
-    drawing.shapes.push_back(TextRun{name, leftwards ? px - 8 : px + 8, py, 11, colors.text,
-                                     leftwards ? Anchor::end : Anchor::start, true});
-  }
-  return drawing;
-}
-
-std::optional<std::size_t> scatterAt(const ScatterFigure& figure, double width, double height, double x,
-                                     double y) {
-  const auto axes = scatterAxes(figure, width, height);
-  std::optional<std::size_t> nearest;
-  double least = 12;
-  for (std::size_t i = 0; i < figure.points.size(); ++i) {
-    const double far =
-        std::hypot(axes.first.at(figure.points[i].x) - x, axes.second.at(figure.points[i].y) - y);
-    if (far < least) least = far, nearest = i;
-  }
-  return nearest;
+  std::vector<double> order;
+  for (const PlotMark& mark : plot.marks) order.push_back(nearness(mark));
+  std::ranges::sort(order);
+  for (std::size_t i = 0; i < plot.marks.size(); ++i)
+    if (PlotMark& mark = plot.marks[i];
+        mark.chosen || nearness(mark) <= order[std::min(kNamed, order.size()) - 1])
+      mark.label = headPlace(scatter.heads[i]);
+  return scatter;
 }
 
 TableFigure tableFigure(const TextsStudy& study, const std::string& column, bool smallestFirst) {

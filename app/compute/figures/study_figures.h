@@ -7,26 +7,20 @@
 
 #include "app/compute/figures/grid_drawing.h"
 #include "app/compute/model/texts_run.h"
+#include "app/compute/plots/plot_data.h"
 
 namespace headscope::app {
 
 // What many texts say of each head, as a table, a map and a scatter.
 
-/// A head and what its mean over the texts is in two columns.
-struct ScatterFigure {
-  struct Point {
-    Index layer = 0, head = 0;
-    double x = 0, y = 0;
-  };
-  std::string title, note, xTitle, yTitle;
-  std::vector<Point> points;
-  std::optional<std::pair<Index, Index>> lit;  ///< the chosen layer and head
+/// Heads by their means over the texts in two columns.
+struct HeadScatter {
+  std::string title;
+  Plot plot;                                   ///< a mark for each of `heads`
+  std::vector<std::pair<Index, Index>> heads;  ///< layer and head
 };
-ScatterFigure scatterFigure(const TextsStudy& study, const std::string& x, const std::string& y);
-Drawing scatterDrawing(const ScatterFigure& figure, double width, double height, const DrawingColors& colors);
-/// The point nearest to a place, if any is near.
-std::optional<std::size_t> scatterAt(const ScatterFigure& figure, double width, double height, double x,
-                                     double y);
+HeadScatter headScatter(const TextsStudy& study, const std::string& x, const std::string& y,
+                        std::pair<Index, Index> lit);
 
 /// Heads from top to bottom, their numbers from left to right.
 struct TableFigure {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/compute/figures/study_figures.h"
+#include "app/compute/plots/plot_labels.h"
 #include "app/pages/model/answer_views.h"
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/track.h"
@@ -15,6 +16,7 @@
 #include "app/widgets/drawing_paint.h"
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
+#include "app/widgets/plot.h"
 
 namespace headscope::app {
 
@@ -161,17 +163,31 @@ void paintMap(Scene& scene, ModelState& page, const TextsStudy& study, const Fig
   if (ImGui::IsMouseClicked(0)) chooseHead(scene, *cell);
 }
 
-void paintScatter(Scene& scene, ModelState& page, const TextsStudy& study, const FigurePlace& place) {
-  ScatterFigure figure = scatterFigure(study, across(scene, study), upwards(scene, study));
-  figure.lit = chosenHead(scene);
-  place.paint(scatterDrawing(figure, place.width(), place.height(), drawingColors(*page.view.theme)));
-  if (!ImGui::IsItemHovered()) return;
-  const auto [x, y] = place.pointer();
-  const auto near = scatterAt(figure, place.width(), place.height(), x, y);
-  if (!near) return;
-  const std::pair head(figure.points[*near].layer, figure.points[*near].head);
-  tooltip(page.view, headSays(study, upwards(scene, study), head) + "\n" +
-                         headSays(study, across(scene, study), head) + "\nClick to choose the head");
+void paintScatter(Scene& scene, ModelState& page, const TextsStudy& study, const ImRect& area) {
+  const View& view = page.view;
+  const HeadScatter scatter =
+      headScatter(study, across(scene, study), upwards(scene, study), chosenHead(scene));
+  Canvas list = *ImGui::GetWindowDrawList();
+  paintFitted(view, list, view.fonts->bold, ImVec2(area.Min.x, area.Min.y + view.px(10)), area.GetWidth(),
+              view.theme->text, scatter.title);
+  paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x, area.Min.y + view.px(30)), area.GetWidth(),
+              view.theme->secondary, studyNote(study));
+  drawPlot(view, "study.scatter", ImRect(area.Min.x, area.Min.y + view.px(46), area.Max.x, area.Max.y),
+           scatter.plot);
+  const auto cells = tracked("study.scatter");
+  if (!cells || !ImGui::IsItemHovered()) return;
+  const PlotCells drawn{cells->Min.x, cells->Min.y, cells->GetWidth(), cells->GetHeight()};
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  std::optional<std::size_t> nearest;
+  for (double least = view.px(12); const PlotMark& mark : scatter.plot.marks) {
+    const double far = std::hypot(drawn.x(scatter.plot, mark.at.x) - static_cast<double>(mouse.x),
+                                  drawn.y(scatter.plot, mark.at.y) - static_cast<double>(mouse.y));
+    if (far < least) least = far, nearest = static_cast<std::size_t>(&mark - scatter.plot.marks.data());
+  }
+  if (!nearest) return;
+  const auto head = scatter.heads[*nearest];
+  tooltip(view, headSays(study, upwards(scene, study), head) + "\n" +
+                    headSays(study, across(scene, study), head) + "\nClick to choose the head");
   if (ImGui::IsMouseClicked(0)) chooseHead(scene, head);
 }
 
@@ -291,7 +307,7 @@ void studyView(Scene& scene, ModelState& page, const ImRect& whole, bool present
   else if (scene.cursor.model.study.shape == StudyShape::map)
     paintMap(scene, page, *study, place);
   else
-    paintScatter(scene, page, *study, place);
+    paintScatter(scene, page, *study, place.area);
   if (!presents) textList(scene, page, study, ImRect(area.Min.x, area.Max.y - below, area.Max.x, area.Max.y));
 }
 

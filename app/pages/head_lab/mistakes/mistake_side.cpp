@@ -8,6 +8,7 @@
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
+#include "app/widgets/plot.h"
 
 namespace headscope::app {
 
@@ -32,85 +33,53 @@ constexpr Curve kCurves[] = {
     {"wrong.curve", "LARGEST WEIGHT BY dₖ", &SaturationPoint::wrongLargest, &SaturationPoint::rightLargest},
     {"wrong.entropy", "ENTROPY BY dₖ", &SaturationPoint::wrongEntropy, &SaturationPoint::rightEntropy}};
 
-/// Where the points of a plot lie.
-struct CurvePlace {
-  float left, right, top, bottom;
-  std::size_t points;
-
-  float x(std::size_t i) const {
-    return left + (right - left) * static_cast<float>(i) / static_cast<float>(points - 1);
-  }
-  float y(double share) const { return bottom - static_cast<float>(share) * (bottom - top); }
-  std::size_t nearest(float at) const {
-    const float share = std::clamp((at - left) / std::max(right - left, 1.0f), 0.0f, 1.0f);
-    return static_cast<std::size_t>(std::lround(share * static_cast<float>(points - 1)));
-  }
-};
-
-/// One line with its marks, ✗ for the mistake and squares without it, and its name below its second point.
-void curveLine(const View& view, const CurvePlace& place, const std::vector<SaturationPoint>& points,
-               double SaturationPoint::*value, bool wrong, std::string_view name) {
-  const Theme& theme = *view.theme;
-  Canvas list = *ImGui::GetWindowDrawList();
-  const std::uint32_t color = wrong ? theme.error : theme.text;
-  const auto at = [&](std::size_t i) { return ImVec2(place.x(i), place.y(points[i].*value)); };
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (i > 0) list.AddLine(at(i - 1), at(i), color, std::max(1.0f, view.px(1.5f)));
-    if (wrong)
-      paintCross(view, list, at(i), view.px(3.5f));
-    else
-      list.AddRectFilled(at(i) - ImVec2(view.px(3), view.px(3)), at(i) + ImVec2(view.px(3), view.px(3)),
-                         color);
-  }
-  // Below its line, or above where that would leave the plot.
-  const float low = std::max(at(1).y, at(2).y) + view.px(14);
-  const float y = low < place.bottom - view.px(8) ? low : std::min(at(1).y, at(2).y) - view.px(14);
-  paintText(list, view.fonts->small, ImVec2(place.x(1), y), color,
-            fitted(view.fonts->small, name, place.right - place.x(1)));
-}
-
-/// A quantity over dₖ with the mistake and without, and the handle that chooses dₖ.
-void curve(Scene& scene, HeadLabState& page, const ImRect& area, const Curve& shown) {
-  const View& view = page.view;
-  const Theme& theme = *view.theme;
-  Canvas list = *ImGui::GetWindowDrawList();
+/// `every`: of so many dimensions one has its number, the last among them.
+Plot curvePlot(const HeadLabState& page, const Curve& shown, Index chosen, std::size_t every) {
   const auto& points = *page.curve;
-  const CurvePlace place{area.Min.x + view.px(34), area.Max.x - view.px(10), area.Min.y + view.px(28),
-                         area.Max.y - view.px(26), points.size()};
-  paintSpaced(list, view.fonts->smallBold, ImVec2(area.Min.x, area.Min.y + view.px(8)), theme.faint,
-              shown.title, view.px(0.6f));
-  if (place.bottom - place.top < view.px(50)) return;
-  for (const double share : {0.0, 0.5, 1.0}) {
-    list.AddLine(ImVec2(place.left, place.y(share)), ImVec2(area.Max.x, place.y(share)), theme.line);
-    paintText(list, view.fonts->monoSmall, ImVec2(place.left - view.px(6), place.y(share)), theme.secondary,
-              roundedText(share), Align::right);
-  }
-  const float each = (place.right - place.left) / static_cast<float>(points.size() - 1);
-  const std::size_t every = each >= view.px(26) ? 1 : 2;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const bool chosen = points[i].headDim == scene.cursor.lab.mistakeDim;
-    if (chosen) {
-      list.AddLine(ImVec2(place.x(i), place.top - view.px(6)), ImVec2(place.x(i), place.bottom),
-                   theme.secondary);
-      list.AddCircleFilled(ImVec2(place.x(i), place.bottom), view.px(7), theme.text);
-    }
-    if (chosen || (points.size() - 1 - i) % every == 0)
-      paintText(list, view.fonts->monoSmall, ImVec2(place.x(i), place.bottom + view.px(16)),
-                chosen ? theme.text : theme.secondary, std::to_string(points[i].headDim), Align::center);
-  }
   const attention::MistakeInfo& info =
       attention::mistakes()[static_cast<std::size_t>(page.study->question.mistake)];
-  curveLine(view, place, points, shown.wrong, true, info.title);
-  curveLine(view, place, points, shown.right, false, "÷√dₖ");
-  hitArea(shown.name, ImVec2(place.left - view.px(10), place.top - view.px(8)),
-          ImVec2(area.Max.x - place.left + view.px(10), place.bottom - place.top + view.px(30)));
-  const SaturationPoint& pointed = points[place.nearest(ImGui::GetIO().MousePos.x)];
-  if (ImGui::IsItemHovered())
-    tooltip(view, fmt::format("dₖ {}\n{}  {}\n÷√dₖ  {}", pointed.headDim, info.title,
-                              fixedText(pointed.*shown.wrong, 2), fixedText(pointed.*shown.right, 2)));
+  Plot plot;
+  plot.x = {static_cast<double>(points.front().headDim),
+            static_cast<double>(points.back().headDim),
+            true,
+            {},
+            "dₖ"};
+  plot.y = {0, 1, false, {{0, "0"}, {0.5, "0.5"}, {1, "1"}}, ""};
+  plot.lines = {{std::string(info.title), {}, Dash::solid, true}, {"÷√dₖ", {}, Dash::dashed}};
+  for (const SaturationPoint& point : points) {
+    const auto dim = static_cast<double>(point.headDim);
+    const auto after = static_cast<std::size_t>(&points.back() - &point);
+    plot.x.ticks.push_back({dim, after % every == 0 ? std::to_string(point.headDim) : ""});
+    plot.lines[0].points.push_back({dim, point.*shown.wrong});
+    plot.lines[1].points.push_back({dim, point.*shown.right});
+    if (point.headDim == chosen)
+      for (const double value : {point.*shown.right, point.*shown.wrong})
+        plot.marks.push_back({{dim, value}, fixedText(value, 2), "", PlotSide::above, true});
+  }
+  plot.value = [](double value) { return fixedText(value, 2); };
+  plot.place = [](double dim) { return fmt::format("dₖ {:.0f}", dim); };
+  plot.labelRoom = 84;
+  return plot;
+}
+
+/// A quantity over dₖ with the mistake and without; where it is dragged chooses dₖ.
+void curve(Scene& scene, HeadLabState& page, const ImRect& area, const Curve& shown) {
+  const View& view = page.view;
+  HeadLabCursor& at = scene.cursor.lab;
+  paintSpaced(*ImGui::GetWindowDrawList(), view.fonts->smallBold, ImVec2(area.Min.x, area.Min.y + view.px(8)),
+              view.theme->faint, shown.title, view.px(0.6f));
+  const Plot plot = curvePlot(page, shown, at.mistakeDim, area.GetWidth() < view.px(280) ? 2 : 1);
+  drawPlot(view, shown.name, ImRect(area.Min.x, area.Min.y + view.px(28), area.Max.x, area.Max.y), plot);
+  const auto cells = tracked(shown.name);
+  if (!cells) return;
+  hitArea(shown.name, *cells);
   if (!ImGui::IsItemActive()) return;
-  scene.cursor.lab.mistakeDim = pointed.headDim;
-  scene.cursor.lab.subject = MistakeSubject::random;
+  const auto share = static_cast<double>((ImGui::GetIO().MousePos.x - cells->Min.x) / cells->GetWidth());
+  const auto distance = [&](const SaturationPoint& point) {
+    return std::abs(plot.x.share(static_cast<double>(point.headDim)) - share);
+  };
+  at.mistakeDim = std::ranges::min_element(*page.curve, {}, distance)->headDim;
+  at.subject = MistakeSubject::random;
 }
 
 /// Both quantities below each other; where there is room for one alone, buttons choose it.

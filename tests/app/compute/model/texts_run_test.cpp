@@ -102,9 +102,13 @@ TEST(StudyFigures, SortShowAndFindHeads) {
   using Heads = std::vector<std::pair<Index, Index>>;
   EXPECT_EQ(table.rows, (Heads{{1, 0}, {0, 0}, {1, 1}, {0, 1}})) << "the largest first, none last";
   EXPECT_EQ(tableFigure(study, "up", true).rows.front(), (std::pair<Index, Index>{1, 1}));
-  const ScatterFigure scatter = scatterFigure(study, "across", "up");
-  ASSERT_EQ(scatter.points.size(), 3u);
-  EXPECT_FALSE(scatterAt(scatter, 400, 300, 399, 299));
+  const HeadScatter scatter = headScatter(study, "across", "up", {1, 0});
+  EXPECT_EQ(scatter.heads, (Heads{{0, 0}, {1, 0}, {1, 1}})) << "a head without a mean has no mark";
+  ASSERT_EQ(scatter.plot.marks.size(), 3u);
+  EXPECT_EQ(scatter.plot.marks[1].label, "1.0");
+  EXPECT_TRUE(scatter.plot.marks[1].chosen);
+  EXPECT_EQ(scatter.plot.y.low, -1);
+  EXPECT_EQ(scatter.plot.x.low, 0) << "0 is in sight";
   const GridFigure map = studyMap(study, "up");
   EXPECT_TRUE(map.aroundZero);
   EXPECT_FLOAT_EQ(map.high, 2);
