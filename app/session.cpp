@@ -48,16 +48,18 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
   services_.working = [this] { return working(); };
   services_.own = [this] { return document_; };
   pages_.make(services_);
-  actions_.add(documentActions());
-  actions_.add(editActions());
-  actions_.add(linkActions());
-  actions_.add(windowActions());
-  actions_.add(stageActions());
-  for (const auto& page : pages_) actions_.add(page->actions());
-  actions_.add(exports_.actions());
-  actions_.add(settingActions());
-  actions_.add(helpActions());
-  actions_.add(fieldActions(services_.view));
+  actions_.add(documentActions(), "Scene");
+  actions_.add(editActions(), "Edit");
+  actions_.add(linkActions(), "Scene");
+  actions_.add(windowActions(), "View");
+  actions_.add(stageActions(), "Present");
+  for (const PageRow& row : pages_.rows()) {
+    actions_.add(pages_.named(std::string(row.info.key)).actions(), row.info.name, row.info.key);
+  }
+  actions_.add(exports_.actions(), "Picture");
+  actions_.add(settingActions(), "Appearance");
+  actions_.add(helpActions(), "Help");
+  actions_.add(fieldActions(services_.view), "Settings");
   services_.files.read<Glossary>(
       "glossary", [] { return readGlossary(); },
       [&view = services_.view](attention::Result<Glossary> read) {
@@ -279,9 +281,10 @@ bool Session::takeAnswers() {
   bool any = services_.layer.take();
   any = services_.files.take() || any;
   any = exports_.take() || any;
-  for (const auto& page : pages_) {
-    any = page->take(scene()) || any;
-    actions_.add(page->moreActions());
+  for (const PageRow& row : pages_.rows()) {
+    Page& page = pages_.named(std::string(row.info.key));
+    any = page.take(scene()) || any;
+    actions_.add(page.moreActions(), row.info.name, row.info.key);
   }
   return takeFonts() || any;
 }

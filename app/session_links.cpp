@@ -59,13 +59,11 @@ void Session::openLink(std::string link, const Outcome& outcome) {
 std::vector<Action> Session::linkActions() {
   return {{.id = "link.copy",
            .name = "Copy link",
-           .section = "Scene",
            .whileTyping = true,
            .words = "share url address export",
            .run = [this](Scene&) { copyLink(); }},
           {.id = "link.paste",
            .name = "Open the link in the clipboard",
-           .section = "Scene",
            .shortcut = {Key::v, {.ctrl = true}},
            .words = "paste share url address import",
            .run = [this](Scene&) {

@@ -87,12 +87,7 @@ std::vector<Action> Session::stageActions() {
   };
   const auto action = [](const char* id, const char* name, char key, std::function<void(Scene&)> run,
                          const char* words) {
-    return Action{.id = id,
-                  .name = name,
-                  .section = "Present",
-                  .shortcut = letter(key),
-                  .words = words,
-                  .run = std::move(run)};
+    return Action{.id = id, .name = name, .shortcut = letter(key), .words = words, .run = std::move(run)};
   };
   return {
       action(
@@ -117,14 +112,12 @@ std::vector<Action> Session::stageActions() {
       action("stage.notes", "Show or hide your notes", 'N', onStage(&StageState::notes), "speaker text"),
       {.id = "stage.lecturer",
        .name = "Open or close the lecturer's window",
-       .section = "Present",
        .shortcut = {Key::p, {.ctrl = true, .shift = true}},
        .whileTyping = true,
        .words = "presenter view second screen monitor notes clock",
        .run = [this](Scene&) { stage_.lecturer = !stage_.lecturer; }},
       {.id = "stage.erase",
        .name = "Erase what the pen drew",
-       .section = "Present",
        .shortcut = {Key::backspace, {}},
        .words = "clear drawing",
        .run = [](Scene& scene) { erasePen(scene); }},

@@ -58,7 +58,7 @@ struct Mods {
 
 struct KeyPress {
   Key key = Key::none;
-  Mods mods;
+  Mods mods = {};
   bool operator==(const KeyPress&) const = default;
 };
 

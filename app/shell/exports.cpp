@@ -226,7 +226,6 @@ std::vector<Action> Exports::pictureActions() {
                               KeyPress shortcut = {}) {
     actions.push_back({.id = "picture." + std::move(id),
                        .name = "Save a picture of " + std::move(name) + "…",
-                       .section = "Picture",
                        .shortcut = shortcut,
                        .whileTyping = true,
                        .words = "export screenshot image figure window vector print png svg pdf",
@@ -259,7 +258,6 @@ std::vector<Action> Exports::actions() {
 std::vector<Action> Exports::filmActions() {
   return {{.id = "film.record",
            .name = "Record a film…",
-           .section = "Picture",
            .whileTyping = true,
            .words = "video mp4 webm gif animation export",
            .run =
@@ -268,7 +266,6 @@ std::vector<Action> Exports::filmActions() {
                }},
           {.id = "film.stop",
            .name = "Stop recording",
-           .section = "Picture",
            .whileTyping = true,
            .words = "video cancel abort",
            .run =
@@ -279,7 +276,6 @@ std::vector<Action> Exports::filmActions() {
                }},
           {.id = "handout.save",
            .name = "Save a hand-out of this view, lesson or talk…",
-           .section = "Picture",
            .whileTyping = true,
            .words = "pdf print export notes",
            .run = [this](Scene&) { askForHandout(); }}};

@@ -56,7 +56,6 @@ void addChoices(std::vector<Action>& actions, const Field& field, View& view) {
     const bool needsFile = field.path == "weights.source" && choiceName(field, i) == "file";
     actions.push_back({.id = id,
                        .name = nameOf(field, selection.labels[i]),
-                       .section = "Settings",
                        .whileTyping = true,
                        .run = [&field, &view, i, needsFile](Scene& scene) {
                          if (needsFile && scene.setup.weights.file.empty())
@@ -73,7 +72,6 @@ void addChoices(std::vector<Action>& actions, const Field& field, View& view) {
 void addSwitch(std::vector<Action>& actions, const Field& field, View& view) {
   actions.push_back({.id = "set." + std::string(field.path),
                      .name = std::string(std::get<Toggle>(field.control).label) + ": on or off",
-                     .section = "Settings",
                      .whileTyping = true,
                      .run = [&field, &view](Scene& scene) {
                        tryChange(scene, view, [&](Scene& changed) {

@@ -19,8 +19,10 @@ int Action::matches(std::string_view wanted) const {
   return any ? 1 : 0;
 }
 
-void ActionTable::add(std::vector<Action> actions) {
+void ActionTable::add(std::vector<Action> actions, std::string_view section, std::string_view page) {
   for (Action& action : actions) {
+    if (action.section.empty()) action.section = section;
+    if (action.shortcut.key != Key::none && !action.everywhere) action.page = page;
     for (const Action& other : actions_) {
       if (other.id == action.id) throw std::invalid_argument("two actions are called " + action.id);
       if (action.shortcut.key != Key::none && other.shortcut == action.shortcut && other.page == action.page)

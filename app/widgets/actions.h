@@ -14,14 +14,15 @@ namespace headscope::app {
 struct Action {
   std::string id;            ///< "decode.play": how buttons and tests ask for it
   std::string name;          ///< for the list: a verb and what it acts on
-  std::string section;       ///< of the list and the sheet of keys
+  std::string section = {};  ///< of the list and the sheet of keys; empty: that of who adds it
   KeyPress shortcut = {};    ///< Key::none where there is none
+  bool everywhere = false;   ///< the shortcut of a page's action acts on other pages as well
   bool whileTyping = false;  ///< acts even when a text box has the keyboard
   bool repeats = false;      ///< again and again while the key is held
-  std::string page = {};    ///< the one page where its shortcut acts, before others' there; empty: everywhere
-  std::string words = {};   ///< what else people call it, lower case: "export", "logit lens"
-  bool afterStage = false;  ///< of a page that stages another: its key is asked after that one's
+  std::string words = {};    ///< what else people call it, lower case: "export", "logit lens"
+  bool afterStage = false;   ///< of a page that stages another: its key is asked after that one's
   std::function<void(Scene&)> run;
+  std::string page = {};  ///< the one page where its shortcut acts, before others' there; empty: everywhere
 
   /// How well it answers a search: 2 where its name has the text, 1 where every word of the text begins one
   /// of its name's or its other words, 0 where it doesn't.
@@ -32,8 +33,9 @@ struct Action {
 /// keys, in the order they are listed.
 class ActionTable {
  public:
-  /// Throws std::invalid_argument where an id or a shortcut is taken.
-  void add(std::vector<Action> actions);
+  /// Adds actions of a section, and of a page where `page` is not empty. Throws std::invalid_argument where
+  /// an id or a shortcut is taken.
+  void add(std::vector<Action> actions, std::string_view section, std::string_view page = {});
   /// Whether there is such an action: some are left out where they can't do anything, as in a browser.
   bool has(std::string_view id) const;
   /// Throws std::invalid_argument for an id nobody has.

@@ -324,35 +324,31 @@ std::vector<Action> CachePage::actions() {
       moveView(scene, page_, move);
     };
   };
-  return {
-      {.id = "cache.play",
-       .name = "Play or pause decoding",
-       .section = "Cache",
-       .run = moves(DecodeMove::play)},
-      {.id = "cache.forward",
-       .name = "Add one token to the cache",
-       .section = "Cache",
-       .repeats = true,
-       .run = moves(DecodeMove::forward)},
-      {.id = "cache.back",
-       .name = "Remove one token from the cache",
-       .section = "Cache",
-       .repeats = true,
-       .run = moves(DecodeMove::back)},
-      {.id = "cache.first", .name = "Empty the cache", .section = "Cache", .run = moves(DecodeMove::first)},
-      {.id = "cache.last", .name = "Fill the cache", .section = "Cache", .run = moves(DecodeMove::last)},
-      {.id = "mask.causal",
-       .name = "Turn the causal mask on or off",
-       .section = "Mask",
-       .shortcut = {Key::c, {}},
-       .run = [this](Scene& scene) {
-         const auto& opened = scene.setup.subject.opened;
-         if (opened && opened->config().causal)
-           return services_.view.messages.fail(opened->name +
-                                               " was trained with a causal mask, so it stays on.");
-         attention::MaskLayers& layers = scene.setup.mask.layers.edit();
-         setRule(layers, attention::PatternKind::causal, !hasRule(layers, attention::PatternKind::causal));
-       }}};
+  return {{.id = "cache.play", .name = "Play or pause decoding", .run = moves(DecodeMove::play)},
+          {.id = "cache.forward",
+           .name = "Add one token to the cache",
+           .repeats = true,
+           .run = moves(DecodeMove::forward)},
+          {.id = "cache.back",
+           .name = "Remove one token from the cache",
+           .repeats = true,
+           .run = moves(DecodeMove::back)},
+          {.id = "cache.first", .name = "Empty the cache", .run = moves(DecodeMove::first)},
+          {.id = "cache.last", .name = "Fill the cache", .run = moves(DecodeMove::last)},
+          {.id = "mask.causal",
+           .name = "Turn the causal mask on or off",
+           .section = "Mask",
+           .shortcut = {Key::c},
+           .everywhere = true,
+           .run = [this](Scene& scene) {
+             const auto& opened = scene.setup.subject.opened;
+             if (opened && opened->config().causal)
+               return services_.view.messages.fail(opened->name +
+                                                   " was trained with a causal mask, so it stays on.");
+             attention::MaskLayers& layers = scene.setup.mask.layers.edit();
+             setRule(layers, attention::PatternKind::causal,
+                     !hasRule(layers, attention::PatternKind::causal));
+           }}};
 }
 
 }  // namespace headscope::app

@@ -233,7 +233,6 @@ Action CostPage::plotAction(int which) {
   const std::string name = kCostTabs[static_cast<std::size_t>(which)];
   return {.id = "cost.plot." + std::to_string(which),
           .name = "Cost: " + name,
-          .section = "Cost",
           .run = [this, which](Scene& scene) {
             scene.cursor.page = "cost";
             page_.plotTab = which;
@@ -259,7 +258,6 @@ std::vector<Action> CostPage::actions() {
       plotAction(2),
       {.id = "cost.machines",
        .name = "Edit the list of machines…",
-       .section = "Cost",
        .whileTyping = true,
        .words = "gpu hardware settings",
        .run =
@@ -270,24 +268,18 @@ std::vector<Action> CostPage::actions() {
            }},
       {.id = "cost.next_plot",
        .name = "Show the next plot",
-       .section = "Cost",
-       .shortcut = {Key::pageDown, {}},
-       .page = "cost",
+       .shortcut = {Key::pageDown},
        .run = [this](Scene&) { showNext(1); }},
       {.id = "cost.previous_plot",
        .name = "Show the previous plot",
-       .section = "Cost",
-       .shortcut = {Key::pageUp, {}},
-       .page = "cost",
+       .shortcut = {Key::pageUp},
        .run = [this](Scene&) { showNext(-1); }}};
   // The digits alone switch pages, on this one too.
   for (std::size_t i = 0; i < kGpuCounts.size(); ++i)
     actions.push_back(
         {.id = fmt::format("cost.gpus.{}", kGpuCounts[i]),
          .name = fmt::format("Spread the model over {} GPU{}", kGpuCounts[i], i == 0 ? "" : "s"),
-         .section = "Cost",
          .shortcut = KeyPress{static_cast<Key>('1' + i), {.shift = true}},
-         .page = "cost",
          .run = [this, i](Scene& scene) { chooseGpus(scene, i); }});
   return actions;
 }

@@ -38,10 +38,8 @@ std::vector<Action> HeadLabPage::keyActions() {
                       bool repeats = false, std::string words = "") {
     return Action{.id = "lab." + std::move(id),
                   .name = std::move(name),
-                  .section = "Lab",
                   .shortcut = shortcut,
                   .repeats = repeats,
-                  .page = "lab",
                   .words = std::move(words),
                   .run = std::move(run)};
   };
@@ -75,7 +73,6 @@ std::vector<Action> HeadLabPage::actions() {
   for (const HeadLabTabRow& row : headLabTabs())
     actions.push_back({.id = "lab." + std::string(row.key),
                        .name = row.action,
-                       .section = "Lab",
                        .words = row.words,
                        .run = [key = row.key](Scene& scene) {
                          scene.cursor.page = "lab";
@@ -83,7 +80,6 @@ std::vector<Action> HeadLabPage::actions() {
                        }});
   actions.push_back({.id = "lab.patch_sample",
                      .name = "Patch from the same words in reverse",
-                     .section = "Lab",
                      .words = "activation patch causal tracing corrupted",
                      .run = [](Scene& scene) {
                        scene.cursor.page = "lab";

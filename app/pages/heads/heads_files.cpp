@@ -122,6 +122,7 @@ std::vector<Action> HeadsPage::fileActions() {
        .name = "Edit embeddings as a table",
        .section = "Scene",
        .shortcut = {Key::t, {.ctrl = true}},
+       .everywhere = true,
        .whileTyping = true,
        .run = [this](Scene&) { services_.view.dialog = std::make_shared<TableEditor>(page_); }},
   };

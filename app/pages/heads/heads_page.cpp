@@ -240,7 +240,8 @@ std::vector<Action> HeadsPage::decodeActions() {
     return Action{.id = id,
                   .name = name,
                   .section = "Decode",
-                  .shortcut = {key, {}},
+                  .shortcut = {key},
+                  .everywhere = true,
                   .repeats = repeats,
                   .run = [this, what](Scene& scene) { decode(scene, what); }};
   };
@@ -270,8 +271,7 @@ std::vector<Action> HeadsPage::actions() {
   actions.push_back({.id = "look.focus",
                      .name = "Enlarge this head",
                      .section = "View",
-                     .shortcut = {Key::enter, {}},
-                     .page = "heads",
+                     .shortcut = {Key::enter},
                      .words = "zoom in enlarge",
                      .run = [this](Scene& scene) {
                        scene.cursor.page = "heads";
@@ -281,7 +281,8 @@ std::vector<Action> HeadsPage::actions() {
   actions.push_back({.id = "head.next_named",
                      .name = "Next head with a clear behaviour",
                      .section = "View",
-                     .shortcut = {static_cast<Key>('J'), {}},
+                     .shortcut = {static_cast<Key>('J')},
+                     .everywhere = true,
                      .words = "behaviour jump",
                      .run = [this](Scene& scene) { nextNamed(scene); }});
   actions.push_back({.id = "head.copy",

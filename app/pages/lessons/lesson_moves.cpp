@@ -253,35 +253,19 @@ std::vector<Action> LessonsPage::movingActions() {
   return {
       {.id = "lesson.next",
        .name = "Next answer or step",
-       .section = "Lessons",
-       .shortcut = {Key::pageDown, {}},
+       .shortcut = {Key::pageDown},
        .repeats = true,
-       .page = "lessons",
        .run = moves(Move::next)},
       {.id = "lesson.back",
        .name = "Previous answer or step",
-       .section = "Lessons",
-       .shortcut = {Key::pageUp, {}},
+       .shortcut = {Key::pageUp},
        .repeats = true,
-       .page = "lessons",
        .run = moves(Move::back)},
-      {.id = "lesson.first",
-       .name = "First step",
-       .section = "Lessons",
-       .shortcut = {Key::home, {}},
-       .page = "lessons",
-       .run = moves(Move::first)},
-      {.id = "lesson.last",
-       .name = "Last step",
-       .section = "Lessons",
-       .shortcut = {Key::end, {}},
-       .page = "lessons",
-       .run = moves(Move::last)},
+      {.id = "lesson.first", .name = "First step", .shortcut = {Key::home}, .run = moves(Move::first)},
+      {.id = "lesson.last", .name = "Last step", .shortcut = {Key::end}, .run = moves(Move::last)},
       {.id = "lesson.restore",
        .name = "Reset the step",
-       .section = "Lessons",
-       .shortcut = {Key::escape, {}},
-       .page = "lessons",
+       .shortcut = {Key::escape},
        .words = "reset",
        .run =
            [this](Scene&) {
@@ -295,26 +279,19 @@ std::vector<Action> LessonsPage::movingActions() {
            }},
       {.id = "lesson.list",
        .name = "Show all lessons",
-       .section = "Lessons",
        .words = "tutorial course help",
        .run = moves(Move::list)},
       {.id = "lesson.take",
        .name = "Open the lesson's scene on its page",
-       .section = "Lessons",
        .shortcut = {Key::enter, {.shift = true}},
-       .page = "lessons",
        .run = [this](Scene&) { takes_ = true; }},
       {.id = "lesson.search",
        .name = "Search the lessons",
-       .section = "Lessons",
-       .shortcut = {Key::slash, {}},
-       .page = "lessons",
+       .shortcut = {Key::slash},
        .run = [this](Scene&) { page_.list.focusSearch = !page_.here.lesson; }},
       {.id = "lesson.steps",
        .name = "Go to a step",
-       .section = "Lessons",
-       .shortcut = {static_cast<Key>('G'), {}},
-       .page = "lessons",
+       .shortcut = {static_cast<Key>('G')},
        .run =
            [this](Scene&) {
              if (page_.here.lesson) services_.view.dialog = stepChoice(page_);
@@ -326,7 +303,6 @@ std::vector<Action> LessonsPage::progressActions() {
   return {
       {.id = "lesson.forget",
        .name = "Reset progress in all lessons",
-       .section = "Lessons",
        .words = "reset",
        .run =
            [this](Scene&) {
@@ -337,7 +313,6 @@ std::vector<Action> LessonsPage::progressActions() {
            }},
       {.id = "lesson.remember",
        .name = "Restore reset progress",
-       .section = "Lessons",
        .run =
            [this](Scene&) {
              const bool can = page_.record.canRemember();
@@ -349,7 +324,6 @@ std::vector<Action> LessonsPage::progressActions() {
            }},
       {.id = "lesson.begin",
        .name = "Start the first lesson",
-       .section = "Lessons",
        .run =
            [this](Scene&) {
              services_.view.preferences.lessonOffered = true;
@@ -358,7 +332,6 @@ std::vector<Action> LessonsPage::progressActions() {
            }},
       {.id = "lesson.decline",
        .name = "Don't offer the first lesson",
-       .section = "Lessons",
        .run = [this](Scene&) { services_.view.preferences.lessonOffered = true; }},
   };
 }
@@ -371,9 +344,7 @@ std::vector<Action> LessonsPage::answerActions() {
     const std::string letter = optionLetter(i);
     actions.push_back({.id = "lesson.guess." + letter,
                        .name = "Answer " + letter,
-                       .section = "Lessons",
-                       .shortcut = {static_cast<Key>('A' + static_cast<int>(i)), {}},
-                       .page = "lessons",
+                       .shortcut = {static_cast<Key>('A' + static_cast<int>(i))},
                        .run = [this, i, otherwise = std::string(kElse[i])](Scene&) {
                          const bool asked = page_.asking() && i < page_.at().question->options.size();
                          if (asked)

@@ -98,17 +98,14 @@ void LessonsPage::addStep(const Scene& scene) {
 std::vector<Action> LessonsPage::writingActions() {
   return {{.id = "lesson.save",
            .name = "Save the scene as a lesson…",
-           .section = "Lessons",
            .whileTyping = true,
            .run = [this](Scene& scene) { saveAsLesson(scene); }},
           {.id = "lesson.add_step",
            .name = "Add the scene as the lesson's next step",
-           .section = "Lessons",
            .whileTyping = true,
            .run = [this](Scene& scene) { addStep(scene); }},
           {.id = "lesson.talk",
            .name = "Make a talk of the lesson's steps",
-           .section = "Lessons",
            .whileTyping = true,
            .words = "slides presentation views",
            .run =
@@ -121,11 +118,7 @@ std::vector<Action> LessonsPage::writingActions() {
                  scene.cursor.page = "talk";
                  own.open(std::move(scene), std::filesystem::path());
                }},
-          {.id = "lesson.open",
-           .name = "Open a lesson…",
-           .section = "Lessons",
-           .whileTyping = true,
-           .run = [this](Scene&) {
+          {.id = "lesson.open", .name = "Open a lesson…", .whileTyping = true, .run = [this](Scene&) {
              services_.view.dialog = std::make_shared<FilePicker>(
                  FileQuestion{"Open a lesson",
                               {".json"},

@@ -130,7 +130,7 @@ void MapPage::copyPlace(const Scene& scene) {
 std::vector<Action> MapPage::actions() {
   const auto action = [](const char* id, const char* name, std::function<void(Scene&)> run,
                          const char* words = "") {
-    return Action{.id = id, .name = name, .section = "Map", .words = words, .run = std::move(run)};
+    return Action{.id = id, .name = name, .words = words, .run = std::move(run)};
   };
   const auto openFileOf = [this](Scene&) {
     FileQuestion question{"Map queries and keys", {".safetensors"}, "", {}};

@@ -15,7 +15,7 @@ using LayerChange = std::function<void(MaskLayers&, Index, Scene&)>;
 
 /// Does something with the selected layer, and says so where none is.
 Action layerAction(View& view, const char* id, const char* name, LayerChange run) {
-  return {.id = id, .name = name, .section = "Mask", .run = [&view, run = std::move(run)](Scene& scene) {
+  return {.id = id, .name = name, .run = [&view, run = std::move(run)](Scene& scene) {
             MaskLayers& layers = editedLayers(scene);
             const Index at = scene.cursor.studio.selected;
             if (scene.cursor.page != "mask" || at < 0 || at >= static_cast<Index>(layers.size()))

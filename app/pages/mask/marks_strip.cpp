@@ -280,16 +280,15 @@ std::vector<std::string> tokenMenu(Scene& scene) {
 std::vector<Action> markActions(MaskState& page) {
   std::vector<Action> actions;
   for (const MarkAction& action : kMarkActions)
-    actions.push_back(
-        {.id = action.id, .name = action.name, .section = "Mask", .run = [&page, &action](Scene& scene) {
-           const MaskStudy* study = page.study;
-           if (scene.cursor.page != "mask" || !study || !study->line())
-             return page.view.messages.fail("To mark tokens, type a text in the mask studio.");
-           const Index count = study->line()->keyLength;
-           const Index token = page.token >= 0 ? page.token : scene.cursor.cell.key;
-           const Index at = std::clamp<Index>(token, 0, count - 1);
-           applyMark(marksOf(scene), study->geometry.structure, count, action.mark, at, at);
-         }});
+    actions.push_back({.id = action.id, .name = action.name, .run = [&page, &action](Scene& scene) {
+                         const MaskStudy* study = page.study;
+                         if (scene.cursor.page != "mask" || !study || !study->line())
+                           return page.view.messages.fail("To mark tokens, type a text in the mask studio.");
+                         const Index count = study->line()->keyLength;
+                         const Index token = page.token >= 0 ? page.token : scene.cursor.cell.key;
+                         const Index at = std::clamp<Index>(token, 0, count - 1);
+                         applyMark(marksOf(scene), study->geometry.structure, count, action.mark, at, at);
+                       }});
   return actions;
 }
 

@@ -155,7 +155,6 @@ std::vector<Action> MaskPage::copyActions() {
   return {
       {.id = "mask.copy.text",
        .name = "Copy the mask as an expression",
-       .section = "Mask",
        .whileTyping = true,
        .words = "export",
        .run =
@@ -164,7 +163,6 @@ std::vector<Action> MaskPage::copyActions() {
            }},
       {.id = "mask.copy.formula",
        .name = "Copy the mask as a formula",
-       .section = "Mask",
        .whileTyping = true,
        .words = "export latex",
        .run =
@@ -174,19 +172,16 @@ std::vector<Action> MaskPage::copyActions() {
            }},
       {.id = "mask.copy.flex",
        .name = "Copy the mask as FlexAttention code",
-       .section = "Mask",
        .whileTyping = true,
        .words = "export",
        .run = code(Language::flexAttention, "FlexAttention code")},
       {.id = "mask.copy.torch",
        .name = "Copy the mask as PyTorch code",
-       .section = "Mask",
        .whileTyping = true,
        .words = "export",
        .run = code(Language::pytorch, "PyTorch code")},
       {.id = "mask.copy.numpy",
        .name = "Copy the mask as NumPy code",
-       .section = "Mask",
        .whileTyping = true,
        .words = "export",
        .run = code(Language::numpy, "NumPy code")},
@@ -200,7 +195,6 @@ std::vector<Action> MaskPage::fileActions() {
   return {
       {.id = "mask.open",
        .name = "Load a mask from a file…",
-       .section = "Mask",
        .whileTyping = true,
        .words = "import upload",
        .run =
@@ -214,7 +208,6 @@ std::vector<Action> MaskPage::fileActions() {
            }},
       {.id = "mask.save",
        .name = "Save the mask to a file…",
-       .section = "Mask",
        .whileTyping = true,
        .words = "export npy csv png",
        .run =
@@ -233,8 +226,8 @@ std::vector<Action> MaskPage::actions() {
   std::vector<Action> actions{
       {.id = "mask.gallery",
        .name = "Add a mask pattern…",
-       .section = "Mask",
-       .shortcut = {static_cast<Key>('G'), {}},
+       .shortcut = {static_cast<Key>('G')},
+       .everywhere = true,
        .run =
            [this](Scene& scene) {
              scene.cursor.page = "mask";
@@ -242,8 +235,8 @@ std::vector<Action> MaskPage::actions() {
            }},
       {.id = "mask.toggle",
        .name = "Mask or show the cell under the crosshair",
-       .section = "Mask",
-       .shortcut = {Key::x, {}},
+       .shortcut = {Key::x},
+       .everywhere = true,
        .run = [this](Scene& scene) { toggleCell(scene); }},
   };
   for (auto more : {fileActions(), copyActions(), layerActions(page_), markActions(page_)})

@@ -54,9 +54,7 @@ std::vector<Action> ModelPage::playActions() {
   return {
       {.id = "model.play",
        .name = "Start or pause generation",
-       .section = "Model",
        .shortcut = key(Key::space),
-       .page = "model",
        .words = "generate sample",
        .run =
            [this](Scene&) {
@@ -65,10 +63,8 @@ std::vector<Action> ModelPage::playActions() {
            }},
       {.id = "model.step",
        .name = "Generate one token",
-       .section = "Model",
        .shortcut = key(Key::period),
        .repeats = true,
-       .page = "model",
        .words = "generate next token",
        .run =
            [this](Scene& scene) {
@@ -78,10 +74,8 @@ std::vector<Action> ModelPage::playActions() {
            }},
       {.id = "model.back",
        .name = "Remove one generated token",
-       .section = "Model",
        .shortcut = key(Key::comma),
        .repeats = true,
-       .page = "model",
        .run =
            [this](Scene& scene) {
              page_.writing = false;
@@ -90,7 +84,6 @@ std::vector<Action> ModelPage::playActions() {
            }},
       {.id = "model.forget",
        .name = "Clear generated text",
-       .section = "Model",
        .whileTyping = true,
        .words = "reset clear generated",
        .run =
@@ -100,7 +93,6 @@ std::vector<Action> ModelPage::playActions() {
            }},
       {.id = "model.cut",
        .name = "Discard what was generated after this token",
-       .section = "Model",
        .whileTyping = true,
        .run =
            [this](Scene& scene) {
@@ -112,7 +104,6 @@ std::vector<Action> ModelPage::playActions() {
            }},
       {.id = "model.edit_token",
        .name = "Change this generated word",
-       .section = "Model",
        .run =
            [this](Scene& scene) {
              if (const std::string reason = cannotChange(page_, scene.cursor.cell.query); !reason.empty())
@@ -135,18 +126,14 @@ std::vector<Action> ModelPage::lensActions() {
   return {
       {.id = "model.lens_earlier",
        .name = "Read predictions one layer earlier",
-       .section = "Model",
-       .shortcut = {static_cast<Key>('['), {}},
+       .shortcut = {static_cast<Key>('[')},
        .repeats = true,
-       .page = "model",
        .words = "logit lens",
        .run = lens(-1)},
       {.id = "model.lens_later",
        .name = "Read predictions one layer later",
-       .section = "Model",
-       .shortcut = {static_cast<Key>(']'), {}},
+       .shortcut = {static_cast<Key>(']')},
        .repeats = true,
-       .page = "model",
        .words = "logit lens",
        .run = lens(1)},
   };
@@ -182,13 +169,7 @@ std::vector<Action> ModelPage::headActions() {
     };
   };
   const auto arrow = [&](const char* id, const char* name, Key key, Index layers, Index heads) {
-    return Action{.id = id,
-                  .name = name,
-                  .section = "Model",
-                  .shortcut = {key, {}},
-                  .repeats = true,
-                  .page = "model",
-                  .run = step(layers, heads)};
+    return Action{.id = id, .name = name, .shortcut = {key}, .repeats = true, .run = step(layers, heads)};
   };
   return {
       arrow("model.left", "Previous head", Key::left, 0, -1),
@@ -197,22 +178,16 @@ std::vector<Action> ModelPage::headActions() {
       arrow("model.down", "Layer below", Key::down, 1, 0),
       {.id = "model.next_named",
        .name = "Next head with a clear behaviour",
-       .section = "Model",
-       .shortcut = {static_cast<Key>('J'), {}},
-       .page = "model",
+       .shortcut = {static_cast<Key>('J')},
        .words = "behaviour jump",
        .run = [this](Scene& scene) { nextNamed(scene); }},
       {.id = "model.hold",
        .name = "Pin or unpin the large head",
-       .section = "Model",
-       .shortcut = {static_cast<Key>('H'), {}},
-       .page = "model",
+       .shortcut = {static_cast<Key>('H')},
        .run = [this](Scene&) { page_.held = !page_.held; }},
       {.id = "model.heads",
        .name = "Open this layer on Heads",
-       .section = "Model",
-       .shortcut = {Key::enter, {}},
-       .page = "model",
+       .shortcut = {Key::enter},
        .run =
            [this](Scene& scene) {
              if (!page_.config) return;
@@ -222,9 +197,7 @@ std::vector<Action> ModelPage::headActions() {
            }},
       {.id = "model.all_heads",
        .name = "Show heads of every behaviour",
-       .section = "Model",
        .shortcut = {Key::d0, {.shift = true}},
-       .page = "model",
        .run = [](Scene& scene) { scene.cursor.model.detector.clear(); }},
   };
 }
@@ -244,9 +217,7 @@ std::vector<Action> ModelPage::switchActions() {
   return {
       {.id = "model.switch",
        .name = "Switch this head off or on",
-       .section = "Model",
-       .shortcut = {Key::x, {}},
-       .page = "model",
+       .shortcut = {Key::x},
        .words = "ablate ablation prune knock out disable",
        .run =
            [this](Scene& scene) {
@@ -254,16 +225,12 @@ std::vector<Action> ModelPage::switchActions() {
            }},
       {.id = "model.switch_alike",
        .name = "Switch all heads like this one off or on",
-       .section = "Model",
        .shortcut = {Key::x, {.shift = true}},
-       .page = "model",
        .words = "ablate ablation prune knock out disable",
        .run = alike},
       {.id = "model.restore",
        .name = "Switch all heads on again",
-       .section = "Model",
        .shortcut = {Key::r, {.shift = true}},
-       .page = "model",
        .words = "reset ablate ablation prune enable",
        .run = [](Scene& scene) { scene.setup.subject.switchedOff.clear(); }},
   };

@@ -142,21 +142,18 @@ std::vector<Action> ModelPage::exampleActions(const std::shared_ptr<const Learne
   for (const LearnedSkill& skill : learned->skills)
     actions.push_back({.id = exampleAction(skill),
                        .name = "Example text: " + skill.title,
-                       .section = "Model",
                        .whileTyping = true,
                        .run = [this, skill](Scene& scene) { showExample(scene, skill); }});
   for (const LearnedSkill& skill : learned->skills)
     if (!skill.other.empty())
       actions.push_back({.id = "model.pair." + skill.name,
                          .name = "Pair of texts: " + skill.title,
-                         .section = "Model",
                          .whileTyping = true,
                          .words = "patching circuit clean corrupted compare",
                          .run = [this, skill](Scene& scene) { showPair(scene, skill); }});
   actions.push_back(
       {.id = "model.words",
        .name = "Show the bundled model's vocabulary…",
-       .section = "Model",
        .whileTyping = true,
        .run = [this, learned](Scene&) { services_.view.dialog = std::make_shared<WordList>(learned); }});
   return actions;
@@ -203,8 +200,6 @@ std::vector<Action> ModelPage::pairActions() {
   std::vector<Action> actions = {
       {.id = "model.swap_texts",
        .name = "Swap text A and text B",
-       .section = "Model",
-       .page = "model",
        .words = "clean corrupted prompt",
        .run =
            [](Scene& scene) {
@@ -212,8 +207,6 @@ std::vector<Action> ModelPage::pairActions() {
            }},
       {.id = "model.patches.clear",
        .name = "Remove all kept patches",
-       .section = "Model",
-       .page = "model",
        .words = "reset",
        .run = [](Scene& scene) { scene.compare.patches.clear(); }},
   };
@@ -233,7 +226,6 @@ std::vector<Action> ModelPage::pairActions() {
   for (const Tab& tab : kTabs)
     actions.push_back({.id = std::string("model.view.") + tab.key,
                        .name = tab.name,
-                       .section = "Model",
                        .whileTyping = true,
                        .words = tab.words,
                        .run = [which = tab.view](Scene& scene) {
@@ -254,6 +246,7 @@ std::vector<Action> ModelPage::openActions() {
        .name = "Open a model…",
        .section = "Scene",
        .shortcut = {Key::o, {.ctrl = true, .shift = true}},
+       .everywhere = true,
        .whileTyping = true,
        .words = "load import checkpoint hugging face gguf ollama",
        .run =
@@ -284,8 +277,6 @@ std::vector<Action> ModelPage::openActions() {
            }},
       {.id = "model.recorded_b",
        .name = "Compare with other recorded attention…",
-       .section = "Model",
-       .page = "model",
        .words = "difference second recording",
        .run =
            [this, askRecorded](Scene& scene) {

@@ -15,9 +15,7 @@ std::vector<Action> ModelPage::filterActions() {
   for (std::size_t i = 0; i < 9; ++i)
     actions.push_back({.id = fmt::format("model.filter.{}", i + 1),
                        .name = fmt::format("Highlight heads by behaviour {}", i + 1),
-                       .section = "Model",
                        .shortcut = KeyPress{static_cast<Key>('1' + i), {.shift = true}},
-                       .page = "model",
                        .run = [this, i](Scene& scene) {
                          const std::vector<Behaviour> found = behavioursOf(page_, scene.look.labelThreshold);
                          if (i >= found.size()) return;
@@ -40,10 +38,8 @@ std::vector<Action> ModelPage::moveActions() {
   const auto arrow = [&](const char* id, const char* name, Key key, Index queries, Index keys) {
     return Action{.id = id,
                   .name = name,
-                  .section = "Model",
                   .shortcut = {key, {.shift = true}},
                   .repeats = true,
-                  .page = "model",
                   .run = cell(queries, keys)};
   };
   const auto zoom = [this](float steps) { return [this, steps](Scene&) { page_.zoomSteps = steps; }; };
@@ -54,23 +50,18 @@ std::vector<Action> ModelPage::moveActions() {
       arrow("model.query_after", "Next query", Key::down, 1, 0),
       {.id = "model.larger",
        .name = "Enlarge thumbnails",
-       .section = "Model",
-       .shortcut = {Key::equal, {}},
+       .shortcut = {Key::equal},
        .repeats = true,
-       .page = "model",
        .words = "zoom in",
        .run = zoom(1)},
       {.id = "model.smaller",
        .name = "Shrink thumbnails",
-       .section = "Model",
-       .shortcut = {Key::minus, {}},
+       .shortcut = {Key::minus},
        .repeats = true,
-       .page = "model",
        .words = "zoom out",
        .run = zoom(-1)},
       {.id = "model.stop",
        .name = "Pause or resume computing layers",
-       .section = "Model",
        .whileTyping = true,
        .run =
            [this](Scene& scene) {
@@ -82,9 +73,7 @@ std::vector<Action> ModelPage::moveActions() {
            }},
       {.id = "model.all_in_sight",
        .name = "Show all heads",
-       .section = "Model",
-       .shortcut = {Key::home, {}},
-       .page = "model",
+       .shortcut = {Key::home},
        .words = "zoom out reset",
        .run = [this](Scene&) { page_.zoom = {}; }},
   };

@@ -32,8 +32,6 @@ void ModelPage::openPicture(const std::filesystem::path& path, const Asker& aske
 Action ModelPage::pictureAction() {
   return {.id = "model.picture",
           .name = "Open a picture for the model…",
-          .section = "Model",
-          .page = "model",
           .words = "image vit dinov2 clip patches",
           .run = [this](Scene&) {
             services_.view.dialog = std::make_shared<FilePicker>(

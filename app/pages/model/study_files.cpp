@@ -140,7 +140,6 @@ std::vector<Action> ModelPage::textsActions() {
   return {
       {.id = "model.texts",
        .name = "Measure every head on many texts…",
-       .section = "Model",
        .whileTyping = true,
        .words = words,
        .run =
@@ -156,7 +155,6 @@ std::vector<Action> ModelPage::textsActions() {
            }},
       {.id = "model.texts.examples",
        .name = "Measure every head on the example texts",
-       .section = "Model",
        .whileTyping = true,
        .words = words,
        .run =
@@ -168,13 +166,9 @@ std::vector<Action> ModelPage::textsActions() {
            }},
       {.id = "model.texts.again",
        .name = "Measure the texts again",
-       .section = "Model",
-       .page = "model",
        .run = [this](Scene&) { page_.texts.begins = page_.texts.file != nullptr; }},
       {.id = "model.texts.stop",
        .name = "Stop or go on measuring texts",
-       .section = "Model",
-       .page = "model",
        .run =
            [this](Scene&) {
              if (page_.texts.progress.runs)

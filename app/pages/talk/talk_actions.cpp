@@ -54,20 +54,14 @@ std::vector<Action> TalkPage::actions() {
   constexpr Mods kCtrl{.ctrl = true}, kCtrlShift{.ctrl = true, .shift = true};
   const auto here = [&](const char* id, const char* name, KeyPress key, TalkMove move,
                         const char* words = "") {
-    return Action{.id = id,
-                  .name = name,
-                  .section = "Talk",
-                  .shortcut = key,
-                  .repeats = true,
-                  .page = "talk",
-                  .words = words,
-                  .run = moves(move)};
+    return Action{
+        .id = id, .name = name, .shortcut = key, .repeats = true, .words = words, .run = moves(move)};
   };
   std::vector<Action> actions{
       {.id = "talk.add",
        .name = "Add what is shown to the talk",
-       .section = "Talk",
        .shortcut = {Key::a, kCtrlShift},
+       .everywhere = true,
        .whileTyping = true,
        .words = "slide view presentation insert",
        .run = [this](Scene& shown) { addShown(shown); }},
@@ -87,27 +81,23 @@ std::vector<Action> TalkPage::actions() {
        .name = "Present the talk from its first view",
        .section = "Present",
        .shortcut = {Key::p, {.shift = true}},
+       .everywhere = true,
        .words = "start slides beginning lecture",
        .run = [this](Scene&) { present(); }},
       {.id = "talk.keep",
        .name = "Keep your changes in this view",
-       .section = "Talk",
        .shortcut = {Key::k, kCtrlShift},
        .whileTyping = true,
-       .page = "talk",
        .words = "update slide save",
        .run = moves(TalkMove::keep)},
       here("talk.restore", "Put the view back as it was", {}, TalkMove::restore, "reset slide"),
       {.id = "talk.rename",
        .name = "Rename the view",
-       .section = "Talk",
-       .shortcut = {Key::enter, {}},
-       .page = "talk",
+       .shortcut = {Key::enter},
        .words = "title name slide",
        .run = [this](Scene&) { page_.focusName = true; }},
       {.id = "talk.close",
        .name = "Close the talk and keep its scene",
-       .section = "Talk",
        .whileTyping = true,
        .words = "end new",
        .run = [this](Scene&) {
