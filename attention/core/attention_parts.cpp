@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 
@@ -13,8 +15,26 @@
 
 namespace headscope::attention {
 
+namespace {
+
+/// Eigen's allFinite() on whole numbers, which a compiler makes vectors of: a tenth of its time, on one
+/// thread while all others wait.
+bool allFiniteFast(const MatrixView& values) {
+  constexpr std::uint32_t kMagnitude = 0x7fffffff, kLowestExponent = 0x00800000;
+  std::uint32_t found = 0;
+  for (Index i = 0; i < values.rows(); ++i) {
+    const float* const row = values.data() + i * values.outerStride();
+    // One more in an exponent of ones alone carries into the sign.
+    for (Index j = 0; j < values.cols(); ++j)
+      found |= (std::bit_cast<std::uint32_t>(row[j]) & kMagnitude) + kLowestExponent;
+  }
+  return found <= kMagnitude;
+}
+
+}  // namespace
+
 ValueRows::ValueRows(const MatrixView& values) : values_(values) {
-  if (values.allFinite()) return;
+  if (allFiniteFast(values)) return;
   copy_ = values;
   for (Index j = 0; j < values.rows(); ++j)
     for (Index t = 0; t < values.cols(); ++t)

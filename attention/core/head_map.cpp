@@ -185,8 +185,12 @@ struct HeadMap::State {
     Matrix max(pixelRows * perSlice, blocks), sum(pixelRows * perSlice, blocks);
     // A few small slices make a task.
     const Index group = std::max<Index>(kSlice / sliceRows, 1);
-    pool.run(asSize(parts(max.rows(), group)), stop, [&](std::size_t task) {
-      const Index first = static_cast<Index>(task) * group, last = std::min(first + group, max.rows());
+    const Index tasks = parts(max.rows(), group);
+    // The last rows see the most where the mask is causal: they come first, so that no thread is left alone
+    // with a long one.
+    pool.run(asSize(tasks), stop, [&](std::size_t i) {
+      const Index first = (tasks - 1 - static_cast<Index>(i)) * group,
+                  last = std::min(first + group, max.rows());
       const Index row = part.row + first * sliceRows * step, end = part.row + last * sliceRows * step;
       const Index rows = parts(std::min(end, part.row + part.rows) - row, step);
       if (rows <= 0)

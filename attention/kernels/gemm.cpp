@@ -56,8 +56,8 @@ void multiplyBlock(const GemmBlock& block, size_t step, size_t depth, const floa
     for (size_t row = 0; row < block.rows; row += kRows) {
       const size_t rows = std::min(kRows, block.rows - row);
       float* const c = block.c + row * block.cRow + column;
-      productRows(rows, depth, block.packed + row * block.in + step * kRows, 1, kRows, b, panel, c,
-                  block.cRow, step > 0);
+      productRows<true>(rows, depth, block.packed + row * block.in + step * kRows, 1, kRows, b, panel, c,
+                        block.cRow, step > 0);
       addBias(bias, rows, std::min(panel, block.columns - column), c, block.cRow);
     }
   }
@@ -294,7 +294,8 @@ bool applyMaps(Pool& pool, std::size_t rows, std::size_t in, const Columns<const
     }
   });
   if (done) {
-    const std::vector<MapTask> tasks = tasksFor(rows, in, maps, panelRows);
+    const std::vector<MapTask> tasks =
+        tasksFor(rows, in, maps, panelRows, static_cast<std::size_t>(pool.threads()));
     done = pool.run(tasks.size(), stop, [&](std::size_t i) { perform(tasks[i], in, packed, panel); });
   }
   kept = std::move(buffer);

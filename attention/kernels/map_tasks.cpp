@@ -8,14 +8,27 @@ namespace {
 
 /// Multiply-adds of a task at the most, so that a stop is noticed within milliseconds.
 constexpr std::size_t kTaskWork = std::size_t{200} << 20;
+/// Rows of a task at the least: each task puts its weights into panels, which is a fifth of the work on so
+/// many.
+constexpr std::size_t kFewestRows = 48;
+
+std::size_t dividedUp(std::size_t size, std::size_t unit) {
+  return (size + unit - 1) / unit;
+}
 
 }  // namespace
 
 std::vector<MapTask> tasksFor(std::size_t rows, std::size_t in, std::span<const LinearMap> maps,
-                              std::size_t panelRows) {
-  std::size_t step =
+                              std::size_t panelRows, std::size_t threads) {
+  const std::size_t most =
       std::clamp(kTaskWork / (kGemmColumns * std::max<std::size_t>(in, 1)), panelRows, kGemmRows);
-  step = step / panelRows * panelRows;
+  std::size_t groups = 0;
+  for (const LinearMap& map : maps) groups += dividedUp(map.out, kGemmColumns);
+  const std::size_t fewest = std::max<std::size_t>(dividedUp(rows, most), 1);
+  const std::size_t parts = std::clamp(dividedUp(2 * threads, std::max<std::size_t>(groups, 1)), fewest,
+                                       std::max(fewest, rows / kFewestRows));
+  // Parts of one size, up to a panel.
+  const std::size_t step = std::max(dividedUp(dividedUp(rows, parts), panelRows) * panelRows, panelRows);
   std::vector<MapTask> tasks;
   for (const LinearMap& map : maps)
     for (std::size_t column = 0; column < map.out; column += kGemmColumns)

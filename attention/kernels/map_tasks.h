@@ -16,8 +16,9 @@ struct MapTask {
 };
 
 /// The outputs of all maps by kGemmColumns at a time, for `rows` rows of input by multiples of `panelRows`.
+/// Rows are split further where there would be fewer than two tasks a thread.
 std::vector<MapTask> tasksFor(std::size_t rows, std::size_t in, std::span<const LinearMap> maps,
-                              std::size_t panelRows);
+                              std::size_t panelRows, std::size_t threads = 1);
 
 /// The weights of a task's outputs.
 WeightColumns weightsOf(const MapTask& task, std::size_t in);

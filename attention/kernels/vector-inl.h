@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -40,10 +41,14 @@ HWY_INLINE size_t roundedUp(size_t size, size_t unit) {
   return (size + unit - 1) / unit * unit;
 }
 
+/// Steps of the inner sum that `a` is fetched ahead by where it comes from beyond the second cache: a block
+/// of 768² then takes 8 % less time on Zen 4, whose second cache is half as large as the block.
+inline constexpr size_t kFetchedAhead = 64;
+
 /// kCount rows of c = or += a·b over `depth` steps of the inner sum. a[row·aRow + step·aStep];
 /// b[step·bStep + column] and c[row·cRow + column] for one panel of columns. The order of each sum is the
-/// same whatever kCount is.
-template <size_t kCount>
+/// same whatever kCount is. kFetch: `a` lies in the order it is read and comes from far.
+template <size_t kCount, bool kFetch>
 HWY_INLINE void product(size_t depth, const float* HWY_RESTRICT a, size_t aRow, size_t aStep,
                         const float* HWY_RESTRICT b, size_t bStep, float* HWY_RESTRICT c, size_t cRow,
                         bool accumulate) {
@@ -58,6 +63,7 @@ HWY_INLINE void product(size_t depth, const float* HWY_RESTRICT a, size_t aRow, 
   for (size_t step = 0; step < depth; ++step) {
     const Lanes b0 = hn::LoadU(d, b), b1 = hn::LoadU(d, b + n);
     b += bStep;
+    if constexpr (kFetch) hwy::Prefetch(a + kFetchedAhead * aStep);
     HWY_UNROLL(12)
     for (size_t r = 0; r < kCount; ++r) {
       const Lanes factor = hn::Set(d, a[r * aRow]);
@@ -74,21 +80,22 @@ HWY_INLINE void product(size_t depth, const float* HWY_RESTRICT a, size_t aRow, 
 }
 
 /// The same for any number of rows up to kRows.
+template <bool kFetch = false>
 HWY_INLINE void productRows(size_t rows, size_t depth, const float* a, size_t aRow, size_t aStep,
                             const float* b, size_t bStep, float* c, size_t cRow, bool accumulate) {
-  if (rows == kRows) return product<kRows>(depth, a, aRow, aStep, b, bStep, c, cRow, accumulate);
+  if (rows == kRows) return product<kRows, kFetch>(depth, a, aRow, aStep, b, bStep, c, cRow, accumulate);
   if constexpr (kRows > 8)
     if (rows >= 8) {
-      product<8>(depth, a, aRow, aStep, b, bStep, c, cRow, accumulate);
+      product<8, kFetch>(depth, a, aRow, aStep, b, bStep, c, cRow, accumulate);
       a += 8 * aRow, c += 8 * cRow, rows -= 8;
     }
   for (; rows >= 4; rows -= 4, a += 4 * aRow, c += 4 * cRow)
-    product<4>(depth, a, aRow, aStep, b, bStep, c, cRow, accumulate);
+    product<4, kFetch>(depth, a, aRow, aStep, b, bStep, c, cRow, accumulate);
   if (rows >= 2) {
-    product<2>(depth, a, aRow, aStep, b, bStep, c, cRow, accumulate);
+    product<2, kFetch>(depth, a, aRow, aStep, b, bStep, c, cRow, accumulate);
     a += 2 * aRow, c += 2 * cRow, rows -= 2;
   }
-  if (rows == 1) product<1>(depth, a, aRow, aStep, b, bStep, c, cRow, accumulate);
+  if (rows == 1) product<1, kFetch>(depth, a, aRow, aStep, b, bStep, c, cRow, accumulate);
 }
 
 #if HWY_TARGET != HWY_SCALAR
