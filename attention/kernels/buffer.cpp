@@ -38,38 +38,52 @@ void* allocate(std::size_t bytes) {
   return pages;
 }
 
-/// Large blocks that nobody uses.
-class IdleBlocks {
+/// Large blocks: those that nobody uses, and how much is in use. Of the first as much is kept as
+/// kMaxIdleBufferBytes, or as far as it was in use at once since the last release: keeping that takes no more
+/// memory than computing did.
+class LargeBlocks {
  public:
-  ~IdleBlocks() { release(); }
+  ~LargeBlocks() { release(); }
 
-  /// The smallest block that holds `bytes` without wasting a quarter of it.
+  /// The smallest idle block that holds `bytes` without wasting a quarter of it. Where there is none, others
+  /// go as far as a new one of `bytes` needs their room.
   std::pair<void*, std::size_t> take(std::size_t bytes) {
-    const std::lock_guard lock(mutex_);
-    auto best = blocks_.end();
-    for (auto block = blocks_.begin(); block != blocks_.end(); ++block)
-      if (block->second >= bytes && block->second - bytes <= bytes / 4 &&
-          (best == blocks_.end() || block->second < best->second))
-        best = block;
-    if (best == blocks_.end()) return {nullptr, 0};
-    const auto found = *best;
-    blocks_.erase(best);
-    held_ -= found.second;
+    std::vector<void*> surplus;
+    std::pair<void*, std::size_t> found{nullptr, 0};
+    {
+      const std::lock_guard lock(mutex_);
+      auto best = blocks_.end();
+      for (auto block = blocks_.begin(); block != blocks_.end(); ++block)
+        if (block->second >= bytes && block->second - bytes <= bytes / 4 &&
+            (best == blocks_.end() || block->second < best->second))
+          best = block;
+      if (best == blocks_.end()) {
+        surplus = beyond(used_ + bytes);
+      } else {
+        found = *best;
+        blocks_.erase(best);
+        held_ -= found.second;
+        count(found.second);
+      }
+    }
+    std::for_each(surplus.begin(), surplus.end(), [](void* block) { std::free(block); });
     return found;
+  }
+
+  /// A new block is in use.
+  void made(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    count(bytes);
   }
 
   void give(void* data, std::size_t bytes) {
     std::vector<void*> surplus;
     {
       const std::lock_guard lock(mutex_);
+      used_ -= bytes;
       blocks_.emplace_back(data, bytes);
       held_ += bytes;
-      // The oldest go first: their sizes are those that are no longer asked for.
-      while (held_ > kMaxIdleBufferBytes || blocks_.size() > kMostBlocks) {
-        surplus.push_back(blocks_.front().first);
-        held_ -= blocks_.front().second;
-        blocks_.erase(blocks_.begin());
-      }
+      surplus = beyond(used_);
     }
     std::for_each(surplus.begin(), surplus.end(), [](void* block) { std::free(block); });
   }
@@ -79,6 +93,7 @@ class IdleBlocks {
     for (const auto& [data, bytes] : blocks_) std::free(data);
     blocks_.clear();
     held_ = 0;
+    mostUsed_ = used_;
   }
 
   std::uint64_t held() const {
@@ -87,14 +102,34 @@ class IdleBlocks {
   }
 
  private:
+  void count(std::size_t bytes) {
+    used_ += bytes;
+    mostUsed_ = std::max(mostUsed_, used_);
+  }
+
+  /// Takes out what is too much to keep beside `used` bytes. The oldest go first: their sizes are those that
+  /// are no longer asked for.
+  std::vector<void*> beyond(std::uint64_t used) {
+    const std::uint64_t most = std::max(kMaxIdleBufferBytes, mostUsed_ - std::min(mostUsed_, used));
+    std::vector<void*> surplus;
+    auto block = blocks_.begin();
+    for (std::size_t left = blocks_.size(); held_ > most || left > kMostBlocks; ++block, --left) {
+      surplus.push_back(block->first);
+      held_ -= block->second;
+    }
+    blocks_.erase(blocks_.begin(), block);
+    return surplus;
+  }
+
   mutable std::mutex mutex_;
   std::vector<std::pair<void*, std::size_t>> blocks_;
-  std::uint64_t held_ = 0;
+  std::uint64_t held_ = 0, used_ = 0;
+  std::uint64_t mostUsed_ = 0;  ///< at once, since the last release
 };
 
 /// Never destroyed: buffers of other static objects may go after any destructor of ours.
-IdleBlocks& idleBlocks() {
-  static auto* const blocks = new IdleBlocks;
+LargeBlocks& largeBlocks() {
+  static auto* const blocks = new LargeBlocks;
   return *blocks;
 }
 
@@ -106,7 +141,7 @@ Buffer::Buffer(std::size_t floats) {
   const std::size_t bytes = floats * sizeof(float);
   bytes_ = roundedUp(bytes, bytes < kLarge ? kAlignment : bytes < kHuge ? kPage : kHugePage);
   if (bytes_ >= kLarge) {
-    const auto [idle, size] = idleBlocks().take(bytes_);
+    const auto [idle, size] = largeBlocks().take(bytes_);
     if (idle) {
       data_ = static_cast<float*>(idle);
       bytes_ = size;
@@ -119,22 +154,23 @@ Buffer::Buffer(std::size_t floats) {
     data_ = static_cast<float*>(allocate(bytes_));
   }
   if (data_ == nullptr) throw std::bad_alloc();
+  if (bytes_ >= kLarge) largeBlocks().made(bytes_);
 }
 
 Buffer::~Buffer() {
   if (data_ == nullptr) return;
   if (bytes_ >= kLarge)
-    idleBlocks().give(data_, bytes_);
+    largeBlocks().give(data_, bytes_);
   else
     std::free(data_);
 }
 
 std::uint64_t idleBufferBytes() {
-  return idleBlocks().held();
+  return largeBlocks().held();
 }
 
 void releaseIdleBuffers() {
-  idleBlocks().release();
+  largeBlocks().release();
 }
 
 std::uint64_t bufferAllocations() {

@@ -20,7 +20,6 @@ namespace {
 using attention::Index;
 
 constexpr double kMostSeconds = 15;  // of a run, after which no larger one is tried
-constexpr double kOnceSeconds = 1;   // of a run, from which on nothing is warmed up
 constexpr Index kFewestTokens = 16, kMostHeads = 64;
 
 BenchShape shapeOf(Index tokens, Index heads) {
@@ -42,7 +41,7 @@ struct Work {
   double (*bytes)(const BenchShape&);  ///< null: not counted
   Index mostTokens;
   double most;     ///< exponent over tokens
-  int before = 0;  ///< runs that aren't counted, where they are short: the system clears new pages
+  int before = 0;  ///< runs that aren't counted: the system clears new pages
 };
 
 /// Of a forward pass that keeps its weights, and of one that doesn't.
@@ -104,7 +103,7 @@ double workSeconds(const Work& work, const BenchShape& shape) {
   const auto line = std::ranges::find(once.lines, std::string(work.line), &BenchLine::name);
   const auto at = static_cast<std::size_t>(line - once.lines.begin());
   double seconds = once.run()[at];
-  for (int i = 0; i < work.before && seconds < kOnceSeconds; ++i) seconds = once.run()[at];
+  for (int i = 0; i < work.before; ++i) seconds = once.run()[at];
   return seconds;
 }
 

@@ -67,12 +67,30 @@ TEST(Buffer, memoryOfLargeOnesIsUsedAgain) {
   EXPECT_EQ(idleBufferBytes(), 0u);
 }
 
+TEST(Buffer, noMoreIsKeptThanWasInUseAtOnce) {
+  releaseIdleBuffers();
+  const std::uint64_t limit = kMaxIdleBufferBytes;
+  { const Buffer larger(limit / sizeof(float) * 3 / 2); }
+  EXPECT_EQ(idleBufferBytes(), limit * 3 / 2) << "all of it was in use";
+  std::uint64_t made = bufferAllocations();
+  {
+    const Buffer again(limit / sizeof(float) * 3 / 2);
+    EXPECT_EQ(bufferAllocations(), made);
+    EXPECT_EQ(idleBufferBytes(), 0u);
+  }
+  // One that fits none of what is kept: together they would be more than was ever in use.
+  {
+    const Buffer other(limit / sizeof(float) * 3 / 4);
+    EXPECT_LE(idleBufferBytes(), limit);
+  }
+  releaseIdleBuffers();
+  EXPECT_EQ(idleBufferBytes(), 0u);
+}
+
 TEST(Buffer, noMoreIsKeptThanTheLimit) {
   releaseIdleBuffers();
-  {
-    std::vector<Buffer> many;
-    for (int i = 0; i < 12; ++i) many.emplace_back(100 * kMebibyte);
-  }
+  for (std::size_t mebibytes = 100; mebibytes < 1000; mebibytes += mebibytes / 3)
+    const Buffer one(mebibytes * kMebibyte);  // too small for the next
   EXPECT_LE(idleBufferBytes(), kMaxIdleBufferBytes);
   EXPECT_GE(idleBufferBytes(), kMaxIdleBufferBytes / 2);
   releaseIdleBuffers();
