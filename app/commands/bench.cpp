@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "app/commands/bench/growth.h"
+#include "app/commands/bench/threads_table.h"
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
 #include "app/compute/figures/picture_file.h"
@@ -24,7 +25,7 @@ using attention::Result;
 struct BenchOptions {
   Index modelDim = 512, heads = 8, tokens = 512, cached = 8192, mapTokens = 32768;
   std::optional<Index> kvHeads, headDim;
-  bool causal = false, lessons = false, json = false;
+  bool causal = false, lessons = false, json = false, byThreads = false;
   std::string model, cachedAs = "fp32", output;
   std::optional<Index> growth;  ///< tokens at most
   int rounds = 5;
@@ -124,6 +125,7 @@ int runBenchCommand(const BenchOptions& options) {
   if (bytes > budget)
     return fail({"measuring this would need " + bytesText(bytes) + "; the budget is " + bytesText(budget) +
                  ", so use fewer tokens or heads"});
+  if (options.byThreads) return print(threadsText(measureThreads(*shape, parts, options.rounds, warn)));
   return printReport(runBench(*shape, parts, options.rounds), options.json);
 }
 
@@ -152,6 +154,8 @@ void addBenchCommand(CLI::App& app, int& exitCode) {
       ->check(namesFile);
   command->add_flag("--lessons", options->lessons,
                     "Measure the time of every lesson step to its picture instead");
+  command->add_flag("--by-threads", options->byThreads,
+                    "Measure forward pass, decode step and exact overview on 1, 2, 4 … threads instead");
   command->add_option("--growth", options->growth,
                       "Measure how time and memory grow up to this many tokens and 64 heads instead");
   command->add_option("-o,--output", options->output, "With --growth: the SVG, PNG or PDF to write");

@@ -18,6 +18,14 @@ int kernelThreads() {
   return kernels::sharedPool().threads();
 }
 
+void setKernelThreads(int threads) {
+  kernels::renewSharedPool(threads);
+}
+
+kernels::PoolTally takeKernelTally() {
+  return kernels::takePoolTally();
+}
+
 const char* instructionSet() {
   return kernels::targetName();
 }

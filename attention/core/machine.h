@@ -5,6 +5,7 @@
 #include <string>
 
 #include "attention/core/result.h"
+#include "attention/kernels/pool_tally.h"
 
 namespace headscope::attention {
 
@@ -22,6 +23,11 @@ float readOnce(std::span<const std::uint8_t> bytes);
 
 /// Threads the kernels work on, the calling one included.
 int kernelThreads();
+/// Has the kernels work on so many from now on, or on as many as there are processors, at most 16, when 0.
+/// While nothing is computed.
+void setKernelThreads(int threads);
+/// What was computed on several threads since the last call. While nothing is computed.
+kernels::PoolTally takeKernelTally();
 /// The instruction set the kernels chose, as Highway names it: "AVX2", "AVX3", "SSE4".
 const char* instructionSet();
 /// Has the kernels choose among that instruction set and older ones alone; "" leaves the choice to the

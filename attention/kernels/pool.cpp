@@ -5,11 +5,15 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <system_error>
 #include <utility>
+
+#include "attention/kernels/pool_tally.h"
 
 namespace headscope::attention::kernels {
 namespace {
@@ -19,6 +23,28 @@ constexpr std::chrono::microseconds kAwake{50};
 
 /// Turns of waiting for a worker to finish before its processor is thought to be somebody else's.
 constexpr int kPatience = 4096;
+
+constexpr int kMostThreads = 64;
+
+// For the tally: shared runs, and nanoseconds of each thread on them.
+std::atomic<std::uint64_t> sharedRuns{0};
+std::array<std::atomic<std::int64_t>, kMostThreads> busyTimes{};
+/// Place among a pool's threads; 0 of those that ask.
+thread_local std::size_t placeInPool = 0;
+
+/// Counts the time that it lives.
+class BusyTime {
+ public:
+  BusyTime() = default;
+  ~BusyTime() {
+    busyTimes[placeInPool] += std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count();
+  }
+  BusyTime(const BusyTime&) = delete;
+  BusyTime& operator=(const BusyTime&) = delete;
+
+ private:
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 /// Tells the processor that this thread only waits.
 inline void relax() {
@@ -73,9 +99,14 @@ struct Pool::Job {
 
 Pool::Pool(int threads) {
   if (threads <= 0) threads = std::clamp(allowedProcessors(), 1, 16);
+  threads = std::min(threads, kMostThreads);
   workers_.reserve(static_cast<std::size_t>(threads - 1));
   try {
-    for (int i = 1; i < threads; ++i) workers_.emplace_back([this](std::stop_token quit) { work(quit); });
+    for (int i = 1; i < threads; ++i)
+      workers_.emplace_back([this, i](std::stop_token quit) {
+        placeInPool = static_cast<std::size_t>(i);
+        work(quit);
+      });
   } catch (const std::system_error&) {  // no more threads, or no memory for their stacks
   } catch (const std::bad_alloc&) {
   }
@@ -143,8 +174,12 @@ bool Pool::run(std::size_t count, const std::stop_token& stop, const std::functi
 void Pool::runTogether(Team& team, Job& job) {
   team.owner = std::this_thread::get_id();
   team.job = &job;
+  ++sharedRuns;
   wakeAll();
-  takePart(job, true);
+  {
+    const BusyTime busy;
+    takePart(job, true);
+  }
   // Nobody can join any more, so whoever has joined is all there is to wait for.
   team.job = nullptr;
   for (int turn = 0; team.users.load() != 0; ++turn) turn < kPatience ? relax() : std::this_thread::yield();
@@ -170,7 +205,10 @@ void Pool::waitForForeground(const std::stop_token& stop) {
 /// Joined first, then looked: the owner takes the job away before it counts.
 void Pool::join(Team& team) {
   ++team.users;
-  if (Job* const job = team.job.load()) takePart(*job, false);
+  if (Job* const job = team.job.load()) {
+    const BusyTime busy;
+    takePart(*job, false);
+  }
   --team.users;
 }
 
@@ -189,11 +227,32 @@ void Pool::work(std::stop_token quit) {
   }
 }
 
-Pool& sharedPool() {
+PoolTally takePoolTally() {
+  PoolTally tally{sharedRuns.exchange(0), {}};
+  const int threads = sharedPool().threads();
+  for (int i = 0; i < threads; ++i)
+    tally.busySeconds.push_back(1e-9 *
+                                static_cast<double>(busyTimes[static_cast<std::size_t>(i)].exchange(0)));
+  return tally;
+}
+
+namespace {
+
+std::optional<Pool>& keptPool() {
   // What isn't a number from 1 leaves the choice to the pool, as 0 does.
   const char* const asked = std::getenv("HEADSCOPE_THREADS");
-  static Pool pool(asked ? std::clamp(std::atoi(asked), 0, 64) : 0);
+  static std::optional<Pool> pool(std::in_place, asked ? std::clamp(std::atoi(asked), 0, kMostThreads) : 0);
   return pool;
+}
+
+}  // namespace
+
+Pool& sharedPool() {
+  return *keptPool();
+}
+
+void renewSharedPool(int threads) {
+  keptPool().emplace(threads);  // in the same place: who holds a reference goes on with it
 }
 
 }  // namespace headscope::attention::kernels

@@ -42,15 +42,6 @@ BenchRow rowOf(const BenchLine& line, const std::vector<double>& seconds,
   return row;
 }
 
-std::string shapeText(const BenchShape& shape) {
-  const auto count = [](attention::Index value) { return countText(static_cast<std::uint64_t>(value)); };
-  return "modelDim " + count(shape.config.modelDim) + ", " + count(shape.config.heads) + " heads over " +
-         count(shape.config.kvHeads) + " of size " + count(shape.config.headDim) + ", " +
-         count(shape.tokens) + " tokens" + (shape.causal ? ", causal" : "") + "; " + count(shape.cached) +
-         " cached as " + kCacheTypeNames[static_cast<std::size_t>(shape.cachedAs)] + "; a map of " +
-         count(shape.mapTokens) + " tokens";
-}
-
 std::vector<BenchCase> casesOf(const BenchShape& shape, const BenchParts& parts, std::string& omitted) {
   std::vector<BenchCase> cases = layerCases(shape, parts);
   if (parts.map) cases.push_back(mapCase(shape));
@@ -66,6 +57,15 @@ std::vector<BenchCase> casesOf(const BenchShape& shape, const BenchParts& parts,
 }
 
 }  // namespace
+
+std::string benchTitle(const BenchShape& shape) {
+  const auto count = [](attention::Index value) { return countText(static_cast<std::uint64_t>(value)); };
+  return "modelDim " + count(shape.config.modelDim) + ", " + count(shape.config.heads) + " heads over " +
+         count(shape.config.kvHeads) + " of size " + count(shape.config.headDim) + ", " +
+         count(shape.tokens) + " tokens" + (shape.causal ? ", causal" : "") + "; " + count(shape.cached) +
+         " cached as " + kCacheTypeNames[static_cast<std::size_t>(shape.cachedAs)] + "; a map of " +
+         count(shape.mapTokens) + " tokens";
+}
 
 double benchBytes(const BenchShape& shape, const BenchParts& parts) {
   const attention::AttentionConfig& config = shape.config;
@@ -88,7 +88,7 @@ BenchReport runBench(const BenchShape& shape, const BenchParts& parts, int round
   std::string omitted;
   BenchReport report = runCases(casesOf(shape, parts, omitted), rounds);
   report.shape = shape;
-  report.title = shapeText(shape);
+  report.title = benchTitle(shape);
   report.omitted = std::move(omitted);
   return report;
 }

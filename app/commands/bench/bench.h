@@ -53,6 +53,9 @@ struct BenchLine {
 struct BenchCase {
   std::vector<BenchLine> lines;
   std::function<std::vector<double>()> run;  ///< seconds, one for each line
+  BenchLine prepared{};                      ///< the line that `prepare` makes ready
+  /// Gets the work of that line ready and returns it, to be done once; not of all cases.
+  std::function<std::function<void()>()> prepare{};
 };
 
 /// One line, measured.
@@ -88,6 +91,8 @@ std::uint64_t cachedBytes(const BenchShape& shape);
 inline constexpr std::array<const char*, 3> kCacheTypeNames{"fp32", "fp16", "bf16"};
 /// Pairs of a query and a key that the query sees, of n tokens.
 double visiblePairs(bool causal, attention::Index tokens);
+/// The shape in a line.
+std::string benchTitle(const BenchShape& shape);
 /// Memory that measuring holds at once, in bytes.
 double benchBytes(const BenchShape& shape, const BenchParts& parts);
 

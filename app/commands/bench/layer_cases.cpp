@@ -36,13 +36,18 @@ struct Layer {
   attention::MaskInput mask;
 };
 
-BenchCase forwardCase(std::shared_ptr<const Layer> layer, Keep keep, BenchLine line) {
-  const auto run = [layer = std::move(layer), keep] {
-    return std::vector{medianSeconds(kCaseSeconds, [&] {
-      attention::attend(layer->config, layer->projections, layer->x, layer->x, layer->mask, {}, keep);
-    })};
-  };
-  return {{std::move(line)}, run};
+/// A case of one line, which needs nothing to get ready.
+BenchCase caseOf(const BenchLine& line, const std::function<void()>& once) {
+  return {{line},
+          [once] { return std::vector{medianSeconds(kCaseSeconds, once)}; },
+          line,
+          [once] { return once; }};
+}
+
+BenchCase forwardCase(const std::shared_ptr<const Layer>& layer, Keep keep, const BenchLine& line) {
+  return caseOf(line, [layer, keep] {
+    attention::attend(layer->config, layer->projections, layer->x, layer->x, layer->mask, {}, keep);
+  });
 }
 
 /// Keys and values of one sequence, [kvHeads, cached, headDim] of the cache's type.
@@ -98,8 +103,8 @@ BenchCase decodeCase(const BenchShape& shape) {
   for (Index i = 1; i < rotatedCaches(shape); ++i) steps->caches.push_back(first);
   steps->caches.push_back(std::move(first));
   const auto bytes = static_cast<double>(cachedBytes(shape));
-  return {{{"decode", "decode step over the cache", {BenchWork::Kind::bytes, bytes}}},
-          [steps] { return std::vector{medianSeconds(kCaseSeconds, [&] { decodeOnce(*steps); })}; }};
+  return caseOf({"decode", "decode step over the cache", {BenchWork::Kind::bytes, bytes}},
+                [steps] { decodeOnce(*steps); });
 }
 
 }  // namespace

@@ -83,9 +83,15 @@ BenchCase mapCase(const BenchShape& shape) {
                   {"tile_first", "the first tile in its rows", {}},
                   {"preview", "overview, preview", {}},
                   {"overview", "overview, exact", {Kind::flop, perPair * pairs}}};
-  result.run = [field = std::make_shared<const HeadField>(randomField(shape)),
-                places = std::make_shared<TilePlaces>(shape.mapTokens, shape.causal)] {
+  const auto field = std::make_shared<const HeadField>(randomField(shape));
+  result.run = [field, places = std::make_shared<TilePlaces>(shape.mapTokens, shape.causal)] {
     return runMap(*field, *places);
+  };
+  result.prepared = result.lines.back();
+  result.prepare = [field] {
+    const auto map = std::make_shared<HeadMap>(*field);
+    const Index n = map->queries();
+    return [map, n] { map->weights({0, 0, n, n, overviewFactor(n)}, Pooling::max); };
   };
   return result;
 }

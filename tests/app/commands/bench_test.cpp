@@ -8,6 +8,7 @@
 
 #include "app/commands/bench/growth.h"
 #include "app/commands/bench/stopwatch.h"
+#include "app/commands/bench/threads_table.h"
 #include "tests/app/commands/run_headscope.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
@@ -56,6 +57,28 @@ TEST(BenchGrowth, MeasuresUpToSomeTokensAndDrawsAFigure) {
     EXPECT_THAT(svg, HasSubstr(words));
   EXPECT_EQ(runHeadscope({"bench", "-o", file}).exitCode, 2);
   EXPECT_EQ(runHeadscope({"bench", "--growth", "1"}).exitCode, 2);
+}
+
+TEST(BenchThreads, HasARowForEveryNumberOfThreads) {
+  std::vector<std::string> words = kSmallBench;
+  words.insert(words.end(), {"--by-threads", "--only", "forward,decode,map"});
+  const Outcome outcome = runHeadscope(words, "export HEADSCOPE_THREADS=5; ");
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.errors;
+  for (const char* name :
+       {"forward, all weights stored", "forward, output alone", "decode step over the cache",
+        "overview, exact", "ceiling of multiply-adds", "ceiling of reading"})
+    for (const char* threads : {"1", "2", "4"})
+      EXPECT_THAT(outcome.output, HasSubstr(std::string("| ") + name + " | " + threads + " | "));
+  EXPECT_THAT(outcome.output, testing::Not(HasSubstr(" | 5 | ")));
+}
+
+TEST(BenchThreads, ComparesWithOneThread) {
+  ThreadsTable table;
+  table.rows = {{"forward", 4, 0.01, 3, 0.6, 0.91, 0.97, 7},
+                {"ceiling of reading", 2, 0.01, 1.5, 0, 0, 0, 0}};
+  const std::string text = threadsText(table);
+  EXPECT_THAT(text, HasSubstr("| forward | 4 | 10 ms | 3.00× | 75 % | 60 % | 91–97 % | 7 |\n"));
+  EXPECT_THAT(text, HasSubstr("| ceiling of reading | 2 | – | 1.50× | 75 % | – | – | – |\n"));
 }
 
 /// Multiply-adds counted one by one.

@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "attention/kernels/pool_tally.h"
+
 namespace headscope::attention::kernels::test {
 namespace {
 
@@ -51,6 +53,26 @@ TEST(Pool, whatTasksWroteIsThereAfterwards) {
     ASSERT_TRUE(pool.run(count, {}, [&](std::size_t i) { squares[i] = i * i + round; }));
     for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(squares[i], i * i + round);
   }
+}
+
+TEST(Pool, talliesWhatItsThreadsDid) {
+  renewSharedPool(2);
+  Pool& pool = sharedPool();
+  ASSERT_EQ(pool.threads(), 2);
+  takePoolTally();
+  // Each task waits for the other one, so that both threads take part.
+  std::atomic<int> begun = 0;
+  pool.run(2, {}, [&](std::size_t) {
+    ++begun;
+    while (begun < 2) std::this_thread::yield();
+  });
+  pool.run(1, {}, [](std::size_t) {});  // by the asking thread alone
+  const PoolTally tally = takePoolTally();
+  EXPECT_EQ(tally.shared, 1u);
+  ASSERT_EQ(tally.busySeconds.size(), 2u);
+  for (const double seconds : tally.busySeconds) EXPECT_GT(seconds, 0);
+  EXPECT_EQ(takePoolTally().shared, 0u);
+  renewSharedPool(0);
 }
 
 TEST(Pool, wakesAfterItSlept) {

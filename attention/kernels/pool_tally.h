@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace headscope::attention::kernels {
+
+/// What pools did.
+struct PoolTally {
+  std::uint64_t shared = 0;  ///< runs that several threads took part in; each ends by waiting for all
+  std::vector<double>
+      busySeconds;  ///< on tasks of those: the asking threads together, then each other thread
+};
+
+/// Since the last call. While nothing runs.
+PoolTally takePoolTally();
+
+/// Has the shared pool work on so many threads from now on, as Pool's constructor takes them. While nothing
+/// runs.
+void renewSharedPool(int threads);
+
+}  // namespace headscope::attention::kernels
