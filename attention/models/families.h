@@ -61,8 +61,9 @@ struct TensorNames {
   /// Of PictureTokens: a map from the first token to classes, or else one from each leading token, of which
   /// the mean counts. A file may lack them.
   std::string_view classifier = {}, classifiers[2] = {};
-  bool keyBias = true;   ///< keys have a bias where queries and values do
-  bool inFirst = false;  ///< weights are [in, out] (Conv1D)
+  std::string_view patchClassifier = {};  ///< instead: from the mean of the patches before the final norm
+  bool keyBias = true;                    ///< keys have a bias where queries and values do
+  bool inFirst = false;                   ///< weights are [in, out] (Conv1D)
 };
 
 /// What a checkpoint calls its tensors, and how it says what the model is.
@@ -90,6 +91,8 @@ struct Family {
   ConfigFields fields = {};        ///< beside those that all families share (config_fields.cpp)
   /// Fills the config from the fields, but for what all families share (model_config.cpp).
   void (*read)(const ConfigReader& json, ModelConfig& config);
+  /// Of a family that is nested, from the rest of config.json; or null.
+  void (*readRest)(const ConfigReader& json, ModelConfig& config) = nullptr;
 };
 
 namespace families {

@@ -8,6 +8,7 @@
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/files/regular_file.h"
 #include "attention/models/config_reader.h"
+#include "attention/models/families.h"
 #include "attention/models/gguf/gguf_config.h"
 #include "attention/models/layer_math.h"
 
@@ -198,13 +199,17 @@ Matrix Model::logits(const Matrix& stream, const std::stop_token& stop) const {
 Matrix Model::classLogits(const Matrix& stream, const std::stop_token& stop) const {
   const PictureTokens& tokens = *config_.picture;
   const auto& classifiers = weights_.picture->classifiers;
+  const auto patchesOf = [&](const Matrix& x) -> Matrix {
+    return x.bottomRows(x.rows() - tokens.leading - tokens.registers).colwise().mean();
+  };
+  if (!config_.family->names.patchClassifier.empty()) return classifiers[0].apply(patchesOf(stream), stop);
   const Matrix x = finalNorm(stream);
   Matrix sum = Matrix::Zero(1, std::ssize(tokens.classes));
   for (std::size_t i = 0; i < classifiers.size(); ++i) {
     Matrix read = x.row(static_cast<Index>(i));
     if (tokens.classifiesMean) {
       read.conservativeResize(1, 2 * x.cols());
-      read.rightCols(x.cols()) = x.bottomRows(x.rows() - tokens.leading - tokens.registers).colwise().mean();
+      read.rightCols(x.cols()) = patchesOf(x);
     }
     sum += classifiers[i].apply(read, stop);
   }

@@ -117,6 +117,7 @@ void readFields(const ConfigReader& json, ModelConfig& config) {
   const Family& family = *config.family;
   const ConfigReader own = family.nested.empty() ? json : json.object(family.nested);
   family.read(own, config);
+  if (family.readRest) family.readRest(json, config);
   refuseMixtures(json, family.fields);
   refuseMixtures(own, family.fields);
   readSides(own, config);

@@ -108,7 +108,8 @@ class WeightsReader {
     const auto has = [&](std::string_view name) {
       return !name.empty() && headFinder_.has(std::string(name) + ".weight");
     };
-    if (has(names_.classifier)) return {map(names_.classifier)};
+    for (const std::string_view one : {names_.classifier, names_.patchClassifier})
+      if (has(one)) return {map(one)};
     if (!has(names_.classifiers[0])) return {};
     return {map(names_.classifiers[0]), map(names_.classifiers[1])};
   }

@@ -9,7 +9,8 @@ namespace {
 using Type = WeightType;
 constexpr std::optional<WeightType> kNotRead;
 
-// Numbers, names and sizes of github.com/ggml-org/ggml, docs/gguf.md; what is missing was withdrawn.
+// Numbers, names and sizes of github.com/ggml-org/ggml, docs/gguf.md and include/ggml.h, with those that were
+// withdrawn after files had them.
 constexpr GgufType kGgufTypes[] = {
     {0, "F32", Type::f32, {1, 4}},          {1, "F16", Type::f16, {1, 2}},
     {2, "Q4_0", Type::q4_0, {32, 18}},      {3, "Q4_1", Type::q4_1, {32, 20}},
@@ -25,8 +26,12 @@ constexpr GgufType kGgufTypes[] = {
     {24, "I8", kNotRead, {1, 1}},           {25, "I16", kNotRead, {1, 2}},
     {26, "I32", kNotRead, {1, 4}},          {27, "I64", kNotRead, {1, 8}},
     {28, "F64", Type::f64, {1, 8}},         {29, "IQ1_M", kNotRead, {256, 56}},
-    {30, "BF16", Type::bf16, {1, 2}},       {34, "TQ1_0", kNotRead, {256, 54}},
-    {35, "TQ2_0", kNotRead, {256, 66}},     {39, "MXFP4", Type::mxfp4, {32, 17}},
+    {30, "BF16", Type::bf16, {1, 2}},       {31, "Q4_0_4_4", kNotRead, {32, 18}},
+    {32, "Q4_0_4_8", kNotRead, {32, 18}},   {33, "Q4_0_8_8", kNotRead, {32, 18}},
+    {34, "TQ1_0", kNotRead, {256, 54}},     {35, "TQ2_0", kNotRead, {256, 66}},
+    {36, "IQ4_NL_4_4", kNotRead, {32, 18}}, {37, "IQ4_NL_4_8", kNotRead, {32, 18}},
+    {38, "IQ4_NL_8_8", kNotRead, {32, 18}}, {39, "MXFP4", Type::mxfp4, {32, 17}},
+    {40, "NVFP4", kNotRead, {64, 36}},
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 #include "attention/models/families/vit.h"
 
 // The vision tower of CLIP (Radford et al. 2021): ViT with a norm before the first layer, patches without a
-// bias, and the quick approximation of GELU.
+// bias, and the quick approximation of GELU. transformers' CLIPForImageClassification maps the mean of the
+// patches to classes, past the final norm.
 
 namespace headscope::attention {
 namespace {
@@ -21,7 +22,8 @@ constexpr TensorNames kClipNames{.embeddingNorm = "pre_layrnorm",
                                  .down = "mlp.fc2",
                                  .attentionNorm = "layer_norm1",
                                  .mlpNorm = "layer_norm2",
-                                 .finalNorm = "post_layernorm"};
+                                 .finalNorm = "post_layernorm",
+                                 .patchClassifier = "classifier"};
 
 constexpr ConfigFields kClipVisionFields{
     .read = "intermediate_size",
@@ -58,6 +60,7 @@ constinit const Family families::clip{
     .nested = "vision_config",
     .fields = {.base = &kClipFields},
     .read = readClip,
+    .readRest = families::readClasses,
 };
 
 constinit const Family families::clipVision{

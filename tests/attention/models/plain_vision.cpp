@@ -22,7 +22,7 @@ struct VisionShape {
   bool patchBias = true, flatTokens = false, antialiased = false;
   bool swiglu = false;
   Index classes = 0;  ///< 0: no classifier
-  bool classifiesMean = false;
+  bool classifiesMean = false, classifiesPatches = false;
   std::function<double(double)> act = gelu;
 };
 
@@ -161,7 +161,12 @@ std::function<PlainOutcome(MadeUpTensors&, const std::vector<Wide>&)> model(Visi
   return [=](MadeUpTensors& t, const std::vector<Wide>& colours) {
     PlainOutcome out = run(s, n, prefix, t, colours);
     const Wide y = visionNorm(t, prefix + finalNorm, out.hidden.back(), s.epsilon);
-    if (s.classes > 0) out.logits = classified(s, n, t, y);
+    if (s.classifiesPatches) {
+      const Wide patches = out.hidden.back().bottomRows(y.rows() - 1).colwise().mean();
+      out.logits = visionLinear(t, n.classifier, patches, s.classes);
+    } else if (s.classes > 0) {
+      out.logits = classified(s, n, t, y);
+    }
     return out;
   };
 }
@@ -215,7 +220,7 @@ PlainVision dino(bool registers, bool swiglu) {
           model(s, n, type + ".", "layernorm")};
 }
 
-PlainVision clip(bool alone) {
+PlainVision clip(bool alone, bool classifies = false) {
   VisionNames n;
   n.patches = "embeddings.patch_embedding";
   n.token = "embeddings.class_embedding";
@@ -235,11 +240,15 @@ PlainVision clip(bool alone) {
   s.patchBias = false;
   s.flatTokens = true;
   s.act = [](double x) { return x / (1 + std::exp(-1.702 * x)); };
-  const std::string sizes = kSizes;
-  return {alone ? "clip_vision_model" : "clip",
+  s.classifiesPatches = classifies;
+  s.classes = classifies ? 3 : 0;
+  const std::string sizes = kSizes, labels = classifies ? R"("num_labels": 3, )" : "";
+  return {alone        ? "clip_vision_model"
+          : classifies ? "clip_classifier"
+                       : "clip",
           alone ? R"({"model_type": "clip_vision_model", )" + sizes + "}"
-                : R"({"model_type": "clip", "text_config": {"hidden_size": 9}, "vision_config": {)" + sizes +
-                      "}}",
+                : R"({"model_type": "clip", )" + labels +
+                      R"("text_config": {"hidden_size": 9}, "vision_config": {)" + sizes + "}}",
           R"({"feature_extractor_type": "CLIPFeatureExtractor", "size": 8, "crop_size": 8, "resample": 3})",
           2,
           2,
@@ -294,6 +303,7 @@ std::vector<PlainVision> plainVisionModels() {
           dino(true, false),
           dino(true, true),
           clip(false),
+          clip(false, true),
           clip(true)};
 }
 

@@ -122,6 +122,9 @@ TEST(GgufHeader, wrongTensorsAreNamed) {
   EXPECT_EQ(headerRefusal(one({16}, 0, 0)), "none");
   EXPECT_EQ(headerRefusal(one({16}, 99, 0)), "f: tensor \"t\" has the unknown type 99");
   EXPECT_EQ(headerRefusal(one({16}, 4, 0)), "f: tensor \"t\" has the unknown type 4") << "withdrawn";
+  EXPECT_EQ(headerRefusal(one({16}, 31, 0)),
+            "f: tensor \"t\" has rows of 16 numbers, expected a multiple of 32 in Q4_0_4_4")
+      << "withdrawn, but files have it";
   EXPECT_EQ(headerRefusal(one({}, 0, 0)), "f: tensor \"t\" has 0 dimensions, expected 1 to 4");
   EXPECT_EQ(headerRefusal(one({1, 1, 1, 1, 1}, 0, 0)), "f: tensor \"t\" has 5 dimensions, expected 1 to 4");
   EXPECT_EQ(headerRefusal(one({16}, 8, 0)),
