@@ -16,6 +16,18 @@ std::runtime_error endless() {
   return std::runtime_error("The page still changes after " + std::to_string(kMostFrames) + " frames.");
 }
 
+/// Frames are run and not drawn as long as it lives.
+class Undrawn {
+ public:
+  explicit Undrawn(Ui& ui) : ui_(ui) { ui_.keep(Ui::Keep::undrawn); }
+  ~Undrawn() { ui_.keep(Ui::Keep::framebuffer); }
+  Undrawn(const Undrawn&) = delete;
+  Undrawn& operator=(const Undrawn&) = delete;
+
+ private:
+  Ui& ui_;
+};
+
 }  // namespace
 
 HeadlessApp::HeadlessApp(int width, int height, float scale, std::span<const PageRow> rows,
@@ -42,13 +54,16 @@ void HeadlessApp::frame(double elapsed) {
 
 void HeadlessApp::draw(double elapsed) {
   session_.settle();
-  // What a frame finds room for may ask for more, and that again.
-  constexpr int kLeast = 4;
-  bool changed = true;
-  for (int i = 0; i < kLeast || changed; ++i) {
-    if (i == kMostFrames) throw endless();
-    frame(elapsed);
-    changed = session_.settle();
+  {
+    const Undrawn before(ui_);
+    // What a frame finds room for may ask for more, and that again.
+    constexpr int kLeast = 4;
+    bool changed = true;
+    for (int i = 0; i < kLeast || changed; ++i) {
+      if (i == kMostFrames) throw endless();
+      frame(elapsed);
+      changed = session_.settle();
+    }
   }
   frame(elapsed);
 }

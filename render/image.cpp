@@ -2,8 +2,10 @@
 
 #include <png.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace headscope::render {
 namespace {
@@ -27,38 +29,11 @@ struct PngReader {
 
 }  // namespace
 
-Image imageFromBottom(int width, int height, std::span<const std::uint8_t> rgba) {
-  Image image{width, height, {}};
-  image.rgba.reserve(rgba.size());
-  const std::size_t stride = std::size_t{4} * static_cast<std::size_t>(width);
-  for (std::size_t y = static_cast<std::size_t>(height); y-- > 0;) {
-    const auto row = rgba.subspan(y * stride, stride);
-    image.rgba.insert(image.rgba.end(), row.begin(), row.end());
-  }
-  return image;
-}
-
-std::vector<std::uint8_t> encodePng(const Image& image) {
-  if (image.width <= 0 || image.height <= 0 ||
-      image.rgba.size() != std::size_t{4} * static_cast<std::size_t>(image.width) * image.height) {
-    throw std::invalid_argument("image of " + std::to_string(image.width) + " × " +
-                                std::to_string(image.height) + " pixels has " +
-                                std::to_string(image.rgba.size()) + " bytes");
-  }
-  png_image png{};
-  png.version = PNG_IMAGE_VERSION;
-  png.width = static_cast<png_uint_32>(image.width);
-  png.height = static_cast<png_uint_32>(image.height);
-  png.format = PNG_FORMAT_RGBA;
-  png.flags = PNG_IMAGE_FLAG_FAST;  // drawn pictures need no filters, which take longer than drawing them
-  // The documented upper bound spares a second compression just to learn the size.
-  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(png);
-  std::vector<std::uint8_t> bytes(size);
-  if (!png_image_write_to_memory(&png, bytes.data(), &size, 0, image.rgba.data(), 0, nullptr)) {
-    fail("cannot write PNG", png);
-  }
-  bytes.resize(size);
-  return bytes;
+Image imageFromBottom(int width, int height, std::vector<std::uint8_t> rgba) {
+  const auto stride = std::ptrdiff_t{4} * width;
+  for (auto low = rgba.begin(), high = rgba.end() - stride; low < high; low += stride, high -= stride)
+    std::swap_ranges(low, low + stride, high);
+  return {width, height, std::move(rgba)};
 }
 
 Image decodePng(std::span<const std::uint8_t> bytes) {

@@ -13,9 +13,9 @@ struct Image {
 };
 
 /// Of pixels [height, width, 4] whose first row is the lowest, as OpenGL has them.
-Image imageFromBottom(int width, int height, std::span<const std::uint8_t> rgba);
+Image imageFromBottom(int width, int height, std::vector<std::uint8_t> rgba);
 
-/// Throws std::runtime_error if libpng fails.
+/// Without alpha where all of it is opaque. Several threads compress, where there are any.
 std::vector<std::uint8_t> encodePng(const Image& image);
 /// Throws std::runtime_error on bytes that are not a PNG.
 Image decodePng(std::span<const std::uint8_t> bytes);

@@ -123,10 +123,7 @@ class AtlasBuilder {
   ImFont* addFile(const std::string& file, float pixels, ImFontConfig config, const ImWchar* ranges) {
     const auto found = files_.bytes.find(file);
     if (found == files_.bytes.end()) return nullptr;
-    const FontBytes& bytes = found->second;
-    config.FontDataOwnedByAtlas = false;  // so that it isn't written to either
-    return atlas_.AddFontFromMemoryTTF(const_cast<std::uint8_t*>(bytes->data()),
-                                       static_cast<int>(bytes->size()), pixels, &config, ranges);
+    return compat::addFont(atlas_, found->second->data(), found->second->size(), pixels, config, ranges);
   }
 
   static ImFontConfig plainConfig() {
@@ -150,19 +147,15 @@ FontBook::FontBook(float scale)
     : atlas_(std::make_unique<ImFontAtlas>()),
       ahead_(std::async(attention::kHasThreads ? std::launch::async : std::launch::deferred, [this, scale] {
         files_ = Files::find();
-        if (attention::kHasThreads) make(scale);
+        if (attention::kHasThreads && compat::kBuildsAtlasAhead) make(scale);
       })) {}
 
 FontBook::~FontBook() {
   if (ahead_.valid()) ahead_.wait();
 }
 
-ImFontAtlas& FontBook::atlas() {
-  if (ahead_.valid()) ahead_.get();
-  return *atlas_;
-}
-
 void FontBook::build() {
+  if (ahead_.valid()) ahead_.get();
   if (builtScale_ != scale_) make(scale_);
 }
 

@@ -35,12 +35,13 @@ class FontBook {
   explicit FontBook(float scale = 1);
   ~FontBook();
 
-  /// What Dear ImGui's context is made with. Waits for the other thread.
-  ImFontAtlas& atlas();
+  /// What Dear ImGui's context is made with, before it is built.
+  ImFontAtlas& atlas() { return *atlas_; }
   void setScale(float scale) { scale_ = scale; }
-  /// Rebuilds the atlas, where it is of another scale.
+  /// Waits for the other thread, and rebuilds the atlas where it is of another scale.
   void build();
 
+  /// Null before the first build.
   const Fonts& fonts() const { return fonts_; }
   /// The file behind each of them.
   const std::map<const ImFont*, AtlasSource>& sources() const { return sources_; }

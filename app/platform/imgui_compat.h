@@ -177,6 +177,22 @@ inline void useFreeType(ImFontAtlas& atlas) {
 #endif
 }
 
+/// Adds a font to the atlas, which points into `bytes`: left to itself, ImGui copies them for every size.
+inline ImFont* addFont(ImFontAtlas& atlas, const void* bytes, std::size_t size, float pixels,
+                       ImFontConfig config, const ImWchar* ranges) {
+  config.FontDataOwnedByAtlas = true;
+  ImFont* const font =
+      atlas.AddFontFromMemoryTTF(const_cast<void*>(bytes), static_cast<int>(size), pixels, &config, ranges);
+#if IMGUI_VERSION_NUM < 19200
+  atlas.ConfigData.back().FontDataOwnedByAtlas = false;  // so that it isn't freed either
+#else
+  atlas.Sources.back()->FontDataOwnedByAtlas = false;
+#endif
+  return font;
+}
+
+/// Whether an atlas can be built on another thread while a context is made with it.
+inline constexpr bool kBuildsAtlasAhead = IMGUI_VERSION_NUM < 19200;
 /// Before 1.92 the atlas is built at once; newer ImGui bakes glyphs when they are first drawn.
 inline void buildAtlas(ImFontAtlas& atlas) {
 #if IMGUI_VERSION_NUM < 19200

@@ -151,9 +151,9 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
   ImGuiIO& io = ImGui::GetIO();
   io.DisplaySize = ImVec2(static_cast<float>(width), static_cast<float>(height));
   io.DeltaTime = elapsed > 0 ? static_cast<float>(elapsed) : 1.0f / 60;
-  if (std::exchange(fontsAt_, fonts_->scale()) != fonts_->scale()) {
+  if (const float before = std::exchange(fontsAt_, fonts_->scale()); before != fontsAt_) {
     fonts_->build();
-    if (draws_) compat::refreshFontTexture();
+    if (draws_ && before > 0) compat::refreshFontTexture();  // the first is sent with the renderer's own
     damage_.forget();
     state_.typesetter.setAtlas(fonts_->sources());
   }
@@ -176,7 +176,7 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
     io.DeltaTime = 1e-4f;  // the same moment, only the next edge of it
   }
   ImGui::Render();
-  if (frozen_ || !draws_) return;
+  if (frozen_ || !draws_ || keep_ == Keep::undrawn) return;
   dropUnseen(*ImGui::GetDrawData());
   if (keep_ == Keep::picture) {
     if (!picture_ || picture_->width() != width || picture_->height() != height)

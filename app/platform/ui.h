@@ -68,6 +68,7 @@ class Ui {
     nowhere,
     framebuffer,  ///< in the one that is bound, which nobody else draws into
     picture,      ///< in one of this Ui's, from which each frame is copied
+    undrawn,      ///< frames are run but not drawn: those before the last of several
   };
   void keep(Keep where) { keep_ = where; }
   /// The next frame is drawn whole.

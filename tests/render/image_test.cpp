@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
 #include <stdexcept>
@@ -42,6 +43,25 @@ TEST(Image, PngRoundTripKeepsEveryByte) {
     EXPECT_EQ(back.width, width);
     EXPECT_EQ(back.height, height);
     EXPECT_EQ(back.rgba, image.rgba);
+  }
+}
+
+TEST(Image, PartsThatThreadsCompressMakeOnePicture) {
+  Image image = randomImage(700, 900);  // three parts
+  EXPECT_EQ(decodePng(encodePng(image)).rgba, image.rgba);
+  EXPECT_EQ(encodePng(image), encodePng(image));
+  const std::size_t withAlpha = encodePng(image).size();
+  for (std::size_t i = 3; i < image.rgba.size(); i += 4) image.rgba[i] = 255;
+  const auto opaque = encodePng(image);
+  EXPECT_LT(opaque.size(), withAlpha * 4 / 5) << "no byte a pixel says that it is opaque";
+  EXPECT_EQ(decodePng(opaque).rgba, image.rgba);
+}
+
+TEST(Image, RowsAreTurnedUpsideDown) {
+  for (const int height : {1, 2, 3}) {
+    const Image image = randomImage(2, height), turned = render::imageFromBottom(2, height, image.rgba);
+    for (int y = 0; y < height; ++y)
+      EXPECT_TRUE(std::equal(&image.rgba[8 * y], &image.rgba[8 * y] + 8, &turned.rgba[8 * (height - 1 - y)]));
   }
 }
 
