@@ -64,6 +64,10 @@ class WindowBench {
   WindowBench(Scene scene, attention::HeadField beside)
       : scene_(std::move(scene)), beside_(std::move(beside)) {
     open();
+    app_->session().setScene(scene_);
+    app_->draw();
+    // A sentence in place of the picture is drawn in no time.
+    if (const auto error = app_->session().error()) throw std::runtime_error(*error);
   }
 
   std::vector<double> run() {
