@@ -8,6 +8,7 @@
 #include <cmath>
 #include <vector>
 
+#include "app/compute/figures/pdf.h"
 #include "app/compute/figures/raster.h"
 #include "app/compute/figures/svg.h"
 #include "app/scene/text/number_text.h"
@@ -157,13 +158,7 @@ attention::Status writePdf(const std::filesystem::path& path, const std::vector<
     return Error{fmt::format("the page would be {:.0f} × {:.0f} points, expected 1 to {} a side", width,
                              height, countText(static_cast<Index>(kMostPoints)))};
   // Cells that are an image have the pixels that a printer shows.
-  SvgOptions options{fmt::format("{:.6g}", width), fmt::format("{:.6g}", height),
-                     size.dpi / kPointsPerInch * width / drawing.width};
-  std::vector<std::string> svgs;
-  for (const Drawing& page : pages) svgs.push_back(svgText(page, options));
-  const auto pdf = pdfPages(svgs, width, height);
-  if (!pdf) return Error{path.filename().string() + ": " + pdf.error().message};
-  return attention::writeFile(path, *pdf);
+  return attention::writeFile(path, pdfFile(pages, width, height, size.dpi));
 }
 
 attention::Status writePicture(const std::filesystem::path& path, const Drawing& drawing,

@@ -1,9 +1,9 @@
 #include "app/compute/figures/raster.h"
 
-#include <cairo-pdf.h>
 #include <cairo.h>
 #include <librsvg/rsvg.h>
 
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -94,29 +94,6 @@ attention::Result<render::Image> rasterise(const std::string& svg, int width, in
   if (const auto status = render(svg, surface.get(), width, height); !status) return status.error();
   cairo_surface_flush(surface.get());
   return imageOf(surface.get(), width, height);
-}
-
-attention::Result<std::vector<std::uint8_t>> pdfPages(const std::vector<std::string>& svgs, double width,
-                                                      double height) {
-  std::vector<std::uint8_t> pdf;
-  const auto append = [](void* to, const unsigned char* bytes, unsigned count) -> cairo_status_t {
-    try {
-      auto& out = *static_cast<std::vector<std::uint8_t>*>(to);
-      out.insert(out.end(), bytes, bytes + count);
-    } catch (const std::bad_alloc&) {
-      return CAIRO_STATUS_NO_MEMORY;  // nothing is thrown through a library in C
-    }
-    return CAIRO_STATUS_SUCCESS;
-  };
-  const Owned<cairo_surface_t> surface(cairo_pdf_surface_create_for_stream(append, &pdf, width, height));
-  for (const std::string& svg : svgs) {
-    if (!hasRoom(readingBytes(svg))) return Error{"the picture needs more memory than is free"};
-    if (const auto status = render(svg, surface.get(), width, height); !status) return status.error();
-    cairo_surface_show_page(surface.get());
-  }
-  cairo_surface_finish(surface.get());
-  if (const auto status = checked(cairo_surface_status(surface.get())); !status) return status.error();
-  return pdf;
 }
 
 }  // namespace headscope::app

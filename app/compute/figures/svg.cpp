@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "app/compute/figures/cell_image.h"
 #include "attention/formats/base64.h"
 #include "attention/text/unicode.h"
 #include "render/image.h"
@@ -19,9 +20,6 @@ using render::Color;
 using render::HeatmapStyle;
 
 namespace {
-
-/// Pixels of an embedded image: along a side of a cell at the most, and along its longer side.
-constexpr Index kCellPixels = 4, kImageSide = 4096;
 
 constexpr const char* kSans = "Inter, 'Helvetica Neue', Arial, sans-serif";
 constexpr const char* kMono = "'JetBrains Mono', 'DejaVu Sans Mono', monospace";
@@ -70,26 +68,11 @@ std::string rectangle(const Frame& frame, const std::string& paint) {
                      number(frame.y), number(frame.width), number(frame.height), paint);
 }
 
-Index cellsOf(const Drawing& drawing) {
-  Index count = 0;
-  for (const Shape& shape : drawing.shapes)
-    if (const Cells* cells = std::get_if<Cells>(&shape)) count += cells->values.size();
-  return count;
-}
-
-Matrix pooled(const Matrix& values, Index factor) {
-  if (factor == 1) return values;
-  Matrix out((values.rows() + factor - 1) / factor, (values.cols() + factor - 1) / factor);
-  render::maxPool(values.data(), static_cast<int>(values.rows()), static_cast<int>(values.cols()),
-                  static_cast<int>(factor), out.data());
-  return out;
-}
-
 /// Writes shape after shape; patterns and gradients stand before their first use.
 class SvgWriter {
  public:
   SvgWriter(const Drawing& drawing, const SvgOptions& options)
-      : options_(options), rectangles_(cellsOf(drawing) <= kMostRectangles) {
+      : options_(options), rectangles_(drawsRectangles(drawing)) {
     out_ = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
     out_ += fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
@@ -225,27 +208,17 @@ class SvgWriter {
 
   /// One image; masked cells are holes in it through which a hatch shows, dead rows are laid over it.
   void writeImage(const Cells& cells) {
-    const double known = options_.pixelsPerUnit, width = static_cast<double>(cells.values.cols()),
-                 height = static_cast<double>(cells.values.rows());
-    // Pixels of the page for one cell.
-    const double pixels = known * std::min(cells.frame.width / width, cells.frame.height / height);
-    const auto factor = static_cast<Index>(known > 0 && pixels < 1 ? std::ceil(1 / pixels - 1e-3) : 1);
-    const Matrix values = pooled(cells.values, factor);
+    const CellImage shown = cellImage(cells, options_.pixelsPerUnit);
+    const Matrix& values = shown.values;
     if (anyIs(values, render::kMaskedCell)) {
       const std::string hatch = paint(cells.style, render::kMaskedCell);
       out_ += rectangle(cells.frame, hatch);
     }
-    // Readers smooth what they enlarge: many pixels to a cell keep its edges sharp.
-    const Index longer = std::max(values.rows(), values.cols());
-    const double wanted = known > 0 ? std::ceil(pixels * static_cast<double>(factor) - 1e-3) : kCellPixels;
-    const Index repeat =
-        std::clamp<Index>(std::min(static_cast<Index>(wanted), kImageSide / longer), 1, kCellPixels);
     out_ += fmt::format(
         "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
         "image-rendering=\"optimizeSpeed\" xlink:href=\"data:image/png;base64,{}\"/>\n",
         number(cells.frame.x), number(cells.frame.y), number(cells.frame.width), number(cells.frame.height),
-        attention::toBase64(render::encodePng(imageOf(values, cells.style, repeat)),
-                            attention::Base64::standard));
+        attention::toBase64(render::encodePng(shown.image), attention::Base64::standard));
     const double row = cells.frame.height / static_cast<double>(values.rows());
     for (Index i = 0; i < values.rows(); ++i)
       if (values(i, 0) == render::kDeadCell) {
@@ -255,30 +228,6 @@ class SvgWriter {
       }
   }
 
-  /// repeat × repeat pixels for each cell.
-  static render::Image imageOf(const Matrix& values, const HeatmapStyle& style, Index repeat) {
-    render::Image image{
-        static_cast<int>(values.cols() * repeat), static_cast<int>(values.rows() * repeat), {}};
-    image.rgba.reserve(4 * static_cast<std::size_t>(values.size() * repeat * repeat));
-    for (Index row = 0; row < values.rows(); ++row) {
-      const std::size_t begin = image.rgba.size();
-      for (Index col = 0; col < values.cols(); ++col) {
-        const Color color = cellColor(style, values(row, col));
-        const auto byte = [](float part) { return static_cast<std::uint8_t>(std::lround(part * 255)); };
-        const std::uint8_t alpha = values(row, col) == render::kMaskedCell ? 0 : 255;
-        for (Index i = 0; i < repeat; ++i)
-          image.rgba.insert(image.rgba.end(), {byte(color.r), byte(color.g), byte(color.b), alpha});
-      }
-      const std::size_t length = image.rgba.size() - begin;
-      for (Index i = 1; i < repeat; ++i) {
-        image.rgba.resize(image.rgba.size() + length);
-        std::copy_n(image.rgba.begin() + static_cast<std::ptrdiff_t>(begin), length,
-                    image.rgba.end() - static_cast<std::ptrdiff_t>(length));
-      }
-    }
-    return image;
-  }
-
   void write(const Ramp& ramp) {
     const int stops = ramp.style.tint && !ramp.style.tint->middle ? 1 : 32;
     const std::string id = fmt::format("ramp-{}", defined_.size());
@@ -286,15 +235,11 @@ class SvgWriter {
     out_ += fmt::format(
         "<defs><linearGradient id=\"{}\" {}>", id,
         ramp.upwards ? "x1=\"0\" y1=\"1\" x2=\"0\" y2=\"0\"" : "x1=\"0\" y1=\"0\" x2=\"1\" y2=\"0\"");
-    HeatmapStyle even = ramp.style;
-    even.low = 0;
-    even.high = 1;
-    even.logarithmic = false;
+    const std::vector<Color> colors = rampColors(ramp.style, stops + 1);
     for (int i = 0; i <= stops; ++i) {
-      const double t = static_cast<double>(i) / stops;
-      const Color color = cellColor(even, static_cast<float>(t));
-      out_ += fmt::format("<stop offset=\"{:.4f}\" stop-color=\"#{}\"{}/>", t, hex(color),
-                          color.a < 1 ? fmt::format(" stop-opacity=\"{:.3f}\"", color.a) : "");
+      const Color& color = colors[static_cast<std::size_t>(i)];
+      out_ += fmt::format("<stop offset=\"{:.4f}\" stop-color=\"#{}\"{}/>", static_cast<double>(i) / stops,
+                          hex(color), color.a < 1 ? fmt::format(" stop-opacity=\"{:.3f}\"", color.a) : "");
     }
     out_ += "</linearGradient></defs>\n" + rectangle(ramp.frame, "fill=\"url(#" + id + ")\"");
   }

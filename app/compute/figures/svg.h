@@ -6,9 +6,6 @@
 
 namespace headscope::app {
 
-/// Cells of a drawing that are rectangles of their own; where there are more, each matrix is one image.
-inline constexpr attention::Index kMostRectangles = 6000;
-
 struct SvgOptions {
   std::string width, height;  ///< as SVG writes lengths: "480", "120mm"; the drawing's own units if empty
   /// Pixels that a unit will take where that is known: matrices that are finer are max-pooled, so that no

@@ -98,7 +98,7 @@ TEST(PictureFile, AnSvgSaysItsSize) {
               AllOf(HasSubstr("width=\"120mm\" height=\"60mm\""), HasSubstr("viewBox=\"0 0 400 200\"")));
 }
 
-/// The numbers after `/MediaBox` of the only page, which cairo writes in plain text.
+/// The numbers after `/MediaBox` of the only page, which are plain text.
 std::string mediaBox(const std::string& pdf) {
   const std::size_t at = pdf.find("/MediaBox"), from = pdf.find('[', at), to = pdf.find(']', at);
   return at == std::string::npos ? "none" : pdf.substr(from + 1, to - from - 1);
@@ -122,6 +122,56 @@ TEST(PictureFile, APdfHasOnePageOfItsSizeWithTextAndFonts) {
   const auto large = writePicture(folder / "c.pdf", drawing, {.width = Length{99999, true}}, kMemory);
   ASSERT_FALSE(large.ok());
   EXPECT_THAT(large.error().message, HasSubstr("expected 1 to 14,400 a side"));
+}
+
+TEST(PictureFile, EachObjectOfAPdfIsWhereItsTableSays) {
+  const TemporaryFolder folder;
+  Drawing drawing = someDrawing();
+  drawing.shapes.push_back(TextRun{"turned", 200, 100, 11, {0, 0, 0, 0.5f}, Anchor::middle, true, false, 30});
+  ASSERT_TRUE(writePdf(folder / "a.pdf", {drawing, drawing}, {}).ok());
+  const std::string pdf = fileText(folder / "a.pdf");
+  const std::size_t table = std::stoul(pdf.substr(pdf.rfind("startxref") + 10));
+  ASSERT_EQ(pdf.substr(table, 5), "xref\n");
+  const std::size_t count = std::stoul(pdf.substr(table + 7)), first = pdf.find("n \n", table) - 16;
+  ASSERT_GT(count, 8u);
+  for (std::size_t i = 1; i < count; ++i) {
+    const std::size_t at = std::stoul(pdf.substr(first + 20 * (i - 1), 10));
+    EXPECT_EQ(pdf.substr(at, 8).substr(0, pdf.substr(at, 8).find('\n')), std::to_string(i) + " 0 obj");
+  }
+  EXPECT_LT(pdf.size(), 20'000u) << "a font has the letters that are shown alone";
+}
+
+/// What a reader of PDFs finds; "" where there is none.
+std::string wordsInPdf(const std::filesystem::path& file) {
+  std::string words;
+  FILE* const pipe = ::popen(("pdftotext '" + file.string() + "' - 2>&1").c_str(), "r");
+  if (!pipe) return words;
+  char buffer[4096];
+  for (std::size_t got; (got = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) words.append(buffer, got);
+  return ::pclose(pipe) == 0 ? words : "";
+}
+
+TEST(PictureFile, APdfsWordsAreFoundInAllScriptsAndHoweverTheyAreTurned) {
+  const TemporaryFolder folder;
+  Drawing drawing = someDrawing();
+  drawing.shapes.clear();
+  for (const auto& [text, y, degrees] :
+       {std::tuple{"A != b", 20, 0}, std::tuple{"Zeile λ² → ∞", 40, 0}, std::tuple{"नमस्ते", 60, 0},
+        std::tuple{"हिन्दी", 80, 0}, std::tuple{"upright", 150, -90}})
+    drawing.shapes.push_back(TextRun{text,
+                                     60,
+                                     static_cast<double>(y),
+                                     11,
+                                     {0, 0, 0, 1},
+                                     Anchor::start,
+                                     true,
+                                     false,
+                                     static_cast<double>(degrees)});
+  ASSERT_TRUE(writePicture(folder / "a.pdf", drawing, {}, kMemory).ok());
+  const std::string words = wordsInPdf(folder / "a.pdf");
+  if (words.empty()) GTEST_SKIP() << "pdftotext isn't installed";
+  EXPECT_THAT(words, AllOf(HasSubstr("A != b"), HasSubstr("Zeile λ² → ∞"), HasSubstr("नमस्ते"),
+                           HasSubstr("हिन्दी"), HasSubstr("upright")));
 }
 
 TEST(PictureFile, WhatIsTooLargeOrMisnamedIsRefusedAndLeavesWhatWasThere) {

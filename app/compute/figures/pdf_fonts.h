@@ -1,0 +1,61 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/compute/figures/drawing.h"
+#include "app/compute/figures/glyph_font.h"
+#include "app/platform/font_lookup.h"
+#include "app/platform/shaped_text.h"
+
+namespace headscope::app {
+
+/// The fonts of a PDF's text: those of the window, and for what they lack those that are there. For one
+/// thread.
+class PdfFonts {
+ public:
+  explicit PdfFonts(PdfFile& file);
+
+  /// The operators that show the text, in units whose y runs downwards; its colour is set before.
+  std::string show(const TextRun& text);
+  /// Of a page's resources: "/F0 5 0 R ".
+  std::string resources() const;
+  /// Writes the fonts, when all text has been shown.
+  void write() const;
+
+ private:
+  struct Place {
+    int font = 0, code = 0;  ///< 0: there is no room, it stays blank
+  };
+
+  /// A glyph, and what it stands for.
+  struct Shown {
+    const Typeface* typeface = nullptr;
+    std::uint32_t glyph = 0;
+    float x = 0, y = 0;
+    std::string text;
+  };
+  struct ShownLine {
+    std::vector<Shown> glyphs;  ///< from left to right, in thousandths of an em
+    std::vector<float> lefts;   ///< of letters
+    float width = 0;
+    bool simple = true;  ///< each glyph stands for the letter at its place
+  };
+
+  FontChoice choose(const Typeface* own, std::span<const std::uint32_t> codes);
+  const Typeface* open(const FontPlace& place);
+  ShownLine shaped(const TextRun& text);
+  Place placeOf(const Typeface& typeface, std::uint32_t glyph, const std::string& text);
+
+  PdfFile& file_;
+  FontLookup lookup_;
+  std::map<std::pair<std::string, int>, std::unique_ptr<Typeface>> typefaces_;
+  std::map<FontWish, const Typeface*> answers_;
+  const Typeface *words_ = nullptr, *bold_ = nullptr, *tokens_ = nullptr;
+  std::map<const Typeface*, std::vector<std::size_t>> parts_;  ///< the fonts that hold its glyphs
+  std::vector<GlyphFont> fonts_;
+};
+
+}  // namespace headscope::app
