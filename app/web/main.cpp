@@ -48,6 +48,7 @@ class BrowserPage {
  public:
   BrowserPage() : session_(ui_, Limits{kMemory}, [this] { worked_ = true; }) {
     window_.sendEventsTo(ui_.input());
+    ui_.keep(Ui::Keep::framebuffer);
     session_.view().preferences = loadPreferences();
     if (!attention::isThere(preferencesPath())) session_.view().preferences.light = headscopePageLight() != 0;
     const std::filesystem::path state = stateFolder();

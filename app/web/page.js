@@ -44,9 +44,17 @@ class HeadscopePage {
     const size = new DataView(bytes.buffer).getUint32(0, true), begin = 4 + size;
     for (const file of JSON.parse(new TextDecoder().decode(bytes.subarray(4, begin)))) {
       const folder = file.path.slice(0, file.path.lastIndexOf('/'));
+      const packed = bytes.subarray(begin + file.at, begin + file.at + file.size);
       FS.createPath('/', folder.slice(1), true, true);
-      FS.writeFile(file.path, bytes.subarray(begin + file.at, begin + file.at + file.size), { canOwn: false });
+      FS.writeFile(file.path, file.path.endsWith('.safetensors') ? this.fromPlanes(packed) : packed, { canOwn: false });
     }
+  }
+  // Of numbers of four bytes come all first bytes, then all second ones.
+  fromPlanes(packed) {
+    const bytes = new Uint8Array(packed.length);
+    for (let plane = 0, at = 0; plane < 4; ++plane)
+      for (let i = plane; i < bytes.length; i += 4) bytes[i] = packed[at++];
+    return bytes;
   }
 
   // What the program asks for.
