@@ -69,7 +69,7 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
 }
 
 std::filesystem::path Session::lessonFile() const {
-  const auto* page = dynamic_cast<const LessonsPage*>(&shown());
+  const auto* page = dynamic_cast<const lessons_page::Page*>(&shown());
   if (!page || !page->state().here.lesson || !page->state().list.library) return {};
   const LessonEntry* const entry = page->state().list.library->find(page->state().here.lesson->id);
   return entry ? entry->path : std::filesystem::path();

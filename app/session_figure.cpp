@@ -67,7 +67,7 @@ std::optional<attention::Result<Drawing>> SessionFigure::step(float scale) {
 attention::Status SessionFigure::check() const {
   if (const std::optional<std::string> error = session_.error()) return attention::Error{*error};
   const Snapshot* const snapshot = session_.snapshot();
-  const auto& map = session_.page<MapPage>().state().state;
+  const auto& map = session_.page<map_page::Page>().state().state;
   const bool ofLayer = !isOfModel(kind_) && kind_ != PictureKind::page && kind_ != PictureKind::map &&
                        kind_ != PictureKind::cost;
   if (ofLayer ? !snapshot || snapshot->sequences.empty() : kind_ == PictureKind::map && (!map || map->empty))

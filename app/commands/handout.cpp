@@ -30,7 +30,7 @@ constexpr float kSheetUnit = 2.2f, kLeastSheetUnit = 0.9f;
 
 /// Without the numbered marks, which point at places of the window, and the spaces before them.
 RichText readText(const std::string& text) {
-  RichText rich = richOrPlain(text);
+  RichText rich = lessons_page::richOrPlain(text);
   for (auto& paragraph : rich)
     for (std::size_t i = paragraph.size(); i-- > 0;) {
       if (paragraph[i].kind != RichSpan::Kind::mark) continue;
@@ -58,7 +58,7 @@ float setWords(const View& view, Canvas* list, const HandoutView& said, float y)
   for (std::size_t i = 0; i < said.options.size(); ++i) {
     if (list)
       paintText(*list, fonts.mono, ImVec2(kSheetMargin, y + lineHeight(fonts.text) * 0.6f), theme.text,
-                optionLetter(i));
+                lessons_page::optionLetter(i));
     set(fonts.text, said.options[i], letter, 6);
   }
   y += said.answer.empty() ? 0 : view.px(8);

@@ -15,7 +15,7 @@ namespace {
 
 HandoutView viewOf(const Lesson& lesson, std::size_t at, const StepStudy& study, bool answers) {
   const LessonStep& step = lesson.steps[at];
-  HandoutView view{stageScene(lesson, step, answers || !step.question),
+  HandoutView view{lessons_page::stageScene(lesson, step, answers || !step.question),
                    lesson.title,
                    step.title,
                    study.text,
@@ -25,7 +25,7 @@ HandoutView viewOf(const Lesson& lesson, std::size_t at, const StepStudy& study,
   for (std::size_t i = 0; i < study.options.size(); ++i) {
     view.options.push_back(study.options[i].text);
     if (answers && study.options[i].holds)
-      view.answer = fmt::format("**{} is right.** {}", optionLetter(i), study.options[i].why);
+      view.answer = fmt::format("**{} is right.** {}", lessons_page::optionLetter(i), study.options[i].why);
   }
   return view;
 }

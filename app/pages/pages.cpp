@@ -31,15 +31,15 @@ constexpr Key digit(char at) {
 
 std::span<const PageRow> pageTable() {
   static constexpr std::array<PageRow, 9> kTable{{
-      {{"heads", "Heads", {digit('1'), {}}, "Go to Heads", "Receipt"}, make<HeadsPage>},
-      {{"mask", "Mask", {digit('2'), {}}, "Go to Mask", "Mask summary"}, make<MaskPage>},
-      {{"map", "Map", {digit('3'), {}}, "Go to Map", ""}, make<MapPage>},
-      {{"cache", "Cache", {digit('4'), {}}, "Go to Cache", "This step"}, make<CachePage>},
-      {{"cost", "Cost", {digit('5'), {}}, "Go to Cost", ""}, make<CostPage>},
-      {{"model", "Model", {digit('6'), {}}, "Go to Model", "Head"}, make<ModelPage>},
-      {{"lab", "Lab", {digit('7'), {}}, "Go to Lab", ""}, make<HeadLabPage>},
-      {{"lessons", "Lessons", {digit('8'), {}}, "Go to Lessons", ""}, make<LessonsPage>},
-      {{"talk", "Talk", {digit('9'), {}}, "Go to Talk", ""}, make<TalkPage>},
+      {{"heads", "Heads", {digit('1'), {}}, "Go to Heads", "Receipt"}, make<heads_page::Page>},
+      {{"mask", "Mask", {digit('2'), {}}, "Go to Mask", "Mask summary"}, make<mask_page::Page>},
+      {{"map", "Map", {digit('3'), {}}, "Go to Map", ""}, make<map_page::Page>},
+      {{"cache", "Cache", {digit('4'), {}}, "Go to Cache", "This step"}, make<cache_page::Page>},
+      {{"cost", "Cost", {digit('5'), {}}, "Go to Cost", ""}, make<cost_page::Page>},
+      {{"model", "Model", {digit('6'), {}}, "Go to Model", "Head"}, make<model_page::Page>},
+      {{"lab", "Lab", {digit('7'), {}}, "Go to Lab", ""}, make<head_lab_page::Page>},
+      {{"lessons", "Lessons", {digit('8'), {}}, "Go to Lessons", ""}, make<lessons_page::Page>},
+      {{"talk", "Talk", {digit('9'), {}}, "Go to Talk", ""}, make<talk_page::Page>},
   }};
   return kTable;
 }
@@ -51,7 +51,7 @@ attention::Status checkPage(const Scene& scene, std::span<const PageRow> rows) {
       return attention::Error{"talk[" + std::to_string(i) + "]: " + view.error().message};
   std::string expected;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].info.key == scene.cursor.page) return checkTab(scene);
+    if (rows[i].info.key == scene.cursor.page) return head_lab_page::checkTab(scene);
     expected += (i == 0 ? "" : i + 1 == rows.size() ? " or " : ", ") + std::string(rows[i].info.key);
   }
   return attention::Error{"cursor.page is " + attention::quotedText(scene.cursor.page) + ", expected " +

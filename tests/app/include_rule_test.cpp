@@ -82,6 +82,8 @@ const Planted kBreaches[] = {
     {"app/session.cpp", "#include \"app/commands/commands.h\"\n", "a floor above"},
     {"app/pages/heads/a.h", "#include \"app/pages/mask/mask_state.h\"\n", "no other page"},
     {"app/pages/common/page.h", "#include \"app/pages/mask/mask_state.h\"\n", "no other page"},
+    {"app/pages/heads/a.h", "namespace headscope::app {\n}\n", "namespace heads_page"},
+    {"app/pages/heads/a.h", "\nnamespace headscope::app::mask_page {\n}\n", "namespace heads_page"},
     {"app/a.cpp", "#include \"tests/support/golden.h\"\n", "knows no tests"},
 };
 

@@ -92,6 +92,15 @@ std::string_view pageOf(std::string_view path) {
   return folder == "common" ? "" : folder;
 }
 
+/// Whether what is in a page's folder is in the page's namespace.
+bool keepsPageNamespace(std::string_view path, const std::string& text) {
+  static const std::regex kNamespace(R"((^|\n)namespace (headscope[\w:]*) \{)");
+  const std::string page(pageOf(path));
+  std::smatch opened;
+  return page.empty() || !std::regex_search(text, opened, kNamespace) ||
+         opened[2] == "headscope::app::" + page + "_page";
+}
+
 /// The part of attention/ that a path is in: "core".
 std::string folderOf(std::string_view path) {
   path.remove_prefix(std::string_view("attention/").size());
@@ -180,6 +189,8 @@ class Checker {
       if (writesFractions(path, text))
         report(path,
                "writes a fraction itself, expected fixedText or others of app/scene/text/number_text.h");
+      if (!keepsPageNamespace(path, text))
+        report(path, "is not in the namespace " + std::string(pageOf(path)) + "_page");
       if (isIn(path, "app") && !floorOf(path)) report(path, "is on no floor of app/");
       if (isIn(path, "app"))
         for (const std::string& state : stateIn(withoutComments(text)))

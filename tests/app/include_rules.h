@@ -23,6 +23,7 @@ std::vector<std::string> includesOf(std::string_view text);
 /// - only app/platform/imgui_compat.h asks for ImGui's version; nlohmann and fmt stay out of headers;
 /// - fractions that are seen are written by app/scene/text/number_text.h, which knows the settings;
 /// - app has no thread_local, and no static variable that is neither constexpr nor const;
+/// - what is in app/pages/heads is in namespace headscope::app::heads_page, and so for each page;
 /// - a file has at most 400 lines, a function at most 80.
 std::vector<std::string> breaches(const Sources& sources);
 

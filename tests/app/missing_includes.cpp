@@ -87,7 +87,9 @@ Words wordsOf(const std::string& text) {
     if (at >= tokens.size() || !hasSeveralWords(tokens[at])) continue;
     const std::string before = at > 0 ? tokens[at - 1] : "", scope = at > 1 ? tokens[at - 2] : "";
     if (inEnum || mayDeclare(tokens, at)) words.declared.insert(tokens[at]);
-    if (before == "." || before == "->" || (before == "::" && !kNamespaces.contains(scope))) continue;
+    if (before == "." || before == "->" ||
+        (before == "::" && !kNamespaces.contains(scope) && !scope.ends_with("_page")))
+      continue;
     const bool isCalled = at + 1 < tokens.size() && tokens[at + 1] == "(";
     const bool isConstant = tokens[at][0] == 'k' && std::isupper(static_cast<unsigned char>(tokens[at][1]));
     if (isCalled || isConstant || std::isupper(static_cast<unsigned char>(tokens[at][0])))

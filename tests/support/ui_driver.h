@@ -28,9 +28,9 @@ class UiDriver {
 
   app::Session& session() { return app_.session(); }
   app::View& view() { return session().view(); }
-  app::HeadsState& heads() { return session().page<app::HeadsPage>().state(); }
-  app::MaskState& mask() { return session().page<app::MaskPage>().state(); }
-  const app::MapState& map() { return session().page<app::MapPage>().state(); }
+  app::heads_page::State& heads() { return session().page<app::heads_page::Page>().state(); }
+  app::mask_page::State& mask() { return session().page<app::mask_page::Page>().state(); }
+  const app::map_page::State& map() { return session().page<app::map_page::Page>().state(); }
   /// The name of the dialog that is open; "" = none.
   std::string dialog() { return view().dialog ? view().dialog->name() : ""; }
   /// As JSON, so that a test that fails shows which field differs.

@@ -10,9 +10,9 @@
 namespace headscope::test {
 namespace {
 
-using app::FieldMoment;
-using app::FieldMotion;
 using app::Key;
+using app::cache_page::FieldMoment;
+using app::cache_page::FieldMotion;
 using attention::Index;
 
 constexpr FieldMotion::Shown kShown{12, 8, 8, 9, true};
@@ -97,7 +97,7 @@ class MovingCache : public testing::Test {
     ui.view().preferences.reducedMotion = false;
     ui.key(static_cast<Key>('4')).clickAt("cache.axis", 8.5f / 12, 0.5f).park().wait(1);
   }
-  const app::CachePage& page() { return ui.session().page<app::CachePage>(); }
+  const app::cache_page::Page& page() { return ui.session().page<app::cache_page::Page>(); }
   bool moves() { return page().state().motion.moving(ui.view().time); }
 
   UiDriver ui;

@@ -20,8 +20,8 @@ class CacheOnScreen : public testing::Test {
   explicit CacheOnScreen(int width = 1920, int height = 1080) : ui(width, height) {
     ui.key(static_cast<Key>('4'));
   }
-  const app::CacheState& page() { return ui.session().page<app::CachePage>().state(); }
-  app::DecodeState state() { return app::decodeState(ui.scene(), page()); }
+  const app::cache_page::State& page() { return ui.session().page<app::cache_page::Page>().state(); }
+  app::cache_page::DecodeState state() { return app::cache_page::decodeState(ui.scene(), page()); }
   void room(const char* name) { ui.click(std::string("cache_view.") + name); }
 
   UiDriver ui;
@@ -52,7 +52,7 @@ TEST_F(CacheOnScreen, ThePlayheadStaysWhileOtherPagesAreLookedAt) {
 }
 
 TEST_F(CacheOnScreen, AStepOfThePrefillIsItsChunk) {
-  const auto work = [&] { return app::stepWork(ui.scene(), state(), *page().field->value); };
+  const auto work = [&] { return app::cache_page::stepWork(ui.scene(), state(), *page().field->value); };
   ui.hover("field").key(Key::home).key(Key::right);
   EXPECT_EQ(state().before, 0);
   EXPECT_EQ(work().with, work().without) << "all tokens at once save nothing";
@@ -245,7 +245,7 @@ TEST_F(CacheOnScreen, EverySequenceOfABatchHasACacheOfItsOwn) {
       "The animal didn't cross the street because it was too tired .\nShort line here";
   ui.draw();
   const auto fill = [&](std::size_t line) {
-    return app::decodeState(ui.scene(), page(), page().snapshot->sequences[line]).now;
+    return app::cache_page::decodeState(ui.scene(), page(), page().snapshot->sequences[line]).now;
   };
   EXPECT_EQ(fill(0), 12);
   EXPECT_EQ(fill(1), 3);

@@ -23,7 +23,7 @@ class CacheRooms : public testing::Test {
  protected:
   CacheRooms() : ui(1280, 720) { ui.key(static_cast<Key>('4')); }
   const app::ShapeCase& latent() {
-    return ui.session().page<app::CachePage>().state().shapes->value->cases.back();
+    return ui.session().page<app::cache_page::Page>().state().shapes->value->cases.back();
   }
   void room(const std::string& name) { ui.click("cache_view." + name); }
   void turnKeys() {
@@ -111,7 +111,7 @@ class OpenedShapes : public CacheRooms {
     room("shapes");
   }
   void openFamily(const char* family) { open(attention::test::goldenModel(family).string()); }
-  const app::CacheState& page() { return ui.session().page<app::CachePage>().state(); }
+  const app::cache_page::State& page() { return ui.session().page<app::cache_page::Page>().state(); }
   /// What the tiles are called, and how many kv heads they have.
   std::vector<std::string> shapes() {
     std::vector<std::string> names;

@@ -29,7 +29,7 @@ class MachinesOnScreen : public testing::Test {
     ui.draw();
     return app::loadCatalogue(app::configurationFolder());
   }
-  const app::CostState& page() { return ui.session().page<app::CostPage>().state(); }
+  const app::cost_page::State& page() { return ui.session().page<app::cost_page::Page>().state(); }
   const attention::Machine& machine(const std::string& name) {
     const attention::Machine* found = attention::findMachine(page().catalogue.machines, name);
     if (!found) throw std::runtime_error("there is no machine " + name);

@@ -20,7 +20,7 @@ class CostOnScreen : public testing::Test {
     ui.replaceText("cost.search", searched).clickAway().click(name);
     ui.replaceText("cost.search", "").clickAway();
   }
-  const app::CostFigures& figures() { return ui.session().page<app::CostPage>().state().figures; }
+  const app::CostFigures& figures() { return ui.session().page<app::cost_page::Page>().state().figures; }
   const app::CostSetup& cost() { return ui.scene().cost; }
 
   UiDriver ui;

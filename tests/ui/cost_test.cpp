@@ -161,13 +161,13 @@ TEST_F(CostOnScreen, TilesSpreadTheModelAndSayWhichCardHoldsIt) {
   ui.click("gpus.16");
   EXPECT_EQ(cost().gpus, 16);
   EXPECT_EQ(figures().cost.copies, 2);
-  EXPECT_EQ(ui.session().page<app::CostPage>().state().gpus[4].fitsGb, 24)
+  EXPECT_EQ(ui.session().page<app::cost_page::Page>().state().gpus[4].fitsGb, 24)
       << "14.5 GB are more than the usable part of 16";
   pick("model.GPT-2 XL", "GPT-2 XL");
   EXPECT_EQ(figures().request.tensorParallel, 1) << "25 heads";
   ui.click("gpus.2");
   EXPECT_EQ(figures().request.tensorParallel, 1);
-  EXPECT_FALSE(ui.session().page<app::CostPage>().state().gpus[1].reason.empty());
+  EXPECT_FALSE(ui.session().page<app::cost_page::Page>().state().gpus[1].reason.empty());
   ui.typeValue("cost.gpus", "2");
   EXPECT_THAT(ui.view().controls.refusal.reason, HasSubstr("25 heads can't be split evenly over 2 GPUs"));
 }
@@ -224,16 +224,16 @@ TEST_F(CostOnScreen, AConfigThatIsDroppedIsTheModel) {
   EXPECT_EQ(cost().tokens, 512);
   putFile(path, R"({"architectures": ["MambaForCausalLM"]})");
   ui.drop({path.string()});
-  EXPECT_THAT(ui.session().page<app::CostPage>().state().problem, HasSubstr("it lacks layers"));
+  EXPECT_THAT(ui.session().page<app::cost_page::Page>().state().problem, HasSubstr("it lacks layers"));
   EXPECT_TRUE(ui.has("cost.problem")) << "beside the button";
   EXPECT_EQ(figures().shape.name, "mine") << "what was there stays";
 }
 
 TEST_F(CostOnScreen, PointingAtAPlotReadsBothPlotsOverTokens) {
   ui.hoverAt("plot.memory", 0.5f, 0.5f);
-  EXPECT_TRUE(ui.session().page<app::CostPage>().state().tokensLit.has_value());
+  EXPECT_TRUE(ui.session().page<app::cost_page::Page>().state().tokensLit.has_value());
   ui.hover("cost.answer").frames(2);
-  EXPECT_FALSE(ui.session().page<app::CostPage>().state().tokensLit.has_value());
+  EXPECT_FALSE(ui.session().page<app::cost_page::Page>().state().tokensLit.has_value());
 }
 
 TEST_F(CostOnScreen, EncodersSayThatTheyKeepNoCache) {

@@ -26,7 +26,7 @@ class TabOnScreen : public testing::Test {
   explicit TabOnScreen(const char* tab, int width = 1920, int height = 1080) : ui(width, height), tab_(tab) {
     ui.key(static_cast<Key>('7')).click(std::string("lab.tab.") + tab);
   }
-  const app::HeadLabPage& lab() { return ui.session().page<app::HeadLabPage>(); }
+  const app::head_lab_page::Page& lab() { return ui.session().page<app::head_lab_page::Page>(); }
   app::HeadLabCursor& at() { return ui.session().scene().cursor.lab; }
   void park() { ui.park().wait(0.3); }
   void expectRoom(const std::string& what) {
@@ -54,7 +54,7 @@ class TabOnScreen : public testing::Test {
 class DetectorsOnScreen : public TabOnScreen {
  protected:
   explicit DetectorsOnScreen(int width = 1920, int height = 1080) : TabOnScreen("detectors", width, height) {}
-  const app::DetectorsTab& tab() { return lab().tab<app::DetectorsTab>(); }
+  const app::head_lab_page::DetectorsTab& tab() { return lab().tab<app::head_lab_page::DetectorsTab>(); }
   std::vector<Index> rows() { return tab().rows(ui.scene()); }
   const attention::HeadProfile& profile(Index head) {
     return tab().study()->profiles[static_cast<std::size_t>(head)];
@@ -194,7 +194,7 @@ TEST_F(SmallDetectors, SixtyFourHeadsAndALongTextKeepTheirPlace) {
 class ViewsOnScreen : public TabOnScreen {
  protected:
   explicit ViewsOnScreen(int width = 1920, int height = 1080) : TabOnScreen("views", width, height) {}
-  const app::ViewStudy& study() { return *lab().tab<app::ViewsTab>().study(); }
+  const app::ViewStudy& study() { return *lab().tab<app::head_lab_page::ViewsTab>().study(); }
 };
 class SmallViews : public ViewsOnScreen {
  protected:
@@ -245,7 +245,7 @@ TEST_F(SmallViews, HaveRoom) {
 class ManyOnScreen : public TabOnScreen {
  protected:
   explicit ManyOnScreen(int width = 1920, int height = 1080) : TabOnScreen("head_count", width, height) {}
-  const app::HeadCountStudy& study() { return *lab().tab<app::HeadCountTab>().study(); }
+  const app::HeadCountStudy& study() { return *lab().tab<app::head_lab_page::HeadCountTab>().study(); }
 };
 class SmallMany : public ManyOnScreen {
  protected:

@@ -30,7 +30,7 @@ TEST_F(Wrong, ScoresStayNumbersWhereTheWeightsAreNot) {
   app::Index key = 0;
   ASSERT_GT(result.wrongScores.row(row).maxCoeff(&key), 89);
   ASSERT_TRUE(std::isnan(result.wrongWeights(row, key)));
-  const std::string score = app::shortNumber(result.wrongScores(row, key), false);
+  const std::string score = app::head_lab_page::shortNumber(result.wrongScores(row, key), false);
   EXPECT_EQ(count(score), 2) << score << " below the wrong row and below the right one";
   expectTidy("no maximum");
 }

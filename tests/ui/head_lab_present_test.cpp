@@ -107,9 +107,9 @@ TEST_F(PresentedLab, NothingElseIsCutEither) {
 TEST_F(PresentedLab, EveryStepHasRoom) {
   onScreens("pipeline", [&] {
     ui.key(Key::home);
-    for (const app::PipelineStep step : app::stepsOf(page())) {
+    for (const app::PipelineStep step : app::head_lab_page::stepsOf(page())) {
       park();
-      expectWhole(app::stepTitle(page(), step));
+      expectWhole(app::head_lab_page::stepTitle(page(), step));
       ui.key(Key::right);
     }
     // The shape of W_O ends before the matrix at its right.

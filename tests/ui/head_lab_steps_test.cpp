@@ -23,7 +23,7 @@ class Steps : public LabTabOnScreen {
   }
   /// Title and sentence in one line.
   std::string words() {
-    const app::StepWords words = app::stepWords(ui.scene(), page());
+    const app::head_lab_page::StepWords words = app::head_lab_page::stepWords(ui.scene(), page());
     std::string text = words.title + ". ";
     for (const app::CaptionPart& part : words.sentence) text += part.text;
     return text;
@@ -47,8 +47,9 @@ TEST_F(Steps, WhatIsAddedComesBeforeTheSoftCap) {
   show(PipelineStep::bias);
   EXPECT_THAT(words(), AllOf(HasSubstr("the position of"), HasSubstr("then keeps it within ±5")));
   const double dot = page().head->steps.dots(7, 6), scaled = dot * page().head->steps.factor;
-  EXPECT_THAT(written(), AllOf(HasSubstr("5·tanh((" + app::cellText(scaled) + " − 0.500) ÷ 5) = "),
-                               HasSubstr("bias added, then capped")));
+  EXPECT_THAT(written(),
+              AllOf(HasSubstr("5·tanh((" + app::head_lab_page::cellText(scaled) + " − 0.500) ÷ 5) = "),
+                    HasSubstr("bias added, then capped")));
   expectTidy("ALiBi and soft-cap");
 }
 

@@ -20,7 +20,7 @@ class LabTabOnScreen : public testing::Test {
   explicit LabTabOnScreen(const std::string& tab, int width = 1920, int height = 1080) : ui(width, height) {
     ui.key(static_cast<app::Key>('7')).click("lab.tab." + tab);
   }
-  const app::HeadLabState& page() { return ui.session().page<app::HeadLabPage>().state(); }
+  const app::head_lab_page::State& page() { return ui.session().page<app::head_lab_page::Page>().state(); }
   const app::Setup& setup() { return ui.scene().setup; }
   const attention::Table& table() { return *setup().input.table; }
   void park() { ui.park().wait(0.3); }

@@ -23,7 +23,7 @@ class LabOnScreen : public testing::Test {
   explicit LabOnScreen(int width = 1920, int height = 1080) : ui(width, height) {
     ui.key(static_cast<Key>('7'));
   }
-  const app::HeadLabState& page() { return ui.session().page<app::HeadLabPage>().state(); }
+  const app::head_lab_page::State& page() { return ui.session().page<app::head_lab_page::Page>().state(); }
   const app::HeadLabCursor& at() { return ui.scene().cursor.lab; }
   void park() { ui.park().wait(0.3); }
 
@@ -72,13 +72,13 @@ TEST_F(LabOnScreen, EveryRangeOfColoursSuitsEveryPage) {
 TEST_F(LabOnScreen, ArrowsStepThroughAllThatHappens) {
   ui.key(Key::home);
   EXPECT_EQ(at().step, Step::input);
-  const std::vector<Step> steps = app::stepsOf(page());
+  const std::vector<Step> steps = app::head_lab_page::stepsOf(page());
   EXPECT_EQ(std::count(steps.begin(), steps.end(), Step::bias), 0) << "nothing is added to the scores";
   for (const Step step : steps) {
     EXPECT_EQ(at().step, step);
     park();
-    EXPECT_THAT(overlaps(ui), IsEmpty()) << app::stepTitle(page(), step);
-    EXPECT_THAT(cutOff(ui), IsEmpty()) << app::stepTitle(page(), step);
+    EXPECT_THAT(overlaps(ui), IsEmpty()) << app::head_lab_page::stepTitle(page(), step);
+    EXPECT_THAT(cutOff(ui), IsEmpty()) << app::head_lab_page::stepTitle(page(), step);
     ui.key(Key::right);
   }
   EXPECT_EQ(at().step, Step::output) << "and stays at the last";
@@ -89,9 +89,9 @@ TEST_F(LabOnScreen, ArrowsStepThroughAllThatHappens) {
 TEST_F(LabOnScreen, ABiasIsAStepOfItsOwn) {
   ui.session().scene().setup.model.position = app::PositionKind::alibi;
   ui.draw();
-  const std::vector<Step> steps = app::stepsOf(page());
+  const std::vector<Step> steps = app::head_lab_page::stepsOf(page());
   EXPECT_EQ(std::count(steps.begin(), steps.end(), Step::bias), 1);
-  EXPECT_EQ(app::stepTitle(page(), Step::bias), "+ ALiBi");
+  EXPECT_EQ(app::head_lab_page::stepTitle(page(), Step::bias), "+ ALiBi");
 }
 
 TEST_F(LabOnScreen, FramesAndCellsTakeAClick) {
@@ -159,21 +159,21 @@ TEST_F(LabOnScreen, NoTokensSayWhatToDo) {
 
 TEST_F(SmallLab, EveryStepHasRoom) {
   ui.key(Key::home);
-  for (const Step step : app::stepsOf(page())) {
+  for (const Step step : app::head_lab_page::stepsOf(page())) {
     park();
-    EXPECT_THAT(overlaps(ui), IsEmpty()) << app::stepTitle(page(), step);
-    EXPECT_THAT(cutOff(ui), IsEmpty()) << app::stepTitle(page(), step);
-    EXPECT_THAT(faintTexts(ui), IsEmpty()) << app::stepTitle(page(), step);
+    EXPECT_THAT(overlaps(ui), IsEmpty()) << app::head_lab_page::stepTitle(page(), step);
+    EXPECT_THAT(cutOff(ui), IsEmpty()) << app::head_lab_page::stepTitle(page(), step);
+    EXPECT_THAT(faintTexts(ui), IsEmpty()) << app::head_lab_page::stepTitle(page(), step);
     ui.key(Key::right);
   }
 }
 
 TEST_F(SmallLab, ManyHeadsAndALongTextKeepTheirPlace) {
   ui.show(crowdedScene(ui.scene())).key(Key::home);
-  for (const Step step : app::stepsOf(page())) {
+  for (const Step step : app::head_lab_page::stepsOf(page())) {
     park();
-    EXPECT_THAT(overlaps(ui), IsEmpty()) << app::stepTitle(page(), step);
-    EXPECT_THAT(cutOff(ui), IsEmpty()) << app::stepTitle(page(), step);
+    EXPECT_THAT(overlaps(ui), IsEmpty()) << app::head_lab_page::stepTitle(page(), step);
+    EXPECT_THAT(cutOff(ui), IsEmpty()) << app::head_lab_page::stepTitle(page(), step);
     ui.key(Key::right);
   }
 }
@@ -275,7 +275,7 @@ TEST_F(SmallLab, MistakesAreAChoiceInTheLineOfTabs) {
 }
 
 TEST_F(LabOnScreen, AScenesFileOpensThePageAtItsPlace) {
-  for (const app::HeadLabTabRow& row : app::headLabTabs()) {
+  for (const app::head_lab_page::TabRow& row : app::head_lab_page::tabTable()) {
     const std::string name(row.key);
     ui.session().scene().cursor.lab = {};
     ui.session().scene().cursor.lab.tab = name;

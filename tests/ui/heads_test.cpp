@@ -14,7 +14,7 @@ using app::Key;
 using app::Scene;
 
 std::size_t uploads(UiDriver& ui) {
-  const app::HeadsState& page = ui.heads();
+  const app::heads_page::State& page = ui.heads();
   return page.grid.uploads() + page.focus.uploads() + page.cache.uploads();
 }
 

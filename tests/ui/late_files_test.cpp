@@ -61,7 +61,7 @@ class LateFiles : public testing::Test {
   }
 
   SlowDisk& disk() { return ui.session().page<SlowDisk>(); }
-  const app::LessonsState& lessons() { return ui.session().page<app::LessonsPage>().state(); }
+  const app::lessons_page::State& lessons() { return ui.session().page<app::lessons_page::Page>().state(); }
   const Scene& own() { return ui.session().document().scene(); }
   /// Without waiting for files: the disk may be held.
   void press(Key key, app::Mods mods = {}) {

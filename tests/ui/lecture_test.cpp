@@ -228,7 +228,8 @@ TEST_F(Lecture, HeadsFillTheirRowsEvenly) {
     for (int heads = 1; heads <= 64; ++heads)
       for (int group = 1; group <= heads; ++group) {
         if (heads % group != 0) continue;
-        const app::GridPlan plan = app::planGrid(ui.view(), area, heads, group, 12, 12, 70, 60);
+        const app::heads_page::GridPlan plan =
+            app::heads_page::planGrid(ui.view(), area, heads, group, 12, 12, 70, 60);
         EXPECT_EQ((heads + plan.rows - 1) / plan.rows, plan.columns) << heads << " over " << group;
       }
 }
@@ -274,7 +275,7 @@ TEST_F(Lecture, PagingSaysNothingOfTheTextsCache) {
   go('4');
   edit().cursor.cacheView = app::CacheView::paging;
   ui.key(Key::p);
-  for (const app::CaptionPart& part : ui.session().page<app::CachePage>().caption(ui.scene()))
+  for (const app::CaptionPart& part : ui.session().page<app::cache_page::Page>().caption(ui.scene()))
     EXPECT_THAT(part.text, Not(HasSubstr("MHA")));
 }
 

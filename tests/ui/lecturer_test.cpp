@@ -269,7 +269,7 @@ TEST(Presenting, TheMaskFoldsItsToolsAwayAndWalksThroughTheHeads) {
   EXPECT_THAT(ui.names("layer."), IsEmpty());
   EXPECT_TRUE(ui.has("caption"));
   std::string caption;
-  for (const app::CaptionPart& part : ui.session().page<app::MaskPage>().caption(ui.scene()))
+  for (const app::CaptionPart& part : ui.session().page<app::mask_page::Page>().caption(ui.scene()))
     caption += part.text;
   EXPECT_THAT(caption, HasSubstr("i: query, j: key, from 0")) << "the formula's letters are explained";
   EXPECT_GT(ui.find("mask_map").GetHeight(), before * 0.8f) << "labels in larger type need some of it";

@@ -29,7 +29,7 @@ class LessonSteps : public Lessons, public testing::WithParamInterface<std::pair
   }
   /// What is looked at is on screen and its mark is drawn, clear of the words.
   void isMarked(const ImRect& words) {
-    const auto rect = app::lookRect(page());
+    const auto rect = app::lessons_page::lookRect(page());
     const app::LessonLook& look = page().at().look;
     if (look.mark <= 0) return;
     if (standsElsewhere()) {

@@ -19,7 +19,7 @@ class Lessons : public testing::Test {
     ui.key(static_cast<app::Key>('8'));
   }
 
-  const app::LessonsState& page() { return ui.session().page<app::LessonsPage>().state(); }
+  const app::lessons_page::State& page() { return ui.session().page<app::lessons_page::Page>().state(); }
   const app::Scene& own() { return ui.session().document().scene(); }
   const app::LessonCursor& at() { return own().cursor.lesson; }
 

@@ -73,7 +73,7 @@ TEST_F(Lessons, AGuessShowsTheComputedAnswerBesideIt) {
   while (!page().asking()) next();
   const app::Index truth = right(), wrong = truth == 0 ? 1 : 0;
   const std::string before = ui.textOf(page().stage.document->scene());
-  ui.click("lesson.option." + app::optionLetter(static_cast<std::size_t>(wrong)));
+  ui.click("lesson.option." + app::lessons_page::optionLetter(static_cast<std::size_t>(wrong)));
   EXPECT_TRUE(page().here.answered);
   EXPECT_EQ(page().here.guess, wrong);
   EXPECT_NE(ui.textOf(page().stage.document->scene()), before) << "the answer changes what is on the stage";
@@ -98,7 +98,7 @@ TEST_F(Lessons, EveryQuestionThatWasGuessedWrongCanBeAskedAgain) {
     while (!page().asking()) next();
     const app::Index guess = right() == 0 ? 1 : 0;
     wrong.emplace_back(id, at().step);
-    ui.click("lesson.option." + app::optionLetter(static_cast<std::size_t>(guess)));
+    ui.click("lesson.option." + app::lessons_page::optionLetter(static_cast<std::size_t>(guess)));
   }
   ui.click("lesson.list");
   // In the list's order padding comes first.
@@ -113,7 +113,7 @@ TEST_F(Lessons, EveryQuestionThatWasGuessedWrongCanBeAskedAgain) {
     if (line == 0) break;
     ui.key(Key::escape);
   }
-  ui.click("lesson.option." + app::optionLetter(static_cast<std::size_t>(right())));
+  ui.click("lesson.option." + app::lessons_page::optionLetter(static_cast<std::size_t>(right())));
   ui.click("lesson.list").click("lesson.wrong");
   EXPECT_EQ(at().lesson, "sinks") << "the only one that is left opens at once";
 }

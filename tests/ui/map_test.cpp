@@ -25,9 +25,9 @@ class MapOnScreen : public testing::Test {
     ui.session().scene().map.tokens = tokens;
     ui.draw();
   }
-  const app::MapState& page() { return ui.map(); }
+  const app::map_page::State& page() { return ui.map(); }
   const app::MapCursor& cursor() { return ui.scene().cursor.map; }
-  const app::MapWindow& window() { return *page().window; }
+  const app::map_page::MapWindow& window() { return *page().window; }
 
   UiDriver ui;
 };
@@ -45,8 +45,8 @@ TEST_F(MapOnScreen, OpensByKeyAndTab) {
 /// A pixel of the screen stands for no fewer cells than one of the picture: edges have steps of one pixel.
 TEST_F(MapOnScreen, DrawsTheWholeHeadFromAPictureFinerThanTheScreen) {
   generate(4096);
-  EXPECT_LE(static_cast<double>(app::factorOf(page().level)), window().cellsPerPixel);
-  EXPECT_GT(static_cast<double>(2 * app::factorOf(page().level)), window().cellsPerPixel);
+  EXPECT_LE(static_cast<double>(app::map_page::factorOf(page().level)), window().cellsPerPixel);
+  EXPECT_GT(static_cast<double>(2 * app::map_page::factorOf(page().level)), window().cellsPerPixel);
   EXPECT_FALSE(page().coarser);
 }
 
@@ -54,9 +54,9 @@ TEST_F(MapOnScreen, DrawsTheWholeHeadFromAPictureFinerThanTheScreen) {
 TEST_F(MapOnScreen, DrawsLargeWindowsInStepsOfAPixelOnceExact) {
   ui.resize(3840, 2160);
   generate(4096);
-  ASSERT_LT(window().cellsPerPixel, static_cast<double>(app::factorOf(page().state->levels.finest)))
+  ASSERT_LT(window().cellsPerPixel, static_cast<double>(app::map_page::factorOf(page().state->levels.finest)))
       << "the overview is coarser than the screen";
-  EXPECT_LE(static_cast<double>(app::factorOf(page().level)), window().cellsPerPixel);
+  EXPECT_LE(static_cast<double>(app::map_page::factorOf(page().level)), window().cellsPerPixel);
   EXPECT_FALSE(page().coarser);
   EXPECT_FALSE(page().preview);
   // Along the causal edge each row of the screen reaches as far as its cells, give or take a pixel.
@@ -215,7 +215,7 @@ TEST_F(MapOnScreen, UploadsOnlyWhatIsNew) {
   const std::size_t before = page().textures->uploads();
   ui.draw();
   EXPECT_EQ(page().textures->uploads(), before);
-  EXPECT_LE(page().textures->bytes(), app::MapTextures::kBudget);
+  EXPECT_LE(page().textures->bytes(), app::map_page::Textures::kBudget);
   EXPECT_LE(page().cache->mostBytes(), page().cache->budget());
 }
 

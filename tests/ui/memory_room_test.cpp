@@ -35,7 +35,7 @@ class MemoryRoom : public testing::Test {
     ui->session().setScene(fourLayers());
     ui->draw();
   }
-  const app::ModelState& overview() { return ui->session().page<app::ModelPage>().state(); }
+  const app::model_page::State& overview() { return ui->session().page<app::model_page::Page>().state(); }
   void show(char page) {
     ui->key(static_cast<Key>(page));
     ui->draw();

@@ -25,7 +25,7 @@ class ModelEncoderDecoder : public testing::Test {
     app::uiState().watches = true;
     openMadeUp(ui, folder_);
   }
-  const app::ModelState& page() { return ui.session().page<app::ModelPage>().state(); }
+  const app::model_page::State& page() { return ui.session().page<app::model_page::Page>().state(); }
   void choose(const std::string& group) {
     ui.click("page.model").click("model.group").click("model.group." + group);
     ASSERT_TRUE(page().ready()) << page().problem;
@@ -145,7 +145,7 @@ TEST_F(ModelEncoderDecoder, PiecesOfBothAttentionsAreAttributedPatchedAndCompose
 
 TEST_F(ModelEncoderDecoder, TheLabTakesACrossHeadApartAndTheCostCountsBothStacks) {
   ui.click("page.lab");
-  const auto& lab = ui.session().page<app::HeadLabPage>().state();
+  const auto& lab = ui.session().page<app::head_lab_page::Page>().state();
   EXPECT_TRUE(lab.problem.empty()) << lab.problem;
   ASSERT_TRUE(lab.head);
   const auto& layer = *lab.head->question.layer;

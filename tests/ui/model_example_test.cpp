@@ -20,7 +20,7 @@ class ExampleModel : public testing::Test {
     ui.key(static_cast<Key>('6'));
     own = ui.scene().setup;
   }
-  const app::ModelState& page() { return ui.session().page<app::ModelPage>().state(); }
+  const app::model_page::State& page() { return ui.session().page<app::model_page::Page>().state(); }
 
   UiDriver ui;
   app::Setup own;

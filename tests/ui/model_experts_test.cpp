@@ -24,7 +24,7 @@ TEST(ModelExperts, TheLayerThatIsPointedAtSaysWhereItsTokensWent) {
   const made::MadeUpCheckpoint folder = madeUpFolder("qwen3_moe");
   UiDriver ui;
   openMadeUp(ui, folder);
-  const app::ModelState& page = ui.session().page<app::ModelPage>().state();
+  const app::model_page::State& page = ui.session().page<app::model_page::Page>().state();
   ASSERT_EQ(page.tokens(), 5) << page.problem;
   attention::ModelSession session(ui.scene().setup.subject.opened->model);
   const auto pass = session.append(page.study->text.ids);

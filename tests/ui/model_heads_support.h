@@ -21,7 +21,7 @@ using attention::Index;
 class ModelHeads : public testing::Test {
  protected:
   ModelHeads() { app::saveRecent({}); }  // of the tests before
-  const app::ModelState& page() { return ui.session().page<app::ModelPage>().state(); }
+  const app::model_page::State& page() { return ui.session().page<app::model_page::Page>().state(); }
   void open(const std::filesystem::path& path) {
     ui.key(static_cast<app::Key>('6')).drop({path.string()});
     ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;

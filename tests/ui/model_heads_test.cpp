@@ -25,10 +25,10 @@ using attention::test::goldenModel;
 constexpr app::Mods kWithShift{.shift = true};
 
 TEST(ModelHeadTexts, NoChangeHasNoSign) {
-  EXPECT_EQ(app::changeText(-0.001f), "0.00");
-  EXPECT_EQ(app::changeText(0), "0.00");
-  EXPECT_EQ(app::changeText(-0.006f), "−0.01");
-  EXPECT_EQ(app::changeText(0.25f), "+0.25");
+  EXPECT_EQ(app::model_page::changeText(-0.001f), "0.00");
+  EXPECT_EQ(app::model_page::changeText(0), "0.00");
+  EXPECT_EQ(app::model_page::changeText(-0.006f), "−0.01");
+  EXPECT_EQ(app::model_page::changeText(0.25f), "+0.25");
 }
 
 TEST_F(ModelHeads, EveryHeadOfTheMiniatureSaysWhatGuessesLoseWithoutIt) {
@@ -75,7 +75,8 @@ TEST_F(ModelHeads, TheHeadThatIsLookedAtSaysHowFarItCopies) {
 
 TEST_F(ModelHeads, ShiftAndADigitChooseWhatHeadsDoAndADigitAloneTurnsThePage) {
   ui.click("learned");
-  const std::vector<app::Behaviour> found = app::behavioursOf(page(), ui.scene().look.labelThreshold);
+  const std::vector<app::Behaviour> found =
+      app::model_page::behavioursOf(page(), ui.scene().look.labelThreshold);
   ASSERT_GE(found.size(), 2u);
   ui.key(static_cast<Key>('2'), kWithShift);
   EXPECT_EQ(ui.scene().cursor.model.detector, found[1].name);

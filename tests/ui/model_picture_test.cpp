@@ -21,7 +21,7 @@ class ModelPicture : public testing::Test {
   ModelPicture() { app::saveRecent({}); }
   void open() { ui.drop({vit.path().string()}); }
   void dropPicture() { ui.drop({vit.picture().string()}); }
-  const app::ModelState& state() { return ui.session().page<app::ModelPage>().state(); }
+  const app::model_page::State& state() { return ui.session().page<app::model_page::Page>().state(); }
 
   VitFolder vit;
   UiDriver ui;
@@ -82,7 +82,7 @@ TEST_F(ModelPicture, ClassesAreShownAndWhatAHeadIsWorthToThem) {
   EXPECT_NEAR(sum, 1, 1e-5f);
   EXPECT_EQ(before.lens.size(), 3u) << "the embedding and two layers";
   EXPECT_FALSE(before.real);
-  EXPECT_THAT(ui.session().page<app::ModelPage>().state().words.at(before.best[0].id),
+  EXPECT_THAT(ui.session().page<app::model_page::Page>().state().words.at(before.best[0].id),
               ::testing::StartsWith("class "));
   EXPECT_TRUE(ui.has("guess.0"));
   EXPECT_FALSE(ui.has("model.headless"));

@@ -45,7 +45,7 @@ TEST(ModelSinks, TheirShareIsShownBesideTheHeadAndInItsReceipt) {
   OpenedFamily model("gpt_oss");
   UiDriver& ui = model.ui;
   EXPECT_TRUE(ui.has("sink"));
-  const app::ModelState& page = ui.session().page<app::ModelPage>().state();
+  const app::model_page::State& page = ui.session().page<app::model_page::Page>().state();
   for (const char* bars : {"sink.0", "sink.5"}) EXPECT_TRUE(ui.has(bars)) << "beside each thumbnail";
   const app::LayerSummary& first = *page.layers[0];
   for (attention::Index head = 0; head < first.weights.count(); ++head)

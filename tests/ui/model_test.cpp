@@ -23,7 +23,7 @@ constexpr app::Mods kShift{.shift = true};
 class ModelPages : public testing::Test {
  protected:
   ModelPages() { app::saveRecent({}); }  // of the tests before
-  const app::ModelState& page() { return ui.session().page<app::ModelPage>().state(); }
+  const app::model_page::State& page() { return ui.session().page<app::model_page::Page>().state(); }
   void open(const std::string& family) { ui.drop({goldenModel(family).string()}); }
   const std::vector<Index>& written() { return ui.scene().setup.subject.written; }
 

@@ -27,7 +27,7 @@ std::vector<PageView> pageViews() {
   for (const auto room :
        {app::CacheView::shapes, app::CacheView::precision, app::CacheView::eviction, app::CacheView::paging})
     add("cache", std::to_string(static_cast<int>(room)), [&](Cursor& cursor) { cursor.cacheView = room; });
-  for (const app::HeadLabTabRow& tab : app::headLabTabs())
+  for (const app::head_lab_page::TabRow& tab : app::head_lab_page::tabTable())
     add("lab", std::string(tab.key), [&](Cursor& cursor) { cursor.lab.tab = tab.key; });
   for (std::size_t step = 0; step < app::kPipelineStepNames.size(); ++step)
     add("lab", std::string(app::kPipelineStepNames[step]),

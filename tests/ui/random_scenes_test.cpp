@@ -51,7 +51,7 @@ TEST(RandomScenes, AreComputedAndDrawnAndStayWhatTheyAre) {
     const app::Snapshot* snapshot = ui.session().snapshot();
     const bool asksForLayer = scene.cursor.page != "model" && scene.cursor.page != "cost";
     if (scene.cursor.page == "cost") {
-      ASSERT_EQ(ui.session().page<app::CostPage>().state().figures.request.tokens, scene.cost.tokens);
+      ASSERT_EQ(ui.session().page<app::cost_page::Page>().state().figures.request.tokens, scene.cost.tokens);
     }
     if (scene.cursor.page == "map") {
       ASSERT_FALSE(ui.map().catchingUp) << "nor does the map show another head";

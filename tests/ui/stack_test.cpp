@@ -20,7 +20,7 @@ constexpr const char* kRepeated =
 class MadeLayers : public testing::Test {
  protected:
   void makeTwo() { ui.replaceText("text", kRepeated).clickAway().typeValue("layers", "2"); }
-  const app::ModelState& overview() { return ui.session().page<app::ModelPage>().state(); }
+  const app::model_page::State& overview() { return ui.session().page<app::model_page::Page>().state(); }
   float induction() { return ui.sequence().profiles[0]["induction"].raw; }
 
   UiDriver ui;
@@ -92,7 +92,7 @@ TEST_F(MadeLayers, TheLabTakesTheChosenOneApart) {
   makeTwo();
   ui.key(static_cast<Key>('7')).choose("lab.layer", "1");
   EXPECT_EQ(ui.scene().setup.subject.layer, 1);
-  const app::HeadLabState& page = ui.session().page<app::HeadLabPage>().state();
+  const app::head_lab_page::State& page = ui.session().page<app::head_lab_page::Page>().state();
   ASSERT_TRUE(page.layer);
   EXPECT_EQ(page.layer->question.snapshot->setup.subject.layer, 1);
 }

@@ -36,10 +36,10 @@ class OnStage : public testing::Test {
     return all;
   }
   app::Page& page() {
-    if (ui.scene().cursor.page == "model") return ui.session().page<app::ModelPage>();
-    return ui.session().page<app::HeadsPage>();
+    if (ui.scene().cursor.page == "model") return ui.session().page<app::model_page::Page>();
+    return ui.session().page<app::heads_page::Page>();
   }
-  const app::ModelState& model() { return ui.session().page<app::ModelPage>().state(); }
+  const app::model_page::State& model() { return ui.session().page<app::model_page::Page>().state(); }
   bool causal() { return app::hasRule(edit().setup.mask.layers, attention::PatternKind::causal); }
 
   UiDriver ui{1280, 720};
@@ -144,7 +144,7 @@ TEST_F(OnStage, TheNextHeadThatDoesSomethingIsOneKeyAway) {
   const Index head = ui.scene().cursor.cell.head;
   press('J');
   EXPECT_TRUE(ui.scene().cursor.model.layer != before.layer || ui.scene().cursor.cell.head != head);
-  EXPECT_TRUE(app::isDeliberate(
+  EXPECT_TRUE(app::model_page::isDeliberate(
       model().summary(ui.scene().cursor.model.layer, ui.scene().cursor.cell.head)->label(0.3f)));
 }
 

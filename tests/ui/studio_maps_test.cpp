@@ -147,7 +147,7 @@ TEST_F(Maps, FewQueriesOverManyKeysArePooledAsMuchAsTheyAreDrawn) {
   scene.setup.input.contextText = context;
   scene.setup.mask.layers = attention::parseMask("sinks(7)").layers;
   ui.show(scene);
-  const app::MaskState& studio = ui.mask();
+  const app::mask_page::State& studio = ui.mask();
   ASSERT_FALSE(studio.study->mask.error) << *studio.study->mask.error;
   Index factor = 1;
   while (static_cast<float>((1500 + factor - 1) / factor) > studio.mapPixels) factor *= 2;

@@ -18,7 +18,7 @@ class Talk : public testing::Test {
   Talk() { ui.draw(); }
 
   const app::Scene& own() { return ui.session().document().scene(); }
-  const app::TalkState& state() { return ui.session().page<app::TalkPage>().state(); }
+  const app::talk_page::State& state() { return ui.session().page<app::talk_page::Page>().state(); }
   void go(const std::string& page) { ui.request("page." + page); }
   void add() { ui.chord(kCtrlShift, app::Key::a); }
   void press(app::Key key, app::Mods mods = {}) { ui.key(key, mods); }

@@ -213,7 +213,7 @@ TEST_F(Talk, CanBeMadeOfALesson) {
   ui.session().scene().cursor.page = "lessons";
   ui.session().scene().cursor.lesson = {"why_scale", 0, -1, false};
   ui.draw();
-  const auto lesson = ui.session().page<app::LessonsPage>().state().here.lesson;
+  const auto lesson = ui.session().page<app::lessons_page::Page>().state().here.lesson;
   ASSERT_NE(lesson, nullptr);
   ui.request("lesson.talk");
   ASSERT_EQ(own().talk->views.size(), lesson->steps.size());

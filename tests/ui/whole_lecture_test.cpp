@@ -51,8 +51,8 @@ class WholeLecture : public testing::Test {
     EXPECT_THAT(smallTexts(ui, kLeastHeight), IsEmpty());
     EXPECT_THAT(faintTexts(ui, kLeastContrast), IsEmpty());
   }
-  const app::ModelState& model() { return ui.session().page<app::ModelPage>().state(); }
-  const app::LessonsState& lesson() { return ui.session().page<app::LessonsPage>().state(); }
+  const app::model_page::State& model() { return ui.session().page<app::model_page::Page>().state(); }
+  const app::lessons_page::State& lesson() { return ui.session().page<app::lessons_page::Page>().state(); }
   bool isInduction() {
     const app::Cursor& cursor = ui.scene().cursor;
     const auto* head = model().summary(cursor.model.layer, cursor.cell.head);

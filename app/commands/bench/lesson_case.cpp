@@ -60,7 +60,7 @@ class LessonBench {
   }
 
  private:
-  const LessonsState& page() const { return app_->session().page<LessonsPage>().state(); }
+  const lessons_page::State& page() const { return app_->session().page<lessons_page::Page>().state(); }
 
   void go(const LessonCursor& at) {
     Scene scene = app_->session().document().scene();

@@ -29,11 +29,11 @@ Index overviewFactor(Index tokens) {
 class TilePlaces {
  public:
   TilePlaces(Index tokens, bool causal)
-      : last_(tokens > kTileSide ? tokens - kTileSide : 0), causal_(causal) {}
+      : last_(tokens > map_page::kTileSide ? tokens - map_page::kTileSide : 0), causal_(causal) {}
   MapPart next() {
     Index row = draw(), key = draw();
     if (causal_ && key > row) std::swap(row, key);
-    const Index side = std::min(kTileSide, last_ + kTileSide);
+    const Index side = std::min(map_page::kTileSide, last_ + map_page::kTileSide);
     return {row, key, side, side, 1};
   }
 
@@ -47,7 +47,7 @@ class TilePlaces {
 std::vector<double> runMap(const HeadField& field, TilePlaces& places) {
   HeadMap map(field);
   const Index n = map.queries(), factor = overviewFactor(n);
-  const double preview = secondsOf([&] { map.preview(factor, Pooling::max, MapEffort().preview); });
+  const double preview = secondsOf([&] { map.preview(factor, Pooling::max, map_page::Effort().preview); });
   const MapPart first = places.next();
   const double unknown = secondsOf([&] { map.weights(first, Pooling::max); });
   const double exact = secondsOf([&] { map.weights({0, 0, n, n, factor}, Pooling::max); });
@@ -74,7 +74,7 @@ HeadField randomField(const BenchShape& shape) {
 }
 
 BenchCase mapCase(const BenchShape& shape) {
-  const auto side = static_cast<double>(std::min(kTileSide, shape.mapTokens));
+  const auto side = static_cast<double>(std::min(map_page::kTileSide, shape.mapTokens));
   const auto perPair = 2 * static_cast<double>(shape.config.headDim);  // Q·Kᵀ
   const double pairs = visiblePairs(shape.causal, shape.mapTokens);
   using Kind = BenchWork::Kind;

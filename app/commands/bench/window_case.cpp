@@ -55,8 +55,8 @@ class OverviewBeside {
 
  private:
   Workers workers_{[] {}};
-  TileCache tiles_{std::uint64_t{256} << 20};
-  MapJob job_;
+  map_page::TileCache tiles_{std::uint64_t{256} << 20};
+  map_page::Job job_;
 };
 
 class WindowBench {
@@ -88,7 +88,7 @@ class WindowBench {
       session.scene().look.range = i % 2 == 0 ? RangeMode::perHead : RangeMode::logarithmic;
     }));
     seconds.push_back(viewChange([](Session& session, int i) {
-      session.page<HeadsPage>().state().camera = {static_cast<float>(i), static_cast<float>(i), 2};
+      session.page<heads_page::Page>().state().camera = {static_cast<float>(i), static_cast<float>(i), 2};
     }));
     return seconds;
   }
@@ -117,7 +117,7 @@ class WindowBench {
         drawn = secondsOf([&] { drawFrame(); });
       }));
       compute.push_back(session.snapshot()->seconds);
-      upload.push_back(session.page<HeadsPage>().uploadSeconds());
+      upload.push_back(session.page<heads_page::Page>().uploadSeconds());
       draw.push_back(drawn - upload.back());
     }
     return {medianOf(compute), medianOf(upload), medianOf(draw), medianOf(all)};

@@ -19,11 +19,11 @@
 #include "app/widgets/text/text_box.h"
 #include "attention/cache/model_cost.h"
 
-namespace headscope::app {
+namespace headscope::app::cache_page {
 
 namespace {
 
-void tokensSection(Scene& scene, CacheState& page) {
+void tokensSection(Scene& scene, State& page) {
   View& view = page.view;
   const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
   sectionTitle(view, "TOKENS", sequence ? tokenCountText(sequence->keyLength) : "");
@@ -45,7 +45,7 @@ std::string lockedBy(const Setup& setup) {
 
 /// Why the heads can't share keys in that way, or "".
 /// Worked out anew only when something they depend on has changed: every number of heads is tried.
-const HeadStops& headStops(const Setup& setup, CacheState& page) {
+const HeadStops& headStops(const Setup& setup, State& page) {
   HeadStops& stops = page.headStops;
   const ModelSetup& model = setup.model;
   if (stops.model == model && stops.weights == setup.weights && stops.embedding == setup.input.source &&
@@ -70,7 +70,7 @@ const HeadStops& headStops(const Setup& setup, CacheState& page) {
   return stops;
 }
 
-void headsSection(Scene& scene, CacheState& page) {
+void headsSection(Scene& scene, State& page) {
   View& view = page.view;
   Setup& setup = scene.setup;
   const std::string locked = lockedBy(setup);
@@ -97,7 +97,7 @@ void headsSection(Scene& scene, CacheState& page) {
               {one, stops.kvHeads, refuseKv, fmt::format("divisors of {}", before.heads)});
 }
 
-void decodeSection(Scene& scene, CacheState& page, const DecodeState& state) {
+void decodeSection(Scene& scene, State& page, const DecodeState& state) {
   View& view = page.view;
   sectionTitle(view, "DECODE");
   const Index most = std::max<Index>(state.tokens, 1);
@@ -123,7 +123,7 @@ void decodeSection(Scene& scene, CacheState& page, const DecodeState& state) {
     scene.cost.cache.speed = static_cast<double>(speed);
 }
 
-void sequencesSection(Scene& scene, CacheState& page) {
+void sequencesSection(Scene& scene, State& page) {
   View& view = page.view;
   if (!page.snapshot) return;
   const auto& sequences = page.snapshot->sequences;
@@ -160,7 +160,7 @@ void sequencesSection(Scene& scene, CacheState& page) {
 }
 
 /// Whose pictures the rooms show.
-void headSlider(Scene& scene, CacheState& page) {
+void headSlider(Scene& scene, State& page) {
   View& view = page.view;
   if (!page.snapshot) return;
   const Index heads = page.snapshot->config.heads;
@@ -173,7 +173,7 @@ void headSlider(Scene& scene, CacheState& page) {
   if (slider(view, spec, stops, head)) scene.cursor.cell.head = head;
 }
 
-void shapesSection(Scene& scene, CacheState& page) {
+void shapesSection(Scene& scene, State& page) {
   View& view = page.view;
   sectionTitle(view, "FOUR SHAPES");
   headSlider(scene, page);
@@ -218,7 +218,7 @@ void shapesSection(Scene& scene, CacheState& page) {
              "values (the best approximation of its rank) and, under RoPE, one rotary key for all heads.");
 }
 
-void evictionSection(Scene& scene, CacheState& page, const DecodeState& state) {
+void evictionSection(Scene& scene, State& page, const DecodeState& state) {
   View& view = page.view;
   sectionTitle(view, "EVICTION");
   headSlider(scene, page);
@@ -232,7 +232,7 @@ void evictionSection(Scene& scene, CacheState& page, const DecodeState& state) {
        "good.");
 }
 
-void pagingSection(Scene& scene, CacheState& page) {
+void pagingSection(Scene& scene, State& page) {
   View& view = page.view;
   sectionTitle(view, "PAGING");
   static const std::vector<Index> kBlocks{8, 16, 32, 64, 128, 256};
@@ -278,7 +278,7 @@ void subjectSection(Scene& scene, View& view) {
 
 }  // namespace
 
-void cacheControls(Scene& scene, CacheState& page, const Layout& layout) {
+void controls(Scene& scene, State& page, const Layout& layout) {
   View& view = page.view;
   const DecodeState state = decodeState(scene, page);
   fillSide(view, layout.left);
@@ -316,4 +316,4 @@ void cacheControls(Scene& scene, CacheState& page, const Layout& layout) {
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cache_page

@@ -3,14 +3,14 @@
 #include "app/pages/cache/cache_state.h"
 #include "attention/cache/model_cost.h"
 
-namespace headscope::app {
+namespace headscope::app::cache_page {
 
-DecodeState decodeState(const Scene& scene, const CacheState& page) {
+DecodeState decodeState(const Scene& scene, const State& page) {
   const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
   return sequence ? decodeState(scene, page, *sequence) : DecodeState();
 }
 
-DecodeState decodeState(const Scene& scene, const CacheState& page, const SequenceSnapshot& sequence) {
+DecodeState decodeState(const Scene& scene, const State& page, const SequenceSnapshot& sequence) {
   DecodeState state;
   state.tokens = sequence.keyLength;
   state.prefill = std::min(page.snapshot->setup.prefill, state.tokens);
@@ -33,7 +33,7 @@ DecodeState decodeState(const Scene& scene, const CacheState& page, const Sequen
   return state;
 }
 
-const CacheField* shownField(const Scene& scene, const CacheState& page) {
+const CacheField* shownField(const Scene& scene, const State& page) {
   const SequenceSnapshot* shown = shownSequence(scene, page.snapshot.get());
   if (!shown || !page.field || !page.field->value || page.field->request.snapshot != page.snapshot)
     return nullptr;
@@ -52,7 +52,7 @@ StepWork stepWork(const Scene& scene, const DecodeState& state, const CacheField
   return {work.with * layers, work.without * layers};
 }
 
-void jumpDecode(Scene& scene, CacheState& page, Index tokens) {
+void jumpDecode(Scene& scene, State& page, Index tokens) {
   const DecodeState state = decodeState(scene, page);
   if (!state.reason.empty() || state.tokens == 0) return;
   Cursor& cursor = scene.cursor;
@@ -72,7 +72,7 @@ Index forwardFrom(const DecodeState& state) {
 
 }  // namespace
 
-void moveDecode(Scene& scene, CacheState& page, DecodeMove move) {
+void moveDecode(Scene& scene, State& page, DecodeMove move) {
   const DecodeState state = decodeState(scene, page);
   if (!state.reason.empty() || state.tokens == 0) return;
   const bool played = page.playing;
@@ -86,7 +86,7 @@ void moveDecode(Scene& scene, CacheState& page, DecodeMove move) {
   if (page.playing && state.now >= state.tokens) jumpDecode(scene, page, state.prefill);
 }
 
-void moveView(Scene& scene, CacheState& page, DecodeMove move) {
+void moveView(Scene& scene, State& page, DecodeMove move) {
   if (scene.cursor.cacheView != CacheView::paging) return moveDecode(scene, page, move);
   const bool has = page.paging && page.paging->value.ok();
   const auto last = has ? static_cast<Index>(page.paging->value->steps.size()) - 1 : 0;
@@ -99,4 +99,4 @@ void moveView(Scene& scene, CacheState& page, DecodeMove move) {
   if (move == DecodeMove::forward) page.pagingStep = std::min(last, page.pagingStep + 1);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cache_page

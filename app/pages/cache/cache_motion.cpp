@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace headscope::app {
+namespace headscope::app::cache_page {
 
 namespace {
 
@@ -67,4 +67,4 @@ FieldMoment FieldMotion::at(double time) const {
   return moment;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cache_page

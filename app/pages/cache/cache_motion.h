@@ -5,7 +5,7 @@
 
 #include "attention/core/tensor.h"
 
-namespace headscope::app {
+namespace headscope::app::cache_page {
 
 using attention::Index;
 
@@ -61,4 +61,4 @@ class FieldMotion {
   Index fromKvHeads_ = 0;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cache_page

@@ -12,9 +12,9 @@
 #include "app/scene/text/number_text.h"
 #include "app/widgets/panel.h"
 
-namespace headscope::app {
+namespace headscope::app::cache_page {
 
-CachePage::CachePage(PageServices& services)
+Page::Page(PageServices& services)
     : services_(services),
       page_(services.view),
       field_(services.workers,
@@ -57,7 +57,7 @@ bool takeNew(const Answer<Request, Value>& answer, std::shared_ptr<const Answere
 
 }  // namespace
 
-bool CachePage::take(const Scene& scene) {
+bool Page::take(const Scene& scene) {
   page_.catchingUp = !services_.layer.upToDate(scene.setup);
   bool any = page_.snapshot != services_.layer.snapshot();
   page_.snapshot = services_.layer.snapshot();
@@ -86,7 +86,7 @@ bool CachePage::take(const Scene& scene) {
   return any;
 }
 
-void CachePage::prepare(Scene& scene) {
+void Page::prepare(Scene& scene) {
   speed_ = scene.cost.cache.speed;
   if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
   fit_.apply(scene.cursor, *page_.snapshot, true);
@@ -98,7 +98,7 @@ void CachePage::prepare(Scene& scene) {
   advancePlay(scene);
 }
 
-void CachePage::advancePlay(Scene& scene) {
+void Page::advancePlay(Scene& scene) {
   const double now = services_.view.time, interval = 1 / std::max(speed_, 0.1);
   if (!page_.playing || now - page_.playedAt < interval) return;
   // Fast playing takes several steps in one frame.
@@ -117,11 +117,11 @@ void CachePage::advancePlay(Scene& scene) {
   page_.playedAt = now;
 }
 
-void CachePage::draw(Scene& scene, const Layout& layout) {
+void Page::draw(Scene& scene, const Layout& layout) {
   View& view = services_.view;
   const auto before = std::tuple(page_.bandPixels, page_.columnPixels);
-  if (layout.showLeft) cacheControls(scene, page_, layout);
-  if (layout.showRight) cacheSide(scene, page_, layout);
+  if (layout.showLeft) controls(scene, page_, layout);
+  if (layout.showRight) sidePanel(scene, page_, layout);
   // In a low window the page scrolls, so that bands and stairs keep their height.
   const float least = view.px(480);
   const bool scrolls = !layout.presents && layout.center.GetHeight() < least;
@@ -137,9 +137,9 @@ void CachePage::draw(Scene& scene, const Layout& layout) {
     float top = area.Min.y;
     if (!layout.presents) {
       top += view.px(small ? 46 : 56);
-      cacheTransport(scene, page_, ImRect(area.Min.x, area.Min.y, area.Max.x, top), small);
+      transport(scene, page_, ImRect(area.Min.x, area.Min.y, area.Max.x, top), small);
     }
-    using DrawView = void (*)(Scene&, CacheState&, const ImRect&, bool);
+    using DrawView = void (*)(Scene&, State&, const ImRect&, bool);
     static constexpr DrawView kViews[] = {growthView, shapesView, precisionView, evictionView, pagingView};
     kViews[static_cast<std::size_t>(scene.cursor.cacheView)](
         scene, page_, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
@@ -150,7 +150,7 @@ void CachePage::draw(Scene& scene, const Layout& layout) {
   if (before != std::tuple(page_.bandPixels, page_.columnPixels)) view.redraw(2);
 }
 
-void CachePage::handleKeys(Scene& scene) {
+void Page::handleKeys(Scene& scene) {
   const View& view = services_.view;
   // The digits alone switch pages.
   for (const CacheView cacheView :
@@ -182,7 +182,7 @@ void CachePage::handleKeys(Scene& scene) {
       std::clamp<std::ptrdiff_t>(at + more - fewer, 0, static_cast<std::ptrdiff_t>(stops.size()) - 1))];
 }
 
-void CachePage::ask(const Scene& scene) {
+void Page::ask(const Scene& scene) {
   services_.layer.ask(scene.setup, Lane::front);
   const std::shared_ptr<const Snapshot>& snapshot = services_.layer.snapshot();
   if (scene.cursor.cacheView == CacheView::paging)
@@ -191,7 +191,7 @@ void CachePage::ask(const Scene& scene) {
   askView(scene, snapshot);
 }
 
-void CachePage::askView(const Scene& scene, const std::shared_ptr<const Snapshot>& snapshot) {
+void Page::askView(const Scene& scene, const std::shared_ptr<const Snapshot>& snapshot) {
   const auto last = static_cast<Index>(snapshot->sequences.size()) - 1;
   const Index sequence = std::clamp<Index>(scene.cursor.sequence, 0, last);
   const Index head = viewHead(scene, snapshot->config);
@@ -219,12 +219,12 @@ void CachePage::askView(const Scene& scene, const std::shared_ptr<const Snapshot
   }
 }
 
-std::size_t CachePage::gpuBytes() const {
+std::size_t Page::gpuBytes() const {
   return page_.textures.bytes() + page_.leaving.textures.bytes() + page_.storedKeys.bytes() +
          page_.differences.bytes() + page_.shapeWeights.bytes() + page_.keptWeights.bytes();
 }
 
-void CachePage::leave() {
+void Page::leave() {
   page_.playing = false;
   page_.filling = -1;
   page_.motion.reset();
@@ -242,14 +242,14 @@ void CachePage::leave() {
   page_.eviction.reset();
 }
 
-void CachePage::reset() {
+void Page::reset() {
   page_.playing = false;
   page_.filling = -1;
   page_.motion.reset();
   fit_.reset();
 }
 
-bool CachePage::showsSide(const Scene& scene) const {
+bool Page::showsSide(const Scene& scene) const {
   const View& view = services_.view;
   // Wide windows give the other rooms its place; in narrow ones it is a drawer that takes none.
   const bool drawer = ImGui::GetIO().DisplaySize.x < view.px(1500);
@@ -257,7 +257,7 @@ bool CachePage::showsSide(const Scene& scene) const {
 }
 
 /// Of a view that isn't about the cache's growth.
-std::string CachePage::viewCaption(const Scene& scene) const {
+std::string Page::viewCaption(const Scene& scene) const {
   const CacheSetup& cache = scene.cost.cache;
   switch (scene.cursor.cacheView) {
     case CacheView::growth:
@@ -275,7 +275,7 @@ std::string CachePage::viewCaption(const Scene& scene) const {
   return "";
 }
 
-std::vector<CaptionPart> CachePage::caption(const Scene& scene) const {
+std::vector<CaptionPart> Page::caption(const Scene& scene) const {
   if (const std::string caption = viewCaption(scene); !caption.empty())
     return {{caption, services_.view.theme->secondary}};
   const DecodeState state = decodeState(scene, page_);
@@ -288,7 +288,7 @@ std::vector<CaptionPart> CachePage::caption(const Scene& scene) const {
            theme.secondary}};
 }
 
-PageStatus CachePage::status(const Scene& scene) const {
+PageStatus Page::status(const Scene& scene) const {
   PageStatus status = layerStatus(services_, scene);
   const DecodeState state = decodeState(scene, page_);
   // The requests of the paged pool are others than the text.
@@ -303,13 +303,13 @@ PageStatus CachePage::status(const Scene& scene) const {
   return status;
 }
 
-std::optional<std::string> CachePage::error(const Scene& scene) const {
+std::optional<std::string> Page::error(const Scene& scene) const {
   if (scene.cursor.cacheView == CacheView::paging && page_.paging && !page_.paging->value.ok())
     return page_.paging->value.error().message;
   return layerError(page_.snapshot.get());
 }
 
-double CachePage::nextFrameIn() const {
+double Page::nextFrameIn() const {
   double next = std::numeric_limits<double>::infinity();
   if (page_.playing) next = std::max(0.0, page_.playedAt + 1 / std::max(speed_, 0.1) - services_.view.time);
   if (services_.layer.busySeconds() > 0) next = std::min(next, 0.2);
@@ -317,7 +317,7 @@ double CachePage::nextFrameIn() const {
   return next;
 }
 
-std::vector<Action> CachePage::actions() {
+std::vector<Action> Page::actions() {
   const auto moves = [this](DecodeMove move) {
     return [this, move](Scene& scene) {
       scene.cursor.page = "cache";
@@ -351,4 +351,4 @@ std::vector<Action> CachePage::actions() {
            }}};
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cache_page

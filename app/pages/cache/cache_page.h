@@ -4,12 +4,12 @@
 #include "app/pages/cache/cache_state.h"
 #include "app/pages/common/page.h"
 
-namespace headscope::app {
+namespace headscope::app::cache_page {
 
 /// The KV cache of the layer, growing token by token, and what makes it smaller.
-class CachePage : public Page {
+class Page : public app::Page {
  public:
-  explicit CachePage(PageServices& services);
+  explicit Page(PageServices& services);
 
   std::vector<Action> actions() override;
   bool take(const Scene& scene) override;
@@ -25,7 +25,7 @@ class CachePage : public Page {
   double nextFrameIn() const override;
   std::size_t gpuBytes() const override;
 
-  const CacheState& state() const { return page_; }
+  const State& state() const { return page_; }
 
  private:
   std::string viewCaption(const Scene& scene) const;
@@ -35,7 +35,7 @@ class CachePage : public Page {
   void askView(const Scene& scene, const std::shared_ptr<const Snapshot>& snapshot);
 
   PageServices& services_;
-  CacheState page_;
+  State page_;
   CursorFit fit_;
   Index tokenGrain_ = 1;  ///< of the field's pictures
   double speed_ = 2;      ///< steps a second, of the scene that is shown
@@ -47,4 +47,4 @@ class CachePage : public Page {
   Answer<PagingQuestion, PagingStudy> paging_;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cache_page

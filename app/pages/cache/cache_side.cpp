@@ -14,7 +14,7 @@
 #include "attention/formats/quote.h"
 #include "attention/models/model_catalogue.h"
 
-namespace headscope::app {
+namespace headscope::app::cache_page {
 
 namespace {
 
@@ -37,7 +37,7 @@ std::string tokenText(const SequenceSnapshot& sequence, Index token) {
                                                          : "";
 }
 
-void stepSection(const Scene& scene, CacheState& page, const DecodeState& state, const CacheField& field) {
+void stepSection(const Scene& scene, State& page, const DecodeState& state, const CacheField& field) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
@@ -74,7 +74,7 @@ void stepSection(const Scene& scene, CacheState& page, const DecodeState& state,
 }
 
 /// Work of every step with the cache and without it, as bars over the tokens.
-void workBars(CacheState& page, const DecodeState& state, const CacheField& field) {
+void workBars(State& page, const DecodeState& state, const CacheField& field) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -136,7 +136,7 @@ std::string flopsBeside(double flops, double smaller) {
   return flopsText(flops);
 }
 
-void workSection(const Scene& scene, CacheState& page, const DecodeState& state, const CacheField& field) {
+void workSection(const Scene& scene, State& page, const DecodeState& state, const CacheField& field) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const Index layers = scene.cost.cache.layers;
@@ -187,7 +187,7 @@ struct ShownProof {
   DecodeProof proof;
   bool whole = false;
 };
-ShownProof shownProof(const CacheState& page, const SequenceSnapshot& sequence) {
+ShownProof shownProof(const State& page, const SequenceSnapshot& sequence) {
   const DecodeCheck& check = sequence.decode;
   if (page.proof && page.proof->value && page.proof->request.snapshot == page.snapshot &&
       &page.snapshot->sequences[static_cast<std::size_t>(page.proof->request.sequence)] == &sequence)
@@ -200,7 +200,7 @@ ShownProof shownProof(const CacheState& page, const SequenceSnapshot& sequence) 
   return {first, false};
 }
 
-void proofSection(const Scene& scene, CacheState& page) {
+void proofSection(const Scene& scene, State& page) {
   View& view = page.view;
   const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
   if (!sequence.decode.applies) return;
@@ -224,7 +224,7 @@ void proofSection(const Scene& scene, CacheState& page) {
 }
 
 /// The same at the size of a real model: the cost page's.
-void costSection(const Scene& scene, CacheState& page) {
+void costSection(const Scene& scene, State& page) {
   View& view = page.view;
   const attention::ModelShape* found = attention::findShape(attention::modelShapes(), scene.cost.model);
   const attention::ModelShape shape = found ? *found : shapeOfLayer(scene.setup);
@@ -252,7 +252,7 @@ void costSection(const Scene& scene, CacheState& page) {
 
 }  // namespace
 
-void cacheSide(Scene& scene, CacheState& page, const Layout& layout) {
+void sidePanel(Scene& scene, State& page, const Layout& layout) {
   View& view = page.view;
   if (!layout.narrow) fillSide(view, layout.right);
   if (beginPanel(view, "cache.side", layout.right, 20, 16)) {
@@ -277,4 +277,4 @@ void cacheSide(Scene& scene, CacheState& page, const Layout& layout) {
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cache_page

@@ -19,7 +19,7 @@
 #include "app/widgets/layout.h"
 #include "app/widgets/text/token_labels.h"
 
-namespace headscope::app {
+namespace headscope::app::cache_page {
 
 /// What the sliders of heads can be set to, and what that depends on.
 struct HeadStops {
@@ -37,8 +37,8 @@ struct LeavingBands {
 };
 
 /// What the cache page shows besides the scene: free for its panels to change.
-struct CacheState {
-  explicit CacheState(View& window) : view(window) {}
+struct State {
+  explicit State(View& window) : view(window) {}
 
   View& view;
   std::shared_ptr<const Snapshot> snapshot;  ///< what is drawn; null before the first
@@ -77,13 +77,13 @@ struct DecodeState {
   std::string reason;    ///< why nothing can be decoded; "" = it can
   bool turnsOn = false;  ///< a causal mask would help
 };
-DecodeState decodeState(const Scene& scene, const CacheState& page);
+DecodeState decodeState(const Scene& scene, const State& page);
 /// The same of any line of the batch, at the same step; `sequence` is one of the page's snapshot.
-DecodeState decodeState(const Scene& scene, const CacheState& page, const SequenceSnapshot& sequence);
+DecodeState decodeState(const Scene& scene, const State& page, const SequenceSnapshot& sequence);
 
 /// What each step of the shown line reads and computes; null while only another layer's or line's is there,
 /// and where nothing can be decoded.
-const CacheField* shownField(const Scene& scene, const CacheState& page);
+const CacheField* shownField(const Scene& scene, const State& page);
 
 /// Operations of the step that is shown, in all layers, with the cache and had everything to be computed
 /// again.
@@ -94,21 +94,21 @@ StepWork stepWork(const Scene& scene, const DecodeState& state, const CacheField
 
 // Ways through the decode: what the buttons, keys and Play do.
 enum class DecodeMove { first, back, forward, last, play };
-void moveDecode(Scene& scene, CacheState& page, DecodeMove move);
+void moveDecode(Scene& scene, State& page, DecodeMove move);
 /// The same in the room that is shown: of paging, through its schedule.
-void moveView(Scene& scene, CacheState& page, DecodeMove move);
+void moveView(Scene& scene, State& page, DecodeMove move);
 /// To a number of tokens.
-void jumpDecode(Scene& scene, CacheState& page, Index tokens);
+void jumpDecode(Scene& scene, State& page, Index tokens);
 
 // The panels.
-void cacheControls(Scene& scene, CacheState& page, const Layout& layout);
-void cacheSide(Scene& scene, CacheState& page, const Layout& layout);
-void cacheTransport(Scene& scene, CacheState& page, const ImRect& area, bool small);
-void growthView(Scene& scene, CacheState& page, const ImRect& area, bool small);
-void shapesView(Scene& scene, CacheState& page, const ImRect& area, bool small);
-void precisionView(Scene& scene, CacheState& page, const ImRect& area, bool small);
-void evictionView(Scene& scene, CacheState& page, const ImRect& area, bool small);
-void pagingView(Scene& scene, CacheState& page, const ImRect& area, bool small);
+void controls(Scene& scene, State& page, const Layout& layout);
+void sidePanel(Scene& scene, State& page, const Layout& layout);
+void transport(Scene& scene, State& page, const ImRect& area, bool small);
+void growthView(Scene& scene, State& page, const ImRect& area, bool small);
+void shapesView(Scene& scene, State& page, const ImRect& area, bool small);
+void precisionView(Scene& scene, State& page, const ImRect& area, bool small);
+void evictionView(Scene& scene, State& page, const ImRect& area, bool small);
+void pagingView(Scene& scene, State& page, const ImRect& area, bool small);
 
 /// One figure, the sentence that says what it means, and the rest, both in the first wording that there is
 /// room for; returns where it ends.
@@ -117,8 +117,7 @@ float viewHeadline(const View& view, const ImRect& area, const std::string& figu
                    bool small);
 /// Says why a room has nothing to show, where that is so: an error, no tokens, or an answer that is on its
 /// way.
-bool viewIsEmpty(const Scene& scene, CacheState& page, const ImRect& area, const std::string& problem,
-                 bool waits);
+bool viewIsEmpty(const Scene& scene, State& page, const ImRect& area, const std::string& problem, bool waits);
 /// One picture of a stack, in a frame.
 void paintPicture(const View& view, const EasedTextures& textures, int layer, const ImRect& area,
                   const render::HeatmapStyle& style, const ValueRange& range);
@@ -131,7 +130,7 @@ Index viewHead(const Scene& scene, const attention::AttentionConfig& config);
 /// "0.31 %", "2·10⁻⁷": how far off outputs are.
 std::string errorText(double error);
 /// Dimensions of all keys of the layer that positions turn: what a rotary key can have at the most.
-Index turnedDims(const CacheState& page);
+Index turnedDims(const State& page);
 
 /// Where the field's tokens and heads lie: one axis for brackets, columns, tokens and stairs.
 struct FieldPlace : BandPlan {
@@ -145,10 +144,10 @@ FieldPlace withKvHeads(const View& view, FieldPlace place, Index kvHeads);
 FieldPlace fieldPlace(const View& view, const attention::AttentionConfig& config, const DecodeState& state,
                       const ImRect& cells);
 
-void paintField(const Scene& scene, CacheState& page, const FieldPlace& place, float labelLeft,
-                float labelRight, bool small);
+void paintField(const Scene& scene, State& page, const FieldPlace& place, float labelLeft, float labelRight,
+                bool small);
 /// Bytes after each token, on a scale that never changes.
-void paintStairs(const Scene& scene, CacheState& page, const FieldPlace& place, const ImRect& area,
+void paintStairs(const Scene& scene, State& page, const FieldPlace& place, const ImRect& area,
                  float labelRight, bool small);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cache_page

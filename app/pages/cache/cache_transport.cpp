@@ -8,7 +8,7 @@
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::cache_page {
 
 namespace {
 
@@ -67,7 +67,7 @@ bool playButton(View& view, bool playing, ImVec2 from, float width, const std::s
 }
 
 /// In the smallest windows a list takes the place of the tabs.
-void viewList(Scene& scene, CacheState& page, const ImRect& area) {
+void viewList(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const Field& field = fieldAt("cursor.cache_view");
   int chosen = static_cast<int>(chosenIn(field, scene));
@@ -77,7 +77,7 @@ void viewList(Scene& scene, CacheState& page, const ImRect& area) {
   page.playing = false;
 }
 
-void viewChoice(Scene& scene, CacheState& page, const ImRect& area, bool small) {
+void viewChoice(Scene& scene, State& page, const ImRect& area, bool small) {
   View& view = page.view;
   const float width = std::min(view.px(small ? 440 : 500), area.GetWidth());
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + view.px(small ? 6 : 10)));
@@ -92,7 +92,7 @@ void viewChoice(Scene& scene, CacheState& page, const ImRect& area, bool small) 
 
 }  // namespace
 
-void cacheTransport(Scene& scene, CacheState& page, const ImRect& area, bool small) {
+void transport(Scene& scene, State& page, const ImRect& area, bool small) {
   View& view = page.view;
   DecodeState state = decodeState(scene, page);
   if (scene.cursor.cacheView == CacheView::paging) state.reason.clear();
@@ -131,4 +131,4 @@ void cacheTransport(Scene& scene, CacheState& page, const ImRect& area, bool sma
     moveView(scene, page, DecodeMove::play);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cache_page

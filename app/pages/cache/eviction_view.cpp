@@ -18,7 +18,7 @@
 #include "attention/core/extremes.h"
 #include "attention/core/noun.h"
 
-namespace headscope::app {
+namespace headscope::app::cache_page {
 
 namespace {
 
@@ -108,8 +108,8 @@ void tickShares(Plot& plot) {
   plot.value = hoverShare;
 }
 
-void policyTile(Scene& scene, CacheState& page, const EvictionStudy& study, std::size_t at,
-                const ImRect& area, bool small) {
+void policyTile(Scene& scene, State& page, const EvictionStudy& study, std::size_t at, const ImRect& area,
+                bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -208,7 +208,7 @@ void evictionPlots(const View& view, const EvictionStudy& study, Index tokens, d
 
 }  // namespace
 
-void evictionView(Scene& scene, CacheState& page, const ImRect& area, bool small) {
+void evictionView(Scene& scene, State& page, const ImRect& area, bool small) {
   View& view = page.view;
   const bool has = page.eviction && page.eviction->value.ok();
   const std::string problem = page.eviction && !has ? page.eviction->value.error().message : "";
@@ -253,4 +253,4 @@ void evictionView(Scene& scene, CacheState& page, const ImRect& area, bool small
   evictionPlots(view, study, tokens, entry, area, maps, space);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cache_page

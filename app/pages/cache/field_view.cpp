@@ -10,13 +10,13 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
-namespace headscope::app {
+namespace headscope::app::cache_page {
 
 namespace {
 
 /// Bands on their way onto the one they merge with, or out of the one they were in; those that end up on top
 /// come last.
-std::vector<BandPlace> glidingBands(const View& view, const CacheState& page, const FieldPlace& place,
+std::vector<BandPlace> glidingBands(const View& view, const State& page, const FieldPlace& place,
                                     Index pictured) {
   const FieldPlace before = withKvHeads(view, place, place.moment.fromKvHeads);
   const bool merging = before.kvHeads > place.kvHeads, arrived = pictured == place.kvHeads;
@@ -50,7 +50,7 @@ void paintLight(const View& view, Canvas list, const FieldPlace& place, const Ba
     darken(each.from, std::min(each.to, place.now), 1 - each.light);
 }
 
-void paintBands(const View& view, Canvas list, CacheState& page, const FieldPlace& place, bool decoding) {
+void paintBands(const View& view, Canvas list, State& page, const FieldPlace& place, bool decoding) {
   const bool pictured = page.field && page.field->value && !page.textures.empty() && place.now > 0;
   const Index kvHeads = pictured ? page.field->request.snapshot->config.kvHeads : 0;
   const auto paintOwn = [&](std::span<const BandPlace> bands) {
@@ -113,7 +113,7 @@ void paintReads(const View& view, Canvas list, const SequenceSnapshot& sequence,
     }
 }
 
-void paintLabels(const Scene& scene, const View& view, Canvas list, const CacheState& page,
+void paintLabels(const Scene& scene, const View& view, Canvas list, const State& page,
                  const FieldPlace& place, float left, float right) {
   const Theme& theme = *view.theme;
   const CacheBytes bytes = bytesPerToken(scene, page.snapshot->config);
@@ -197,8 +197,8 @@ FieldPlace fieldPlace(const View& view, const attention::AttentionConfig& config
   return withKvHeads(view, place, config.kvHeads);
 }
 
-void paintField(const Scene& scene, CacheState& page, const FieldPlace& place, float labelLeft,
-                float labelRight, bool small) {
+void paintField(const Scene& scene, State& page, const FieldPlace& place, float labelLeft, float labelRight,
+                bool small) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
@@ -216,4 +216,4 @@ void paintField(const Scene& scene, CacheState& page, const FieldPlace& place, f
   track("field", place.cells.Min, place.cells.Max);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cache_page

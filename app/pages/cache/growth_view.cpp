@@ -14,12 +14,11 @@
 #include "app/widgets/panel.h"
 #include "attention/cache/model_cost.h"
 
-namespace headscope::app {
+namespace headscope::app::cache_page {
 
 namespace {
 
-void headline(const Scene& scene, CacheState& page, const DecodeState& state, const ImRect& area,
-              bool small) {
+void headline(const Scene& scene, State& page, const DecodeState& state, const ImRect& area, bool small) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -97,12 +96,12 @@ Index labelStep(const View& view, const FieldPlace& place) {
   return powerOfTwoStep(place.column(), view.px(46), place.tokens);
 }
 
-bool isDecoding(const Scene& scene, const CacheState& page, const FieldPlace& place) {
+bool isDecoding(const Scene& scene, const State& page, const FieldPlace& place) {
   return (scene.cursor.decoding || page.filling >= 0) && place.now > 0;
 }
 
 /// Tokens under their columns, thinned; dragging along them moves the playhead.
-void tokenAxis(Scene& scene, CacheState& page, const FieldPlace& place, const ImRect& area) {
+void tokenAxis(Scene& scene, State& page, const FieldPlace& place, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -144,7 +143,7 @@ void tokenAxis(Scene& scene, CacheState& page, const FieldPlace& place, const Im
 }
 
 /// The newest token on the playhead, to be dragged.
-void paintHandle(const Scene& scene, CacheState& page, const FieldPlace& place, const ImRect& area) {
+void paintHandle(const Scene& scene, State& page, const FieldPlace& place, const ImRect& area) {
   if (!isDecoding(scene, page, place)) return;
   const View& view = page.view;
   const Theme& theme = *view.theme;
@@ -170,7 +169,7 @@ void paintHandle(const Scene& scene, CacheState& page, const FieldPlace& place, 
 }
 
 /// One frame through everything that shares the axis, and the pointed-at column.
-void paintPlayhead(const Scene& scene, CacheState& page, const FieldPlace& place, float top, float bottom) {
+void paintPlayhead(const Scene& scene, State& page, const FieldPlace& place, float top, float bottom) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const float width = std::max(place.column(), view.px(3));
@@ -189,7 +188,7 @@ void paintPlayhead(const Scene& scene, CacheState& page, const FieldPlace& place
   if (isDecoding(scene, page, place)) frame(place.playheadX(), view.theme->query, std::max(1.5f, view.px(2)));
 }
 
-void notDecodable(CacheState& page, const DecodeState& state, const ImRect& area) {
+void notDecodable(State& page, const DecodeState& state, const ImRect& area) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const float width = textWidth(view.fonts->text, state.reason), y = area.GetCenter().y;
@@ -208,7 +207,7 @@ void notDecodable(CacheState& page, const DecodeState& state, const ImRect& area
 
 }  // namespace
 
-void growthView(Scene& scene, CacheState& page, const ImRect& area, bool small) {
+void growthView(Scene& scene, State& page, const ImRect& area, bool small) {
   View& view = page.view;
   const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
   if (page.snapshot && page.snapshot->error) {
@@ -267,4 +266,4 @@ void growthView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
   }
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cache_page

@@ -14,7 +14,7 @@
 #include "attention/cache/model_cost.h"
 #include "attention/core/noun.h"
 
-namespace headscope::app {
+namespace headscope::app::cache_page {
 
 namespace {
 
@@ -155,7 +155,7 @@ void stepAxis(const View& view, Canvas list, Index count, const ImRect& area) {
 }
 
 /// Steps of the schedule along one axis: tokens stored, paged and contiguous; dragging moves to a step.
-void timeline(CacheState& page, const PagingStudy& study, Index block, const ImRect& area) {
+void timeline(State& page, const PagingStudy& study, Index block, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -190,7 +190,7 @@ void timeline(CacheState& page, const PagingStudy& study, Index block, const ImR
 
 }  // namespace
 
-void pagingView(Scene& scene, CacheState& page, const ImRect& area, bool small) {
+void pagingView(Scene& scene, State& page, const ImRect& area, bool small) {
   View& view = page.view;
   const bool has = page.paging && page.paging->value.ok();
   if (page.paging && !has) {
@@ -260,4 +260,4 @@ void pagingView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
            ImRect(area.Min.x, area.Max.y - axis, area.Max.x, area.Max.y));
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cache_page

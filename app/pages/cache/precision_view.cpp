@@ -12,7 +12,7 @@
 #include "app/widgets/panel.h"
 #include "app/widgets/text/first_fitting.h"
 
-namespace headscope::app {
+namespace headscope::app::cache_page {
 
 namespace {
 
@@ -39,7 +39,7 @@ std::string rangeHelp(const PrecisionCase& one) {
 }
 
 /// Name, what it costs and how far off it is, over two pictures.
-void column(Scene& scene, CacheState& page, const PrecisionStudy& study, std::size_t at, const ImRect& area,
+void column(Scene& scene, State& page, const PrecisionStudy& study, std::size_t at, const ImRect& area,
             float keysHeight, float mapSide) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -97,7 +97,7 @@ void column(Scene& scene, CacheState& page, const PrecisionStudy& study, std::si
 
 }  // namespace
 
-void precisionView(Scene& scene, CacheState& page, const ImRect& area, bool small) {
+void precisionView(Scene& scene, State& page, const ImRect& area, bool small) {
   View& view = page.view;
   const bool has = page.precision && page.precision->value.ok();
   const std::string problem = page.precision && !has ? page.precision->value.error().message : "";
@@ -145,4 +145,4 @@ void precisionView(Scene& scene, CacheState& page, const ImRect& area, bool smal
               view.theme->secondary, firstFitting(view.fonts->text, words, area.GetWidth()));
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cache_page

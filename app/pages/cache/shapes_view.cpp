@@ -15,7 +15,7 @@
 #include "app/widgets/text/first_fitting.h"
 #include "attention/cache/model_cost.h"
 
-namespace headscope::app {
+namespace headscope::app::cache_page {
 
 namespace {
 
@@ -38,9 +38,8 @@ void errorBars(const View& view, Canvas list, const ShapeCase& one, double most,
   }
 }
 
-void shapeTile(const Scene& scene, CacheState& page, const ShapesStudy& study, std::size_t at,
-               double mostError, const std::vector<attention::Token>& tokens, const ImRect& area,
-               bool small) {
+void shapeTile(const Scene& scene, State& page, const ShapesStudy& study, std::size_t at, double mostError,
+               const std::vector<attention::Token>& tokens, const ImRect& area, bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -115,7 +114,7 @@ void shapeTile(const Scene& scene, CacheState& page, const ShapesStudy& study, s
 
 }  // namespace
 
-void shapesView(Scene& scene, CacheState& page, const ImRect& area, bool small) {
+void shapesView(Scene& scene, State& page, const ImRect& area, bool small) {
   View& view = page.view;
   const bool has = page.shapes && page.shapes->value.ok();
   const std::string problem = page.shapes && !has ? page.shapes->value.error().message : "";
@@ -172,4 +171,4 @@ void shapesView(Scene& scene, CacheState& page, const ImRect& area, bool small) 
   }
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cache_page

@@ -11,7 +11,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/plot.h"
 
-namespace headscope::app {
+namespace headscope::app::cache_page {
 
 namespace {
 
@@ -115,7 +115,7 @@ void axis(const View& view, Canvas list, const StairPlace& place, bool small) {
 
 }  // namespace
 
-void paintStairs(const Scene& scene, CacheState& page, const FieldPlace& field, const ImRect& area,
+void paintStairs(const Scene& scene, State& page, const FieldPlace& field, const ImRect& area,
                  float labelRight, bool small) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
@@ -171,4 +171,4 @@ void paintStairs(const Scene& scene, CacheState& page, const FieldPlace& field, 
   track("stairs", area.Min, area.Max);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cache_page

@@ -12,7 +12,7 @@
 #include "app/widgets/panel.h"
 #include "app/widgets/text/first_fitting.h"
 
-namespace headscope::app {
+namespace headscope::app::cache_page {
 
 float viewHeadline(const View& view, const ImRect& area, const std::string& figure,
                    const std::vector<std::string>& sentence, const std::vector<std::string>& rest,
@@ -31,7 +31,7 @@ float viewHeadline(const View& view, const ImRect& area, const std::string& figu
   return area.Min.y + height + view.px(small ? 6 : 14);
 }
 
-bool viewIsEmpty(const Scene& scene, CacheState& page, const ImRect& area, const std::string& problem,
+bool viewIsEmpty(const Scene& scene, State& page, const ImRect& area, const std::string& problem,
                  bool waits) {
   View& view = page.view;
   const SequenceSnapshot* sequence = shownSequence(scene, page.snapshot.get());
@@ -102,7 +102,7 @@ std::string errorText(double error) {
   return numberText(error * 100, 3) + " %";
 }
 
-Index turnedDims(const CacheState& page) {
+Index turnedDims(const State& page) {
   if (!page.snapshot) return 0;
   const Setup& setup = page.snapshot->setup;
   const attention::AttentionConfig& config = page.snapshot->config;
@@ -116,4 +116,4 @@ Index turnedDims(const CacheState& page) {
   return config.kvHeads * model.rotations[static_cast<std::size_t>(*model.layers[layer].rotation)].dims;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cache_page

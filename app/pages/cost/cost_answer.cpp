@@ -13,7 +13,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/first_fitting.h"
 
-namespace headscope::app {
+namespace headscope::app::cost_page {
 
 namespace {
 
@@ -43,7 +43,7 @@ constexpr float kDragUnits = 22;
 constexpr int kMostTurns = 40;  ///< from 1 token to kMaxCostTokens
 
 /// While a factor is held, each kDragUnits to the right are a turn up from what it was, to the left down.
-void dragFactor(Scene& scene, CostState& page, const std::string& name, CostFactor::Turns what) {
+void dragFactor(Scene& scene, State& page, const std::string& name, CostFactor::Turns what) {
   const float x = ImGui::GetIO().MousePos.x;
   if (ImGui::IsItemActivated()) page.dragged = {scene.cost, x};
   if (!ImGui::IsItemActive() || what == CostFactor::Turns::nothing) return;
@@ -77,7 +77,7 @@ struct FactorPlace {
 };
 
 /// One factor, which can be dragged and turned by the wheel.
-void paintFactor(Scene& scene, CostState& page, ImFont* numbers, const CostFactor& factor,
+void paintFactor(Scene& scene, State& page, ImFont* numbers, const CostFactor& factor,
                  const FactorPlace& at) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -131,7 +131,7 @@ std::string reservedText(const CostFigures& figures, bool small) {
 
 /// The factors side by side with signs between them, in two lines where one is too short: those of a token,
 /// and how many there are. Returns where it ends.
-float product(Scene& scene, CostState& page, const ImRect& area, bool small) {
+float product(Scene& scene, State& page, const ImRect& area, bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const CostFigures& figures = page.figures;
@@ -286,7 +286,7 @@ float largeFigure(const View& view, const char* name, ImVec2 at, float width, bo
 
 }  // namespace
 
-float costAnswer(CostState& page, const ImRect& area, bool small) {
+float bytesAnswer(State& page, const ImRect& area, bool small) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const CostFigures& figures = page.figures;
@@ -329,7 +329,7 @@ float costAnswer(CostState& page, const ImRect& area, bool small) {
   return line + view.px(small ? 36 : 44);
 }
 
-float costProduct(Scene& scene, CostState& page, const ImRect& area, bool small) {
+float bytesProduct(Scene& scene, State& page, const ImRect& area, bool small) {
   const View& view = page.view;
   if (!page.figures.shape.decodes) return area.Min.y;
   if (const std::vector<CostLayers> lines = costLayers(page.figures); !lines.empty())
@@ -340,4 +340,4 @@ float costProduct(Scene& scene, CostState& page, const ImRect& area, bool small)
   return product(scene, page, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cost_page

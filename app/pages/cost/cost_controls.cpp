@@ -13,7 +13,7 @@
 #include "app/widgets/panel.h"
 #include "app/widgets/text/text_box.h"
 
-namespace headscope::app {
+namespace headscope::app::cost_page {
 
 namespace {
 
@@ -24,7 +24,7 @@ struct ModelRow {
   attention::ModelShape shape;
 };
 
-std::vector<ModelRow> allRows(const Scene& scene, const CostState& page) {
+std::vector<ModelRow> allRows(const Scene& scene, const State& page) {
   std::vector<ModelRow> rows{{kThisLayer, "This layer", shapeOfLayer(scene.setup)}};
   Scene opened = {};
   opened.cost.model = kOpenedModel;
@@ -39,7 +39,7 @@ std::vector<ModelRow> allRows(const Scene& scene, const CostState& page) {
   return rows;
 }
 
-std::vector<ModelRow> foundRows(const Scene& scene, const CostState& page) {
+std::vector<ModelRow> foundRows(const Scene& scene, const State& page) {
   std::vector<ModelRow> rows = allRows(scene, page);
   const std::string wanted = attention::plainModelName(page.search);
   std::erase_if(rows, [&](const ModelRow& row) {
@@ -75,7 +75,7 @@ std::string shapeHelp(const attention::ModelShape& shape) {
                      shape.modelDim, context, shape.source);
 }
 
-void modelList(Scene& scene, CostState& page, float height) {
+void modelList(Scene& scene, State& page, float height) {
   View& view = page.view;
   const std::vector<ModelRow> rows = foundRows(scene, page);
   const float rowHeight = view.px(31);
@@ -126,7 +126,7 @@ std::vector<Index> doublings(Index most, bool halves) {
   return stops;
 }
 
-void requestSection(Scene& scene, CostState& page) {
+void requestSection(Scene& scene, State& page) {
   View& view = page.view;
   static const std::vector<Index> kTokens = doublings(Index{1} << 24, true), kBatch = doublings(4096, true);
   static const std::vector<Index> kBlocks{8, 16, 32, 64, 128, 256};
@@ -149,7 +149,7 @@ void requestSection(Scene& scene, CostState& page) {
   fieldSlider(view, scene, "cost.block", block);
 }
 
-void machineSection(Scene& scene, CostState& page) {
+void machineSection(Scene& scene, State& page) {
   View& view = page.view;
   if (sectionTitle(view, "MACHINE", "machines.edit", "Edit…")) view.request("cost.machines");
   std::vector<Choice> choices;
@@ -184,7 +184,7 @@ void machineSection(Scene& scene, CostState& page) {
 
 }  // namespace
 
-std::vector<std::string> listedModels(const Scene& scene, const CostState& page) {
+std::vector<std::string> listedModels(const Scene& scene, const State& page) {
   std::vector<std::string> names;
   for (const ModelRow& row : foundRows(scene, page)) names.push_back(row.name);
   return names;
@@ -196,7 +196,7 @@ void chooseModel(Scene& scene, const std::string& model) {
   scene.cost.model = model;
 }
 
-void costControls(Scene& scene, CostState& page, const Layout& layout) {
+void controls(Scene& scene, State& page, const Layout& layout) {
   View& view = page.view;
   fillSide(view, layout.left);
   if (beginPanel(view, "cost.controls", layout.left, 20, 16)) {
@@ -233,4 +233,4 @@ void costControls(Scene& scene, CostState& page, const Layout& layout) {
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cost_page

@@ -12,14 +12,14 @@
 #include "app/widgets/panel.h"
 #include "attention/models/model_shape_reader.h"
 
-namespace headscope::app {
+namespace headscope::app::cost_page {
 
 using attention::ModelShape;
 using attention::Result;
 
-CostPage::CostPage(PageServices& services) : services_(services), page_(services.view) {}
+Page::Page(PageServices& services) : services_(services), page_(services.view) {}
 
-void CostPage::reset() {
+void Page::reset() {
   page_.search.clear();
   page_.problem.clear();
 }
@@ -36,7 +36,7 @@ std::string problemText(const std::vector<std::string>& problems) {
 }  // namespace
 
 /// The person's own shapes and machines, once: they are read away from the thread that draws.
-void CostPage::loadCatalogueOnce() {
+void Page::loadCatalogueOnce() {
   if (catalogueAsked_) return;
   catalogueAsked_ = true;
   const std::filesystem::path folder = configurationFolder();
@@ -50,7 +50,7 @@ void CostPage::loadCatalogueOnce() {
       });
 }
 
-void CostPage::keepMachine(const MachineChange& change) {
+void Page::keepMachine(const MachineChange& change) {
   changeMachine(page_.catalogue, change);
   const std::filesystem::path folder = configurationFolder();
   services_.files.write(
@@ -61,8 +61,8 @@ void CostPage::keepMachine(const MachineChange& change) {
 }
 
 /// The page says what is wrong with the file; `read` is told besides.
-void CostPage::readConfig(const std::filesystem::path& path,
-                          std::function<void(const Result<ModelShape>&)> read) {
+void Page::readConfig(const std::filesystem::path& path,
+                      std::function<void(const Result<ModelShape>&)> read) {
   configAsked_ = path.string();
   services_.files.read<ModelShape>(
       path, [path] { return attention::readModelShape(path); },
@@ -77,7 +77,7 @@ void CostPage::readConfig(const std::filesystem::path& path,
 }
 
 /// A person named the file: its cost is what they look at.
-void CostPage::openConfig(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
+void Page::openConfig(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
   readConfig(path, [path, asker, outcome](const Result<ModelShape>& shape) {
     const std::string name = path.filename().string();
     const auto taken = asker.edit(name, [&](Scene& scene) {
@@ -91,14 +91,14 @@ void CostPage::openConfig(const std::filesystem::path& path, const Asker& asker,
   });
 }
 
-bool CostPage::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+bool Page::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   if (file.folder || file.path.filename() != "config.json") return false;
   std::error_code ignored;
   openConfig(std::filesystem::absolute(file.path, ignored), asker, outcome);
   return true;
 }
 
-void CostPage::prepare(Scene& scene) {
+void Page::prepare(Scene& scene) {
   const bool has = !scene.cost.config.empty() && page_.configFile == scene.cost.config;
   const auto shape = costShape(scene, page_.catalogue, has ? page_.config : std::optional<ModelShape>());
   page_.unknown = shape ? "" : shape.error().message;
@@ -106,10 +106,10 @@ void CostPage::prepare(Scene& scene) {
   page_.gpus = gpuChoices(page_.figures, page_.catalogue);
 }
 
-void CostPage::draw(Scene& scene, const Layout& layout) {
+void Page::draw(Scene& scene, const Layout& layout) {
   View& view = services_.view;
   const CostSetup before = scene.cost;
-  if (layout.showLeft) costControls(scene, page_, layout);
+  if (layout.showLeft) controls(scene, page_, layout);
   if (scene.cost != before) prepare(scene);
   if (beginPanel(view, "cost", layout.center, 0, 0)) {
     handleKeys(scene);
@@ -131,7 +131,7 @@ void CostPage::draw(Scene& scene, const Layout& layout) {
   if (scene.cost != before) view.redraw();
 }
 
-void CostPage::drawFigures(Scene& scene, const Layout& layout, ImRect area) {
+void Page::drawFigures(Scene& scene, const Layout& layout, ImRect area) {
   View& view = services_.view;
   const bool presents = layout.presents && !view.figure;
   if (view.figure) view.fitFigure(ImVec2(view.px(1240), view.px(830)));
@@ -139,26 +139,26 @@ void CostPage::drawFigures(Scene& scene, const Layout& layout, ImRect area) {
   // Over words that present there is room for the answer, or for the one plot that they speak of.
   const bool low = presents && area.GetHeight() < view.px(330);
   const ImRect below(area.Min.x, area.Min.y + view.px(12), area.Max.x, area.Max.y);
-  if (low && costPlot(scene, page_, below, layout.named)) return;
-  area.Min.y = costAnswer(page_, area, small);
+  if (low && plot(scene, page_, below, layout.named)) return;
+  area.Min.y = bytesAnswer(page_, area, small);
   if (presents && !low && page_.presented > 0) {
-    costPlot(scene, page_, area, kCostPlots[static_cast<std::size_t>(page_.presented - 1)]);
+    plot(scene, page_, area, kPlotNames[static_cast<std::size_t>(page_.presented - 1)]);
     return;
   }
-  area.Min.y = costProduct(scene, page_, area, small);
+  area.Min.y = bytesProduct(scene, page_, area, small);
   if (low) return;
-  area.Min.y = costRuler(scene, page_, area, small);
-  if (!presents && area.Min.y < layout.center.Max.y) costPlots(scene, page_, area, small);
+  area.Min.y = gpuRuler(scene, page_, area, small);
+  if (!presents && area.Min.y < layout.center.Max.y) plots(scene, page_, area, small);
 }
 
-void CostPage::showNext(int by) {
+void Page::showNext(int by) {
   const bool presents = services_.view.present;
   int& shown = presents ? page_.presented : page_.plotTab;
-  const int count = static_cast<int>(std::ssize(kCostPlots)) + (presents ? 1 : 0);
+  const int count = static_cast<int>(std::ssize(kPlotNames)) + (presents ? 1 : 0);
   shown = (shown + by + count) % count;
 }
 
-void CostPage::handleKeys(Scene& scene) {
+void Page::handleKeys(Scene& scene) {
   View& view = services_.view;
   if (view.pressed(Key::slash)) page_.focusSearch = true;
   CostSetup& cost = scene.cost;
@@ -177,13 +177,13 @@ void CostPage::handleKeys(Scene& scene) {
   chooseModel(scene, models[static_cast<std::size_t>(std::clamp(now + step, 0, count - 1))]);
 }
 
-void CostPage::ask(const Scene& scene) {
+void Page::ask(const Scene& scene) {
   loadCatalogueOnce();
   if (!scene.cost.config.empty() && configAsked_ != scene.cost.config)
     readConfig(scene.cost.config, [](const Result<ModelShape>&) {});
 }
 
-std::vector<CaptionPart> CostPage::caption(const Scene&) const {
+std::vector<CaptionPart> Page::caption(const Scene&) const {
   const CostFigures& figures = page_.figures;
   const Theme& theme = *services_.view.theme;
   std::vector<CaptionPart> caption{
@@ -193,14 +193,14 @@ std::vector<CaptionPart> CostPage::caption(const Scene&) const {
                              : ": it reads all tokens at once",
        theme.secondary}};
   // From the right, as they are set: what Tab goes through.
-  for (int i = static_cast<int>(std::ssize(kCostTabs)); i >= 0; --i)
-    caption.push_back({i == 0 ? "Bytes" : kCostTabs[static_cast<std::size_t>(i - 1)],
+  for (int i = static_cast<int>(std::ssize(kPlotTabs)); i >= 0; --i)
+    caption.push_back({i == 0 ? "Bytes" : kPlotTabs[static_cast<std::size_t>(i - 1)],
                        i == page_.presented ? theme.text : theme.faint, true});
   caption.push_back({"Tab:", theme.faint, true});
   return caption;
 }
 
-PageStatus CostPage::status(const Scene&) const {
+PageStatus Page::status(const Scene&) const {
   const CostFigures& figures = page_.figures;
   PageStatus status;
   status.figures.push_back({"cache", fourDigitBytes(figures.cost.total), 0});
@@ -215,11 +215,11 @@ PageStatus CostPage::status(const Scene&) const {
   return status;
 }
 
-std::optional<std::string> CostPage::error(const Scene&) const {
+std::optional<std::string> Page::error(const Scene&) const {
   return page_.unknown.empty() ? std::nullopt : std::optional(page_.unknown);
 }
 
-void CostPage::chooseGpus(Scene& scene, std::size_t choice) {
+void Page::chooseGpus(Scene& scene, std::size_t choice) {
   scene.cursor.page = "cost";
   prepare(scene);
   const GpuChoice& gpus = page_.gpus[choice];
@@ -229,8 +229,8 @@ void CostPage::chooseGpus(Scene& scene, std::size_t choice) {
     services_.view.messages.fail(gpus.reason);
 }
 
-Action CostPage::plotAction(int which) {
-  const std::string name = kCostTabs[static_cast<std::size_t>(which)];
+Action Page::plotAction(int which) {
+  const std::string name = kPlotTabs[static_cast<std::size_t>(which)];
   return {.id = "cost.plot." + std::to_string(which),
           .name = "Cost: " + name,
           .run = [this, which](Scene& scene) {
@@ -239,7 +239,7 @@ Action CostPage::plotAction(int which) {
           }};
 }
 
-std::vector<Action> CostPage::actions() {
+std::vector<Action> Page::actions() {
   std::vector<Action> actions{
       {.id = "cost.open",
        .name = "Open a config.json to see its cost…",
@@ -284,4 +284,4 @@ std::vector<Action> CostPage::actions() {
   return actions;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cost_page

@@ -3,12 +3,12 @@
 #include "app/pages/common/page.h"
 #include "app/pages/cost/cost_state.h"
 
-namespace headscope::app {
+namespace headscope::app::cost_page {
 
 /// What models of any size cost: memory, work and time, from their shapes alone.
-class CostPage : public Page {
+class Page : public app::Page {
  public:
-  explicit CostPage(PageServices& services);
+  explicit Page(PageServices& services);
 
   std::vector<Action> actions() override;
   void prepare(Scene& scene) override;
@@ -21,7 +21,7 @@ class CostPage : public Page {
   std::optional<std::string> error(const Scene& scene) const override;
   bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
 
-  const CostState& state() const { return page_; }
+  const State& state() const { return page_; }
 
  private:
   Action plotAction(int which);
@@ -41,9 +41,9 @@ class CostPage : public Page {
   void chooseGpus(Scene& scene, std::size_t choice);
 
   PageServices& services_;
-  CostState page_;
+  State page_;
   bool catalogueAsked_ = false;
   std::string configAsked_;  ///< the file that was asked for last
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cost_page

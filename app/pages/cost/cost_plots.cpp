@@ -12,14 +12,14 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/plot.h"
 
-namespace headscope::app {
+namespace headscope::app::cost_page {
 
 namespace {
 
 /// One plot with its title, the choice of what it shows, and its notes.
 /// `titleRoom`: what of its line the title leaves to others at the right; `noteLines`: room for so many at
 /// least, so that plots beside each other stand on one line.
-void onePlot(Scene& scene, CostState& page, int which, const ImRect& area, float titleRoom,
+void onePlot(Scene& scene, State& page, int which, const ImRect& area, float titleRoom,
              std::size_t noteLines = 0) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -51,7 +51,7 @@ void onePlot(Scene& scene, CostState& page, int which, const ImRect& area, float
   const auto lines = static_cast<float>(std::max(shown.notes.size(), noteLines));
   const float foot = area.Max.y - noteLine * (lines - (beside ? 1 : 0));
   const std::optional<double> pointed =
-      drawPlot(view, std::string(kCostPlots[static_cast<std::size_t>(which)]),
+      drawPlot(view, std::string(kPlotNames[static_cast<std::size_t>(which)]),
                ImRect(area.Min.x, below + view.px(18), area.Max.x, foot), shown.plot,
                which == 2 ? std::nullopt : page.tokensLit);
   if (pointed && which != 2) page.tokensLit = pointed;
@@ -63,15 +63,15 @@ void onePlot(Scene& scene, CostState& page, int which, const ImRect& area, float
 
 }  // namespace
 
-bool costPlot(Scene& scene, CostState& page, const ImRect& area, std::string_view name) {
-  const auto which = std::find(kCostPlots.begin(), kCostPlots.end(), name) - kCostPlots.begin();
-  if (which == std::ssize(kCostPlots)) return false;
+bool plot(Scene& scene, State& page, const ImRect& area, std::string_view name) {
+  const auto which = std::find(kPlotNames.begin(), kPlotNames.end(), name) - kPlotNames.begin();
+  if (which == std::ssize(kPlotNames)) return false;
   onePlot(scene, page, static_cast<int>(which),
           ImRect(area.Min.x, area.Min.y, area.Max.x, area.Max.y - page.view.px(6)), 0);
   return true;
 }
 
-void costPlots(Scene& scene, CostState& page, const ImRect& area, bool small) {
+void plots(Scene& scene, State& page, const ImRect& area, bool small) {
   View& view = page.view;
   const std::optional<double> before = page.tokensLit;
   const bool overPlot = ImGui::IsWindowHovered() && area.Contains(ImGui::GetIO().MousePos);
@@ -86,7 +86,7 @@ void costPlots(Scene& scene, CostState& page, const ImRect& area, bool small) {
         "plot_tabs", ImVec2(tabs, view.px(32)), false,
         ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollWithMouse);
     std::vector<Choice> choices;
-    for (const char* tab : kCostTabs) choices.push_back({tab, "", ""});
+    for (const char* tab : kPlotTabs) choices.push_back({tab, "", ""});
     segmented(view, "plot_tab", choices, page.plotTab);
     compat::endChild();
     ImGui::PopStyleVar();
@@ -102,4 +102,4 @@ void costPlots(Scene& scene, CostState& page, const ImRect& area, bool small) {
   if (page.tokensLit != before) view.redraw(2);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cost_page

@@ -12,7 +12,7 @@
 #include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::cost_page {
 
 namespace {
 
@@ -76,7 +76,7 @@ void paintSegments(const View& view, Canvas list, const CostFigures& figures, co
 
 /// Where cards end: bright where this fits, grey where not; labels that would touch give way to the chosen
 /// one and to those that fit.
-void paintCards(const View& view, Canvas list, const CostState& page, const ImRect& bar, double most) {
+void paintCards(const View& view, Canvas list, const State& page, const ImRect& bar, double most) {
   const Theme& theme = *view.theme;
   const double bytes = page.figures.gpuBytes();
   std::set<double> sizes;
@@ -136,7 +136,7 @@ void paintCards(const View& view, Canvas list, const CostState& page, const ImRe
     paintText(list, view.fonts->text, ImVec2(bar.Min.x, bar.Max.y + view.px(44)), theme.secondary, tooSmall);
 }
 
-void tile(Scene& scene, CostState& page, const GpuChoice& choice, const ImRect& area, bool small) {
+void tile(Scene& scene, State& page, const GpuChoice& choice, const ImRect& area, bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -189,7 +189,7 @@ void tile(Scene& scene, CostState& page, const GpuChoice& choice, const ImRect& 
 
 }  // namespace
 
-float costRuler(Scene& scene, CostState& page, const ImRect& area, bool small) {
+float gpuRuler(Scene& scene, State& page, const ImRect& area, bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -230,4 +230,4 @@ float costRuler(Scene& scene, CostState& page, const ImRect& area, bool small) {
   return tiles + height + view.px(small ? 12 : 34);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cost_page

@@ -10,11 +10,11 @@
 #include "app/widgets/view.h"
 #include "attention/models/model_catalogue.h"
 
-namespace headscope::app {
+namespace headscope::app::cost_page {
 
 /// What the cost page shows beside the scene: free for its panels to change.
-struct CostState {
-  explicit CostState(View& window) : view(window) {}
+struct State {
+  explicit State(View& window) : view(window) {}
 
   View& view;
   CostCatalogue catalogue{attention::modelShapes(), attention::machines(), {}};
@@ -41,23 +41,23 @@ struct CostState {
 
 // The page's parts, from the top down. Each takes the area it may use.
 
-void costControls(Scene& scene, CostState& page, const Layout& layout);
+void controls(Scene& scene, State& page, const Layout& layout);
 /// The bytes and the sentence; returns where they end.
-float costAnswer(CostState& page, const ImRect& area, bool small);
+float bytesAnswer(State& page, const ImRect& area, bool small);
 /// The product that makes the bytes; returns where it ends.
-float costProduct(Scene& scene, CostState& page, const ImRect& area, bool small);
+float bytesProduct(Scene& scene, State& page, const ImRect& area, bool small);
 /// What one GPU holds and where the cards end, and the choice of GPUs below it.
-float costRuler(Scene& scene, CostState& page, const ImRect& area, bool small);
+float gpuRuler(Scene& scene, State& page, const ImRect& area, bool small);
 /// The plots: how their tabs are called, and the names under which they are tracked.
-inline constexpr std::array<const char*, 3> kCostTabs{"Memory", "Work", "Roofline"};
-inline constexpr std::array<std::string_view, 3> kCostPlots{"plot.memory", "plot.work", "plot.roofline"};
-void costPlots(Scene& scene, CostState& page, const ImRect& area, bool small);
+inline constexpr std::array<const char*, 3> kPlotTabs{"Memory", "Work", "Roofline"};
+inline constexpr std::array<std::string_view, 3> kPlotNames{"plot.memory", "plot.work", "plot.roofline"};
+void plots(Scene& scene, State& page, const ImRect& area, bool small);
 /// One of them alone, by its name. Whether there is such a one.
-bool costPlot(Scene& scene, CostState& page, const ImRect& area, std::string_view name);
+bool plot(Scene& scene, State& page, const ImRect& area, std::string_view name);
 
 /// Names of shapes in the list at the left, as the search leaves them; kThisLayer is the first.
-std::vector<std::string> listedModels(const Scene& scene, const CostState& page);
+std::vector<std::string> listedModels(const Scene& scene, const State& page);
 /// Makes a name of that list the scene's.
 void chooseModel(Scene& scene, const std::string& model);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cost_page

@@ -14,7 +14,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
 
-namespace headscope::app {
+namespace headscope::app::cost_page {
 
 namespace {
 
@@ -57,7 +57,7 @@ std::string shownFile(const char* name) {
 
 }  // namespace
 
-MachineEditor::MachineEditor(CostState& page, std::function<void(const MachineChange&)> keep)
+MachineEditor::MachineEditor(State& page, std::function<void(const MachineChange&)> keep)
     : page_(page), keep_(std::move(keep)) {
   for (const Machine& machine : page_.catalogue.machines) order_.push_back(machine.name);
 }
@@ -216,4 +216,4 @@ void MachineEditor::draw(Scene& scene, View& view, bool) {
   endDialog();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cost_page

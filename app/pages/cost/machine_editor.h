@@ -8,14 +8,14 @@
 #include "app/pages/cost/cost_state.h"
 #include "app/widgets/dialog.h"
 
-namespace headscope::app {
+namespace headscope::app::cost_page {
 
 /// The machines of the page as a table: a click types into a cell, own machines come and go, and those that
 /// come with the program can be put back.
 class MachineEditor : public Dialog {
  public:
   /// `keep` takes each change, in the page and in the file.
-  MachineEditor(CostState& page, std::function<void(const MachineChange&)> keep);
+  MachineEditor(State& page, std::function<void(const MachineChange&)> keep);
   std::string name() const override { return "machines"; }
   void draw(Scene& scene, View& view, bool opening) override;
 
@@ -36,7 +36,7 @@ class MachineEditor : public Dialog {
   void change(Scene& scene, const MachineChange& change);
   void add(const attention::Machine& like);
 
-  CostState& page_;
+  State& page_;
   std::function<void(const MachineChange&)> keep_;
   std::vector<std::string> order_;  ///< rows stay where they are while their memory changes
   TypedCell typed_;
@@ -45,4 +45,4 @@ class MachineEditor : public Dialog {
   bool scrollToChosen_ = true;  ///< when it opens
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::cost_page

@@ -3,7 +3,7 @@
 
 #include "app/pages/head_lab/head_lab_page.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -17,7 +17,7 @@ std::string reversedWords(const std::string& text) {
 
 }  // namespace
 
-std::vector<Action> HeadLabPage::keyActions() {
+std::vector<Action> Page::keyActions() {
   const auto steps = [this](int by) {
     return [this, by](Scene& scene) {
       scene.cursor.page = "lab";
@@ -68,9 +68,9 @@ std::vector<Action> HeadLabPage::keyActions() {
               [this](Scene& scene) { shown(scene).paste(scene); })};
 }
 
-std::vector<Action> HeadLabPage::actions() {
+std::vector<Action> Page::actions() {
   std::vector<Action> actions;
-  for (const HeadLabTabRow& row : headLabTabs())
+  for (const TabRow& row : tabTable())
     actions.push_back({.id = "lab." + std::string(row.key),
                        .name = row.action,
                        .words = row.words,
@@ -91,4 +91,4 @@ std::vector<Action> HeadLabPage::actions() {
   return actions;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

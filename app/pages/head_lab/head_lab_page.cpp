@@ -6,20 +6,20 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
 /// The place of the scene's tab in the table; of one that is none of them the first.
 std::size_t placeOf(const Scene& scene) {
-  const auto rows = headLabTabs();
-  const auto found = std::ranges::find(rows, std::string_view(scene.cursor.lab.tab), &HeadLabTabRow::key);
+  const auto rows = tabTable();
+  const auto found = std::ranges::find(rows, std::string_view(scene.cursor.lab.tab), &TabRow::key);
   return found == rows.end() ? 0 : static_cast<std::size_t>(found - rows.begin());
 }
 
 }  // namespace
 
-HeadLabPage::HeadLabPage(PageServices& services)
+Page::Page(PageServices& services)
     : services_(services),
       page_(services.view),
       layer_(services.workers,
@@ -29,14 +29,14 @@ HeadLabPage::HeadLabPage(PageServices& services)
       head_(services.workers, [this](const HeadPartsQuestion& question, std::stop_token stop) {
         return headParts(question, services_.resources, stop);
       }) {
-  for (const HeadLabTabRow& row : headLabTabs()) tabs_.push_back(row.make(services, page_));
+  for (const TabRow& row : tabTable()) tabs_.push_back(row.make(services, page_));
 }
 
-HeadLabTab& HeadLabPage::shown(const Scene& scene) const {
+Tab& Page::shown(const Scene& scene) const {
   return *tabs_[placeOf(scene)];
 }
 
-bool HeadLabPage::take(const Scene& scene) {
+bool Page::take(const Scene& scene) {
   page_.catchingUp = !services_.layer.upToDate(scene.setup);
   bool any = page_.snapshot != services_.layer.snapshot();
   page_.snapshot = services_.layer.snapshot();
@@ -56,7 +56,7 @@ bool HeadLabPage::take(const Scene& scene) {
   return any;
 }
 
-void HeadLabPage::prepare(Scene& scene) {
+void Page::prepare(Scene& scene) {
   page_.playing = page_.playing && scene.cursor.lab.tab == "pipeline";
   shown(scene).prepare(scene);
   if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
@@ -64,7 +64,7 @@ void HeadLabPage::prepare(Scene& scene) {
   fitHover(services_.view.hover, scene, *page_.snapshot);
 }
 
-void HeadLabPage::draw(Scene& scene, const Layout& layout) {
+void Page::draw(Scene& scene, const Layout& layout) {
   View& view = services_.view;
   ImRect area = layout.center;
   area.Min.x = layout.left.Min.x;  // the page has no panel at the left
@@ -75,7 +75,7 @@ void HeadLabPage::draw(Scene& scene, const Layout& layout) {
   if (beginPanel(view, "lab.page", area, 0, 0,
                  ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar)) {
     if (!layout.presents) area.Min.y = tabLine(scene, page_, shown(scene), whole);
-    if (!headLabTabs()[placeOf(scene)].needsLayer) {
+    if (!tabTable()[placeOf(scene)].needsLayer) {
       shown(scene).draw(scene, area, layout);
     } else if (page_.missing()) {
       shown(scene).drawMissing(scene, area, layout);
@@ -88,7 +88,7 @@ void HeadLabPage::draw(Scene& scene, const Layout& layout) {
   endPanel();
 }
 
-void HeadLabPage::askHead(const Scene& scene) {
+void Page::askHead(const Scene& scene) {
   const std::shared_ptr<const Snapshot>& snapshot = services_.layer.snapshot();
   if (!snapshot || snapshot->sequences.empty()) return;
   const auto last = static_cast<Index>(snapshot->sequences.size()) - 1;
@@ -98,19 +98,19 @@ void HeadLabPage::askHead(const Scene& scene) {
   HeadPartsQuestion question{*layer->value,
                              std::clamp<Index>(scene.cursor.cell.head, 0, snapshot->config.heads - 1), 0};
   if (page_.head && page_.layer == question.layer) {
-    const Cell cell = headLabCell(scene, page_);
-    question.firstColumn = headLabColumn(page_, cell) / kOutputRows * kOutputRows;
+    const Cell cell = shownCell(scene, page_);
+    question.firstColumn = shownColumn(page_, cell) / kOutputRows * kOutputRows;
   }
   head_.ask(std::move(question), Lane::front);
 }
 
-void HeadLabPage::ask(const Scene& scene) {
+void Page::ask(const Scene& scene) {
   services_.layer.ask(scene.setup, Lane::front);
-  if (headLabTabs()[placeOf(scene)].needsLayer) askHead(scene);
+  if (tabTable()[placeOf(scene)].needsLayer) askHead(scene);
   shown(scene).ask(scene);
 }
 
-void HeadLabPage::leave() {
+void Page::leave() {
   page_.playing = false;
   head_.forget();  // what nobody sees holds no snapshot
   layer_.forget();
@@ -121,39 +121,39 @@ void HeadLabPage::leave() {
   page_.pictures.clear();
 }
 
-void HeadLabPage::reset() {
+void Page::reset() {
   page_.playing = false;
   page_.dim = page_.column = -1;
   fit_.reset();
 }
 
-std::vector<CaptionPart> HeadLabPage::caption(const Scene& scene) const {
+std::vector<CaptionPart> Page::caption(const Scene& scene) const {
   return shown(scene).caption(scene);
 }
 
-PageStatus HeadLabPage::status(const Scene& scene) const {
+PageStatus Page::status(const Scene& scene) const {
   PageStatus status = layerStatus(services_, scene);
   if (const std::string shape = shown(scene).shape(); !shape.empty()) status.shape = shape;
   return status;
 }
 
-std::optional<std::string> HeadLabPage::error(const Scene& scene) const {
-  if (!headLabTabs()[placeOf(scene)].needsLayer) return std::nullopt;
+std::optional<std::string> Page::error(const Scene& scene) const {
+  if (!tabTable()[placeOf(scene)].needsLayer) return std::nullopt;
   if (const auto error = layerError(page_.snapshot.get())) return error;
   return page_.problem.empty() ? std::nullopt : std::optional(page_.problem);
 }
 
-double HeadLabPage::nextFrameIn() const {
+double Page::nextFrameIn() const {
   double next = std::numeric_limits<double>::infinity();
   if (page_.playing) next = std::max(0.0, page_.playedAt + kPlayInterval - services_.view.time);
   if (services_.layer.busySeconds() > 0) next = std::min(next, 0.2);
   return next;
 }
 
-std::size_t HeadLabPage::gpuBytes() const {
+std::size_t Page::gpuBytes() const {
   std::size_t bytes = 0;
   for (const auto& [name, textures] : page_.pictures) bytes += textures.bytes();
   return bytes;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

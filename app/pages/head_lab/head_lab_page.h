@@ -8,12 +8,12 @@
 #include "app/pages/head_lab/head_lab_state.h"
 #include "app/pages/head_lab/head_lab_tab.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 /// One head of a layer taken apart: a page of inner tabs over the same head.
-class HeadLabPage : public Page {
+class Page : public app::Page {
  public:
-  explicit HeadLabPage(PageServices& services);
+  explicit Page(PageServices& services);
 
   std::vector<Action> actions() override;
   bool take(const Scene& scene) override;
@@ -28,7 +28,7 @@ class HeadLabPage : public Page {
   double nextFrameIn() const override;
   std::size_t gpuBytes() const override;
 
-  const HeadLabState& state() const { return page_; }
+  const State& state() const { return page_; }
   /// The inner tab of class T; for tests.
   template <class T>
   const T& tab() const {
@@ -39,15 +39,15 @@ class HeadLabPage : public Page {
 
  private:
   std::vector<Action> keyActions();
-  HeadLabTab& shown(const Scene& scene) const;
+  Tab& shown(const Scene& scene) const;
   void askHead(const Scene& scene);
 
   PageServices& services_;
-  HeadLabState page_;
+  State page_;
   CursorFit fit_;
   Answer<PartsQuestion, std::shared_ptr<const LayerParts>> layer_;
   Answer<HeadPartsQuestion, std::shared_ptr<const HeadParts>> head_;
-  std::vector<std::unique_ptr<HeadLabTab>> tabs_;  ///< in the order of headLabTabs()
+  std::vector<std::unique_ptr<Tab>> tabs_;  ///< in the order of tabTable()
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -10,7 +10,7 @@
 #include "app/scene/text/number_text.h"
 #include "attention/core/score_terms.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -49,7 +49,7 @@ std::vector<Step> stepsOf(const attention::AttentionConfig& config, const attent
   return steps;
 }
 
-std::vector<Step> stepsOf(const HeadLabState& page) {
+std::vector<Step> stepsOf(const State& page) {
   return page.layer ? stepsOf(page.layer->config(), page.layer->sequence().mask) : stepsOf({}, {});
 }
 
@@ -81,11 +81,11 @@ std::string stepTitle(const attention::AttentionConfig& config, const attention:
   return "";
 }
 
-std::string stepTitle(const HeadLabState& page, Step step) {
+std::string stepTitle(const State& page, Step step) {
   return stepTitle(page.layer->config(), page.layer->sequence().mask, step);
 }
 
-BiasTerms biasTerms(const HeadLabState& page) {
+BiasTerms biasTerms(const State& page) {
   const attention::AttentionConfig& config = page.layer->config();
   BiasTerms terms;
   for (const attention::ScoreTerm& term : attention::scoreTerms()) {
@@ -97,7 +97,7 @@ BiasTerms biasTerms(const HeadLabState& page) {
   return terms;
 }
 
-void moveStep(Scene& scene, const HeadLabState& page, int by) {
+void moveStep(Scene& scene, const State& page, int by) {
   Step& step = scene.cursor.lab.step;
   const std::vector<Step> steps = stepsOf(page);
   const auto at = std::find(steps.begin(), steps.end(), step);
@@ -106,7 +106,7 @@ void moveStep(Scene& scene, const HeadLabState& page, int by) {
   step = steps[static_cast<std::size_t>(std::clamp(now + by, 0, last))];
 }
 
-Cell headLabCell(const Scene& scene, const HeadLabState& page) {
+Cell shownCell(const Scene& scene, const State& page) {
   const SequenceSnapshot& sequence = page.layer->sequence();
   Cell cell = scene.cursor.cell;
   if (page.view.hover.query >= 0) cell.query = page.view.hover.query;
@@ -126,13 +126,13 @@ Index farthest(const Eigen::Ref<const Eigen::RowVectorXf>& row) {
 
 }  // namespace
 
-Index headLabDim(const HeadLabState& page, const Cell& cell) {
+Index shownDim(const State& page, const Cell& cell) {
   const Index dims = page.layer->config().headDim;
   if (page.dim >= 0) return std::min(page.dim, dims - 1);
   return farthest(page.layer->sequence().attention.headOutput[cell.head].row(cell.query));
 }
 
-Index headLabColumn(const HeadLabState& page, const Cell& cell) {
+Index shownColumn(const State& page, const Cell& cell) {
   const Index columns = page.layer->config().modelDim;
   if (page.column >= 0) return std::min(page.column, columns - 1);
   return farthest(page.layer->sequence().attention.output.row(cell.query));
@@ -153,8 +153,8 @@ std::uint32_t inkColor(const Theme& theme, Ink ink) {
   return theme.text;
 }
 
-void paintPicture(HeadLabState& page, const Picture& picture, const attention::Matrix& values,
-                  const ImRect& area, const Look& look) {
+void paintPicture(State& page, const Picture& picture, const attention::Matrix& values, const ImRect& area,
+                  const Look& look) {
   if (values.size() == 0) return;
   View& view = page.view;
   EasedTextures& textures = page.pictures[picture.name];
@@ -212,4 +212,4 @@ std::string shapeText(Index rows, Index cols) {
   return fmt::format("{}×{}", rows, cols);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

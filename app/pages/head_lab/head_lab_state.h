@@ -13,15 +13,15 @@
 #include "app/widgets/layout.h"
 #include "app/widgets/view.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 using Step = PipelineStep;
 
 inline constexpr double kPlayInterval = 1.5;  ///< seconds a step stays before the next
 
 /// What the lab shows beside the scene: free for its panels to change.
-struct HeadLabState {
-  explicit HeadLabState(View& window) : view(window) {}
+struct State {
+  explicit State(View& window) : view(window) {}
 
   View& view;
   std::shared_ptr<const Snapshot> snapshot;       ///< of the layer; null before the first
@@ -52,10 +52,10 @@ struct HeadLabState {
 /// The steps that a layer has: the bias only where something is added or capped.
 std::vector<Step> stepsOf(const attention::AttentionConfig& config, const attention::MaskInput& mask);
 /// Those of the drawn head; before the first, those of a plain layer.
-std::vector<Step> stepsOf(const HeadLabState& page);
+std::vector<Step> stepsOf(const State& page);
 /// "Q·Kᵀ", "÷ √32": as people write it.
 std::string stepTitle(const attention::AttentionConfig& config, const attention::MaskInput& mask, Step step);
-std::string stepTitle(const HeadLabState& page, Step step);
+std::string stepTitle(const State& page, Step step);
 /// What acts on a score between the scale and the mask, in that order.
 struct BiasTerms {
   bool distance = false;  ///< a number for the distance is added
@@ -64,15 +64,15 @@ struct BiasTerms {
 
   bool adds() const { return distance || cell; }
 };
-BiasTerms biasTerms(const HeadLabState& page);
+BiasTerms biasTerms(const State& page);
 /// Goes so many steps on, and stays inside what there is.
-void moveStep(Scene& scene, const HeadLabState& page, int by);
+void moveStep(Scene& scene, const State& page, int by);
 
 /// The query and key that are pointed at, else those of the cursor; inside what is drawn.
-Cell headLabCell(const Scene& scene, const HeadLabState& page);
+Cell shownCell(const Scene& scene, const State& page);
 /// The dimension and the output column that are worked out.
-Index headLabDim(const HeadLabState& page, const Cell& cell);
-Index headLabColumn(const HeadLabState& page, const Cell& cell);
+Index shownDim(const State& page, const Cell& cell);
+Index shownColumn(const State& page, const Cell& cell);
 
 /// How a matrix is coloured: the residual stream in grey, Q, K and V in their hues, scores in the colormap.
 enum class Ink { stream, query, key, value, map };
@@ -87,8 +87,8 @@ struct Picture {
   float fade = 1;
   float gap = 0;  ///< pixels between cells
 };
-void paintPicture(HeadLabState& page, const Picture& picture, const attention::Matrix& values,
-                  const ImRect& area, const Look& look);
+void paintPicture(State& page, const Picture& picture, const attention::Matrix& values, const ImRect& area,
+                  const Look& look);
 /// The ends of a signed ramp.
 float largestOf(const StagePicture& picture);
 
@@ -101,29 +101,29 @@ std::string factorText(double factor);
 std::string shapeText(Index rows, Index cols);
 
 /// The head's maps and their products, with rank, singular values and copying.
-void weightsView(Scene& scene, HeadLabState& page, const ImRect& area, bool small);
+void weightsView(Scene& scene, State& page, const ImRect& area, bool small);
 
 /// The classic mistakes: which one, both results, how to know it and the fix.
-void mistakesView(Scene& scene, HeadLabState& page, const ImRect& area);
+void mistakesView(Scene& scene, State& page, const ImRect& area);
 
 // The pipeline's parts. `page.head` is there.
 
 struct FilmReel;
 /// All frames side by side; a click chooses the step.
-void film(Scene& scene, HeadLabState& page, const FilmReel& reel, const ImRect& area, bool small);
+void film(Scene& scene, State& page, const FilmReel& reel, const ImRect& area, bool small);
 /// The same where there is little room: dots with the steps' names.
-void foldedFilm(Scene& scene, HeadLabState& page, const FilmReel& reel, const ImRect& area);
+void foldedFilm(Scene& scene, State& page, const FilmReel& reel, const ImRect& area);
 /// The lit step as on a blackboard.
-void stage(Scene& scene, HeadLabState& page, const ImRect& area);
+void stage(Scene& scene, State& page, const ImRect& area);
 /// What happens, in a sentence, and one cell's sum worked out.
-void calculationView(Scene& scene, HeadLabState& page, const ImRect& area);
+void calculationView(Scene& scene, State& page, const ImRect& area);
 /// Which query heads read which kv head, a line for each kv head; a click chooses the head.
-void groupTable(Scene& scene, HeadLabState& page, const ImRect& area);
+void groupTable(Scene& scene, State& page, const ImRect& area);
 /// What a step does, in parts of a sentence.
 struct StepWords {
   std::string title;
   std::vector<CaptionPart> sentence;
 };
-StepWords stepWords(const Scene& scene, const HeadLabState& page);
+StepWords stepWords(const Scene& scene, const State& page);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -7,17 +7,17 @@
 #include "app/pages/common/page.h"
 #include "app/pages/head_lab/head_lab_state.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 /// One of the page's inner tabs: what it asks for while it is shown, and how the answers are drawn. A tab is
 /// a class in a file of its own and a row of the table in lab_tabs.cpp; its place in the line of tabs, its
 /// action and its name in scenes follow.
-class HeadLabTab {
+class Tab {
  public:
-  HeadLabTab(PageServices& services, HeadLabState& page) : services_(services), page_(page) {}
-  virtual ~HeadLabTab() = default;
-  HeadLabTab(const HeadLabTab&) = delete;
-  HeadLabTab& operator=(const HeadLabTab&) = delete;
+  Tab(PageServices& services, State& page) : services_(services), page_(page) {}
+  virtual ~Tab() = default;
+  Tab(const Tab&) = delete;
+  Tab& operator=(const Tab&) = delete;
 
   /// At the start of a frame, shown or not: takes the answers that have come; whether there were any.
   virtual bool take(const Scene&) { return false; }
@@ -46,34 +46,34 @@ class HeadLabTab {
 
  protected:
   PageServices& services_;
-  HeadLabState& page_;
+  State& page_;
 };
 
 /// A row of the table of tabs, which stand in its order.
-struct HeadLabTabRow {
+struct TabRow {
   std::string_view key;  ///< in scenes and tests: "weights"
   const char* label;     ///< on the tab
   const char* action;    ///< in the list of actions
   bool needsLayer;       ///< without a layer's numbers it shows why there are none
-  std::unique_ptr<HeadLabTab> (*make)(PageServices&, HeadLabState&);
+  std::unique_ptr<Tab> (*make)(PageServices&, State&);
   const char* words = "";  ///< what else people call it, for the list of actions
 };
-std::span<const HeadLabTabRow> headLabTabs();
+std::span<const TabRow> tabTable();
 /// An error that names the tabs there are, where the scene's is none of them.
 attention::Status checkTab(const Scene& scene);
 
 // The tabs' makers.
-std::unique_ptr<HeadLabTab> makePipelineTab(PageServices& services, HeadLabState& page);
-std::unique_ptr<HeadLabTab> makeWeightsTab(PageServices& services, HeadLabState& page);
-std::unique_ptr<HeadLabTab> makeEmbeddingsTab(PageServices& services, HeadLabState& page);
-std::unique_ptr<HeadLabTab> makeAblationTab(PageServices& services, HeadLabState& page);
-std::unique_ptr<HeadLabTab> makePrecisionTab(PageServices& services, HeadLabState& page);
-std::unique_ptr<HeadLabTab> makeDetectorsTab(PageServices& services, HeadLabState& page);
-std::unique_ptr<HeadLabTab> makeViewsTab(PageServices& services, HeadLabState& page);
-std::unique_ptr<HeadLabTab> makeHeadCountTab(PageServices& services, HeadLabState& page);
-std::unique_ptr<HeadLabTab> makeMistakesTab(PageServices& services, HeadLabState& page);
+std::unique_ptr<Tab> makePipelineTab(PageServices& services, State& page);
+std::unique_ptr<Tab> makeWeightsTab(PageServices& services, State& page);
+std::unique_ptr<Tab> makeEmbeddingsTab(PageServices& services, State& page);
+std::unique_ptr<Tab> makeAblationTab(PageServices& services, State& page);
+std::unique_ptr<Tab> makePrecisionTab(PageServices& services, State& page);
+std::unique_ptr<Tab> makeDetectorsTab(PageServices& services, State& page);
+std::unique_ptr<Tab> makeViewsTab(PageServices& services, State& page);
+std::unique_ptr<Tab> makeHeadCountTab(PageServices& services, State& page);
+std::unique_ptr<Tab> makeMistakesTab(PageServices& services, State& page);
 
 /// Draws the line of tabs, and at its right what the shown one offers. Returns where the line ends below.
-float tabLine(Scene& scene, HeadLabState& page, HeadLabTab& shown, const Layout& layout);
+float tabLine(Scene& scene, State& page, Tab& shown, const Layout& layout);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

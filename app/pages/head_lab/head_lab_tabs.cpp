@@ -11,39 +11,37 @@
 #include "app/widgets/panel.h"
 #include "attention/formats/quote.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
 constexpr std::array kTable{
-    HeadLabTabRow{"pipeline", "Pipeline", "Lab: Pipeline, one head step by step", true, makePipelineTab},
-    HeadLabTabRow{"weights", "Weights", "Lab: Weights, a head's rank, singular values and copying", true,
-                  makeWeightsTab, "svd eigenvalues ov qk circuit"},
-    HeadLabTabRow{"embeddings", "Embeddings", "Lab: Embeddings, edit vectors and see every head change", true,
-                  makeEmbeddingsTab},
-    HeadLabTabRow{"ablation", "Ablation", "Lab: Ablation, switched-off heads, convex hull, patching", true,
-                  makeAblationTab, "ablate ablation prune pruning knock out activation patch"},
-    HeadLabTabRow{"precision", "Precision", "Lab: Precision, every head in fp16 or bf16", true,
-                  makePrecisionTab, "quantize half precision float16 bfloat16"},
-    HeadLabTabRow{"detectors", "Detectors", "Lab: Detectors, all scores of every head", true,
-                  makeDetectorsTab},
-    HeadLabTabRow{"views", "Views", "Lab: Views, value-weighted, mean, max, difference, rollout", true,
-                  makeViewsTab},
-    HeadLabTabRow{"head_count", "Head count", "Lab: Head count, one wide head against several small ones",
-                  true, makeHeadCountTab},
-    HeadLabTabRow{"mistakes", "Mistakes", "Lab: Mistakes, classic bugs in attention code", false,
-                  makeMistakesTab},
+    TabRow{"pipeline", "Pipeline", "Lab: Pipeline, one head step by step", true, makePipelineTab},
+    TabRow{"weights", "Weights", "Lab: Weights, a head's rank, singular values and copying", true,
+           makeWeightsTab, "svd eigenvalues ov qk circuit"},
+    TabRow{"embeddings", "Embeddings", "Lab: Embeddings, edit vectors and see every head change", true,
+           makeEmbeddingsTab},
+    TabRow{"ablation", "Ablation", "Lab: Ablation, switched-off heads, convex hull, patching", true,
+           makeAblationTab, "ablate ablation prune pruning knock out activation patch"},
+    TabRow{"precision", "Precision", "Lab: Precision, every head in fp16 or bf16", true, makePrecisionTab,
+           "quantize half precision float16 bfloat16"},
+    TabRow{"detectors", "Detectors", "Lab: Detectors, all scores of every head", true, makeDetectorsTab},
+    TabRow{"views", "Views", "Lab: Views, value-weighted, mean, max, difference, rollout", true,
+           makeViewsTab},
+    TabRow{"head_count", "Head count", "Lab: Head count, one wide head against several small ones", true,
+           makeHeadCountTab},
+    TabRow{"mistakes", "Mistakes", "Lab: Mistakes, classic bugs in attention code", false, makeMistakesTab},
 };
 
 /// What the head does, the head, its kv head, the query and the key, as far as there is room.
-void headChips(Scene& scene, HeadLabState& page, const ImRect& line, float left) {
+void headChips(Scene& scene, State& page, const ImRect& line, float left) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const float y = line.GetCenter().y;
   float x = line.Max.x;
   const SequenceSnapshot& sequence = page.layer->sequence();
-  const Cell cell = headLabCell(scene, page);
+  const Cell cell = shownCell(scene, page);
   const attention::AttentionConfig& config = page.layer->config();
   std::vector<Choice> heads;
   for (Index h = 0; h < config.heads; ++h)
@@ -104,13 +102,13 @@ void headChips(Scene& scene, HeadLabState& page, const ImRect& line, float left)
 
 }  // namespace
 
-std::span<const HeadLabTabRow> headLabTabs() {
+std::span<const TabRow> tabTable() {
   return kTable;
 }
 
 attention::Status checkTab(const Scene& scene) {
   std::vector<std::string> keys;
-  for (const HeadLabTabRow& row : kTable) {
+  for (const TabRow& row : kTable) {
     if (row.key == scene.cursor.lab.tab) return attention::success();
     keys.emplace_back(row.key);
   }
@@ -118,11 +116,11 @@ attention::Status checkTab(const Scene& scene) {
                           alternatives(keys)};
 }
 
-void HeadLabTab::choices(Scene& scene, const ImRect& line, float left) {
+void Tab::choices(Scene& scene, const ImRect& line, float left) {
   if (page_.head && !page_.missing()) headChips(scene, page_, line, left);
 }
 
-void HeadLabTab::drawMissing(Scene&, const ImRect& area, const Layout&) {
+void Tab::drawMissing(Scene&, const ImRect& area, const Layout&) {
   View& view = page_.view;
   const Snapshot& snapshot = *page_.snapshot;
   if (!snapshot.error)
@@ -142,13 +140,13 @@ constexpr float kChoiceRoom = 380;             // for what stands at their right
 /// What is left between tabs that stand side by side, in pixels; 0 where they don't fit.
 float tabGap(const View& view, float width) {
   float room = width - view.px(48 + kChoiceRoom);
-  for (const HeadLabTabRow& row : kTable) room -= textWidth(view.fonts->bold, row.label);
+  for (const TabRow& row : kTable) room -= textWidth(view.fonts->bold, row.label);
   const float gap = std::min(room / static_cast<float>(kTable.size()), view.px(kTabGap));
   return gap < view.px(kLeastGap) ? 0 : gap;
 }
 
 /// One tab; returns where the next begins.
-float tabAt(Scene& scene, const View& view, const HeadLabTabRow& row, ImVec2 at, float high, float gap) {
+float tabAt(Scene& scene, const View& view, const TabRow& row, ImVec2 at, float high, float gap) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const std::string name(row.key);
@@ -167,7 +165,7 @@ float tabAt(Scene& scene, const View& view, const HeadLabTabRow& row, ImVec2 at,
 float tabList(Scene& scene, View& view, ImVec2 at) {
   std::vector<Choice> tabs;
   int chosen = 0;
-  for (const HeadLabTabRow& row : kTable) {
+  for (const TabRow& row : kTable) {
     if (row.key == scene.cursor.lab.tab) chosen = static_cast<int>(tabs.size());
     tabs.push_back({row.label, "", std::string(row.key)});
   }
@@ -180,7 +178,7 @@ float tabList(Scene& scene, View& view, ImVec2 at) {
 
 }  // namespace
 
-float tabLine(Scene& scene, HeadLabState& page, HeadLabTab& shown, const Layout& layout) {
+float tabLine(Scene& scene, State& page, Tab& shown, const Layout& layout) {
   View& view = page.view;
   const ImRect& center = layout.center;
   const float high = view.px(layout.narrow ? 40 : 48);
@@ -189,7 +187,7 @@ float tabLine(Scene& scene, HeadLabState& page, HeadLabTab& shown, const Layout&
                view.theme->line);
   float x = center.Min.x + view.px(24);
   if (const float gap = tabGap(view, center.GetWidth()); gap > 0)
-    for (const HeadLabTabRow& row : kTable) x = tabAt(scene, view, row, ImVec2(x, center.Min.y), high, gap);
+    for (const TabRow& row : kTable) x = tabAt(scene, view, row, ImVec2(x, center.Min.y), high, gap);
   else
     x = tabList(scene, view, ImVec2(x, center.Min.y + high / 2 - view.px(13)));
   shown.choices(scene, ImRect(center.Min.x, center.Min.y, center.Max.x - view.px(24), center.Min.y + high),
@@ -197,4 +195,4 @@ float tabLine(Scene& scene, HeadLabState& page, HeadLabTab& shown, const Layout&
   return center.Min.y + high + 1;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

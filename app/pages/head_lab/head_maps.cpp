@@ -11,14 +11,13 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/token_labels.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
 constexpr float kTitle = MapSpacing{}.title;
 
-void paintTitle(const HeadLabState& page, const Look& look, const HeadMaps& maps, Index head,
-                const ImRect& cells) {
+void paintTitle(const State& page, const Look& look, const HeadMaps& maps, Index head, const ImRect& cells) {
   const View& view = page.view;
   const ImVec2 at(cells.Min.x, cells.Min.y - view.px(kTitle / 2 + 1));
   Canvas list = *ImGui::GetWindowDrawList();
@@ -34,7 +33,7 @@ void paintTitle(const HeadLabState& page, const Look& look, const HeadMaps& maps
                        groupColor(*view.theme, config.kvHeadOf(head)));
 }
 
-void pointAt(Scene& scene, HeadLabState& page, const HeadMaps& maps, const HeatTile& tile, Index n, Index m) {
+void pointAt(Scene& scene, State& page, const HeadMaps& maps, const HeatTile& tile, Index n, Index m) {
   const std::string name = fmt::format("{}.{}", maps.name, tile.head);
   const bool clicked = hitArea(name, tile.area);
   noteTabStopKind(TabStopKind::picture, {tile.cellWidth(), tile.cellHeight()});
@@ -95,7 +94,7 @@ void paintTokenNames(const View& view, const SequenceSnapshot& sequence, const s
   paintAxisTitles(view, list, ImRect(tiles.front().area.Min, lowest.area.Max), named.room.x);
 }
 
-void headMaps(Scene& scene, HeadLabState& page, const ImRect& whole, const HeadMaps& maps) {
+void headMaps(Scene& scene, State& page, const ImRect& whole, const HeadMaps& maps) {
   View& view = page.view;
   const SequenceSnapshot& sequence = page.layer->sequence();
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
@@ -138,4 +137,4 @@ void headMaps(Scene& scene, HeadLabState& page, const ImRect& whole, const HeadM
   }
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -7,7 +7,7 @@
 #include "app/pages/head_lab/head_lab_state.h"
 #include "app/widgets/heat_tile.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 /// All heads of a layer as small maps of queries × keys.
 struct HeadMaps {
@@ -48,6 +48,6 @@ void paintTokenNames(const View& view, const SequenceSnapshot& sequence, const s
                      const NamedGrid& named, const Cell& lit);
 
 /// Draws them. Pointing at a cell lights it everywhere, a click chooses head, query and key.
-void headMaps(Scene& scene, HeadLabState& page, const ImRect& area, const HeadMaps& maps);
+void headMaps(Scene& scene, State& page, const ImRect& area, const HeadMaps& maps);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

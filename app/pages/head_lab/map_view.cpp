@@ -14,7 +14,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/scripted_text.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 CellsInSight windowOf(Index total, Index most, Index around) {
   const Index count = std::min(total, std::max<Index>(most, 1));
@@ -50,7 +50,7 @@ HeatTile MapView::tile() const {
 
 namespace {
 
-void paintNumbers(const Scene& scene, const HeadLabState& page, const MapView& map,
+void paintNumbers(const Scene& scene, const State& page, const MapView& map,
                   const attention::Matrix& values) {
   const View& view = page.view;
   const HeatTile tile = map.tile();
@@ -75,7 +75,7 @@ void paintNumbers(const Scene& scene, const HeadLabState& page, const MapView& m
 
 }  // namespace
 
-void paintMap(const Scene& scene, HeadLabState& page, const MapView& map, const attention::Matrix& values) {
+void paintMap(const Scene& scene, State& page, const MapView& map, const attention::Matrix& values) {
   const View& view = page.view;
   const HeatTile tile = map.tile();
   Picture picture;
@@ -122,7 +122,7 @@ MapHit hitMap(const MapView& map, const std::vector<attention::Token>* rows,
   return hit;
 }
 
-void rowNames(const HeadLabState& page, const MapView& map, const std::vector<attention::Token>& tokens,
+void rowNames(const State& page, const MapView& map, const std::vector<attention::Token>& tokens,
               float room) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -139,7 +139,7 @@ void rowNames(const HeadLabState& page, const MapView& map, const std::vector<at
   }
 }
 
-void columnNames(const HeadLabState& page, const MapView& map, const std::vector<attention::Token>& tokens) {
+void columnNames(const State& page, const MapView& map, const std::vector<attention::Token>& tokens) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const HeatTile tile = map.tile();
@@ -156,7 +156,7 @@ void columnNames(const HeadLabState& page, const MapView& map, const std::vector
   }
 }
 
-void axisTitles(const HeadLabState& page, const MapView& map) {
+void axisTitles(const State& page, const MapView& map) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const float x = map.cells.Min.x - view.px(8);
@@ -166,7 +166,7 @@ void axisTitles(const HeadLabState& page, const MapView& map) {
             Align::right);
 }
 
-void mapScale(const Scene& scene, const HeadLabState& page, const MapView& map, ImVec2 right, float width,
+void mapScale(const Scene& scene, const State& page, const MapView& map, ImVec2 right, float width,
               const std::string& middle) {
   const auto end = [](float value) {
     return value == std::round(value) ? fixedText(value, 0) : numberText(static_cast<double>(value), 3);
@@ -175,7 +175,7 @@ void mapScale(const Scene& scene, const HeadLabState& page, const MapView& map, 
                  right, width);
 }
 
-void columnNumbers(const HeadLabState& page, const MapView& map, std::uint32_t color) {
+void columnNumbers(const State& page, const MapView& map, std::uint32_t color) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const HeatTile tile = map.tile();
@@ -194,7 +194,7 @@ Index cellsThatFit(const View& view, float pixels, float least) {
   return std::max<Index>(1, static_cast<Index>(pixels / view.px(least)));
 }
 
-void chooseCell(Scene& scene, HeadLabState& page, const MapHit& hit) {
+void chooseCell(Scene& scene, State& page, const MapHit& hit) {
   if (hit.row < 0) return;
   // A random layer can be pointed at before there is a layer of the scene's own, or without one.
   page.view.nextHover = {page.head ? page.head->question.head : scene.cursor.cell.head, hit.row, hit.col};
@@ -231,4 +231,4 @@ void paintFormula(const View& view, ImVec2 at, const std::vector<FormulaPart>& p
   }
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

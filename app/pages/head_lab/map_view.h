@@ -6,7 +6,7 @@
 #include "app/pages/head_lab/head_lab_state.h"
 #include "app/widgets/heat_tile.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 /// Rows or columns of a matrix that are in sight.
 struct CellsInSight {
@@ -37,7 +37,7 @@ struct MapView {
 };
 
 /// Draws it with its crosshair, and with numbers where cells are large enough. `values` are those in sight.
-void paintMap(const Scene& scene, HeadLabState& page, const MapView& map, const attention::Matrix& values);
+void paintMap(const Scene& scene, State& page, const MapView& map, const attention::Matrix& values);
 /// Which cell of the matrix is pointed at, and whether it was clicked.
 struct MapHit {
   Index row = -1, col = -1;
@@ -49,21 +49,20 @@ MapHit hitMap(const MapView& map, const std::vector<attention::Token>* rows = nu
 
 /// Token names at the left of a map, right-aligned at its edge, and turned ones below it; those that would
 /// touch are left out, never the lit one.
-void rowNames(const HeadLabState& page, const MapView& map, const std::vector<attention::Token>& tokens,
-              float room);
-void columnNames(const HeadLabState& page, const MapView& map, const std::vector<attention::Token>& tokens);
+void rowNames(const State& page, const MapView& map, const std::vector<attention::Token>& tokens, float room);
+void columnNames(const State& page, const MapView& map, const std::vector<attention::Token>& tokens);
 /// "query ↓" over the row names, "key →" beside the column names.
-void axisTitles(const HeadLabState& page, const MapView& map);
+void axisTitles(const State& page, const MapView& map);
 /// The map's colours with the values at their ends, the bar's right end at `right`.
-void mapScale(const Scene& scene, const HeadLabState& page, const MapView& map, ImVec2 right, float width,
+void mapScale(const Scene& scene, const State& page, const MapView& map, ImVec2 right, float width,
               const std::string& middle = "");
 /// Numbers below a map's columns.
-void columnNumbers(const HeadLabState& page, const MapView& map, std::uint32_t color);
+void columnNumbers(const State& page, const MapView& map, std::uint32_t color);
 
 /// So many cells of `least` units fit, one at the least.
 Index cellsThatFit(const View& view, float pixels, float least);
 /// Pointing at a cell of queries × keys lights it everywhere, a click chooses it.
-void chooseCell(Scene& scene, HeadLabState& page, const MapHit& hit);
+void chooseCell(Scene& scene, State& page, const MapHit& hit);
 
 /// One factor of a formula, with its shape below.
 struct FormulaPart {
@@ -74,15 +73,15 @@ struct FormulaPart {
 void paintFormula(const View& view, ImVec2 at, const std::vector<FormulaPart>& parts, float width);
 
 // The stages, one for each kind of step.
-void dotStage(Scene& scene, HeadLabState& page, const ImRect& area);
-void mixStage(Scene& scene, HeadLabState& page, const ImRect& area);
-void projectStage(Scene& scene, HeadLabState& page, const ImRect& area);
-void outputStage(Scene& scene, HeadLabState& page, const ImRect& area);
-void changeStage(Scene& scene, HeadLabState& page, const ImRect& area);
-void splitStage(Scene& scene, HeadLabState& page, const ImRect& area);
-void inputStage(Scene& scene, HeadLabState& page, const ImRect& area);
+void dotStage(Scene& scene, State& page, const ImRect& area);
+void mixStage(Scene& scene, State& page, const ImRect& area);
+void projectStage(Scene& scene, State& page, const ImRect& area);
+void outputStage(Scene& scene, State& page, const ImRect& area);
+void changeStage(Scene& scene, State& page, const ImRect& area);
+void splitStage(Scene& scene, State& page, const ImRect& area);
+void inputStage(Scene& scene, State& page, const ImRect& area);
 
 /// "0.88" as ".88"; whole numbers from ten on.
 std::string shortNumber(float value, bool weight);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

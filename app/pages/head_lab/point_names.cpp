@@ -5,7 +5,7 @@
 
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 void PointNames::paintAxes(const std::string& first, const std::string& second) {
   Canvas list = *ImGui::GetWindowDrawList();
@@ -80,4 +80,4 @@ bool PointNames::paint(ImVec2 at, float radius, const std::string& name, std::ui
   return true;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -7,7 +7,7 @@
 #include "app/widgets/view.h"
 #include "imgui_internal.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 /// From places on a plane to pixels, the same scale on both axes.
 struct PlaneView {
@@ -49,4 +49,4 @@ class PointNames {
   bool onDisc(const ImRect& box) const;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -12,7 +12,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 namespace {
 
@@ -30,7 +30,7 @@ StripState stateOf(const Scene& scene, const Snapshot& snapshot, const SequenceS
   return state;
 }
 
-void stepButtons(Scene& scene, HeadsState& page, const StripState& state, ImVec2 at) {
+void stepButtons(Scene& scene, State& page, const StripState& state, ImVec2 at) {
   View& view = page.view;
   ImGui::SetCursorScreenPos(at);
   Cursor& cursor = scene.cursor;
@@ -53,7 +53,7 @@ std::string decodeStepText(const Scene& scene, const StripState& state) {
 }
 
 /// Sliders for the step and the prefill, side by side.
-void decodeSliders(Scene& scene, HeadsState& page, const StripState& state, ImVec2 at, float width) {
+void decodeSliders(Scene& scene, State& page, const StripState& state, ImVec2 at, float width) {
   View& view = page.view;
   const float each = std::min((width - view.px(24)) / 2, view.px(420));
   std::vector<Index> stops;
@@ -151,7 +151,7 @@ void checkText(const SequenceSnapshot& sequence, const View& view, ImVec2 at, fl
 }
 
 /// The one-line form for low windows: buttons, step, bytes.
-void cacheLine(Scene& scene, HeadsState& page, const StripState& state, const ImRect& area) {
+void cacheLine(Scene& scene, State& page, const StripState& state, const ImRect& area) {
   View& view = page.view;
   const Snapshot& snapshot = *page.snapshot;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -173,7 +173,7 @@ void cacheLine(Scene& scene, HeadsState& page, const StripState& state, const Im
 
 }  // namespace
 
-void cachePanel(Scene& scene, HeadsState& page, const Layout& layout) {
+void cachePanel(Scene& scene, State& page, const Layout& layout) {
   View& view = page.view;
   const Snapshot* snapshot = page.snapshot.get();
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
@@ -225,4 +225,4 @@ void cachePanel(Scene& scene, HeadsState& page, const Layout& layout) {
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

@@ -10,7 +10,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 namespace {
 
@@ -98,7 +98,7 @@ std::string stripShare(const BandPlan& plan) {
                      plan.kvHeads);
 }
 
-void cacheStrips(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence, const StripState& state,
+void cacheStrips(Scene& scene, State& page, const SequenceSnapshot& sequence, const StripState& state,
                  const BandPlan& plan, const ImRect& area) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -130,4 +130,4 @@ void cacheStrips(Scene& scene, HeadsState& page, const SequenceSnapshot& sequenc
   view.menu.emplace_back("picture.save_cache");
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

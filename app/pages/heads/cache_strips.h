@@ -5,7 +5,7 @@
 #include "app/pages/common/cache_bands.h"
 #include "app/pages/heads/heads_page.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 /// How far the KV cache is filled.
 struct StripState {
@@ -22,7 +22,7 @@ BandPlan stripPlan(const Scene& scene, const Snapshot& snapshot, const View& vie
 std::string stripShare(const BandPlan& plan);
 
 /// K and V of the kv heads that are in sight, and what MHA would store besides.
-void cacheStrips(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence, const StripState& state,
+void cacheStrips(Scene& scene, State& page, const SequenceSnapshot& sequence, const StripState& state,
                  const BandPlan& plan, const ImRect& area);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

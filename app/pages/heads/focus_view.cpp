@@ -15,7 +15,7 @@
 #include "app/widgets/text/token_labels.h"
 #include "attention/core/receipt.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 namespace {
 
@@ -105,7 +105,7 @@ void paintLabelsBelowGuess(const View& view, Canvas list, const HeatTile& tile, 
 }
 
 /// "rows 120–160 of 512, keys 0–40 of 512 · brightest of 2 × 2 cells", or how to move about.
-std::string whatIsShown(const HeadsState& page, const HeatTile& tile, Index n, Index m) {
+std::string whatIsShown(const State& page, const HeatTile& tile, Index n, Index m) {
   const auto span = [](float first, float count, Index total) {
     const Index last = std::min<Index>(total, static_cast<Index>(std::ceil(first + count))) - 1;
     return fmt::format("{}–{} of {}", static_cast<Index>(first), last, total);
@@ -120,7 +120,7 @@ std::string whatIsShown(const HeadsState& page, const HeatTile& tile, Index n, I
 
 }  // namespace
 
-void focusView(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence, const ImRect& area,
+void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area,
                bool besideReceipt) {
   View& view = page.view;
   const Snapshot& snapshot = *page.snapshot;
@@ -194,4 +194,4 @@ void focusView(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence,
   if (ImGui::IsMouseClicked(1)) offerForCell(scene, page, {head, cell->row, cell->col});
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

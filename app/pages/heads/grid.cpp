@@ -5,7 +5,7 @@
 
 #include "app/widgets/figure_legend.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 namespace {
 
@@ -144,4 +144,4 @@ std::vector<ImRect> mapAreas(const View& view, const GridPlan& plan, const ImRec
   return areas;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

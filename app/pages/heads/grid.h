@@ -4,7 +4,7 @@
 
 #include "app/widgets/view.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 /// How a number of equally shaped heatmaps shares an area.
 struct GridPlan {
@@ -32,4 +32,4 @@ GridPlan planFigure(View& view, int heads, ImVec2 map, float labelLeft, float be
 /// Where the cells of each head's map lie in `area`, row by row, in pixels.
 std::vector<ImRect> mapAreas(const View& view, const GridPlan& plan, const ImRect& area, int heads);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

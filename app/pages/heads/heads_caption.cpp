@@ -7,7 +7,7 @@
 #include "app/scene/text/number_text.h"
 #include "attention/core/receipt.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 namespace {
 
@@ -96,8 +96,8 @@ Cell litCell(const Scene& scene, const Snapshot& snapshot, const SequenceSnapsho
           std::clamp<Index>(cell.key, 0, last(sequence.keys))};
 }
 
-Caption headsCaption(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
-                     const View& view) {
+Caption captionOf(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
+                  const View& view) {
   const Theme& theme = *view.theme;
   const Cell cell = litCell(scene, snapshot, sequence, view);
   const bool points = view.hover.key >= 0;
@@ -110,4 +110,4 @@ Caption headsCaption(const Scene& scene, const Snapshot& snapshot, const Sequenc
           {", in each head.", theme.text}};
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

@@ -9,7 +9,7 @@
 #include "app/scene/mask_rules.h"
 #include "app/widgets/file_picker.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 namespace {
 
@@ -45,7 +45,7 @@ void applyWeights(Scene& scene, const LoadedWeights& weights, const std::string&
 
 }  // namespace
 
-void HeadsPage::openWeights(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
+void Page::openWeights(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
   const Scene* scene = asker.scene();
   const Index heads = scene ? scene->setup.model.heads : 1;
   services_.files.read<LoadedWeights>(
@@ -63,7 +63,7 @@ void HeadsPage::openWeights(const std::filesystem::path& path, const Asker& aske
       });
 }
 
-void HeadsPage::openTable(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
+void Page::openTable(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
   services_.files.read<attention::Table>(
       path, [path] { return readEmbeddings(path); },
       [path, asker, outcome](attention::Result<attention::Table> table) {
@@ -74,7 +74,7 @@ void HeadsPage::openTable(const std::filesystem::path& path, const Asker& asker,
       });
 }
 
-bool HeadsPage::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+bool Page::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   const std::string ending = file.path.extension().string();
   // Pickles are opened to be told what to save instead.
   if (ending == ".safetensors" || ending == ".npz" || ending == ".pt" || ending == ".pth")
@@ -86,7 +86,7 @@ bool HeadsPage::open(const NamedFile& file, const Asker& asker, const Outcome& o
   return true;
 }
 
-std::vector<Action> HeadsPage::fileActions() {
+std::vector<Action> Page::fileActions() {
   const auto ask = [this](FileQuestion question) {
     services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
   };
@@ -128,4 +128,4 @@ std::vector<Action> HeadsPage::fileActions() {
   };
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

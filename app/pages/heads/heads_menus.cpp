@@ -4,9 +4,9 @@
 
 #include "app/pages/heads/heads_state.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
-void offerForCell(Scene& scene, HeadsState& page, const Cell& cell) {
+void offerForCell(Scene& scene, State& page, const Cell& cell) {
   scene.cursor.cell = cell;
   page.token = -1;
   const bool large = scene.cursor.focus >= 0;
@@ -19,7 +19,7 @@ void offerForCell(Scene& scene, HeadsState& page, const Cell& cell) {
                     "page.mask"};
 }
 
-void offerForToken(Scene& scene, HeadsState& page, bool query, Index at) {
+void offerForToken(Scene& scene, State& page, bool query, Index at) {
   (query ? scene.cursor.cell.query : scene.cursor.cell.key) = at;
   page.token = at;
   page.tokenIsQuery = query;
@@ -28,7 +28,7 @@ void offerForToken(Scene& scene, HeadsState& page, bool query, Index at) {
   page.view.menu.emplace_back("head.copy");
 }
 
-void pointAtLabels(Scene& scene, HeadsState& page, const HeatTile& tile, const AxisLabels& labels) {
+void pointAtLabels(Scene& scene, State& page, const HeatTile& tile, const AxisLabels& labels) {
   if (!ImGui::IsWindowHovered()) return;
   const auto under = labelAt(tile, labels, page.view, ImGui::GetIO().MousePos);
   if (!under) return;
@@ -39,4 +39,4 @@ void pointAtLabels(Scene& scene, HeadsState& page, const HeatTile& tile, const A
   offerForToken(scene, page, under->query, under->at);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

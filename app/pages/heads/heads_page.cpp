@@ -13,7 +13,7 @@
 #include "app/pages/common/layer_status.h"
 #include "app/pages/heads/table_editor.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 namespace {
 constexpr double kPlayInterval = 0.7;  // seconds a decode step stays before the next
@@ -26,7 +26,7 @@ attention::Matrix focusPicture(const SequenceSnapshot& sequence, Quantity quanti
 }
 }  // namespace
 
-HeadsPage::HeadsPage(PageServices& services) : services_(services), page_(services.view) {
+Page::Page(PageServices& services) : services_(services), page_(services.view) {
   services_.layer.prepareWith([bands = bands_](Snapshot& snapshot, std::stop_token stop) {
     const Index at = bands->sequence, dims = bands->dims, tokens = bands->tokens;
     if (at < 0 || at >= std::ssize(snapshot.sequences)) return;
@@ -38,7 +38,7 @@ HeadsPage::HeadsPage(PageServices& services) : services_(services), page_(servic
   });
 }
 
-bool HeadsPage::take(const Scene& scene) {
+bool Page::take(const Scene& scene) {
   page_.catchingUp = !services_.layer.upToDate(scene.setup);
   page_.busySeconds = services_.layer.busySeconds();
   if (page_.snapshot == services_.layer.snapshot()) return false;
@@ -46,7 +46,7 @@ bool HeadsPage::take(const Scene& scene) {
   return true;
 }
 
-void HeadsPage::prepare(Scene& scene) {
+void Page::prepare(Scene& scene) {
   advancePlay(scene);
   walk(scene);
   if (services_.view.dialog) page_.token = -1;  // whatever is chosen there was not chosen in a menu
@@ -59,7 +59,7 @@ void HeadsPage::prepare(Scene& scene) {
   showPictures(scene);
 }
 
-void HeadsPage::draw(Scene& scene, const Layout& layout) {
+void Page::draw(Scene& scene, const Layout& layout) {
   const auto sizes = std::tuple(page_.gridPixels, page_.focusCell, page_.cacheGrain);
   page_.keysTurn = layout.showLeft;
   sidePanel(scene, page_, layout);
@@ -69,22 +69,22 @@ void HeadsPage::draw(Scene& scene, const Layout& layout) {
   if (sizes != std::tuple(page_.gridPixels, page_.focusCell, page_.cacheGrain)) services_.view.redraw(2);
 }
 
-void HeadsPage::ask(const Scene& scene) {
+void Page::ask(const Scene& scene) {
   services_.layer.ask(scene.setup, Lane::front);
 }
 
-void HeadsPage::leave() {
+void Page::leave() {
   page_.playing = false;
   shown_ = {};  // a picture that nobody sees holds no snapshot
 }
 
-void HeadsPage::reset() {
+void Page::reset() {
   page_.camera = {};
   page_.playing = false;
   fit_.reset();
 }
 
-void HeadsPage::showPictures(const Scene& scene) {
+void Page::showPictures(const Scene& scene) {
   const SequenceSnapshot& sequence = *shownSequence(scene, page_.snapshot.get());
   View& view = services_.view;
   const bool ease = !view.preferences.reducedMotion;
@@ -114,7 +114,7 @@ void HeadsPage::showPictures(const Scene& scene) {
   uploadSeconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void HeadsPage::advancePlay(Scene& scene) {
+void Page::advancePlay(Scene& scene) {
   const double now = services_.view.time;
   if (!page_.playing || now - page_.playedAt < kPlayInterval) return;
   decode(scene, Decode::forward);
@@ -124,7 +124,7 @@ void HeadsPage::advancePlay(Scene& scene) {
   if (!sequence || scene.cursor.step >= sequence->queryLength) page_.playing = false;
 }
 
-void HeadsPage::decode(Scene& scene, Decode what) {
+void Page::decode(Scene& scene, Decode what) {
   // The page of the cache steps through the same decode by itself.
   if (scene.cursor.page == "cache") {
     services_.view.request(what == Decode::back      ? "cache.back"
@@ -161,7 +161,7 @@ void HeadsPage::decode(Scene& scene, Decode what) {
 }
 
 /// Who presents walks with the arrows, or a clicker: through the steps of a decode, else through the heads.
-void HeadsPage::walk(Scene& scene) {
+void Page::walk(Scene& scene) {
   View& view = services_.view;
   if (!view.present) return;
   const bool forward = view.pressed(Key::right) || view.pressed(Key::down);
@@ -174,30 +174,29 @@ void HeadsPage::walk(Scene& scene) {
 }
 
 /// One large head takes the room of the strip, but while it is decoded step by step.
-bool HeadsPage::showsStrip(const Scene& scene) const {
+bool Page::showsStrip(const Scene& scene) const {
   return scene.cursor.focus < 0 || (scene.cursor.decoding && !services_.view.present);
 }
 
-bool HeadsPage::showsSide(const Scene& scene) const {
+bool Page::showsSide(const Scene& scene) const {
   return !services_.view.present || scene.cursor.focus >= 0;
 }
 
-std::vector<CaptionPart> HeadsPage::caption(const Scene& scene) const {
+std::vector<CaptionPart> Page::caption(const Scene& scene) const {
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
-  return sequence ? headsCaption(scene, *page_.snapshot, *sequence, services_.view)
-                  : std::vector<CaptionPart>();
+  return sequence ? captionOf(scene, *page_.snapshot, *sequence, services_.view) : std::vector<CaptionPart>();
 }
 
-PageStatus HeadsPage::status(const Scene& scene) const {
+PageStatus Page::status(const Scene& scene) const {
   return layerStatus(services_, scene);
 }
 
-std::optional<std::string> HeadsPage::error(const Scene&) const {
+std::optional<std::string> Page::error(const Scene&) const {
   return layerError(page_.snapshot.get());
 }
 
 /// What the picture of the chosen head shows, with its tokens, to the clipboard.
-void HeadsPage::copyNumbers(const Scene& scene) {
+void Page::copyNumbers(const Scene& scene) {
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
   if (!sequence) return services_.view.messages.fail("No head to copy. Type a sentence first.");
   const Index head = std::clamp<Index>(scene.cursor.focus >= 0 ? scene.cursor.focus : scene.cursor.cell.head,
@@ -210,7 +209,7 @@ void HeadsPage::copyNumbers(const Scene& scene) {
 }
 
 /// The next head that has a name, from the chosen one on and round; large where heads are shown.
-void HeadsPage::nextNamed(Scene& scene) {
+void Page::nextNamed(Scene& scene) {
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
   if (!sequence) return services_.view.messages.fail("No head to show. Type a sentence first.");
   const Index heads = page_.snapshot->config.heads;
@@ -224,18 +223,18 @@ void HeadsPage::nextNamed(Scene& scene) {
   services_.view.say("No head has a named behaviour.");
 }
 
-double HeadsPage::nextFrameIn() const {
+double Page::nextFrameIn() const {
   double next = std::numeric_limits<double>::infinity();
   if (page_.playing) next = page_.playedAt + kPlayInterval - services_.view.time;
   if (page_.busySeconds > 0) next = std::min(next, 0.2);  // the progress past half a second has to appear
   return next;
 }
 
-std::size_t HeadsPage::gpuBytes() const {
+std::size_t Page::gpuBytes() const {
   return page_.grid.bytes() + page_.focus.bytes() + page_.cache.bytes();
 }
 
-std::vector<Action> HeadsPage::decodeActions() {
+std::vector<Action> Page::decodeActions() {
   const auto action = [this](const char* id, const char* name, Key key, Decode what, bool repeats) {
     return Action{.id = id,
                   .name = name,
@@ -251,7 +250,7 @@ std::vector<Action> HeadsPage::decodeActions() {
           action("decode.back", "Undo one token", Key::comma, Decode::back, true)};
 }
 
-std::vector<Action> HeadsPage::actions() {
+std::vector<Action> Page::actions() {
   std::vector<Action> actions = fileActions();
   for (Action& action : decodeActions()) actions.push_back(std::move(action));
   const std::tuple<AttentionKind, const char*, const char*> kKinds[] = {
@@ -311,4 +310,4 @@ std::vector<Action> HeadsPage::actions() {
   return actions;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

@@ -6,12 +6,12 @@
 #include "app/pages/common/page.h"
 #include "app/pages/heads/heads_state.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 /// Every head of the layer, one of them taken apart, and its KV cache.
-class HeadsPage : public Page {
+class Page : public app::Page {
  public:
-  explicit HeadsPage(PageServices& services);
+  explicit Page(PageServices& services);
 
   std::vector<Action> actions() override;
   bool take(const Scene& scene) override;
@@ -29,8 +29,8 @@ class HeadsPage : public Page {
   std::size_t gpuBytes() const override;
   bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
 
-  const HeadsState& state() const { return page_; }
-  HeadsState& state() { return page_; }
+  const State& state() const { return page_; }
+  State& state() { return page_; }
   /// What sending pictures to the GPU took the last time there were any to send, in seconds.
   double uploadSeconds() const { return uploadSeconds_; }
 
@@ -53,7 +53,7 @@ class HeadsPage : public Page {
   void openTable(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
 
   PageServices& services_;
-  HeadsState page_;
+  State page_;
   CursorFit fit_;
   double uploadSeconds_ = 0;
   /// The bands that were last needed: the worker, which may outlive the page, makes the next ones like them.
@@ -73,4 +73,4 @@ class HeadsPage : public Page {
   } shown_;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

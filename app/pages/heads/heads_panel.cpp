@@ -18,7 +18,7 @@
 #include "app/widgets/text/token_labels.h"
 #include "attention/core/receipt.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 namespace {
 
@@ -88,7 +88,7 @@ BarLabels barLabels(const Look& look, const HeadPictures& pictures, Index head) 
 }
 
 /// Title at the left, choices and colour bar at the right.
-void header(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence, const ImRect& area) {
+void header(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area) {
   View& view = page.view;
   const Snapshot& snapshot = *page.snapshot;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -137,13 +137,13 @@ void groupMark(const View& view, Canvas list, const HeatTile& tile, Index kvHead
 }
 
 /// A title explains itself while it is pointed at, and offers what can be done with its head.
-void pointAtTitle(Scene& scene, HeadsState& page, const HeatTile& tile, float height) {
+void pointAtTitle(Scene& scene, State& page, const HeatTile& tile, float height) {
   const ImRect title(tile.area.Min.x, tile.area.Min.y - height, tile.area.Max.x, tile.area.Min.y);
   if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(1) && title.Contains(ImGui::GetIO().MousePos))
     offerForCell(scene, page, {tile.head, scene.cursor.cell.query, scene.cursor.cell.key});
 }
 
-void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, HeadsState& page, const HeatTile& tile) {
+void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, State& page, const HeatTile& tile) {
   View& view = page.view;
   const auto n = static_cast<Index>(sequence.queries.size()), m = static_cast<Index>(sequence.keys.size());
   const std::string name = fmt::format("head.{}", tile.head);
@@ -208,7 +208,7 @@ void paintAxes(const View& view, Canvas list, const SequenceSnapshot& sequence, 
 }
 
 /// Title, labels, numbers and the crosshair over the picture of one head.
-void paintOverTile(const Scene& scene, const HeadsState& page, const SequenceSnapshot& sequence,
+void paintOverTile(const Scene& scene, const State& page, const SequenceSnapshot& sequence,
                    const GridPlan& plan, const HeatTile& tile, float titleRoom) {
   const View& view = page.view;
   const Snapshot& snapshot = *page.snapshot;
@@ -234,7 +234,7 @@ void paintOverTile(const Scene& scene, const HeadsState& page, const SequenceSna
         SinkBars::slim);
 }
 
-void grid(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence, const ImRect& area) {
+void grid(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area) {
   View& view = page.view;
   const attention::AttentionConfig& config = page.snapshot->config;
   const auto n = static_cast<float>(sequence.queries.size()), m = static_cast<float>(sequence.keys.size());
@@ -307,7 +307,7 @@ void paintHeadsLegend(const View& view, Canvas list, const Look& look, const Sna
   paintLegend(view, list, at, height, legend);
 }
 
-void headsPanel(Scene& scene, HeadsState& page, const Layout& layout) {
+void headsPanel(Scene& scene, State& page, const Layout& layout) {
   View& view = page.view;
   const Snapshot* snapshot = page.snapshot.get();
   if (beginPanel(view, "heads", layout.center, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
@@ -348,4 +348,4 @@ void headsPanel(Scene& scene, HeadsState& page, const Layout& layout) {
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

@@ -9,7 +9,7 @@
 #include "app/widgets/heatmap_layer.h"
 #include "app/widgets/layout.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 /// What the model's sliders can be set to, and what that depends on.
 struct ModelStops {
@@ -21,8 +21,8 @@ struct ModelStops {
 };
 
 /// What the page of heads shows besides the scene: free for its panels to change.
-struct HeadsState {
-  explicit HeadsState(View& window) : view(window) {}
+struct State {
+  explicit State(View& window) : view(window) {}
 
   View& view;
   std::shared_ptr<const Snapshot> snapshot;  ///< what is drawn; null before the first
@@ -50,9 +50,9 @@ struct HeadsState {
 };
 
 // The panels. `snapshot` may be null before the first computation is done.
-void sidePanel(Scene& scene, HeadsState& page, const Layout& layout);
-void headsPanel(Scene& scene, HeadsState& page, const Layout& layout);
-void cachePanel(Scene& scene, HeadsState& page, const Layout& layout);
+void sidePanel(Scene& scene, State& page, const Layout& layout);
+void headsPanel(Scene& scene, State& page, const Layout& layout);
+void cachePanel(Scene& scene, State& page, const Layout& layout);
 
 /// "Attention weight of head 3, 12 queries × 12 keys, causal".
 std::string figureTitle(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
@@ -62,32 +62,32 @@ std::string figureTitle(const Scene& scene, const Snapshot& snapshot, const Sequ
 void paintHeadsLegend(const View& view, Canvas list, const Look& look, const Snapshot& snapshot,
                       const SequenceSnapshot& sequence, Index head, const attention::Stack& cells, int factor,
                       ImVec2 at, float height);
-void receiptPanel(Scene& scene, HeadsState& page, const Layout& layout);
+void receiptPanel(Scene& scene, State& page, const Layout& layout);
 
 /// The cell that is pointed at, in as far as one is, else the one that was chosen.
 Cell litCell(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
              const View& view);
 /// One sentence on what is seen while presenting: of the large head's cell, of the decode step, else of the
 /// axes.
-std::vector<CaptionPart> headsCaption(const Scene& scene, const Snapshot& snapshot,
-                                      const SequenceSnapshot& sequence, const View& view);
+std::vector<CaptionPart> captionOf(const Scene& scene, const Snapshot& snapshot,
+                                   const SequenceSnapshot& sequence, const View& view);
 
 /// A right click on a cell or a head's title: chooses it and offers what can be done there.
-void offerForCell(Scene& scene, HeadsState& page, const Cell& cell);
+void offerForCell(Scene& scene, State& page, const Cell& cell);
 /// The same on a token of an axis or of the KV cache.
-void offerForToken(Scene& scene, HeadsState& page, bool query, Index at);
+void offerForToken(Scene& scene, State& page, bool query, Index at);
 /// Tokens on the axes light up while they are pointed at, and a right click offers what can be done there.
-void pointAtLabels(Scene& scene, HeadsState& page, const HeatTile& tile, const AxisLabels& labels);
+void pointAtLabels(Scene& scene, State& page, const HeatTile& tile, const AxisLabels& labels);
 
 /// One head large, with its axes and its numbers.
-void focusView(Scene& scene, HeadsState& page, const SequenceSnapshot& sequence, const ImRect& area,
+void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area,
                bool besideReceipt);
 
 // Sections of the side panel.
 void inputSection(Scene& scene, const Snapshot* snapshot, View& view);
-void modelSection(Scene& scene, HeadsState& page);
+void modelSection(Scene& scene, State& page);
 void weightsSection(Scene& scene, const Snapshot* snapshot, View& view);
 void maskSection(Scene& scene, const Snapshot* snapshot, View& view);
 void moreSection(Scene& scene, View& view);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

@@ -14,7 +14,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 namespace {
 
@@ -121,4 +121,4 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
   embeddingChoice(scene, view);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

@@ -11,7 +11,7 @@
 #include "app/widgets/field_controls.h"
 #include "app/widgets/pattern_sliders.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 using attention::Layer;
 using attention::PatternKind;
@@ -105,4 +105,4 @@ void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
   positionChoice(scene, view);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

@@ -15,7 +15,7 @@
 #include "app/widgets/panel.h"
 #include "attention/core/noun.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 namespace {
 
@@ -111,7 +111,7 @@ std::vector<Index> headDimStops(const Setup& setup) {
 }
 
 /// Worked out anew only when something they depend on has changed: every one of some hundred values is tried.
-const ModelStops& stopsOf(const Setup& setup, HeadsState& page) {
+const ModelStops& stopsOf(const Setup& setup, State& page) {
   ModelStops& stops = page.modelStops;
   const InputSetup& input = setup.input;
   if (stops.model == setup.model && stops.weights == setup.weights && stops.embedding == input.source &&
@@ -136,7 +136,7 @@ void sayWhatGaveWay(View& view, const ModelSetup& before, const ModelSetup& afte
   if (before.kvHeads != after.kvHeads) view.gaveWay("kv_heads");
 }
 
-void headSliders(Scene& scene, HeadsState& page, const std::string& locked) {
+void headSliders(Scene& scene, State& page, const std::string& locked) {
   View& view = page.view;
   ModelSetup& model = scene.setup.model;
   const ModelSetup before = model;
@@ -165,7 +165,7 @@ void headSliders(Scene& scene, HeadsState& page, const std::string& locked) {
               {one, stopsOf(scene.setup, page).kvHeads, refuseKv, "divisors of " + sizeText(model.heads)});
 }
 
-void sizeSliders(Scene& scene, HeadsState& page, const std::string& locked) {
+void sizeSliders(Scene& scene, State& page, const std::string& locked) {
   View& view = page.view;
   ModelSetup& model = scene.setup.model;
   const ModelSetup before = model;
@@ -232,7 +232,7 @@ void sharingHint(const ModelSetup& model, View& view) {
 }  // namespace
 
 /// A layer of an opened model: what it is made of can't be moved, what acts on it can.
-static void openedModelSection(Scene& scene, HeadsState& page) {
+static void openedModelSection(Scene& scene, State& page) {
   View& view = page.view;
   modelFacts(scene, view);
   if (scene.setup.subject.opened) {
@@ -251,7 +251,7 @@ static void openedModelSection(Scene& scene, HeadsState& page) {
   if (const PlacedError* error = errorAt(page.snapshot.get(), Place::memory)) problem(view, error->message);
 }
 
-void modelSection(Scene& scene, HeadsState& page) {
+void modelSection(Scene& scene, State& page) {
   if (!scene.setup.subject.model.empty()) return openedModelSection(scene, page);
   View& view = page.view;
   const Snapshot* snapshot = page.snapshot.get();
@@ -283,4 +283,4 @@ void moreSection(Scene& scene, View& view) {
   sectionSliders(view, scene, "MORE");
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

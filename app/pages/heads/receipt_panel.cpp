@@ -15,7 +15,7 @@
 #include "attention/core/extremes.h"
 #include "attention/core/receipt.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 namespace {
 
@@ -58,7 +58,7 @@ float farthestFrom0(const Vector& values, BarSpan span) {
 
 /// One vector on a line: its name, bars around 0 on the scale ±`most`, and at the right the value of the
 /// dimension that is pointed at in any of the lines, else the scale.
-void vectorLine(HeadsState& page, const std::string& name, const std::string& label, const Vector& values,
+void vectorLine(State& page, const std::string& name, const std::string& label, const Vector& values,
                 std::uint32_t color, float most) {
   View& view = page.view;
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(view.present ? 27 : 34);
@@ -167,7 +167,7 @@ void terms(const Snapshot& snapshot, const ScoreReceipt& receipt, View& view) {
 }
 
 /// What the weight does with the key's value, and the head's output for the query.
-void outputLines(HeadsState& page, const ScoreReceipt& receipt, Index key, Index visibleKeys) {
+void outputLines(State& page, const ScoreReceipt& receipt, Index key, Index visibleKeys) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const float most =
@@ -270,7 +270,7 @@ Index visibleKeys(const SequenceSnapshot& sequence, const Cell& cell) {
   return (sequence.attention.scores[cell.head].row(cell.query).array() != -INFINITY).count();
 }
 
-void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, HeadsState& page) {
+void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, State& page) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const Cell cell = litCell(scene, snapshot, sequence, view);
@@ -316,7 +316,7 @@ void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& seq
 
 }  // namespace
 
-void receiptPanel(Scene& scene, HeadsState& page, const Layout& layout) {
+void receiptPanel(Scene& scene, State& page, const Layout& layout) {
   View& view = page.view;
   const Snapshot* snapshot = page.snapshot.get();
   if (!layout.showRight) return;
@@ -333,4 +333,4 @@ void receiptPanel(Scene& scene, HeadsState& page, const Layout& layout) {
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

@@ -2,9 +2,9 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/panel.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
-void sidePanel(Scene& scene, HeadsState& page, const Layout& layout) {
+void sidePanel(Scene& scene, State& page, const Layout& layout) {
   View& view = page.view;
   const Snapshot* snapshot = page.snapshot.get();
   if (!layout.showLeft) return;
@@ -27,4 +27,4 @@ void sidePanel(Scene& scene, HeadsState& page, const Layout& layout) {
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

@@ -11,7 +11,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 namespace {
 
@@ -192,4 +192,4 @@ void TableEditor::draw(Scene& scene, View& view, bool) {
   endDialog();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

@@ -5,12 +5,12 @@
 #include "app/widgets/dialog.h"
 #include "attention/formats/tables.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 /// The typed embeddings as a table of cells, with paste from a spreadsheet.
 class TableEditor : public Dialog {
  public:
-  explicit TableEditor(HeadsState& page) : page_(page) {}
+  explicit TableEditor(State& page) : page_(page) {}
   std::string name() const override { return "table"; }
   void draw(Scene& scene, View& view, bool opening) override;
 
@@ -22,8 +22,8 @@ class TableEditor : public Dialog {
   };
 
  private:
-  HeadsState& page_;
+  State& page_;
   Editing editing_;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

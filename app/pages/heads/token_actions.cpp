@@ -8,7 +8,7 @@
 #include "app/pages/heads/heads_page.h"
 #include "app/scene/text/number_text.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 namespace {
 
@@ -26,7 +26,7 @@ std::vector<attention::Token> numbered(const char* letter, Index count) {
 }  // namespace
 
 /// The token that the menu was opened on, else the chosen query; null where there is none.
-const attention::Token* HeadsPage::chosenToken(const Scene& scene, Index* at) const {
+const attention::Token* Page::chosenToken(const Scene& scene, Index* at) const {
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
   if (!sequence) return nullptr;
   const bool offered = page_.token >= 0;
@@ -36,7 +36,7 @@ const attention::Token* HeadsPage::chosenToken(const Scene& scene, Index* at) co
   return &tokens[static_cast<std::size_t>(*at)];
 }
 
-void HeadsPage::copyToken(const Scene& scene) {
+void Page::copyToken(const Scene& scene) {
   Index at = 0;
   View& view = services_.view;
   const attention::Token* token = chosenToken(scene, &at);
@@ -45,7 +45,7 @@ void HeadsPage::copyToken(const Scene& scene) {
   view.tell("Copied “" + token->text + "”", view.pressedAt);
 }
 
-void HeadsPage::copyVectors(const Scene& scene, bool query) {
+void Page::copyVectors(const Scene& scene, bool query) {
   View& view = services_.view;
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
   if (!sequence) return view.messages.fail("No token to copy. Type a sentence first.");
@@ -73,7 +73,7 @@ void HeadsPage::copyVectors(const Scene& scene, bool query) {
       view.pressedAt);
 }
 
-void HeadsPage::decodeTo(Scene& scene) {
+void Page::decodeTo(Scene& scene) {
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
   Index at = 0;
   if (!sequence || !chosenToken(scene, &at))
@@ -89,7 +89,7 @@ void HeadsPage::decodeTo(Scene& scene) {
   scene.cursor.cell.query = scene.cursor.step - 1;
 }
 
-std::vector<Action> HeadsPage::tokenActions() {
+std::vector<Action> Page::tokenActions() {
   const auto action = [](const char* id, const char* name, const char* section,
                          std::function<void(Scene&)> run) {
     return Action{.id = id, .name = name, .section = section, .whileTyping = true, .run = std::move(run)};
@@ -103,4 +103,4 @@ std::vector<Action> HeadsPage::tokenActions() {
       action("decode.here", "Decode up to this token", "Decode", [this](Scene& scene) { decodeTo(scene); })};
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

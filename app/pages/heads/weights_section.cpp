@@ -11,7 +11,7 @@
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_page {
 
 namespace {
 
@@ -136,4 +136,4 @@ void weightsSection(Scene& scene, const Snapshot* snapshot, View& view) {
   seedControls(scene, view);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_page

@@ -17,7 +17,7 @@
 #include "attention/masks/expression.h"
 #include "render/heatmap.h"
 
-namespace headscope::app {
+namespace headscope::app::lessons_page {
 
 namespace {
 
@@ -36,7 +36,7 @@ Index sameQuery(const SequenceSnapshot& line, const SequenceSnapshot& other, Ind
 }
 
 /// The head's map as it was, the row that is looked at framed.
-float beforeMap(const LessonsState& page, const ComparedRow& before, ImVec2 at, float width, float room) {
+float beforeMap(const State& page, const ComparedRow& before, ImVec2 at, float width, float room) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -75,7 +75,7 @@ float beforeMap(const LessonsState& page, const ComparedRow& before, ImVec2 at, 
 }
 
 /// A head's output for one query, as a strip from green to nothing.
-void outputStrip(const LessonsState& page, const attention::Matrix& row, float largest, const ImRect& area) {
+void outputStrip(const State& page, const attention::Matrix& row, float largest, const ImRect& area) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -89,8 +89,7 @@ void outputStrip(const LessonsState& page, const attention::Matrix& row, float l
 }
 
 /// What the head's output for the query was and is, and how far that moved.
-void outputs(const LessonsState& page, const ComparedRow& before, const ComparedRow& now, ImVec2 at,
-             float width) {
+void outputs(const State& page, const ComparedRow& before, const ComparedRow& now, ImVec2 at, float width) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -125,7 +124,7 @@ void outputs(const LessonsState& page, const ComparedRow& before, const Compared
 constexpr float kOutputsHeight = 134;
 
 /// The row that is looked at, as it is on the stage and as it was.
-ComparedRow rowNow(const LessonsState& page) {
+ComparedRow rowNow(const State& page) {
   const Snapshot* snapshot = page.stage.shown.get();
   if (!snapshot || snapshot->sequences.empty()) snapshot = page.here.study->snapshot.get();
   const Cursor& at = page.stage.document->scene().cursor;
@@ -135,7 +134,7 @@ ComparedRow rowNow(const LessonsState& page) {
   return row;
 }
 
-ComparedRow rowBefore(const LessonsState& page, const ComparedRow& now) {
+ComparedRow rowBefore(const State& page, const ComparedRow& now) {
   const Snapshot& snapshot = *page.here.study->before;
   const SequenceSnapshot* line = shownSequence(page.stage.document->scene(), &snapshot);
   return {line, std::min<Index>(now.head, snapshot.config.heads - 1), sameQuery(*now.line, *line, now.query)};
@@ -143,7 +142,7 @@ ComparedRow rowBefore(const LessonsState& page, const ComparedRow& now) {
 
 }  // namespace
 
-void comparison(LessonsState& page, const ImRect& area) {
+void comparison(State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   if (beginPanel(view, "lesson.comparison", area, 0, 0, 0)) {
@@ -174,4 +173,4 @@ void comparison(LessonsState& page, const ImRect& area) {
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::lessons_page

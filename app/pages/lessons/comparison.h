@@ -3,7 +3,7 @@
 #include "app/compute/layer/snapshot.h"
 #include "app/widgets/view.h"
 
-namespace headscope::app {
+namespace headscope::app::lessons_page {
 
 /// A row of a head's map, in one of two scenes that stand beside each other.
 struct ComparedRow {
@@ -17,4 +17,4 @@ void sharedOut(const View& view, const ComparedRow& before, const ComparedRow* n
 /// Pixels that it takes.
 float sharedOutHeight(const View& view);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::lessons_page

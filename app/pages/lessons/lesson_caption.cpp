@@ -7,12 +7,12 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
-namespace headscope::app {
+namespace headscope::app::lessons_page {
 
 namespace {
 
 /// Options side by side, for a hall, at least `high`; returns how high they are.
-float options(LessonsState& page, ImVec2 at, float width, float high) {
+float options(State& page, ImVec2 at, float width, float high) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -57,7 +57,7 @@ float options(LessonsState& page, ImVec2 at, float width, float high) {
 }
 
 /// The question over its options, and after the answer why.
-void askBelow(LessonsState& page, const ImRect& area) {
+void askBelow(State& page, const ImRect& area) {
   const View& view = page.view;
   const RichFonts fonts{view.fonts->bold, view.fonts->bold, view.fonts->mono, view.fonts->small,
                         view.theme->text};
@@ -73,7 +73,7 @@ void askBelow(LessonsState& page, const ImRect& area) {
 
 }  // namespace
 
-void lessonCaption(LessonsState& page, const ImRect& area) {
+void lessonCaption(State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   if (beginPanel(view, "lesson.caption", area, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
@@ -117,4 +117,4 @@ void lessonCaption(LessonsState& page, const ImRect& area) {
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::lessons_page

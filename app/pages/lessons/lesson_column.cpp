@@ -13,12 +13,12 @@
 #include "app/widgets/panel.h"
 #include "app/widgets/pattern_sliders.h"
 
-namespace headscope::app {
+namespace headscope::app::lessons_page {
 
 namespace {
 
 /// One piece for each step: those that were seen, the one that is open, those that come.
-void progressBar(LessonsState& page, ImVec2 at, float width) {
+void progressBar(State& page, ImVec2 at, float width) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -40,7 +40,7 @@ void progressBar(LessonsState& page, ImVec2 at, float width) {
 }
 
 /// Lesson, step and how long it goes on.
-float head(LessonsState& page, ImVec2 at, float width, bool small) {
+float head(State& page, ImVec2 at, float width, bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -77,7 +77,7 @@ float head(LessonsState& page, ImVec2 at, float width, bool small) {
 }
 
 /// What the step sets otherwise than it was.
-float changes(LessonsState& page, ImVec2 at, float width) {
+float changes(State& page, ImVec2 at, float width) {
   const LessonStep& step = page.at();
   const auto all = changesBetween(step.changed, sceneBefore(*page.here.lesson, step), step.scene);
   if (all.empty()) return 0;
@@ -115,7 +115,7 @@ float changes(LessonsState& page, ImVec2 at, float width) {
   return high + view.px(18);
 }
 
-void knob(LessonsState& page, const std::string& path) {
+void knob(State& page, const std::string& path) {
   View& view = page.view;
   Scene& scene = page.stage.document->scene();
   // A plain mask's switch, and its sizes while it is on.
@@ -147,7 +147,7 @@ void wayBack(View& view, ImVec2 line) {
 }
 
 /// Knobs of this step, and the way back where something was moved.
-void knobs(LessonsState& page) {
+void knobs(State& page) {
   View& view = page.view;
   const LessonStep& step = page.at();
   if (step.tries.empty() && !page.stage.changed) return;
@@ -171,7 +171,7 @@ struct WayOn {
   std::string label, brief;
 };
 
-WayOn wayOn(const LessonsState& page) {
+WayOn wayOn(const State& page) {
   if (page.asking()) return {page.here.guess >= 0 ? "Show the answer" : "Skip to the answer", "Answer"};
   const auto next = static_cast<std::size_t>(page.here.step + 1);
   if (next < page.here.lesson->steps.size()) return {page.here.lesson->steps[next].title, "Next"};
@@ -179,7 +179,7 @@ WayOn wayOn(const LessonsState& page) {
 }
 
 /// Back and on, always in sight.
-void ways(LessonsState& page, const ImRect& area) {
+void ways(State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -218,7 +218,7 @@ void ways(LessonsState& page, const ImRect& area) {
 }
 
 /// The step's title, which stays while what is below it scrolls; returns its height.
-float stepTitle(const LessonsState& page, ImVec2 at, float width) {
+float stepTitle(const State& page, ImVec2 at, float width) {
   const View& view = page.view;
   const std::string& title = page.at().title;
   const std::uint32_t color = view.theme->text;
@@ -247,7 +247,7 @@ void fadeEdges(const View& view, float width) {
 }
 
 /// From the step's words down to its knobs; what is too long scrolls.
-void reading(LessonsState& page, float width) {
+void reading(State& page, float width) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -290,7 +290,7 @@ void reading(LessonsState& page, float width) {
 
 }  // namespace
 
-void lessonColumn(LessonsState& page, const ImRect& area) {
+void lessonColumn(State& page, const ImRect& area) {
   View& view = page.view;
   fillSide(view, area);
   const float pad = view.px(28), bottom = view.px(58);
@@ -316,4 +316,4 @@ void lessonColumn(LessonsState& page, const ImRect& area) {
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::lessons_page

@@ -8,7 +8,7 @@
 #include "app/platform/track.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::lessons_page {
 
 namespace {
 
@@ -53,7 +53,7 @@ float listHeight(std::size_t lines) {
 
 class StepChoice : public Dialog {
  public:
-  explicit StepChoice(LessonsState& page) : page_(page) {}
+  explicit StepChoice(State& page) : page_(page) {}
   std::string name() const override { return "lesson.steps"; }
 
   void draw(Scene&, View& view, bool) override {
@@ -76,7 +76,7 @@ class StepChoice : public Dialog {
   }
 
  private:
-  LessonsState& page_;
+  State& page_;
 };
 
 /// A question whose guess was wrong.
@@ -86,7 +86,7 @@ struct WrongGuess {
 };
 
 /// In the order of the list.
-std::vector<WrongGuess> wrongGuesses(const LessonsState& page) {
+std::vector<WrongGuess> wrongGuesses(const State& page) {
   std::vector<WrongGuess> wrong;
   for (const LessonEntry& entry : page.list.library->lessons) {
     const Lesson& lesson = *entry.lesson;
@@ -102,7 +102,7 @@ std::vector<WrongGuess> wrongGuesses(const LessonsState& page) {
 }
 
 /// From the beginning of its step, so that it asks once more.
-void openGuess(LessonsState& page, const WrongGuess& guess) {
+void openGuess(State& page, const WrongGuess& guess) {
   page.asked.lesson = guess.lesson->id;
   page.asked.fromStart = true;
   page.asked.step = guess.step;
@@ -110,7 +110,7 @@ void openGuess(LessonsState& page, const WrongGuess& guess) {
 
 class WrongGuesses : public Dialog {
  public:
-  explicit WrongGuesses(LessonsState& page) : page_(page) {}
+  explicit WrongGuesses(State& page) : page_(page) {}
   std::string name() const override { return "lesson.wrong"; }
 
   void draw(Scene&, View& view, bool) override {
@@ -132,16 +132,16 @@ class WrongGuesses : public Dialog {
   }
 
  private:
-  LessonsState& page_;
+  State& page_;
 };
 
 }  // namespace
 
-std::shared_ptr<Dialog> stepChoice(LessonsState& page) {
+std::shared_ptr<Dialog> stepChoice(State& page) {
   return std::make_shared<StepChoice>(page);
 }
 
-void chooseWrongGuess(LessonsState& page) {
+void chooseWrongGuess(State& page) {
   const std::vector<WrongGuess> wrong = wrongGuesses(page);
   if (wrong.size() == 1)
     openGuess(page, wrong.front());
@@ -149,8 +149,8 @@ void chooseWrongGuess(LessonsState& page) {
     page.view.dialog = std::make_shared<WrongGuesses>(page);
 }
 
-Index wrongGuessCount(const LessonsState& page) {
+Index wrongGuessCount(const State& page) {
   return std::ssize(wrongGuesses(page));
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::lessons_page

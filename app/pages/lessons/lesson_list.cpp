@@ -13,23 +13,23 @@
 #include "attention/core/extremes.h"
 #include "attention/text/unicode.h"
 
-namespace headscope::app {
+namespace headscope::app::lessons_page {
 
 namespace {
 
-const LessonProgress* progressOf(const LessonsState& page, const Lesson& lesson) {
+const LessonProgress* progressOf(const State& page, const Lesson& lesson) {
   const auto found = page.record.progress.lessons.find(lesson.id);
   return found == page.record.progress.lessons.end() ? nullptr : &found->second;
 }
 
-bool isDone(const LessonsState& page, const Lesson& lesson) {
+bool isDone(const State& page, const Lesson& lesson) {
   const LessonProgress* progress = progressOf(page, lesson);
   return progress && std::all_of(lesson.steps.begin(), lesson.steps.end(),
                                  [&](const LessonStep& step) { return progress->seen.contains(step.id); });
 }
 
 /// The step a lesson goes on with; −1 where it was not begun.
-Index lastStep(const LessonsState& page, const Lesson& lesson) {
+Index lastStep(const State& page, const Lesson& lesson) {
   const LessonProgress* progress = progressOf(page, lesson);
   if (!progress) return -1;
   const auto step = std::find_if(lesson.steps.begin(), lesson.steps.end(),
@@ -37,7 +37,7 @@ Index lastStep(const LessonsState& page, const Lesson& lesson) {
   return step == lesson.steps.end() ? -1 : step - lesson.steps.begin();
 }
 
-void cover(const LessonsState& page, std::size_t at, const ImRect& room) {
+void cover(const State& page, std::size_t at, const ImRect& room) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   if (!page.list.covers[at] || page.list.covers[at]->size() == 0) {
@@ -51,7 +51,7 @@ void cover(const LessonsState& page, std::size_t at, const ImRect& room) {
   paintCells(view, list, squareCells(room, picture.rows(), picture.cols()), picture, style);
 }
 
-void steps(const LessonsState& page, const Lesson& lesson, ImVec2 at, float width) {
+void steps(const State& page, const Lesson& lesson, ImVec2 at, float width) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const LessonProgress* progress = progressOf(page, lesson);
@@ -71,7 +71,7 @@ void steps(const LessonsState& page, const Lesson& lesson, ImVec2 at, float widt
   }
 }
 
-std::string stateOf(const LessonsState& page, const Lesson& lesson) {
+std::string stateOf(const State& page, const Lesson& lesson) {
   const Index last = lastStep(page, lesson);
   std::string state = fmt::format("{} min", lesson.minutes);
   if (isDone(page, lesson))
@@ -82,7 +82,7 @@ std::string stateOf(const LessonsState& page, const Lesson& lesson) {
 }
 
 /// On one line, where all lessons are to be in sight.
-void flatCard(const LessonsState& page, std::size_t at, const ImRect& area) {
+void flatCard(const State& page, std::size_t at, const ImRect& area) {
   const View& view = page.view;
   const LessonEntry& entry = page.list.library->lessons[at];
   Canvas list = *ImGui::GetWindowDrawList();
@@ -100,7 +100,7 @@ void flatCard(const LessonsState& page, std::size_t at, const ImRect& area) {
 }
 
 /// A lesson with its picture, what it is about and how far it has come.
-void card(LessonsState& page, std::size_t at, const ImRect& area) {
+void card(State& page, std::size_t at, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const LessonEntry& entry = page.list.library->lessons[at];
@@ -139,7 +139,7 @@ bool matches(const Lesson& lesson, const std::string& search) {
 }
 
 /// Files that are no lessons, and why.
-void problems(const LessonsState& page, ImVec2 at, float width) {
+void problems(const State& page, ImVec2 at, float width) {
   const View& view = page.view;
   float y = at.y;
   for (const std::string& problem : page.list.library->problems)
@@ -151,7 +151,7 @@ void problems(const LessonsState& page, ImVec2 at, float width) {
 }
 
 /// The grid, as many columns as there is room for.
-void grid(LessonsState& page, const ImRect& area) {
+void grid(State& page, const ImRect& area) {
   View& view = page.view;
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < page.list.library->lessons.size(); ++i)
@@ -184,7 +184,7 @@ void grid(LessonsState& page, const ImRect& area) {
 }
 
 /// The lesson to go on with: the last one that is not done, else the first that isn't.
-const LessonEntry* toGoOnWith(const LessonsState& page) {
+const LessonEntry* toGoOnWith(const State& page) {
   const auto& lessons = page.list.library->lessons;
   if (const LessonEntry* last = page.list.library->find(page.record.progress.last);
       last && !isDone(page, *last->lesson))
@@ -194,7 +194,7 @@ const LessonEntry* toGoOnWith(const LessonsState& page) {
   return next == lessons.end() ? nullptr : &*next;
 }
 
-float goOn(LessonsState& page, ImVec2 at, float width, float pictureRoom) {
+float goOn(State& page, ImVec2 at, float width, float pictureRoom) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -241,7 +241,7 @@ float goOn(LessonsState& page, ImVec2 at, float width, float pictureRoom) {
 }
 
 /// What has been done and guessed, and what can be done with it.
-void record(LessonsState& page, const ImRect& area, float top) {
+void record(State& page, const ImRect& area, float top) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -283,7 +283,7 @@ void record(LessonsState& page, const ImRect& area, float top) {
 
 }  // namespace
 
-void lessonList(LessonsState& page, const Layout& layout) {
+void lessonList(State& page, const Layout& layout) {
   View& view = page.view;
   const ImRect all(0, layout.center.Min.y, layout.center.Max.x, layout.center.Max.y);
   // A figure is of the lessons alone, whatever this person has done of them.
@@ -333,4 +333,4 @@ void lessonList(LessonsState& page, const Layout& layout) {
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::lessons_page

@@ -1,4 +1,4 @@
-// The part of LessonsPage that moves through a lesson.
+// The part of Page that moves through a lesson.
 
 #include <fmt/core.h>
 
@@ -8,7 +8,7 @@
 #include "app/pages/lessons/lessons_page.h"
 #include "app/platform/configuration.h"
 
-namespace headscope::app {
+namespace headscope::app::lessons_page {
 
 namespace {
 
@@ -29,7 +29,7 @@ Scene stageScene(const Lesson& lesson, const LessonStep& step, bool after) {
   return scene;
 }
 
-void LessonsPage::arrange(Document& own) {
+void Page::arrange(Document& own) {
   if (std::exchange(takes_, false)) takeToPage(own);
   applyMoves(own.scene());
   place(own.scene().cursor.lesson);
@@ -43,7 +43,7 @@ void LessonsPage::arrange(Document& own) {
     guessed.assign(option.picture.data(), option.picture.data() + option.picture.size());
 }
 
-void LessonsPage::applyMoves(Scene& own) {
+void Page::applyMoves(Scene& own) {
   LessonCursor& at = own.cursor.lesson;
   if (page_.asked.first && page_.list.library && !page_.list.library->lessons.empty()) {
     // The offer speaks of the heads on screen, which lesson 1 explains.
@@ -83,7 +83,7 @@ void LessonsPage::applyMoves(Scene& own) {
   if (*move == Move::restore) restoreStep();
 }
 
-void LessonsPage::moveOn(LessonCursor& at) {
+void Page::moveOn(LessonCursor& at) {
   if (page_.explains()) {
     page_.here.put = true;
     return;
@@ -94,7 +94,7 @@ void LessonsPage::moveOn(LessonCursor& at) {
 }
 
 /// Undoes exactly what moving on did.
-void LessonsPage::moveBack(LessonCursor& at) {
+void Page::moveBack(LessonCursor& at) {
   if (page_.at().question && at.answered) {
     at.answered = false;
     page_.here.put = true;
@@ -110,7 +110,7 @@ void LessonsPage::moveBack(LessonCursor& at) {
   at.answered = page_.here.lesson->steps[static_cast<std::size_t>(at.step)].question.has_value();
 }
 
-void LessonsPage::answer(LessonCursor& at) {
+void Page::answer(LessonCursor& at) {
   at.answered = page_.here.showAnswer = true;
   const StepStudy* study = page_.here.study.get();
   if (!study || at.guess < 0 || at.guess >= std::ssize(study->options)) return;
@@ -119,14 +119,14 @@ void LessonsPage::answer(LessonCursor& at) {
   saveProgress();
 }
 
-void LessonsPage::goTo(LessonCursor& at, Index step) {
+void Page::goTo(LessonCursor& at, Index step) {
   at.step = step;
   at.guess = -1;
   at.answered = false;
 }
 
 /// Brings the stage in line with where the person is in the lesson.
-void LessonsPage::place(LessonCursor& at) {
+void Page::place(LessonCursor& at) {
   const LessonEntry* entry = page_.list.library ? page_.list.library->find(at.lesson) : nullptr;
   if (entry) at.lesson = entry->lesson->id;  // a link may have named its number
   if (entry && entry->lesson != placed_.lesson)
@@ -164,7 +164,7 @@ void LessonsPage::place(LessonCursor& at) {
 }
 
 /// The step as it was left where it was changed, else as the lesson has it.
-void LessonsPage::setStage(const Placed& now) {
+void Page::setStage(const Placed& now) {
   clearStage();
   const LessonStep& step = now.lesson->steps[static_cast<std::size_t>(now.step)];
   Scene written = stageScene(*now.lesson, step, now.after);
@@ -180,7 +180,7 @@ void LessonsPage::setStage(const Placed& now) {
 }
 
 /// What was changed there waits until the person comes back.
-void LessonsPage::clearStage() {
+void Page::clearStage() {
   const Placed left = std::exchange(placed_, {});
   const std::shared_ptr<Document> document = stage_.take();
   if (!document) return;
@@ -190,27 +190,27 @@ void LessonsPage::clearStage() {
     services_.view.say(fmt::format("Your changes are kept in {}.", stepPlace(*left.lesson, left.step)));
 }
 
-void LessonsPage::restoreStep() {
+void Page::restoreStep() {
   stage_.restore();
   renewStage();
 }
 
 /// Another scene is on the stage.
-void LessonsPage::renewStage() {
+void Page::renewStage() {
   page_.stage.stands = false;
   stillFrames_ = 0;
   services_.view.controls = {};
   services_.view.redraw();
 }
 
-std::vector<Staged> LessonsPage::stages() const {
+std::vector<Staged> Page::stages() const {
   std::vector<Staged> stages;
   for (const auto& [where, staged] : waiting_) stages.push_back(staged);
   if (staged()) stages.push_back({staged(), stepPlace(*placed_.lesson, placed_.step)});
   return stages;
 }
 
-void LessonsPage::remember(const LessonCursor& at) {
+void Page::remember(const LessonCursor& at) {
   LessonProgress& progress = page_.record.progress.lessons[at.lesson];
   const std::string& id = page_.at().id;
   const bool known =
@@ -223,7 +223,7 @@ void LessonsPage::remember(const LessonCursor& at) {
   if (!std::exchange(services_.view.preferences.lessonOffered, true)) services_.keepPreferences();
 }
 
-void LessonsPage::saveProgress() {
+void Page::saveProgress() {
   if (!services_.view.showTimings) return;
   const std::filesystem::path folder = stateFolder();
   if (folder.empty()) return;
@@ -233,7 +233,7 @@ void LessonsPage::saveProgress() {
 }
 
 /// Another scene than one's own, which stays in its file.
-void LessonsPage::takeToPage(Document& own) {
+void Page::takeToPage(Document& own) {
   if (!staged()) return;
   Scene taken = staged()->scene();
   taken.cursor.lesson = own.scene().cursor.lesson;
@@ -241,14 +241,14 @@ void LessonsPage::takeToPage(Document& own) {
   services_.view.say("You now have the lesson's scene. Undo restores your own.");
 }
 
-std::vector<Action> LessonsPage::actions() {
+std::vector<Action> Page::actions() {
   std::vector<Action> actions = movingActions();
   for (auto more : {progressActions(), answerActions(), writingActions()})
     actions.insert(actions.end(), more.begin(), more.end());
   return actions;
 }
 
-std::vector<Action> LessonsPage::movingActions() {
+std::vector<Action> Page::movingActions() {
   const auto moves = [this](Move move) { return [this, move](Scene&) { page_.asked.move = move; }; };
   return {
       {.id = "lesson.next",
@@ -299,7 +299,7 @@ std::vector<Action> LessonsPage::movingActions() {
   };
 }
 
-std::vector<Action> LessonsPage::progressActions() {
+std::vector<Action> Page::progressActions() {
   return {
       {.id = "lesson.forget",
        .name = "Reset progress in all lessons",
@@ -336,7 +336,7 @@ std::vector<Action> LessonsPage::progressActions() {
   };
 }
 
-std::vector<Action> LessonsPage::answerActions() {
+std::vector<Action> Page::answerActions() {
   std::vector<Action> actions;
   // A to D choose while a question waits; else they mean what they mean elsewhere.
   constexpr const char* kElse[] = {"", "stage.blank", "mask.causal", "decode.toggle"};
@@ -356,4 +356,4 @@ std::vector<Action> LessonsPage::answerActions() {
   return actions;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::lessons_page

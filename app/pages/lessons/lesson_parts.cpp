@@ -7,7 +7,7 @@
 #include "app/platform/track.h"
 #include "attention/core/mask.h"
 
-namespace headscope::app {
+namespace headscope::app::lessons_page {
 
 float columnWidth(const View& view, const ImRect& area) {
   return std::round(std::clamp(area.GetWidth() * 0.292f, view.px(250), view.px(560)));
@@ -17,7 +17,7 @@ float comparisonWidth(const View& view, const ImRect& area) {
   return std::round(std::min(area.GetWidth() * 0.24f, view.px(460)));
 }
 
-ImRect captionArea(const LessonsState& page, const ImRect& area) {
+ImRect captionArea(const State& page, const ImRect& area) {
   const Cursor* cursor = page.stage.document ? &page.stage.document->scene().cursor : nullptr;
   const bool square =
       cursor && (cursor->page == "heads" || cursor->page == "map" || cursor->page == "model" ||
@@ -64,7 +64,7 @@ GuessCount guessesOf(const LessonProgress& progress) {
   return count;
 }
 
-bool compares(const LessonsState& page) {
+bool compares(const State& page) {
   return page.here.lesson && page.stage.document && !page.view.present && !page.at().compare.empty() &&
          page.here.study && page.here.study->before && !page.here.study->before->sequences.empty() &&
          page.stage.document->scene().cursor.page == "heads" &&
@@ -74,7 +74,7 @@ bool compares(const LessonsState& page) {
 namespace {
 
 /// The head's map, as it was drawn last; nothing where another one is large.
-std::optional<ImRect> headRect(const LessonsState& page) {
+std::optional<ImRect> headRect(const State& page) {
   const Index focus = page.stage.document->scene().cursor.focus,
               head = std::max<Index>(page.at().look.head, 0);
   if (focus < 0) return tracked(fmt::format("head.{}", head));
@@ -82,7 +82,7 @@ std::optional<ImRect> headRect(const LessonsState& page) {
 }
 
 /// Whether the stage has the step's own word at that place.
-bool isOfStep(const LessonsState& page, std::vector<attention::Token> SequenceSnapshot::*tokens, Index at) {
+bool isOfStep(const State& page, std::vector<attention::Token> SequenceSnapshot::*tokens, Index at) {
   if (at < 0) return true;
   const Scene& scene = page.stage.document->scene();
   const SequenceSnapshot* shown = shownSequence(scene, page.stage.shown.get());
@@ -96,7 +96,7 @@ bool isOfStep(const LessonsState& page, std::vector<attention::Token> SequenceSn
 
 }  // namespace
 
-std::optional<ImRect> lookRect(const LessonsState& page) {
+std::optional<ImRect> lookRect(const State& page) {
   if (!page.stage.document) return std::nullopt;
   const LessonLook& look = page.at().look;
   if (!look.control.empty()) return tracked(look.control);
@@ -137,7 +137,7 @@ struct MarkPlace {
 };
 
 /// Beside what is looked at, where neither words nor numbers stand.
-MarkPlace markPlace(const LessonsState& page, const ImRect& rect, const ImRect& area) {
+MarkPlace markPlace(const State& page, const ImRect& rect, const ImRect& area) {
   const View& view = page.view;
   const LessonLook& look = page.at().look;
   const float y = rect.GetCenter().y, x = rect.GetCenter().x;
@@ -172,7 +172,7 @@ MarkPlace markPlace(const LessonsState& page, const ImRect& rect, const ImRect& 
 
 }  // namespace
 
-void lookMark(const LessonsState& page, const ImRect& area) {
+void lookMark(const State& page, const ImRect& area) {
   const View& view = page.view;
   const int mark = page.at().look.mark;
   const auto rect = lookRect(page);
@@ -193,4 +193,4 @@ void lookMark(const LessonsState& page, const ImRect& area) {
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::lessons_page

@@ -1,4 +1,4 @@
-// The part of LessonsPage that helps to write lessons: from scenes, and while a file is edited elsewhere.
+// The part of Page that helps to write lessons: from scenes, and while a file is edited elsewhere.
 
 #include <fmt/core.h>
 
@@ -9,10 +9,10 @@
 #include "attention/formats/files/regular_file.h"
 #include "attention/formats/quote.h"
 
-namespace headscope::app {
+namespace headscope::app::lessons_page {
 
 /// A lesson of the person's own is read again when its file was written, also while it can't be read.
-void LessonsPage::watchFile() {
+void Page::watchFile() {
   const double now = services_.view.time;
   if (watched_.path.empty() || now - watchedAt_ < kWatchInterval) return;
   watchedAt_ = now;
@@ -31,13 +31,13 @@ void LessonsPage::watchFile() {
       });
 }
 
-bool LessonsPage::open(const NamedFile& file, const Asker&, const Outcome& outcome) {
+bool Page::open(const NamedFile& file, const Asker&, const Outcome& outcome) {
   if (file.folder || file.path.extension() != ".json" || file.path.filename() == "config.json") return false;
   openLesson(file.path, outcome);
   return true;
 }
 
-void LessonsPage::openLesson(const std::filesystem::path& path, const Outcome& outcome) {
+void Page::openLesson(const std::filesystem::path& path, const Outcome& outcome) {
   services_.files.read<std::shared_ptr<const Lesson>>(
       path, [path, stop = services_.files.stopToken()] { return readLesson(path, stop); },
       [this, path, outcome](attention::Result<std::shared_ptr<const Lesson>> lesson) {
@@ -51,7 +51,7 @@ void LessonsPage::openLesson(const std::filesystem::path& path, const Outcome& o
       });
 }
 
-void LessonsPage::saveAsLesson(const Scene& scene) {
+void Page::saveAsLesson(const Scene& scene) {
   auto saved = std::make_shared<const Scene>(scene);
   const auto write = [this, saved](Scene&, const std::filesystem::path& path, const Outcome& outcome) {
     services_.files.write(
@@ -71,7 +71,7 @@ void LessonsPage::saveAsLesson(const Scene& scene) {
       FileQuestion{"Save the scene as a lesson", {".json"}, "lesson.json", write}, services_.folders);
 }
 
-void LessonsPage::addStep(const Scene& scene) {
+void Page::addStep(const Scene& scene) {
   View& view = services_.view;
   if (writing_.empty())
     return view.messages.fail("No lesson to add to. Save the scene as a lesson, or open your own.");
@@ -95,7 +95,7 @@ void LessonsPage::addStep(const Scene& scene) {
       });
 }
 
-std::vector<Action> LessonsPage::writingActions() {
+std::vector<Action> Page::writingActions() {
   return {{.id = "lesson.save",
            .name = "Save the scene as a lesson…",
            .whileTyping = true,
@@ -130,4 +130,4 @@ std::vector<Action> LessonsPage::writingActions() {
            }}};
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::lessons_page

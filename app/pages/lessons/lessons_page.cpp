@@ -7,7 +7,7 @@
 #include "app/platform/assets.h"
 #include "app/platform/configuration.h"
 
-namespace headscope::app {
+namespace headscope::app::lessons_page {
 
 namespace {
 
@@ -22,7 +22,7 @@ std::filesystem::path ownFolder() {
 
 }  // namespace
 
-LessonsPage::LessonsPage(PageServices& services)
+Page::Page(PageServices& services)
     : services_(services),
       page_(services.view),
       library_(services.workers,
@@ -45,12 +45,12 @@ LessonsPage::LessonsPage(PageServices& services)
                          stop);
       }) {}
 
-bool LessonsPage::take(const Scene&) {
+bool Page::take(const Scene&) {
   const bool library = takeLibrary(), covers = takeCovers(), study = takeStudy();
   return library || covers || study;
 }
 
-bool LessonsPage::takeLibrary() {
+bool Page::takeLibrary() {
   const auto answer = library_.current();
   if (!answer || !answer->value.ok()) return false;
   const auto& found = *answer->value;
@@ -68,7 +68,7 @@ bool LessonsPage::takeLibrary() {
   return true;
 }
 
-bool LessonsPage::takeCovers() {
+bool Page::takeCovers() {
   const auto answer = cover_.current();
   if (!answer || !page_.list.library) return false;
   for (std::size_t i = 0; i < page_.list.covers.size(); ++i) {
@@ -80,7 +80,7 @@ bool LessonsPage::takeCovers() {
 }
 
 /// A step that was computed ahead is there at once.
-bool LessonsPage::takeStudy() {
+bool Page::takeStudy() {
   const StepQuestion wanted{placed_.lesson, placed_.step};
   if (!wanted.lesson || studied_ == wanted) return false;
   for (const StudyAnswer* each : {&study_, &ahead_}) {
@@ -94,7 +94,7 @@ bool LessonsPage::takeStudy() {
   return false;
 }
 
-void LessonsPage::ask(const Scene&) {
+void Page::ask(const Scene&) {
   const bool remembers = services_.view.showTimings;
   asked_.shipped = shippedFolder();
   asked_.own = remembers ? ownFolder() : "";
@@ -122,14 +122,14 @@ void LessonsPage::ask(const Scene&) {
     ahead_.ask(next, Lane::back);
 }
 
-void LessonsPage::leave() {
+void Page::leave() {
   services_.view.guessedRow.clear();
   cover_.cancel();
   study_.cancel();
   ahead_.cancel();
 }
 
-void LessonsPage::reset() {
+void Page::reset() {
   stage_ = {};
   placed_ = {};
   page_.here.lesson = nullptr;
@@ -137,7 +137,7 @@ void LessonsPage::reset() {
 }
 
 /// The stage is what the column leaves, with the page's own side panel where the step looks at it.
-Layout LessonsPage::stageLayout(const Layout& window, bool hasSide, bool hasStrip) const {
+Layout Page::stageLayout(const Layout& window, bool hasSide, bool hasStrip) const {
   const View& view = services_.view;
   Layout stage = window;
   const ImRect whole(0, window.center.Min.y, window.center.Max.x, window.center.Max.y);
@@ -169,7 +169,7 @@ Layout LessonsPage::stageLayout(const Layout& window, bool hasSide, bool hasStri
   return stage;
 }
 
-void LessonsPage::draw(Scene&, const Layout& layout) {
+void Page::draw(Scene&, const Layout& layout) {
   if (!page_.here.lesson) return lessonList(page_, layout);
   const View& view = services_.view;
   ImRect area(0, layout.center.Min.y, layout.center.Max.x, layout.center.Max.y);
@@ -182,7 +182,7 @@ void LessonsPage::draw(Scene&, const Layout& layout) {
   lookMark(page_, area);
 }
 
-std::vector<CaptionPart> LessonsPage::caption(const Scene&) const {
+std::vector<CaptionPart> Page::caption(const Scene&) const {
   const Theme& theme = *services_.view.theme;
   if (!page_.here.lesson) return {{"Choose a lesson", theme.text}};
   return {{page_.here.lesson->title, theme.text},
@@ -190,17 +190,17 @@ std::vector<CaptionPart> LessonsPage::caption(const Scene&) const {
            theme.secondary}};
 }
 
-std::string LessonsPage::notes(const Scene&) const {
+std::string Page::notes(const Scene&) const {
   return page_.here.lesson ? page_.at().notes : "";
 }
 
-std::shared_ptr<const Scene> LessonsPage::comesNext(const Scene&) const {
+std::shared_ptr<const Scene> Page::comesNext(const Scene&) const {
   const auto next = static_cast<std::size_t>(page_.here.step) + 1;
   if (!page_.here.lesson || next >= page_.here.lesson->steps.size()) return nullptr;
   return {page_.here.lesson, &page_.here.lesson->steps[next].scene};
 }
 
-PageStatus LessonsPage::status(const Scene&) const {
+PageStatus Page::status(const Scene&) const {
   PageStatus status;
   if (!page_.list.library) return status;
   const auto& lessons = page_.list.library->lessons;
@@ -212,15 +212,15 @@ PageStatus LessonsPage::status(const Scene&) const {
   return status;
 }
 
-std::optional<std::string> LessonsPage::error(const Scene& scene) const {
+std::optional<std::string> Page::error(const Scene& scene) const {
   if (page_.list.library && !scene.cursor.lesson.lesson.empty() && !page_.here.lesson)
     return fmt::format("no lesson has the id \"{}\"", scene.cursor.lesson.lesson);
   return page_.here.problem.empty() ? std::nullopt : std::optional(page_.here.problem);
 }
 
-double LessonsPage::nextFrameIn() const {
+double Page::nextFrameIn() const {
   if (library_.busySeconds() > 0 || study_.busySeconds() > 0) return 0.2;
   return watched_.path.empty() ? std::numeric_limits<double>::infinity() : kWatchInterval;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::lessons_page

@@ -5,13 +5,13 @@
 #include "app/pages/lessons/lessons_state.h"
 #include "app/scene/text/number_text.h"
 
-namespace headscope::app {
+namespace headscope::app::lessons_page {
 
 /// Lessons: a list, or one that is open, with the page it is about on a stage beside its words. The scene on
 /// the stage is the lesson's; the window's waits.
-class LessonsPage : public Page {
+class Page : public app::Page {
  public:
-  explicit LessonsPage(PageServices& services);
+  explicit Page(PageServices& services);
 
   std::vector<Action> actions() override;
   bool take(const Scene& scene) override;
@@ -31,7 +31,7 @@ class LessonsPage : public Page {
   double nextFrameIn() const override;
   bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
 
-  const LessonsState& state() const { return page_; }
+  const State& state() const { return page_; }
 
  private:
   struct StepQuestion {
@@ -80,7 +80,7 @@ class LessonsPage : public Page {
   std::vector<Action> writingActions();
 
   PageServices& services_;
-  LessonsState page_;
+  State page_;
   PageStage stage_;
   Placed placed_;
   /// What was changed on the stage and left: it comes back with its step, found by the ids of lesson and step
@@ -102,4 +102,4 @@ class LessonsPage : public Page {
   StudyAnswer study_, ahead_;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::lessons_page

@@ -17,7 +17,7 @@
 #include "app/widgets/text/rich_text.h"
 #include "app/widgets/view.h"
 
-namespace headscope::app {
+namespace headscope::app::lessons_page {
 
 /// How one moves through a lesson. A question stands between its step and the next.
 enum class Move { next, back, first, last, restore, list };
@@ -69,8 +69,8 @@ struct LessonRequests {
 };
 
 /// What the page of lessons shows beside the scene: free for its panels to change.
-struct LessonsState {
-  explicit LessonsState(View& window) : view(window) {}
+struct State {
+  explicit State(View& window) : view(window) {}
 
   View& view;
   LessonList list;
@@ -102,34 +102,34 @@ RichFonts readingFonts(const View& view, std::uint32_t color);
 float columnWidth(const View& view, const ImRect& area);
 float comparisonWidth(const View& view, const ImRect& area);
 /// While presenting: where the words stand. Beside maps, which are square; below pages that are wide.
-ImRect captionArea(const LessonsState& page, const ImRect& area);
+ImRect captionArea(const State& page, const ImRect& area);
 
 /// All lessons with their pictures, and at the left what to go on with.
-void lessonList(LessonsState& page, const Layout& layout);
+void lessonList(State& page, const Layout& layout);
 /// The open lesson's column: place, text, question, knobs, and the way on.
-void lessonColumn(LessonsState& page, const ImRect& area);
+void lessonColumn(State& page, const ImRect& area);
 /// The step's question with its options; returns how far down it goes. `width` from `at` on.
-float questionPart(LessonsState& page, ImVec2 at, float width);
+float questionPart(State& page, ImVec2 at, float width);
 /// Why the answer is right, and why the guess was tempting; returns how far down that goes.
-float questionReason(const LessonsState& page, ImVec2 at, float width);
+float questionReason(const State& page, ImVec2 at, float width);
 /// While presenting: the text, or the question with its options.
-void lessonCaption(LessonsState& page, const ImRect& area);
+void lessonCaption(State& page, const ImRect& area);
 /// What was before beside what is now: the head's map, what it says, how far that moved.
-void comparison(LessonsState& page, const ImRect& area);
+void comparison(State& page, const ImRect& area);
 /// Whether the step has something to compare with, on a page where that can be drawn.
-bool compares(const LessonsState& page);
+bool compares(const State& page);
 /// The numbered mark at what the text points to, where it is on screen; `area` is all between the bars.
-void lookMark(const LessonsState& page, const ImRect& area);
+void lookMark(const State& page, const ImRect& area);
 /// Where that is; nothing where it is not on screen.
-std::optional<ImRect> lookRect(const LessonsState& page);
+std::optional<ImRect> lookRect(const State& page);
 
 /// Questions of the library's lessons whose guess was wrong.
-Index wrongGuessCount(const LessonsState& page);
+Index wrongGuessCount(const State& page);
 /// Opens the question whose guess was wrong, or of several the list to choose one from. `page` must outlive
 /// it.
-void chooseWrongGuess(LessonsState& page);
+void chooseWrongGuess(State& page);
 /// The steps to choose one from. `page` must outlive it.
-std::shared_ptr<Dialog> stepChoice(LessonsState& page);
+std::shared_ptr<Dialog> stepChoice(State& page);
 
 /// "A", "B", ….
 std::string optionLetter(std::size_t option);
@@ -141,4 +141,4 @@ struct GuessCount {
 };
 GuessCount guessesOf(const LessonProgress& progress);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::lessons_page

@@ -8,12 +8,12 @@
 #include "app/widgets/paint.h"
 #include "attention/core/extremes.h"
 
-namespace headscope::app {
+namespace headscope::app::lessons_page {
 
 namespace {
 
 /// The colours of the scene that the question is about.
-CellStyle rowStyle(const LessonsState& page, const attention::Matrix& picture) {
+CellStyle rowStyle(const State& page, const attention::Matrix& picture) {
   const Scene& scene = page.at().scene;
   CellStyle style{colormapFor(scene.look), 0, 1, std::max(1.0f, page.view.px(1))};
   if (scene.look.quantity == Quantity::scores) {
@@ -24,7 +24,7 @@ CellStyle rowStyle(const LessonsState& page, const attention::Matrix& picture) {
 }
 
 /// One option: its letter, its picture, its words, and after the answer what came of it.
-float optionLine(LessonsState& page, std::size_t at, ImVec2 from, float width) {
+float optionLine(State& page, std::size_t at, ImVec2 from, float width) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const OptionStudy& option = page.here.study->options[at];
@@ -74,7 +74,7 @@ float optionLine(LessonsState& page, std::size_t at, ImVec2 from, float width) {
 
 }  // namespace
 
-float questionReason(const LessonsState& page, ImVec2 at, float width) {
+float questionReason(const State& page, ImVec2 at, float width) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const auto& options = page.here.study->options;
@@ -94,7 +94,7 @@ float questionReason(const LessonsState& page, ImVec2 at, float width) {
   return y - at.y;
 }
 
-float questionPart(LessonsState& page, ImVec2 at, float width) {
+float questionPart(State& page, ImVec2 at, float width) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   float y = at.y;
@@ -109,4 +109,4 @@ float questionPart(LessonsState& page, ImVec2 at, float width) {
   return y - at.y;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::lessons_page

@@ -12,7 +12,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/rich_text.h"
 
-namespace headscope::app {
+namespace headscope::app::lessons_page {
 
 namespace {
 
@@ -208,4 +208,4 @@ void sharedOut(const View& view, const ComparedRow& before, const ComparedRow* n
   }
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::lessons_page

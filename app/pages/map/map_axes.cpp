@@ -6,7 +6,7 @@
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
 namespace {
 
@@ -97,4 +97,4 @@ void paintMapAxes(const View& view, Canvas list, const MapWindow& window, const 
   paintAxisTitles(view, list, corner, view.px(kMapLeft - 36));
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

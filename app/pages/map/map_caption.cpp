@@ -1,9 +1,9 @@
 #include "app/pages/map/map_page.h"
 #include "app/scene/text/number_text.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
-std::vector<CaptionPart> mapCaption(const MapState& page) {
+std::vector<CaptionPart> captionOf(const State& page) {
   const MapSnapshot* state = page.state.get();
   if (!state || state->empty || !state->text) return {};
   const Theme& theme = *page.view.theme;
@@ -18,4 +18,4 @@ std::vector<CaptionPart> mapCaption(const MapState& page) {
        theme.text}};
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

@@ -17,12 +17,12 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
 namespace {
 
 /// The state when there is a head to show, else null.
-const MapSnapshot* shownState(const MapState& page) {
+const MapSnapshot* shownState(const State& page) {
   const MapSnapshot* state = page.state.get();
   return state && !state->empty ? state : nullptr;
 }
@@ -60,7 +60,7 @@ void generatedSource(Scene& scene, View& view) {
 }
 
 /// The file's name and what of it is shown.
-void fileSource(Scene& scene, MapState& page) {
+void fileSource(Scene& scene, State& page) {
   View& view = page.view;
   const MapSnapshot* state = shownState(page);
   if (!scene.map.file.empty()) {
@@ -85,7 +85,7 @@ void fileSource(Scene& scene, MapState& page) {
     view.request("map.open");
 }
 
-void sourceSection(Scene& scene, MapState& page) {
+void sourceSection(Scene& scene, State& page) {
   View& view = page.view;
   const MapSnapshot* state = shownState(page);
   sectionTitle(view, "TOKENS",
@@ -101,7 +101,7 @@ void sourceSection(Scene& scene, MapState& page) {
 }
 
 /// The whole head with the window's frame on it; pointing moves the window there.
-void minimap(Scene& scene, MapState& page) {
+void minimap(Scene& scene, State& page) {
   View& view = page.view;
   const MapSnapshot* state = shownState(page);
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -147,7 +147,7 @@ void minimap(Scene& scene, MapState& page) {
   track("minimap.window", from, to);
 }
 
-void goToBox(Scene& scene, MapState& page) {
+void goToBox(Scene& scene, State& page) {
   View& view = page.view;
   const std::string before = page.goTo;
   const bool entered = lineBox(view, "map.go_to", page.goTo, ImGui::GetContentRegionAvail().x, page.goToKeeps,
@@ -169,7 +169,7 @@ void goToBox(Scene& scene, MapState& page) {
   }
 }
 
-void whereSection(Scene& scene, MapState& page) {
+void whereSection(Scene& scene, State& page) {
   View& view = page.view;
   const std::optional<MapWindow>& window = page.window;
   sectionTitle(view, "WHERE", window && shownState(page) ? zoomText(*window) : "");
@@ -179,7 +179,7 @@ void whereSection(Scene& scene, MapState& page) {
 }
 
 /// A number for each head, with its KV group's mark.
-void headChoice(Scene& scene, MapState& page) {
+void headChoice(Scene& scene, State& page) {
   View& view = page.view;
   const MapSnapshot* state = page.state.get();
   const bool known = state && !state->empty;
@@ -191,7 +191,7 @@ void headChoice(Scene& scene, MapState& page) {
   const float space = view.px(4), width = ImGui::GetContentRegionAvail().x;
   const float side = std::floor(std::min(view.px(30), (width - space * (kColumns - 1)) / kColumns));
   Canvas list = *ImGui::GetWindowDrawList();
-  const Index shown = std::min(mapHead(scene), heads - 1);
+  const Index shown = std::min(shownHead(scene), heads - 1);
   for (Index head = 0; head < heads; ++head) {
     const ImVec2 from(start.x + static_cast<float>(head % kColumns) * (side + space),
                       start.y + static_cast<float>(head / kColumns) * (side + space));
@@ -243,7 +243,7 @@ void memoryLine(const View& view, const std::string& label, const std::string& v
   ImGui::Dummy(ImVec2(width, height));
 }
 
-void memorySection(MapState& page) {
+void memorySection(State& page) {
   View& view = page.view;
   const MapSnapshot* state = shownState(page);
   if (!state) return;
@@ -256,13 +256,13 @@ void memorySection(MapState& page) {
   memoryLine(view, "for this head", text(state->bytes));
   memoryLine(view, "tiles", text(page.cache->bytes()) + " of " + text(page.cache->budget()));
   trackItem("map.tiles");
-  memoryLine(view, "on the GPU", text(page.textures->bytes()) + " of " + text(MapTextures::kBudget));
+  memoryLine(view, "on the GPU", text(page.textures->bytes()) + " of " + text(Textures::kBudget));
   for (const std::string& sentence : state->omitted) hint(view, sentence);
 }
 
 }  // namespace
 
-void mapControls(Scene& scene, MapState& page, const Layout& layout) {
+void controls(Scene& scene, State& page, const Layout& layout) {
   View& view = page.view;
   if (!layout.showLeft) return;
   fillSide(view, layout.left);
@@ -281,4 +281,4 @@ void mapControls(Scene& scene, MapState& page, const Layout& layout) {
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

@@ -5,7 +5,7 @@
 #include "app/scene/text/number_text.h"
 #include "attention/text/ascii.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
 using attention::Error;
 using attention::Result;
@@ -41,7 +41,7 @@ Result<Index> findOne(const std::string& part, const std::vector<attention::Toke
 
 }  // namespace
 
-Result<MapPlace> findPlace(const std::string& line, const MapSnapshot& state, const MapCursor& from) {
+Result<Destination> findPlace(const std::string& line, const MapSnapshot& state, const MapCursor& from) {
   // A comma that is all there is of a part is looked for as a token.
   const std::size_t comma = line.size() > 1 ? line.find(',') : std::string::npos;
   const std::string first = trimmed(std::string_view(line).substr(0, comma));
@@ -49,8 +49,8 @@ Result<MapPlace> findPlace(const std::string& line, const MapSnapshot& state, co
       comma == std::string::npos ? "" : trimmed(std::string_view(line).substr(comma + 1));
   if (first.empty() && second.empty())
     return Error{"Type query, key as numbers such as 120, 40, or as parts of tokens."};
-  MapPlace place{std::clamp<Index>(from.query, 0, state.queries - 1),
-                 std::clamp<Index>(from.key, 0, state.keys - 1)};
+  Destination place{std::clamp<Index>(from.query, 0, state.queries - 1),
+                    std::clamp<Index>(from.key, 0, state.keys - 1)};
   if (!first.empty()) {
     const Result<Index> query = findOne(first, state.text->queries, state.queries, from.query, "query");
     if (!query) return query.error();
@@ -66,4 +66,4 @@ Result<MapPlace> findPlace(const std::string& line, const MapSnapshot& state, co
   return place;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

@@ -6,7 +6,7 @@
 #include "app/compute/jobs/caught_error.h"
 #include "render/heatmap.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
 using attention::Matrix;
 
@@ -30,7 +30,7 @@ void markDead(const attention::HeadMap& map, Index firstRow, Index factor, Matri
 }  // namespace
 
 // Patience would throw away tiles that are wanted again: what is of no use any more is known better here.
-MapJob::MapJob(Workers& workers, TileCache& cache, Build build, const MapEffort& effort)
+Job::Job(Workers& workers, TileCache& cache, Build build, const Effort& effort)
     : cache_(cache),
       build_(std::move(build)),
       effort_(effort),
@@ -38,7 +38,7 @@ MapJob::MapJob(Workers& workers, TileCache& cache, Build build, const MapEffort&
           workers, [this](std::stop_token stop) { doPiece(stop); }, std::nullopt) {}
 
 /// Whether the piece under way is of no use for `request`.
-bool MapJob::isAbandoned(const MapRequest& request) const {
+bool Job::isAbandoned(const Request& request) const {
   const auto wants = [&](const std::vector<TilePlace>& places) {
     return std::find(places.begin(), places.end(), place_) != places.end();
   };
@@ -60,16 +60,16 @@ bool MapJob::isAbandoned(const MapRequest& request) const {
   return false;
 }
 
-void MapJob::look(const MapRequest& request) {
+void Job::look(const Request& request) {
   const std::lock_guard lock(mutex_);
   if (request_ && *request_ == request) return;
-  request_ = std::make_shared<const MapRequest>(request);
+  request_ = std::make_shared<const Request>(request);
   if (!since_) since_ = Clock::now();
   if (isAbandoned(request)) job_.stop();
   job_.start(Lane::back);
 }
 
-void MapJob::pause() {
+void Job::pause() {
   const std::lock_guard lock(mutex_);
   request_.reset();
   since_.reset();
@@ -77,14 +77,14 @@ void MapJob::pause() {
   job_.stop();
 }
 
-std::shared_ptr<const MapSnapshot> MapJob::state() const {
+std::shared_ptr<const MapSnapshot> Job::state() const {
   const std::lock_guard lock(mutex_);
   return state_;
 }
 
-MapProgress MapJob::progress() const {
+Progress Job::progress() const {
   const std::lock_guard lock(mutex_);
-  MapProgress progress;
+  Progress progress;
   if (!since_) return progress;
   progress.seconds = std::max(1e-9, std::chrono::duration<double>(Clock::now() - *since_).count());
   progress.overview = share_;
@@ -92,14 +92,14 @@ MapProgress MapJob::progress() const {
   return progress;
 }
 
-void MapJob::begin(Doing doing, const TilePlace& place) {
+void Job::begin(Doing doing, const TilePlace& place) {
   const std::lock_guard lock(mutex_);
   doing_ = doing;
   place_ = place;
 }
 
-void MapJob::doPiece(std::stop_token stop) {
-  std::shared_ptr<const MapRequest> request;
+void Job::doPiece(std::stop_token stop) {
+  std::shared_ptr<const Request> request;
   {
     const std::lock_guard lock(mutex_);
     request = request_;
@@ -121,7 +121,7 @@ void MapJob::doPiece(std::stop_token stop) {
     since_.reset();
 }
 
-void MapJob::fail(const MapRequest& request, const std::string& message) {
+void Job::fail(const Request& request, const std::string& message) {
   head_ = Head{request.question};
   MapSnapshot state;
   state.question = request.question;
@@ -129,16 +129,16 @@ void MapJob::fail(const MapRequest& request, const std::string& message) {
   publish(std::move(state));
 }
 
-void MapJob::publish(MapSnapshot state) {
+void Job::publish(MapSnapshot state) {
   const std::lock_guard lock(mutex_);
   state_ = std::make_shared<const MapSnapshot>(std::move(state));
 }
 
 /// One piece of work; whether there may be more.
-bool MapJob::work(const MapRequest& request, std::stop_token stop) {
+bool Job::work(const Request& request, std::stop_token stop) {
   if (!head_ || head_->question != request.question) return build(request, stop);
   if (!head_->map) return false;
-  const MapOverview& overview = head_->overview;
+  const Overview& overview = head_->overview;
   if (!overview.has(request.pooling)) return extendOverview(request, stop);
   if (request.field == field_ && makeTile(request, request.visible, head_->visibleAt, Doing::tile, stop))
     return true;
@@ -152,7 +152,7 @@ bool MapJob::work(const MapRequest& request, std::stop_token stop) {
   return request.field == field_ && makeTile(request, request.near, head_->nearAt, Doing::background, stop);
 }
 
-bool MapJob::build(const MapRequest& request, std::stop_token stop) {
+bool Job::build(const Request& request, std::stop_token stop) {
   begin(Doing::building);
   head_.reset();
   attention::Result<std::optional<MapHead>> head = build_(request.question, stop);
@@ -184,8 +184,8 @@ bool MapJob::build(const MapRequest& request, std::stop_token stop) {
   state.map = map;
   state.queries = map->queries();
   state.keys = map->keys();
-  MapOverview& overview = head_->overview;
-  overview = MapOverview(state.queries, state.keys);
+  Overview& overview = head_->overview;
+  overview = Overview(state.queries, state.keys);
   state.levels = overview.levels();
   state.previewStep = map->previewStep(factorOf(state.levels.finest), effort_.preview);
   const auto tokens = state.text->queries.size() + state.text->keys.size();
@@ -201,7 +201,7 @@ bool MapJob::build(const MapRequest& request, std::stop_token stop) {
   return true;
 }
 
-Matrix MapJob::tileValues(const TilePlace& place, Pooling pooling, std::stop_token stop) {
+Matrix Job::tileValues(const TilePlace& place, Pooling pooling, std::stop_token stop) {
   attention::HeadMap& map = *head_->map;
   const Index factor = factorOf(place.level), side = kTileSide * factor;
   attention::MapPart part{place.row * side, place.col * side, 0, 0, factor};
@@ -213,8 +213,8 @@ Matrix MapJob::tileValues(const TilePlace& place, Pooling pooling, std::stop_tok
 }
 
 /// The next of `places` that is not there yet.
-bool MapJob::makeTile(const MapRequest& request, const std::vector<TilePlace>& places, std::size_t& at,
-                      Doing doing, std::stop_token stop) {
+bool Job::makeTile(const Request& request, const std::vector<TilePlace>& places, std::size_t& at, Doing doing,
+                   std::stop_token stop) {
   while (at < places.size()) {
     const TileKey key{field_, request.pooling, places[at]};
     if (!cache_.has(key)) {
@@ -231,9 +231,9 @@ bool MapJob::makeTile(const MapRequest& request, const std::vector<TilePlace>& p
 }
 
 /// A preview where there is none, else the next exact band.
-bool MapJob::extendOverview(const MapRequest& request, std::stop_token stop) {
+bool Job::extendOverview(const Request& request, std::stop_token stop) {
   attention::HeadMap& map = *head_->map;
-  MapOverview& overview = head_->overview;
+  Overview& overview = head_->overview;
   const bool first = !overview.has(request.pooling);
   begin(first ? Doing::building : Doing::background);
   const Index factor = factorOf(overview.levels().finest);
@@ -265,7 +265,7 @@ bool MapJob::extendOverview(const MapRequest& request, std::stop_token stop) {
   return true;
 }
 
-void MapJob::putOverview(const std::vector<TilePlace>& places) {
+void Job::putOverview(const std::vector<TilePlace>& places) {
   for (const Pooling pooling : {Pooling::max, Pooling::mean}) {
     if (!head_->overview.has(pooling)) continue;
     for (const TilePlace& place : places) {
@@ -276,4 +276,4 @@ void MapJob::putOverview(const std::vector<TilePlace>& places) {
   }
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

@@ -11,7 +11,7 @@
 #include "app/compute/map/map_source.h"
 #include "app/pages/map/map_overview.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
 /// What there is of one head's map, apart from its tiles.
 struct MapSnapshot {
@@ -34,16 +34,16 @@ struct MapSnapshot {
 };
 
 /// What is looked at.
-struct MapRequest {
+struct Request {
   MapQuestion question;
   Pooling pooling = Pooling::max;
   std::uint64_t field = 0;         ///< the head the places below are of; others have none yet
   std::vector<TilePlace> visible;  ///< finer than the overview, in the order they are wanted
   std::vector<TilePlace> near;     ///< worth having once the rest is there
-  bool operator==(const MapRequest&) const = default;
+  bool operator==(const Request&) const = default;
 };
 
-struct MapProgress {
+struct Progress {
   double seconds = 0;     ///< since the work that is under way began; 0 when nothing is
   double overview = 0;    ///< exact share of the overview, 0 to 1
   bool building = false;  ///< a head's q and k are being made
@@ -51,27 +51,27 @@ struct MapProgress {
 
 /// Multiply-adds that go into a preview, which takes some tens of milliseconds, and into one band of the
 /// exact overview, after which other work gets its turn.
-struct MapEffort {
+struct Effort {
   double preview = 2e9, band = 1.5e9;
 };
 
 /// Makes the tiles of the view that is looked at, piece by piece on the back lane: a preview of the whole
 /// head, the tiles in view in the order they are wanted, the exact overview band by band, the tiles around.
 /// What is no longer wanted is stopped.
-class MapJob {
+class Job {
  public:
   using Build = std::function<attention::Result<std::optional<MapHead>>(const MapQuestion&, std::stop_token)>;
 
   /// Tiles go to `cache`. Both it and the workers must outlive the job.
-  MapJob(Workers& workers, TileCache& cache, Build build, const MapEffort& effort = {});
+  Job(Workers& workers, TileCache& cache, Build build, const Effort& effort = {});
 
-  void look(const MapRequest& request);
+  void look(const Request& request);
   /// The page is not shown: stops what is under way and keeps what there is.
   void pause();
 
   /// The newest head whose overview can be drawn; null before the first.
   std::shared_ptr<const MapSnapshot> state() const;
-  MapProgress progress() const;
+  Progress progress() const;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -81,34 +81,34 @@ class MapJob {
     MapQuestion question;
     std::shared_ptr<attention::HeadMap> map =
         {};  ///< null where there is none: nothing was typed, or an error
-    MapOverview overview = {};
+    Overview overview = {};
     std::optional<Clock::time_point> shownAt = {};  ///< when the overview's tiles were last renewed
     Index shownRow = 0;                             ///< its exact rows that are in them
     std::size_t visibleAt = 0, nearAt = 0;          ///< tiles of the request before these are there
   };
 
   void doPiece(std::stop_token stop);
-  bool work(const MapRequest& request, std::stop_token stop);
-  bool build(const MapRequest& request, std::stop_token stop);
-  bool makeTile(const MapRequest& request, const std::vector<TilePlace>& places, std::size_t& at, Doing doing,
+  bool work(const Request& request, std::stop_token stop);
+  bool build(const Request& request, std::stop_token stop);
+  bool makeTile(const Request& request, const std::vector<TilePlace>& places, std::size_t& at, Doing doing,
                 std::stop_token stop);
-  bool extendOverview(const MapRequest& request, std::stop_token stop);
+  bool extendOverview(const Request& request, std::stop_token stop);
   /// Under every pooling there is something of.
   void putOverview(const std::vector<TilePlace>& places);
   attention::Matrix tileValues(const TilePlace& place, Pooling pooling, std::stop_token stop);
   void publish(MapSnapshot state);
-  void fail(const MapRequest& request, const std::string& message);
-  bool isAbandoned(const MapRequest& request) const;
+  void fail(const Request& request, const std::string& message);
+  bool isAbandoned(const Request& request) const;
   void begin(Doing doing, const TilePlace& place = {});
 
   TileCache& cache_;
   const Build build_;
-  const MapEffort effort_;
+  const Effort effort_;
 
   mutable std::mutex mutex_;
-  std::shared_ptr<const MapRequest> request_;
+  std::shared_ptr<const Request> request_;
   std::shared_ptr<const MapSnapshot> state_;
-  std::shared_ptr<const MapRequest> current_;  ///< what the last piece was for
+  std::shared_ptr<const Request> current_;  ///< what the last piece was for
   Doing doing_ = Doing::nothing;
   TilePlace place_;
   std::optional<Clock::time_point> since_;  ///< while something is under way
@@ -121,4 +121,4 @@ class MapJob {
   Workers::Job job_;  // last: it ends before what its pieces touch goes
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

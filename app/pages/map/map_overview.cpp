@@ -4,7 +4,7 @@
 
 #include "render/heatmap.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
 using attention::Matrix;
 
@@ -18,13 +18,13 @@ OverviewLevels overviewLevels(Index queries, Index keys) {
   return levels;
 }
 
-MapOverview::MapOverview(Index queries, Index keys)
+Overview::Overview(Index queries, Index keys)
     : queries_(queries), keys_(keys), levels_(overviewLevels(queries, keys)) {
   rows_ = pixelsAt(queries, levels_.finest);
   cols_ = pixelsAt(keys, levels_.finest);
 }
 
-void MapOverview::setPreview(Pooling pooling, const Matrix& estimate) {
+void Overview::setPreview(Pooling pooling, const Matrix& estimate) {
   previewed_[static_cast<std::size_t>(pooling)] = true;
   Matrix& to = values(pooling);
   if (to.size() == 0)
@@ -33,7 +33,7 @@ void MapOverview::setPreview(Pooling pooling, const Matrix& estimate) {
     to.bottomRows(rows_ - exactRows_) = estimate.bottomRows(rows_ - exactRows_);
 }
 
-void MapOverview::addBand(const Matrix& max, const Matrix& mean) {
+void Overview::addBand(const Matrix& max, const Matrix& mean) {
   for (const auto& [to, band] : {std::pair(&max_, &max), std::pair(&mean_, &mean)}) {
     if (to->size() == 0) *to = Matrix::Constant(rows_, cols_, render::kMaskedCell);
     to->middleRows(exactRows_, band->rows()) = *band;
@@ -41,12 +41,12 @@ void MapOverview::addBand(const Matrix& max, const Matrix& mean) {
   exactRows_ += max.rows();
 }
 
-float MapOverview::pooledMax(Index row, Index col, Index side) const {
+float Overview::pooledMax(Index row, Index col, Index side) const {
   // Masked is −∞ and dead the lowest number there is: the order of floats is the order of meaning.
   return max_.block(row, col, std::min(side, rows_ - row), std::min(side, cols_ - col)).maxCoeff();
 }
 
-float MapOverview::pooledMean(Index row, Index col, Index side) const {
+float Overview::pooledMean(Index row, Index col, Index side) const {
   const Index cellsASide = factorOf(levels_.finest);
   double sum = 0, cells = 0;
   float special = render::kMaskedCell;
@@ -67,7 +67,7 @@ float MapOverview::pooledMean(Index row, Index col, Index side) const {
   return visible ? static_cast<float>(sum / cells) : special;
 }
 
-Matrix MapOverview::tile(Pooling pooling, const TilePlace& place, bool& preview) const {
+Matrix Overview::tile(Pooling pooling, const TilePlace& place, bool& preview) const {
   const Index side = factorOf(place.level - levels_.finest);  // of a pixel, in pixels of the finest level
   const Index firstRow = place.row * kTileSide, firstCol = place.col * kTileSide;
   const Index rows = std::min(kTileSide, pixelsAt(queries_, place.level) - firstRow);
@@ -83,7 +83,7 @@ Matrix MapOverview::tile(Pooling pooling, const TilePlace& place, bool& preview)
   return tile;
 }
 
-std::vector<TilePlace> MapOverview::tiles(Index first, Index end) const {
+std::vector<TilePlace> Overview::tiles(Index first, Index end) const {
   std::vector<TilePlace> places;
   for (int level = levels_.single; level >= levels_.finest; --level) {
     const Index high = kTileSide * factorOf(level - levels_.finest);  // in rows of the finest level
@@ -93,4 +93,4 @@ std::vector<TilePlace> MapOverview::tiles(Index first, Index end) const {
   return places;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

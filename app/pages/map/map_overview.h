@@ -5,7 +5,7 @@
 
 #include "app/pages/map/tile_cache.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
 inline Index factorOf(int level) {
   return Index{1} << level;
@@ -26,10 +26,10 @@ OverviewLevels overviewLevels(Index queries, Index keys);
 
 /// A whole head at a size that is always held, at most 1,024 pixels a side, first as a preview and then, band
 /// by band, exactly. All coarser levels are pooled from it.
-class MapOverview {
+class Overview {
  public:
-  MapOverview() = default;
-  MapOverview(Index queries, Index keys);
+  Overview() = default;
+  Overview(Index queries, Index keys);
 
   const OverviewLevels& levels() const { return levels_; }
   /// Whether there is something to show of every row.
@@ -63,4 +63,4 @@ class MapOverview {
   std::array<bool, 2> previewed_{};  ///< by pooling
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

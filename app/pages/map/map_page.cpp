@@ -6,13 +6,13 @@
 #include "app/scene/text/number_text.h"
 #include "app/widgets/file_picker.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
-Index mapHead(const Scene& scene) {
+Index shownHead(const Scene& scene) {
   return std::max<Index>(0, scene.cursor.cell.head);
 }
 
-MapPage::MapPage(PageServices& services)
+Page::Page(PageServices& services)
     : services_(services),
       cache_(kTileBudget, services.resources.memory),
       page_(services.view),
@@ -24,7 +24,7 @@ MapPage::MapPage(PageServices& services)
   page_.textures = &textures_;
 }
 
-bool MapPage::take(const Scene&) {
+bool Page::take(const Scene&) {
   page_.progress = job_.progress();
   std::shared_ptr<const MapSnapshot> state = job_.state();
   if (state == page_.state) return false;
@@ -34,13 +34,13 @@ bool MapPage::take(const Scene&) {
 }
 
 /// Heads there are to choose from: a file has its own.
-Index MapPage::heads(const Scene& scene) const {
+Index Page::heads(const Scene& scene) const {
   const MapSnapshot* state = page_.state.get();
   const bool file = scene.map.source == MapSource::file;
   return file && state && !state->empty ? state->heads : scene.setup.model.heads;
 }
 
-void MapPage::prepare(Scene& scene) {
+void Page::prepare(Scene& scene) {
   textures_.beginFrame(services_.view.quickFrames);
   page_.visible.clear();
   page_.near.clear();
@@ -50,17 +50,17 @@ void MapPage::prepare(Scene& scene) {
   scene.cursor.cell.head = std::clamp<Index>(scene.cursor.cell.head, 0, last);
 }
 
-void MapPage::draw(Scene& scene, const Layout& layout) {
+void Page::draw(Scene& scene, const Layout& layout) {
   const MapCursor before = scene.cursor.map;
-  mapControls(scene, page_, layout);
+  controls(scene, page_, layout);
   mapPanel(scene, page_, layout);
   if (before != scene.cursor.map || textures_.unfinished()) services_.view.redraw(2);
 }
 
-void MapPage::ask(const Scene& scene) {
+void Page::ask(const Scene& scene) {
   cache_.keepInView(page_.inView);
-  MapRequest request;
-  request.question = mapQuestion(scene, mapHead(scene));
+  Request request;
+  request.question = mapQuestion(scene, shownHead(scene));
   request.pooling = scene.map.pooling;
   request.field = page_.state ? page_.state->field : 0;
   request.visible = page_.visible;
@@ -69,11 +69,11 @@ void MapPage::ask(const Scene& scene) {
   job_.look(request);
 }
 
-void MapPage::leave() {
+void Page::leave() {
   job_.pause();
 }
 
-PageStatus MapPage::status(const Scene& scene) const {
+PageStatus Page::status(const Scene& scene) const {
   const auto text = [](std::uint64_t bytes) { return bytesText(static_cast<double>(bytes)); };
   PageStatus status;
   if (page_.state && !page_.state->empty) status.figures.push_back({"held", text(page_.state->bytes), 0});
@@ -90,16 +90,16 @@ PageStatus MapPage::status(const Scene& scene) const {
   return status;
 }
 
-std::optional<std::string> MapPage::error(const Scene&) const {
+std::optional<std::string> Page::error(const Scene&) const {
   return page_.state ? page_.state->error : std::nullopt;
 }
 
-double MapPage::nextFrameIn() const {
+double Page::nextFrameIn() const {
   return page_.progress.seconds > 0 ? 0.2 : std::numeric_limits<double>::infinity();
 }
 
 /// The file's queries and keys become the map.
-void MapPage::openFile(const std::filesystem::path& path, Scene& scene) const {
+void Page::openFile(const std::filesystem::path& path, Scene& scene) const {
   scene.map.source = MapSource::file;
   scene.map.file = std::filesystem::absolute(path).string();
   scene.map.layer = 0;
@@ -107,7 +107,7 @@ void MapPage::openFile(const std::filesystem::path& path, Scene& scene) const {
   scene.cursor.map = {};
 }
 
-bool MapPage::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+bool Page::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   if (file.path.extension() != ".safetensors") return false;
   const auto taken = asker.edit(attention::shownPath(file.path.filename()),
                                 [&](Scene& scene) { openFile(file.path, scene); });
@@ -117,7 +117,7 @@ bool MapPage::open(const NamedFile& file, const Asker& asker, const Outcome& out
 }
 
 /// The marked cell and its weight, as far as it is computed.
-void MapPage::copyPlace(const Scene& scene) {
+void Page::copyPlace(const Scene& scene) {
   View& view = services_.view;
   const MapCursor& cursor = scene.cursor.map;
   if (!page_.state || page_.state->empty || cursor.query < 0 || cursor.key < 0)
@@ -127,7 +127,7 @@ void MapPage::copyPlace(const Scene& scene) {
   view.tell("Copied " + text + " for use in “Go to”", view.pressedAt);
 }
 
-std::vector<Action> MapPage::actions() {
+std::vector<Action> Page::actions() {
   const auto action = [](const char* id, const char* name, std::function<void(Scene&)> run,
                          const char* words = "") {
     return Action{.id = id, .name = name, .words = words, .run = std::move(run)};
@@ -165,4 +165,4 @@ std::vector<Action> MapPage::actions() {
                  [this](Scene& scene) { copyPlace(scene); })};
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

@@ -3,14 +3,14 @@
 #include "app/pages/common/page.h"
 #include "app/pages/map/map_state.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
 /// One long head, panned and zoomed like a map.
-class MapPage : public Page {
+class Page : public app::Page {
  public:
   static constexpr std::uint64_t kTileBudget = std::uint64_t{256} << 20;
 
-  explicit MapPage(PageServices& services);
+  explicit Page(PageServices& services);
 
   std::vector<Action> actions() override;
   bool take(const Scene& scene) override;
@@ -19,15 +19,15 @@ class MapPage : public Page {
   void ask(const Scene& scene) override;
   void leave() override;
   Index heads(const Scene& scene) const override;
-  std::vector<CaptionPart> caption(const Scene&) const override { return mapCaption(page_); }
+  std::vector<CaptionPart> caption(const Scene&) const override { return captionOf(page_); }
   PageStatus status(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
   std::size_t gpuBytes() const override { return textures_.bytes(); }
   bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
 
-  const MapState& state() const { return page_; }
-  MapState& state() { return page_; }
+  const State& state() const { return page_; }
+  State& state() { return page_; }
 
  private:
   void copyPlace(const Scene& scene);
@@ -35,9 +35,9 @@ class MapPage : public Page {
 
   PageServices& services_;
   TileCache cache_;
-  MapTextures textures_;
-  MapState page_;
-  MapJob job_;  // last: it ends before anything it touches goes
+  Textures textures_;
+  State page_;
+  Job job_;  // last: it ends before anything it touches goes
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

@@ -10,7 +10,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
 namespace {
 
@@ -22,7 +22,7 @@ std::string pooledWords(Pooling pooling, Index cells) {
 
 /// What the picture's values are made of, as what is said of a pointed pixel has it. Where they are single
 /// cells, several of them may share a pixel on screen.
-std::string shownWords(const Scene& scene, const MapState& page) {
+std::string shownWords(const Scene& scene, const State& page) {
   if (page.level > 0 || !page.window || page.window->cellsPerPixel <= 1 + 1e-6)
     return pooledWords(scene.map.pooling, factorOf(page.level));
   return scene.map.pooling == Pooling::max ? "largest cell per pixel" : "mean of cells per pixel";
@@ -45,7 +45,7 @@ BarLabels barLabels(const ValueRange& range) {
 }
 
 /// Name, size, how it was pooled and whether it is exact at the left; the colours at the right.
-void paintHeader(const Scene& scene, MapState& page, const ImRect& area) {
+void paintHeader(const Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const MapSnapshot& state = *page.state;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -75,7 +75,7 @@ void paintHeader(const Scene& scene, MapState& page, const ImRect& area) {
                   (page.catchingUp ? " · updating" : ""));
   Look look = scene.look;
   look.quantity = Quantity::weights;
-  paintColourBar(view, look.colormap, barLabels(mapRange(page, look)), ImVec2(area.Max.x, y), bar);
+  paintColourBar(view, look.colormap, barLabels(shownRange(page, look)), ImVec2(area.Max.x, y), bar);
 }
 
 /// Wheel, drag, click and keys; the window is worked out anew after each.
@@ -116,7 +116,7 @@ void moveMap(Scene& scene, View& view, MapWindow& window) {
 }
 
 /// Tokens, places, and the weight and score of a cell or the value of the many that are one pixel.
-void pointTooltip(const Scene& scene, MapState& page, Index query, Index key) {
+void pointTooltip(const Scene& scene, State& page, Index query, Index key) {
   View& view = page.view;
   const MapSnapshot& state = *page.state;
   const Pooling pooling = scene.map.pooling;
@@ -127,7 +127,7 @@ void pointTooltip(const Scene& scene, MapState& page, Index query, Index key) {
   std::string text = from.empty() && to.empty() ? "" : from + " → " + to + "\n";
   text += "query " + countText(static_cast<std::uint64_t>(query)) + " · key " +
           countText(static_cast<std::uint64_t>(key)) + "\n";
-  const std::optional<MapValue> value = mapValue(page, pooling, page.level, query, key);
+  const std::optional<ShownValue> value = shownValue(page, pooling, page.level, query, key);
   if (!value)
     text += "computing";
   else if (value->value == render::kDeadCell)
@@ -144,7 +144,7 @@ void pointTooltip(const Scene& scene, MapState& page, Index query, Index key) {
 }
 
 /// Crosshair and numbers, in places counted from the window's first cell.
-void paintOver(const Scene& scene, MapState& page, Canvas list, const MapWindow& window, Index query,
+void paintOver(const Scene& scene, State& page, Canvas list, const MapWindow& window, Index query,
                Index key) {
   View& view = page.view;
   const ImRect cells = window.cells();
@@ -160,16 +160,16 @@ void paintOver(const Scene& scene, MapState& page, Canvas list, const MapWindow&
   Look look = scene.look;
   look.quantity = Quantity::weights;
   if (page.level == 0)
-    paintValues(view, list, tile, n, m, look, mapRange(page, look),
+    paintValues(view, list, tile, n, m, look, shownRange(page, look),
                 [&](Index row, Index col) -> std::optional<float> {
-                  const auto value = mapValue(page, scene.map.pooling, 0, firstRow + row, firstCol + col);
+                  const auto value = shownValue(page, scene.map.pooling, 0, firstRow + row, firstCol + col);
                   if (!value || value->value <= render::kDeadCell) return std::nullopt;
                   return value->value;
                 });
   paintCrosshair(view, list, tile, query >= 0 ? query - firstRow : -1, key >= 0 ? key - firstCol : -1, n, m);
 }
 
-void paintMap(Scene& scene, MapState& page, const ImRect& inner) {
+void paintMap(Scene& scene, State& page, const ImRect& inner) {
   View& view = page.view;
   const MapSnapshot& state = *page.state;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -214,7 +214,7 @@ void paintMap(Scene& scene, MapState& page, const ImRect& inner) {
 
 }  // namespace
 
-void mapPanel(Scene& scene, MapState& page, const Layout& layout) {
+void mapPanel(Scene& scene, State& page, const Layout& layout) {
   View& view = page.view;
   if (beginPanel(view, "map", layout.center, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     const float pad = view.px(22);
@@ -239,4 +239,4 @@ void mapPanel(Scene& scene, MapState& page, const Layout& layout) {
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

@@ -5,7 +5,7 @@
 #include "app/pages/map/map_page.h"
 #include "app/widgets/heat_tile.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
 namespace {
 
@@ -14,7 +14,7 @@ struct Found {
   TileKey key;
   Tile tile;
 };
-std::optional<Found> findTile(MapState& page, TileKey key) {
+std::optional<Found> findTile(State& page, TileKey key) {
   for (const int last = page.state->levels.single; key.place.level <= last;) {
     if (auto tile = page.cache->find(key)) return Found{key, *std::move(tile)};
     key.place = {key.place.level + 1, key.place.row / 2, key.place.col / 2};
@@ -97,7 +97,7 @@ Look weightsLook(Look look) {
   return look;
 }
 
-void send(const Look& look, const ValueRange& range, MapState& page, Canvas list,
+void send(const Look& look, const ValueRange& range, State& page, Canvas list,
           std::vector<HeatmapTile> tiles) {
   View& view = page.view;
   for (HeatmapTile& tile : tiles) tile.range = range;
@@ -106,7 +106,7 @@ void send(const Look& look, const ValueRange& range, MapState& page, Canvas list
 
 }  // namespace
 
-ValueRange mapRange(const MapState& page, const Look& look) {
+ValueRange shownRange(const State& page, const Look& look) {
   if (look.range == RangeMode::logarithmic) {
     // Down to where a row that looks at all keys alike would be.
     const double even = 1 / static_cast<double>(std::max<Index>(1, page.state->keys));
@@ -127,7 +127,7 @@ struct DrawnLevels {
 
 /// Drawn from the finer level, edges have steps of a pixel and not of two. Where that is not held anyway, it
 /// is made once all else is there.
-DrawnLevels drawnLevels(const MapWindow& window, MapState& page) {
+DrawnLevels drawnLevels(const MapWindow& window, State& page) {
   const OverviewLevels& held = page.state->levels;
   constexpr Index kMost = 180;  // of the 256 layers, so that coarser stand-ins have room
   const auto fits = [&](int level) { return tilesInSight(window, level).count() <= kMost; };
@@ -149,7 +149,7 @@ DrawnLevels drawnLevels(const MapWindow& window, MapState& page) {
 
 }  // namespace
 
-void drawTiles(const Scene& scene, MapState& page, Canvas list, const MapWindow& window) {
+void drawTiles(const Scene& scene, State& page, Canvas list, const MapWindow& window) {
   const MapSnapshot& state = *page.state;
   const DrawnLevels drawn = drawnLevels(window, page);
   page.level = drawn.finest;
@@ -187,10 +187,10 @@ void drawTiles(const Scene& scene, MapState& page, Canvas list, const MapWindow&
   }
   page.brightest = brightest;
   const Look look = weightsLook(scene.look);
-  send(look, mapRange(page, look), page, list, std::move(tiles));
+  send(look, shownRange(page, look), page, list, std::move(tiles));
 }
 
-bool drawWhole(const Scene& scene, MapState& page, Canvas list, const ImRect& area) {
+bool drawWhole(const Scene& scene, State& page, Canvas list, const ImRect& area) {
   if (!page.state || page.state->empty || !page.trouble.empty()) return false;
   const TileKey key{page.state->field, scene.map.pooling, {page.state->levels.single, 0, 0}};
   const std::optional<Tile> tile = page.cache->find(key);
@@ -204,7 +204,7 @@ bool drawWhole(const Scene& scene, MapState& page, Canvas list, const ImRect& ar
   whole.m = page.state->keys;
   whole.cellsPerPixel = wholeZoom(area, whole.n, whole.m);
   const Look look = weightsLook(scene.look);
-  ValueRange range = mapRange(page, look);
+  ValueRange range = shownRange(page, look);
   // What is brightest in the window may be far from what is brightest here.
   if (look.range == RangeMode::perHead && tile->most > 0) range.high = tile->most;
   HeatmapTile picture = placed(whole, key.place, {key, *tile}, *layer);
@@ -214,12 +214,12 @@ bool drawWhole(const Scene& scene, MapState& page, Canvas list, const ImRect& ar
   return true;
 }
 
-std::optional<MapValue> mapValue(MapState& page, Pooling pooling, int level, Index query, Index key) {
+std::optional<ShownValue> shownValue(State& page, Pooling pooling, int level, Index query, Index key) {
   const Index row = query / factorOf(level), col = key / factorOf(level);
   const TilePlace place{level, row / kTileSide, col / kTileSide};
   const std::optional<Tile> tile = page.cache->find({page.state->field, pooling, place});
   if (!tile) return std::nullopt;
-  return MapValue{(*tile->values)(row % kTileSide, col % kTileSide), tile->preview};
+  return ShownValue{(*tile->values)(row % kTileSide, col % kTileSide), tile->preview};
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/compute/layer/value_range.h"
 #include "app/pages/map/map_job.h"
 #include "app/pages/map/map_textures.h"
 #include "app/pages/map/map_window.h"
@@ -12,18 +13,18 @@
 #include "app/widgets/layout.h"
 #include "app/widgets/panel.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
 /// What the map page shows besides the scene: free for its panels to change.
-struct MapState {
-  explicit MapState(View& window) : view(window) {}
+struct State {
+  explicit State(View& window) : view(window) {}
 
   View& view;
   std::shared_ptr<const MapSnapshot> state;  ///< null before the first head is there
   bool catchingUp = false;                   ///< and it is not the head that is asked for
-  MapProgress progress;
+  Progress progress;
   TileCache* cache = nullptr;
-  MapTextures* textures = nullptr;
+  Textures* textures = nullptr;
 
   // What the panels answer, for the job:
   std::vector<TilePlace> visible, near;
@@ -43,43 +44,42 @@ struct MapState {
 };
 
 /// A value of the map at the level that is drawn, by a cell; nothing where it is not there yet.
-struct MapValue {
+struct ShownValue {
   float value = 0;
   bool preview = false;
 };
-std::optional<MapValue> mapValue(MapState& page, Pooling pooling, int level, Index query, Index key);
+std::optional<ShownValue> shownValue(State& page, Pooling pooling, int level, Index query, Index key);
 
 /// The values at the ends of the colormap.
-struct ValueRange;
-ValueRange mapRange(const MapState& page, const Look& look);
+ValueRange shownRange(const State& page, const Look& look);
 
 /// Draws the tiles in sight at their places, coarser ones where those are not there yet, and notes what is
 /// missing.
-void drawTiles(const Scene& scene, MapState& page, Canvas list, const MapWindow& window);
+void drawTiles(const Scene& scene, State& page, Canvas list, const MapWindow& window);
 /// Draws the whole head into `area` from the overview's one tile; false where it is not there.
-bool drawWhole(const Scene& scene, MapState& page, Canvas list, const ImRect& area);
+bool drawWhole(const Scene& scene, State& page, Canvas list, const ImRect& area);
 
 /// Tokens and their numbers along both sides, thinned until they don't touch.
 void paintMapAxes(const View& view, Canvas list, const MapWindow& window, const MapText& text, Index litQuery,
                   Index litKey);
 /// While presenting: how much is shown.
-std::vector<CaptionPart> mapCaption(const MapState& page);
+std::vector<CaptionPart> captionOf(const State& page);
 
 // The panels: controls at the left, the head in the rest of the window.
-void mapControls(Scene& scene, MapState& page, const Layout& layout);
-void mapPanel(Scene& scene, MapState& page, const Layout& layout);
+void controls(Scene& scene, State& page, const Layout& layout);
+void mapPanel(Scene& scene, State& page, const Layout& layout);
 
 /// The head whose map is shown.
-Index mapHead(const Scene& scene);
+Index shownHead(const Scene& scene);
 
 inline constexpr float kMapLeft = 132, kMapBottom = 66;  ///< room for them, in layout units
 
 /// Where the go-to line leads from the marked cell: "QUERY, KEY", each a number or a part of a token; one
 /// alone is both in self-attention.
-struct MapPlace {
+struct Destination {
   Index query = 0, key = 0;
 };
-attention::Result<MapPlace> findPlace(const std::string& line, const MapSnapshot& state,
-                                      const MapCursor& from);
+attention::Result<Destination> findPlace(const std::string& line, const MapSnapshot& state,
+                                         const MapCursor& from);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

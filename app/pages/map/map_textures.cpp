@@ -4,16 +4,16 @@
 #include <limits>
 #include <stdexcept>
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
-void MapTextures::beginFrame(bool quick) {
+void Textures::beginFrame(bool quick) {
   ++frame_;
   putOff_ = false;
   leftInFrame_ = quick ? kMostUploads : std::numeric_limits<int>::max();
 }
 
 /// As many layers as the budget allows, and fewer where the device has no memory for them.
-void MapTextures::allocate() {
+void Textures::allocate() {
   constexpr int kFewest = 16;
   constexpr std::size_t kBytes = static_cast<std::size_t>(kTileSide * kTileSide) * sizeof(float);
   for (int layers = static_cast<int>(kBudget / kBytes); slots_.empty(); layers /= 2) {
@@ -26,13 +26,13 @@ void MapTextures::allocate() {
   }
 }
 
-MapTextures::Slot* MapTextures::freeSlot() {
+Textures::Slot* Textures::freeSlot() {
   const auto oldest = std::min_element(slots_.begin(), slots_.end(),
                                        [](const Slot& a, const Slot& b) { return a.usedAt < b.usedAt; });
   return oldest == slots_.end() || oldest->usedAt == frame_ ? nullptr : &*oldest;
 }
 
-std::optional<int> MapTextures::layerOf(const TileKey& key, const Tile& tile) {
+std::optional<int> Textures::layerOf(const TileKey& key, const Tile& tile) {
   if (slots_.empty()) allocate();
   const auto known = slotOf_.find(key);
   Slot* slot = known != slotOf_.end() ? &slots_[known->second] : nullptr;
@@ -68,4 +68,4 @@ std::optional<int> MapTextures::layerOf(const TileKey& key, const Tile& tile) {
   return static_cast<int>(slot - slots_.data());
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

@@ -7,11 +7,11 @@
 #include "app/pages/map/tile_cache.h"
 #include "render/heatmap.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
 /// The tiles in view on the GPU: one texture array with a layer for each, within a budget. Tiles travel once,
 /// and again only when they changed.
-class MapTextures {
+class Textures {
  public:
   static constexpr std::size_t kBudget = std::size_t{64} << 20;
   static constexpr int kMostUploads = 16;  ///< in a frame that has to be quick
@@ -47,4 +47,4 @@ class MapTextures {
   bool putOff_ = false;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

@@ -6,7 +6,7 @@
 #include "app/compute/plots/thinning.h"
 #include "app/scene/text/number_text.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
 ImRect MapWindow::cells() const {
   return {std::max(area.Min.x, x(0)), std::max(area.Min.y, y(0)),
@@ -98,4 +98,4 @@ Index labelStep(const MapWindow& window, float room) {
   return roundStep(1, static_cast<double>(room) * window.cellsPerPixel, std::max(window.n, window.m));
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

@@ -6,7 +6,7 @@
 #include "app/platform/imgui_compat.h"
 #include "app/widgets/view.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
 /// Which cells are where: everything drawn over the map goes through it. In double: at 131,072 tokens a float
 /// is too coarse for the places of single cells.
@@ -49,4 +49,4 @@ std::string zoomText(const MapWindow& window);
 /// Steps for labels at least `room` pixels apart: 1, 2, 5, 10, … cells.
 Index labelStep(const MapWindow& window, float room);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

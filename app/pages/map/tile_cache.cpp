@@ -5,7 +5,7 @@
 
 #include "render/heatmap.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
 namespace {
 
@@ -101,4 +101,4 @@ std::size_t TileCache::tiles() const {
   return entries_.size();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

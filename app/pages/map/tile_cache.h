@@ -13,7 +13,7 @@
 #include "app/compute/jobs/memory_budget.h"
 #include "attention/core/head_map.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 
 using attention::Index;
 using attention::Pooling;
@@ -83,4 +83,4 @@ class TileCache {
   std::uint64_t bytes_ = 0, mostBytes_ = 0, clock_ = 0, revision_ = 0;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

@@ -9,7 +9,7 @@
 #include "app/widgets/plot.h"
 #include "attention/core/positions.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 namespace {
 
@@ -144,4 +144,4 @@ void biasSections(Scene& scene, const Snapshot* snapshot, View& view) {
   additiveControls(scene, view);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

@@ -5,7 +5,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 namespace {
 
@@ -55,7 +55,7 @@ void apply(Scene& scene, Brush& brush, const Extent& size, Index row, Index key)
 
 }  // namespace
 
-void useBrush(Scene& scene, MaskState& page, const MapAnswer& answer, bool held) {
+void useBrush(Scene& scene, State& page, const MapAnswer& answer, bool held) {
   View& view = page.view;
   Brush& brush = page.brush;
   if (!held) {
@@ -122,7 +122,7 @@ void paintIcon(const View& view, Canvas list, PaintTool tool, ImVec2 at, std::ui
 }
 
 /// The tools as small pictures, the chosen one raised.
-void toolChoice(MaskState& page) {
+void toolChoice(State& page) {
   View& view = page.view;
   Brush& brush = page.brush;
   const float height = view.px(30), inset = view.px(3), width = ImGui::GetContentRegionAvail().x;
@@ -162,7 +162,7 @@ void effectChoice(Brush& brush, bool biases, View& view) {
 
 }  // namespace
 
-void brushBar(Scene& scene, MaskState& page, const ImRect& area) {
+void brushBar(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   Brush& brush = page.brush;
   const bool biases = scene.cursor.studio.tab == StudioTab::biases;
@@ -190,4 +190,4 @@ void brushBar(Scene& scene, MaskState& page, const ImRect& area) {
   group("size", 160, [&] { slider(view, {"brush_size", "Size", "", "1 to 64 cells"}, kSizes, brush.size); });
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

@@ -9,7 +9,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 namespace {
 
@@ -71,7 +71,7 @@ void rowProfile(Scene& scene, const SequenceSnapshot& sequence, View& view, Inde
 
 }  // namespace
 
-void compareSections(Scene& scene, const Snapshot* snapshot, MaskState& page) {
+void compareSections(Scene& scene, const Snapshot* snapshot, State& page) {
   View& view = page.view;
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   sectionTitle(view, "CHANGE FROM A TO B");
@@ -109,4 +109,4 @@ void compareSections(Scene& scene, const Snapshot* snapshot, MaskState& page) {
   exportSection(scene, page);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

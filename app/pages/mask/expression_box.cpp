@@ -4,7 +4,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 namespace {
 
@@ -33,7 +33,7 @@ std::string caretFor(const View& view, const std::string& text, std::size_t offs
 
 /// What was typed becomes the mask once the typing rests: half an expression is often one too, and nobody
 /// means it.
-void takeOver(Scene& scene, MaskState& page) {
+void takeOver(Scene& scene, State& page) {
   View& view = page.view;
   TypedExpression& typed = page.expression;
   const bool rests = !ImGui::IsItemActive() || view.time - typed.typedAt > kTypingRests;
@@ -53,7 +53,7 @@ void takeOver(Scene& scene, MaskState& page) {
 
 }  // namespace
 
-void expressionBox(Scene& scene, MaskState& page) {
+void expressionBox(Scene& scene, State& page) {
   View& view = page.view;
   TypedExpression& typed = page.expression;
   // What is typed stays as typed while it says the same; another mask replaces it.
@@ -82,4 +82,4 @@ void expressionBox(Scene& scene, MaskState& page) {
     problem(view, *study->error);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

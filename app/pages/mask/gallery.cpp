@@ -8,7 +8,7 @@
 #include "app/widgets/text/text_box.h"
 #include "attention/text/ascii.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 using attention::PatternInfo;
 using attention::PatternKind;
@@ -39,12 +39,12 @@ attention::Matrix thumbnail(const PatternInfo& info) {
   return mask ? drawMask(**mask, 0, 1) : attention::Matrix::Zero(kThumbnailTokens, kThumbnailTokens);
 }
 
-void fillThumbnails(MaskState& page) {
-  if (!page.surface(MaskSurface::gallery).empty()) return;
+void fillThumbnails(State& page) {
+  if (!page.surface(Surface::gallery).empty()) return;
   const auto table = attention::patternTable();
   attention::Stack pictures(static_cast<Index>(table.size()), kThumbnailTokens, kThumbnailTokens);
   for (std::size_t i = 0; i < table.size(); ++i) pictures[static_cast<Index>(i)] = thumbnail(table[i]);
-  page.surface(MaskSurface::gallery).set(pictures, page.view.time, false);
+  page.surface(Surface::gallery).set(pictures, page.view.time, false);
 }
 
 bool matches(const PatternInfo& info, const std::string& wanted) {
@@ -55,7 +55,7 @@ bool matches(const PatternInfo& info, const std::string& wanted) {
 }
 
 /// Adds the pattern as the gallery's foot says: joined by AND or OR, or in place of everything.
-void add(const PatternInfo& info, Scene& scene, MaskState& page) {
+void add(const PatternInfo& info, Scene& scene, State& page) {
   View& view = page.view;
   attention::MaskLayers& layers = editedLayers(scene);
   if (info.kind == PatternKind::file) return view.request("mask.open");
@@ -148,8 +148,7 @@ const PatternInfo* Gallery::cards(View& view, bool takesFirst) {
   if (found.empty()) hint(view, "No pattern has “" + search_ + "” in its name, formula or users.");
   render::HeatmapStyle style = maskStyle(view);
   style.gap = 0;
-  view.heatmaps->draw(*ImGui::GetWindowDrawList(), page_.surface(MaskSurface::gallery), style,
-                      std::move(tiles));
+  view.heatmaps->draw(*ImGui::GetWindowDrawList(), page_.surface(Surface::gallery), style, std::move(tiles));
   compat::endChild();
   return chosen;
 }
@@ -185,4 +184,4 @@ void ConventionQuestion::draw(Scene&, View& view, bool) {
   endDialog();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

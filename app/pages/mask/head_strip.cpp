@@ -7,7 +7,7 @@
 #include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 namespace {
 
@@ -58,7 +58,7 @@ float headStripHeight(const Scene& scene, const View& view, float width) {
   return view.px(kTitle) + static_cast<float>(strip.rows) * (strip.side + view.px(kNumber)) + view.px(10);
 }
 
-void headStrip(Scene& scene, const Snapshot*, MaskState& page, const ImRect& area) {
+void headStrip(Scene& scene, const Snapshot*, State& page, const ImRect& area) {
   View& view = page.view;
   const StudiedMask* mask = editedStudy(scene, page);
   const Index heads = scene.setup.model.heads;
@@ -119,8 +119,8 @@ void headStrip(Scene& scene, const Snapshot*, MaskState& page, const ImRect& are
   if (!tiles.empty()) {
     render::HeatmapStyle style = maskStyle(view);
     style.gap = 0;
-    view.heatmaps->draw(list, page.surface(MaskSurface::maskStrip), style, std::move(tiles));
+    view.heatmaps->draw(list, page.surface(Surface::maskStrip), style, std::move(tiles));
   }
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

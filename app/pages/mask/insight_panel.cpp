@@ -9,7 +9,7 @@
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 namespace {
 
@@ -28,7 +28,7 @@ std::string tokenOrPosition(const std::vector<attention::Token>& tokens, Index p
 
 }  // namespace
 
-void statisticsSection(const Scene& scene, MaskState& page) {
+void statisticsSection(const Scene& scene, State& page) {
   View& view = page.view;
   const StudiedMask* mask = editedStudy(scene, page);
   const Theme& theme = *view.theme;
@@ -121,7 +121,7 @@ void blockPicture(const attention::BlockMap& blocks, View& view) {
 
 }  // namespace
 
-void blockSection(Scene& scene, MaskState& page) {
+void blockSection(Scene& scene, State& page) {
   View& view = page.view;
   const StudiedMask* mask = editedStudy(scene, page);
   if (mask->error) return;
@@ -167,7 +167,7 @@ void paintWay(const ReachStudy& reach, const MaskStudy& study, Index query, Inde
 }
 
 /// Which token has reached which as a picture that can be pointed at; returns where it is.
-ImRect reachPicture(const ReachStudy& reach, Scene& scene, MaskState& page, Index query, Index key) {
+ImRect reachPicture(const ReachStudy& reach, Scene& scene, State& page, Index query, Index key) {
   View& view = page.view;
   const float side = std::min(ImGui::GetContentRegionAvail().x * 0.56f, view.px(200));
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -185,7 +185,7 @@ ImRect reachPicture(const ReachStudy& reach, Scene& scene, MaskState& page, Inde
   style.colormap = render::Colormap::cividis;
   style.gap = 0;
   if (picture.view.clip.y1 > picture.view.clip.y0)
-    view.heatmaps->draw(list, page.surface(MaskSurface::reach), style, {picture});
+    view.heatmaps->draw(list, page.surface(Surface::reach), style, {picture});
   paintCrosshair(view, list, tile, query, key, tokens, tokens);
   if (hovered)
     if (const auto under = tile.cellAt(ImGui::GetIO().MousePos, tokens, tokens))
@@ -219,7 +219,7 @@ std::string knownText(const attention::ReachMap& reach, const MaskStudy& study, 
 
 }  // namespace
 
-void reachSection(Scene& scene, MaskState& page) {
+void reachSection(Scene& scene, State& page) {
   View& view = page.view;
   const MaskStudy& study = *page.study;
   if (!page.reach || study.geometry.cross || study.mask.error) return;
@@ -244,7 +244,7 @@ void reachSection(Scene& scene, MaskState& page) {
   fieldToggle(view, scene, "cursor.studio.all_heads");
 }
 
-void exportSection(Scene& scene, MaskState& page) {
+void exportSection(Scene& scene, State& page) {
   View& view = page.view;
   gap(view, 8);
   sectionTitle(view, "EXPORT");
@@ -271,7 +271,7 @@ void exportSection(Scene& scene, MaskState& page) {
   dropdown(view, "save_convention", kConventions, page.saveConvention, ImGui::GetContentRegionAvail().x);
 }
 
-void insightPanel(Scene& scene, const Snapshot* snapshot, MaskState& page, const Layout& layout) {
+void insightPanel(Scene& scene, const Snapshot* snapshot, State& page, const Layout& layout) {
   View& view = page.view;
   if (!layout.showRight) return;
   if (beginPanel(view, "insight", layout.right, 20, 14, 0)) {
@@ -294,4 +294,4 @@ void insightPanel(Scene& scene, const Snapshot* snapshot, MaskState& page, const
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

@@ -4,7 +4,7 @@
 
 #include "app/pages/mask/mask_state.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 using attention::Layer;
 using attention::MaskLayers;
@@ -47,7 +47,7 @@ std::vector<std::string> layerMenu(const MaskLayers& layers, Index at) {
   return menu;
 }
 
-std::vector<std::string> cellMenu(const MaskState& page) {
+std::vector<std::string> cellMenu(const State& page) {
   std::vector<std::string> menu{"mask.toggle"};
   if (page.snapshot) menu.emplace_back("look.focus");
   menu.insert(menu.end(),
@@ -55,7 +55,7 @@ std::vector<std::string> cellMenu(const MaskState& page) {
   return menu;
 }
 
-std::vector<Action> layerActions(MaskState& page) {
+std::vector<Action> layerActions(State& page) {
   View& view = page.view;
   return {layerAction(
               view, "mask.layer.switch", "Switch the selected layer on or off",
@@ -83,4 +83,4 @@ std::vector<Action> layerActions(MaskState& page) {
                       })};
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

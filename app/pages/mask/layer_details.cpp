@@ -7,7 +7,7 @@
 #include "app/widgets/pattern_sliders.h"
 #include "app/widgets/text/text_box.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 using attention::Argument;
 using attention::Combine;
@@ -102,7 +102,7 @@ void headChoice(Layer& layer, const ModelSetup& model, View& view) {
 }
 
 /// A batch may mask its lines differently.
-void sequenceScope(Layer& layer, const Scene& scene, MaskState& page) {
+void sequenceScope(Layer& layer, const Scene& scene, State& page) {
   View& view = page.view;
   const MaskStudy* study = page.study;
   if (!layer.sequences && (!study || study->lines.size() < 2)) return;
@@ -134,7 +134,7 @@ void perHeadSwitch(Layer& layer, const ModelSetup& model, View& view) {
   }
 }
 
-void rename(Layer& layer, Index at, MaskState& page) {
+void rename(Layer& layer, Index at, State& page) {
   View& view = page.view;
   // Until someone types in it the box follows the layer: the other mask, undo and a drag all bring another
   // name to the same place of the list.
@@ -148,7 +148,7 @@ void rename(Layer& layer, Index at, MaskState& page) {
 
 }  // namespace
 
-void layerDetails(Index at, Scene& scene, MaskState& page) {
+void layerDetails(Index at, Scene& scene, State& page) {
   View& view = page.view;
   const auto place = static_cast<std::size_t>(at);
   Layer layer = shownLayers(scene)[place];
@@ -187,4 +187,4 @@ void layerDetails(Index at, Scene& scene, MaskState& page) {
   }
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

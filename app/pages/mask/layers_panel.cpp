@@ -13,7 +13,7 @@
 #include "app/widgets/pattern_sliders.h"
 #include "app/widgets/text/text_box.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 using attention::Combine;
 using attention::Layer;
@@ -84,7 +84,7 @@ void move(attention::MaskLayers& layers, Index from, Index to, Index& selected) 
 }
 
 /// The first line of a layer: handle, title, switch. A click selects, a drag moves.
-void layerRow(const Layer& layer, Index at, Scene& scene, MaskState& page, Drag& drag) {
+void layerRow(const Layer& layer, Index at, Scene& scene, State& page, Drag& drag) {
   View& view = page.view;
   StudioCursor& studio = scene.cursor.studio;
   const Theme& theme = *view.theme;
@@ -134,7 +134,7 @@ void layerRow(const Layer& layer, Index at, Scene& scene, MaskState& page, Drag&
   ImGui::SetCursorScreenPos(ImVec2(from.x, to.y));
 }
 
-void layerList(Scene& scene, MaskState& page) {
+void layerList(Scene& scene, State& page) {
   View& view = page.view;
   const SharedLayers layers = shownLayers(scene);  // as they were: a row may edit them
   StudioCursor& studio = scene.cursor.studio;
@@ -168,7 +168,7 @@ void layerList(Scene& scene, MaskState& page) {
 }
 
 /// Which line of the batch is masked.
-void sequenceChoice(Scene& scene, MaskState& page) {
+void sequenceChoice(Scene& scene, State& page) {
   View& view = page.view;
   const MaskStudy* study = page.study;
   if (!study || study->lines.size() < 2) return;
@@ -201,7 +201,7 @@ void compareButtons(Scene& scene, View& view) {
 
 }  // namespace
 
-void layersPanel(Scene& scene, const Snapshot* snapshot, MaskState& page, const Layout& layout) {
+void layersPanel(Scene& scene, const Snapshot* snapshot, State& page, const Layout& layout) {
   View& view = page.view;
   if (!layout.showLeft) return;
   fillSide(view, layout.left);
@@ -233,4 +233,4 @@ void layersPanel(Scene& scene, const Snapshot* snapshot, MaskState& page, const 
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

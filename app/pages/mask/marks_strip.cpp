@@ -6,7 +6,7 @@
 #include "app/widgets/paint.h"
 #include "attention/masks/text_parts.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 using attention::Layer;
 using attention::TextMarks;
@@ -188,7 +188,7 @@ ChipMark chipMark(const TextStructure& structure, Mark mark, Index position) {
   return chip;
 }
 
-void chips(Scene& scene, MaskState& page, Mark mark, float height) {
+void chips(Scene& scene, State& page, Mark mark, float height) {
   View& view = page.view;
   const MaskStudy& study = *page.study;
   const LineTokens& line = *study.line();
@@ -256,7 +256,7 @@ constexpr MarkAction kMarkActions[] = {
 
 constexpr float kTitleRow = 34;
 
-std::size_t shownMark(const MaskState& page, const std::vector<MarkInfo>& used) {
+std::size_t shownMark(const State& page, const std::vector<MarkInfo>& used) {
   return static_cast<std::size_t>(std::clamp(page.markKind, 0, static_cast<int>(used.size()) - 1));
 }
 
@@ -277,7 +277,7 @@ std::vector<std::string> tokenMenu(Scene& scene) {
   return menu;
 }
 
-std::vector<Action> markActions(MaskState& page) {
+std::vector<Action> markActions(State& page) {
   std::vector<Action> actions;
   for (const MarkAction& action : kMarkActions)
     actions.push_back({.id = action.id, .name = action.name, .run = [&page, &action](Scene& scene) {
@@ -292,7 +292,7 @@ std::vector<Action> markActions(MaskState& page) {
   return actions;
 }
 
-float marksStripHeight(Scene& scene, const MaskState& page) {
+float marksStripHeight(Scene& scene, const State& page) {
   const View& view = page.view;
   if (scene.cursor.studio.tab == StudioTab::biases) return 0;
   // Who presents, shows; and marks are set before.
@@ -301,7 +301,7 @@ float marksStripHeight(Scene& scene, const MaskState& page) {
   return view.px(kTitleRow) + chipsHeight(used[shownMark(page, used)].mark, view);
 }
 
-void marksStrip(Scene& scene, MaskState& page, const ImRect& area) {
+void marksStrip(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const std::vector<MarkInfo> used = marksInUse(scene);
   if (used.empty() || !page.study || !page.study->line()) return;
@@ -339,4 +339,4 @@ void marksStrip(Scene& scene, MaskState& page, const ImRect& area) {
   compat::endChild();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

@@ -12,7 +12,7 @@
 #include "app/widgets/file_picker.h"
 #include "attention/formats/masks/mask_file.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 using attention::Error;
 using attention::MaskConvention;
@@ -65,7 +65,7 @@ void addMaskFile(Scene& scene, const attention::MaskFile& file, const std::files
 
 }  // namespace
 
-void MaskPage::toggleCell(Scene& scene) {
+void Page::toggleCell(Scene& scene) {
   const StudiedMask* studied = editedStudy(scene, page_);
   if (scene.cursor.page != "mask" || !studied || !studied->formula) return;
   const attention::MaskFormula& mask = *studied->formula;
@@ -80,12 +80,12 @@ void MaskPage::toggleCell(Scene& scene) {
         mask.keys(), !visible);
 }
 
-void MaskPage::copy(const std::string& text, const std::string& what, ImVec2 asked) {
+void Page::copy(const std::string& text, const std::string& what, ImVec2 asked) {
   ImGui::SetClipboardText(text.c_str());
   services_.view.tell("Copied the mask as " + what, asked);
 }
 
-void MaskPage::copyCode(const Scene& scene, attention::MaskCode language, const std::string& what) {
+void Page::copyCode(const Scene& scene, attention::MaskCode language, const std::string& what) {
   Scene asked = scene;
   SharedLayers layers = shownLayers(asked);
   // A mask may name files, which are read away from the thread that draws.
@@ -99,7 +99,7 @@ void MaskPage::copyCode(const Scene& scene, attention::MaskCode language, const 
       });
 }
 
-void MaskPage::inspectFile(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
+void Page::inspectFile(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
   using Conventions = std::vector<MaskConvention>;
   services_.files.read<Conventions>(
       path, [path] { return attention::possibleConventions(path); },
@@ -111,7 +111,7 @@ void MaskPage::inspectFile(const std::filesystem::path& path, const Asker& asker
       });
 }
 
-void MaskPage::loadFile(const std::filesystem::path& path, const Asker& asker, MaskConvention convention) {
+void Page::loadFile(const std::filesystem::path& path, const Asker& asker, MaskConvention convention) {
   services_.files.read<attention::MaskFile>(
       path, [path, convention] { return readMask(path, convention); },
       [this, path, asker, convention](Result<attention::MaskFile> file) {
@@ -126,7 +126,7 @@ void MaskPage::loadFile(const std::filesystem::path& path, const Asker& asker, M
       });
 }
 
-void MaskPage::saveFile(const Scene& scene, const std::filesystem::path& path, const Outcome& outcome) {
+void Page::saveFile(const Scene& scene, const std::filesystem::path& path, const Outcome& outcome) {
   const StudiedMask* studied = editedStudy(scene, page_);
   if (!studied || !studied->formula) return outcome.fail("No mask to save. Type a text first.");
   // As a picture, one pixel for each cell, by the ending .png; otherwise as numbers.
@@ -140,14 +140,14 @@ void MaskPage::saveFile(const Scene& scene, const std::filesystem::path& path, c
   });
 }
 
-bool MaskPage::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+bool Page::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   const std::string ending = file.path.extension().string();
   if (ending != ".npy" && ending != ".csv" && ending != ".tsv" && ending != ".txt") return false;
   inspectFile(file.path, asker, outcome);
   return true;
 }
 
-std::vector<Action> MaskPage::copyActions() {
+std::vector<Action> Page::copyActions() {
   using Language = attention::MaskCode;
   const auto code = [this](Language language, const char* what) {
     return [this, language, what](Scene& scene) { copyCode(scene, language, what); };
@@ -188,7 +188,7 @@ std::vector<Action> MaskPage::copyActions() {
   };
 }
 
-std::vector<Action> MaskPage::fileActions() {
+std::vector<Action> Page::fileActions() {
   const auto ask = [this](FileQuestion question) {
     services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
   };
@@ -222,7 +222,7 @@ std::vector<Action> MaskPage::fileActions() {
   };
 }
 
-std::vector<Action> MaskPage::actions() {
+std::vector<Action> Page::actions() {
   std::vector<Action> actions{
       {.id = "mask.gallery",
        .name = "Add a mask pattern…",
@@ -244,4 +244,4 @@ std::vector<Action> MaskPage::actions() {
   return actions;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

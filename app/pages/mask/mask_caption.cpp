@@ -5,7 +5,7 @@
 #include "app/pages/mask/mask_state.h"
 #include "app/scene/text/number_text.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 namespace {
 
@@ -24,7 +24,7 @@ Index seenBy(const attention::MaskFormula& mask, Index variant, Index query) {
 
 }  // namespace
 
-std::vector<CaptionPart> maskCaption(const Scene& scene, const MaskState& page) {
+std::vector<CaptionPart> captionOf(const Scene& scene, const State& page) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
   const MaskStudy* study = page.study;
@@ -48,4 +48,4 @@ std::vector<CaptionPart> maskCaption(const Scene& scene, const MaskState& page) 
           {mask->formulaLegend.empty() ? "" : "   " + mask->formulaLegend, theme.secondary}};
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

@@ -8,18 +8,18 @@
 #include "app/widgets/dialog.h"
 #include "attention/masks/pattern.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 /// Every pattern there is, to add one to the edited mask.
 class Gallery : public Dialog {
  public:
-  explicit Gallery(MaskState& page) : page_(page) {}
+  explicit Gallery(State& page) : page_(page) {}
   std::string name() const override { return "gallery"; }
   void draw(Scene& scene, View& view, bool opening) override;
 
  private:
   const attention::PatternInfo* cards(View& view, bool takesFirst);
-  MaskState& page_;
+  State& page_;
   std::string search_;
 };
 
@@ -39,4 +39,4 @@ class ConventionQuestion : public Dialog {
   Chosen chosen_;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

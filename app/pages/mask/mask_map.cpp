@@ -11,7 +11,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/token_labels.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 namespace {
 
@@ -82,7 +82,7 @@ void titleBar(Scene& scene, View& view, Canvas list, const MapSpec& spec, const 
 }
 
 /// A rectangle round the cells the brush would paint.
-void paintBrush(const MaskState& page, Canvas list, const HeatTile& tile, const HeatTile::RowCol& cell) {
+void paintBrush(const State& page, Canvas list, const HeatTile& tile, const HeatTile::RowCol& cell) {
   const View& view = page.view;
   const Brush& brush = page.brush;
   if (brush.tool != PaintTool::brush && brush.tool != PaintTool::line) return;
@@ -97,7 +97,7 @@ void paintBrush(const MaskState& page, Canvas list, const HeatTile& tile, const 
 }
 
 /// Tokens on the axes light up while they are pointed at, and a right click offers what can be done there.
-void pointAtLabels(Scene& scene, MaskState& page, const HeatTile& tile, const AxisLabels& labels) {
+void pointAtLabels(Scene& scene, State& page, const HeatTile& tile, const AxisLabels& labels) {
   View& view = page.view;
   if (!ImGui::IsWindowHovered()) return;
   const auto under = labelAt(tile, labels, view, ImGui::GetIO().MousePos);
@@ -111,14 +111,14 @@ void pointAtLabels(Scene& scene, MaskState& page, const HeatTile& tile, const Ax
 
 constexpr float kTitleRoom = 32, kMargin = 8;
 
-NameRoom roomForNames(const MaskState& page) {
+NameRoom roomForNames(const State& page) {
   const LineTokens& line = *page.study->line();
   return nameRoom(page.view, line.queries, line.keys);
 }
 
 }  // namespace
 
-ImRect mapCells(const MapSpec& spec, const MaskState& page, const ImRect& area) {
+ImRect mapCells(const MapSpec& spec, const State& page, const ImRect& area) {
   const View& view = page.view;
   const LineTokens& line = *page.study->line();
   const NameRoom names = roomForNames(page);
@@ -140,7 +140,7 @@ ImRect mapCells(const MapSpec& spec, const MaskState& page, const ImRect& area) 
   return {x, y, x + width, y + height};
 }
 
-std::vector<ImRect> mapColumns(MaskState& page, const ImRect& area, int count) {
+std::vector<ImRect> mapColumns(State& page, const ImRect& area, int count) {
   View& view = page.view;
   if (view.figure) {
     const ImVec2 cells = mapCells({}, page, area).GetSize();
@@ -168,7 +168,7 @@ std::vector<ImRect> mapColumns(MaskState& page, const ImRect& area, int count) {
   return columns;
 }
 
-MapPlaces mapPlaces(const MapSpec& spec, MaskState& page, const ImRect& area, int count) {
+MapPlaces mapPlaces(const MapSpec& spec, State& page, const ImRect& area, int count) {
   MapPlaces beside{mapColumns(page, area, count)}, below{{}, true};
   const float each = area.GetHeight() / static_cast<float>(count);
   for (int i = 0; i < count; ++i) {
@@ -179,7 +179,7 @@ MapPlaces mapPlaces(const MapSpec& spec, MaskState& page, const ImRect& area, in
   return shown(below) > shown(beside) ? below : beside;
 }
 
-MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskState& page, const ImRect& area) {
+MapAnswer drawMap(const MapSpec& spec, Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const MaskStudy& study = *page.study;
   const LineTokens& line = *study.line();
@@ -234,4 +234,4 @@ MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskState& page, const ImRe
   return answer;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

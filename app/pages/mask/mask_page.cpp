@@ -4,7 +4,7 @@
 
 #include "app/pages/common/layer_status.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 namespace {
 
@@ -33,7 +33,7 @@ attention::Result<Study> counted(Study study, const MemoryBudget& memory) {
 
 }  // namespace
 
-MaskPage::MaskPage(PageServices& services)
+Page::Page(PageServices& services)
     : services_(services),
       page_(services.view),
       study_(services.workers,
@@ -49,7 +49,7 @@ MaskPage::MaskPage(PageServices& services)
                return counted(studyReach(question, stop), shared.memory);
              }) {}
 
-bool MaskPage::take(const Scene&) {
+bool Page::take(const Scene&) {
   Shown newest;
   newest.snapshot = services_.layer.snapshot();
   newest.study = study_.current();
@@ -70,7 +70,7 @@ bool MaskPage::take(const Scene&) {
   return true;
 }
 
-void MaskPage::prepare(Scene& scene) {
+void Page::prepare(Scene& scene) {
   walk(scene);
   if (services_.view.dialog) page_.token = -1;  // whatever is chosen there was not chosen in a menu
   if (page_.snapshot && !page_.snapshot->sequences.empty()) {
@@ -81,7 +81,7 @@ void MaskPage::prepare(Scene& scene) {
 }
 
 /// Who presents walks through the heads with the arrows or a clicker.
-void MaskPage::walk(Scene& scene) {
+void Page::walk(Scene& scene) {
   View& view = services_.view;
   if (!view.present) return;
   const bool forward = view.pressed(Key::right) || view.pressed(Key::down);
@@ -90,7 +90,7 @@ void MaskPage::walk(Scene& scene) {
   if (forward != back) scene.cursor.cell.head = (scene.cursor.cell.head + (forward ? 1 : count - 1)) % count;
 }
 
-void MaskPage::draw(Scene& scene, const Layout& layout) {
+void Page::draw(Scene& scene, const Layout& layout) {
   const float pixels = page_.mapPixels;
   const Snapshot* snapshot = page_.snapshot.get();
   layersPanel(scene, snapshot, page_, layout);
@@ -99,7 +99,7 @@ void MaskPage::draw(Scene& scene, const Layout& layout) {
   if (pixels != page_.mapPixels) services_.view.redraw(2);
 }
 
-void MaskPage::ask(const Scene& scene) {
+void Page::ask(const Scene& scene) {
   // The masks are looked at first; the weights below them take longer.
   const StudioCursor& studio = scene.cursor.studio;
   study_.ask({scene.setup, scene.cursor.sequence, scene.cursor.cell.head, studio.blockSize}, Lane::front);
@@ -116,7 +116,7 @@ void MaskPage::ask(const Scene& scene) {
                  Lane::back);
 }
 
-void MaskPage::leave() {
+void Page::leave() {
   study_.cancel();
   reach_.cancel();
   // What nobody sees holds no snapshot: the budget has room for the shown one and the next.
@@ -124,17 +124,17 @@ void MaskPage::leave() {
   shown_ = {};
 }
 
-void MaskPage::reset() {
+void Page::reset() {
   page_.camera = {};
   fit_.reset();
 }
 
-void MaskPage::show(MaskSurface surface, const attention::Matrix& values) {
+void Page::show(Surface surface, const attention::Matrix& values) {
   View& view = services_.view;
   if (values.size() > 0) page_.surface(surface).set(values, view.time, !view.preferences.reducedMotion);
 }
 
-void MaskPage::showPair() {
+void Page::showPair() {
   const MaskStudy* study = page_.study;
   const StudiedMask* a = study && study->mask.formula ? &study->mask : nullptr;
   const StudiedMask* b = study && study->other && study->other->formula ? &*study->other : nullptr;
@@ -142,13 +142,13 @@ void MaskPage::showPair() {
   // Both lie over the same tokens, so that their levels are of the same sizes.
   const std::size_t level = levelFor(a ? *a : *b, page_.mapPixels);
   page_.maskFactor = 1 << level;
-  if (a) show(MaskSurface::mask, a->levels[level]);
-  if (b) show(MaskSurface::otherMask, b->levels[level]);
+  if (a) show(Surface::mask, a->levels[level]);
+  if (b) show(Surface::otherMask, b->levels[level]);
   if (a && b && !page_.compareWeights)
-    show(MaskSurface::difference, maskDifference(a->levels[level], b->levels[level]));
+    show(Surface::difference, maskDifference(a->levels[level], b->levels[level]));
 }
 
-void MaskPage::showMasks(const Scene& scene) {
+void Page::showMasks(const Scene& scene) {
   Shown wanted = taken_;
   wanted.sequence = scene.cursor.sequence;
   wanted.head = scene.cursor.cell.head;
@@ -160,43 +160,43 @@ void MaskPage::showMasks(const Scene& scene) {
   showPair();
   if (const StudiedMask* edited = page_.study ? editedStudy(scene, page_) : nullptr;
       edited && edited->formula)
-    page_.surface(MaskSurface::maskStrip)
+    page_.surface(Surface::maskStrip)
         .set(edited->thumbnails, page_.view.time, !page_.view.preferences.reducedMotion);
-  if (page_.reach) show(MaskSurface::reach, page_.reach->picture);
+  if (page_.reach) show(Surface::reach, page_.reach->picture);
   if (page_.headStudy) {
-    show(MaskSurface::bias, page_.headStudy->bias.values);
-    show(MaskSurface::effect, page_.headStudy->effect.values);
-    if (page_.compareWeights) show(MaskSurface::difference, page_.headStudy->difference.values);
+    show(Surface::bias, page_.headStudy->bias.values);
+    show(Surface::effect, page_.headStudy->effect.values);
+    if (page_.compareWeights) show(Surface::difference, page_.headStudy->difference.values);
   }
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
   if (!sequence) return;
   const Index head = std::min(scene.cursor.cell.head, page_.snapshot->config.heads - 1);
   const PictureLevel& level = sequence->pictures.levelFor(page_.mapPixels);
   page_.weightsFactor = level.factor;
-  show(MaskSurface::weights, level.weights[head]);
+  show(Surface::weights, level.weights[head]);
   if (sequence->other)
-    show(MaskSurface::otherWeights, sequence->other->pictures.levelFor(page_.mapPixels).weights[head]);
+    show(Surface::otherWeights, sequence->other->pictures.levelFor(page_.mapPixels).weights[head]);
 }
 
-PageStatus MaskPage::status(const Scene& scene) const {
+PageStatus Page::status(const Scene& scene) const {
   return layerStatus(services_, scene);
 }
 
-std::optional<std::string> MaskPage::error(const Scene&) const {
+std::optional<std::string> Page::error(const Scene&) const {
   return layerError(page_.snapshot.get());
 }
 
-double MaskPage::nextFrameIn() const {
+double Page::nextFrameIn() const {
   double next = std::numeric_limits<double>::infinity();
   if (page_.expression.typedAt >= 0) next = page_.expression.typedAt + kTypingRests + 0.02 - page_.view.time;
   if (services_.layer.busySeconds() > 0) next = std::min(next, 0.2);
   return next;
 }
 
-std::size_t MaskPage::gpuBytes() const {
+std::size_t Page::gpuBytes() const {
   std::size_t total = 0;
   for (const EasedTextures& surface : page_.surfaces) total += surface.bytes();
   return total;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

@@ -5,12 +5,12 @@
 #include "app/pages/mask/mask_state.h"
 #include "attention/masks/code.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 /// The mask studio: masks composed, painted, compared and explained.
-class MaskPage : public Page {
+class Page : public app::Page {
  public:
-  explicit MaskPage(PageServices& services);
+  explicit Page(PageServices& services);
 
   std::vector<Action> actions() override;
   bool take(const Scene& scene) override;
@@ -21,20 +21,20 @@ class MaskPage : public Page {
   void reset() override;
   /// Who presents shows the masks alone.
   bool showsSide(const Scene&) const override { return !services_.view.present; }
-  std::vector<CaptionPart> caption(const Scene& scene) const override { return maskCaption(scene, page_); }
+  std::vector<CaptionPart> caption(const Scene& scene) const override { return captionOf(scene, page_); }
   PageStatus status(const Scene& scene) const override;
   std::optional<std::string> error(const Scene& scene) const override;
   double nextFrameIn() const override;
   std::size_t gpuBytes() const override;
   bool open(const NamedFile& file, const Asker& asker, const Outcome& outcome) override;
 
-  const MaskState& state() const { return page_; }
-  MaskState& state() { return page_; }
+  const State& state() const { return page_; }
+  State& state() { return page_; }
 
  private:
   void showMasks(const Scene& scene);
   void showPair();
-  void show(MaskSurface surface, const attention::Matrix& values);
+  void show(Surface surface, const attention::Matrix& values);
   void walk(Scene& scene);
   void toggleCell(Scene& scene);
   std::vector<Action> copyActions();
@@ -46,7 +46,7 @@ class MaskPage : public Page {
   void saveFile(const Scene& scene, const std::filesystem::path& path, const Outcome& outcome);
 
   PageServices& services_;
-  MaskState page_;
+  State page_;
   CursorFit fit_;
   Answer<MaskQuestion, MaskStudy> study_;
   Answer<HeadQuestion, HeadStudy> headStudy_;
@@ -64,4 +64,4 @@ class MaskPage : public Page {
   } shown_, taken_;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

@@ -4,7 +4,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/pattern_sliders.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 using attention::Layer;
 
@@ -24,14 +24,14 @@ attention::MaskLayers& editedLayers(Scene& scene) {
   return (editsOther(scene) ? scene.setup.mask.other : scene.setup.mask.layers).edit();
 }
 
-const StudiedMask* editedStudy(const Scene& scene, const MaskState& page) {
+const StudiedMask* editedStudy(const Scene& scene, const State& page) {
   const MaskStudy* study = page.study;
   if (!study || !study->line()) return nullptr;
   if (editsOther(scene)) return study->other ? &*study->other : nullptr;
   return &study->mask;
 }
 
-MaskedText maskedText(const MaskState& page) {
+MaskedText maskedText(const State& page) {
   if (page.study && page.study->line()) {
     const attention::MaskGeometry& geometry = page.study->geometry;
     return {std::max<Index>(2, std::max(geometry.queries, geometry.keys)), &geometry};
@@ -56,7 +56,7 @@ render::HeatmapStyle signedStyle(const View& view) {
   return styleFor(view, look);
 }
 
-void verdictTooltip(MaskState& page, const StudiedMask& mask, Index query, Index key) {
+void verdictTooltip(State& page, const StudiedMask& mask, Index query, Index key) {
   View& view = page.view;
   // The layers are those the mask was compiled from: the scene's may be others already.
   const MaskSetup& studied = page.study->question.setup.mask;
@@ -88,4 +88,4 @@ void figure(const View& view, const std::string& label, const std::string& value
   ImGui::Dummy(ImVec2(width, height));
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

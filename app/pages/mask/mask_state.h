@@ -17,7 +17,7 @@
 #include "app/widgets/pattern_sliders.h"
 #include "attention/formats/masks/mask_file.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 /// The studio's brush and what it is doing.
 struct Brush {
@@ -49,7 +49,7 @@ struct TypedExpression {
 inline constexpr double kTypingRests = 0.4;
 
 /// What the mask studio's pictures are of.
-enum class MaskSurface {
+enum class Surface {
   mask,
   otherMask,
   maskStrip,
@@ -63,15 +63,15 @@ enum class MaskSurface {
 };
 
 /// What the mask studio shows besides the scene: free for its panels to change.
-struct MaskState {
-  explicit MaskState(View& window) : view(window) {}
+struct State {
+  explicit State(View& window) : view(window) {}
 
   View& view;
   std::shared_ptr<const Snapshot> snapshot;  ///< the weights beside the masks; null before the first
   const MaskStudy* study = nullptr;          ///< newest answer; null before the first
   const HeadStudy* headStudy = nullptr;      ///< the same; of whichever head was asked about
   const ReachStudy* reach = nullptr;         ///< the same, of how tokens reach each other
-  std::array<EasedTextures, static_cast<std::size_t>(MaskSurface::gallery) + 1> surfaces;
+  std::array<EasedTextures, static_cast<std::size_t>(Surface::gallery) + 1> surfaces;
   float mapPixels = 512;                  ///< longer side of a map; panels say it
   int maskFactor = 1, weightsFactor = 1;  ///< cells that were pooled into one; the page answers
 
@@ -89,7 +89,7 @@ struct MaskState {
   bool wipe = false;           ///< compare: one picture with a wipe instead of two side by side
   bool compareWeights = true;  ///< compare the weights; the masks themselves otherwise
 
-  EasedTextures& surface(MaskSurface which) { return surfaces[static_cast<std::size_t>(which)]; }
+  EasedTextures& surface(Surface which) { return surfaces[static_cast<std::size_t>(which)]; }
 };
 
 // The parts of the mask studio.
@@ -99,31 +99,31 @@ const SharedLayers& shownLayers(const Scene& scene);
 /// The same to change; a copy of its own is made for that.
 attention::MaskLayers& editedLayers(Scene& scene);
 /// What the sliders of its patterns go by.
-MaskedText maskedText(const MaskState& page);
+MaskedText maskedText(const State& page);
 /// The study of the mask that is edited; null before there is one.
-const StudiedMask* editedStudy(const Scene& scene, const MaskState& page);
+const StudiedMask* editedStudy(const Scene& scene, const State& page);
 
 // What a right click offers, as ids of actions.
 
 /// On a layer of the list.
 std::vector<std::string> layerMenu(const attention::MaskLayers& layers, Index at);
 /// On a cell of the mask, the weights or the biases.
-std::vector<std::string> cellMenu(const MaskState& page);
+std::vector<std::string> cellMenu(const State& page);
 /// On a token of an axis or a chip: what of it the layers read.
 std::vector<std::string> tokenMenu(Scene& scene);
 /// What is done to layers and to marks on tokens, by name.
-std::vector<Action> layerActions(MaskState& page);
-std::vector<Action> markActions(MaskState& page);
+std::vector<Action> layerActions(State& page);
+std::vector<Action> markActions(State& page);
 
 /// While presenting: what the lit query sees.
-std::vector<CaptionPart> maskCaption(const Scene& scene, const MaskState& page);
+std::vector<CaptionPart> captionOf(const Scene& scene, const State& page);
 
 /// Beside the pointer: whether the cell is visible, and what each layer says of it.
-void verdictTooltip(MaskState& page, const StudiedMask& mask, Index query, Index key);
+void verdictTooltip(State& page, const StudiedMask& mask, Index query, Index key);
 /// How the selected layer joins, its heads and its parameters.
-void layerDetails(Index at, Scene& scene, MaskState& page);
+void layerDetails(Index at, Scene& scene, State& page);
 /// The text form of the edited mask, to read and to type.
-void expressionBox(Scene& scene, MaskState& page);
+void expressionBox(Scene& scene, State& page);
 
 /// The colour bar at the right of a map's title. A click on that of weights chooses the next range.
 enum class MapScale { none, weights, signedValues };
@@ -131,7 +131,7 @@ enum class MapScale { none, weights, signedValues };
 /// One picture with axes, crosshair and title.
 struct MapSpec {
   const char* name = "";  ///< for tests
-  MaskSurface surface = MaskSurface::mask;
+  Surface surface = Surface::mask;
   std::string title, aside;
   render::HeatmapStyle style;
   ValueRange range;
@@ -146,17 +146,17 @@ struct MapAnswer {
   std::optional<HeatTile::RowCol> cell;
 };
 /// Where a map's cells go inside `area`.
-ImRect mapCells(const MapSpec& spec, const MaskState& page, const ImRect& area);
+ImRect mapCells(const MapSpec& spec, const State& page, const ImRect& area);
 /// Draws a map into `area` and lets it be pointed at, zoomed, and painted on.
-MapAnswer drawMap(const MapSpec& spec, Scene& scene, MaskState& page, const ImRect& area);
+MapAnswer drawMap(const MapSpec& spec, Scene& scene, State& page, const ImRect& area);
 /// `count` areas side by side whose cells come out equally large though only the first has row labels.
-std::vector<ImRect> mapColumns(MaskState& page, const ImRect& area, int count);
+std::vector<ImRect> mapColumns(State& page, const ImRect& area, int count);
 /// `count` areas for maps like `spec`, beside or below each other, whichever draws larger.
 struct MapPlaces {
   std::vector<ImRect> areas;
   bool stacked = false;  ///< below each other: each has row labels of its own
 };
-MapPlaces mapPlaces(const MapSpec& spec, MaskState& page, const ImRect& area, int count);
+MapPlaces mapPlaces(const MapSpec& spec, State& page, const ImRect& area, int count);
 
 render::HeatmapStyle maskStyle(const View& view);
 render::HeatmapStyle signedStyle(const View& view);
@@ -165,32 +165,32 @@ render::HeatmapStyle signedStyle(const View& view);
 void figure(const View& view, const std::string& label, const std::string& value, std::uint32_t color);
 
 /// Paints with the brush on the map's cells; `answer` comes from drawMap in the same frame.
-void useBrush(Scene& scene, MaskState& page, const MapAnswer& answer, bool held);
-void brushBar(Scene& scene, MaskState& page, const ImRect& area);
+void useBrush(Scene& scene, State& page, const MapAnswer& answer, bool held);
+void brushBar(Scene& scene, State& page, const ImRect& area);
 
 // The panels: layers at the left, the masks in the middle, what they do at the right.
-void layersPanel(Scene& scene, const Snapshot* snapshot, MaskState& page, const Layout& layout);
-void studioPanel(Scene& scene, const Snapshot* snapshot, MaskState& page, const Layout& layout);
-void insightPanel(Scene& scene, const Snapshot* snapshot, MaskState& page, const Layout& layout);
+void layersPanel(Scene& scene, const Snapshot* snapshot, State& page, const Layout& layout);
+void studioPanel(Scene& scene, const Snapshot* snapshot, State& page, const Layout& layout);
+void insightPanel(Scene& scene, const Snapshot* snapshot, State& page, const Layout& layout);
 
-void maskTab(Scene& scene, const Snapshot* snapshot, MaskState& page, const ImRect& area);
-void biasTab(Scene& scene, const Snapshot* snapshot, MaskState& page, const ImRect& area);
-void compareTab(Scene& scene, const Snapshot* snapshot, MaskState& page, const ImRect& area);
+void maskTab(Scene& scene, const Snapshot* snapshot, State& page, const ImRect& area);
+void biasTab(Scene& scene, const Snapshot* snapshot, State& page, const ImRect& area);
+void compareTab(Scene& scene, const Snapshot* snapshot, State& page, const ImRect& area);
 
 /// One small picture per head; a click shows that head.
-void headStrip(Scene& scene, const Snapshot* snapshot, MaskState& page, const ImRect& area);
+void headStrip(Scene& scene, const Snapshot* snapshot, State& page, const ImRect& area);
 float headStripHeight(const Scene& scene, const View& view, float width);
 
 /// The tokens as chips to mark documents, prefixes, images and the like on; only while a layer reads them.
-void marksStrip(Scene& scene, MaskState& page, const ImRect& area);
-float marksStripHeight(Scene& scene, const MaskState& page);
+void marksStrip(Scene& scene, State& page, const ImRect& area);
+float marksStripHeight(Scene& scene, const State& page);
 
 // Sections of the panel at the right.
-void statisticsSection(const Scene& scene, MaskState& page);
-void blockSection(Scene& scene, MaskState& page);
-void reachSection(Scene& scene, MaskState& page);
-void exportSection(Scene& scene, MaskState& page);
+void statisticsSection(const Scene& scene, State& page);
+void blockSection(Scene& scene, State& page);
+void reachSection(Scene& scene, State& page);
+void exportSection(Scene& scene, State& page);
 void biasSections(Scene& scene, const Snapshot* snapshot, View& view);
-void compareSections(Scene& scene, const Snapshot* snapshot, MaskState& page);
+void compareSections(Scene& scene, const Snapshot* snapshot, State& page);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

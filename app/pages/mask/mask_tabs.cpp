@@ -15,14 +15,14 @@
 #include "attention/masks/expression.h"
 #include "render/heatmap.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 namespace {
 
-using Surface = MaskSurface;
+using Surface = Surface;
 
 MapSpec maskMap(const StudiedMask& mask, const char* name, Surface surface, const std::string& title,
-                const MaskState& page) {
+                const State& page) {
   const View& view = page.view;
   MapSpec spec;
   spec.name = name;
@@ -56,7 +56,7 @@ ValueRange weightsRange(const Scene& scene, const SequenceSnapshot& sequence) {
 }
 
 MapSpec weightsMap(const Scene& scene, const SequenceSnapshot& sequence, const char* name, Surface surface,
-                   const std::string& title, const MaskState& page) {
+                   const std::string& title, const State& page) {
   const View& view = page.view;
   MapSpec spec;
   spec.name = name;
@@ -88,7 +88,7 @@ MapSpec signedMap(const char* name, Surface surface, const std::string& title, f
 /// A map of values around 0 with its scale, and the value under the pointer; where a cell is one cell of the
 /// matrix, `parts` are the lines that say what the value is made of.
 void drawSigned(const MapSpec& spec, const SignedPicture& picture, const char* words, Scene& scene,
-                MaskState& page, const ImRect& area,
+                State& page, const ImRect& area,
                 const std::function<std::string(Index row, Index col)>& parts = nullptr) {
   View& view = page.view;
   const MapAnswer map = drawMap(spec, scene, page, area);
@@ -123,7 +123,7 @@ std::string headTitle(const char* what, const Setup& setup, Index head) {
 namespace {
 
 /// What a figure of the mask needs no window to say: the expression under the title, and what the greys mean.
-void figureWords(const Scene& scene, MaskState& page, const MapSpec& spec, const ImRect& cells, ImVec2 at) {
+void figureWords(const Scene& scene, State& page, const MapSpec& spec, const ImRect& cells, ImVec2 at) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const attention::MaskLayers layers = layersInForce(scene.setup, scene.setup.mask.layers);
@@ -143,7 +143,7 @@ void figureWords(const Scene& scene, MaskState& page, const MapSpec& spec, const
 
 }  // namespace
 
-void maskTab(Scene& scene, const Snapshot* snapshot, MaskState& page, const ImRect& whole) {
+void maskTab(Scene& scene, const Snapshot* snapshot, State& page, const ImRect& whole) {
   View& view = page.view;
   const StudiedMask* mask = editedStudy(scene, page);
   const bool alone = view.figure && view.figure->alone;
@@ -184,7 +184,7 @@ void maskTab(Scene& scene, const Snapshot* snapshot, MaskState& page, const ImRe
     cellTooltip(view, *sequence, shownHead(scene, *sequence), map.cell->row, map.cell->col, other);
 }
 
-void biasTab(Scene& scene, const Snapshot* snapshot, MaskState& page, const ImRect& area) {
+void biasTab(Scene& scene, const Snapshot* snapshot, State& page, const ImRect& area) {
   View& view = page.view;
   const std::vector<ImRect> columns = mapColumns(page, area, 2);
   const ImRect &left = columns[0], &right = columns[1];
@@ -229,7 +229,7 @@ void offerSecondMask(Scene& scene, View& view, const ImRect& area) {
   scene.cursor.studio.editsOther = true;
 }
 
-void wipeMap(Scene& scene, MaskState& page, MapSpec a, const MapSpec& b, const ImRect& area) {
+void wipeMap(Scene& scene, State& page, MapSpec a, const MapSpec& b, const ImRect& area) {
   View& view = page.view;
   a.title += " and B";
   a.aside = "A " + a.aside + ", B " + b.aside;
@@ -268,7 +268,7 @@ void wipeMap(Scene& scene, MaskState& page, MapSpec a, const MapSpec& b, const I
 
 }  // namespace
 
-void compareTab(Scene& scene, const Snapshot* snapshot, MaskState& page, const ImRect& area) {
+void compareTab(Scene& scene, const Snapshot* snapshot, State& page, const ImRect& area) {
   View& view = page.view;
   if (!scene.setup.mask.compare) return offerSecondMask(scene, view, area);
   const MaskStudy& study = *page.study;
@@ -278,7 +278,7 @@ void compareTab(Scene& scene, const Snapshot* snapshot, MaskState& page, const I
                    study.mask.error ? "Mask A: " + *study.mask.error : "Mask B: " + *study.other->error,
                    view.theme->error);
   if (snapshot && snapshot->error) return instead(view, area, snapshot->error->message, view.theme->error);
-  if (!study.other || !sequence || !sequence->other || page.surface(MaskSurface::otherWeights).empty())
+  if (!study.other || !sequence || !sequence->other || page.surface(Surface::otherWeights).empty())
     return instead(view, area, "Computing…", view.theme->secondary);
   const bool weights = page.compareWeights;
   const std::string what = weights ? headTitle("weights", scene.setup, shownHead(scene, *sequence))
@@ -304,4 +304,4 @@ void compareTab(Scene& scene, const Snapshot* snapshot, MaskState& page, const I
   drawMap(difference, scene, page, columns[2]);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

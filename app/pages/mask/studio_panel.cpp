@@ -2,11 +2,11 @@
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::mask_page {
 
 namespace {
 
-void tabChoice(Scene& scene, MaskState& page, ImVec2 at) {
+void tabChoice(Scene& scene, State& page, ImVec2 at) {
   View& view = page.view;
   ImGui::SetCursorScreenPos(at);
   ImGui::BeginChild(
@@ -17,7 +17,7 @@ void tabChoice(Scene& scene, MaskState& page, ImVec2 at) {
 }
 
 /// What the comparing tab shows and how.
-void compareBar(Scene& scene, MaskState& page, const ImRect& area) {
+void compareBar(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   if (!scene.setup.mask.compare) return;
   static const std::vector<Choice> kWhat{{"Weights", "", "weights"}, {"Masks", "", "masks"}};
@@ -50,7 +50,7 @@ void message(const View& view, const ImRect& area, const std::string& title, con
 }
 
 /// The tabs and the tools of the one that is shown; returns their height.
-float toolBars(Scene& scene, MaskState& page, const ImRect& area) {
+float toolBars(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const float bar = view.px(46), top = area.Min.y + view.px(12);
   tabChoice(scene, page, ImVec2(area.Min.x, top));
@@ -68,7 +68,7 @@ float toolBars(Scene& scene, MaskState& page, const ImRect& area) {
   return bar + view.px(4);
 }
 
-void tabs(Scene& scene, const Snapshot* snapshot, MaskState& page, ImRect area) {
+void tabs(Scene& scene, const Snapshot* snapshot, State& page, ImRect area) {
   View& view = page.view;
   if (view.present)  // shows, and paints nothing
     page.brush.tool = PaintTool::look;
@@ -98,7 +98,7 @@ void tabs(Scene& scene, const Snapshot* snapshot, MaskState& page, ImRect area) 
 
 }  // namespace
 
-void studioPanel(Scene& scene, const Snapshot* snapshot, MaskState& page, const Layout& layout) {
+void studioPanel(Scene& scene, const Snapshot* snapshot, State& page, const Layout& layout) {
   View& view = page.view;
   if (beginPanel(view, "studio", layout.center, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     const float pad = view.px(20);
@@ -117,4 +117,4 @@ void studioPanel(Scene& scene, const Snapshot* snapshot, MaskState& page, const 
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::mask_page

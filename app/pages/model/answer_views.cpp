@@ -14,12 +14,12 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
 /// One of the two answers; the list offers the likeliest tokens after both texts.
-void answerChoice(Scene& scene, ModelState& page, bool other, float& x, float y) {
+void answerChoice(Scene& scene, State& page, bool other, float& x, float y) {
   View& view = page.view;
   const PairStudy& pair = *page.pair.pair;
   Index& asked = other ? scene.compare.otherAnswer : scene.compare.answer;
@@ -45,7 +45,7 @@ void answerChoice(Scene& scene, ModelState& page, bool other, float& x, float y)
 }
 
 /// The logit difference after each text, from x on; as many as fit.
-void differences(const ModelState& page, float x, float y, float right, ImFont* font) {
+void differences(const State& page, float x, float y, float right, ImFont* font) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const PairStudy& pair = *page.pair.pair;
@@ -64,7 +64,7 @@ void differences(const ModelState& page, float x, float y, float right, ImFont* 
 }
 
 /// The answers and how far apart their logits are after each text; presented, one above the other.
-void differenceLine(Scene& scene, ModelState& page, const ImRect& area, bool presents) {
+void differenceLine(Scene& scene, State& page, const ImRect& area, bool presents) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   float y = area.Min.y + view.px(14);
@@ -86,7 +86,7 @@ void differenceLine(Scene& scene, ModelState& page, const ImRect& area, bool pre
   differences(page, x + view.px(10), y, area.Max.x, view.fonts->hero);
 }
 
-void attributionView(Scene& scene, ModelState& page, ImRect area, bool presents) {
+void attributionView(Scene& scene, State& page, ImRect area, bool presents) {
   View& view = page.view;
   if (!presents) {
     const Choice choices[] = {{"By head", "", "head"}, {"By head and key", "", "key"}};
@@ -121,7 +121,7 @@ void attributionView(Scene& scene, ModelState& page, ImRect area, bool presents)
           bar.label + "\nadds " + logitText(bar.a) + (bar.b ? " in A, " + logitText(*bar.b) + " in B" : ""));
 }
 
-void lensView(ModelState& page, const ImRect& area, bool presents) {
+void lensView(State& page, const ImRect& area, bool presents) {
   View& view = page.view;
   const auto& answer = page.pair.lens;
   if (!answer || answer->request.pair->opened != page.opened) return;
@@ -152,7 +152,7 @@ void lensView(ModelState& page, const ImRect& area, bool presents) {
 
 }  // namespace
 
-WordOf wordsOf(ModelState& page) {
+WordOf wordsOf(State& page) {
   return [&page](Index id) { return page.word(id); };
 }
 
@@ -191,7 +191,7 @@ void FigurePlace::paint(const Drawing& drawing) const {
   paintDrawing(view, *ImGui::GetWindowDrawList(), drawing, area.Min, zoom);
 }
 
-std::vector<CaptionPart> pairCaption(const Scene& scene, const ModelState& page) {
+std::vector<CaptionPart> pairCaption(const Scene& scene, const State& page) {
   const PairStudy& pair = *page.pair.pair;
   const std::uint32_t color = page.view.theme->text;
   std::string says = "Logit difference " + logitText(pair.a.difference);
@@ -211,7 +211,7 @@ std::vector<CaptionPart> pairCaption(const Scene& scene, const ModelState& page)
   return {{says + ".", color}};
 }
 
-float viewsHeight(const Scene& scene, const ModelState& page, bool presents) {
+float viewsHeight(const Scene& scene, const State& page, bool presents) {
   if (page.opened && page.opened->recorded) return comparesTwo(scene) && !presents ? 44 : 0;
   if (presents && scene.cursor.model.view == ModelView::study) return 1;
   const bool plain = scene.cursor.model.view == ModelView::heads && scene.compare.other.empty();
@@ -219,7 +219,7 @@ float viewsHeight(const Scene& scene, const ModelState& page, bool presents) {
   return page.opened && page.opened->model && page.saysTokens() && !page.madeHere() ? presents ? 92 : 44 : 0;
 }
 
-void viewsRow(Scene& scene, ModelState& page, const ImRect& area, bool presents) {
+void viewsRow(Scene& scene, State& page, const ImRect& area, bool presents) {
   View& view = page.view;
   const bool two = comparesTwo(scene), recorded = page.opened->recorded.has_value();
   ModelCursor& cursor = scene.cursor.model;
@@ -260,7 +260,7 @@ void fitView(View& view, const ImRect& area, const std::string& title, double wi
   if (!title.empty()) view.figure->title = title;
 }
 
-void answerView(Scene& scene, ModelState& page, const ImRect& area, bool presents) {
+void answerView(Scene& scene, State& page, const ImRect& area, bool presents) {
   switch (scene.cursor.model.view) {
     case ModelView::heads:
       break;
@@ -275,4 +275,4 @@ void answerView(Scene& scene, ModelState& page, const ImRect& area, bool present
   }
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -4,29 +4,29 @@
 #include "app/pages/model/model_state.h"
 #include "app/widgets/caption.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 // What makes the model answer: the views beside the overview of all heads.
 
 /// Units that the row of views takes at the top of the page's middle; 0 where there is nothing to choose.
-float viewsHeight(const Scene& scene, const ModelState& page, bool presents);
+float viewsHeight(const Scene& scene, const State& page, bool presents);
 /// The row of views with the answers and their logit difference.
-void viewsRow(Scene& scene, ModelState& page, const ImRect& area, bool presents);
+void viewsRow(Scene& scene, State& page, const ImRect& area, bool presents);
 /// Says how large a view that is drawn as a figure by itself should be, in units of its drawing.
 void fitView(View& view, const ImRect& area, const std::string& title, double width, double height);
 /// The view that is chosen, besides the heads.
-void answerView(Scene& scene, ModelState& page, const ImRect& area, bool presents);
-void patchView(Scene& scene, ModelState& page, const ImRect& area, bool presents);
+void answerView(Scene& scene, State& page, const ImRect& area, bool presents);
+void patchView(Scene& scene, State& page, const ImRect& area, bool presents);
 /// What many texts say of every head.
-void studyView(Scene& scene, ModelState& page, const ImRect& area, bool presents);
-std::vector<CaptionPart> studyCaption(const Scene& scene, const ModelState& page);
+void studyView(Scene& scene, State& page, const ImRect& area, bool presents);
+std::vector<CaptionPart> studyCaption(const Scene& scene, const State& page);
 /// At the left: text B, and pairs of texts to begin with.
-void pairSection(Scene& scene, ModelState& page);
+void pairSection(Scene& scene, State& page);
 
 /// What is seen in these views: how far apart the answers are, and what brings most back.
-std::vector<CaptionPart> pairCaption(const Scene& scene, const ModelState& page);
+std::vector<CaptionPart> pairCaption(const Scene& scene, const State& page);
 /// The tokens' words, as figures ask for them.
-WordOf wordsOf(ModelState& page);
+WordOf wordsOf(State& page);
 /// "+3.21".
 std::string logitText(double value);
 /// Where a figure is painted: larger than the window's units where it is presented and there is room.
@@ -45,4 +45,4 @@ struct FigurePlace {
   void paint(const Drawing& drawing) const;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

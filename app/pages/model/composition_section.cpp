@@ -11,7 +11,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
@@ -29,7 +29,7 @@ std::string amounts(const attention::Composition& with) {
 }
 
 /// The strongest few of one side, as many as fit a line; a click chooses the head.
-void partners(Scene& scene, ModelState& page, const char* name, const char* label,
+void partners(Scene& scene, State& page, const char* name, const char* label,
               const std::vector<ComposedHead>& heads, float width) {
   View& view = page.view;
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -84,7 +84,7 @@ const char* undefinedNote(const attention::ModelConfig& config) {
 
 }  // namespace
 
-void compositionSection(Scene& scene, ModelState& page, float width) {
+void compositionSection(Scene& scene, State& page, float width) {
   View& view = page.view;
   gap(view, 8);
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -102,4 +102,4 @@ void compositionSection(Scene& scene, ModelState& page, float width) {
   partners(scene, page, "composes.later", "is read by", found->second.later, width);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -11,7 +11,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
@@ -48,7 +48,7 @@ void paintShares(const View& view, const ImRect& area, const attention::Routing&
 
 }  // namespace
 
-void expertSection(Scene& scene, ModelState& page) {
+void expertSection(Scene& scene, State& page) {
   const Index layer = scene.cursor.model.layer;
   const LayerSummary* const summary = page.ready() ? page.layer(layer) : nullptr;
   if (!page.config || page.config->mixture.experts == 0 || !summary) return;
@@ -76,4 +76,4 @@ void expertSection(Scene& scene, ModelState& page) {
   hint(view, fmt::format("Rows are the {} experts, columns the tokens; contrast shows the share.", experts));
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

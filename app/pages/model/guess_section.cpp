@@ -12,7 +12,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
@@ -30,7 +30,7 @@ void guessBar(const View& view, ImVec2 from, float width, float height, const Gu
 }
 
 /// Whether a word can be put behind the query: what was typed stays.
-std::string cannotGoOn(const Scene& scene, const ModelState& page) {
+std::string cannotGoOn(const Scene& scene, const State& page) {
   if (std::string why = page.opened->model->whyNoText(); !why.empty()) return why;
   const Index query = scene.cursor.cell.query;
   if (query + 1 < page.study->text.typed) return "Typed words follow here. Choose the last word of the text";
@@ -38,7 +38,7 @@ std::string cannotGoOn(const Scene& scene, const ModelState& page) {
 }
 
 /// The text goes on with this token behind the query; what was written there goes.
-void goOnWith(Scene& scene, ModelState& page, Index id) {
+void goOnWith(Scene& scene, State& page, Index id) {
   auto& written = scene.setup.subject.written;
   written.resize(static_cast<std::size_t>(scene.cursor.cell.query + 1 - page.study->text.typed));
   written.push_back(id);
@@ -46,14 +46,14 @@ void goOnWith(Scene& scene, ModelState& page, Index id) {
 }
 
 /// Whether a click says whose logits are compared, and not how the text goes on.
-bool choosesAnswers(const Scene& scene, const ModelState& page) {
+bool choosesAnswers(const Scene& scene, const State& page) {
   const ModelView view = scene.cursor.model.view;
   if (!page.config->causal || view == ModelView::study) return false;
   return view != ModelView::heads || !scene.compare.other.empty();
 }
 
 /// "+" at the token whose logit counts, "−" at the one whose logit is taken off, else its place.
-std::string placeMark(const Scene& scene, const ModelState& page, Index id, Index place) {
+std::string placeMark(const Scene& scene, const State& page, Index id, Index place) {
   if (choosesAnswers(scene, page) && page.pair.pair) {
     if (id == page.pair.pair->answers.id) return "+";
     if (id == page.pair.pair->answers.other) return "−";
@@ -61,7 +61,7 @@ std::string placeMark(const Scene& scene, const ModelState& page, Index id, Inde
   return std::to_string(place + 1);
 }
 
-void guessLine(Scene& scene, ModelState& page, const Guess& guess, Index place, float width) {
+void guessLine(Scene& scene, State& page, const Guess& guess, Index place, float width) {
   View& view = page.view;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = view.px(26), y = at.y + height / 2;
@@ -104,7 +104,7 @@ void guessLine(Scene& scene, ModelState& page, const Guess& guess, Index place, 
   (ImGui::GetIO().KeyShift ? scene.compare.otherAnswer : scene.compare.answer) = guess.id;
 }
 
-void winner(ModelState& page, const Guess& guess, float width) {
+void winner(State& page, const Guess& guess, float width) {
   const View& view = page.view;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   Canvas list = *ImGui::GetWindowDrawList();
@@ -124,7 +124,7 @@ void winner(ModelState& page, const Guess& guess, float width) {
 }
 
 /// "Real next Mary · rank 1 · loss 0.872 nats".
-void realNext(const ModelState& page, const Guesses& guesses, const std::string& word) {
+void realNext(const State& page, const Guesses& guesses, const std::string& word) {
   if (!guesses.real) return;
   const View& view = page.view;
   const auto loss = [](float probability) { return -std::log(std::max(probability, 1e-38f)); };
@@ -150,7 +150,7 @@ std::vector<std::pair<Index, Guess>> guessesShown(const Guesses& guesses, std::s
   return lines;
 }
 
-void forecastLines(ModelState& page, float width) {
+void forecastLines(State& page, float width) {
   const View& view = page.view;
   if (page.forecasts.empty()) return;
   gap(view, 6);
@@ -183,7 +183,7 @@ void forecastLines(ModelState& page, float width) {
 
 }  // namespace
 
-void guessSection(Scene& scene, ModelState& page, float width) {
+void guessSection(Scene& scene, State& page, float width) {
   View& view = page.view;
   const GuessAnswer* answer = page.guesses.get();
   const Index last = static_cast<Index>(page.layers.size());
@@ -221,7 +221,7 @@ void guessSection(Scene& scene, ModelState& page, float width) {
   forecastLines(page, width);
 }
 
-std::vector<CaptionPart> changeCaption(const Scene& scene, const ModelState& page) {
+std::vector<CaptionPart> changeCaption(const Scene& scene, const State& page) {
   const GuessAnswer* answer = page.guesses.get();
   if (!answer || !answer->value || answer->value->best.empty() ||
       answer->request.query != scene.cursor.cell.query)
@@ -246,4 +246,4 @@ std::vector<CaptionPart> changeCaption(const Scene& scene, const ModelState& pag
            color}};
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -4,13 +4,13 @@
 
 #include <utility>
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
 /// What an induction head finds its word by: the strongest head of an earlier layer that looks one word back
 /// (Olsson et al. 2022, "K-composition"). Nothing for other heads, and where there is none.
-std::optional<SwitchedHead> leansOn(const Scene& scene, const ModelState& page) {
+std::optional<SwitchedHead> leansOn(const Scene& scene, const State& page) {
   const Index layer = scene.cursor.model.layer;
   const HeadSummary* chosen = page.summary(layer, scene.cursor.cell.head);
   const float threshold = scene.look.labelThreshold;
@@ -31,7 +31,7 @@ std::optional<SwitchedHead> leansOn(const Scene& scene, const ModelState& page) 
   return strongest;
 }
 
-std::vector<Forecast> forecastsFor(const Scene& scene, const ModelState& page) {
+std::vector<Forecast> forecastsFor(const Scene& scene, const State& page) {
   std::vector<Forecast> wanted;
   const GuessAnswer* guesses = page.guesses.get();
   const bool current =
@@ -83,7 +83,7 @@ HeadAnswers::HeadAnswers(Workers& workers, Resources& resources)
       compositions_(workers, headCompositions),
       recorded_(workers, recordedRule) {}
 
-void HeadAnswers::ask(const Scene& scene, ModelState& page) {
+void HeadAnswers::ask(const Scene& scene, State& page) {
   if (page.view.time - page.restingSince < kRestSeconds || page.writing) return;
   const Cursor& cursor = scene.cursor;
   if (!page.copying.contains({cursor.model.layer, cursor.cell.head}))
@@ -96,13 +96,13 @@ void HeadAnswers::ask(const Scene& scene, ModelState& page) {
   if (losesQuickly(*page.study)) losses_.ask({page.study}, Lane::back);
 }
 
-void HeadAnswers::askRecorded(const Scene& scene, const ModelState& page) {
+void HeadAnswers::askRecorded(const Scene& scene, const State& page) {
   const RecordedQuestion question{page.study, scene.cursor.model.layer, scene.cursor.cell.head};
   const LayerSummary& layer = *page.study->layers[static_cast<std::size_t>(question.layer)];
   if (layer.q.size() > 0 && layer.k.size() > 0) recorded_.ask(question, Lane::back);
 }
 
-bool HeadAnswers::take(ModelState& page) {
+bool HeadAnswers::take(State& page) {
   bool any = false;
   if (auto now = forecast_.current(); now != page.forecast) {
     page.forecast = std::move(now);
@@ -145,4 +145,4 @@ void HeadAnswers::forget() {
   recorded_.forget();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

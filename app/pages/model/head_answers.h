@@ -3,7 +3,7 @@
 #include "app/compute/jobs/answer.h"
 #include "app/pages/model/model_state.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 /// What the page of a model asks about the head that is looked at: what switching it off does to the guess,
 /// what it copies, which heads it reads, and how recorded weights came about.
@@ -15,11 +15,11 @@ class HeadAnswers {
   HeadAnswers(Workers& workers, Resources& resources);
 
   /// What takes a while: once the pointer rests, and nothing new is written. `page` has a study.
-  void ask(const Scene& scene, ModelState& page);
+  void ask(const Scene& scene, State& page);
   /// Nothing can be asked of what is recorded but how its weights came about.
-  void askRecorded(const Scene& scene, const ModelState& page);
+  void askRecorded(const Scene& scene, const State& page);
   /// Takes what has come; whether there was anything.
-  bool take(ModelState& page);
+  bool take(State& page);
   void cancel();
   void forget();
 
@@ -32,4 +32,4 @@ class HeadAnswers {
   Answer<RecordedQuestion, RecordedRule> recorded_;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

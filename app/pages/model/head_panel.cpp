@@ -16,12 +16,12 @@
 #include "app/widgets/sink_bars.h"
 #include "app/widgets/text/token_labels.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
 /// "LAYER 9 · HEAD 6", whose keys it shares, what it does; below: the cell that is lit.
-void title(const Scene& scene, const ModelState& page, ImVec2 at, float width) {
+void title(const Scene& scene, const State& page, ImVec2 at, float width) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -59,7 +59,7 @@ void title(const Scene& scene, const ModelState& page, ImVec2 at, float width) {
 }
 
 /// The head's weights with its tokens; returns the bottom.
-float heatmap(Scene& scene, ModelState& page, ImVec2 at, float width, float height) {
+float heatmap(Scene& scene, State& page, ImVec2 at, float width, float height) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const auto& keys = page.study->keyTokens();
@@ -115,7 +115,7 @@ float heatmap(Scene& scene, ModelState& page, ImVec2 at, float width, float heig
   return cells.Max.y + bottom;
 }
 
-void facts(const Scene& scene, ModelState& page, float x, float y) {
+void facts(const Scene& scene, State& page, float x, float y) {
   View& view = page.view;
   const float left = x;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -145,7 +145,7 @@ void facts(const Scene& scene, ModelState& page, float x, float y) {
         "independent of the text: 1 writes what it reads, −1 its negative (Elhage et al. 2021).");
 }
 
-void buttons(Scene& scene, ModelState& page) {
+void buttons(Scene& scene, State& page) {
   View& view = page.view;
   const bool off = isOff(scene, scene.cursor.model.layer, scene.cursor.cell.head);
   if (button(view, "model.switch", off ? "Switch on (X)" : "Switch off (X)")) view.request("model.switch");
@@ -158,7 +158,7 @@ void buttons(Scene& scene, ModelState& page) {
 
 }  // namespace
 
-void headPanel(Scene& scene, ModelState& page, const Layout& layout) {
+void headPanel(Scene& scene, State& page, const Layout& layout) {
   View& view = page.view;
   if (!layout.showRight) return;
   if (beginPanel(view, "model.side", layout.right, 20, 14)) {
@@ -201,4 +201,4 @@ void headPanel(Scene& scene, ModelState& page, const Layout& layout) {
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
-void HeadPointer::follow(Cursor& cursor, ModelState& page) {
+void HeadPointer::follow(Cursor& cursor, State& page) {
   constexpr double kRests = 0.25;  // seconds on a head
   const Crosshair& hover = page.view.hover;
   const double now = page.view.time;
@@ -35,4 +35,4 @@ void HeadPointer::follow(Cursor& cursor, ModelState& page) {
   cursor.cell = pointed_.cell;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -4,14 +4,14 @@
 
 #include "app/pages/model/model_state.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 /// What is pointed at is what is looked at. Heads that the pointer only crosses, on its way to a tab, are not
 /// what was chosen: once it has left them, what it rested on last is looked at again.
 class HeadPointer {
  public:
   /// Once a frame, before the panels.
-  void follow(Cursor& cursor, ModelState& page);
+  void follow(Cursor& cursor, State& page);
 
  private:
   /// What is looked at: a head and a cell of it.
@@ -25,4 +25,4 @@ class HeadPointer {
   double onHeadSince_ = 0;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

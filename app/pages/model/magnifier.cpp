@@ -11,7 +11,7 @@
 #include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
@@ -43,7 +43,7 @@ MagnifierBox boxBeside(const View& view, float words) {
 
 }  // namespace
 
-void magnifier(const Scene& scene, ModelState& page, const OverviewPlan& plan, Index layer, Index column,
+void magnifier(const Scene& scene, State& page, const OverviewPlan& plan, Index layer, Index column,
                const std::string& says) {
   View& view = page.view;
   Canvas list = *ImGui::GetForegroundDrawList();
@@ -116,4 +116,4 @@ void magnifier(const Scene& scene, ModelState& page, const OverviewPlan& plan, I
   track("model.magnifier", box.from, box.to);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -8,9 +8,9 @@
 #include "app/scene/models/open_model.h"
 #include "app/scene/text/number_text.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
-const std::string& ModelState::word(Index id) {
+const std::string& State::word(Index id) {
   auto [at, isNew] = words.try_emplace(id);
   if (isNew && id < 0)
     at->second = "—";
@@ -49,7 +49,7 @@ void switchHead(Scene& scene, Index layer, Index head) {
     off.push_back({layer, head, HeadOff::zero});
 }
 
-std::vector<Action> ModelPage::playActions() {
+std::vector<Action> Page::playActions() {
   const auto key = [](Key key) { return KeyPress{key, {}}; };
   return {
       {.id = "model.play",
@@ -113,7 +113,7 @@ std::vector<Action> ModelPage::playActions() {
   };
 }
 
-std::vector<Action> ModelPage::lensActions() {
+std::vector<Action> Page::lensActions() {
   const auto lens = [this](Index by) {
     return [this, by](Scene& scene) {
       if (!page_.config) return;
@@ -140,7 +140,7 @@ std::vector<Action> ModelPage::lensActions() {
 }
 
 /// The next head that learned something on purpose, from the chosen one on, layer by layer and round.
-void ModelPage::nextNamed(Scene& scene) {
+void Page::nextNamed(Scene& scene) {
   if (!page_.config || !page_.ready()) return;
   const Index heads = page_.config->heads, all = heads * page_.config->layerCount();
   Cursor& cursor = scene.cursor;
@@ -157,7 +157,7 @@ void ModelPage::nextNamed(Scene& scene) {
   page_.view.say("No head has a named behaviour.");
 }
 
-std::vector<Action> ModelPage::headActions() {
+std::vector<Action> Page::headActions() {
   const auto step = [this](Index layers, Index heads) {
     return [this, layers, heads](Scene& scene) {
       if (!page_.config) return;
@@ -202,7 +202,7 @@ std::vector<Action> ModelPage::headActions() {
   };
 }
 
-std::vector<Action> ModelPage::switchActions() {
+std::vector<Action> Page::switchActions() {
   const auto alike = [this](Scene& scene) {
     const HeadSummary* chosen = page_.summary(scene.cursor.model.layer, scene.cursor.cell.head);
     if (!chosen) return;
@@ -236,7 +236,7 @@ std::vector<Action> ModelPage::switchActions() {
   };
 }
 
-std::vector<Action> ModelPage::actions() {
+std::vector<Action> Page::actions() {
   std::vector<Action> all = openActions();
   all.push_back(pictureAction());
   for (auto&& more : {pairActions(), textsActions(), playActions(), lensActions(), headActions(),
@@ -247,4 +247,4 @@ std::vector<Action> ModelPage::actions() {
   return all;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -7,9 +7,9 @@
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
-void ModelPage::openExample() {
+void Page::openExample() {
   if (std::exchange(example_.asked, true)) return;
   page_.opening.name = "the bundled model";
   services_.files.read<std::shared_ptr<const OpenModel>>(
@@ -24,11 +24,11 @@ void ModelPage::openExample() {
       });
 }
 
-bool ModelPage::showsExample(const Scene& scene) const {
+bool Page::showsExample(const Scene& scene) const {
   return example_.model && scene.setup.subject.model.empty() && !isStack(scene.setup);
 }
 
-Scene ModelPage::exampleOf(const Scene& scene) {
+Scene Page::exampleOf(const Scene& scene) {
   Scene shown = scene;
   shown.setup = {};
   shown.setup.input = scene.setup.input;
@@ -45,7 +45,7 @@ Scene ModelPage::exampleOf(const Scene& scene) {
   return shown;
 }
 
-void ModelPage::onShown(Scene& scene, const std::function<void(Scene&)>& act) {
+void Page::onShown(Scene& scene, const std::function<void(Scene&)>& act) {
   if (!showsExample(scene) || scene.cursor.page != "model") return act(scene);
   Scene shown = exampleOf(scene);
   const Setup before = shown.setup;
@@ -61,10 +61,10 @@ void ModelPage::onShown(Scene& scene, const std::function<void(Scene&)>& act) {
   scene = std::move(shown);
 }
 
-std::vector<Action> ModelPage::onShown(std::vector<Action> actions) {
+std::vector<Action> Page::onShown(std::vector<Action> actions) {
   for (Action& action : actions)
     action.run = [this, run = std::move(action.run)](Scene& scene) { onShown(scene, run); };
   return actions;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

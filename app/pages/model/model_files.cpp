@@ -13,10 +13,10 @@
 #include "app/scene/models/scene_model.h"
 #include "app/widgets/file_picker.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
-void ModelPage::openModelAt(const std::string& model, const Asker& asker, const Outcome& outcome,
-                            const std::function<void(Scene&)>& then) {
+void Page::openModelAt(const std::string& model, const Asker& asker, const Outcome& outcome,
+                       const std::function<void(Scene&)>& then) {
   page_.opening.name = model == kLearned ? "the bundled model" : modelName(model);
   page_.opening.problem.clear();
   services_.view.redraw();
@@ -41,7 +41,7 @@ void ModelPage::openModelAt(const std::string& model, const Asker& asker, const 
       });
 }
 
-void ModelPage::readOther(const std::string& name) {
+void Page::readOther(const std::string& name) {
   if (page_.other.name == name) return;
   page_.other = {name, nullptr, ""};
   if (name.empty()) return;
@@ -59,7 +59,7 @@ void ModelPage::readOther(const std::string& name) {
       });
 }
 
-void ModelPage::lookForCached() {
+void Page::lookForCached() {
   if (std::exchange(page_.opening.lookedForCached, true)) return;
   services_.files.read<std::vector<CachedModel>>(
       hubCache(), [] { return downloadedModels(); },
@@ -69,9 +69,9 @@ void ModelPage::lookForCached() {
 }
 
 /// The list of models that were opened, on the files' thread; what is there of it is looked at with it.
-void ModelPage::lookForRecent() {
+void Page::lookForRecent() {
   if (std::exchange(page_.opening.lookedForRecent, true)) return;
-  using Found = std::vector<ModelOpening::Recent>;
+  using Found = std::vector<Opening::Recent>;
   services_.files.read<Found>(
       "",
       []() -> attention::Result<Found> {
@@ -88,7 +88,7 @@ void ModelPage::lookForRecent() {
 }
 
 /// A model was opened, or is to leave the list.
-void ModelPage::changeRecent(const std::string& path, bool opened) {
+void Page::changeRecent(const std::string& path, bool opened) {
   page_.opening.lookedForRecent = false;
   services_.files.write(
       path,
@@ -99,7 +99,7 @@ void ModelPage::changeRecent(const std::string& path, bool opened) {
       [](const attention::Status&) {});
 }
 
-bool ModelPage::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+bool Page::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   std::error_code ignored;
   if (isPictureName(file.path) && !file.folder) {
     openPicture(std::filesystem::absolute(file.path, ignored).lexically_normal(), asker, outcome);
@@ -129,7 +129,7 @@ bool ModelPage::open(const NamedFile& file, const Asker& asker, const Outcome& o
 }
 
 /// What the small model learned is in a file.
-void ModelPage::readExamples() {
+void Page::readExamples() {
   services_.files.read<Learned>(
       modelFolder(kLearned).string(), [] { return readLearned(modelFolder(kLearned)); },
       [this](attention::Result<Learned> read) {
@@ -137,7 +137,7 @@ void ModelPage::readExamples() {
       });
 }
 
-std::vector<Action> ModelPage::exampleActions(const std::shared_ptr<const Learned>& learned) {
+std::vector<Action> Page::exampleActions(const std::shared_ptr<const Learned>& learned) {
   std::vector<Action> actions;
   for (const LearnedSkill& skill : learned->skills)
     actions.push_back({.id = exampleAction(skill),
@@ -160,14 +160,14 @@ std::vector<Action> ModelPage::exampleActions(const std::shared_ptr<const Learne
 }
 
 /// On whichever page is shown, where the small model is open; else it is opened first.
-void ModelPage::showExample(Scene& scene, const LearnedSkill& skill) {
+void Page::showExample(Scene& scene, const LearnedSkill& skill) {
   if (scene.setup.subject.model != kLearned)
     return openModelAt(kLearned, services_.asker(), Outcome(services_.view),
                        [this, skill](Scene& opened) { showExample(opened, skill); });
   showSkill(scene, page_, skill);
 }
 
-void showSkill(Scene& scene, ModelState& page, const LearnedSkill& skill) {
+void showSkill(Scene& scene, State& page, const LearnedSkill& skill) {
   scene.setup.input.text = skill.text;
   if (skill.head) {
     scene.setup.subject.layer = scene.cursor.model.layer = skill.head->layer;
@@ -178,7 +178,7 @@ void showSkill(Scene& scene, ModelState& page, const LearnedSkill& skill) {
 }
 
 /// The skill's text and the one beside it, with the words that are right after them.
-void ModelPage::showPair(Scene& scene, const LearnedSkill& skill) {
+void Page::showPair(Scene& scene, const LearnedSkill& skill) {
   if (scene.setup.subject.model != kLearned)
     return openModelAt(kLearned, services_.asker(), Outcome(services_.view),
                        [this, skill](Scene& opened) { showPair(opened, skill); });
@@ -196,7 +196,7 @@ void ModelPage::showPair(Scene& scene, const LearnedSkill& skill) {
   scene.cursor.model.view = ModelView::patch;
 }
 
-std::vector<Action> ModelPage::pairActions() {
+std::vector<Action> Page::pairActions() {
   std::vector<Action> actions = {
       {.id = "model.swap_texts",
        .name = "Swap text A and text B",
@@ -235,7 +235,7 @@ std::vector<Action> ModelPage::pairActions() {
   return actions;
 }
 
-std::vector<Action> ModelPage::openActions() {
+std::vector<Action> Page::openActions() {
   const auto askRecorded = [this](std::string title, decltype(FileQuestion::chosen) chosen) {
     services_.view.dialog = std::make_shared<FilePicker>(
         FileQuestion{std::move(title), {".safetensors", ".npz", ".npy"}, "", std::move(chosen)},
@@ -315,4 +315,4 @@ std::vector<Action> ModelPage::openActions() {
   };
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

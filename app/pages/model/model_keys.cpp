@@ -7,10 +7,10 @@
 #include "app/pages/model/model_page.h"
 #include "app/pages/model/overview_parts.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 /// The digits alone switch pages, here as everywhere: with Shift they choose what heads do.
-std::vector<Action> ModelPage::filterActions() {
+std::vector<Action> Page::filterActions() {
   std::vector<Action> actions;
   for (std::size_t i = 0; i < 9; ++i)
     actions.push_back({.id = fmt::format("model.filter.{}", i + 1),
@@ -25,7 +25,7 @@ std::vector<Action> ModelPage::filterActions() {
   return actions;
 }
 
-std::vector<Action> ModelPage::moveActions() {
+std::vector<Action> Page::moveActions() {
   const auto cell = [this](Index queries, Index keys) {
     return [this, queries, keys](Scene& scene) {
       if (!page_.ready()) return;
@@ -79,4 +79,4 @@ std::vector<Action> ModelPage::moveActions() {
   };
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

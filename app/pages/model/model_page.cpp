@@ -10,7 +10,7 @@
 #include "app/scene/text/number_text.h"
 #include "attention/models/sampling.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
@@ -19,7 +19,7 @@ constexpr double kWriteInterval = 0.12;  // seconds a written token stays the la
 
 }  // namespace
 
-ModelPage::ModelPage(PageServices& services)
+Page::Page(PageServices& services)
     : services_(services),
       page_(services.view),
       run_(services.workers, services.resources),
@@ -31,11 +31,11 @@ ModelPage::ModelPage(PageServices& services)
   readExamples();
 }
 
-bool ModelPage::take(const Scene& scene) {
+bool Page::take(const Scene& scene) {
   return showsExample(scene) ? takeShown(exampleOf(scene)) : takeShown(scene);
 }
 
-bool ModelPage::takeShown(const Scene& scene) {
+bool Page::takeShown(const Scene& scene) {
   const Setup& setup = scene.setup;
   const auto& opened = setup.subject.opened;
   const bool stack = isStack(setup), wasStack = std::exchange(stack_, stack);
@@ -61,16 +61,16 @@ bool ModelPage::takeShown(const Scene& scene) {
   return any;
 }
 
-void ModelPage::arrange(Document& own) {
+void Page::arrange(Document& own) {
   if (watch_.renew(own.scene().setup.subject, opened_.get())) keepsPicture_ = true;
 }
 
-void ModelPage::prepare(Scene& scene) {
+void Page::prepare(Scene& scene) {
   page_.example = showsExample(scene);
   if (page_.config) onShown(scene, [this](Scene& shown) { prepareShown(shown); });
 }
 
-void ModelPage::prepareShown(Scene& scene) {
+void Page::prepareShown(Scene& scene) {
   advanceWriting(scene);
   if (!page_.ready()) return page_.pictures.show(scene, page_);
   if (page_.followsLast && page_.study->question == modelQuestion(scene.setup, scene.cursor.sequence)) {
@@ -87,13 +87,13 @@ void ModelPage::prepareShown(Scene& scene) {
 }
 
 /// All that is looked at is there.
-void ModelPage::fitCursor(Scene& scene) {
+void Page::fitCursor(Scene& scene) {
   Crosshair& hover = services_.view.hover;
   Cursor& cursor = scene.cursor;
   const Index lastQuery = page_.queries() - 1, last = page_.keys() - 1;
   hover.query = std::min(hover.query, lastQuery);
   hover.key = std::min(hover.key, last);
-  const ModelSpot before{cursor.model.layer, cursor.cell.head, cursor.cell.query};
+  const Spot before{cursor.model.layer, cursor.cell.head, cursor.cell.query};
   pointer_.follow(cursor, page_);
   cursor.model.layer = std::clamp<Index>(cursor.model.layer, 0, page_.config->layerCount() - 1);
   cursor.model.stop = std::clamp<Index>(cursor.model.stop, -1, page_.config->layerCount());
@@ -101,7 +101,7 @@ void ModelPage::fitCursor(Scene& scene) {
   cursor.cell.head = std::clamp<Index>(cursor.cell.head, 0, page_.config->heads - 1);
   cursor.cell.query = std::clamp<Index>(cursor.cell.query, 0, lastQuery);
   cursor.cell.key = std::clamp<Index>(cursor.cell.key, 0, last);
-  if (before != ModelSpot{cursor.model.layer, cursor.cell.head, cursor.cell.query})
+  if (before != Spot{cursor.model.layer, cursor.cell.head, cursor.cell.query})
     page_.restingSince = services_.view.time;
 }
 
@@ -124,7 +124,7 @@ bool writeOn(Scene& scene, const ModelStudy& study) {
   return true;
 }
 
-void ModelPage::advanceWriting(Scene& scene) {
+void Page::advanceWriting(Scene& scene) {
   View& view = services_.view;
   if (!page_.writing) return;
   view.controls.continuousEdit = "writing";  // what is written in one go is one step of undo
@@ -139,7 +139,7 @@ void ModelPage::advanceWriting(Scene& scene) {
 /// What thumbnails of all heads leave of the page's width goes to the large one. Where a picture's stay at
 /// least seven tenths as large without the room for predictions, which there are none of, it stands there
 /// even in a narrow window.
-Layout ModelPage::divided(Layout layout) const {
+Layout Page::divided(Layout layout) const {
   const View& view = services_.view;
   if (layout.narrow && !layout.showRight && !layout.presents && page_.picture() && !page_.predicts()) {
     const auto pitch = [&](float right) {
@@ -168,7 +168,7 @@ Layout ModelPage::divided(Layout layout) const {
   return layout;
 }
 
-float ModelPage::stripHeight(const Layout& layout) const {
+float Page::stripHeight(const Layout& layout) const {
   const View& view = services_.view;
   if (page_.readsPictures()) return 0;                             // there is no text to write on
   const bool tokensAlone = page_.config && !page_.config->family;  // nothing says what comes next
@@ -176,7 +176,7 @@ float ModelPage::stripHeight(const Layout& layout) const {
 }
 
 /// In low windows, and where many layers would leave thumbnails no room.
-bool ModelPage::foldsStrip(const Layout& layout) const {
+bool Page::foldsStrip(const Layout& layout) const {
   const View& view = services_.view;
   if (layout.presents || layout.center.GetHeight() < view.px(700)) return true;
   if (!page_.config) return false;
@@ -185,15 +185,15 @@ bool ModelPage::foldsStrip(const Layout& layout) const {
   return high / static_cast<float>(page_.config->layerCount()) < view.px(26);
 }
 
-void ModelPage::draw(Scene& scene, const Layout& layout) {
+void Page::draw(Scene& scene, const Layout& layout) {
   onShown(scene, [&](Scene& shown) { drawShown(shown, layout); });
 }
 
-void ModelPage::drawShown(Scene& scene, const Layout& whole) {
+void Page::drawShown(Scene& scene, const Layout& whole) {
   View& view = services_.view;
   const Layout layout = divided(whole);
   const auto sizes = std::pair(page_.pictures.rowPixels, page_.pictures.headCell);
-  modelSide(scene, page_, layout);
+  sidePanel(scene, page_, layout);
   if (!page_.config) openingPanel(scene, page_, layout.center);
   if (!page_.opening.wanted.empty())
     openModelAt(std::exchange(page_.opening.wanted, {}), services_.asker(), Outcome(view));
@@ -209,7 +209,7 @@ void ModelPage::drawShown(Scene& scene, const Layout& whole) {
   if (sizes != std::pair(page_.pictures.rowPixels, page_.pictures.headCell)) view.redraw(2);
 }
 
-void ModelPage::leave() {
+void Page::leave() {
   page_.writing = false;
   predictions_.cancel();
   heads_.cancel();
@@ -217,7 +217,7 @@ void ModelPage::leave() {
   page_.edit = {};
 }
 
-void ModelPage::reset() {
+void Page::reset() {
   page_.writing = page_.held = false;
   page_.edit = {};
   page_.stripFrom = -1;
@@ -225,11 +225,11 @@ void ModelPage::reset() {
   page_.opening.problem.clear();
 }
 
-bool ModelPage::showsSide(const Scene& scene) const {
+bool Page::showsSide(const Scene& scene) const {
   return scene.setup.subject.opened != nullptr || isStack(scene.setup) || showsExample(scene);
 }
 
-PageStatus ModelPage::status(const Scene&) const {
+PageStatus Page::status(const Scene&) const {
   PageStatus status;
   if (page_.study && services_.view.showTimings)
     status.figures.push_back({"forward", timeText(page_.study->seconds), 0});
@@ -256,13 +256,13 @@ PageStatus ModelPage::status(const Scene&) const {
   return status;
 }
 
-std::optional<std::string> ModelPage::error(const Scene& scene) const {
+std::optional<std::string> Page::error(const Scene& scene) const {
   if (!page_.problem.empty()) return page_.problem;
   const SubjectSetup& subject = scene.setup.subject;
   return subject.problem.empty() ? std::nullopt : std::optional(subject.problem);
 }
 
-double ModelPage::nextFrameIn() const {
+double Page::nextFrameIn() const {
   double next = std::numeric_limits<double>::infinity();
   const double now = services_.view.time;
   if (page_.busySeconds > 0 || page_.pair.busySeconds > 0) next = 0.1;
@@ -275,4 +275,4 @@ double ModelPage::nextFrameIn() const {
   return next;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -12,13 +12,13 @@
 #include "app/pages/model/recorded_watch.h"
 #include "app/pages/model/study_run.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 /// All heads of all layers of a model on one text, what it would say next, and what switching heads off does
 /// to that.
-class ModelPage : public Page {
+class Page : public app::Page {
  public:
-  explicit ModelPage(PageServices& services);
+  explicit Page(PageServices& services);
 
   std::vector<Action> actions() override;
   std::vector<Action> moreActions() override { return std::exchange(more_, {}); }
@@ -43,8 +43,8 @@ class ModelPage : public Page {
   void openModelAt(const std::string& model, const Asker& asker, const Outcome& outcome,
                    const std::function<void(Scene&)>& then = {});
 
-  const ModelState& state() const { return page_; }
-  ModelState& state() { return page_; }
+  const State& state() const { return page_; }
+  State& state() { return page_; }
 
  private:
   /// Opens the bundled model for the page alone, once.
@@ -106,7 +106,7 @@ class ModelPage : public Page {
   std::vector<Action> moveActions();
 
   PageServices& services_;
-  ModelState page_;
+  State page_;
   std::shared_ptr<const OpenModel> opened_;  ///< of the scene that the page is about
   /// The bundled model, where none was open.
   struct Example {
@@ -132,4 +132,4 @@ class ModelPage : public Page {
 /// Writes one token behind the text that was studied; false where it can't go on.
 bool writeOn(Scene& scene, const ModelStudy& study);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

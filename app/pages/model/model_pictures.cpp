@@ -8,7 +8,7 @@
 #include "attention/core/extremes.h"
 #include "render/heatmap.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 using attention::Stack;
 
@@ -28,7 +28,7 @@ Stack pooledStack(const Stack& pictures, int factor, bool difference) {
   return out;
 }
 
-const Stack& thumbnailsOf(const ModelPictures::Source& source) {
+const Stack& thumbnailsOf(const Pictures::Source& source) {
   return source.firstOut ? source.layer->thumbnailsFirstOut : source.layer->thumbnails;
 }
 
@@ -54,7 +54,7 @@ Stack fewerRows(const Stack& picture, Index most) {
 
 }  // namespace
 
-void ModelPictures::showRow(const Scene& scene, const ModelState& page, std::size_t at, bool ease) {
+void Pictures::showRow(const Scene& scene, const State& page, std::size_t at, bool ease) {
   const Layer& layer = page.layers[at];
   if (!layer) return;
   const Source wanted{layer, -1, 1, scene.cursor.model.firstOut};
@@ -67,7 +67,7 @@ void ModelPictures::showRow(const Scene& scene, const ModelState& page, std::siz
   row.source = {layer, -1, pooled, wanted.firstOut};
 }
 
-void ModelPictures::showHead(const Scene& scene, const ModelState& page, bool ease) {
+void Pictures::showHead(const Scene& scene, const State& page, bool ease) {
   const ModelCursor& cursor = scene.cursor.model;
   const auto at = static_cast<std::size_t>(cursor.layer);
   if (at >= page.layers.size() || !page.layers[at]) return;
@@ -82,8 +82,7 @@ void ModelPictures::showHead(const Scene& scene, const ModelState& page, bool ea
 }
 
 /// The maps of a layer's heads, or of one, over the picture.
-void ModelPictures::showOverlay(const Scene& scene, const ModelState& page, Index at, Index one,
-                                Overlay& overlay) {
+void Pictures::showOverlay(const Scene& scene, const State& page, Index at, Index one, Overlay& overlay) {
   constexpr Index kMostPixels = 4096;  // of a texture's side
   const OpenPicture* picture = page.picture();
   const Layer& layer = page.layers[static_cast<std::size_t>(at)];
@@ -116,7 +115,7 @@ void ModelPictures::showOverlay(const Scene& scene, const ModelState& page, Inde
 }
 
 /// The heads that the magnifier asked for in the last frame, each as large as it draws them.
-void ModelPictures::showMagnified(const Scene& scene, const ModelState& page) {
+void Pictures::showMagnified(const Scene& scene, const State& page) {
   const auto asked = std::exchange(magnified.wanted, {});  // it asks anew in every frame
   std::vector<Source> sources;
   for (const auto& [layer, one] : asked) {
@@ -142,7 +141,7 @@ void ModelPictures::showMagnified(const Scene& scene, const ModelState& page) {
   magnified.sources = std::move(sources);
 }
 
-void ModelPictures::show(const Scene& scene, const ModelState& page) {
+void Pictures::show(const Scene& scene, const State& page) {
   const bool ease = !page.view.preferences.reducedMotion;
   rows.resize(page.layers.size());
   for (std::size_t at = 0; at < rows.size(); ++at) showRow(scene, page, at, ease);
@@ -160,7 +159,7 @@ void ModelPictures::show(const Scene& scene, const ModelState& page) {
   cacheOf = page.study;
 }
 
-std::size_t ModelPictures::bytes() const {
+std::size_t Pictures::bytes() const {
   std::size_t bytes = head.textures.bytes() + cache.bytes() + magnified.textures.bytes();
   for (const Picture& row : rows) bytes += row.textures.bytes();
   for (const Overlay& overlay : overlays) bytes += overlay.texture.bytes();
@@ -168,4 +167,4 @@ std::size_t ModelPictures::bytes() const {
   return bytes;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -10,13 +10,13 @@
 #include "app/widgets/heatmap_layer.h"
 #include "render/rgb_texture.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
-struct ModelState;
+struct State;
 
 /// What the page of a model has on the GPU. Each picture knows what it was made of, and is made anew only
 /// where that has changed. Panels write here how large they draw, and read the pictures that came of it.
-struct ModelPictures {
+struct Pictures {
   using Layer = std::shared_ptr<const LayerSummary>;
   /// Made of a layer's thumbnails, `pooled` cells of theirs in one.
   struct Source {
@@ -68,14 +68,14 @@ struct ModelPictures {
   EasedTextures cache;
   std::shared_ptr<const ModelStudy> cacheOf;
 
-  void show(const Scene& scene, const ModelState& page);
+  void show(const Scene& scene, const State& page);
   std::size_t bytes() const;
 
  private:
-  void showRow(const Scene& scene, const ModelState& page, std::size_t at, bool ease);
-  void showHead(const Scene& scene, const ModelState& page, bool ease);
-  void showOverlay(const Scene& scene, const ModelState& page, Index layer, Index head, Overlay& overlay);
-  void showMagnified(const Scene& scene, const ModelState& page);
+  void showRow(const Scene& scene, const State& page, std::size_t at, bool ease);
+  void showHead(const Scene& scene, const State& page, bool ease);
+  void showOverlay(const Scene& scene, const State& page, Index layer, Index head, Overlay& overlay);
+  void showMagnified(const Scene& scene, const State& page);
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -1,4 +1,4 @@
-// The part of ModelPage that presents, and follows who points.
+// The part of Page that presents, and follows who points.
 
 #include <fmt/core.h>
 
@@ -10,14 +10,14 @@
 #include "app/scene/text/number_text.h"
 #include "app/widgets/panel.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 constexpr float kPresentedGuesses = 117;  // units, for three
 }
 
 /// Who presents looks where the row does: the key that the head's query looks at most is lit.
-void ModelPage::lookAtStrongest(Cursor& cursor) const {
+void Page::lookAtStrongest(Cursor& cursor) const {
   const LayerSummary* layer = page_.layer(cursor.model.layer);
   if (!services_.view.present || !layer || layer->weights.rows() != page_.queries() ||
       cursor.cell.query >= page_.queries() || cursor.cell.head >= layer->weights.count())
@@ -26,7 +26,7 @@ void ModelPage::lookAtStrongest(Cursor& cursor) const {
 }
 
 /// The heads over what the model would say next, beside the large one, over the whole text.
-void ModelPage::drawPresented(Scene& scene, Layout layout) {
+void Page::drawPresented(Scene& scene, Layout layout) {
   View& view = services_.view;
   if (view.figure && view.figure->alone) return overviewPanel(scene, page_, layout.center, true);
   const float strip = std::round(layout.center.Max.y - stripHeight(layout));
@@ -53,7 +53,7 @@ void ModelPage::drawPresented(Scene& scene, Layout layout) {
   headPanel(scene, page_, layout);
 }
 
-std::vector<CaptionPart> ModelPage::caption(const Scene& scene) const {
+std::vector<CaptionPart> Page::caption(const Scene& scene) const {
   const bool model = page_.opened && page_.opened->model;
   if (model && scene.cursor.model.view == ModelView::study) return studyCaption(scene, page_);
   if (model && scene.cursor.model.view != ModelView::heads && page_.pair.pair &&
@@ -78,4 +78,4 @@ std::vector<CaptionPart> ModelPage::caption(const Scene& scene) const {
           {": " + weightText(layer->weights.at(cell.head, cell.query, key)) + ".", theme.text}};
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

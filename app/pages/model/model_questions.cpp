@@ -3,9 +3,9 @@
 #include "app/pages/model/model_page.h"
 #include "app/scene/models/open_model.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
-void ModelPage::forgetModel() {
+void Page::forgetModel() {
   page_.study.reset();
   page_.layers.clear();
   page_.arrived = 0;
@@ -36,7 +36,7 @@ void ModelPage::forgetModel() {
 }
 
 /// What the heads of B are shown in place of A's.
-bool ModelPage::takePair(const Scene& scene) {
+bool Page::takePair(const Scene& scene) {
   const bool compared = !page_.pair.compared.empty();
   const bool any = pairs_.take(scene, page_.study, page_.pair);
   if (!page_.pair.compared.empty())
@@ -47,7 +47,7 @@ bool ModelPage::takePair(const Scene& scene) {
 }
 
 /// The page is about the layers as they were run: sliders may have gone on meanwhile.
-void ModelPage::takeStack(const Setup& setup) {
+void Page::takeStack(const Setup& setup) {
   page_.opened = page_.study ? page_.study->opened : nullptr;
   page_.config = page_.opened ? &page_.opened->config() : &page_.awaited;
   if (page_.opened) return;
@@ -60,7 +60,7 @@ void ModelPage::takeStack(const Setup& setup) {
   page_.awaited.layers.resize(static_cast<std::size_t>(setup.model.layers));
 }
 
-void ModelPage::ask(const Scene& scene) {
+void Page::ask(const Scene& scene) {
   if (scene.setup.subject.opened || isStack(scene.setup)) {
     page_.opening.lookedForRecent = false;  // what is there may have changed by the next time
     return askShown(scene);
@@ -71,7 +71,7 @@ void ModelPage::ask(const Scene& scene) {
   if (showsExample(scene)) askShown(exampleOf(scene));
 }
 
-void ModelPage::askShown(const Scene& scene) {
+void Page::askShown(const Scene& scene) {
   const bool stack = isStack(scene.setup);
   const ModelQuestion question = modelQuestion(scene.setup, scene.cursor.sequence);
   if (page_.stopped && *page_.stopped != question) page_.stopped.reset();
@@ -93,7 +93,7 @@ void ModelPage::askShown(const Scene& scene) {
 }
 
 /// Nothing can be asked of what is recorded but how its weights came about.
-void ModelPage::askAboutRecorded(const Scene& scene) {
+void Page::askAboutRecorded(const Scene& scene) {
   if (!page_.ready()) return;
   readOther(scene.compare.recorded);
   if (page_.other.opened)
@@ -103,4 +103,4 @@ void ModelPage::askAboutRecorded(const Scene& scene) {
   heads_.askRecorded(scene, page_);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -20,12 +20,12 @@
 #include "app/widgets/pattern_sliders.h"
 #include "app/widgets/text/text_box.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 using attention::Layer;
 using attention::PatternKind;
 
-void wantGroup(const Scene& scene, ModelState& page, std::string_view group) {
+void wantGroup(const Scene& scene, State& page, std::string_view group) {
   page.opening.wanted =
       attention::groupedPath(modelFolder(scene.setup.subject.model)).path.string() + "#" + std::string(group);
 }
@@ -33,7 +33,7 @@ void wantGroup(const Scene& scene, ModelState& page, std::string_view group) {
 namespace {
 
 /// Which heads of an encoder–decoder are looked at.
-void headGroupChoice(const Scene& scene, ModelState& page) {
+void headGroupChoice(const Scene& scene, State& page) {
   const attention::ModelConfig& config = scene.setup.subject.opened->config();
   if (config.group == attention::HeadGroup::only) return;
   sectionTitle(page.view, "ATTENTION KIND");
@@ -64,7 +64,7 @@ void stackSection(Scene& scene, View& view) {
 }
 
 /// Which attention of a file that has several is looked at.
-void groupChoice(const Scene& scene, ModelState& page) {
+void groupChoice(const Scene& scene, State& page) {
   const attention::RecordedAttention& file = *scene.setup.subject.opened->recorded;
   if (file.groups().size() < 2) return;
   sectionTitle(page.view, "ATTENTION KIND");
@@ -79,7 +79,7 @@ void groupChoice(const Scene& scene, ModelState& page) {
 }
 
 /// What the recording is compared with: another file, or another group of its own.
-void otherRecording(Scene& scene, ModelState& page) {
+void otherRecording(Scene& scene, State& page) {
   View& view = page.view;
   const attention::RecordedAttention& file = *scene.setup.subject.opened->recorded;
   std::string& other = scene.compare.recorded;
@@ -106,7 +106,7 @@ void otherRecording(Scene& scene, ModelState& page) {
 }
 
 /// A recording's tokens, which can't be changed.
-void recordedSection(Scene& scene, ModelState& page) {
+void recordedSection(Scene& scene, State& page) {
   View& view = page.view;
   const bool other = page.study && !page.study->otherQueries.empty();
   groupChoice(scene, page);
@@ -138,7 +138,7 @@ void recordedSection(Scene& scene, ModelState& page) {
 }
 
 /// Masks and gains of the scene, beside the model's own.
-void actingSection(Scene& scene, ModelState& page) {
+void actingSection(Scene& scene, State& page) {
   View& view = page.view;
   SharedLayers& layers = scene.setup.mask.layers;
   sectionTitle(view, page.madeHere() ? "EDITS ON ALL LAYERS" : "ACTIVE EDITS");
@@ -217,7 +217,7 @@ void writingSection(Scene& scene, View& view) {
 }
 
 /// What the model was measured to have learned; a click shows it on a text of its own.
-void skillSection(Scene& scene, ModelState& page) {
+void skillSection(Scene& scene, State& page) {
   View& view = page.view;
   const auto& skills = scene.setup.subject.opened->learned.skills;
   if (skills.empty()) return;
@@ -254,7 +254,7 @@ void skillSection(Scene& scene, ModelState& page) {
   }
 }
 
-void offSection(Scene& scene, ModelState& page) {
+void offSection(Scene& scene, State& page) {
   View& view = page.view;
   auto& off = scene.setup.subject.switchedOff;
   if (off.empty()) return;
@@ -284,7 +284,7 @@ void offSection(Scene& scene, ModelState& page) {
 
 }  // namespace
 
-void modelSide(Scene& scene, ModelState& page, const Layout& layout) {
+void sidePanel(Scene& scene, State& page, const Layout& layout) {
   View& view = page.view;
   if (!layout.showLeft) return;
   fillSide(view, layout.left);
@@ -343,4 +343,4 @@ void modelSide(Scene& scene, ModelState& page, const Layout& layout) {
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -21,7 +21,7 @@
 #include "app/widgets/caption.h"
 #include "app/widgets/layout.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 /// What would be left of a guess without some heads.
 struct Forecast {
@@ -31,9 +31,9 @@ struct Forecast {
 };
 
 /// What the pointer rests on.
-struct ModelSpot {
+struct Spot {
   Index layer, head, query;
-  bool operator==(const ModelSpot&) const = default;
+  bool operator==(const Spot&) const = default;
 };
 
 using StudyAnswer = Answered<ModelQuestion, ModelStudy>;
@@ -62,7 +62,7 @@ struct EditedToken {
 };
 
 /// Models that can be opened, and the one that is being.
-struct ModelOpening {
+struct Opening {
   std::string name, problem;        ///< what is being opened; why something could not be
   std::vector<CachedModel> cached;  ///< on this machine
   bool lookedForCached = false;
@@ -78,8 +78,8 @@ struct ModelOpening {
 };
 
 /// What the page of a model shows besides the scene: free for its panels to change.
-struct ModelState {
-  explicit ModelState(View& window) : view(window) {}
+struct State {
+  explicit State(View& window) : view(window) {}
 
   View& view;
   std::shared_ptr<const ModelStudy> study;  ///< the last that could be computed; null before the first
@@ -101,7 +101,7 @@ struct ModelState {
   std::vector<Forecast> forecasts;  ///< that are asked for: what the pointer rests on
   double restingSince = -1;         ///< the pointer, on one head and query
 
-  ModelPictures pictures;
+  Pictures pictures;
 
   PairState pair;  ///< of the scene's text and text B
   /// A second recording beside the scene's.
@@ -138,7 +138,7 @@ struct ModelState {
 
   Index layersRead = 0;   ///< of the model's, since it was opened: what of its file was read
   bool headRead = false;  ///< and of its map to the vocabulary
-  ModelOpening opening;
+  Opening opening;
   bool example = false;  ///< no model is open: what is shown is the bundled one, and not the scene's
 
   /// The scene's model, or the layers made here that were run last; null without one.
@@ -209,52 +209,52 @@ bool isOff(const Scene& scene, Index layer, Index head);
 /// Switches a head off, or on again.
 void switchHead(Scene& scene, Index layer, Index head);
 /// Whether B − A is shown; the values at the ends of the heads' colours, and the colours.
-bool showsDifference(const Scene& scene, const ModelState& page);
-ValueRange shownRange(const Scene& scene, const ModelState& page);
-render::Colormap shownColours(const Scene& scene, const ModelState& page);
+bool showsDifference(const Scene& scene, const State& page);
+ValueRange shownRange(const Scene& scene, const State& page);
+render::Colormap shownColours(const Scene& scene, const State& page);
 /// The heads of one layer as they stand from left to right.
-std::vector<Index> headOrder(const Scene& scene, const ModelState& page, Index layer);
+std::vector<Index> headOrder(const Scene& scene, const State& page, Index layer);
 
 /// The text that shows what the model learned, and the head that does it.
-void showSkill(Scene& scene, ModelState& page, const LearnedSkill& skill);
+void showSkill(Scene& scene, State& page, const LearnedSkill& skill);
 
 // The panels.
-void modelSide(Scene& scene, ModelState& page, const Layout& layout);
+void sidePanel(Scene& scene, State& page, const Layout& layout);
 /// Of a mixture of experts: which of them the tokens went to; nothing of other models.
-void expertSection(Scene& scene, ModelState& page);
+void expertSection(Scene& scene, State& page);
 /// `area` for all heads of all layers, with what they add to the stream.
-void overviewPanel(Scene& scene, ModelState& page, const ImRect& area, bool presents);
+void overviewPanel(Scene& scene, State& page, const ImRect& area, bool presents);
 /// Where a model that reads pictures has none: how it gets one.
-void pictureWanted(ModelState& page, const ImRect& area);
+void pictureWanted(State& page, const ImRect& area);
 /// At the left, of a model that reads pictures or a recording with one: which picture, and what is laid over
 /// it.
-void pictureSection(Scene& scene, ModelState& page);
+void pictureSection(Scene& scene, State& page);
 /// The picture under a head's map, large; returns the bottom.
-float largePicture(Scene& scene, ModelState& page, ImVec2 at, float width, float height);
+float largePicture(Scene& scene, State& page, ImVec2 at, float width, float height);
 /// The token whose patch is under the pointer, where the picture is drawn in the middle of `area`.
 std::optional<Index> patchUnder(const OpenPicture& picture, const ImRect& area, ImVec2 pointer);
 /// The same over the thumbnail of a head.
-void paintPictureThumbnail(const Scene& scene, const ModelState& page, const ImRect& tile, Index layer,
+void paintPictureThumbnail(const Scene& scene, const State& page, const ImRect& tile, Index layer,
                            Index head);
-void headPanel(Scene& scene, ModelState& page, const Layout& layout);
+void headPanel(Scene& scene, State& page, const Layout& layout);
 /// Below the large head of recorded attention.
-void recordedPanel(const Scene& scene, const ModelState& page);
-void stripPanel(Scene& scene, ModelState& page, const ImRect& area, bool folded);
+void recordedPanel(const Scene& scene, const State& page);
+void stripPanel(Scene& scene, State& page, const ImRect& area, bool folded);
 /// That the bundled model is an example, and how another is opened.
-void exampleSection(ModelState& page);
+void exampleSection(State& page);
 /// Where no model is open: what can be.
-void openingPanel(Scene& scene, ModelState& page, const ImRect& area);
+void openingPanel(Scene& scene, State& page, const ImRect& area);
 
 /// What the scene's changes did to the guess behind the query, in a sentence; empty where they did nothing or
 /// aren't known.
-std::vector<CaptionPart> changeCaption(const Scene& scene, const ModelState& page);
+std::vector<CaptionPart> changeCaption(const Scene& scene, const State& page);
 /// What the model would say next, best first; below the large head.
-void guessSection(Scene& scene, ModelState& page, float width);
+void guessSection(Scene& scene, State& page, float width);
 /// Heads of other layers that the chosen one reads, and that read it.
-void compositionSection(Scene& scene, ModelState& page, float width);
+void compositionSection(Scene& scene, State& page, float width);
 /// The text that the model reads, with its tokens.
-void textSection(Scene& scene, ModelState& page);
+void textSection(Scene& scene, State& page);
 /// Opens another group of an encoder–decoder's heads, by its name.
-void wantGroup(const Scene& scene, ModelState& page, std::string_view group);
+void wantGroup(const Scene& scene, State& page, std::string_view group);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -6,7 +6,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
@@ -25,7 +25,7 @@ float waysIn(View& view, ImVec2 at, float width, Ways ways) {
 }
 
 /// Models on this machine, to open.
-void modelsHere(ModelState& page) {
+void modelsHere(State& page) {
   View& view = page.view;
   if (page.opening.cached.empty()) return;
   sectionTitle(view, "ON THIS COMPUTER");
@@ -35,13 +35,13 @@ void modelsHere(ModelState& page) {
 }
 
 /// What was opened before; a folder that is gone says so, and can be left out of the list.
-void recentModels(ModelState& page) {
+void recentModels(State& page) {
   View& view = page.view;
   if (page.opening.recent.empty()) return;
   sectionTitle(view, "RECENT");
   std::optional<std::size_t> forgotten;
   for (std::size_t i = 0; i < page.opening.recent.size(); ++i) {
-    const ModelOpening::Recent& one = page.opening.recent[i];
+    const Opening::Recent& one = page.opening.recent[i];
     const std::string name = "recent." + std::to_string(i);
     if (button(view, name, one.name, one.there ? "" : one.path + " no longer exists", true))
       page.opening.wanted = one.path;
@@ -60,7 +60,7 @@ void recentModels(ModelState& page) {
 
 }  // namespace
 
-void exampleSection(ModelState& page) {
+void exampleSection(State& page) {
   View& view = page.view;
   hint(view,
        "No model is open: this is the bundled one. The other pages keep their layer until you change "
@@ -77,7 +77,7 @@ void exampleSection(ModelState& page) {
   modelsHere(page);
 }
 
-void openingPanel(Scene&, ModelState& page, const ImRect& area) {
+void openingPanel(Scene&, State& page, const ImRect& area) {
   View& view = page.view;
   if (beginPanel(view, "overview", area, 0, 0, 0)) {
     Canvas list = *ImGui::GetWindowDrawList();
@@ -107,4 +107,4 @@ void openingPanel(Scene&, ModelState& page, const ImRect& area) {
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

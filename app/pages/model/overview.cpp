@@ -16,13 +16,13 @@
 #include "app/widgets/panel.h"
 #include "app/widgets/sink_bars.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
 /// The thumbnails as the wheel and the keys ask for: `pitch` pixels apart, what lies under `about` staying
 /// there.
-void zoomTo(ModelState& page, const OverviewPlan& plan, float pitch, ImVec2 about) {
+void zoomTo(State& page, const OverviewPlan& plan, float pitch, ImVec2 about) {
   const float wanted = std::clamp(pitch, plan.fit, plan.largest);
   const auto keep = [&](float at, float origin, float scroll) {
     return (at - origin + scroll) * wanted / plan.pitch - (at - origin);
@@ -33,7 +33,7 @@ void zoomTo(ModelState& page, const OverviewPlan& plan, float pitch, ImVec2 abou
 }
 
 /// The wheel and dragging over thumbnails that are too small to read, and what the keys asked for.
-void moveAbout(ModelState& page, const OverviewPlan& plan, const Cursor& cursor, bool hovered) {
+void moveAbout(State& page, const OverviewPlan& plan, const Cursor& cursor, bool hovered) {
   View& view = page.view;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (const float steps = std::exchange(page.zoomSteps, 0); steps != 0 && plan.zooms)
@@ -59,7 +59,7 @@ void moveAbout(ModelState& page, const OverviewPlan& plan, const Cursor& cursor,
 }
 
 /// How far a pass is that takes its time, and a button that ends it.
-void progress(ModelState& page, const ImRect& area) {
+void progress(State& page, const ImRect& area) {
   View& view = page.view;
   const Index layers = page.config->layerCount();
   const bool slow = page.busySeconds > 0.3 && page.arrived < layers;
@@ -78,7 +78,7 @@ void progress(ModelState& page, const ImRect& area) {
 }
 
 /// What is pointed at is looked at; a click opens the heads of its layer.
-void pointAtHead(Scene& scene, ModelState& page, const OverviewPlan& plan, Index at, Index column,
+void pointAtHead(Scene& scene, State& page, const OverviewPlan& plan, Index at, Index column,
                  const std::vector<Index>& order, bool clicked) {
   View& view = page.view;
   const Index h = order[static_cast<std::size_t>(column)];
@@ -133,7 +133,7 @@ void trackRow(const OverviewPlan& plan, const std::vector<Index>& order, Index a
 }
 
 /// Whether the pointer is on the layer's thumbnails.
-bool pointAtRow(Scene& scene, ModelState& page, const OverviewPlan& plan, Index at) {
+bool pointAtRow(Scene& scene, State& page, const OverviewPlan& plan, Index at) {
   const ImRect first = plan.tile(at, 0), last = plan.tile(at, plan.heads - 1);
   const ImVec2 from(std::max(first.Min.x, plan.map.Min.x), std::max(first.Min.y, plan.map.Min.y));
   const ImVec2 to(std::min(last.Max.x, plan.map.Max.x), std::min(first.Min.y + plan.pitch, plan.map.Max.y));
@@ -164,7 +164,7 @@ ImRect OverviewPlan::tile(Index layer, Index column) const {
 
 namespace {
 
-OverviewPlan planOverview(const ModelState& page, const ImRect& area) {
+OverviewPlan planOverview(const State& page, const ImRect& area) {
   const View& view = page.view;
   const attention::ModelConfig& config = *page.config;
   const OverviewZoom& zoom = page.zoom;
@@ -223,7 +223,7 @@ OverviewPlan planOverview(const ModelState& page, const ImRect& area) {
 
 }  // namespace
 
-OverviewPlan planMap(const ModelState& page, const ImRect& inner, bool presents) {
+OverviewPlan planMap(const State& page, const ImRect& inner, bool presents) {
   const auto under = [&](float header, float footer) {
     ImRect map = inner;
     map.Min.y += page.view.px(header);
@@ -242,7 +242,7 @@ OverviewPlan planMap(const ModelState& page, const ImRect& inner, bool presents)
 namespace {
 
 /// The heads alone, as large as a page of paper shows well, with what their colours mean.
-void fitHeads(View& view, const Scene& scene, const ModelState& page, const OverviewPlan& plan) {
+void fitHeads(View& view, const Scene& scene, const State& page, const OverviewPlan& plan) {
   const float pitch = view.px(std::clamp(1100.0f / static_cast<float>(plan.heads), 18.0f, 150.0f));
   const float right = plan.tile(0, plan.heads - 1).Max.x + view.px(16);
   view.fitFigure(
@@ -258,7 +258,7 @@ void fitHeads(View& view, const Scene& scene, const ModelState& page, const Over
 
 }  // namespace
 
-void overviewPanel(Scene& scene, ModelState& page, const ImRect& area, bool presents) {
+void overviewPanel(Scene& scene, State& page, const ImRect& area, bool presents) {
   View& view = page.view;
   if (beginPanel(view, "overview", area, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     const float pad = view.px(presents ? 8 : 20);
@@ -311,4 +311,4 @@ void overviewPanel(Scene& scene, ModelState& page, const ImRect& area, bool pres
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -14,7 +14,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
@@ -57,7 +57,7 @@ std::string clauseOf(const Behaviour& behaviour, bool first) {
 
 /// Whether what stood in the text before comes again, and the model foresees it: pairs of tokens that were
 /// seen, whose second one gets half of the probability on average.
-bool writesFromMemory(const ModelState& page) {
+bool writesFromMemory(const State& page) {
   const StripAnswer* strip = page.strip.get();
   if (!page.config->causal || !strip || strip->request.study != page.study || !strip->value) return false;
   const std::vector<Index>& ids = page.study->text.ids;
@@ -78,7 +78,7 @@ bool writesFromMemory(const ModelState& page) {
 }
 
 /// What the text shows, where that can be said: what follows is about the heads.
-std::string headlineStart(const Scene& scene, const ModelState& page, const std::vector<Behaviour>& found) {
+std::string headlineStart(const Scene& scene, const State& page, const std::vector<Behaviour>& found) {
   const bool induction = std::any_of(found.begin(), found.end(), [](const Behaviour& behaviour) {
     return behaviour.detector && behaviour.detector->name == "induction";
   });
@@ -89,7 +89,7 @@ std::string headlineStart(const Scene& scene, const ModelState& page, const std:
 }
 
 /// As many of the clauses as fit, joined.
-void headline(const Scene& scene, ModelState& page, const ImRect& area) {
+void headline(const Scene& scene, State& page, const ImRect& area) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const std::vector<Behaviour> found = behavioursOf(page, scene.look.labelThreshold);
@@ -136,7 +136,7 @@ bool filterChip(View& view, const std::string& name, const std::string& label, I
 
 }  // namespace
 
-std::string lossText(ModelState& page) {
+std::string lossText(State& page) {
   const HeadLosses* losses = page.currentLosses();
   if (!losses) return "";
   switch (losses->of) {
@@ -154,7 +154,7 @@ std::string changeText(float change) {
   return std::isfinite(change) ? signedText(change, 2) : numberText(change);
 }
 
-std::vector<Behaviour> behavioursOf(const ModelState& page, float threshold) {
+std::vector<Behaviour> behavioursOf(const State& page, float threshold) {
   const auto detectors = attention::allDetectors();
   std::vector<Behaviour> all;
   for (const attention::Detector* detector : detectors) {
@@ -176,7 +176,7 @@ std::vector<Behaviour> behavioursOf(const ModelState& page, float threshold) {
   return all;
 }
 
-void overviewHeader(Scene& scene, ModelState& page, const ImRect& area, const OverviewPlan& plan) {
+void overviewHeader(Scene& scene, State& page, const ImRect& area, const OverviewPlan& plan) {
   View& view = page.view;
   ModelCursor& cursor = scene.cursor.model;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -225,4 +225,4 @@ void overviewHeader(Scene& scene, ModelState& page, const ImRect& area, const Ov
   }
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

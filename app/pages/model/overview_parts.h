@@ -2,7 +2,7 @@
 
 #include "app/pages/model/model_state.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 // Parts of the overview: what stands above the thumbnails, the thumbnails, what stands beside a layer.
 
@@ -15,10 +15,10 @@ struct Behaviour {
 };
 /// What the heads of all layers that have come do: first what is deliberate, mixed last, in the order of
 /// allDetectors().
-std::vector<Behaviour> behavioursOf(const ModelState& page, float threshold);
+std::vector<Behaviour> behavioursOf(const State& page, float threshold);
 
 /// What the numbers of "without it" are about; "" where they aren't known.
-std::string lossText(ModelState& page);
+std::string lossText(State& page);
 /// "−0.12", "+0.05".
 std::string changeText(float change);
 
@@ -49,16 +49,16 @@ struct OverviewPlan {
   }
 };
 /// Inside a page with its header, which is higher above large thumbnails.
-OverviewPlan planMap(const ModelState& page, const ImRect& inner, bool presents);
+OverviewPlan planMap(const State& page, const ImRect& inner, bool presents);
 
-void overviewHeader(Scene& scene, ModelState& page, const ImRect& area, const OverviewPlan& plan);
+void overviewHeader(Scene& scene, State& page, const ImRect& area, const OverviewPlan& plan);
 /// The thumbnails with their labels, frames and marks, and the numbers of heads and layers.
-void paintThumbnails(const Scene& scene, ModelState& page, const OverviewPlan& plan);
+void paintThumbnails(const Scene& scene, State& page, const OverviewPlan& plan);
 /// Mean entropy, what is added to the stream, the lens selector and the guess so far, for every layer.
-void streamColumns(Scene& scene, ModelState& page, const OverviewPlan& plan);
+void streamColumns(Scene& scene, State& page, const OverviewPlan& plan);
 
 /// The heads about the one that is pointed at, larger, beside the pointer, with a sentence below them.
-void magnifier(const Scene& scene, ModelState& page, const OverviewPlan& plan, Index layer, Index column,
+void magnifier(const Scene& scene, State& page, const OverviewPlan& plan, Index layer, Index column,
                const std::string& says);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

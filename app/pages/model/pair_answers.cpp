@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 using attention::Error;
 using attention::Result;
@@ -200,4 +200,4 @@ void PairAnswers::forget() {
   lens_.forget();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

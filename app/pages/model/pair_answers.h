@@ -10,7 +10,7 @@
 #include "app/compute/model/lens_map.h"
 #include "app/compute/model/patch_grid.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 /// What is known of one text or two, as it is drawn: free for panels to read.
 struct PairState {
@@ -95,4 +95,4 @@ bool comparesTwo(const Scene& scene);
 /// The scene's text and B changed places, with what belongs to them.
 void swapTexts(Scene& scene);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -14,7 +14,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
@@ -54,7 +54,7 @@ std::optional<Index> tokenLines(View& view, const char* name, const std::vector<
 }
 
 /// “Anna” goes with `a` of text A, with none where that is −1.
-void tie(Scene& scene, ModelState& page, Index a) {
+void tie(Scene& scene, State& page, Index a) {
   auto& ties = scene.compare.alignment;
   const Index b = std::exchange(page.tying, -1);
   std::erase_if(ties, [&](const attention::TokenTie& one) { return one.b == b || (a >= 0 && one.a == a); });
@@ -62,7 +62,7 @@ void tie(Scene& scene, ModelState& page, Index a) {
 }
 
 /// B's tokens; a click on one asks which of A's it goes with.
-void alignedTokens(Scene& scene, ModelState& page, const PairStudy& pair) {
+void alignedTokens(Scene& scene, State& page, const PairStudy& pair) {
   View& view = page.view;
   const auto word = [&](const RecordedText& text, Index at) {
     return "“" + pair.keyTokens(text)[attention::asSize(at)].text + "”";
@@ -96,7 +96,7 @@ void alignedTokens(Scene& scene, ModelState& page, const PairStudy& pair) {
     scene.compare.alignment.clear();
 }
 
-void pairButtons(const ModelState& page) {
+void pairButtons(const State& page) {
   View& view = page.view;
   bool any = false;
   for (const LearnedSkill& skill : page.opened->learned.skills) {
@@ -108,7 +108,7 @@ void pairButtons(const ModelState& page) {
 
 }  // namespace
 
-void pairSection(Scene& scene, ModelState& page) {
+void pairSection(Scene& scene, State& page) {
   View& view = page.view;
   if (!page.saysTokens()) return;
   const bool two = !scene.compare.other.empty();
@@ -132,4 +132,4 @@ void pairSection(Scene& scene, ModelState& page) {
   if (button(view, "text_b.clear", "Remove text B", "", true)) scene.compare = withoutOther(scene.compare);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

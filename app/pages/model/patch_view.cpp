@@ -12,7 +12,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 using attention::Piece;
 
@@ -63,7 +63,7 @@ std::string cellWords(const PatchGridQuestion& question, Index row, Index column
 }
 
 /// One grid: cells fill in as they come, a click keeps a patch.
-void gridPanel(Scene& scene, ModelState& page, const char* name, const PairState::Grid& grid,
+void gridPanel(Scene& scene, State& page, const char* name, const PairState::Grid& grid,
                const FigurePlace& within, bool scale) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -134,7 +134,7 @@ std::string patchWords(const PairStudy& pair, bool intoA, const KeptPatch& patch
 }
 
 /// The patches that are kept, what each brings back, and all together with what the model says then.
-void keptPatches(Scene& scene, ModelState& page, const ImRect& area) {
+void keptPatches(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const PairStudy& pair = *page.pair.pair;
@@ -197,7 +197,7 @@ void keptPatches(Scene& scene, ModelState& page, const ImRect& area) {
 
 }  // namespace
 
-void patchView(Scene& scene, ModelState& page, const ImRect& area, bool presents) {
+void patchView(Scene& scene, State& page, const ImRect& area, bool presents) {
   View& view = page.view;
   const auto& pair = page.pair.pair;
   if (scene.compare.other.empty() || !pair || !pair->b) {
@@ -252,4 +252,4 @@ void patchView(Scene& scene, ModelState& page, const ImRect& area, bool presents
   keptPatches(scene, page, ImRect(area.Min.x, area.Max.y - kept, area.Max.x, area.Max.y));
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

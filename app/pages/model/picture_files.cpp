@@ -6,9 +6,9 @@
 #include "app/scene/models/open_model.h"
 #include "app/widgets/file_picker.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
-void ModelPage::openPicture(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
+void Page::openPicture(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
   const std::shared_ptr<const OpenModel> opened = opened_;
   if (!opened) return outcome.fail(pictureWithoutModel(path).message);
   using On = std::shared_ptr<const OpenModel>;
@@ -29,7 +29,7 @@ void ModelPage::openPicture(const std::filesystem::path& path, const Asker& aske
       });
 }
 
-Action ModelPage::pictureAction() {
+Action Page::pictureAction() {
   return {.id = "model.picture",
           .name = "Open a picture for the model…",
           .words = "image vit dinov2 clip patches",
@@ -45,4 +45,4 @@ Action ModelPage::pictureAction() {
           }};
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

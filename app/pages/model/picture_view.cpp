@@ -14,7 +14,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
@@ -55,7 +55,7 @@ const char* mapWords(PictureMap map) {
 }
 
 /// Tokens before the patches, as boxes that can be asked from; returns the bottom.
-float leadingTokens(Scene& scene, ModelState& page, const attention::Vector& map, ImVec2 at, float width) {
+float leadingTokens(Scene& scene, State& page, const attention::Vector& map, ImVec2 at, float width) {
   View& view = page.view;
   const OpenPicture& picture = *page.picture();
   Canvas list = *ImGui::GetWindowDrawList();
@@ -91,13 +91,13 @@ float leadingTokens(Scene& scene, ModelState& page, const attention::Vector& map
 
 }  // namespace
 
-void pictureWanted(ModelState& page, const ImRect& area) {
+void pictureWanted(State& page, const ImRect& area) {
   emptyMessage(page.view, area, "Drop a PNG or JPEG here",
                "This model reads pictures: their patches become its tokens.", "Open a picture…",
                "model.picture");
 }
 
-void pictureSection(Scene& scene, ModelState& page) {
+void pictureSection(Scene& scene, State& page) {
   View& view = page.view;
   const OpenPicture* picture = page.picture();
   sectionTitle(view, "PICTURE", picture ? fmt::format("{} patches", picture->rows * picture->cols) : "");
@@ -125,12 +125,12 @@ void pictureSection(Scene& scene, ModelState& page) {
     view.request("model.picture");
 }
 
-void paintPictureThumbnail(const Scene& scene, const ModelState& page, const ImRect& tile, Index layer,
+void paintPictureThumbnail(const Scene& scene, const State& page, const ImRect& tile, Index layer,
                            Index head) {
   const auto at = static_cast<std::size_t>(layer);
   const OpenPicture* picture = page.picture();
   if (!picture || at >= page.pictures.overlays.size()) return;
-  const ModelPictures::Overlay& overlay = page.pictures.overlays[at];
+  const Pictures::Overlay& overlay = page.pictures.overlays[at];
   if (overlay.texture.empty()) return;
   Canvas list = *ImGui::GetWindowDrawList();
   const ImRect drawn = pictureIn(*picture, tile);
@@ -152,7 +152,7 @@ std::optional<Index> patchUnder(const OpenPicture& picture, const ImRect& area, 
          std::clamp<Index>(col, 0, picture.cols - 1);
 }
 
-float largePicture(Scene& scene, ModelState& page, ImVec2 at, float width, float height) {
+float largePicture(Scene& scene, State& page, ImVec2 at, float width, float height) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const OpenPicture& picture = *page.picture();
@@ -164,7 +164,7 @@ float largePicture(Scene& scene, ModelState& page, ImVec2 at, float width, float
   ImRect drawn = pictureIn(picture, area);
   drawn.TranslateY(area.Min.y - drawn.Min.y);
   page.pictures.largeSide = std::max(drawn.GetWidth(), drawn.GetHeight());
-  const ModelPictures::Overlay& overlay = page.pictures.large;
+  const Pictures::Overlay& overlay = page.pictures.large;
   if (!overlay.texture.empty())
     list.AddImage(compat::textureId(overlay.texture.texture()), drawn.Min, drawn.Max, ImVec2(0, 0),
                   ImVec2(1, 1));
@@ -192,4 +192,4 @@ float largePicture(Scene& scene, ModelState& page, ImVec2 at, float width, float
   return y + view.px(22);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

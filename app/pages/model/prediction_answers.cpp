@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 PredictionAnswers::PredictionAnswers(Workers& workers, Resources& resources)
     : unchanged_(workers,
@@ -19,13 +19,13 @@ void PredictionAnswers::askUnchanged(const Scene& scene) {
     unchanged_.cancel();
 }
 
-void PredictionAnswers::ask(const Scene& scene, const ModelState& page) {
+void PredictionAnswers::ask(const Scene& scene, const State& page) {
   const Index stop = scene.cursor.model.stop < 0 ? std::ssize(page.study->layers) : scene.cursor.model.stop;
   guesses_.ask({page.study, page.unchanged, scene.cursor.cell.query, stop}, Lane::front);
   strip_.ask({page.study, page.unchanged, stop}, Lane::back);
 }
 
-bool PredictionAnswers::take(const Scene& scene, ModelState& page) {
+bool PredictionAnswers::take(const Scene& scene, State& page) {
   bool any = false;
   const auto newer = [&](auto& held, const auto& answer) {
     if (auto now = answer.current(); now != held) {
@@ -56,4 +56,4 @@ void PredictionAnswers::forget() {
   strip_.forget();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -3,7 +3,7 @@
 #include "app/compute/jobs/answer.h"
 #include "app/pages/model/model_state.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 /// What the page of a model asks about the next token: after the query, after every token, and what the
 /// stream would be without the scene's changes.
@@ -14,9 +14,9 @@ class PredictionAnswers {
   /// What the scene's changes are compared with, while there are any.
   void askUnchanged(const Scene& scene);
   /// `page` has the study of what the scene asks for.
-  void ask(const Scene& scene, const ModelState& page);
+  void ask(const Scene& scene, const State& page);
   /// Takes what has come; whether there was anything.
-  bool take(const Scene& scene, ModelState& page);
+  bool take(const Scene& scene, State& page);
   void cancel();
   void forget();
 
@@ -26,4 +26,4 @@ class PredictionAnswers {
   Answer<StripQuestion, std::vector<Foreseen>> strip_;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -13,7 +13,7 @@
 #include "app/widgets/paint.h"
 #include "attention/core/extremes.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
@@ -82,7 +82,7 @@ void valueLines(const View& view, const RecordedReceipt& receipt) {
 
 }  // namespace
 
-void recordedPanel(const Scene& scene, const ModelState& page) {
+void recordedPanel(const Scene& scene, const State& page) {
   const View& view = page.view;
   const Cell& cell = scene.cursor.cell;
   const Index at = scene.cursor.model.layer;
@@ -111,4 +111,4 @@ void recordedPanel(const Scene& scene, const ModelState& page) {
   hint(view, "Imported attention (view only): no model to edit or predict with.");
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
@@ -60,4 +60,4 @@ bool RecordedWatch::renew(SubjectSetup& subject, const OpenModel* shown) {
   return keeps;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

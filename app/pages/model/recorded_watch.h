@@ -6,7 +6,7 @@
 #include "app/pages/common/page.h"
 #include "app/scene/models/open_model.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 /// Recorded attention that is written again while it is shown, as by a program that trains.
 class RecordedWatch {
@@ -39,4 +39,4 @@ class RecordedWatch {
   Unreadable failed_;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -12,7 +12,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
@@ -60,14 +60,14 @@ void paintAdded(const View& view, float right, float y, float length, bool fille
     compat::rectOutline(list, from, to, view.theme->secondary, 0, std::max(1.0f, view.px(1)));
 }
 
-float mostAdded(const ModelState& page) {
+float mostAdded(const State& page) {
   float most = 1e-6f;
   for (const auto& layer : page.layers) most = std::max({most, layer->attentionAdds, layer->mlpAdds});
   return most;
 }
 
 /// A place on the stream; a click reads guesses off there.
-void stopMark(Scene& scene, ModelState& page, ImVec2 at, Index stop, float row) {
+void stopMark(Scene& scene, State& page, ImVec2 at, Index stop, float row) {
   View& view = page.view;
   const Index last = static_cast<Index>(page.layers.size());
   const Index chosen = scene.cursor.model.stop < 0 ? last : scene.cursor.model.stop;
@@ -91,7 +91,7 @@ std::string timesText(float share) {
 }
 
 /// The likeliest next token at a stop, with its probability as a bar; hollow: without the scene's changes.
-void paintGuess(ModelState& page, ImVec2 at, float right, Index stop, bool chosen, bool bar) {
+void paintGuess(State& page, ImVec2 at, float right, Index stop, bool chosen, bool bar) {
   const View& view = page.view;
   const GuessAnswer* answer = page.guesses.get();
   if (!answer || !answer->value || stop >= static_cast<Index>(answer->value->lens.size())) return;
@@ -123,7 +123,7 @@ void columnTitle(View& view, const char* name, float x, float y, const char* tex
   if (ImGui::IsItemHovered()) restingHelp(view, name, help);
 }
 
-void besideRows(Scene& scene, ModelState& page, const OverviewPlan& plan) {
+void besideRows(Scene& scene, State& page, const OverviewPlan& plan) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const Columns columns = columnsOf(view, plan);
@@ -168,7 +168,7 @@ void besideRows(Scene& scene, ModelState& page, const OverviewPlan& plan) {
   if (guesses) stopMark(scene, page, ImVec2(columns.stop, head), 0, view.px(18));
 }
 
-void underRows(Scene& scene, ModelState& page, const OverviewPlan& plan) {
+void underRows(Scene& scene, State& page, const OverviewPlan& plan) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const auto layers = static_cast<Index>(page.layers.size());
@@ -232,11 +232,11 @@ void underRows(Scene& scene, ModelState& page, const OverviewPlan& plan) {
 
 }  // namespace
 
-void streamColumns(Scene& scene, ModelState& page, const OverviewPlan& plan) {
+void streamColumns(Scene& scene, State& page, const OverviewPlan& plan) {
   if (plan.band)
     underRows(scene, page, plan);
   else
     besideRows(scene, page, plan);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

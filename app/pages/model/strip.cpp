@@ -17,7 +17,7 @@
 #include "app/widgets/marks.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
@@ -43,7 +43,7 @@ bool transportButton(View& view, const std::string& name, const char* help, cons
   return clicked && enabled;
 }
 
-std::string cannotWrite(const ModelState& page) {
+std::string cannotWrite(const State& page) {
   if (!page.study) return "Reading the text…";
   const attention::ModelConfig& config = *page.config;
   if (std::string why = page.opened->model->whyNoText(); !why.empty()) return why;
@@ -63,7 +63,7 @@ std::string samplingText(const GenerationSetup& generation) {
   return text + fmt::format(" · seed {}", generation.seed);
 }
 
-void transport(const Scene& scene, ModelState& page, const ImRect& area) {
+void transport(const Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const std::string reason = cannotWrite(page);
   const std::string nothing = scene.setup.subject.written.empty() ? "Nothing generated yet" : "";
@@ -90,7 +90,7 @@ void transport(const Scene& scene, ModelState& page, const ImRect& area) {
             "tokens/s", Align::right);
 }
 
-const std::vector<Foreseen>* foreseen(const ModelState& page) {
+const std::vector<Foreseen>* foreseen(const State& page) {
   const StripAnswer* strip = page.strip.get();
   return strip && strip->request.study == page.study && strip->value ? &*strip->value : nullptr;
 }
@@ -102,7 +102,7 @@ ImRect wordOf(const View& view, const StripColumns& columns, Index token, const 
 }
 
 /// How well a column's next token was foreseen.
-void foreseenBar(ModelState& page, const StripColumns& columns, Index token, float wordY, std::uint32_t fill,
+void foreseenBar(State& page, const StripColumns& columns, Index token, float wordY, std::uint32_t fill,
                  bool folded) {
   const std::vector<Foreseen>* all = foreseen(page);
   if (!all || static_cast<std::size_t>(token) >= all->size()) return;
@@ -133,8 +133,8 @@ void foreseenBar(ModelState& page, const StripColumns& columns, Index token, flo
 }
 
 /// The token of a column, its bar, and its figures.
-void column(const Scene& scene, ModelState& page, const StripColumns& columns, Index token,
-            const ImRect& area, bool folded) {
+void column(const Scene& scene, State& page, const StripColumns& columns, Index token, const ImRect& area,
+            bool folded) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const ImRect place = wordOf(view, columns, token, area);
@@ -172,7 +172,7 @@ render::HeatmapStyle cacheStyle(const View& view, bool values) {
 }
 
 /// Keys over values, one column a token, one row a layer and kv head (or several that share one).
-void cacheRows(const Scene& scene, ModelState& page, const StripColumns& columns, const ImRect& area) {
+void cacheRows(const Scene& scene, State& page, const StripColumns& columns, const ImRect& area) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   if (page.pictures.cache.empty() || page.study->bands == 0) return;
@@ -215,7 +215,7 @@ void cacheRows(const Scene& scene, ModelState& page, const StripColumns& columns
   if (!scene.setup.subject.written.empty()) outline(page.tokens() - 1, view.theme->text);
 }
 
-void rowNames(const ModelState& page, const ImRect& area, bool folded) {
+void rowNames(const State& page, const ImRect& area, bool folded) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const float x = area.Min.x, top = area.Min.y + view.px(12 + 18);
@@ -231,7 +231,7 @@ void rowNames(const ModelState& page, const ImRect& area, bool folded) {
   line(top + view.px(44 + 27), "loss, nats");
 }
 
-void cacheFigures(const ModelState& page, const StripColumns& columns, float right, float y) {
+void cacheFigures(const State& page, const StripColumns& columns, float right, float y) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const attention::ModelConfig& config = *page.config;
@@ -263,7 +263,7 @@ void cacheFigures(const ModelState& page, const StripColumns& columns, float rig
 }
 
 /// Pointing at a column picks the query; the wheel and dragging move through a long text.
-void pointAtColumns(Scene& scene, ModelState& page, const StripColumns& columns, const ImRect& area) {
+void pointAtColumns(Scene& scene, State& page, const StripColumns& columns, const ImRect& area) {
   View& view = page.view;
   hitArea("model.strip", ImVec2(columns.left, area.Min.y),
           ImVec2(std::max(1.0f, area.Max.x - columns.left), area.GetHeight()));
@@ -315,7 +315,7 @@ void pointAtColumns(Scene& scene, ModelState& page, const StripColumns& columns,
 
 }  // namespace
 
-void stripPanel(Scene& scene, ModelState& page, const ImRect& area, bool folded) {
+void stripPanel(Scene& scene, State& page, const ImRect& area, bool folded) {
   View& view = page.view;
   Canvas back = *ImGui::GetBackgroundDrawList();
   back.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), view.theme->line);
@@ -353,4 +353,4 @@ void stripPanel(Scene& scene, ModelState& page, const ImRect& area, bool folded)
   endPanel();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

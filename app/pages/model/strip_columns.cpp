@@ -4,7 +4,7 @@
 
 #include "app/widgets/text/draw_text.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
@@ -37,7 +37,7 @@ void paintEllipses(const View& view, const StripColumns& columns, float y) {
   if (columns.goesOn) paint(columns.slots - 1);
 }
 
-StripColumns columnsFor(const Scene& scene, const ModelState& page, const ImRect& area) {
+StripColumns columnsFor(const Scene& scene, const State& page, const ImRect& area) {
   const View& view = page.view;
   const float labels = view.px(view.present ? 0 : 86);
   StripColumns columns{area.Min.x + labels, 0, 0, 0, 0, view.fonts->mono};
@@ -64,4 +64,4 @@ StripColumns columnsFor(const Scene& scene, const ModelState& page, const ImRect
   return columns;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -4,7 +4,7 @@
 
 #include "app/pages/model/model_state.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 /// Which tokens have columns, and where: `count` from `first` on. Of a long text that is presented, its
 /// beginning comes before them, and an ellipsis stands for what is left out.
@@ -35,8 +35,8 @@ struct StripColumns {
 };
 
 /// Of the strip in that area.
-StripColumns columnsFor(const Scene& scene, const ModelState& page, const ImRect& area);
+StripColumns columnsFor(const Scene& scene, const State& page, const ImRect& area);
 /// In the slots where tokens are left out.
 void paintEllipses(const View& view, const StripColumns& columns, float y);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -10,7 +10,7 @@
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/quote.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 using attention::Error;
 using attention::Result;
@@ -50,13 +50,13 @@ TextFile exampleTexts(const OpenModel& opened) {
 
 }  // namespace
 
-void ModelPage::showTexts(Scene& scene, const std::string& name) {
+void Page::showTexts(Scene& scene, const std::string& name) {
   scene.compare.texts = name;
   scene.cursor.page = "model";
   scene.cursor.model.view = ModelView::study;
 }
 
-void ModelPage::openTexts(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
+void Page::openTexts(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
   services_.files.read<std::shared_ptr<const TextFile>>(
       path, [path] { return readTextFile(path); },
       [this, path, asker, outcome](Result<std::shared_ptr<const TextFile>> file) {
@@ -72,7 +72,7 @@ void ModelPage::openTexts(const std::filesystem::path& path, const Asker& asker,
       });
 }
 
-void ModelPage::takeFile(const std::string& name, std::shared_ptr<const TextFile> file) {
+void Page::takeFile(const std::string& name, std::shared_ptr<const TextFile> file) {
   StudyState& texts = page_.texts;
   texts.name = name;
   texts.problem.clear();
@@ -82,7 +82,7 @@ void ModelPage::takeFile(const std::string& name, std::shared_ptr<const TextFile
 }
 
 /// What the scene names: another file than before once a scene is opened, or an edit undone.
-void ModelPage::readTexts(const Scene& scene) {
+void Page::readTexts(const Scene& scene) {
   StudyState& texts = page_.texts;
   const std::string& name = scene.compare.texts;
   const OpenModel& opened = *scene.setup.subject.opened;
@@ -114,7 +114,7 @@ void ModelPage::readTexts(const Scene& scene) {
   }
 }
 
-bool ModelPage::takeTexts() {
+bool Page::takeTexts() {
   TextsRun::Progress now = texts_.progress();
   TextsRun::Progress& shown = page_.texts.progress;
   const bool any = now.study != shown.study || now.done != shown.done || now.runs != shown.runs;
@@ -122,7 +122,7 @@ bool ModelPage::takeTexts() {
   return any;
 }
 
-void ModelPage::askAboutTexts(const Scene& scene) {
+void Page::askAboutTexts(const Scene& scene) {
   StudyState& texts = page_.texts;
   page_.studies = scene.cursor.model.view == ModelView::study;
   readTexts(scene);
@@ -135,7 +135,7 @@ void ModelPage::askAboutTexts(const Scene& scene) {
   texts.stale = page_.studies && study && !(study->question == textsQuestion(scene.setup, texts.file));
 }
 
-std::vector<Action> ModelPage::textsActions() {
+std::vector<Action> Page::textsActions() {
   const char* const words = "study many texts detectors ablation attribution patching table scatter";
   return {
       {.id = "model.texts",
@@ -180,4 +180,4 @@ std::vector<Action> ModelPage::textsActions() {
   };
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

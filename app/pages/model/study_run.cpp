@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 StudyRun::StudyRun(Workers& workers, Resources& resources)
     : resources_(resources), study_(workers, [this](const ModelQuestion& question, std::stop_token stop) {
@@ -27,7 +27,7 @@ attention::Result<ModelStudy> StudyRun::run(const ModelQuestion& question, std::
       stop);
 }
 
-void StudyRun::takeArriving(const OpenModel* model, ModelState& page) {
+void StudyRun::takeArriving(const OpenModel* model, State& page) {
   const std::lock_guard lock(arriving_.mutex);
   if (arriving_.model != model || !std::exchange(arriving_.changed, false)) return;
   page.arrived = static_cast<Index>(arriving_.layers.size());
@@ -36,7 +36,7 @@ void StudyRun::takeArriving(const OpenModel* model, ModelState& page) {
   std::copy(arriving_.layers.begin(), arriving_.layers.end(), page.layers.begin());
 }
 
-bool StudyRun::take(ModelState& page) {
+bool StudyRun::take(State& page) {
   const auto answer = study_.current();
   if (!answer || answer == taken_) return false;
   taken_ = answer;
@@ -54,4 +54,4 @@ void StudyRun::forget() {
   study_.forget();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -7,7 +7,7 @@
 #include "app/compute/jobs/answer.h"
 #include "app/pages/model/model_state.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 /// The study of the scene's text: its layers as they come, and then the whole.
 class StudyRun {
@@ -21,9 +21,9 @@ class StudyRun {
   void cancel() { study_.cancel(); }
   void forget();
   /// Gives the page a study that has come since the last time, or why there is none; whether one has.
-  bool take(ModelState& page);
+  bool take(State& page);
   /// Gives the page the layers of `model` that are there already.
-  void takeArriving(const OpenModel* model, ModelState& page);
+  void takeArriving(const OpenModel* model, State& page);
 
  private:
   /// Layers as the runner tells of them, from the thread that it runs on.
@@ -42,4 +42,4 @@ class StudyRun {
   Answer<ModelQuestion, ModelStudy> study_;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -7,7 +7,7 @@
 
 #include "app/compute/model/texts_run.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 /// What the view of many texts shows, and as what.
 struct StudyState {
@@ -31,4 +31,4 @@ struct StudyState {
   std::vector<TextOfHead> texts;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

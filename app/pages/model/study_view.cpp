@@ -18,7 +18,7 @@
 #include "app/widgets/panel.h"
 #include "app/widgets/plot.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
@@ -57,7 +57,7 @@ void columnChoice(View& view, const char* name, const TextsStudy& study, std::st
 }
 
 /// The file, how far it has come, and what stops it.
-void progressLine(ModelState& page, const ImRect& area) {
+void progressLine(State& page, const ImRect& area) {
   View& view = page.view;
   const StudyState& texts = page.texts;
   const TextsRun::Progress& now = texts.progress;
@@ -94,7 +94,7 @@ void progressLine(ModelState& page, const ImRect& area) {
                      view.theme->secondary);
 }
 
-void shapeLine(Scene& scene, ModelState& page, const TextsStudy& study, const ImRect& area) {
+void shapeLine(Scene& scene, State& page, const TextsStudy& study, const ImRect& area) {
   View& view = page.view;
   StudyCursor& shown = scene.cursor.model.study;
   const Choice shapes[] = {{"Table", "", "table"}, {"Map", "", "map"}, {"Scatter", "", "scatter"}};
@@ -122,7 +122,7 @@ std::string headSays(const TextsStudy& study, const std::string& column, std::pa
                      of->texts(head.first, head.second));
 }
 
-void paintTable(Scene& scene, ModelState& page, const TextsStudy& study, const FigurePlace& place) {
+void paintTable(Scene& scene, State& page, const TextsStudy& study, const FigurePlace& place) {
   StudyState& texts = page.texts;
   StudyCursor& by = scene.cursor.model.study;
   TableFigure figure = tableFigure(study, upwards(scene, study), by.smallestFirst);
@@ -151,7 +151,7 @@ void paintTable(Scene& scene, ModelState& page, const TextsStudy& study, const F
   texts.first = 0;
 }
 
-void paintMap(Scene& scene, ModelState& page, const TextsStudy& study, const FigurePlace& place) {
+void paintMap(Scene& scene, State& page, const TextsStudy& study, const FigurePlace& place) {
   GridFigure figure = studyMap(study, upwards(scene, study));
   figure.kept.push_back(chosenHead(scene));
   place.paint(gridDrawing(figure, place.width(), place.height(), drawingColors(*page.view.theme)));
@@ -163,7 +163,7 @@ void paintMap(Scene& scene, ModelState& page, const TextsStudy& study, const Fig
   if (ImGui::IsMouseClicked(0)) chooseHead(scene, *cell);
 }
 
-void paintScatter(Scene& scene, ModelState& page, const TextsStudy& study, const ImRect& area) {
+void paintScatter(Scene& scene, State& page, const TextsStudy& study, const ImRect& area) {
   const View& view = page.view;
   const HeadScatter scatter =
       headScatter(study, across(scene, study), upwards(scene, study), chosenHead(scene));
@@ -192,7 +192,7 @@ void paintScatter(Scene& scene, ModelState& page, const TextsStudy& study, const
 }
 
 /// The text with what belongs to it, and the head's strongest cell.
-void openText(Scene& scene, ModelState& page, const StudiedHeads& text, std::pair<Index, Index> head) {
+void openText(Scene& scene, State& page, const StudiedHeads& text, std::pair<Index, Index> head) {
   comparedText(scene.setup) = text.asked.text;
   scene.setup.subject.written.clear();
   scene.compare = withoutOther(scene.compare);
@@ -218,8 +218,7 @@ std::string strongestPlace(const StudiedHeads& text, std::pair<Index, Index> hea
 }
 
 /// The texts in which the chosen head does most.
-void textList(Scene& scene, ModelState& page, const std::shared_ptr<const TextsStudy>& study,
-              const ImRect& area) {
+void textList(Scene& scene, State& page, const std::shared_ptr<const TextsStudy>& study, const ImRect& area) {
   View& view = page.view;
   StudyState& texts = page.texts;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -259,7 +258,7 @@ void textList(Scene& scene, ModelState& page, const std::shared_ptr<const TextsS
   }
 }
 
-void noFile(ModelState& page, const ImRect& area) {
+void noFile(State& page, const ImRect& area) {
   View& view = page.view;
   emptyMessage(
       view, area, "Every head on many texts",
@@ -276,7 +275,7 @@ void noFile(ModelState& page, const ImRect& area) {
 
 }  // namespace
 
-void studyView(Scene& scene, ModelState& page, const ImRect& whole, bool presents) {
+void studyView(Scene& scene, State& page, const ImRect& whole, bool presents) {
   View& view = page.view;
   if (!page.texts.file) return noFile(page, whole);
   ImRect area = whole;
@@ -311,7 +310,7 @@ void studyView(Scene& scene, ModelState& page, const ImRect& whole, bool present
   if (!presents) textList(scene, page, study, ImRect(area.Min.x, area.Max.y - below, area.Max.x, area.Max.y));
 }
 
-std::vector<CaptionPart> studyCaption(const Scene& scene, const ModelState& page) {
+std::vector<CaptionPart> studyCaption(const Scene& scene, const State& page) {
   const auto& study = page.texts.progress.study;
   const HeadColumn* const column =
       study && !study->columns.empty() ? study->column(upwards(scene, *study)) : nullptr;
@@ -324,4 +323,4 @@ std::vector<CaptionPart> studyCaption(const Scene& scene, const ModelState& page
            page.view.theme->text}};
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -12,12 +12,12 @@
 #include "app/widgets/panel.h"
 #include "app/widgets/text/text_box.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
 /// What the encoder reads, keys of cross heads: a text, or the frames of what it was given.
-void encoderSection(Scene& scene, ModelState& page) {
+void encoderSection(Scene& scene, State& page) {
   View& view = page.view;
   const bool typed = scene.setup.subject.opened->model->source() != nullptr;
   const std::vector<attention::Token>* const source =
@@ -37,7 +37,7 @@ void encoderSection(Scene& scene, ModelState& page) {
 
 }  // namespace
 
-void textSection(Scene& scene, ModelState& page) {
+void textSection(Scene& scene, State& page) {
   View& view = page.view;
   const auto& opened = scene.setup.subject.opened;
   const bool decodes = opened && opened->sources;
@@ -81,4 +81,4 @@ void textSection(Scene& scene, ModelState& page) {
   ImGui::Dummy(ImVec2(1, view.px(18)));
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -14,7 +14,7 @@
 #include "app/widgets/sink_bars.h"
 #include "attention/core/extremes.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
 namespace {
 
@@ -35,8 +35,7 @@ Index numberStep(float pitch, float room) {
   return pitch >= room ? 1 : pitch >= room / 2 ? 4 : 8;
 }
 
-void paintHeadNumbers(const View& view, const OverviewPlan& plan, const Scene& scene,
-                      const ModelState& page) {
+void paintHeadNumbers(const View& view, const OverviewPlan& plan, const Scene& scene, const State& page) {
   Canvas list = *ImGui::GetWindowDrawList();
   const Cursor& cursor = scene.cursor;
   if (cursor.model.byScore && !cursor.model.detector.empty()) return;
@@ -178,7 +177,7 @@ void paintPlace(const View& view, const ImRect& tile, const LayerSummary& layer,
 }
 
 /// Frames, labels and marks over the picture of one head.
-void paintOverHead(const ModelState& page, const Overlay& overlay, Index at, Index h, const ImRect& tile) {
+void paintOverHead(const State& page, const Overlay& overlay, Index at, Index h, const ImRect& tile) {
   const View& view = page.view;
   const Cursor& cursor = overlay.scene.cursor;
   const LayerSummary& layer = *page.layer(at);
@@ -218,7 +217,7 @@ void paintEmptyRow(const View& view, const OverviewPlan& plan, Index at) {
       compat::rectOutline(list, tile.Min, tile.Max, view.theme->line, 0, 1);
 }
 
-void paintOverRow(const ModelState& page, const Overlay& overlay, Index at) {
+void paintOverRow(const State& page, const Overlay& overlay, Index at) {
   const OverviewPlan& plan = overlay.plan;
   if (!page.layer(at)) return paintEmptyRow(page.view, plan, at);
   const std::vector<Index> order = headOrder(overlay.scene, page, at);
@@ -231,7 +230,7 @@ void paintOverRow(const ModelState& page, const Overlay& overlay, Index at) {
                        faded(page.view.theme->background, 0.5f));
 }
 
-void drawRow(const Scene& scene, ModelState& page, const OverviewPlan& plan, Index at) {
+void drawRow(const Scene& scene, State& page, const OverviewPlan& plan, Index at) {
   View& view = page.view;
   const auto row = static_cast<std::size_t>(at);
   if (page.picture()) return;  // drawn with its marks
@@ -258,7 +257,7 @@ void drawRow(const Scene& scene, ModelState& page, const OverviewPlan& plan, Ind
 
 }  // namespace
 
-void paintThumbnails(const Scene& scene, ModelState& page, const OverviewPlan& plan) {
+void paintThumbnails(const Scene& scene, State& page, const OverviewPlan& plan) {
   const Overlay overlay{scene, plan, page.currentLosses()};
   Canvas list = *ImGui::GetWindowDrawList();
   // Frames go a little beyond the pictures.
@@ -271,19 +270,19 @@ void paintThumbnails(const Scene& scene, ModelState& page, const OverviewPlan& p
   paintLayerNumbers(page.view, plan, scene);
 }
 
-bool showsDifference(const Scene& scene, const ModelState& page) {
+bool showsDifference(const Scene& scene, const State& page) {
   return scene.cursor.model.shown == ShownText::difference && !page.pair.compared.empty();
 }
 
-ValueRange shownRange(const Scene& scene, const ModelState& page) {
+ValueRange shownRange(const Scene& scene, const State& page) {
   return showsDifference(scene, page) ? ValueRange{-1, 1, false} : weightRange(scene.look);
 }
 
-render::Colormap shownColours(const Scene& scene, const ModelState& page) {
+render::Colormap shownColours(const Scene& scene, const State& page) {
   return showsDifference(scene, page) ? render::Colormap::diverging : scene.look.colormap;
 }
 
-std::vector<Index> headOrder(const Scene& scene, const ModelState& page, Index at) {
+std::vector<Index> headOrder(const Scene& scene, const State& page, Index at) {
   const LayerSummary& layer = *page.layer(at);
   std::vector<Index> order(layer.heads.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Index>(i);
@@ -307,4 +306,4 @@ std::vector<Index> headOrder(const Scene& scene, const ModelState& page, Index a
   return order;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -14,16 +14,16 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
 
-namespace headscope::app {
+namespace headscope::app::model_page {
 
-std::string cannotChange(const ModelState& page, Index token) {
+std::string cannotChange(const State& page, Index token) {
   if (!page.ready()) return "Reading the text…";
   if (token < page.study->text.typed)
     return "This word was typed. Edit it in the text; only generated words can be changed here";
   return "";
 }
 
-void openTokenEdit(ModelState& page, Index token) {
+void openTokenEdit(State& page, Index token) {
   if (!cannotChange(page, token).empty()) return;
   page.edit = {token, page.token(token), page.token(token), true, page.writing, false, ""};
   page.writing = false;
@@ -31,7 +31,7 @@ void openTokenEdit(ModelState& page, Index token) {
   page.view.redraw();
 }
 
-void tokenEditBox(ModelState& page, const ImRect& word) {
+void tokenEditBox(State& page, const ImRect& word) {
   View& view = page.view;
   EditedToken& edit = page.edit;
   const bool opened = std::exchange(edit.justOpened, false);
@@ -56,7 +56,7 @@ void tokenEditBox(ModelState& page, const ImRect& word) {
   }
 }
 
-void ModelPage::changeToken(Scene& scene) {
+void Page::changeToken(Scene& scene) {
   EditedToken& edit = page_.edit;
   if (!std::exchange(edit.entered, false) || !page_.ready() || edit.token < page_.study->text.typed ||
       edit.token >= page_.tokens())
@@ -78,4 +78,4 @@ void ModelPage::changeToken(Scene& scene) {
   edit = {};
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::model_page

@@ -1,10 +1,10 @@
-// The part of TalkPage that is asked for by name.
+// The part of Page that is asked for by name.
 
 #include <fmt/core.h>
 
 #include "app/pages/talk/talk_page.h"
 
-namespace headscope::app {
+namespace headscope::app::talk_page {
 
 namespace {
 
@@ -27,7 +27,7 @@ Scene asLit(Scene shown, const Crosshair& lit) {
 }  // namespace
 
 /// After the view that is shown where the talk is, else at the end.
-void TalkPage::addShown(const Scene& shown) {
+void Page::addShown(const Scene& shown) {
   View& view = services_.view;
   Document& own = *services_.own();
   own.record();
@@ -40,7 +40,7 @@ void TalkPage::addShown(const Scene& shown) {
   view.tell(fmt::format("Added as view {} of the talk.", at + 1), view.pressedAt);
 }
 
-void TalkPage::present() {
+void Page::present() {
   View& view = services_.view;
   Scene& own = services_.own()->scene();
   if (own.talk->views.empty()) return view.say("The talk has no views yet. Ctrl+Shift+A adds what is shown.");
@@ -49,11 +49,10 @@ void TalkPage::present() {
   view.present = true;
 }
 
-std::vector<Action> TalkPage::actions() {
-  const auto moves = [this](TalkMove move) { return [this, move](Scene&) { page_.move = move; }; };
+std::vector<Action> Page::actions() {
+  const auto moves = [this](Move move) { return [this, move](Scene&) { page_.move = move; }; };
   constexpr Mods kCtrl{.ctrl = true}, kCtrlShift{.ctrl = true, .shift = true};
-  const auto here = [&](const char* id, const char* name, KeyPress key, TalkMove move,
-                        const char* words = "") {
+  const auto here = [&](const char* id, const char* name, KeyPress key, Move move, const char* words = "") {
     return Action{
         .id = id, .name = name, .shortcut = key, .repeats = true, .words = words, .run = moves(move)};
   };
@@ -65,18 +64,17 @@ std::vector<Action> TalkPage::actions() {
        .whileTyping = true,
        .words = "slide view presentation insert",
        .run = [this](Scene& shown) { addShown(shown); }},
-      here("talk.next", "Next view", {Key::pageDown, {}}, TalkMove::next, "slide"),
-      here("talk.back", "Previous view", {Key::pageUp, {}}, TalkMove::back, "slide"),
-      here("talk.space", "Next view, if the page doesn't use Space", {Key::space, {}}, TalkMove::next),
-      here("talk.first", "First view", {Key::home, {}}, TalkMove::first, "slide"),
-      here("talk.last", "Last view", {Key::end, {}}, TalkMove::last, "slide"),
-      here("talk.earlier", "Move the view towards the beginning", {Key::pageUp, kCtrl}, TalkMove::earlier,
+      here("talk.next", "Next view", {Key::pageDown, {}}, Move::next, "slide"),
+      here("talk.back", "Previous view", {Key::pageUp, {}}, Move::back, "slide"),
+      here("talk.space", "Next view, if the page doesn't use Space", {Key::space, {}}, Move::next),
+      here("talk.first", "First view", {Key::home, {}}, Move::first, "slide"),
+      here("talk.last", "Last view", {Key::end, {}}, Move::last, "slide"),
+      here("talk.earlier", "Move the view towards the beginning", {Key::pageUp, kCtrl}, Move::earlier,
            "order sort"),
-      here("talk.later", "Move the view towards the end", {Key::pageDown, kCtrl}, TalkMove::later,
-           "order sort"),
-      here("talk.duplicate", "Duplicate the view", {static_cast<Key>('D'), kCtrl}, TalkMove::duplicate,
+      here("talk.later", "Move the view towards the end", {Key::pageDown, kCtrl}, Move::later, "order sort"),
+      here("talk.duplicate", "Duplicate the view", {static_cast<Key>('D'), kCtrl}, Move::duplicate,
            "copy slide"),
-      here("talk.remove", "Delete the view", {Key::del, {}}, TalkMove::remove, "slide"),
+      here("talk.remove", "Delete the view", {Key::del, {}}, Move::remove, "slide"),
       {.id = "talk.present",
        .name = "Present the talk from its first view",
        .section = "Present",
@@ -89,8 +87,8 @@ std::vector<Action> TalkPage::actions() {
        .shortcut = {Key::k, kCtrlShift},
        .whileTyping = true,
        .words = "update slide save",
-       .run = moves(TalkMove::keep)},
-      here("talk.restore", "Put the view back as it was", {}, TalkMove::restore, "reset slide"),
+       .run = moves(Move::keep)},
+      here("talk.restore", "Put the view back as it was", {}, Move::restore, "reset slide"),
       {.id = "talk.rename",
        .name = "Rename the view",
        .shortcut = {Key::enter},
@@ -111,4 +109,4 @@ std::vector<Action> TalkPage::actions() {
   return actions;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::talk_page

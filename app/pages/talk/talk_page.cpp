@@ -7,9 +7,9 @@
 
 #include "app/widgets/panel.h"
 
-namespace headscope::app {
+namespace headscope::app::talk_page {
 
-void TalkPage::arrange(Document& own) {
+void Page::arrange(Document& own) {
   applyMoves(own);
   place(own.scene());
   if (!travel_.active()) return;
@@ -17,22 +17,22 @@ void TalkPage::arrange(Document& own) {
   services_.view.redraw(2);
 }
 
-void TalkPage::applyMoves(Document& own) {
+void Page::applyMoves(Document& own) {
   Index& at = own.scene().cursor.view;
   const auto last = static_cast<Index>(own.scene().talk->views.size()) - 1;
   if (const auto to = std::exchange(page_.goTo, std::nullopt)) at = *to;
   const auto move = std::exchange(page_.move, std::nullopt);
   if (!move || last < 0) return;
   at = std::clamp<Index>(at, 0, last);
-  if (*move == TalkMove::next) at = std::min(at + 1, last);
-  if (*move == TalkMove::back) at = std::max<Index>(at - 1, 0);
-  if (*move == TalkMove::first) at = 0;
-  if (*move == TalkMove::last) at = last;
+  if (*move == Move::next) at = std::min(at + 1, last);
+  if (*move == Move::back) at = std::max<Index>(at - 1, 0);
+  if (*move == Move::first) at = 0;
+  if (*move == Move::last) at = last;
   edit(own, *move);
 }
 
 /// Each edit of the talk is a step of the window's document.
-void TalkPage::edit(Document& own, TalkMove move) {
+void Page::edit(Document& own, Move move) {
   Scene& scene = own.scene();
   Index& at = scene.cursor.view;
   const auto shown = static_cast<int>(at), last = static_cast<int>(scene.talk->views.size()) - 1;
@@ -42,26 +42,26 @@ void TalkPage::edit(Document& own, TalkMove move) {
     at = to;
   };
   own.record();
-  if (move == TalkMove::earlier) step(shown - 1);
-  if (move == TalkMove::later) step(shown + 1);
-  if (move == TalkMove::remove) removeView(scene, shown);
-  if (move == TalkMove::duplicate) {
+  if (move == Move::earlier) step(shown - 1);
+  if (move == Move::later) step(shown + 1);
+  if (move == Move::remove) removeView(scene, shown);
+  if (move == Move::duplicate) {
     TalkView copy = scene.talk->views[static_cast<std::size_t>(shown)];
     if (const int to = addView(scene, std::move(copy), shown); to >= 0) at = to;
   }
-  if (move == TalkMove::keep && page_.stage.changed() && shown == page_.at) {
+  if (move == Move::keep && page_.stage.changed() && shown == page_.at) {
     // A stage of its own: the next undo takes back that it was kept.
     scene.talk.edit().views[static_cast<std::size_t>(shown)].scene =
         viewScene(page_.stage.document()->scene());
     page_.stage.take();
     services_.view.say("The view is now as you changed it.");
   }
-  if (move == TalkMove::restore) page_.stage.restore();
+  if (move == Move::restore) page_.stage.restore();
   own.record();
 }
 
 /// Brings the stage in line with the view that is to be shown.
-void TalkPage::place(Scene& own) {
+void Page::place(Scene& own) {
   const auto& views = own.talk->views;
   page_.count = static_cast<int>(views.size());
   if (views.empty()) return clearStage();
@@ -88,7 +88,7 @@ void TalkPage::place(Scene& own) {
 }
 
 /// What was changed on the stage is put back; undone on the stage of the same view, it is there again.
-void TalkPage::clearStage() {
+void Page::clearStage() {
   const std::shared_ptr<const Scene> scene = std::exchange(placed_, nullptr);
   if (!page_.stage.document()) return;
   if (travel_.active()) travel_.finish(staged()->scene());
@@ -101,27 +101,27 @@ void TalkPage::clearStage() {
   if (auto left = page_.stage.take()) left_[scene] = std::move(left);
 }
 
-void TalkPage::reset() {
+void Page::reset() {
   clearStage();
 }
 
-std::string TalkPage::placeText() const {
+std::string Page::placeText() const {
   return fmt::format("View {}", page_.at + 1);
 }
 
-std::vector<Staged> TalkPage::stages() const {
+std::vector<Staged> Page::stages() const {
   if (!page_.stage.changed()) return {};
   return {{staged(), fmt::format("view {} of the talk, not kept", page_.at + 1)}};
 }
 
-Layout TalkPage::stageLayout(const Layout& window, bool hasSide, bool hasStrip) const {
+Layout Page::stageLayout(const Layout& window, bool hasSide, bool hasStrip) const {
   const View& view = services_.view;
   const ImVec2 size = window.status.Max;
-  const float strip = window.presents ? 0 : talkStripHeight(view, size.y);
+  const float strip = window.presents ? 0 : stripHeight(view, size.y);
   return layoutFor(view, size.x, size.y - strip, hasSide, hasStrip);
 }
 
-void TalkPage::draw(Scene& scene, const Layout& layout) {
+void Page::draw(Scene& scene, const Layout& layout) {
   View& view = services_.view;
   if (page_.count == 0) {
     const ImRect area(0, layout.center.Min.y, layout.status.Max.x, layout.status.Min.y);
@@ -132,31 +132,31 @@ void TalkPage::draw(Scene& scene, const Layout& layout) {
     return endPanel();
   }
   if (layout.presents) return;
-  const float top = layout.status.Min.y - talkStripHeight(view, layout.status.Max.y);
-  talkStrip(page_, scene, ImRect(0, top, layout.status.Max.x, layout.status.Min.y));
+  const float top = layout.status.Min.y - stripHeight(view, layout.status.Max.y);
+  strip(page_, scene, ImRect(0, top, layout.status.Max.x, layout.status.Min.y));
 }
 
-std::vector<CaptionPart> TalkPage::caption(const Scene&) const {
+std::vector<CaptionPart> Page::caption(const Scene&) const {
   if (page_.count == 0) return {{"The talk has no views yet", services_.view.theme->text}};
   return {};
 }
 
-std::string TalkPage::notes(const Scene& scene) const {
+std::string Page::notes(const Scene& scene) const {
   const auto& views = scene.talk->views;
   const auto at = static_cast<std::size_t>(page_.at);
   return at < views.size() ? views[at].notes : "";
 }
 
-std::shared_ptr<const Scene> TalkPage::comesNext(const Scene& scene) const {
+std::shared_ptr<const Scene> Page::comesNext(const Scene& scene) const {
   const auto& views = scene.talk->views;
   const auto next = static_cast<std::size_t>(page_.at) + 1;
   return next < views.size() ? views[next].scene : nullptr;
 }
 
-PageStatus TalkPage::status(const Scene&) const {
+PageStatus Page::status(const Scene&) const {
   PageStatus status;
   status.figures = {{"views", std::to_string(page_.count)}};
   return status;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::talk_page

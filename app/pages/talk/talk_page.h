@@ -6,14 +6,14 @@
 #include "app/pages/talk/talk_state.h"
 #include "app/pages/talk/view_travel.h"
 
-namespace headscope::app {
+namespace headscope::app::talk_page {
 
 /// The scene's talk: one view at a time on the stage, above the strip of all. Presented, the view is all
 /// there is. What is changed on the stage is put back when another view is shown, unless it is kept in the
 /// view; it stays one undo away there.
-class TalkPage : public Page {
+class Page : public app::Page {
  public:
-  explicit TalkPage(PageServices& services) : services_(services), page_(services.view) {}
+  explicit Page(PageServices& services) : services_(services), page_(services.view) {}
 
   std::vector<Action> actions() override;
   void arrange(Document& own) override;
@@ -30,11 +30,11 @@ class TalkPage : public Page {
   std::string notes(const Scene& scene) const override;
   std::shared_ptr<const Scene> comesNext(const Scene& scene) const override;
 
-  const TalkState& state() const { return page_; }
+  const State& state() const { return page_; }
 
  private:
   void applyMoves(Document& own);
-  void edit(Document& own, TalkMove move);
+  void edit(Document& own, Move move);
   void place(Scene& own);
   void clearStage();
   void addShown(const Scene& shown);
@@ -42,11 +42,11 @@ class TalkPage : public Page {
   std::string placeText() const;
 
   PageServices& services_;
-  TalkState page_;
+  State page_;
   std::shared_ptr<const Scene> placed_;  ///< the view's scene that is on the stage
   ViewTravel travel_;
   /// What views were changed to, put back since: on the stage again it can be undone.
   std::map<std::shared_ptr<const Scene>, std::shared_ptr<Document>> left_;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::talk_page

@@ -10,14 +10,14 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
 
-namespace headscope::app {
+namespace headscope::app::talk_page {
 
 namespace {
 
 constexpr float kEditorWidth = 320, kGap = 10;
 
 /// The picture of one view, with its number and name below it.
-void thumbnail(const TalkState& page, Canvas list, const TalkView& talkView, int at, const ImRect& area,
+void thumbnail(const State& page, Canvas list, const TalkView& talkView, int at, const ImRect& area,
                float pictureHeight) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -62,7 +62,7 @@ void scrollBar(const View& view, Canvas list, const ImRect& area, float whole) {
 }
 
 /// Side by side; a click shows, a drag moves, a right click offers what can be done.
-void row(TalkState& page, Scene& own, const ImRect& area) {
+void row(State& page, Scene& own, const ImRect& area) {
   View& view = page.view;
   if (!beginPanel(view, "talk.strip", area, 0, 0, ImGuiWindowFlags_HorizontalScrollbar)) return endPanel();
   Canvas list = *ImGui::GetWindowDrawList();
@@ -122,7 +122,7 @@ void row(TalkState& page, Scene& own, const ImRect& area) {
 }
 
 /// Name and notes of the view that is shown, and what to do with what was changed on its stage.
-void editor(TalkState& page, Scene& own, const ImRect& area) {
+void editor(State& page, Scene& own, const ImRect& area) {
   View& view = page.view;
   if (beginPanel(view, "talk.editor", area, 12, 8)) {
     const auto at = static_cast<std::size_t>(page.at);
@@ -149,11 +149,11 @@ void editor(TalkState& page, Scene& own, const ImRect& area) {
 
 }  // namespace
 
-float talkStripHeight(const View& view, float windowHeight) {
+float stripHeight(const View& view, float windowHeight) {
   return view.px(std::clamp(windowHeight / view.unit * 0.19f, 124.0f, 180.0f));
 }
 
-void talkStrip(TalkState& page, Scene& own, const ImRect& area) {
+void strip(State& page, Scene& own, const ImRect& area) {
   const View& view = page.view;
   Canvas back = *ImGui::GetBackgroundDrawList();
   back.AddRectFilled(area.Min, area.Max, view.theme->panel);
@@ -164,4 +164,4 @@ void talkStrip(TalkState& page, Scene& own, const ImRect& area) {
   editor(page, own, ImRect(middle, area.Min.y, area.Max.x, area.Max.y));
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::talk_page

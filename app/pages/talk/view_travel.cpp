@@ -6,7 +6,7 @@
 
 #include "app/scene/fields.h"
 
-namespace headscope::app {
+namespace headscope::app::talk_page {
 
 namespace {
 
@@ -65,4 +65,4 @@ void ViewTravel::advance(Scene& scene, double now) {
   if (share == 1) ways_.clear();
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::talk_page

@@ -5,7 +5,7 @@
 #include "app/scene/field.h"
 #include "app/widgets/view.h"
 
-namespace headscope::app {
+namespace headscope::app::talk_page {
 
 /// On the way from one view of a talk to the next where they differ in numbers alone: what of the map is
 /// visible, a slider's real value, the step of a decode. Every scene on the way is one that a person could
@@ -31,4 +31,4 @@ class ViewTravel {
   double beganAt_ = 0, seconds_ = kWalkSeconds;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::talk_page

@@ -4,7 +4,7 @@
 
 #include "app/scene/validate.h"
 
-namespace headscope::app {
+namespace headscope::app::talk_page {
 namespace {
 
 TEST(ViewTravel, NumbersMoveFromOneViewToTheNextThroughLegalScenes) {
@@ -85,4 +85,4 @@ TEST(ViewTravel, WhatThePersonMovesOnTheWayStays) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::talk_page

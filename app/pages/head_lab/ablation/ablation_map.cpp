@@ -11,7 +11,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 void toggleHead(Scene& scene, Index head) {
   SubjectSetup& subject = scene.setup.subject;
@@ -110,10 +110,10 @@ float namesWidth(const View& view, Index columns) {
                       : view.px(kNameColumn) * static_cast<float>(columns) + view.px(14);
 }
 /// Who presents many heads shows no means: they would take the picture's room.
-bool showsMeans(const HeadLabState& page, Index columns) {
+bool showsMeans(const State& page, Index columns) {
   return columns == 1 || !page.presents;
 }
-float meansWidth(const HeadLabState& page, Index columns) {
+float meansWidth(const State& page, Index columns) {
   return page.view.px(showsMeans(page, columns) ? 64 + kMeanColumn * static_cast<float>(columns - 1) : 8);
 }
 
@@ -245,4 +245,4 @@ void ablationMap(Scene& scene, AblationState& ablation, const ImRect& area) {
            map.low < 0 ? "0" : "");
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -15,7 +15,7 @@
 #include "app/widgets/text/scripted_text.h"
 #include "attention/core/extremes.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -66,7 +66,7 @@ std::vector<Part> partsOf(const attention::HeadShares& shares, Index token, std:
 
 /// Each head's share of one token's output as steps that end at the whole.
 void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
-  const HeadLabState& page = ablation.page;
+  const State& page = ablation.page;
   View& view = ablation.page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -240,4 +240,4 @@ void ablationSide(Scene& scene, AblationState& ablation, const ImRect& area) {
   if (model) losses(scene, ablation, ImRect(ImVec2(area.Min.x, middle), area.Max));
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -10,13 +10,13 @@
 #include "app/compute/model/text_loss.h"
 #include "app/pages/head_lab/head_lab_state.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 /// What that tab shows beside the scene: free for its panels to change.
 struct AblationState {
-  explicit AblationState(HeadLabState& lab) : page(lab) {}
+  explicit AblationState(State& lab) : page(lab) {}
 
-  HeadLabState& page;
+  State& page;
   std::shared_ptr<const AblationStudy> study;  ///< null until it is there
   std::shared_ptr<const HullStudy> hull;
   std::shared_ptr<const PatchStudy> patch;
@@ -43,4 +43,4 @@ void toggleHead(Scene& scene, Index head);
 /// Whether any head of it is off.
 bool anyOff(const Scene& scene);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -10,7 +10,7 @@
 #include "app/widgets/field_controls.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -35,10 +35,10 @@ bool takeFrom(const Shared<Request, Value>& answer, std::shared_ptr<const Value>
   return true;
 }
 
-class AblationTab : public HeadLabTab {
+class AblationTab : public Tab {
  public:
-  AblationTab(PageServices& services, HeadLabState& page)
-      : HeadLabTab(services, page),
+  AblationTab(PageServices& services, State& page)
+      : Tab(services, page),
         ablation_(page),
         study_(services.workers,
                [](const std::shared_ptr<const LayerParts>& layer,
@@ -103,7 +103,7 @@ class AblationTab : public HeadLabTab {
   void ask(const Scene& scene) override {
     if (!page_.layer || !page_.head) return;
     study_.ask(page_.layer, Lane::front);
-    const Cell cell = headLabCell(scene, page_);
+    const Cell cell = shownCell(scene, page_);
     const HeadLabCursor& at = scene.cursor.lab;
     if (at.ablationView == AblationView::hull) hull_.ask({page_.layer, cell.head, cell.query}, Lane::front);
     if (at.ablationView == AblationView::patch && !at.patchText.empty())
@@ -273,8 +273,8 @@ class AblationTab : public HeadLabTab {
 
 }  // namespace
 
-std::unique_ptr<HeadLabTab> makeAblationTab(PageServices& services, HeadLabState& page) {
+std::unique_ptr<Tab> makeAblationTab(PageServices& services, State& page) {
   return std::make_unique<AblationTab>(services, page);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

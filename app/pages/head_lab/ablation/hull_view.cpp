@@ -12,7 +12,7 @@
 #include "app/widgets/text/first_fitting.h"
 #include "attention/core/extremes.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -211,4 +211,4 @@ void hullView(Scene& scene, AblationState& ablation, const ImRect& area) {
   weightBars(scene, ablation, ImRect(x, y, area.Max.x, area.Max.y));
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

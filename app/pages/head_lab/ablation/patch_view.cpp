@@ -12,7 +12,7 @@
 #include "app/widgets/text/text_box.h"
 #include "app/widgets/text/token_labels.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -162,4 +162,4 @@ void patchView(Scene& scene, AblationState& ablation, const ImRect& area) {
   changes(scene, ablation, ImRect(area.Max.x - each, top, area.Max.x, area.Max.y));
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -11,7 +11,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -213,4 +213,4 @@ void embeddingsPlane(Scene& scene, EmbeddingsState& embeddings, const ImRect& ar
   paintPoints(scene, embeddings, plane);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

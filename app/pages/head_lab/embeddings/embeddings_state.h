@@ -7,13 +7,13 @@
 #include "app/pages/head_lab/head_lab_state.h"
 #include "app/pages/head_lab/map_view.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 /// What the tab of embeddings shows beside the scene: free for its panels to change.
 struct EmbeddingsState {
-  explicit EmbeddingsState(HeadLabState& lab) : page(lab) {}
+  explicit EmbeddingsState(State& lab) : page(lab) {}
 
-  HeadLabState& page;
+  State& page;
   std::shared_ptr<const EmbeddingStudy> study;  ///< null until it is there
   std::string refused;                          ///< why there is none
   std::string problem;                          ///< what was wrong with what was typed or pasted
@@ -68,4 +68,4 @@ enum class TokenEdit { duplicate, remove, insert, swapBack, swapOn };
 std::string whyNot(const Scene& scene, const EmbeddingsState& embeddings, TokenEdit edit);
 void editToken(Scene& scene, EmbeddingsState& embeddings, TokenEdit edit);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

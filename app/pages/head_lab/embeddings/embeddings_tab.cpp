@@ -8,14 +8,14 @@
 #include "app/pages/head_lab/head_maps.h"
 #include "app/widgets/panel.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
-class EmbeddingsTab : public HeadLabTab {
+class EmbeddingsTab : public Tab {
  public:
-  EmbeddingsTab(PageServices& services, HeadLabState& page)
-      : HeadLabTab(services, page),
+  EmbeddingsTab(PageServices& services, State& page)
+      : Tab(services, page),
         embeddings_(page),
         study_(services.workers,
                [](const EmbeddingQuestion& question, std::stop_token) { return studyEmbedding(question); }) {}
@@ -115,8 +115,8 @@ class EmbeddingsTab : public HeadLabTab {
 
 }  // namespace
 
-std::unique_ptr<HeadLabTab> makeEmbeddingsTab(PageServices& services, HeadLabState& page) {
+std::unique_ptr<Tab> makeEmbeddingsTab(PageServices& services, State& page) {
   return std::make_unique<EmbeddingsTab>(services, page);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -13,7 +13,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/text_box.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 using Kind = EmbeddingsState::Drag::Kind;
 
@@ -271,4 +271,4 @@ void embeddingsTable(Scene& scene, EmbeddingsState& embeddings, const ImRect& ar
   if (embeddings.typing.row >= 0) typeCell(scene, embeddings, map);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -9,7 +9,7 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -185,4 +185,4 @@ void embeddingsTokens(Scene& scene, EmbeddingsState& embeddings, const ImRect& a
               bad ? embeddings.problem : "Drop a chip on another to swap them.");
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

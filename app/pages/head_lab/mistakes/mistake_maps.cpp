@@ -8,7 +8,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/scripted_text.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 using attention::Matrix;
 
@@ -67,8 +67,7 @@ void sideTitle(const View& view, const Side& side, const ImRect& cells) {
 }
 
 /// The row's weights as bars over its scores, in the columns of the map.
-void rowBars(const HeadLabState& page, const Side& side, const MapView& map, Index row, float top,
-             float high) {
+void rowBars(const State& page, const Side& side, const MapView& map, Index row, float top, float high) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -127,7 +126,7 @@ void clashView(const View& view, const attention::ShapeClash& clash, const ImRec
 
 }  // namespace
 
-ImRect wrongMaps(Scene& scene, HeadLabState& page, const ImRect& area) {
+ImRect wrongMaps(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const MistakeStudy& study = *page.study;
@@ -196,4 +195,4 @@ ImRect wrongMaps(Scene& scene, HeadLabState& page, const ImRect& area) {
   return {x0, y, x0 + std::max(across, title), area.Max.y};
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -2,7 +2,7 @@
 
 #include "app/pages/head_lab/head_lab_state.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 /// A red cross and a white tick: shape says what colour says.
 void paintCross(const View& view, Canvas list, ImVec2 middle, float size);
@@ -10,13 +10,13 @@ void paintTick(const View& view, Canvas list, ImVec2 middle, float size);
 
 /// Both results under one crosshair, with the chosen row as bars below. Returns where a word on the wrong one
 /// has room.
-ImRect wrongMaps(Scene& scene, HeadLabState& page, const ImRect& area);
+ImRect wrongMaps(Scene& scene, State& page, const ImRect& area);
 
 /// The numbers to know it by: what each is, and below it with the mistake and without. `space` pixels between
 /// them; returns where they end.
-float wrongMeasures(const HeadLabState& page, const ImRect& area, float space);
+float wrongMeasures(const State& page, const ImRect& area, float space);
 
 /// The symptom, the numbers to know it by, and the curve over dₖ, whose handle chooses it.
-void wrongSide(Scene& scene, HeadLabState& page, const ImRect& area);
+void wrongSide(Scene& scene, State& page, const ImRect& area);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

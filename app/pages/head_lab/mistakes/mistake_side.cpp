@@ -10,7 +10,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/plot.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -34,7 +34,7 @@ constexpr Curve kCurves[] = {
     {"wrong.entropy", "ENTROPY BY dₖ", &SaturationPoint::wrongEntropy, &SaturationPoint::rightEntropy}};
 
 /// `every`: of so many dimensions one has its number, the last among them.
-Plot curvePlot(const HeadLabState& page, const Curve& shown, Index chosen, std::size_t every) {
+Plot curvePlot(const State& page, const Curve& shown, Index chosen, std::size_t every) {
   const auto& points = *page.curve;
   const attention::MistakeInfo& info =
       attention::mistakes()[static_cast<std::size_t>(page.study->question.mistake)];
@@ -63,7 +63,7 @@ Plot curvePlot(const HeadLabState& page, const Curve& shown, Index chosen, std::
 }
 
 /// A quantity over dₖ with the mistake and without; where it is dragged chooses dₖ.
-void curve(Scene& scene, HeadLabState& page, const ImRect& area, const Curve& shown) {
+void curve(Scene& scene, State& page, const ImRect& area, const Curve& shown) {
   const View& view = page.view;
   HeadLabCursor& at = scene.cursor.lab;
   paintSpaced(*ImGui::GetWindowDrawList(), view.fonts->smallBold, ImVec2(area.Min.x, area.Min.y + view.px(8)),
@@ -83,7 +83,7 @@ void curve(Scene& scene, HeadLabState& page, const ImRect& area, const Curve& sh
 }
 
 /// Both quantities below each other; where there is room for one alone, buttons choose it.
-void curves(Scene& scene, HeadLabState& page, const ImRect& area) {
+void curves(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   ImRect plots(area.Min.x, area.Min.y, area.Max.x, area.Max.y - view.px(20));
   Canvas list = *ImGui::GetWindowDrawList();
@@ -111,7 +111,7 @@ void curves(Scene& scene, HeadLabState& page, const ImRect& area) {
 
 }  // namespace
 
-float wrongMeasures(const HeadLabState& page, const ImRect& area, float space) {
+float wrongMeasures(const State& page, const ImRect& area, float space) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   float y = area.Min.y;
@@ -131,7 +131,7 @@ float wrongMeasures(const HeadLabState& page, const ImRect& area, float space) {
   return y;
 }
 
-void wrongSide(Scene& scene, HeadLabState& page, const ImRect& area) {
+void wrongSide(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const MistakeStudy& study = *page.study;
@@ -162,4 +162,4 @@ void wrongSide(Scene& scene, HeadLabState& page, const ImRect& area) {
            ImRect(area.Min.x, y + view.px(10), area.Max.x, std::min(area.Max.y, y + view.px(520))));
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -8,16 +8,16 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
 using Points = std::vector<attention::SaturationPoint>;
 
-class MistakesTab : public HeadLabTab {
+class MistakesTab : public Tab {
  public:
-  MistakesTab(PageServices& services, HeadLabState& page)
-      : HeadLabTab(services, page),
+  MistakesTab(PageServices& services, State& page)
+      : Tab(services, page),
         mistake_(services.workers,
                  [](const MistakeQuestion& question, std::stop_token) {
                    return attention::Result<std::shared_ptr<const MistakeStudy>>(
@@ -127,8 +127,8 @@ void MistakesTab::choices(Scene& scene, const ImRect& line, float) {
 
 }  // namespace
 
-std::unique_ptr<HeadLabTab> makeMistakesTab(PageServices& services, HeadLabState& page) {
+std::unique_ptr<Tab> makeMistakesTab(PageServices& services, State& page) {
   return std::make_unique<MistakesTab>(services, page);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

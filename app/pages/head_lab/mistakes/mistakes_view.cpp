@@ -9,7 +9,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 using attention::Matrix;
 using attention::MistakeInfo;
@@ -21,7 +21,7 @@ const MistakeInfo& infoOf(attention::Mistake mistake) {
 }
 
 /// All mistakes by their groups; a click chooses.
-void mistakeList(Scene& scene, const HeadLabState& page, const ImRect& area) {
+void mistakeList(Scene& scene, const State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -62,7 +62,7 @@ void mistakeList(Scene& scene, const HeadLabState& page, const ImRect& area) {
 }
 
 /// A mistake that changes nothing here, with a button that makes it show.
-void sameHere(Scene& scene, const HeadLabState& page, const ImRect& area) {
+void sameHere(Scene& scene, const State& page, const ImRect& area) {
   View& view = page.view;
   const std::string& same = page.study->result.same;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -74,7 +74,7 @@ void sameHere(Scene& scene, const HeadLabState& page, const ImRect& area) {
 }
 
 /// The line that fixes it, the added part raised.
-void fixLine(const HeadLabState& page, const ImRect& area) {
+void fixLine(const State& page, const ImRect& area) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
   const MistakeInfo& info = infoOf(page.study->question.mistake);
@@ -107,7 +107,7 @@ void fixLine(const HeadLabState& page, const ImRect& area) {
 namespace {
 
 /// Who presents shows both maps, the numbers to know it by and the fix: the rest is said.
-void presentedRoom(Scene& scene, HeadLabState& page, const ImRect& area) {
+void presentedRoom(Scene& scene, State& page, const ImRect& area) {
   const View& view = page.view;
   const MistakeStudy& study = *page.study;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -127,7 +127,7 @@ void presentedRoom(Scene& scene, HeadLabState& page, const ImRect& area) {
 
 }  // namespace
 
-void mistakesView(Scene& scene, HeadLabState& page, const ImRect& area) {
+void mistakesView(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const bool small = page.small;
@@ -161,4 +161,4 @@ void mistakesView(Scene& scene, HeadLabState& page, const ImRect& area) {
   wrongSide(scene, page, ImRect(rest.Max.x - side, maps.Min.y, rest.Max.x, maps.Max.y));
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

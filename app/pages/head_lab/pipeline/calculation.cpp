@@ -13,7 +13,7 @@
 #include "app/widgets/text/scripted_text.h"
 #include "attention/heads/worked_sum.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -51,17 +51,17 @@ ImRect belowSumTitle(const View& view, const ImRect& area) {
   return ImRect(area.Min.x, area.Min.y + view.px(50), area.Max.x, area.Max.y);
 }
 
-std::size_t tableRoom(const HeadLabState& page, const ImRect& table) {
+std::size_t tableRoom(const State& page, const ImRect& table) {
   return page.presents ? linesThatFit(page.view, table) : columnsThatFit(page.view, table);
 }
 
-int paintTable(const HeadLabState& page, const ImRect& table, const Columns& columns) {
+int paintTable(const State& page, const ImRect& table, const Columns& columns) {
   return page.presents ? paintLines(page.view, table, columns) : paintColumns(page.view, table, columns);
 }
 
 namespace {
 
-void paintSum(HeadLabState& page, const ImRect& area, const Sum& sum) {
+void paintSum(State& page, const ImRect& area, const Sum& sum) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
   const auto all = static_cast<std::size_t>(sum.left.size());
@@ -121,9 +121,9 @@ std::string dimension(Index at) {
   return std::to_string(at);
 }
 
-void dotSum(const Scene& scene, HeadLabState& page, const ImRect& area) {
+void dotSum(const Scene& scene, State& page, const ImRect& area) {
   const Theme& theme = *page.view.theme;
-  const Cell cell = headLabCell(scene, page);
+  const Cell cell = shownCell(scene, page);
   const attention::AttentionResult& result = page.layer->sequence().attention;
   const std::string q = withIndex("q", cell.query), k = withIndex("k", cell.key);
   paintSum(page, area,
@@ -132,12 +132,12 @@ void dotSum(const Scene& scene, HeadLabState& page, const ImRect& area) {
             result.k[page.layer->config().kvHeadOf(cell.head)].row(cell.key), 0, false, "", dimension});
 }
 
-void projectSum(const Scene& scene, HeadLabState& page, const ImRect& area) {
+void projectSum(const Scene& scene, State& page, const ImRect& area) {
   const Theme& theme = *page.view.theme;
-  const Cell cell = headLabCell(scene, page);
+  const Cell cell = shownCell(scene, page);
   const LayerParts& layer = *page.layer;
   const attention::AttentionResult& result = layer.sequence().attention;
-  const Index kv = layer.config().kvHeadOf(cell.head), dim = headLabDim(page, cell);
+  const Index kv = layer.config().kvHeadOf(cell.head), dim = shownDim(page, cell);
   const bool q = scene.cursor.lab.map == MapShown::q, v = scene.cursor.lab.map == MapShown::v;
   const MapRows& map = q ? page.head->q : v ? page.head->v : page.head->k;
   const Index row = q ? cell.query : cell.key;
@@ -169,12 +169,12 @@ void projectSum(const Scene& scene, HeadLabState& page, const ImRect& area) {
   paintSum(page, area, sum);
 }
 
-void mixSum(const Scene& scene, HeadLabState& page, const ImRect& area) {
+void mixSum(const Scene& scene, State& page, const ImRect& area) {
   const Theme& theme = *page.view.theme;
-  const Cell cell = headLabCell(scene, page);
+  const Cell cell = shownCell(scene, page);
   const LayerParts& layer = *page.layer;
   const attention::AttentionResult& result = layer.sequence().attention;
-  const Index kv = layer.config().kvHeadOf(cell.head), dim = headLabDim(page, cell);
+  const Index kv = layer.config().kvHeadOf(cell.head), dim = shownDim(page, cell);
   const std::vector<attention::Token>& keys = layer.sequence().keys;
   const float dropout = layer.config().dropout.probability;
   const std::string left = dropout > 0 ? fmt::format("a is the weight after dropout: 0 or weight ÷ {}",
@@ -187,14 +187,14 @@ void mixSum(const Scene& scene, HeadLabState& page, const ImRect& area) {
             [&keys](Index at) { return keys[static_cast<std::size_t>(at)].text; }});
 }
 
-void outputSum(const Scene& scene, HeadLabState& page, const ImRect& area) {
+void outputSum(const Scene& scene, State& page, const ImRect& area) {
   const Theme& theme = *page.view.theme;
-  const Cell cell = headLabCell(scene, page);
+  const Cell cell = shownCell(scene, page);
   const LayerParts& layer = *page.layer;
   const HeadParts& head = *page.head;
   const attention::AttentionConfig& config = layer.config();
   const attention::AttentionResult& result = layer.sequence().attention;
-  const Index column = headLabColumn(page, cell);
+  const Index column = shownColumn(page, cell);
   const Index row = std::clamp<Index>(column - head.question.firstColumn, 0, head.outputRows.rows() - 1);
   Eigen::RowVectorXf concat(config.heads * config.headDim);
   for (Index h = 0; h < config.heads; ++h)
@@ -219,8 +219,8 @@ void outputSum(const Scene& scene, HeadLabState& page, const ImRect& area) {
 }
 
 /// A vector's numbers, those farthest from 0.
-void vectorBars(HeadLabState& page, const ImRect& area, const std::string& formula,
-                const Eigen::RowVectorXf& values, std::uint32_t color, const std::string& how) {
+void vectorBars(State& page, const ImRect& area, const std::string& formula, const Eigen::RowVectorXf& values,
+                std::uint32_t color, const std::string& how) {
   const View& view = page.view;
   const ImRect table = belowSumTitle(view, area);
   const Eigen::RowVectorXf ones = Eigen::RowVectorXf::Ones(values.size());
@@ -248,9 +248,9 @@ void vectorBars(HeadLabState& page, const ImRect& area, const std::string& formu
   paintTable(page, table, columns);
 }
 
-void concatRow(const Scene& scene, HeadLabState& page, const ImRect& area) {
-  const Cell cell = headLabCell(scene, page);
-  const Index dim = headLabDim(page, cell), wide = page.layer->config().headDim;
+void concatRow(const Scene& scene, State& page, const ImRect& area) {
+  const Cell cell = shownCell(scene, page);
+  const Index dim = shownDim(page, cell), wide = page.layer->config().headDim;
   vectorBars(page, area,
              fmt::format("column {} of head {} = column {} · {} + {} = {}", dim, cell.head, cell.head, wide,
                          dim, cell.head * wide + dim),
@@ -282,7 +282,7 @@ float paintSentence(const View& view, const ImRect& area, const std::vector<Capt
 
 }  // namespace
 
-void calculationView(Scene& scene, HeadLabState& page, const ImRect& area) {
+void calculationView(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   page.term = std::exchange(page.nextTerm, -1);
   if (page.term >= 0) view.redraw(2);
@@ -298,7 +298,7 @@ void calculationView(Scene& scene, HeadLabState& page, const ImRect& area) {
                     area.Max.y);
   switch (scene.cursor.lab.step) {
     case Step::input: {
-      const Cell cell = headLabCell(scene, page);
+      const Cell cell = shownCell(scene, page);
       return vectorBars(page, rest, withIndex("x", cell.query), page.layer->x.row(cell.query),
                         mixed(view.theme->background, view.theme->text, 0.72f), "");
     }
@@ -322,4 +322,4 @@ void calculationView(Scene& scene, HeadLabState& page, const ImRect& area) {
   }
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -10,7 +10,7 @@
 #include "app/widgets/panel.h"
 #include "attention/core/extremes.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -18,7 +18,7 @@ using attention::Matrix;
 using attention::MatrixView;
 
 /// What a step changes and what it makes of that, in the cells in sight.
-std::pair<Matrix, Matrix> changedCells(const HeadLabState& page, Step step, Index headIndex,
+std::pair<Matrix, Matrix> changedCells(const State& page, Step step, Index headIndex,
                                        const CellsInSight& rows, const CellsInSight& cols) {
   const SequenceSnapshot& sequence = page.layer->sequence();
   const HeadParts& head = *page.head;
@@ -44,7 +44,7 @@ std::pair<Matrix, Matrix> changedCells(const HeadLabState& page, Step step, Inde
 }
 
 /// The two titles, and the arrow from one picture to the other.
-void changeTitles(const Scene& scene, const HeadLabState& page, const ImRect& area, const MapView& left,
+void changeTitles(const Scene& scene, const State& page, const ImRect& area, const MapView& left,
                   const MapView& right) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
@@ -70,13 +70,13 @@ void changeTitles(const Scene& scene, const HeadLabState& page, const ImRect& ar
 
 }  // namespace
 
-void changeStage(Scene& scene, HeadLabState& page, const ImRect& area) {
+void changeStage(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const LayerParts& layer = *page.layer;
   const SequenceSnapshot& sequence = layer.sequence();
   const HeadParts& head = *page.head;
-  const Cell cell = headLabCell(scene, page), &at = scene.cursor.cell;
+  const Cell cell = shownCell(scene, page), &at = scene.cursor.cell;
   const Index n = layer.x.rows(), m = layer.keySource().rows();
   const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.14f, 56.0f, 96.0f));
   const float space = view.px(page.presents ? 30 : 44), top = area.Min.y + view.px(64);
@@ -151,12 +151,12 @@ struct Strip {
   bool ofQueries;
 };
 
-float paintStrip(Scene& scene, HeadLabState& page, const ImRect& area, float top, const Strip& strip,
+float paintStrip(Scene& scene, State& page, const ImRect& area, float top, const Strip& strip,
                  CellsInSight rows, float rowHigh, float labels) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const attention::AttentionConfig& config = page.layer->config();
-  const Cell cell = headLabCell(scene, page);
+  const Cell cell = shownCell(scene, page);
   const Index count = strip.heads->count(),
               lit = count == config.heads ? cell.head : config.kvHeadOf(cell.head);
   Canvas list = *ImGui::GetWindowDrawList();
@@ -221,7 +221,7 @@ float paintStrip(Scene& scene, HeadLabState& page, const ImRect& area, float top
 
 }  // namespace
 
-void splitStage(Scene& scene, HeadLabState& page, const ImRect& area) {
+void splitStage(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const attention::AttentionResult& result = page.layer->sequence().attention;
@@ -259,11 +259,11 @@ void splitStage(Scene& scene, HeadLabState& page, const ImRect& area) {
   }
 }
 
-void inputStage(Scene& scene, HeadLabState& page, const ImRect& area) {
+void inputStage(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const LayerParts& layer = *page.layer;
-  const Cell cell = headLabCell(scene, page);
+  const Cell cell = shownCell(scene, page);
   const Index n = layer.x.rows(), d = layer.x.cols();
   const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.14f, 56.0f, 96.0f));
   const float top = area.Min.y + view.px(64);
@@ -301,4 +301,4 @@ void inputStage(Scene& scene, HeadLabState& page, const ImRect& area) {
   if (hit.clicked) scene.cursor.cell.query = hit.row;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

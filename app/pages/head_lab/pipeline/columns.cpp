@@ -8,7 +8,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/scripted_text.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 constexpr float kNameRoom = 84, kColumnRoom = 58;
@@ -158,4 +158,4 @@ int paintLines(const View& view, const ImRect& area, const Columns& columns) {
   return pointed;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

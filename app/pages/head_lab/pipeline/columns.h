@@ -5,7 +5,7 @@
 
 #include "app/widgets/view.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 /// One column of a table below bars.
 struct Column {
@@ -40,4 +40,4 @@ std::size_t linesThatFit(const View& view, const ImRect& area);
 /// NAME.0, NAME.1, …
 int paintColumns(const View& view, const ImRect& area, const Columns& columns);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -10,7 +10,7 @@
 #include "app/widgets/panel.h"
 #include "app/widgets/text/scripted_text.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -62,7 +62,7 @@ void paintSlices(const View& view, const FilmReel& reel, Canvas list, const Film
 }
 
 /// The numbers of a block; where there are none, the place they would have.
-void paintValues(const Scene& scene, HeadLabState& page, const FilmReel& reel, const FilmFrame& frame,
+void paintValues(const Scene& scene, State& page, const FilmReel& reel, const FilmFrame& frame,
                  const FilmBlock& block, const ImRect& cells, float fade) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -105,7 +105,7 @@ void markCell(const View& view, const FilmReel& reel, const FilmFrame& frame, co
   if (block.ofKeys) markRow(view, list, row, cell.key, reel.keys, ofValues ? theme.value : theme.key);
 }
 
-void paintBlock(const Scene& scene, HeadLabState& page, const FilmReel& reel, const FilmFrame& frame,
+void paintBlock(const Scene& scene, State& page, const FilmReel& reel, const FilmFrame& frame,
                 const FilmBlock& block, const ImRect& cells, const FilmPlace& place, float fade) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
@@ -154,8 +154,8 @@ void paintRowLabels(const View& view, Canvas list, const FilmReel& reel, float r
 }
 
 /// The matrices of a frame side by side about its middle, each with its name where there are several.
-void paintBlocks(const Scene& scene, HeadLabState& page, const FilmReel& reel, const FilmFrame& frame,
-                 float middle, float scale, const FilmPlace& place, float fade) {
+void paintBlocks(const Scene& scene, State& page, const FilmReel& reel, const FilmFrame& frame, float middle,
+                 float scale, const FilmPlace& place, float fade) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const float space = frame.blocks.size() > 1 ? view.px(8) * scale : 0;
@@ -175,8 +175,8 @@ void paintBlocks(const Scene& scene, HeadLabState& page, const FilmReel& reel, c
 }
 
 /// A frame's words, its ground where it is lit, and the place that takes a click.
-void paintFrame(Scene& scene, HeadLabState& page, const FilmReel& reel, std::size_t number, float x,
-                float width, float scale, const FilmPlace& place, bool later) {
+void paintFrame(Scene& scene, State& page, const FilmReel& reel, std::size_t number, float x, float width,
+                float scale, const FilmPlace& place, bool later) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const FilmFrame& frame = reel.frames[number];
@@ -241,7 +241,7 @@ float frameRoom(const View& view, const FilmFrame& frame, float scale, bool smal
 
 }  // namespace
 
-void film(Scene& scene, HeadLabState& page, const FilmReel& reel, const ImRect& area, bool small) {
+void film(Scene& scene, State& page, const FilmReel& reel, const ImRect& area, bool small) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const std::vector<FilmFrame>& frames = reel.frames;
@@ -274,7 +274,7 @@ void film(Scene& scene, HeadLabState& page, const FilmReel& reel, const ImRect& 
   }
 }
 
-void foldedFilm(Scene& scene, HeadLabState& page, const FilmReel& reel, const ImRect& area) {
+void foldedFilm(Scene& scene, State& page, const FilmReel& reel, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -302,4 +302,4 @@ void foldedFilm(Scene& scene, HeadLabState& page, const FilmReel& reel, const Im
   }
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 std::vector<Stage> operandsOf(Step step, bool biased) {
   switch (step) {
@@ -131,4 +131,4 @@ void layOut(std::vector<FilmFrame>& frames, const FilmSizes& sizes) {
   }
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

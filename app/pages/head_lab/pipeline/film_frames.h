@@ -6,7 +6,7 @@
 
 #include "app/pages/head_lab/head_lab_state.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 /// One matrix of a frame.
 struct FilmBlock {
@@ -59,8 +59,8 @@ struct FilmSizes {
 void layOut(std::vector<FilmFrame>& frames, const FilmSizes& sizes);
 
 /// The frames of the head, with the numbers of the pointed-at cell and what the lit step reads.
-FilmReel headReel(const Scene& scene, const HeadLabState& page);
+FilmReel headReel(const Scene& scene, const State& page);
 /// The same frames without numbers, of `snapshot`, which has none; `fault` may be null.
 FilmReel emptyReel(const Snapshot& snapshot, const LayerFault* fault);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -4,7 +4,7 @@
 
 #include "app/pages/head_lab/pipeline/film_frames.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -15,14 +15,14 @@ std::string biasHint(const BiasTerms& terms) {
 }
 
 /// The number of the pointed-at cell in a frame, and where it comes from.
-void addNumber(const HeadLabState& page, const Cell& cell, FilmFrame& frame) {
+void addNumber(const State& page, const Cell& cell, FilmFrame& frame) {
   const LayerParts& layer = *page.layer;
   const HeadParts& head = *page.head;
   const attention::AttentionResult& result = layer.sequence().attention;
   const float score = result.scores.at(cell.head, cell.query, cell.key);
   const bool visible = score != -INFINITY;
   const std::string ij = withIndex("q", cell.query) + " · " + withIndex("k", cell.key);
-  const Index dim = headLabDim(page, cell), column = headLabColumn(page, cell);
+  const Index dim = shownDim(page, cell), column = shownColumn(page, cell);
   const float weight = layer.sequence().probabilities().at(cell.head, cell.query, cell.key);
   switch (frame.step) {
     case Step::input:
@@ -79,7 +79,7 @@ void addNumber(const HeadLabState& page, const Cell& cell, FilmFrame& frame) {
 }
 
 /// Lights what the shown step reads.
-void markOperands(const HeadLabState& page, Step shown, std::vector<FilmFrame>& frames) {
+void markOperands(const State& page, Step shown, std::vector<FilmFrame>& frames) {
   const std::vector<Stage> operands = operandsOf(shown, page.head->steps.biased.size() > 0);
   for (FilmFrame& frame : frames)
     for (FilmBlock& block : frame.blocks) {
@@ -94,9 +94,9 @@ void markOperands(const HeadLabState& page, Step shown, std::vector<FilmFrame>& 
 
 }  // namespace
 
-FilmReel headReel(const Scene& scene, const HeadLabState& page) {
+FilmReel headReel(const Scene& scene, const State& page) {
   const LayerParts& layer = *page.layer;
-  const Cell cell = headLabCell(scene, page);
+  const Cell cell = shownCell(scene, page);
   FilmReel reel{layer.config(),
                 layer.x.rows(),
                 layer.keySource().rows(),
@@ -136,4 +136,4 @@ FilmReel emptyReel(const Snapshot& snapshot, const LayerFault* fault) {
   return reel;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -7,14 +7,14 @@
 #include "app/scene/text/number_text.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
-void groupTable(Scene& scene, HeadLabState& page, const ImRect& area) {
+void groupTable(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const attention::AttentionConfig& config = page.layer->config();
-  const Cell cell = headLabCell(scene, page);
+  const Cell cell = shownCell(scene, page);
   const Index kv = config.kvHeadOf(cell.head), group = config.groupSize();
   paintText(list, view.fonts->monoTitle, ImVec2(area.Min.x, area.Min.y + view.px(14)), theme.text,
             group == 1 ? fmt::format("head {} reads K{}, V{}", cell.head, cell.head, cell.head)
@@ -56,4 +56,4 @@ void groupTable(Scene& scene, HeadLabState& page, const ImRect& area) {
               theme.secondary, "and " + countedText(config.kvHeads - shown, "more kv head"));
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -8,14 +8,14 @@
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
-class PipelineTab : public HeadLabTab {
+class PipelineTab : public Tab {
  public:
-  PipelineTab(PageServices& services, HeadLabState& page)
-      : HeadLabTab(services, page),
+  PipelineTab(PageServices& services, State& page)
+      : Tab(services, page),
         fault_(services.workers, [this](const FaultQuestion& question, std::stop_token stop) {
           return layerFault(question, services_.resources, stop);
         }) {}
@@ -122,7 +122,7 @@ void PipelineTab::drawMissing(Scene& scene, const ImRect& area, const Layout& la
   View& view = page_.view;
   const LayerFault* fault = page_.fault.get();
   const ImRect below = filmAbove(scene, emptyReel(*page_.snapshot, fault), area, layout);
-  HeadLabTab::drawMissing(scene, below, layout);
+  Tab::drawMissing(scene, below, layout);
   if (!fault || fault->found.empty()) return;
   const float y = below.GetCenter().y - view.px(66);
   Canvas list = *ImGui::GetWindowDrawList();
@@ -167,8 +167,8 @@ void PipelineTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
 
 }  // namespace
 
-std::unique_ptr<HeadLabTab> makePipelineTab(PageServices& services, HeadLabState& page) {
+std::unique_ptr<Tab> makePipelineTab(PageServices& services, State& page) {
   return std::make_unique<PipelineTab>(services, page);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -8,7 +8,7 @@
 #include "app/widgets/panel.h"
 #include "attention/core/extremes.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -83,7 +83,7 @@ ProductPlace placeOf(const View& view, const ImRect& area, const Product& produc
 }
 
 /// "KV 0  K₀ serves heads 0–3", below the formula.
-void paintServes(const HeadLabState& page, ImVec2 at, float width, const Product& product) {
+void paintServes(const State& page, ImVec2 at, float width, const Product& product) {
   const View& view = page.view;
   const Index group = page.layer->config().groupSize(), first = product.kv * group;
   if (product.kv < 0 || group == 1) return;
@@ -95,7 +95,7 @@ void paintServes(const HeadLabState& page, ImVec2 at, float width, const Product
 }
 
 /// The row of A and the column of B that make the lit cell, lit as far as that cell.
-MapHit paintProduct(const Scene& scene, HeadLabState& page, const ImRect& area, const Product& product) {
+MapHit paintProduct(const Scene& scene, State& page, const ImRect& area, const Product& product) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const ProductPlace place = placeOf(view, area, product);
@@ -197,12 +197,12 @@ std::string subscriptOf(const char* letter, Index index) {
 
 }  // namespace
 
-void dotStage(Scene& scene, HeadLabState& page, const ImRect& area) {
+void dotStage(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const LayerParts& layer = *page.layer;
   const SequenceSnapshot& sequence = layer.sequence();
-  const Cell cell = headLabCell(scene, page), &at = scene.cursor.cell;
+  const Cell cell = shownCell(scene, page), &at = scene.cursor.cell;
   const Index kv = layer.config().kvHeadOf(cell.head), n = layer.x.rows(), m = layer.keySource().rows();
   const MatrixView q = sequence.attention.q[cell.head], k = sequence.attention.k[kv];
   Product product{};
@@ -234,14 +234,14 @@ void dotStage(Scene& scene, HeadLabState& page, const ImRect& area) {
   chooseCell(scene, page, paintProduct(scene, page, area, product));
 }
 
-void mixStage(Scene& scene, HeadLabState& page, const ImRect& area) {
+void mixStage(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const LayerParts& layer = *page.layer;
   const SequenceSnapshot& sequence = layer.sequence();
-  const Cell cell = headLabCell(scene, page), &at = scene.cursor.cell;
+  const Cell cell = shownCell(scene, page), &at = scene.cursor.cell;
   const Index kv = layer.config().kvHeadOf(cell.head), n = layer.x.rows(), m = layer.keySource().rows();
-  const Index dims = layer.config().headDim, dim = headLabDim(page, cell);
+  const Index dims = layer.config().headDim, dim = shownDim(page, cell);
   Product product{};
   product.name = "mix";
   product.kv = kv;
@@ -272,15 +272,15 @@ void mixStage(Scene& scene, HeadLabState& page, const ImRect& area) {
                page.dim);
 }
 
-void projectStage(Scene& scene, HeadLabState& page, const ImRect& area) {
+void projectStage(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const LayerParts& layer = *page.layer;
   const SequenceSnapshot& sequence = layer.sequence();
-  const Cell cell = headLabCell(scene, page), &at = scene.cursor.cell;
+  const Cell cell = shownCell(scene, page), &at = scene.cursor.cell;
   const bool ofQuery = scene.cursor.lab.map == MapShown::q;
   const Index kv = layer.config().kvHeadOf(cell.head), dims = layer.config().headDim;
-  const Index dim = headLabDim(page, cell);
+  const Index dim = shownDim(page, cell);
   const attention::Matrix& x = ofQuery ? layer.x : layer.keySource();
   const MapRows& map = ofQuery                               ? page.head->q
                        : scene.cursor.lab.map == MapShown::k ? page.head->k
@@ -319,14 +319,14 @@ void projectStage(Scene& scene, HeadLabState& page, const ImRect& area) {
                ofQuery ? scene.cursor.cell.query : scene.cursor.cell.key, page.dim);
 }
 
-void outputStage(Scene& scene, HeadLabState& page, const ImRect& area) {
+void outputStage(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
   const LayerParts& layer = *page.layer;
   const SequenceSnapshot& sequence = layer.sequence();
-  const Cell cell = headLabCell(scene, page);
+  const Cell cell = shownCell(scene, page);
   const Index n = layer.x.rows(), wide = layer.config().heads * layer.config().headDim;
-  const Index d = layer.config().modelDim, column = headLabColumn(page, cell);
+  const Index d = layer.config().modelDim, column = shownColumn(page, cell);
   const HeadParts& head = *page.head;
   const Index first = head.question.firstColumn, have = head.outputRows.rows();
   Product product{};
@@ -360,4 +360,4 @@ void outputStage(Scene& scene, HeadLabState& page, const ImRect& area) {
                page.column);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -8,7 +8,7 @@
 #include "app/scene/text/number_text.h"
 #include "attention/core/score_terms.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -30,7 +30,7 @@ struct Row {
   }
 };
 
-Row rowOf(const HeadLabState& page, const Cell& cell) {
+Row rowOf(const State& page, const Cell& cell) {
   const SequenceSnapshot& sequence = page.layer->sequence();
   Row row{page.head->steps, sequence.attention.scores[cell.head], sequence.probabilities()[cell.head],
           cell.query};
@@ -40,7 +40,7 @@ Row rowOf(const HeadLabState& page, const Cell& cell) {
 }
 
 /// Keys beside the chosen one, as many as there is room for.
-std::vector<Index> keysInSight(const HeadLabState& page, const ImRect& area, Index keys, Index around) {
+std::vector<Index> keysInSight(const State& page, const ImRect& area, Index keys, Index around) {
   const auto most = static_cast<Index>(tableRoom(page, belowSumTitle(page.view, area)));
   const Index count = std::min(keys, most), first = std::clamp<Index>(around - count / 2, 0, keys - count);
   std::vector<Index> shown(static_cast<std::size_t>(count));
@@ -81,7 +81,7 @@ Made madeByScale(const Row& row, Index key) {
 }
 
 /// "5·tanh((10.80 − 0.500) ÷ 5)": every term between the scale and the mask, with its numbers, in order.
-Made madeByBias(const HeadLabState& page, const Cell& cell) {
+Made madeByBias(const State& page, const Cell& cell) {
   const attention::AttentionConfig& config = page.layer->config();
   Made made;
   bool sum = false;
@@ -127,7 +127,7 @@ Made madeBySoftmax(const Row& row, Index key) {
           fmt::format("largest score of the row {}, Σ exp(score − max) = {}", most, total)};
 }
 
-Made madeBy(const HeadLabState& page, Step step, const Row& row, const Cell& cell) {
+Made madeBy(const State& page, Step step, const Row& row, const Cell& cell) {
   switch (step) {
     case Step::scale:
       return madeByScale(row, cell.key);
@@ -141,7 +141,7 @@ Made madeBy(const HeadLabState& page, Step step, const Row& row, const Cell& cel
   }
 }
 
-std::vector<std::string> namesOf(const HeadLabState& page, Step step) {
+std::vector<std::string> namesOf(const State& page, Step step) {
   const bool scales = page.head->steps.factor != 1;
   switch (step) {
     case Step::scale:
@@ -157,10 +157,10 @@ std::vector<std::string> namesOf(const HeadLabState& page, Step step) {
 
 }  // namespace
 
-void rowTable(const Scene& scene, HeadLabState& page, const ImRect& area) {
+void rowTable(const Scene& scene, State& page, const ImRect& area) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
-  const Cell cell = headLabCell(scene, page);
+  const Cell cell = shownCell(scene, page);
   const Step step = scene.cursor.lab.step;
   const bool softmax = step == Step::softmax;
   const Row row = rowOf(page, cell);
@@ -195,4 +195,4 @@ void rowTable(const Scene& scene, HeadLabState& page, const ImRect& area) {
   page.view.nextHover = {cell.head, cell.query, keys[static_cast<std::size_t>(pointed)]};
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

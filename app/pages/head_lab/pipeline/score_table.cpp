@@ -10,7 +10,7 @@
 #include "app/widgets/heat_tile.h"
 #include "app/widgets/paint.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 using attention::Detector;
 using attention::DetectorScore;
@@ -50,7 +50,7 @@ std::pair<std::string_view, std::string_view> columnName(const Detector& detecto
   return small || !fits ? inTwo(detector.shortName) : whole;
 }
 
-TablePlan planOf(const HeadLabState& page, const ImRect& area, const ScoreTable& table, Index chosen) {
+TablePlan planOf(const State& page, const ImRect& area, const ScoreTable& table, Index chosen) {
   const View& view = page.view;
   const bool small = page.small;
   TablePlan plan;
@@ -93,7 +93,7 @@ std::string numberOf(const Detector& detector, const DetectorScore& score, bool 
 }
 
 /// A column's words over it, in two lines; a click orders by it, another takes that back.
-void paintHeader(Scene& scene, const HeadLabState& page, const TablePlan& plan, std::size_t column, bool lit,
+void paintHeader(Scene& scene, const State& page, const TablePlan& plan, std::size_t column, bool lit,
                  ScorePlace& pointed) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
@@ -135,8 +135,8 @@ void paintHeader(Scene& scene, const HeadLabState& page, const TablePlan& plan, 
 }
 
 /// "3 · previous token": which head the row is, and what it is called.
-void paintRowName(const Scene& scene, const HeadLabState& page, const ScoreTable& table,
-                  const TablePlan& plan, Index row, float left) {
+void paintRowName(const Scene& scene, const State& page, const ScoreTable& table, const TablePlan& plan,
+                  Index row, float left) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
   const Index head = table.rows[static_cast<std::size_t>(plan.first + row)];
@@ -161,7 +161,7 @@ void paintRowName(const Scene& scene, const HeadLabState& page, const ScoreTable
 }
 
 /// Rows with room for it have their head's weights beside its name.
-void paintPictures(const Scene& scene, HeadLabState& page, const ScoreTable& table, const TablePlan& plan,
+void paintPictures(const Scene& scene, State& page, const ScoreTable& table, const TablePlan& plan,
                    float left) {
   if (plan.picture <= 0) return;
   View& view = page.view;
@@ -186,7 +186,7 @@ void paintPictures(const Scene& scene, HeadLabState& page, const ScoreTable& tab
   view.heatmaps->draw(*ImGui::GetWindowDrawList(), textures, styleFor(view, look), std::move(tiles));
 }
 
-void paintCell(const Scene& scene, const HeadLabState& page, const ScoreTable& table, const TablePlan& plan,
+void paintCell(const Scene& scene, const State& page, const ScoreTable& table, const TablePlan& plan,
                Index row, std::size_t column) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
@@ -227,8 +227,8 @@ void paintCell(const Scene& scene, const HeadLabState& page, const ScoreTable& t
 }
 
 /// Pointing at a row or a cell lights it; a click chooses the head, and the detector.
-void pointAt(Scene& scene, const HeadLabState& page, const ScoreTable& table, const TablePlan& plan,
-             float left, ScorePlace& pointed) {
+void pointAt(Scene& scene, const State& page, const ScoreTable& table, const TablePlan& plan, float left,
+             ScorePlace& pointed) {
   const View& view = page.view;
   const auto all = attention::allDetectors();
   for (Index row = 0; row < plan.shown; ++row) {
@@ -262,7 +262,7 @@ void pointAt(Scene& scene, const HeadLabState& page, const ScoreTable& table, co
 
 }  // namespace
 
-void paintScores(Scene& scene, HeadLabState& page, const ImRect& area, const ScoreTable& table,
+void paintScores(Scene& scene, State& page, const ImRect& area, const ScoreTable& table,
                  ScorePlace& pointed) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
@@ -296,7 +296,7 @@ void paintScores(Scene& scene, HeadLabState& page, const ImRect& area, const Sco
             theme.secondary, fitted(view.fonts->small, below, area.GetWidth() - view.px(20)));
 }
 
-void paintLikeness(Scene& scene, const HeadLabState& page, const ImRect& area, const DetectorStudy& study,
+void paintLikeness(Scene& scene, const State& page, const ImRect& area, const DetectorStudy& study,
                    ScorePlace& pointed) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
@@ -360,4 +360,4 @@ void paintLikeness(Scene& scene, const HeadLabState& page, const ImRect& area, c
   scene.cursor.lab.order = HeadOrder::likeness;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

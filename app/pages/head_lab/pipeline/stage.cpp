@@ -1,8 +1,8 @@
 #include "app/pages/head_lab/map_view.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
-void stage(Scene& scene, HeadLabState& page, const ImRect& area) {
+void stage(Scene& scene, State& page, const ImRect& area) {
   switch (scene.cursor.lab.step) {
     case Step::input:
       return inputStage(scene, page, area);
@@ -25,4 +25,4 @@ void stage(Scene& scene, HeadLabState& page, const ImRect& area) {
   }
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -5,7 +5,7 @@
 #include "app/pages/head_lab/head_lab_state.h"
 #include "app/scene/text/number_text.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -14,7 +14,7 @@ std::string quoted(const std::vector<attention::Token>& tokens, Index at) {
 }
 
 /// A sum of so many products spreads like its root: divided by it, or not.
-StepWords scaleWords(const HeadLabState& page) {
+StepWords scaleWords(const State& page) {
   const attention::AttentionConfig& config = page.layer->config();
   const Index dim = config.headDim;
   const float scale = config.effectiveScale(), factor = page.head->steps.factor;
@@ -41,7 +41,7 @@ StepWords scaleWords(const HeadLabState& page) {
 }
 
 /// What is added goes by the place, the soft-cap by the score alone; whichever comes first is said first.
-StepWords biasWords(const HeadLabState& page, const CaptionPart& query, const CaptionPart& key) {
+StepWords biasWords(const State& page, const CaptionPart& query, const CaptionPart& key) {
   const std::uint32_t plain = page.view.theme->secondary;
   const BiasTerms terms = biasTerms(page);
   const std::string capped = fmt::format("{0}·tanh(score ÷ {0})", roundedText(terms.cap, 4));
@@ -81,7 +81,7 @@ StepWords softmaxWords(const CaptionPart& query, bool seesNone, std::uint32_t pl
            {" are positive and sum to 1.", plain}}};
 }
 
-StepWords mixWords(const HeadLabState& page, const CaptionPart& query, bool seesNone) {
+StepWords mixWords(const State& page, const CaptionPart& query, bool seesNone) {
   const Theme& theme = *page.view.theme;
   const std::uint32_t plain = theme.secondary;
   const char* title = "Values averaged by the weights";
@@ -115,12 +115,12 @@ StepWords splitWords(const attention::AttentionConfig& config, const Theme& them
 
 }  // namespace
 
-StepWords stepWords(const Scene& scene, const HeadLabState& page) {
+StepWords stepWords(const Scene& scene, const State& page) {
   const Theme& theme = *page.view.theme;
   const LayerParts& layer = *page.layer;
   const attention::AttentionConfig& config = layer.config();
   const SequenceSnapshot& sequence = layer.sequence();
-  const Cell cell = headLabCell(scene, page);
+  const Cell cell = shownCell(scene, page);
   const std::uint32_t plain = theme.secondary;
   const std::string query = quoted(sequence.queries, cell.query), key = quoted(sequence.keys, cell.key);
   const std::string q = withIndex("q", cell.query), k = withIndex("k", cell.key),
@@ -186,4 +186,4 @@ StepWords stepWords(const Scene& scene, const HeadLabState& page) {
   return {};
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -5,7 +5,7 @@
 #include "app/pages/head_lab/head_lab_state.h"
 #include "app/pages/head_lab/pipeline/columns.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 /// A worked-out number's headline: "formula = total", and below it how it comes about.
 void paintSumTitle(const View& view, const ImRect& area, const std::string& formula, double total,
@@ -14,10 +14,10 @@ void paintSumTitle(const View& view, const ImRect& area, const std::string& form
 ImRect belowSumTitle(const View& view, const ImRect& area);
 
 /// Its table: columns, or lines for who presents. How many there is room for, and the one that is pointed at.
-std::size_t tableRoom(const HeadLabState& page, const ImRect& table);
-int paintTable(const HeadLabState& page, const ImRect& table, const Columns& columns);
+std::size_t tableRoom(const State& page, const ImRect& table);
+int paintTable(const State& page, const ImRect& table, const Columns& columns);
 
 /// The chosen query's row through an elementwise step: numbers before and after, the latter as bars.
-void rowTable(const Scene& scene, HeadLabState& page, const ImRect& area);
+void rowTable(const Scene& scene, State& page, const ImRect& area);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

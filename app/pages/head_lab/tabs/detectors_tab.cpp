@@ -15,13 +15,13 @@
 #include "app/widgets/panel.h"
 #include "attention/core/extremes.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 using attention::Detector;
 using attention::DetectorScore;
 
-DetectorsTab::DetectorsTab(PageServices& services, HeadLabState& page)
-    : HeadLabTab(services, page),
+DetectorsTab::DetectorsTab(PageServices& services, State& page)
+    : Tab(services, page),
       scores_(services.workers,
               [](const DetectorQuestion& question, std::stop_token stop) {
                 return attention::Result<std::shared_ptr<const DetectorStudy>>(
@@ -298,8 +298,8 @@ std::string scoreText(const Detector& detector, const DetectorScore& score, bool
   return detector.unit.empty() ? fixedText(value, 2) : fixedText(value, 1) + " " + std::string(detector.unit);
 }
 
-std::unique_ptr<HeadLabTab> makeDetectorsTab(PageServices& services, HeadLabState& page) {
+std::unique_ptr<Tab> makeDetectorsTab(PageServices& services, State& page) {
   return std::make_unique<DetectorsTab>(services, page);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -3,7 +3,7 @@
 #include "app/compute/heads/detector_study.h"
 #include "app/pages/head_lab/head_lab_tab.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 /// What is pointed at in the table of scores: a head, a detector, or both.
 struct ScorePlace {
@@ -13,9 +13,9 @@ struct ScorePlace {
 
 /// What every head of the layer is seen to do: a table of scores, the cells that make the pointed-at one, and
 /// the heads by their likeness.
-class DetectorsTab : public HeadLabTab {
+class DetectorsTab : public Tab {
  public:
-  DetectorsTab(PageServices& services, HeadLabState& page);
+  DetectorsTab(PageServices& services, State& page);
 
   bool take(const Scene& scene) override;
   void draw(Scene& scene, const ImRect& area, const Layout& layout) override;
@@ -54,10 +54,9 @@ struct ScoreTable {
   ScorePlace lit;
 };
 /// Heads × detectors. What is pointed at goes to `pointed`; a click chooses head and detector.
-void paintScores(Scene& scene, HeadLabState& page, const ImRect& area, const ScoreTable& table,
-                 ScorePlace& pointed);
+void paintScores(Scene& scene, State& page, const ImRect& area, const ScoreTable& table, ScorePlace& pointed);
 /// The heads' likeness in the order that brings like ones together.
-void paintLikeness(Scene& scene, const HeadLabState& page, const ImRect& area, const DetectorStudy& study,
+void paintLikeness(Scene& scene, const State& page, const ImRect& area, const DetectorStudy& study,
                    ScorePlace& pointed);
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -13,7 +13,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/scripted_text.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -71,8 +71,8 @@ void spectra(const View& view, const ImRect& area, const HeadCountSide& side, do
 
 }  // namespace
 
-HeadCountTab::HeadCountTab(PageServices& services, HeadLabState& page)
-    : HeadLabTab(services, page),
+HeadCountTab::HeadCountTab(PageServices& services, State& page)
+    : Tab(services, page),
       answer_(services.workers, [](const HeadCountQuestion& question, std::stop_token stop) {
         return attention::Result<std::shared_ptr<const HeadCountStudy>>(
             std::make_shared<const HeadCountStudy>(studyHeadCounts(question, stop)));
@@ -114,7 +114,7 @@ std::string HeadCountTab::shape() const {
   const HeadCountQuestion& asked = study_->question;
   return fmt::format("random weights, {}, gain {}, seed {} · d {}",
                      asked.init == WeightInit::normal ? "normal" : "Xavier",
-                     shortNumber(static_cast<double>(asked.gain)), asked.seed, study_->wide.headDim);
+                     app::shortNumber(static_cast<double>(asked.gain)), asked.seed, study_->wide.headDim);
 }
 
 void HeadCountTab::choices(Scene& scene, const ImRect& line, float) {
@@ -214,8 +214,8 @@ void HeadCountTab::draw(Scene& scene, const ImRect& area, const Layout&) {
                  view.px(140));
 }
 
-std::unique_ptr<HeadLabTab> makeHeadCountTab(PageServices& services, HeadLabState& page) {
+std::unique_ptr<Tab> makeHeadCountTab(PageServices& services, State& page) {
   return std::make_unique<HeadCountTab>(services, page);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

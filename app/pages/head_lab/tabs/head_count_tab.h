@@ -3,12 +3,12 @@
 #include "app/compute/heads/head_count_study.h"
 #include "app/pages/head_lab/head_lab_tab.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 /// One wide head beside many small ones of as many parameters: patterns and rank.
-class HeadCountTab : public HeadLabTab {
+class HeadCountTab : public Tab {
  public:
-  HeadCountTab(PageServices& services, HeadLabState& page);
+  HeadCountTab(PageServices& services, State& page);
 
   bool take(const Scene& scene) override;
   void draw(Scene& scene, const ImRect& area, const Layout& layout) override;
@@ -28,4 +28,4 @@ class HeadCountTab : public HeadLabTab {
   std::shared_ptr<const HeadCountStudy> study_;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -13,7 +13,7 @@
 #include "app/widgets/panel.h"
 #include "app/widgets/text/first_fitting.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -39,10 +39,10 @@ std::string errorText(float value) {
   return std::isinf(value) ? "∞" : value == 0 ? "0" : fixedText(value, 3);
 }
 
-class PrecisionTab : public HeadLabTab {
+class PrecisionTab : public Tab {
  public:
-  PrecisionTab(PageServices& services, HeadLabState& page)
-      : HeadLabTab(services, page),
+  PrecisionTab(PageServices& services, State& page)
+      : Tab(services, page),
         answer_(services.workers,
                 [](const std::shared_ptr<const LayerParts>& layer,
                    std::stop_token stop) -> attention::Result<std::shared_ptr<const LayerPrecisionStudy>> {
@@ -247,8 +247,8 @@ class PrecisionTab : public HeadLabTab {
 
 }  // namespace
 
-std::unique_ptr<HeadLabTab> makePrecisionTab(PageServices& services, HeadLabState& page) {
+std::unique_ptr<Tab> makePrecisionTab(PageServices& services, State& page) {
   return std::make_unique<PrecisionTab>(services, page);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

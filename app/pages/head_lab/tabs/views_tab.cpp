@@ -13,7 +13,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/scripted_text.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -77,8 +77,8 @@ std::string valueText(HeadPicture picture, float value) {
 
 }  // namespace
 
-ViewsTab::ViewsTab(PageServices& services, HeadLabState& page)
-    : HeadLabTab(services, page),
+ViewsTab::ViewsTab(PageServices& services, State& page)
+    : Tab(services, page),
       answer_(services.workers, [&services](const ViewQuestion& question, std::stop_token stop) {
         return studyViews(question, services.resources, stop);
       }) {}
@@ -301,8 +301,8 @@ std::size_t ViewsTab::thumbnailColumns(ImVec2 area, float space) const {
   return best;
 }
 
-std::unique_ptr<HeadLabTab> makeViewsTab(PageServices& services, HeadLabState& page) {
+std::unique_ptr<Tab> makeViewsTab(PageServices& services, State& page) {
   return std::make_unique<ViewsTab>(services, page);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -3,12 +3,12 @@
 #include "app/compute/heads/view_study.h"
 #include "app/pages/head_lab/head_lab_tab.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 /// What people make of a layer's weights, side by side; the chosen picture large.
-class ViewsTab : public HeadLabTab {
+class ViewsTab : public Tab {
  public:
-  ViewsTab(PageServices& services, HeadLabState& page);
+  ViewsTab(PageServices& services, State& page);
 
   bool take(const Scene& scene) override;
   void draw(Scene& scene, const ImRect& area, const Layout& layout) override;
@@ -30,4 +30,4 @@ class ViewsTab : public HeadLabTab {
   std::shared_ptr<const ViewStudy> study_;
 };
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

@@ -2,14 +2,14 @@
 
 #include "app/pages/head_lab/head_lab_tab.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
-class WeightsTab : public HeadLabTab {
+class WeightsTab : public Tab {
  public:
-  WeightsTab(PageServices& services, HeadLabState& page)
-      : HeadLabTab(services, page),
+  WeightsTab(PageServices& services, State& page)
+      : Tab(services, page),
         study_(services.workers, [](const std::shared_ptr<const HeadParts>& head, std::stop_token stop) {
           return attention::Result<std::shared_ptr<const WeightStudy>>(
               std::make_shared<const WeightStudy>(studyWeights(head, stop)));
@@ -48,8 +48,8 @@ class WeightsTab : public HeadLabTab {
 
 }  // namespace
 
-std::unique_ptr<HeadLabTab> makeWeightsTab(PageServices& services, HeadLabState& page) {
+std::unique_ptr<Tab> makeWeightsTab(PageServices& services, State& page) {
   return std::make_unique<WeightsTab>(services, page);
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

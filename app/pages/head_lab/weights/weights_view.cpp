@@ -9,7 +9,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/text/scripted_text.h"
 
-namespace headscope::app {
+namespace headscope::app::head_lab_page {
 
 namespace {
 
@@ -21,7 +21,7 @@ struct NamedMap {
   const WeightPicture& picture;
 };
 
-void paintMap(Scene& scene, HeadLabState& page, const ImRect& area, const NamedMap& map) {
+void paintMap(Scene& scene, State& page, const ImRect& area, const NamedMap& map) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const float y = area.Min.y + view.px(12);
@@ -91,7 +91,7 @@ struct Circuit {
 /// Of its area's width, the side of a circuit's map.
 constexpr float kCircuitMap = 0.62f;
 
-void circuit(Scene& scene, HeadLabState& page, const ImRect& area, const Circuit& shown) {
+void circuit(Scene& scene, State& page, const ImRect& area, const Circuit& shown) {
   const View& view = page.view;
   const WeightStudy& study = *page.weights;
   const float size = std::min(area.GetHeight(), area.GetWidth() * kCircuitMap);
@@ -116,7 +116,7 @@ void circuit(Scene& scene, HeadLabState& page, const ImRect& area, const Circuit
 
 }  // namespace
 
-void weightsView(Scene& scene, HeadLabState& page, const ImRect& area, bool small) {
+void weightsView(Scene& scene, State& page, const ImRect& area, bool small) {
   const View& view = page.view;
   if (!page.weights) return;
   const WeightStudy& study = *page.weights;
@@ -151,4 +151,4 @@ void weightsView(Scene& scene, HeadLabState& page, const ImRect& area, bool smal
            true});
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_lab_page

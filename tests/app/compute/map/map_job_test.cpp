@@ -8,7 +8,7 @@
 #include "attention/masks/plain_rules.h"
 #include "render/heatmap.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 namespace {
 
 using attention::Matrix;
@@ -68,8 +68,8 @@ class MapJobs : public testing::Test {
   std::function<void()> wake = [] {};  ///< to be set before something is looked at
   Workers workers{[this] { wake(); }};
   /// Asks for tiles of the head that is there, and waits.
-  void look(MapJob& job, Index head, std::vector<TilePlace> places, Pooling pooling = Pooling::max) {
-    MapRequest request{asking(head), pooling, 0, {}, {}};
+  void look(Job& job, Index head, std::vector<TilePlace> places, Pooling pooling = Pooling::max) {
+    Request request{asking(head), pooling, 0, {}, {}};
     job.look(request);
     workers.finish();
     request.field = job.state()->field;
@@ -109,7 +109,7 @@ class MapJobs : public testing::Test {
 
 TEST_F(MapJobs, MakesAllLevelsExactly) {
   TileCache cache(kRoomy);
-  MapJob job(workers, cache, small);
+  Job job(workers, cache, small);
   for (const Pooling pooling : {Pooling::max, Pooling::mean}) {
     look(job, 0, allOf(0), pooling);
     const auto state = job.state();
@@ -124,7 +124,7 @@ TEST_F(MapJobs, MakesAllLevelsExactly) {
 
 TEST_F(MapJobs, ASingleBrightCellShowsAtEveryLevel) {
   TileCache cache(kRoomy);
-  MapJob job(workers, cache, small);
+  Job job(workers, cache, small);
   look(job, 0, allOf(0));
   for (int level = 0; level <= job.state()->levels.single; ++level) {
     int bright = 0;
@@ -148,7 +148,7 @@ TEST_F(MapJobs, ASingleBrightCellShowsAtEveryLevel) {
 TEST_F(MapJobs, BandsComeToTheSamePictureAsOnePiece) {
   TileCache cache(kRoomy);
   // A preview and a band for every row of pixels.
-  MapJob job(workers, cache, small, {.preview = 1e5, .band = 1});
+  Job job(workers, cache, small, {.preview = 1e5, .band = 1});
   for (const Pooling pooling : {Pooling::mean, Pooling::max}) look(job, 0, {}, pooling);
   EXPECT_GT(job.state()->previewStep, 1);
   for (const Pooling pooling : {Pooling::max, Pooling::mean})
@@ -159,13 +159,13 @@ TEST_F(MapJobs, BandsComeToTheSamePictureAsOnePiece) {
 TEST_F(MapJobs, ShowsAPreviewBeforeTheRest) {
   TileCache cache(kRoomy);
   std::atomic<int> previews = 0;
-  MapJob* asked = nullptr;
+  Job* asked = nullptr;
   wake = [&] {
     const auto state = asked->state();
     const auto tile = cache.find({state->field, Pooling::max, {state->levels.single, 0, 0}});
     if (tile && tile->preview) ++previews;
   };
-  MapJob job(workers, cache, small, {.preview = 1e5, .band = 1});
+  Job job(workers, cache, small, {.preview = 1e5, .band = 1});
   asked = &job;
   look(job, 0, {});
   EXPECT_GT(previews, 0);
@@ -179,7 +179,7 @@ TEST_F(MapJobs, MarksRowsThatSeeNoKey) {
     (*head)->field.mask.formula = std::make_shared<const BlindRows>();
     return head;
   };
-  MapJob job(workers, cache, dead);
+  Job job(workers, cache, dead);
   look(job, 0, allOf(0));
   const auto fine = cache.find({job.state()->field, Pooling::max, {0, 0, 0}});
   const auto coarse = cache.find({job.state()->field, Pooling::max, {3, 0, 0}});
@@ -190,7 +190,7 @@ TEST_F(MapJobs, MarksRowsThatSeeNoKey) {
 
 TEST_F(MapJobs, ATileIsMadeOnce) {
   TileCache cache(kRoomy);
-  MapJob job(workers, cache, small);
+  Job job(workers, cache, small);
   look(job, 0, allOf(0));
   const TileKey key{job.state()->field, Pooling::max, {0, 2, 1}};
   const std::uint64_t before = cache.find(key)->revision;
@@ -201,7 +201,7 @@ TEST_F(MapJobs, ATileIsMadeOnce) {
 
 TEST_F(MapJobs, ErrorsAreStatesAndTheNextHeadIsMapped) {
   TileCache cache(kRoomy);
-  MapJob job(workers, cache, small);
+  Job job(workers, cache, small);
   const auto ask = [&](Index head) {
     job.look({asking(head), Pooling::max, 0, {}, {}});
     workers.finish();
@@ -218,8 +218,8 @@ TEST_F(MapJobs, ErrorsAreStatesAndTheNextHeadIsMapped) {
 
 TEST_F(MapJobs, PausesAndGoesOn) {
   TileCache cache(kRoomy);
-  MapJob job(workers, cache, small);
-  MapRequest request{asking(2), Pooling::max, 0, {}, {}};
+  Job job(workers, cache, small);
+  Request request{asking(2), Pooling::max, 0, {}, {}};
   job.look(request);
   job.pause();
   workers.finish();
@@ -234,13 +234,13 @@ TEST_F(MapJobs, RandomViewChangesLeaveTheRightPictureWithinTheBudget) {
   TileCache cache(budget);
   std::atomic<int> wakes = 0;
   wake = [&] { ++wakes; };
-  MapJob job(workers, cache, small, {.preview = 1e6, .band = 1e5});
+  Job job(workers, cache, small, {.preview = 1e6, .band = 1e5});
   for (int i = 0; i < 400; ++i) {
-    MapRequest request{asking(static_cast<Index>(dice() % 80 == 0 ? dice() % 10 : dice() % 2)),
-                       dice() % 9 == 0 ? Pooling::mean : Pooling::max,
-                       0,
-                       {},
-                       {}};
+    Request request{asking(static_cast<Index>(dice() % 80 == 0 ? dice() % 10 : dice() % 2)),
+                    dice() % 9 == 0 ? Pooling::mean : Pooling::max,
+                    0,
+                    {},
+                    {}};
     if (dice() % 20 != 0) request.question.head = i / 100;
     if (const auto state = job.state()) request.field = state->field;
     for (Index k = 0; k < static_cast<Index>(dice() % 6); ++k)
@@ -264,7 +264,7 @@ TEST_F(MapJobs, RandomViewChangesLeaveTheRightPictureWithinTheBudget) {
 
 TEST_F(MapJobs, TilesInViewComeInTheOrderTheyAreWantedAndThoseAroundLast) {
   TileCache cache(kRoomy);
-  MapJob job(workers, cache, small, {.preview = 1e5, .band = 1e6});
+  Job job(workers, cache, small, {.preview = 1e5, .band = 1e6});
   job.look({asking(0), Pooling::max, 0, {}, {}});
   while (!job.state()) std::this_thread::yield();
   const std::vector<TilePlace> visible{{0, 2, 1}, {0, 0, 0}, {0, 3, 3}, {0, 2, 2}},
@@ -287,7 +287,7 @@ TEST_F(MapJobs, TilesInViewComeInTheOrderTheyAreWantedAndThoseAroundLast) {
 TEST_F(MapJobs, BuildingAHeadThatIsNoLongerWantedIsStopped) {
   TileCache cache(kRoomy);
   std::atomic<bool> begun = false, stopped = false;
-  MapJob job(workers, cache, [&](const MapQuestion& question, std::stop_token stop) {
+  Job job(workers, cache, [&](const MapQuestion& question, std::stop_token stop) {
     if (question.head == 5) {
       begun = true;
       while (!stop.stop_requested()) std::this_thread::yield();  // for ever
@@ -306,12 +306,12 @@ TEST_F(MapJobs, BuildingAHeadThatIsNoLongerWantedIsStopped) {
 TEST_F(MapJobs, OtherWorkOfTheBackLaneGetsATurnBetweenTwoPieces) {
   TileCache cache(kRoomy);
   std::atomic<double> seen = -1;
-  MapJob* map = nullptr;
+  Job* map = nullptr;
   Workers::Job other(workers, [&](std::stop_token) { seen = map->progress().overview; });
   wake = [&] {
     if (seen < 0) other.start(Lane::back);  // after the preview, which is the first piece
   };
-  MapJob job(workers, cache, small, {.preview = 1e5, .band = 1});
+  Job job(workers, cache, small, {.preview = 1e5, .band = 1});
   map = &job;
   job.look({asking(0), Pooling::max, 0, {}, {}});
   workers.finish();
@@ -321,4 +321,4 @@ TEST_F(MapJobs, OtherWorkOfTheBackLaneGetsATurnBetweenTwoPieces) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

@@ -7,7 +7,7 @@
 
 #include "render/heatmap.h"
 
-namespace headscope::app {
+namespace headscope::app::map_page {
 namespace {
 
 using attention::Matrix;
@@ -144,4 +144,4 @@ TEST(TileCache, IsSafeFromSeveralThreads) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::map_page

@@ -94,7 +94,7 @@ TEST_P(Models, WritingOnTokenByTokenIsTheGoldenTextAndEqualsAFreshPass) {
   std::vector<Index> wanted = golden.ids("greedy_ids");
   const auto& ends = scene.setup.subject.opened->config().endTokens;
   for (std::size_t t = 0; t < wanted.size(); ++t) {
-    ASSERT_TRUE(writeOn(scene, now));
+    ASSERT_TRUE(model_page::writeOn(scene, now));
     EXPECT_EQ(scene.setup.subject.written.back(), wanted[t]) << "token " << t;
     now = study(scene.setup);
     if (std::find(ends.begin(), ends.end(), wanted[t]) != ends.end()) break;
@@ -171,7 +171,7 @@ TEST_P(Models, AForecastIsWhatSwitchingOffReallyLeaves) {
     const auto said = forecast({now, query, id, {{1, 2, HeadOff::zero}}}, resources, {});
     ASSERT_TRUE(said.ok());
     Scene without = scene;
-    switchHead(without, 1, 2);
+    model_page::switchHead(without, 1, 2);
     const auto off = shared(without.setup);
     StreamStudy plain;
     const auto streams = studyStreams(unchangedQuestion(without.setup), resources, {});
@@ -188,12 +188,12 @@ TEST_P(Models, AForecastIsWhatSwitchingOffReallyLeaves) {
 TEST_P(Models, SwitchingAHeadOffAndOnGivesTheSameBits) {
   Scene scene = goldenScene(GetParam(), goldenText(GetParam(), "short"));
   const auto before = shared(scene.setup);
-  switchHead(scene, 0, 1);
+  model_page::switchHead(scene, 0, 1);
   const auto off = shared(scene.setup);
   EXPECT_TRUE(sameBits(before->layers[0]->weights, off->layers[0]->weights)) << "its own weights stay";
   EXPECT_GT(distance(before->layers[0]->hidden, off->layers[0]->hidden), 1e-6);
   EXPECT_EQ(off->layers[0]->headOutput[1].cwiseAbs().maxCoeff(), 0);
-  switchHead(scene, 0, 1);
+  model_page::switchHead(scene, 0, 1);
   const auto after = shared(scene.setup);
   for (std::size_t l = 0; l < before->layers.size(); ++l)
     EXPECT_TRUE(sameBits(before->layers[l]->hidden, after->layers[l]->hidden));
