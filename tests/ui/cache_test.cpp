@@ -52,7 +52,7 @@ TEST_F(CacheOnScreen, ThePlayheadStaysWhileOtherPagesAreLookedAt) {
 }
 
 TEST_F(CacheOnScreen, AStepOfThePrefillIsItsChunk) {
-  const auto work = [&] { return app::cache_page::stepWork(ui.scene(), state(), *page().field->value); };
+  const auto work = [&] { return app::cache_page::stepWork(ui.scene(), state(), *page().field.answer->value); };
   ui.hover("field").key(Key::home).key(Key::right);
   EXPECT_EQ(state().before, 0);
   EXPECT_EQ(work().with, work().without) << "all tokens at once save nothing";
@@ -67,9 +67,9 @@ TEST_F(CacheOnScreen, AStepOfThePrefillIsItsChunk) {
 TEST_F(CacheOnScreen, HomeAndEndGoThroughTheSchedule) {
   room("paging");
   ui.hover("paging.pool").key(Key::end);
-  EXPECT_EQ(page().pagingStep, std::ssize(page().paging->value->steps) - 1);
+  EXPECT_EQ(page().paging.step, std::ssize(page().paging.answer->value->steps) - 1);
   ui.key(Key::home);
-  EXPECT_EQ(page().pagingStep, 0);
+  EXPECT_EQ(page().paging.step, 0);
 }
 
 TEST_F(CacheOnScreen, EnterStaysOnThePage) {
@@ -111,10 +111,10 @@ TEST_F(CacheOnScreen, DraggingAlongTheTokensMovesThePlayhead) {
 TEST_F(CacheOnScreen, PlayFillsStepsAndStopsAtTheEnd) {
   ui.session().scene().cost.cache.speed = 20;
   ui.click("cache.first").park().key(Key::space);
-  EXPECT_TRUE(page().playing);
+  EXPECT_TRUE(page().play.on);
   ui.wait(2);
   EXPECT_EQ(state().now, 12);
-  EXPECT_FALSE(page().playing);
+  EXPECT_FALSE(page().play.on);
   ui.session().scene().cost.cache.speed = 0.5;
   ui.key(Key::space).frames(2);
   EXPECT_EQ(state().now, 4) << "again, behind the prefill";
@@ -151,7 +151,7 @@ TEST_F(CacheOnScreen, KvHeadsMakeBandsVanish) {
 }
 
 TEST_F(CacheOnScreen, TheWorkIsThatOfTheFormulas) {
-  const app::CacheField& field = *page().field->value;
+  const app::CacheField& field = *page().field.answer->value;
   // Token 8: projections of one token, and 8 heads over 9 keys of 32.
   const double own = 4.0 * 256 * 256 + 4.0 * 256 * 64 + 8 * 9 * (4.0 * 32 + 5);
   EXPECT_DOUBLE_EQ(field.flops[8], own);
@@ -193,8 +193,8 @@ TEST_F(CacheOnScreen, StoredNumbersAreCountedAndUndone) {
 
 TEST_F(CacheOnScreen, PrecisionQuantisesAndComputesAgain) {
   room("precision");
-  ASSERT_TRUE(page().precision && page().precision->value.ok());
-  const app::PrecisionStudy& study = *page().precision->value;
+  ASSERT_TRUE(page().precision.answer && page().precision.answer->value.ok());
+  const app::PrecisionStudy& study = *page().precision.answer->value;
   EXPECT_EQ(study.cases[0].output.all, 0);
   EXPECT_EQ(study.cases[0].bytes, 512u);
   EXPECT_EQ(study.cases[4].bytes, 2u * 2 * (32 + 2)) << "int8 with its scales";
@@ -207,8 +207,8 @@ TEST_F(CacheOnScreen, PrecisionQuantisesAndComputesAgain) {
 
 TEST_F(CacheOnScreen, FourShapesComeFromTheSameWeights) {
   room("shapes");
-  ASSERT_TRUE(page().shapes && page().shapes->value.ok());
-  const app::ShapesStudy& study = *page().shapes->value;
+  ASSERT_TRUE(page().shapes.answer && page().shapes.answer->value.ok());
+  const app::ShapesStudy& study = *page().shapes.answer->value;
   EXPECT_EQ(study.cases[0].kvHeads, 8);
   EXPECT_EQ(study.cases[0].output.all, 0);
   EXPECT_EQ(study.cases[1].kvHeads, 2);
@@ -219,25 +219,25 @@ TEST_F(CacheOnScreen, FourShapesComeFromTheSameWeights) {
   EXPECT_EQ(study.cases[3].missing, "");
   const double before = study.cases[3].output.all;
   ui.typeValue("cache.latent", "256");
-  EXPECT_LT(page().shapes->value->cases.back().output.all, 1e-3)
+  EXPECT_LT(page().shapes.answer->value->cases.back().output.all, 1e-3)
       << "a latent as wide as the model loses nothing";
   EXPECT_GT(before, 1e-3);
   ui.typeValue("kv_heads", "8");
-  EXPECT_EQ(page().shapes->value->cases[1].kvHeads, 4) << "MHA is there once";
+  EXPECT_EQ(page().shapes.answer->value->cases[1].kvHeads, 4) << "MHA is there once";
 }
 
 TEST_F(CacheOnScreen, LatentAttentionHasARotaryKeyWherePositionsTurnKeys) {
   room("shapes");
-  EXPECT_EQ(page().shapes->value->cases.back().rotary, 0) << "sinusoidal positions turn nothing";
+  EXPECT_EQ(page().shapes.answer->value->cases.back().rotary, 0) << "sinusoidal positions turn nothing";
   ui.session().scene().setup.model.position = app::PositionKind::rope;
   ui.session().scene().setup.weights.source = app::WeightSource::random;
   ui.draw();
-  EXPECT_EQ(page().shapes->value->cases.back().rotary, 16);
-  EXPECT_EQ(page().shapes->value->cases.back().numbersPerToken, 64 + 16);
-  const double before = page().shapes->value->cases.back().output.all;
+  EXPECT_EQ(page().shapes.answer->value->cases.back().rotary, 16);
+  EXPECT_EQ(page().shapes.answer->value->cases.back().numbersPerToken, 64 + 16);
+  const double before = page().shapes.answer->value->cases.back().output.all;
   ui.typeValue("cache.rotary_dim", "128");
   EXPECT_EQ(ui.scene().cost.cache.rotary, 128);
-  EXPECT_LT(page().shapes->value->cases.back().output.all, before);
+  EXPECT_LT(page().shapes.answer->value->cases.back().output.all, before);
 }
 
 TEST_F(CacheOnScreen, EverySequenceOfABatchHasACacheOfItsOwn) {
@@ -252,7 +252,7 @@ TEST_F(CacheOnScreen, EverySequenceOfABatchHasACacheOfItsOwn) {
   ui.click("cache.sequence.1");
   EXPECT_EQ(fill(0), 12) << "looking at another line changes no cache";
   EXPECT_TRUE(ui.has("cache.step")) << "and its work is counted";
-  EXPECT_EQ(page().field->value->flops.size(), 3u);
+  EXPECT_EQ(page().field.answer->value->flops.size(), 3u);
   ui.click("cache.sequence.0").clickAt("cache.axis", 5.5f / 12, 0.5f);
   EXPECT_EQ(fill(0), 6);
   EXPECT_EQ(fill(1), 3) << "it is at its end";
@@ -260,34 +260,34 @@ TEST_F(CacheOnScreen, EverySequenceOfABatchHasACacheOfItsOwn) {
 
 TEST_F(CacheOnScreen, EvictionComparesTwoPolicies) {
   room("eviction");
-  ASSERT_TRUE(page().eviction && page().eviction->value.ok());
-  EXPECT_EQ(page().eviction->value->cases[0].entries.back(), 2 * 6);
+  ASSERT_TRUE(page().eviction.answer && page().eviction.answer->value.ok());
+  EXPECT_EQ(page().eviction.answer->value->cases[0].entries.back(), 2 * 6);
   ui.choose("cache.first_policy", "none");
-  EXPECT_EQ(page().eviction->value->cases[0].entries.back(), 2 * 12);
-  EXPECT_LT(page().eviction->value->cases[0].outputError.back(), 1e-4);
+  EXPECT_EQ(page().eviction.answer->value->cases[0].entries.back(), 2 * 12);
+  EXPECT_LT(page().eviction.answer->value->cases[0].outputError.back(), 1e-4);
   ui.typeValue("cache.budget", "3");
-  EXPECT_EQ(page().eviction->value->cases[1].entries.back(), 2 * 3);
+  EXPECT_EQ(page().eviction.answer->value->cases[1].entries.back(), 2 * 3);
   EXPECT_TRUE(ui.has("eviction.error"));
 }
 
 TEST_F(CacheOnScreen, PagingFollowsTheSchedule) {
   room("paging");
-  ASSERT_TRUE(page().paging && page().paging->value.ok());
-  EXPECT_EQ(page().paging->value->requests.size(), 4u);
+  ASSERT_TRUE(page().paging.answer && page().paging.answer->value.ok());
+  EXPECT_EQ(page().paging.answer->value->requests.size(), 4u);
   EXPECT_TRUE(ui.has("paging.pool"));
   ui.hover("paging.pool");
-  const Index before = page().pagingStep;
+  const Index before = page().paging.step;
   ui.key(Key::right);
-  EXPECT_EQ(page().pagingStep, before + 1);
+  EXPECT_EQ(page().paging.step, before + 1);
   ui.clickAt("paging.timeline", 0.01f, 0.5f);
-  EXPECT_EQ(page().pagingStep, 0);
+  EXPECT_EQ(page().paging.step, 0);
   ui.click("cache.last");
-  EXPECT_EQ(page().pagingStep, static_cast<Index>(page().paging->value->steps.size()) - 1);
+  EXPECT_EQ(page().paging.step, static_cast<Index>(page().paging.answer->value->steps.size()) - 1);
   ui.replaceText("cache.schedule", "0: 10 + ");
   EXPECT_TRUE(ui.has("cache.schedule.problem"));
   ui.replaceText("cache.schedule", "0: 10 + 5");
   EXPECT_FALSE(ui.has("cache.schedule.problem"));
-  EXPECT_EQ(page().paging->value->longest, 15);
+  EXPECT_EQ(page().paging.answer->value->longest, 15);
 }
 
 TEST_F(CacheOnScreen, ATextWithoutTokensSaysWhatToDo) {
@@ -303,8 +303,8 @@ TEST_F(CacheOnScreen, ALongTextIsOnePictureOfItsStrongest) {
   ui.session().scene().setup.input.text = text;
   ui.draw();
   EXPECT_EQ(state().tokens, 1200);
-  EXPECT_GE(page().field->value->grain.tokens, 1);
-  EXPECT_LE(page().field->value->picture.cols(), 1200);
+  EXPECT_GE(page().field.answer->value->grain.tokens, 1);
+  EXPECT_LE(page().field.answer->value->picture.cols(), 1200);
   ui.clickAt("cache.axis", 0.5f, 0.5f);
   EXPECT_NEAR(static_cast<double>(state().now), 600, 8);
 }

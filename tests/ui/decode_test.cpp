@@ -62,18 +62,18 @@ TEST(Decode, RowsAfterTheStepAreFaded) {
 TEST(Decode, PlayStepsByItselfAsTimePassesAndPauses) {
   UiDriver ui;
   ui.click("decode.play");
-  EXPECT_TRUE(ui.heads().playing);
+  EXPECT_TRUE(ui.heads().play.on);
   EXPECT_EQ(ui.scene().cursor.step, 4);
   ui.wait(0.8);
   EXPECT_EQ(ui.scene().cursor.step, 5);
   ui.key(Key::space);
-  EXPECT_FALSE(ui.heads().playing);
+  EXPECT_FALSE(ui.heads().play.on);
   const app::Index paused = ui.scene().cursor.step;
   ui.wait(2);
   EXPECT_EQ(ui.scene().cursor.step, paused);
   ui.key(Key::space).wait(12);
   EXPECT_EQ(ui.scene().cursor.step, 12);
-  EXPECT_FALSE(ui.heads().playing) << "it stops at the end";
+  EXPECT_FALSE(ui.heads().play.on) << "it stops at the end";
   ui.click("decode.play");
   EXPECT_EQ(ui.scene().cursor.step, 4) << "played again, it begins anew";
 }
@@ -115,7 +115,7 @@ TEST(Decode, WithoutCausalityItStopsAndSaysWhy) {
   for (const char* name : {"decode.back", "decode.play", "decode.forward"}) ui.click(name);
   ui.key(Key::period).key(Key::space);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
-  EXPECT_FALSE(ui.heads().playing);
+  EXPECT_FALSE(ui.heads().play.on);
   ui.hover("decode.forward");
   const render::Image pointed = ui.screenshot();
   ui.park();

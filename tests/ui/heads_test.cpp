@@ -15,7 +15,7 @@ using app::Scene;
 
 std::size_t uploads(UiDriver& ui) {
   const app::heads_page::State& page = ui.heads();
-  return page.grid.uploads() + page.focus.uploads() + page.cache.uploads();
+  return page.pictures.grid.uploads() + page.pictures.focus.uploads() + page.pictures.cache.uploads();
 }
 
 std::string head(int index) {
@@ -185,10 +185,10 @@ TEST(Look, TheThemeRepaintsWithoutComputingOrUploading) {
 
 TEST(Look, OnlyHeadsThatChangedAreSentAgain) {
   UiDriver ui;
-  const std::size_t sent = ui.heads().grid.uploads();
+  const std::size_t sent = ui.heads().pictures.grid.uploads();
   // Heads 4 to 7 read the other kv head, and their keys stay what they are.
   ui.choose("plant.3", "first_token");
-  const std::size_t after = ui.heads().grid.uploads() - sent;
+  const std::size_t after = ui.heads().pictures.grid.uploads() - sent;
   EXPECT_GE(after, 1u);
   EXPECT_LE(after, 4u);
 }

@@ -54,7 +54,7 @@ TEST_F(MemoryRoom, IsWhatIsLookedAts) {
   open(kWeights * 13 / 2);
   expectHeads();
   show('6');
-  EXPECT_EQ(overview().problem, "");
+  EXPECT_EQ(overview().run.problem, "");
   ASSERT_TRUE(overview().study);
   EXPECT_EQ(overview().study->layers.size(), 4u);
   EXPECT_FALSE(ui->session().snapshot()) << "the layer alone can be computed again";
@@ -63,7 +63,7 @@ TEST_F(MemoryRoom, IsWhatIsLookedAts) {
   show('7');
   expectHeads();
   show('6');
-  EXPECT_EQ(overview().problem, "");
+  EXPECT_EQ(overview().run.problem, "");
   EXPECT_TRUE(overview().study);
 }
 
@@ -80,7 +80,7 @@ TEST_F(MemoryRoom, WhatIsMoreThanAllOfItIsSaidInASentence) {
   expectHeads();
   show('6');
   EXPECT_FALSE(overview().study);
-  EXPECT_THAT(overview().problem, testing::AllOf(testing::HasSubstr("All 8 heads of 4 layers on 300 tokens"),
+  EXPECT_THAT(overview().run.problem, testing::AllOf(testing::HasSubstr("All 8 heads of 4 layers on 300 tokens"),
                                                  testing::HasSubstr("the budget is")));
   show('1');
   expectHeads();

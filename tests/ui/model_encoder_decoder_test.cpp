@@ -28,7 +28,7 @@ class ModelEncoderDecoder : public testing::Test {
   const app::model_page::State& page() { return ui.session().page<app::model_page::Page>().state(); }
   void choose(const std::string& group) {
     ui.click("page.model").click("model.group").click("model.group." + group);
-    ASSERT_TRUE(page().ready()) << page().problem;
+    ASSERT_TRUE(page().ready()) << page().run.problem;
     ASSERT_THAT(ui.scene().setup.subject.model, testing::EndsWith("#" + group));
   }
   void expectNoFlaws(const std::string& where) {
@@ -53,8 +53,8 @@ class ModelEncoderDecoder : public testing::Test {
 };
 
 TEST_F(ModelEncoderDecoder, CrossHeadsReadTheEncodersTextWhileTheDecoderAnswers) {
-  ASSERT_TRUE(page().ready()) << page().problem;
-  EXPECT_TRUE(page().config->cross());
+  ASSERT_TRUE(page().ready()) << page().run.problem;
+  EXPECT_TRUE(page().model.config->cross());
   const Index n = page().tokens();
   EXPECT_EQ(page().keys(), 5);
   EXPECT_GT(n, 1) << "it answers by itself";
@@ -77,7 +77,7 @@ TEST_F(ModelEncoderDecoder, EveryPageWorksOnEveryGroupOrSaysWhyNot) {
   for (const std::string group : {"encoder", "decoder", "cross"}) {
     choose(group);
     const Index n = page().queries();
-    EXPECT_EQ(page().config->causal, group != "encoder");
+    EXPECT_EQ(page().model.config->causal, group != "encoder");
     EXPECT_EQ(page().layers.size(), group == "encoder" ? 2u : 3u);
     expectWeights(page().layers[0]->weights, n, group == "decoder" ? n : 5);
     EXPECT_TRUE(group != "decoder" || page().layers[1]->weights.at(0, 0, 1) == 0) << "causal";
@@ -92,7 +92,7 @@ TEST_F(ModelEncoderDecoder, EveryPageWorksOnEveryGroupOrSaysWhyNot) {
 TEST_F(ModelEncoderDecoder, TheDecodersTextIsTypedBesideTheEncoders) {
   const Index own = page().tokens();
   ui.replaceText("decoder_text", "db");
-  ASSERT_TRUE(page().ready()) << page().problem;
+  ASSERT_TRUE(page().ready()) << page().run.problem;
   EXPECT_EQ(page().tokens(), 3) << "the first token, and two";
   EXPECT_EQ(page().queryToken(1), "d");
   EXPECT_EQ(page().keyToken(2), "c") << "the encoder's text stays";
@@ -134,8 +134,8 @@ TEST_F(ModelEncoderDecoder, PiecesOfBothAttentionsAreAttributedPatchedAndCompose
     }
     expectNoFlaws("patch, " + group);
     ui.click("model.view.heads");
-    ASSERT_FALSE(page().compositions.empty());
-    const auto& found = page().compositions.begin()->second;
+    ASSERT_FALSE(page().head.compositions.empty());
+    const auto& found = page().head.compositions.begin()->second;
     const bool encoder = std::ranges::any_of(
         found.earlier, [](const auto& head) { return head.group == attention::HeadGroup::encoder; });
     EXPECT_EQ(encoder, group == "cross");
@@ -201,13 +201,13 @@ class ModelWithRules : public ModelEncoderDecoder {
 };
 
 TEST_F(ModelWithRules, WhatIsGeneratedFollowsThemAndPredictionsAreTheModelsOwn) {
-  ASSERT_TRUE(page().ready()) << page().problem;
+  ASSERT_TRUE(page().ready()) << page().run.problem;
   ASSERT_GT(page().tokens(), 1);
   EXPECT_EQ(page().study->text.ids[1], 3);
   ui.session().scene().cursor.cell.query = 0;
   ui.draw();
-  ASSERT_TRUE(page().guesses && page().guesses->value);
-  const app::Guesses& guesses = *page().guesses->value;
+  ASSERT_TRUE(page().predicted.guesses && page().predicted.guesses->value);
+  const app::Guesses& guesses = *page().predicted.guesses->value;
   ASSERT_NE(guesses.best[0].id, 3) << "the test needs a model that would begin otherwise";
   ASSERT_TRUE(guesses.ruled);
   EXPECT_EQ(guesses.ruled->id, 3);
@@ -217,7 +217,7 @@ TEST_F(ModelWithRules, WhatIsGeneratedFollowsThemAndPredictionsAreTheModelsOwn) 
   expectNoFlaws("a rule");
   ui.session().scene().cursor.cell.query = 1;
   ui.draw();
-  EXPECT_FALSE(page().guesses->value->ruled);
+  EXPECT_FALSE(page().predicted.guesses->value->ruled);
   EXPECT_FALSE(ui.has("guess.ruled"));
 }
 
@@ -228,7 +228,7 @@ class ModelOfSound : public ModelEncoderDecoder {
 
 TEST_F(ModelOfSound, FeaturesThatAreDroppedAreRead) {
   EXPECT_FALSE(page().ready());
-  EXPECT_THAT(page().problem, testing::HasSubstr("Drop a file"));
+  EXPECT_THAT(page().run.problem, testing::HasSubstr("Drop a file"));
   expectNoFlaws("without features");
   made::MadeUpTensors features(attention::DType::F32, 3);
   const Index width = ui.scene().setup.subject.opened->config().modelDim;
@@ -236,7 +236,7 @@ TEST_F(ModelOfSound, FeaturesThatAreDroppedAreRead) {
   const std::filesystem::path file = folder_ / "sound.safetensors";
   putFile(file, *attention::formatSafetensors(features.file()));
   ui.click("page.model").drop({file.string()});
-  ASSERT_TRUE(page().ready()) << page().problem;
+  ASSERT_TRUE(page().ready()) << page().run.problem;
   EXPECT_EQ(ui.scene().setup.subject.features, file.string());
   EXPECT_EQ(page().keys(), 6);
   expectWeights(page().layers[0]->weights, page().queries(), 6);
@@ -247,9 +247,9 @@ TEST_F(ModelOfSound, FeaturesThatAreDroppedAreRead) {
   (void)wrong.matrix("encoder_last_hidden_state", 6, width + 1, 1);
   putFile(folder_ / "wrong.safetensors", *attention::formatSafetensors(wrong.file()));
   ui.drop({(folder_ / "wrong.safetensors").string()});
-  EXPECT_THAT(page().problem, testing::HasSubstr("expected [1 to"));
+  EXPECT_THAT(page().run.problem, testing::HasSubstr("expected [1 to"));
   ui.drop({file.string()});
-  EXPECT_EQ(page().problem, "");
+  EXPECT_EQ(page().run.problem, "");
   EXPECT_EQ(page().keys(), 6);
 }
 

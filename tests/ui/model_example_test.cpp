@@ -28,8 +28,8 @@ class ExampleModel : public testing::Test {
 
 TEST_F(ExampleModel, IsShownAtOnceAndChangesNothing) {
   ASSERT_TRUE(page().ready());
-  EXPECT_EQ(page().opened->name, "Miniature");
-  EXPECT_EQ(std::ssize(ui.names("model.0.")), page().config->heads);
+  EXPECT_EQ(page().model.opened->name, "Miniature");
+  EXPECT_EQ(std::ssize(ui.names("model.0.")), page().model.config->heads);
   EXPECT_TRUE(ui.has("guess.0"));
   EXPECT_TRUE(ui.has("model.open")) << "one's own can be opened beside it";
   ui.park();
@@ -87,7 +87,7 @@ TEST_F(ExampleModel, IsTheScenesOnceSomethingOfItIsChanged) {
     ui.session().scene().cursor.page = "model";
     ui.draw();
     EXPECT_EQ(ui.scene().setup, own);
-    EXPECT_TRUE(page().example) << "it is an example again";
+    EXPECT_TRUE(page().model.example) << "it is an example again";
   }
 }
 

@@ -37,20 +37,20 @@ TEST_F(ModelHeads, EveryHeadOfTheMiniatureSaysWhatGuessesLoseWithoutIt) {
   const app::HeadLosses* losses = page().currentLosses();
   ASSERT_TRUE(losses);
   EXPECT_EQ(losses->of, app::LossOf::next) << "nothing is written yet";
-  EXPECT_EQ(losses->change.rows(), page().config->layerCount());
-  EXPECT_EQ(losses->change.cols(), page().config->heads);
+  EXPECT_EQ(losses->change.rows(), page().model.config->layerCount());
+  EXPECT_EQ(losses->change.cols(), page().model.config->heads);
   EXPECT_TRUE(ui.has("model.headline"));
   // The same as switching a head off shows.
   Index layer = 0, head = 0;
   const float most = losses->change.minCoeff(&layer, &head);
   EXPECT_LT(most, -0.05f) << "no head does anything";
-  const float before = page().guesses->value->best.front().probability;
+  const float before = page().predicted.guesses->value->best.front().probability;
   const app::Index next = losses->next;  // the losses give way to those of what is switched off
   ui.session().scene().cursor.model.layer = layer;
   ui.session().scene().cursor.cell = {head, page().tokens() - 1, 0};
   ui.park().key(Key::x);
   rest();
-  const auto& lens = page().guesses->value->best;
+  const auto& lens = page().predicted.guesses->value->best;
   const auto same =
       std::find_if(lens.begin(), lens.end(), [&](const app::Guess& guess) { return guess.id == next; });
   if (same != lens.end()) {
@@ -65,18 +65,18 @@ TEST_F(ModelHeads, EveryHeadOfTheMiniatureSaysWhatGuessesLoseWithoutIt) {
 TEST_F(ModelHeads, TheHeadThatIsLookedAtSaysHowFarItCopies) {
   open(goldenModel("llama"));
   rest();
-  ASSERT_TRUE(page().copying.contains({0, 0}));
+  ASSERT_TRUE(page().head.copying.contains({0, 0}));
   ui.key(Key::right);
   rest();
-  ASSERT_TRUE(page().copying.contains({0, 1}));
-  EXPECT_NE(page().copying.at({0, 1}), page().copying.at({0, 0}));
+  ASSERT_TRUE(page().head.copying.contains({0, 1}));
+  EXPECT_NE(page().head.copying.at({0, 1}), page().head.copying.at({0, 0}));
   EXPECT_TRUE(ui.has("model.facts_of_head"));
 }
 
 TEST_F(ModelHeads, ShiftAndADigitChooseWhatHeadsDoAndADigitAloneTurnsThePage) {
   ui.click("learned");
-  const std::vector<app::Behaviour> found =
-      app::model_page::behavioursOf(page(), ui.scene().look.labelThreshold);
+  const std::vector<app::model_page::Behaviour> found =
+      app::model_page::behavioursOf(page().layers, ui.scene().look.labelThreshold);
   ASSERT_GE(found.size(), 2u);
   ui.key(static_cast<Key>('2'), kWithShift);
   EXPECT_EQ(ui.scene().cursor.model.detector, found[1].name);
@@ -138,12 +138,12 @@ TEST_F(ModelHeads, ReadingALongTextIsStoppedAndGoneOnWith) {
   ui.frames(1);
   stopOrGoOn();
   ui.draw();
-  ASSERT_TRUE(page().stopped) << "the pass was over before it could be stopped";
+  ASSERT_TRUE(page().run.stopped) << "the pass was over before it could be stopped";
   EXPECT_EQ(page().tokens(), before) << "what was there stays";
   EXPECT_FALSE(ui.session().error());
   stopOrGoOn();
   ui.draw();
-  EXPECT_FALSE(page().stopped);
+  EXPECT_FALSE(page().run.stopped);
   EXPECT_GT(page().tokens(), 40 * before);
 }
 
@@ -174,8 +174,8 @@ TEST_F(ModelHeads, ModelsThatWereOpenedBeforeAreListedAndOneThatIsGoneSaysSo) {
 TEST_F(ModelHeads, TheSideSaysHowMuchOfTheFileWasRead) {
   open(goldenModel("llama"));
   EXPECT_TRUE(ui.has("model.read"));
-  EXPECT_EQ(page().layersRead, page().config->layerCount());
-  EXPECT_TRUE(page().headRead);
+  EXPECT_EQ(page().model.layersRead, page().model.config->layerCount());
+  EXPECT_TRUE(page().model.headRead);
 }
 
 TEST_F(ModelHeads, VeryManyHeadsAreAllInSightMagnifiedAndEnlarged) {

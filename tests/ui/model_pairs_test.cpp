@@ -49,12 +49,12 @@ TEST_F(ModelPairs, SwappingTurnsOneTextIntoTheOther) {
 TEST_F(ModelPairs, ClicksOnPredictionsChooseTheAnswers) {
   openPair("got");
   const Index before = page().pair.pair->answers.id, other = ui.scene().compare.otherAnswer;
-  const Index third = page().guesses->value->best[2].id;
+  const Index third = page().predicted.guesses->value->best[2].id;
   ui.click("guess.2");
   EXPECT_EQ(ui.scene().compare.answer, third);
   EXPECT_THAT(written(), IsEmpty()) << "the text doesn't go on";
   ui.shiftClick("guess.0");
-  EXPECT_EQ(ui.scene().compare.otherAnswer, page().guesses->value->best[0].id);
+  EXPECT_EQ(ui.scene().compare.otherAnswer, page().predicted.guesses->value->best[0].id);
   for (int i = 0; i < 50 && page().pair.pair->answers.id == before; ++i) ui.draw();
   EXPECT_EQ(page().pair.pair->answers.id, third);
   ui.chord(kCtrl, app::Key::z);

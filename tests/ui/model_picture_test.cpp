@@ -73,25 +73,25 @@ TEST_F(ModelPicture, ClassesAreShownAndWhatAHeadIsWorthToThem) {
   const VitFolder classifier(3);
   ui.drop({classifier.path().string()}).drop({classifier.picture().string()});
   ASSERT_TRUE(state().picture()) << ui.view().messages.error;
-  ASSERT_TRUE(state().classifies());
-  ASSERT_TRUE(state().guesses && state().guesses->value);
-  const app::Guesses before = *state().guesses->value;
+  ASSERT_TRUE(state().model.classifies());
+  ASSERT_TRUE(state().predicted.guesses && state().predicted.guesses->value);
+  const app::Guesses before = *state().predicted.guesses->value;
   ASSERT_EQ(before.best.size(), 3u);
   float sum = 0;
   for (const app::Guess& guess : before.best) sum += guess.probability;
   EXPECT_NEAR(sum, 1, 1e-5f);
   EXPECT_EQ(before.lens.size(), 3u) << "the embedding and two layers";
   EXPECT_FALSE(before.real);
-  EXPECT_THAT(ui.session().page<app::model_page::Page>().state().words.at(before.best[0].id),
+  EXPECT_THAT(ui.session().page<app::model_page::Page>().state().model.words.at(before.best[0].id),
               ::testing::StartsWith("class "));
   EXPECT_TRUE(ui.has("guess.0"));
   EXPECT_FALSE(ui.has("model.headless"));
   // They are the picture's, whichever patch asks.
   ui.clickAt("model.picture.large", 0.75f, 0.75f);
-  EXPECT_EQ(state().guesses->value->best[0].probability, before.best[0].probability);
+  EXPECT_EQ(state().predicted.guesses->value->best[0].probability, before.best[0].probability);
   ui.session().scene().setup.subject.switchedOff = {{1, 0, app::HeadOff::zero}};
   ui.draw();
-  const app::Guess changed = state().guesses->value->best[0];
+  const app::Guess changed = state().predicted.guesses->value->best[0];
   EXPECT_NE(changed.probability, changed.unchanged);
   EXPECT_GE(changed.unchanged, 0);
 }

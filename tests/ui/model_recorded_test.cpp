@@ -21,7 +21,7 @@ TEST_F(ModelHeads, RecordedAttentionFromOneTextToAnother) {
       .save(folder / "cross.safetensors", true,
             {{"tokens", R"(["Das","Tier","war","zu","alt"])"}, {"query_tokens", R"(["It","was","old"])"}});
   open(folder / "cross.safetensors");
-  ASSERT_TRUE(page().ready()) << page().problem;
+  ASSERT_TRUE(page().ready()) << page().run.problem;
   EXPECT_EQ(page().queries(), 3);
   EXPECT_EQ(page().tokens(), 5);
   ui.hoverAt("model.1.2", 0.95f, 0.95f).frames(3);
@@ -47,16 +47,16 @@ TEST_F(ModelHeads, GroupsOfAFileAreChosenAndBetweenTextsNothingIsItself) {
   file.metadata = {{"encoder_tokens", "Das Tier war so alt"}, {"decoder_tokens", "It was very old ."}};
   ASSERT_TRUE(attention::writeSafetensors((folder / "t5.safetensors").string(), file).ok());
   open(folder / "t5.safetensors");
-  ASSERT_TRUE(page().ready()) << page().problem;
+  ASSERT_TRUE(page().ready()) << page().run.problem;
   const auto label = [&] { return page().summary(0, 0)->label(0.3f); };
   ASSERT_TRUE(label().detector);
   EXPECT_EQ(label().detector->name, "self") << "the encoder's";
   ui.click("recorded.group").click("recorded.group.cross");
   EXPECT_THAT(ui.scene().setup.subject.model, testing::EndsWith("t5.safetensors#cross"));
-  ASSERT_TRUE(page().ready()) << page().problem;
+  ASSERT_TRUE(page().ready()) << page().run.problem;
   EXPECT_EQ(page().queryToken(4), ".");
   EXPECT_EQ(page().token(4), "alt");
-  EXPECT_FALSE(page().config->causal);
+  EXPECT_FALSE(page().model.config->causal);
   for (const char* word : {"self", "previous", "next", "local_band", "offset"})
     EXPECT_TRUE(!label().detector || label().detector->name != word) << word;
 }
@@ -69,7 +69,7 @@ TEST_F(ModelHeads, TwoRecordingsAreComparedHeadByHead) {
       .save(folder / "b.safetensors", false, {{"tokens", R"(["The","big","cat","sat","up"])"}});
   Recording(2, 2, 4, 4, 4, 1.0f, true).save(folder / "c.safetensors", false);
   open(folder / "a.safetensors");
-  ASSERT_TRUE(page().ready()) << page().problem;
+  ASSERT_TRUE(page().ready()) << page().run.problem;
   const auto compareWith = [&](const char* name, const auto& done) {
     ui.session().scene().compare.recorded = (folder / name).string();
     ui.session().scene().cursor.model.shown = app::ShownText::difference;
@@ -104,7 +104,7 @@ TEST_F(ModelHeads, AGroupIsComparedWithAnotherOfItsFile) {
   file.metadata = {{"encoder_tokens", "It was very old"}, {"decoder_tokens", "It was very old"}};
   ASSERT_TRUE(attention::writeSafetensors((folder / "t5.safetensors").string(), file).ok());
   open(folder / "t5.safetensors");
-  ASSERT_TRUE(page().ready()) << page().problem;
+  ASSERT_TRUE(page().ready()) << page().run.problem;
   ui.choose("recorded.b", "decoder");
   for (int i = 0; i < 100 && page().pair.compared.empty(); ++i) ui.draw();
   ASSERT_FALSE(page().pair.compared.empty()) << page().other.problem << page().pair.comparedProblem;
@@ -118,7 +118,7 @@ TEST_F(ModelHeads, QueriesOfACacheAreTheLastTokens) {
   Recording(1, 2, 3, 6, 4, 0.5f, true)
       .save(folder / "cached.safetensors", false, {{"tokens", R"(["a","b","c","d","e","f"])"}});
   open(folder / "cached.safetensors");
-  EXPECT_TRUE(page().config->causal);
+  EXPECT_TRUE(page().model.config->causal);
   EXPECT_EQ(page().queryToken(0), "d");
   const auto marks = app::MarkedMask(page().layer(0)->mask).marks[0];
   EXPECT_EQ(marks(0, 3), 0);
@@ -130,27 +130,27 @@ TEST_F(ModelHeads, ARecordedWeightIsTakenApartWhereItsPartsExplainIt) {
   Recording(1, 2, 6, 6, 4, 0.5f, true).save(folder / "root.safetensors", true);
   open(folder / "root.safetensors");
   rest();
-  ASSERT_TRUE(page().recorded && page().recorded->value);
-  EXPECT_TRUE(page().recorded->value->byRootOfDim) << "1/√4";
-  EXPECT_TRUE(page().recorded->value->explains());
+  ASSERT_TRUE(page().head.recorded && page().head.recorded->value);
+  EXPECT_TRUE(page().head.recorded->value->byRootOfDim) << "1/√4";
+  EXPECT_TRUE(page().head.recorded->value->explains());
   EXPECT_TRUE(ui.has("recorded.terms"));
   EXPECT_TRUE(ui.has("recorded.output"));
   // Another scale is found, and said.
   Recording(1, 2, 6, 6, 4, 0.31f, true).save(folder / "other.safetensors", true);
   open(folder / "other.safetensors");
   rest();
-  ASSERT_TRUE(page().recorded && page().recorded->value);
-  EXPECT_FALSE(page().recorded->value->byRootOfDim);
-  EXPECT_NEAR(page().recorded->value->scale, 0.31, 1e-3);
-  EXPECT_TRUE(page().recorded->value->explains());
+  ASSERT_TRUE(page().head.recorded && page().head.recorded->value);
+  EXPECT_FALSE(page().head.recorded->value->byRootOfDim);
+  EXPECT_NEAR(page().head.recorded->value->scale, 0.31, 1e-3);
+  EXPECT_TRUE(page().head.recorded->value->explains());
   // Weights that are of something else are not explained away.
   Recording mixed(1, 2, 6, 6, 4, 0.5f, true);
   std::swap(mixed.q, mixed.v);
   mixed.save(folder / "wrong.safetensors", true);
   open(folder / "wrong.safetensors");
   rest();
-  ASSERT_TRUE(page().recorded && page().recorded->value);
-  EXPECT_FALSE(page().recorded->value->explains());
+  ASSERT_TRUE(page().head.recorded && page().head.recorded->value);
+  EXPECT_FALSE(page().head.recorded->value->explains());
   EXPECT_FALSE(ui.has("recorded.terms"));
 }
 
@@ -185,7 +185,7 @@ TEST_F(ModelHeads, AFileThatIsWrittenAgainIsReadAgainWhileItIsShown) {
   };
   write(0.5f);
   open(file);
-  ASSERT_TRUE(page().ready()) << page().problem;
+  ASSERT_TRUE(page().ready()) << page().run.problem;
   ui.hoverAt("model.1.2", 0.55f, 0.95f).frames(3);
   const app::Cursor looked = ui.scene().cursor;
   EXPECT_EQ(looked.cell, (app::Cell{2, 5, 3}));
@@ -205,7 +205,7 @@ TEST_F(ModelHeads, AFileThatIsWrittenAgainIsReadAgainWhileItIsShown) {
   EXPECT_TRUE(waitFor([&] { return shows(2.5f); }));
   // More tokens take the page over as another file would.
   Recording(3, 3, 9, 9, 4, 0.5f, true).save(file, false);
-  EXPECT_TRUE(waitFor([&] { return page().tokens() == 9 && page().config->layerCount() == 3; }));
+  EXPECT_TRUE(waitFor([&] { return page().tokens() == 9 && page().model.config->layerCount() == 3; }));
 }
 
 }  // namespace

@@ -87,20 +87,20 @@ TEST_F(ModelPages, SwitchingAHeadOffShowsTheChangeBesideTheUnchanged) {
   ui.key(Key::down).key(Key::right);
   EXPECT_EQ(ui.scene().cursor.model.layer, 1);
   EXPECT_EQ(ui.scene().cursor.cell.head, 1);
-  ASSERT_TRUE(page().guesses && page().guesses->value);
-  const float before = page().guesses->value->best.front().probability;
-  EXPECT_LT(page().guesses->value->best.front().unchanged, 0);
+  ASSERT_TRUE(page().predicted.guesses && page().predicted.guesses->value);
+  const float before = page().predicted.guesses->value->best.front().probability;
+  EXPECT_LT(page().predicted.guesses->value->best.front().unchanged, 0);
   ui.key(Key::x);
   ASSERT_EQ(ui.scene().setup.subject.switchedOff.size(), 1u);
-  ASSERT_TRUE(page().guesses->value);
-  const auto& lens = page().guesses->value->lens.back();
+  ASSERT_TRUE(page().predicted.guesses->value);
+  const auto& lens = page().predicted.guesses->value->lens.back();
   EXPECT_GE(lens.unchanged, 0);
   EXPECT_TRUE(ui.has("off.0"));
   ui.choose("off.0", "mean");
   EXPECT_EQ(ui.scene().setup.subject.switchedOff.front().by, app::HeadOff::mean);
   ui.chord(kShift, Key::r);
   EXPECT_THAT(ui.scene().setup.subject.switchedOff, IsEmpty());
-  EXPECT_EQ(page().guesses->value->best.front().probability, before);
+  EXPECT_EQ(page().predicted.guesses->value->best.front().probability, before);
 }
 
 TEST_F(ModelPages, ItWritesOnStepByStepAndTakesBack) {
@@ -138,7 +138,7 @@ TEST_F(ModelPages, PlayingWritesUntilItIsPaused) {
 TEST_F(ModelPages, AGuessCanBeChosenAndAWrittenTextCut) {
   open("llama");
   ui.click("strip." + std::to_string(page().tokens() - 1));
-  const Index second = page().guesses->value->best[1].id;
+  const Index second = page().predicted.guesses->value->best[1].id;
   ui.click("guess.1");
   EXPECT_EQ(written(), (std::vector<Index>{second}));
   ui.replaceText("text", "another text");
@@ -151,10 +151,10 @@ TEST_F(ModelPages, MasksActAndTheLensReadsEarlierLayers) {
   const app::LayerSummary& layer = *page().layer(0);
   const Index last = page().tokens() - 1;
   EXPECT_EQ(layer.weights.at(0, last, 0), 0) << "beyond the window";
-  EXPECT_TRUE(page().unchanged);
+  EXPECT_TRUE(page().predicted.unchanged);
   ui.key(static_cast<Key>('['));
   EXPECT_EQ(ui.scene().cursor.model.stop, 1);
-  EXPECT_EQ(page().guesses->request.stop, 1);
+  EXPECT_EQ(page().predicted.guesses->request.stop, 1);
   ui.click("model.stop.2");
   EXPECT_EQ(ui.scene().cursor.model.stop, -1);
 }
@@ -181,10 +181,10 @@ TEST_F(ModelPages, ATextThatIsTooLongKeepsTheLastPicture) {
   ui.session().scene().setup.input.text = text;
   ui.draw();
   EXPECT_EQ(page().study, study);
-  EXPECT_THAT(page().problem, HasSubstr("48"));
+  EXPECT_THAT(page().run.problem, HasSubstr("48"));
   ui.session().scene().setup.input.text = "short again";
   ui.draw();
-  EXPECT_EQ(page().problem, "");
+  EXPECT_EQ(page().run.problem, "");
 }
 
 TEST_F(ModelPages, TheLearnedModelIsOneClickAway) {
@@ -194,22 +194,22 @@ TEST_F(ModelPages, TheLearnedModelIsOneClickAway) {
   EXPECT_GE(ui.names("skill.").size(), 5u);
   for (const std::string& skill : ui.names("skill.")) {
     ui.click(skill);
-    EXPECT_EQ(page().problem, "") << skill;
-    EXPECT_TRUE(page().guesses && page().guesses->value);
+    EXPECT_EQ(page().run.problem, "") << skill;
+    EXPECT_TRUE(page().predicted.guesses && page().predicted.guesses->value);
   }
   // What would be left without this head, and without all like it, is really computed.
   ui.scrollToTop();
   for (const std::string& skill : ui.names("skill."))
-    if (page().forecasts.empty()) ui.click(skill);
+    if (page().head.forecasts.empty()) ui.click(skill);
   ui.wait(0.5).draw();
-  ASSERT_FALSE(page().forecasts.empty());
-  EXPECT_EQ(page().forecasts[0].words, "this head");
-  ASSERT_TRUE(page().forecast && page().forecast->value);
-  EXPECT_EQ(page().forecast->value->size(), page().forecasts.size());
-  for (const auto& each : page().forecasts) EXPECT_THAT(each.words, testing::Not(HasSubstr("all 0")));
+  ASSERT_FALSE(page().head.forecasts.empty());
+  EXPECT_EQ(page().head.forecasts[0].words, "this head");
+  ASSERT_TRUE(page().head.forecast && page().head.forecast->value);
+  EXPECT_EQ(page().head.forecast->value->size(), page().head.forecasts.size());
+  for (const auto& each : page().head.forecasts) EXPECT_THAT(each.words, testing::Not(HasSubstr("all 0")));
   // Words it was never shown fall to smaller pieces.
   ui.replaceText("text", "Zyzzyva \xF0\x9F\xA6\x8A!");
-  EXPECT_EQ(page().problem, "");
+  EXPECT_EQ(page().run.problem, "");
   EXPECT_GT(page().tokens(), 3);
 }
 
@@ -224,7 +224,7 @@ TEST_F(ModelPages, RecordedAttentionIsLookedAt) {
   const attention::Stack attention = golden.stack("attention");
   EXPECT_EQ(page().tokens(), attention.rows());
   EXPECT_LT(attention::test::distance(page().layer(1)->weights[2], attention[4 + 2]), 1e-7);
-  EXPECT_TRUE(page().config->causal);
+  EXPECT_TRUE(page().model.config->causal);
   ui.hoverAt("model.1.2", 0.1f, 0.9f).frames(3);
   EXPECT_TRUE(ui.has("model.large"));
   EXPECT_FALSE(ui.has("model.play"));

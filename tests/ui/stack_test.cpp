@@ -84,8 +84,8 @@ TEST_F(MadeLayers, SlidersMovedWhileTheOverviewShowsAreFollowed) {
   ui.click("model.sizes");
   EXPECT_EQ(ui.scene().cursor.page, "heads");
   ui.typeValue("layers", "1").key(static_cast<Key>('6'));
-  EXPECT_FALSE(overview().madeHere()) << "one layer has no overview";
-  EXPECT_TRUE(overview().example);
+  EXPECT_FALSE(overview().model.madeHere()) << "one layer has no overview";
+  EXPECT_TRUE(overview().model.example);
 }
 
 TEST_F(MadeLayers, TheLabTakesTheChosenOneApart) {

@@ -66,12 +66,12 @@ TEST_F(OnStage, WhatHeadsWereWorthIsSaidAndTheFormerWinnerStaysInSight) {
   edit().cursor.cell.query = 7;
   ui.draw();
   EXPECT_THAT(caption(), HasSubstr("looks most at")) << "no change yet";
-  const Index first = model().guesses->value->best.front().id;
+  const Index first = model().predicted.guesses->value->best.front().id;
   for (Index layer = 0; layer < 4; ++layer)
     for (Index head = 0; head < 6; ++head)
       edit().setup.subject.switchedOff.push_back({layer, head, app::HeadOff::zero});
   ui.draw();
-  const auto& guesses = *model().guesses->value;
+  const auto& guesses = *model().predicted.guesses->value;
   ASSERT_NE(guesses.best.front().id, first) << "without any head it says something else";
   ASSERT_TRUE(guesses.former);
   EXPECT_EQ(guesses.former->id, first);

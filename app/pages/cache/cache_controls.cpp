@@ -45,20 +45,20 @@ std::string lockedBy(const Setup& setup) {
 
 /// Why the heads can't share keys in that way, or "".
 /// Worked out anew only when something they depend on has changed: every number of heads is tried.
-const HeadStops& headStops(const Setup& setup, State& page) {
-  HeadStops& stops = page.headStops;
+const HeadStops& headStops(const Setup& setup, HeadSliders& heads) {
+  HeadStops& stops = heads.stops;
   const ModelSetup& model = setup.model;
   if (stops.model == model && stops.weights == setup.weights && stops.embedding == setup.input.source &&
-      stops.chosen == page.chosenHeads && !stops.heads.empty())
+      stops.chosen == heads.chosen && !stops.heads.empty())
     return stops;
-  stops = {model, setup.weights, setup.input.source, page.chosenHeads};
+  stops = {model, setup.weights, setup.input.source, heads.chosen};
   const Suits suits = plantingSuits(setup);
   for (Index count = 1; count <= kMaxHeads; ++count) {
     ModelSetup trial = model;
     const Index size = model.modelDim / count;
     const bool splits = !model.linked || (model.modelDim % count == 0 && size <= kMaxHeadDim &&
                                           (model.position != PositionKind::rope || size % 2 == 0));
-    if (splits && ChosenHeads(page.chosenHeads).setHeads(trial, count, suits)) stops.heads.push_back(count);
+    if (splits && ChosenHeads(heads.chosen).setHeads(trial, count, suits)) stops.heads.push_back(count);
   }
   if (stops.heads.empty()) stops.heads.push_back(model.heads);
   for (const Index count : divisors(model.heads)) {
@@ -70,8 +70,7 @@ const HeadStops& headStops(const Setup& setup, State& page) {
   return stops;
 }
 
-void headsSection(Scene& scene, State& page) {
-  View& view = page.view;
+void headsSection(Scene& scene, View& view, HeadSliders& heads) {
   Setup& setup = scene.setup;
   const std::string locked = lockedBy(setup);
   sectionTitle(view, "ATTENTION");
@@ -79,13 +78,13 @@ void headsSection(Scene& scene, State& page) {
   gap(view, 4);
   const Suits suits = plantingSuits(setup);
   const ModelSetup before = setup.model;
-  const HeadStops& stops = headStops(setup, page);
+  const HeadStops& stops = headStops(setup, heads);
   const auto refuse = [](Index wanted) {
     return fmt::format("{} heads don't divide the model dim. Change it on Heads.", wanted);
   };
   if (fieldSlider(view, scene, "model.heads", {locked, stops.heads, refuse})) {
     const Index wanted = std::exchange(setup.model.heads, before.heads);
-    page.chosenHeads.setHeads(setup.model, wanted, suits);
+    heads.chosen.setHeads(setup.model, wanted, suits);
     if (setup.model.kvHeads != before.kvHeads) view.gaveWay("kv_heads");
   }
   const std::string one = before.heads == 1 ? "One head has one kv head" : locked;
@@ -97,8 +96,7 @@ void headsSection(Scene& scene, State& page) {
               {one, stops.kvHeads, refuseKv, fmt::format("divisors of {}", before.heads)});
 }
 
-void decodeSection(Scene& scene, State& page, const DecodeState& state) {
-  View& view = page.view;
+void decodeSection(Scene& scene, View& view, const DecodeState& state) {
   sectionTitle(view, "DECODE");
   const Index most = std::max<Index>(state.tokens, 1);
   std::vector<Index> stops;
@@ -160,28 +158,26 @@ void sequencesSection(Scene& scene, State& page) {
 }
 
 /// Whose pictures the rooms show.
-void headSlider(Scene& scene, State& page) {
-  View& view = page.view;
-  if (!page.snapshot) return;
-  const Index heads = page.snapshot->config.heads;
+void headSlider(Scene& scene, View& view, const std::shared_ptr<const Snapshot>& snapshot) {
+  if (!snapshot) return;
+  const Index heads = snapshot->config.heads;
   std::vector<Index> stops;
   for (Index head = 0; head < heads; ++head) stops.push_back(head);
-  Index head = viewHead(scene, page.snapshot->config);
+  Index head = viewHead(scene, snapshot->config);
   const SliderSpec spec{"cache.head", "Head", heads == 1 ? "The layer has one head" : "",
                         fmt::format("0 to {}", heads - 1),
                         "The head whose weights and keys are drawn. Errors cover all heads."};
   if (slider(view, spec, stops, head)) scene.cursor.cell.head = head;
 }
 
-void shapesSection(Scene& scene, State& page) {
-  View& view = page.view;
+void shapesSection(Scene& scene, View& view, const std::shared_ptr<const Snapshot>& snapshot) {
   sectionTitle(view, "FOUR SHAPES");
-  headSlider(scene, page);
+  headSlider(scene, view, snapshot);
   const bool made = lockedBy(scene.setup).empty();
-  if (!made && page.snapshot) {
-    const Index kvHeads = page.snapshot->config.kvHeads;
+  if (!made && snapshot) {
+    const Index kvHeads = snapshot->config.kvHeads;
     std::vector<Index> stops = mergesBetween(kvHeads);
-    Index merged = mergedKvHeads(scene.setup, page.snapshot->config, scene.cost.cache.merged);
+    Index merged = mergedKvHeads(scene.setup, snapshot->config, scene.cost.cache.merged);
     SliderSpec spec{"cache.between", "Merge into", "", "divisors of the kv heads",
                     "Number of kv heads after merging. Merging takes the mean."};
     if (stops.empty()) {
@@ -193,13 +189,13 @@ void shapesSection(Scene& scene, State& page) {
     }
     if (slider(view, spec, stops, merged)) scene.cost.cache.merged = merged;
   }
-  const bool own = page.snapshot && page.snapshot->config.latentDim > 0;
-  const std::string latentNow = own ? std::to_string(page.snapshot->config.latentDim) : "",
-                    rotaryNow = own ? std::to_string(page.snapshot->config.rotaryDim) : "";
+  const bool own = snapshot && snapshot->config.latentDim > 0;
+  const std::string latentNow = own ? std::to_string(snapshot->config.latentDim) : "",
+                    rotaryNow = own ? std::to_string(snapshot->config.rotaryDim) : "";
   const char* const set = own ? "Set by the opened model" : "";
   fieldSlider(view, scene, "cost.cache.latent", {.disabledReason = set, .shown = latentNow.c_str()});
   std::vector<Index> even;
-  for (Index i = 0; i <= std::min<Index>(turnedDims(page), 512); i += 2) even.push_back(i);
+  for (Index i = 0; i <= std::min<Index>(turnedDims(snapshot), 512); i += 2) even.push_back(i);
   SliderState rotary;
   rotary.stops = even;
   if (even.size() < 2) rotary.disabledReason = "This layer's keys have no rotary part";
@@ -218,10 +214,10 @@ void shapesSection(Scene& scene, State& page) {
              "values (the best approximation of its rank) and, under RoPE, one rotary key for all heads.");
 }
 
-void evictionSection(Scene& scene, State& page, const DecodeState& state) {
-  View& view = page.view;
+void evictionSection(Scene& scene, View& view, const std::shared_ptr<const Snapshot>& snapshot,
+                     const DecodeState& state) {
   sectionTitle(view, "EVICTION");
-  headSlider(scene, page);
+  headSlider(scene, view, snapshot);
   std::vector<Index> stops;
   for (Index i = 1; i <= std::max<Index>(state.tokens, 2); ++i) stops.push_back(i);
   SliderState budget;
@@ -232,8 +228,7 @@ void evictionSection(Scene& scene, State& page, const DecodeState& state) {
        "good.");
 }
 
-void pagingSection(Scene& scene, State& page) {
-  View& view = page.view;
+void pagingSection(Scene& scene, View& view, PagingSchedule& paging) {
   sectionTitle(view, "PAGING");
   static const std::vector<Index> kBlocks{8, 16, 32, 64, 128, 256};
   SliderState block;
@@ -241,12 +236,12 @@ void pagingSection(Scene& scene, State& page) {
   fieldSlider(view, scene, "cost.cache.block", block);
   gap(view, 8);
   sectionTitle(view, "SCHEDULE",
-               page.paging && page.paging->value
-                   ? countedText(std::ssize(page.paging->value->requests), "request")
+               paging.answer && paging.answer->value
+                   ? countedText(std::ssize(paging.answer->value->requests), "request")
                    : "");
   textBox(view, "cache.schedule", scene.cost.cache.schedule, 7, "0: 40 + 24");
-  if (page.paging && !page.paging->value) {
-    problem(view, page.paging->value.error().message);
+  if (paging.answer && !paging.answer->value) {
+    problem(view, paging.answer->value.error().message);
     trackItem("cache.schedule.problem");
   }
   hint(view,
@@ -286,16 +281,16 @@ void controls(Scene& scene, State& page, const Layout& layout) {
     tokensSection(scene, page);
     gap(view, 10);
     subjectSection(scene, view);
-    headsSection(scene, page);
+    headsSection(scene, page.view, page.heads);
     gap(view, 10);
     const CacheView shown = scene.cursor.cacheView;
-    if (shown == CacheView::growth) decodeSection(scene, page, state);
-    if (shown == CacheView::shapes) shapesSection(scene, page);
-    if (shown == CacheView::eviction) evictionSection(scene, page, state);
-    if (shown == CacheView::paging) pagingSection(scene, page);
+    if (shown == CacheView::growth) decodeSection(scene, page.view, state);
+    if (shown == CacheView::shapes) shapesSection(scene, view, page.snapshot);
+    if (shown == CacheView::eviction) evictionSection(scene, view, page.snapshot, state);
+    if (shown == CacheView::paging) pagingSection(scene, page.view, page.paging);
     if (shown == CacheView::precision) {
       sectionTitle(view, "PRECISION");
-      headSlider(scene, page);
+      headSlider(scene, view, page.snapshot);
     }
     gap(view, 10);
     sectionTitle(view, "STORED AS");

@@ -35,11 +35,12 @@ DecodeState decodeState(const Scene& scene, const State& page, const SequenceSna
 
 const CacheField* shownField(const Scene& scene, const State& page) {
   const SequenceSnapshot* shown = shownSequence(scene, page.snapshot.get());
-  if (!shown || !page.field || !page.field->value || page.field->request.snapshot != page.snapshot)
+  if (!shown || !page.field.answer || !page.field.answer->value ||
+      page.field.answer->request.snapshot != page.snapshot)
     return nullptr;
-  const CacheField& field = *page.field->value;
+  const CacheField& field = *page.field.answer->value;
   const bool ofLine =
-      shown == &page.snapshot->sequences[static_cast<std::size_t>(page.field->request.sequence)];
+      shown == &page.snapshot->sequences[static_cast<std::size_t>(page.field.answer->request.sequence)];
   return ofLine && std::ssize(field.flops) == shown->keyLength ? &field : nullptr;
 }
 
@@ -75,28 +76,28 @@ Index forwardFrom(const DecodeState& state) {
 void moveDecode(Scene& scene, State& page, DecodeMove move) {
   const DecodeState state = decodeState(scene, page);
   if (!state.reason.empty() || state.tokens == 0) return;
-  const bool played = page.playing;
-  page.playing = move == DecodeMove::play && !played;
-  page.playedAt = page.view.time;
+  const bool played = page.play.on;
+  page.play.on = move == DecodeMove::play && !played;
+  page.play.since = page.view.time;
   if (move == DecodeMove::first) jumpDecode(scene, page, 0);
   if (move == DecodeMove::last) jumpDecode(scene, page, state.tokens);
   if (move == DecodeMove::back) jumpDecode(scene, page, state.before);
   if (move == DecodeMove::forward) jumpDecode(scene, page, forwardFrom(state));
   // At the end Play starts again behind the prefill.
-  if (page.playing && state.now >= state.tokens) jumpDecode(scene, page, state.prefill);
+  if (page.play.on && state.now >= state.tokens) jumpDecode(scene, page, state.prefill);
 }
 
 void moveView(Scene& scene, State& page, DecodeMove move) {
   if (scene.cursor.cacheView != CacheView::paging) return moveDecode(scene, page, move);
-  const bool has = page.paging && page.paging->value.ok();
-  const auto last = has ? static_cast<Index>(page.paging->value->steps.size()) - 1 : 0;
-  const bool played = page.playing;
-  page.playing = move == DecodeMove::play && !played;
-  page.playedAt = page.view.time;
-  if (move == DecodeMove::first || (page.playing && page.pagingStep >= last)) page.pagingStep = 0;
-  if (move == DecodeMove::last) page.pagingStep = last;
-  if (move == DecodeMove::back) page.pagingStep = std::max<Index>(0, page.pagingStep - 1);
-  if (move == DecodeMove::forward) page.pagingStep = std::min(last, page.pagingStep + 1);
+  const bool has = page.paging.answer && page.paging.answer->value.ok();
+  const auto last = has ? static_cast<Index>(page.paging.answer->value->steps.size()) - 1 : 0;
+  const bool played = page.play.on;
+  page.play.on = move == DecodeMove::play && !played;
+  page.play.since = page.view.time;
+  if (move == DecodeMove::first || (page.play.on && page.paging.step >= last)) page.paging.step = 0;
+  if (move == DecodeMove::last) page.paging.step = last;
+  if (move == DecodeMove::back) page.paging.step = std::max<Index>(0, page.paging.step - 1);
+  if (move == DecodeMove::forward) page.paging.step = std::min(last, page.paging.step + 1);
 }
 
 }  // namespace headscope::app::cache_page

@@ -63,26 +63,26 @@ bool Page::take(const Scene& scene) {
   page_.snapshot = services_.layer.snapshot();
   const bool ease = !services_.view.preferences.reducedMotion;
   const double now = services_.view.time;
-  const Index kvHeads = page_.field ? page_.field->request.snapshot->config.kvHeads : 0;
-  any |= takeNew(field_, page_.field, [&](const CacheField& field) {
+  const Index kvHeads = page_.field.answer ? page_.field.answer->request.snapshot->config.kvHeads : 0;
+  any |= takeNew(field_, page_.field.answer, [&](const CacheField& field) {
     // Bands that have to leave are drawn as they were until they are gone.
-    if (ease && kvHeads > 0 && kvHeads != page_.field->request.snapshot->config.kvHeads) {
-      page_.leaving = {std::move(page_.textures), kvHeads, tokenGrain_};
-      page_.textures = {};
+    if (ease && kvHeads > 0 && kvHeads != page_.field.answer->request.snapshot->config.kvHeads) {
+      page_.field.leaving = {std::move(page_.field.textures), kvHeads, tokenGrain_};
+      page_.field.textures = {};
     }
     tokenGrain_ = field.grain.tokens;
-    page_.textures.set(field.picture, now, ease);
+    page_.field.textures.set(field.picture, now, ease);
   });
   any |= takeNew(proof_, page_.proof, [](const DecodeProof&) {});
-  any |= takeNew(precision_, page_.precision, [&](const PrecisionStudy& study) {
-    page_.storedKeys.set(study.keys, now, ease);
-    page_.differences.set(study.differences, now, ease);
+  any |= takeNew(precision_, page_.precision.answer, [&](const PrecisionStudy& study) {
+    page_.precision.storedKeys.set(study.keys, now, ease);
+    page_.precision.differences.set(study.differences, now, ease);
   });
-  any |= takeNew(shapes_, page_.shapes,
-                 [&](const ShapesStudy& study) { page_.shapeWeights.set(study.weights, now, ease); });
-  any |= takeNew(eviction_, page_.eviction,
-                 [&](const EvictionStudy& study) { page_.keptWeights.set(study.weights, now, ease); });
-  any |= takeNew(paging_, page_.paging, [](const PagingStudy&) {});
+  any |= takeNew(shapes_, page_.shapes.answer,
+                 [&](const ShapesStudy& study) { page_.shapes.weights.set(study.weights, now, ease); });
+  any |= takeNew(eviction_, page_.eviction.answer,
+                 [&](const EvictionStudy& study) { page_.eviction.weights.set(study.weights, now, ease); });
+  any |= takeNew(paging_, page_.paging.answer, [](const PagingStudy&) {});
   return any;
 }
 
@@ -91,7 +91,7 @@ void Page::prepare(Scene& scene) {
   if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
   fit_.apply(scene.cursor, *page_.snapshot, true);
   if (services_.layer.upToDate(scene.setup) && !page_.snapshot->causal) {
-    scene.cursor.decoding = page_.playing = false;
+    scene.cursor.decoding = page_.play.on = false;
     page_.filling = -1;
   }
   fitHover(services_.view.hover, scene, *page_.snapshot);
@@ -100,26 +100,26 @@ void Page::prepare(Scene& scene) {
 
 void Page::advancePlay(Scene& scene) {
   const double now = services_.view.time, interval = 1 / std::max(speed_, 0.1);
-  if (!page_.playing || now - page_.playedAt < interval) return;
+  if (!page_.play.on || now - page_.play.since < interval) return;
   // Fast playing takes several steps in one frame.
-  const auto steps = std::clamp<Index>(static_cast<Index>((now - page_.playedAt) / interval), 1, 64);
+  const auto steps = std::clamp<Index>(static_cast<Index>((now - page_.play.since) / interval), 1, 64);
   if (scene.cursor.cacheView == CacheView::paging) {
-    const bool has = page_.paging && page_.paging->value.ok();
-    const auto last = has ? static_cast<Index>(page_.paging->value->steps.size()) - 1 : 0;
-    page_.pagingStep = std::min(page_.pagingStep + steps, last);
-    page_.playing = page_.pagingStep < last;
-    page_.playedAt = now;
+    const bool has = page_.paging.answer && page_.paging.answer->value.ok();
+    const auto last = has ? static_cast<Index>(page_.paging.answer->value->steps.size()) - 1 : 0;
+    page_.paging.step = std::min(page_.paging.step + steps, last);
+    page_.play.on = page_.paging.step < last;
+    page_.play.since = now;
     return;
   }
   for (Index i = 0; i < steps; ++i) moveDecode(scene, page_, DecodeMove::forward);
   const DecodeState state = decodeState(scene, page_);
-  page_.playing = state.now < state.tokens;
-  page_.playedAt = now;
+  page_.play.on = state.now < state.tokens;
+  page_.play.since = now;
 }
 
 void Page::draw(Scene& scene, const Layout& layout) {
   View& view = services_.view;
-  const auto before = std::tuple(page_.bandPixels, page_.columnPixels);
+  const auto before = std::tuple(page_.field.bandPixels, page_.field.columnPixels);
   if (layout.showLeft) controls(scene, page_, layout);
   if (layout.showRight) sidePanel(scene, page_, layout);
   // In a low window the page scrolls, so that bands and stairs keep their height.
@@ -132,8 +132,8 @@ void Page::draw(Scene& scene, const Layout& layout) {
     const ImRect area(whole.Min.x + margin, whole.Min.y + view.px(8), whole.Max.x - margin,
                       whole.Max.y - view.px(10));
     const bool small = layout.narrow || layout.presents || area.GetHeight() < view.px(820);
-    page_.fieldAlone = layout.presents && area.GetHeight() < view.px(330) &&
-                       (layout.named == "field" || layout.named.starts_with("void."));
+    page_.field.alone = layout.presents && area.GetHeight() < view.px(330) &&
+                        (layout.named == "field" || layout.named.starts_with("void."));
     float top = area.Min.y;
     if (!layout.presents) {
       top += view.px(small ? 46 : 56);
@@ -145,9 +145,9 @@ void Page::draw(Scene& scene, const Layout& layout) {
         scene, page_, ImRect(area.Min.x, top, area.Max.x, area.Max.y), small);
   }
   endPanel();
-  if (scene.cursor.cacheView != CacheView::growth) page_.motion.reset();
-  if (!page_.motion.gliding(view.time)) page_.leaving = {};
-  if (before != std::tuple(page_.bandPixels, page_.columnPixels)) view.redraw(2);
+  if (scene.cursor.cacheView != CacheView::growth) page_.field.motion.reset();
+  if (!page_.field.motion.gliding(view.time)) page_.field.leaving = {};
+  if (before != std::tuple(page_.field.bandPixels, page_.field.columnPixels)) view.redraw(2);
 }
 
 void Page::handleKeys(Scene& scene) {
@@ -158,7 +158,7 @@ void Page::handleKeys(Scene& scene) {
     const auto digit = static_cast<Key>('1' + static_cast<int>(cacheView));
     if (!view.pressed(digit, {.shift = true})) continue;
     scene.cursor.cacheView = cacheView;
-    page_.playing = false;
+    page_.play.on = false;
   }
   const DecodeState state = decodeState(scene, page_);
   if (view.pressed(Key::right)) moveView(scene, page_, DecodeMove::forward);
@@ -199,7 +199,7 @@ void Page::askView(const Scene& scene, const std::shared_ptr<const Snapshot>& sn
   switch (scene.cursor.cacheView) {
     case CacheView::growth:
       proof_.ask({snapshot, sequence, cache.chunk}, Lane::back);
-      return field_.ask({snapshot, sequence, cache.stored, page_.bandPixels, page_.columnPixels},
+      return field_.ask({snapshot, sequence, cache.stored, page_.field.bandPixels, page_.field.columnPixels},
                         Lane::front);
     case CacheView::precision:
       return precision_.ask({snapshot, sequence, head}, Lane::back);
@@ -220,32 +220,33 @@ void Page::askView(const Scene& scene, const std::shared_ptr<const Snapshot>& sn
 }
 
 std::size_t Page::gpuBytes() const {
-  return page_.textures.bytes() + page_.leaving.textures.bytes() + page_.storedKeys.bytes() +
-         page_.differences.bytes() + page_.shapeWeights.bytes() + page_.keptWeights.bytes();
+  return page_.field.textures.bytes() + page_.field.leaving.textures.bytes() +
+         page_.precision.storedKeys.bytes() + page_.precision.differences.bytes() +
+         page_.shapes.weights.bytes() + page_.eviction.weights.bytes();
 }
 
 void Page::leave() {
-  page_.playing = false;
+  page_.play.on = false;
   page_.filling = -1;
-  page_.motion.reset();
-  page_.leaving = {};
+  page_.field.motion.reset();
+  page_.field.leaving = {};
   // Pictures that nobody sees hold no snapshot.
   field_.forget();
   proof_.forget();
   precision_.forget();
   shapes_.forget();
   eviction_.forget();
-  page_.field.reset();
+  page_.field.answer.reset();
   page_.proof.reset();
-  page_.precision.reset();
-  page_.shapes.reset();
-  page_.eviction.reset();
+  page_.precision.answer.reset();
+  page_.shapes.answer.reset();
+  page_.eviction.answer.reset();
 }
 
 void Page::reset() {
-  page_.playing = false;
+  page_.play.on = false;
   page_.filling = -1;
-  page_.motion.reset();
+  page_.field.motion.reset();
   fit_.reset();
 }
 
@@ -304,16 +305,16 @@ PageStatus Page::status(const Scene& scene) const {
 }
 
 std::optional<std::string> Page::error(const Scene& scene) const {
-  if (scene.cursor.cacheView == CacheView::paging && page_.paging && !page_.paging->value.ok())
-    return page_.paging->value.error().message;
+  if (scene.cursor.cacheView == CacheView::paging && page_.paging.answer && !page_.paging.answer->value.ok())
+    return page_.paging.answer->value.error().message;
   return layerError(page_.snapshot.get());
 }
 
 double Page::nextFrameIn() const {
   double next = std::numeric_limits<double>::infinity();
-  if (page_.playing) next = std::max(0.0, page_.playedAt + 1 / std::max(speed_, 0.1) - services_.view.time);
+  if (page_.play.on) next = std::max(0.0, page_.play.since + 1 / std::max(speed_, 0.1) - services_.view.time);
   if (services_.layer.busySeconds() > 0) next = std::min(next, 0.2);
-  if (page_.motion.moving(services_.view.time)) next = 0;
+  if (page_.field.motion.moving(services_.view.time)) next = 0;
   return next;
 }
 

@@ -74,8 +74,7 @@ void stepSection(const Scene& scene, State& page, const DecodeState& state, cons
 }
 
 /// Work of every step with the cache and without it, as bars over the tokens.
-void workBars(State& page, const DecodeState& state, const CacheField& field) {
-  View& view = page.view;
+void workBars(View& view, const DecodeState& state, const CacheField& field) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -136,8 +135,7 @@ std::string flopsBeside(double flops, double smaller) {
   return flopsText(flops);
 }
 
-void workSection(const Scene& scene, State& page, const DecodeState& state, const CacheField& field) {
-  View& view = page.view;
+void workSection(const Scene& scene, View& view, const DecodeState& state, const CacheField& field) {
   Canvas list = *ImGui::GetWindowDrawList();
   const Index layers = scene.cost.cache.layers;
   sectionTitle(view, "COMPUTE FOR THIS STEP", layers == 1 ? "" : countedText(layers, "layer"));
@@ -152,7 +150,7 @@ void workSection(const Scene& scene, State& page, const DecodeState& state, cons
   };
   line("with the cache", work.with, view.theme->text);
   line("without the cache", work.without, view.theme->secondary);
-  workBars(page, state, field);
+  workBars(view, state, field);
   double saved = 0;
   for (Index token = state.prefill; token < state.now; ++token) {
     const auto i = static_cast<std::size_t>(token);
@@ -263,7 +261,7 @@ void sidePanel(Scene& scene, State& page, const Layout& layout) {
     if (sequence && field && state.reason.empty() && state.now > 0) {
       stepSection(scene, page, state, *field);
       gap(view, 12);
-      workSection(scene, page, state, *field);
+      workSection(scene, page.view, state, *field);
     } else if (sequence) {
       sectionTitle(view, "THIS STEP");
       hint(view, !state.reason.empty() ? state.reason

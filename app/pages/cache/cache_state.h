@@ -13,6 +13,7 @@
 #include "app/compute/jobs/answer.h"
 #include "app/pages/cache/cache_motion.h"
 #include "app/pages/common/cache_bands.h"
+#include "app/pages/common/playing.h"
 #include "app/scene/model_fit.h"
 #include "app/widgets/caption.h"
 #include "app/widgets/heatmap_layer.h"
@@ -29,11 +30,44 @@ struct HeadStops {
   ChosenHeads chosen;
   std::vector<Index> heads = {}, kvHeads = {};  ///< ascending
 };
+struct HeadSliders {
+  ChosenHeads chosen;
+  HeadStops stops;
+};
 
 /// The field's pictures as they were before the kv heads changed, while their bands glide.
 struct LeavingBands {
   EasedTextures textures;
   Index kvHeads = 0, tokenGrain = 1;
+};
+
+/// Keys and values of all tokens, as they are drawn.
+struct FieldPicture {
+  std::shared_ptr<const Answered<FieldQuestion, CacheField>> answer;
+  EasedTextures textures;
+  LeavingBands leaving;
+  FieldMotion motion;
+  Index bandPixels = 32, columnPixels = 1024;  ///< as it was drawn: how coarse its picture may be
+  bool alone = false;  ///< there is little room, and words beside the page speak of the field
+};
+
+// What each of the other views shows.
+
+struct PrecisionPictures {
+  std::shared_ptr<const Answered<PrecisionQuestion, PrecisionStudy>> answer;
+  EasedTextures storedKeys, differences;
+};
+struct ShapesPictures {
+  std::shared_ptr<const Answered<ShapesQuestion, ShapesStudy>> answer;
+  EasedTextures weights;
+};
+struct EvictionPictures {
+  std::shared_ptr<const Answered<EvictionQuestion, EvictionStudy>> answer;
+  EasedTextures weights;
+};
+struct PagingSchedule {
+  std::shared_ptr<const Answered<PagingQuestion, PagingStudy>> answer;
+  Index step = 12;
 };
 
 /// What the cache page shows besides the scene: free for its panels to change.
@@ -42,30 +76,16 @@ struct State {
 
   View& view;
   std::shared_ptr<const Snapshot> snapshot;  ///< what is drawn; null before the first
-  std::shared_ptr<const Answered<FieldQuestion, CacheField>> field;
-  EasedTextures textures;  ///< of the field
   std::shared_ptr<const Answered<ProofQuestion, DecodeProof>> proof;
-  LeavingBands leaving;
-  FieldMotion motion;
-  std::shared_ptr<const Answered<PrecisionQuestion, PrecisionStudy>> precision;
-  EasedTextures storedKeys, differences;
-  std::shared_ptr<const Answered<ShapesQuestion, ShapesStudy>> shapes;
-  EasedTextures shapeWeights;
-  std::shared_ptr<const Answered<EvictionQuestion, EvictionStudy>> eviction;
-  EasedTextures keptWeights;
-  std::shared_ptr<const Answered<PagingQuestion, PagingStudy>> paging;
-  Index pagingStep = 12;  ///< of the schedule
-
-  ChosenHeads chosenHeads;
-  HeadStops headStops;
+  FieldPicture field;
+  PrecisionPictures precision;
+  ShapesPictures shapes;
+  EvictionPictures eviction;
+  PagingSchedule paging;
+  HeadSliders heads;
   bool catchingUp = false;
-
-  bool playing = false;
-  double playedAt = 0;
+  Playing play;
   Index filling = -1;  ///< tokens there are while the prefill is not complete; −1 = it is
-
-  bool fieldAlone = false;  ///< there is little room, and words beside the page speak of the field
-  Index bandPixels = 32, columnPixels = 1024;  ///< as the field was drawn: how coarse its picture may be
 };
 
 /// The decode that is shown: how far it is, and where it can go.
@@ -130,7 +150,7 @@ Index viewHead(const Scene& scene, const attention::AttentionConfig& config);
 /// "0.31 %", "2·10⁻⁷": how far off outputs are.
 std::string errorText(double error);
 /// Dimensions of all keys of the layer that positions turn: what a rotary key can have at the most.
-Index turnedDims(const State& page);
+Index turnedDims(const std::shared_ptr<const Snapshot>& snapshot);
 
 /// Where the field's tokens and heads lie: one axis for brackets, columns, tokens and stairs.
 struct FieldPlace : BandPlan {

@@ -67,25 +67,23 @@ bool playButton(View& view, bool playing, ImVec2 from, float width, const std::s
 }
 
 /// In the smallest windows a list takes the place of the tabs.
-void viewList(Scene& scene, State& page, const ImRect& area) {
-  View& view = page.view;
+void viewList(Scene& scene, View& view, Playing& play, const ImRect& area) {
   const Field& field = fieldAt("cursor.cache_view");
   int chosen = static_cast<int>(chosenIn(field, scene));
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + view.px(8)));
   if (!dropdown(view, "cache_view", choicesOf(field), chosen, view.px(118), field.help)) return;
   choose(field, scene, chosen);
-  page.playing = false;
+  play.on = false;
 }
 
-void viewChoice(Scene& scene, State& page, const ImRect& area, bool small) {
-  View& view = page.view;
+void viewChoice(Scene& scene, View& view, Playing& play, const ImRect& area, bool small) {
   const float width = std::min(view.px(small ? 440 : 500), area.GetWidth());
   ImGui::SetCursorScreenPos(ImVec2(area.Min.x, area.Min.y + view.px(small ? 6 : 10)));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   ImGui::BeginChild("views", ImVec2(width, view.px(32)), false,
                     ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground |
                         ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoScrollbar);
-  if (fieldChoice(view, scene, "cursor.cache_view")) page.playing = false;
+  if (fieldChoice(view, scene, "cursor.cache_view")) play.on = false;
   compat::endChild();
   ImGui::PopStyleVar();
 }
@@ -98,9 +96,9 @@ void transport(Scene& scene, State& page, const ImRect& area, bool small) {
   if (scene.cursor.cacheView == CacheView::paging) state.reason.clear();
   const bool cramped = area.GetWidth() < view.px(440 + 320);
   if (cramped)
-    viewList(scene, page, area);
+    viewList(scene, page.view, page.play, area);
   else
-    viewChoice(scene, page, area, small);
+    viewChoice(scene, page.view, page.play, area, small);
   // The other rooms show all steps at once.
   if (scene.cursor.cacheView != CacheView::growth && scene.cursor.cacheView != CacheView::paging) return;
   const float top = area.Min.y + view.px(small ? 4 : 8), side = view.px(34), space = view.px(6);
@@ -127,7 +125,7 @@ void transport(Scene& scene, State& page, const ImRect& area, bool small) {
     x += side + space;
   }
   const float play = view.px(92);
-  if (playButton(view, page.playing, ImVec2(steps - play - view.px(10), top), play, state.reason))
+  if (playButton(view, page.play.on, ImVec2(steps - play - view.px(10), top), play, state.reason))
     moveView(scene, page, DecodeMove::play);
 }
 

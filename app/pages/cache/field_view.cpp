@@ -16,12 +16,12 @@ namespace {
 
 /// Bands on their way onto the one they merge with, or out of the one they were in; those that end up on top
 /// come last.
-std::vector<BandPlace> glidingBands(const View& view, const State& page, const FieldPlace& place,
+std::vector<BandPlace> glidingBands(const View& view, const FieldPicture& field, const FieldPlace& place,
                                     Index pictured) {
   const FieldPlace before = withKvHeads(view, place, place.moment.fromKvHeads);
   const bool merging = before.kvHeads > place.kvHeads, arrived = pictured == place.kvHeads;
   if (!merging && !arrived) return restingBands(before, pictured);
-  if (merging && arrived && page.leaving.kvHeads != before.kvHeads) return restingBands(place, pictured);
+  if (merging && arrived && field.leaving.kvHeads != before.kvHeads) return restingBands(place, pictured);
   const FieldPlace& many = merging ? before : place;
   const FieldPlace& few = merging ? place : before;
   const float way = merging ? place.moment.glide : 1 - place.moment.glide;
@@ -50,16 +50,16 @@ void paintLight(const View& view, Canvas list, const FieldPlace& place, const Ba
     darken(each.from, std::min(each.to, place.now), 1 - each.light);
 }
 
-void paintBands(const View& view, Canvas list, State& page, const FieldPlace& place, bool decoding) {
-  const bool pictured = page.field && page.field->value && !page.textures.empty() && place.now > 0;
-  const Index kvHeads = pictured ? page.field->request.snapshot->config.kvHeads : 0;
+void paintBands(const View& view, Canvas list, FieldPicture& field, const FieldPlace& place, bool decoding) {
+  const bool pictured = field.answer && field.answer->value && !field.textures.empty() && place.now > 0;
+  const Index kvHeads = pictured ? field.answer->request.snapshot->config.kvHeads : 0;
   const auto paintOwn = [&](std::span<const BandPlace> bands) {
-    paintBandPictures(view, list, page.textures, place, bands, page.field->value->grain.tokens);
+    paintBandPictures(view, list, field.textures, place, bands, field.answer->value->grain.tokens);
   };
   if (pictured && place.moment.fromKvHeads > 0) {
     // One after the other, since they cover each other.
-    for (const BandPlace& band : glidingBands(view, page, place, kvHeads)) {
-      const auto& [textures, _, grain] = page.leaving;
+    for (const BandPlace& band : glidingBands(view, field, place, kvHeads)) {
+      const auto& [textures, _, grain] = field.leaving;
       if (band.leaving)
         paintBandPictures(view, list, textures, place, {&band, 1}, grain);
       else
@@ -113,13 +113,14 @@ void paintReads(const View& view, Canvas list, const SequenceSnapshot& sequence,
     }
 }
 
-void paintLabels(const Scene& scene, const View& view, Canvas list, const State& page,
-                 const FieldPlace& place, float left, float right) {
+void paintLabels(const Scene& scene, const View& view, Canvas list,
+                 const std::shared_ptr<const Snapshot>& snapshot, const FieldPlace& place, float left,
+                 float right) {
   const Theme& theme = *view.theme;
-  const CacheBytes bytes = bytesPerToken(scene, page.snapshot->config);
+  const CacheBytes bytes = bytesPerToken(scene, snapshot->config);
   const std::uint64_t band =
       bytes.own * static_cast<std::uint64_t>(place.now) / static_cast<std::uint64_t>(place.kvHeads);
-  const bool latent = page.snapshot->config.latentDim > 0;
+  const bool latent = snapshot->config.latentDim > 0;
   float lastLabel = -1e9f, lastReads = -1e9f;
   for (Index g = 0; g < place.kvHeads; ++g) {
     const float readsMiddle = place.groupTop(g) + place.readsHeight() / 2;
@@ -147,7 +148,7 @@ void paintLabels(const Scene& scene, const View& view, Canvas list, const State&
     const ImVec2 corner(place.cells.Min.x, place.keysTop(g));
     const float bottom = corner.y + 2 * place.band;
     track(name, corner, ImVec2(place.cells.Max.x, bottom));
-    trackTokens(name, {nullptr, &shownSequence(scene, page.snapshot.get())->keys,
+    trackTokens(name, {nullptr, &shownSequence(scene, snapshot.get())->keys,
                        ImRect(corner, ImVec2(corner.x + place.column(), bottom))});
     const float letters = place.cells.Min.x - view.px(14);
     if (place.band >= view.px(12) && letters - textWidth(view.fonts->bold, "K") > left + badge) {
@@ -202,17 +203,17 @@ void paintField(const Scene& scene, State& page, const FieldPlace& place, float 
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
   const SequenceSnapshot& sequence = *shownSequence(scene, page.snapshot.get());
-  page.bandPixels = std::max<Index>(1, static_cast<Index>(place.band));
-  page.columnPixels = std::max<Index>(16, static_cast<Index>(place.cells.GetWidth()));
+  page.field.bandPixels = std::max<Index>(1, static_cast<Index>(place.band));
+  page.field.columnPixels = std::max<Index>(16, static_cast<Index>(place.cells.GetWidth()));
   const bool decoding = scene.cursor.decoding || page.filling >= 0;
   if (decoding && place.now > 0)
     list.AddRectFilled(ImVec2(place.playheadX(), place.cells.Min.y),
                        ImVec2(place.playheadX() + place.column(), place.cells.Max.y),
                        cacheColors(*view.theme).playhead);
   paintVoids(view, list, place, small);
-  paintBands(view, list, page, place, decoding);
+  paintBands(view, list, page.field, place, decoding);
   paintReads(view, list, sequence, place);
-  paintLabels(scene, view, list, page, place, labelLeft, labelRight);
+  paintLabels(scene, view, list, page.snapshot, place, labelLeft, labelRight);
   track("field", place.cells.Min, place.cells.Max);
 }
 

@@ -113,7 +113,7 @@ void tokenAxis(Scene& scene, State& page, const FieldPlace& place, const ImRect&
   };
   const bool canMove = decodeState(scene, page).reason.empty();
   if (ImGui::IsItemActive() && canMove) {
-    page.playing = false;
+    page.play.on = false;
     jumpDecode(scene, page,
                std::clamp<Index>(under() + 1, std::min<Index>(place.prefill, place.tokens), place.tokens));
   }
@@ -188,8 +188,7 @@ void paintPlayhead(const Scene& scene, State& page, const FieldPlace& place, flo
   if (isDecoding(scene, page, place)) frame(place.playheadX(), view.theme->query, std::max(1.5f, view.px(2)));
 }
 
-void notDecodable(State& page, const DecodeState& state, const ImRect& area) {
-  View& view = page.view;
+void notDecodable(View& view, const DecodeState& state, const ImRect& area) {
   Canvas list = *ImGui::GetWindowDrawList();
   const float width = textWidth(view.fonts->text, state.reason), y = area.GetCenter().y;
   const std::string label = "Turn on Causal";
@@ -228,7 +227,7 @@ void growthView(Scene& scene, State& page, const ImRect& area, bool small) {
   const float left = view.px(small ? 84 : 102), right = view.px(small ? 124 : 152);
   const float headHeight = view.px(small ? 58 : 76), bracketHeight = view.px(small ? 34 : 42);
   const float tokens = view.px(small ? 26 : 34),
-              stairs = page.fieldAlone ? 0 : std::max(view.px(96), std::round(area.GetHeight() * 0.205f));
+              stairs = page.field.alone ? 0 : std::max(view.px(96), std::round(area.GetHeight() * 0.205f));
   headline(scene, page, state, ImRect(area.Min.x, area.Min.y, area.Max.x, area.Min.y + headHeight), small);
   const float top = area.Min.y + headHeight + bracketHeight,
               bottom = area.Max.y - stairs - tokens - view.px(8);
@@ -239,16 +238,16 @@ void growthView(Scene& scene, State& page, const ImRect& area, bool small) {
   FieldPlace place = fieldPlace(view, page.snapshot->config, state,
                                 ImRect(area.Min.x + left, top, area.Max.x - right, bottom));
   const bool decoding = state.now > 0 && (scene.cursor.decoding || page.filling >= 0);
-  page.motion.observe({place.tokens, place.heads, place.kvHeads, state.now, decoding}, view.time,
-                      !view.preferences.reducedMotion);
-  place.moment = page.motion.at(view.time);
+  page.field.motion.observe({place.tokens, place.heads, place.kvHeads, state.now, decoding}, view.time,
+                            !view.preferences.reducedMotion);
+  place.moment = page.field.motion.at(view.time);
   const float labelRight = place.cells.Max.x + view.px(14);
   paintField(scene, page, place, area.Min.x, labelRight, small);
   brackets(view, list, place, state, top - view.px(9));
   const ImRect axis(place.cells.Min.x, bottom + view.px(3), place.cells.Max.x, bottom + view.px(3) + tokens);
   const ImRect stairArea(place.cells.Min.x, axis.Max.y + view.px(small ? 8 : 12), place.cells.Max.x,
                          area.Max.y - view.px(8));
-  if (!page.fieldAlone) {
+  if (!page.field.alone) {
     if (decoding)
       list.AddRectFilled(ImVec2(place.playheadX(), axis.Max.y),
                          ImVec2(place.playheadX() + place.column(), stairArea.Max.y),
@@ -256,10 +255,10 @@ void growthView(Scene& scene, State& page, const ImRect& area, bool small) {
     paintStairs(scene, page, place, stairArea, labelRight, small);
   }
   tokenAxis(scene, page, place, axis);
-  paintPlayhead(scene, page, place, top - view.px(4), page.fieldAlone ? axis.Max.y : stairArea.Max.y);
+  paintPlayhead(scene, page, place, top - view.px(4), page.field.alone ? axis.Max.y : stairArea.Max.y);
   paintHandle(scene, page, place, axis);
   if (!state.reason.empty() && !view.figure)
-    notDecodable(page, state, ImRect(place.cells.Min.x, top, place.cells.Max.x, bottom));
+    notDecodable(page.view, state, ImRect(place.cells.Min.x, top, place.cells.Max.x, bottom));
   if (state.now == 0) {
     paintText(list, view.fonts->hero, place.cells.GetCenter(), view.theme->secondary,
               "Press Play to fill " + prefillText(state) + ".", Align::center);

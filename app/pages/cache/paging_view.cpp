@@ -155,16 +155,16 @@ void stepAxis(const View& view, Canvas list, Index count, const ImRect& area) {
 }
 
 /// Steps of the schedule along one axis: tokens stored, paged and contiguous; dragging moves to a step.
-void timeline(State& page, const PagingStudy& study, Index block, const ImRect& area) {
-  View& view = page.view;
+void timeline(View& view, Playing& play, PagingSchedule& paging, const PagingStudy& study, Index block,
+              const ImRect& area) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   hitArea("paging.timeline", area);
   const auto count = static_cast<Index>(study.steps.size());
   const float each = area.GetWidth() / static_cast<float>(std::max<Index>(count, 1));
   if (ImGui::IsItemActive()) {
-    page.playing = false;
-    page.pagingStep =
+    play.on = false;
+    paging.step =
         std::clamp<Index>(static_cast<Index>((ImGui::GetIO().MousePos.x - area.Min.x) / each), 0, count - 1);
   }
   const auto most = static_cast<float>(std::max<Index>({study.mostContiguous, study.mostBlocks * block, 1}));
@@ -175,7 +175,7 @@ void timeline(State& page, const PagingStudy& study, Index block, const ImRect& 
     const PagedStep& step = study.steps[static_cast<std::size_t>(i)];
     const float x = area.Min.x + each * static_cast<float>(i),
                 to = x + std::max(1.0f, each - (each > view.px(5) ? 1 : 0));
-    const bool past = i <= page.pagingStep;
+    const bool past = i <= paging.step;
     const float light = past ? 1 : 0.35f;
     list.AddRectFilled(ImVec2(x, y(step.contiguousTokens)), ImVec2(to, area.Max.y), faded(theme.line, light));
     list.AddRectFilled(ImVec2(x, y(step.usedBlocks * block)), ImVec2(to, area.Max.y),
@@ -183,7 +183,7 @@ void timeline(State& page, const PagingStudy& study, Index block, const ImRect& 
     list.AddRectFilled(ImVec2(x, y(step.storedTokens)), ImVec2(to, area.Max.y), faded(theme.text, light));
   }
   list.AddLine(ImVec2(area.Min.x, area.Max.y), area.Max, theme.secondary);
-  const float at = area.Min.x + each * static_cast<float>(page.pagingStep);
+  const float at = area.Min.x + each * static_cast<float>(paging.step);
   paintMark(view, list, "step", {ImVec2(at, area.Min.y), ImVec2(at + std::max(each, view.px(3)), area.Max.y)},
             theme.query);
 }
@@ -192,18 +192,18 @@ void timeline(State& page, const PagingStudy& study, Index block, const ImRect& 
 
 void pagingView(Scene& scene, State& page, const ImRect& area, bool small) {
   View& view = page.view;
-  const bool has = page.paging && page.paging->value.ok();
-  if (page.paging && !has) {
-    paintMessage(view, area, "Can't read this schedule", page.paging->value.error().message,
+  const bool has = page.paging.answer && page.paging.answer->value.ok();
+  if (page.paging.answer && !has) {
+    paintMessage(view, area, "Can't read this schedule", page.paging.answer->value.error().message,
                  view.theme->text);
     return;
   }
-  if (!has || page.paging->value->steps.empty())
+  if (!has || page.paging.answer->value->steps.empty())
     return paintMessage(view, area, "Computing…", "", view.theme->text);
-  const PagingStudy& study = *page.paging->value;
-  const Index block = page.paging->request.block;
-  page.pagingStep = std::clamp<Index>(page.pagingStep, 0, static_cast<Index>(study.steps.size()) - 1);
-  const PagedStep& step = study.steps[static_cast<std::size_t>(page.pagingStep)];
+  const PagingStudy& study = *page.paging.answer->value;
+  const Index block = page.paging.answer->request.block;
+  page.paging.step = std::clamp<Index>(page.paging.step, 0, static_cast<Index>(study.steps.size()) - 1);
+  const PagedStep& step = study.steps[static_cast<std::size_t>(page.paging.step)];
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const std::uint64_t token =
@@ -220,7 +220,7 @@ void pagingView(Scene& scene, State& page, const ImRect& area, bool small) {
                 percentText(allocated > 0 ? static_cast<double>(wasted) / static_cast<double>(allocated) : 0),
                 percentText(contiguousWaste(step)));
   const std::string said = fmt::format("step {}: {} in blocks of {}, {} used, {} wasted; contiguous {}.",
-                                       page.pagingStep, bytes(allocated), block, bytes(step.storedTokens),
+                                       page.paging.step, bytes(allocated), block, bytes(step.storedTokens),
                                        bytes(wasted), bytes(step.contiguousTokens));
   const float top = viewHeadline(view, area, bytes(allocated), {sentence},
                                  {said + " A shared prefix counts once.", said}, small);
@@ -255,7 +255,8 @@ void pagingView(Scene& scene, State& page, const ImRect& area, bool small) {
   const Index most = std::max(study.mostContiguous, study.mostBlocks * block);
   paintText(list, view.fonts->mono, ImVec2(area.Max.x, legend), theme.secondary, "at most " + bytes(most),
             Align::right);
-  timeline(page, study, block, ImRect(area.Min.x, legend + view.px(16), area.Max.x, area.Max.y - axis));
+  timeline(page.view, page.play, page.paging, study, block,
+           ImRect(area.Min.x, legend + view.px(16), area.Max.x, area.Max.y - axis));
   stepAxis(view, list, static_cast<Index>(study.steps.size()),
            ImRect(area.Min.x, area.Max.y - axis, area.Max.x, area.Max.y));
 }

@@ -39,9 +39,8 @@ std::string rangeHelp(const PrecisionCase& one) {
 }
 
 /// Name, what it costs and how far off it is, over two pictures.
-void column(Scene& scene, State& page, const PrecisionStudy& study, std::size_t at, const ImRect& area,
-            float keysHeight, float mapSide) {
-  View& view = page.view;
+void column(Scene& scene, View& view, PrecisionPictures& precision, const PrecisionStudy& study,
+            std::size_t at, const ImRect& area, float keysHeight, float mapSide) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
   const PrecisionCase& one = study.cases[at];
@@ -69,16 +68,16 @@ void column(Scene& scene, State& page, const PrecisionStudy& study, std::size_t 
   render::HeatmapStyle keys = styleFor(view, Look{});
   keys.gap = 0;
   keys.tint = cacheColors(theme).key;
-  paintPicture(view, page.storedKeys, static_cast<int>(at), ImRect(area.Min.x, y, area.Max.x, y + keysHeight),
-               keys, {-1, 1});
+  paintPicture(view, precision.storedKeys, static_cast<int>(at),
+               ImRect(area.Min.x, y, area.Max.x, y + keysHeight), keys, {-1, 1});
   y += keysHeight + view.px(34);
   render::HeatmapStyle map = styleFor(view, Look{});
   map.colormap = scene.look.colormap;
   map.gap = 0;
   const float most = std::max(study.mostDifference, 1e-6f);
   const float left = area.GetCenter().x - mapSide / 2;
-  paintPicture(view, page.differences, static_cast<int>(at), ImRect(left, y, left + mapSide, y + mapSide),
-               map, {most * 1e-4f, most, true});
+  paintPicture(view, precision.differences, static_cast<int>(at),
+               ImRect(left, y, left + mapSide, y + mapSide), map, {most * 1e-4f, most, true});
   y += mapSide + view.px(22);
   const auto figure = [&](const std::vector<std::string>& label, const std::string& value) {
     const float taken =
@@ -99,17 +98,18 @@ void column(Scene& scene, State& page, const PrecisionStudy& study, std::size_t 
 
 void precisionView(Scene& scene, State& page, const ImRect& area, bool small) {
   View& view = page.view;
-  const bool has = page.precision && page.precision->value.ok();
-  const std::string problem = page.precision && !has ? page.precision->value.error().message : "";
+  const bool has = page.precision.answer && page.precision.answer->value.ok();
+  const std::string problem =
+      page.precision.answer && !has ? page.precision.answer->value.error().message : "";
   if (viewIsEmpty(scene, page, area, problem, !has)) return;
-  const PrecisionStudy& study = *page.precision->value;
-  const attention::AttentionConfig& config = page.precision->request.snapshot->config;
+  const PrecisionStudy& study = *page.precision.answer->value;
+  const attention::AttentionConfig& config = page.precision.answer->request.snapshot->config;
   const PrecisionCase& chosen = study.cases[static_cast<std::size_t>(scene.cost.cache.stored)];
-  const Index tokens =
-      page.precision->request.snapshot->sequences[static_cast<std::size_t>(page.precision->request.sequence)]
-          .keyLength;
+  const Index tokens = page.precision.answer->request.snapshot
+                           ->sequences[static_cast<std::size_t>(page.precision.answer->request.sequence)]
+                           .keyLength;
   const std::uint64_t all = chosen.bytes * static_cast<std::uint64_t>(tokens * scene.cost.cache.layers);
-  const Index head = std::clamp<Index>(page.precision->request.head, 0, config.heads - 1);
+  const Index head = std::clamp<Index>(page.precision.answer->request.head, 0, config.heads - 1);
   const std::string cached = tokens == 1 ? "the one token" : "all " + tokenCountText(tokens);
   const float top = viewHeadline(
       view, area, fourDigitBytes(all),
@@ -117,7 +117,7 @@ void precisionView(Scene& scene, State& page, const ImRect& area, bool small) {
            ? "fp32 keeps every bit."
            : fmt::format("{} is {} of fp32; output error {}.", formatName(chosen.format),
                          fractionText(chosen.bytes, study.cases[0].bytes), errorText(chosen.output.all))},
-      {layerPrefix(page.precision->request.snapshot->setup) +
+      {layerPrefix(page.precision.answer->request.snapshot->setup) +
            fmt::format("keys and values of {} are quantised, then attention is recomputed", cached),
        fmt::format("keys and values of {}, quantised", cached)},
       small);
@@ -129,7 +129,7 @@ void precisionView(Scene& scene, State& page, const ImRect& area, bool small) {
   Canvas list = *ImGui::GetWindowDrawList();
   for (std::size_t i = 0; i < 6; ++i) {
     const float left = area.Min.x + static_cast<float>(i) * (each + space);
-    column(scene, page, study, i, ImRect(left, top, left + each, area.Max.y), keys, map);
+    column(scene, page.view, page.precision, study, i, ImRect(left, top, left + each, area.Max.y), keys, map);
   }
   const float keyWords = top + view.px(72) + keys + view.px(14);
   const std::string most = numberText(static_cast<double>(study.mostDifference), 3);

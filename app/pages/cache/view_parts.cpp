@@ -102,10 +102,10 @@ std::string errorText(double error) {
   return numberText(error * 100, 3) + " %";
 }
 
-Index turnedDims(const State& page) {
-  if (!page.snapshot) return 0;
-  const Setup& setup = page.snapshot->setup;
-  const attention::AttentionConfig& config = page.snapshot->config;
+Index turnedDims(const std::shared_ptr<const Snapshot>& snapshot) {
+  if (!snapshot) return 0;
+  const Setup& setup = snapshot->setup;
+  const attention::AttentionConfig& config = snapshot->config;
   if (!setup.subject.opened)
     return config.ropeTheta
                ? (setup.weights.source == WeightSource::file ? config.kvHeads : config.heads) * config.headDim

@@ -30,13 +30,12 @@ StripState stateOf(const Scene& scene, const Snapshot& snapshot, const SequenceS
   return state;
 }
 
-void stepButtons(Scene& scene, State& page, const StripState& state, ImVec2 at) {
-  View& view = page.view;
+void stepButtons(Scene& scene, View& view, Playing& play, const StripState& state, ImVec2 at) {
   ImGui::SetCursorScreenPos(at);
   Cursor& cursor = scene.cursor;
   if (button(view, "decode.back", "◀", state.reason, true)) view.request("decode.back");
   ImGui::SameLine(0, view.px(2));
-  if (button(view, "decode.play", page.playing ? "Pause" : "▶ Play", state.reason, true))
+  if (button(view, "decode.play", play.on ? "Pause" : "▶ Play", state.reason, true))
     view.request("decode.play");
   ImGui::SameLine(0, view.px(2));
   if (button(view, "decode.forward", "▶", state.reason, true)) view.request("decode.forward");
@@ -53,8 +52,7 @@ std::string decodeStepText(const Scene& scene, const StripState& state) {
 }
 
 /// Sliders for the step and the prefill, side by side.
-void decodeSliders(Scene& scene, State& page, const StripState& state, ImVec2 at, float width) {
-  View& view = page.view;
+void decodeSliders(Scene& scene, View& view, Playing& play, const StripState& state, ImVec2 at, float width) {
   const float each = std::min((width - view.px(24)) / 2, view.px(420));
   std::vector<Index> stops;
   for (Index i = 1; i <= std::max<Index>(state.tokens, 1); ++i) stops.push_back(i);
@@ -70,7 +68,7 @@ void decodeSliders(Scene& scene, State& page, const StripState& state, ImVec2 at
   if (slider(view, steps, reachable, step)) {
     scene.cursor.decoding = true;
     scene.cursor.step = step;
-    page.playing = false;
+    play.on = false;
   }
   compat::endChild();
   ImGui::SetCursorScreenPos(ImVec2(at.x + each + view.px(24), at.y));
@@ -157,7 +155,7 @@ void cacheLine(Scene& scene, State& page, const StripState& state, const ImRect&
   Canvas list = *ImGui::GetWindowDrawList();
   const float y = area.GetCenter().y, width = area.GetWidth();
   paintText(list, view.fonts->smallBold, ImVec2(area.Min.x, y), view.theme->faint, "KV CACHE");
-  stepButtons(scene, page, state, ImVec2(area.Min.x + view.px(80), y - view.px(14)));
+  stepButtons(scene, page.view, page.play, state, ImVec2(area.Min.x + view.px(80), y - view.px(14)));
   const float x = ImGui::GetItemRectMax().x + view.px(18);
   const auto bytes = [&](Index tokens) {
     return bytesText(cacheBytes(snapshot, snapshot.config.kvHeads, tokens, scene.look.cacheBytes));
@@ -168,7 +166,8 @@ void cacheLine(Scene& scene, State& page, const StripState& state, const ImRect&
   paintFitted(view, list, view.fonts->small, ImVec2(area.Max.x, y), std::max(0.0f, area.Max.x - x),
               view.theme->secondary, cost, Align::right);
   const float room = area.Max.x - costWidth - view.px(24) - x;
-  if (room > view.px(360) && width > 0) decodeSliders(scene, page, state, ImVec2(x, y - view.px(15)), room);
+  if (room > view.px(360) && width > 0)
+    decodeSliders(scene, page.view, page.play, state, ImVec2(x, y - view.px(15)), room);
 }
 
 }  // namespace
@@ -199,7 +198,8 @@ void cachePanel(Scene& scene, State& page, const Layout& layout) {
       const float y = left.Min.y + view.px(12);
       const float title = paintSpaced(list, view.fonts->smallBold, ImVec2(left.Min.x, y), view.theme->faint,
                                       "KV CACHE", view.px(1.2f));
-      stepButtons(scene, page, state, ImVec2(left.Min.x + title + view.px(16), y - view.px(14)));
+      stepButtons(scene, page.view, page.play, state,
+                  ImVec2(left.Min.x + title + view.px(16), y - view.px(14)));
       const float slidersAt = ImGui::GetItemRectMax().x + view.px(16);
       const auto strips = [&](float below) {
         return ImRect(left.Min.x, left.Min.y + view.px(below), left.Max.x, left.Max.y);
@@ -210,10 +210,11 @@ void cachePanel(Scene& scene, State& page, const Layout& layout) {
       // The sliders stand in the title's line where it is long enough, below it otherwise.
       const bool oneLine = left.Max.x - stepWidth - slidersAt > view.px(380);
       if (oneLine)
-        decodeSliders(scene, page, state, ImVec2(slidersAt, y - view.px(15)),
+        decodeSliders(scene, page.view, page.play, state, ImVec2(slidersAt, y - view.px(15)),
                       left.Max.x - stepWidth - slidersAt);
       else
-        decodeSliders(scene, page, state, ImVec2(left.Min.x, y + view.px(13)), left.GetWidth());
+        decodeSliders(scene, page.view, page.play, state, ImVec2(left.Min.x, y + view.px(13)),
+                      left.GetWidth());
       paintText(list, view.fonts->text, ImVec2(left.Max.x, y), view.theme->secondary, step, Align::right);
       const ImRect below = strips(oneLine ? 34 : 54);
       cacheStrips(scene, page, *sequence, state, stripPlan(scene, *snapshot, view, state, below), below);

@@ -102,13 +102,13 @@ void cacheStrips(Scene& scene, State& page, const SequenceSnapshot& sequence, co
                  const BandPlan& plan, const ImRect& area) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
-  page.cacheGrain = cacheGrain(sequence.attention, static_cast<Index>(plan.band),
-                               std::max<Index>(16, static_cast<Index>(plan.cells.GetWidth())));
+  page.pictures.cacheGrain = cacheGrain(sequence.attention, static_cast<Index>(plan.band),
+                                        std::max<Index>(16, static_cast<Index>(plan.cells.GetWidth())));
   list.PushClipRect(plan.cells.Min, plan.cells.Max, true);
   paintVoids(view, list, plan, true);
-  const std::vector<BandPlace> bands = restingBands(plan, page.cache.current().layers() / 2);
-  if (!page.cache.empty())
-    paintBandPictures(view, list, page.cache, plan, bands, page.drawnCacheGrain.tokens);
+  const std::vector<BandPlace> bands = restingBands(plan, page.pictures.cache.current().layers() / 2);
+  if (!page.pictures.cache.empty())
+    paintBandPictures(view, list, page.pictures.cache, plan, bands, page.pictures.drawnCacheGrain.tokens);
   for (const BandPlace& band : bands) {
     paintBandColumns(view, list, plan, band);
     track(fmt::format("strip.{}", band.kvHead), ImVec2(plan.cells.Min.x, band.top),

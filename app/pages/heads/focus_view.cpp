@@ -114,7 +114,7 @@ std::string whatIsShown(const State& page, const HeatTile& tile, Index n, Index 
                                                     span(tile.col, tile.cols, m)
                      : !page.keysTurn ? "wheel zooms, drag moves"
                                       : "wheel zooms, drag moves, Page Up and Page Down change the head";
-  if (page.focusFactor > 1) text += " · " + pooledText(page.focusFactor);
+  if (page.pictures.focusFactor > 1) text += " · " + pooledText(page.pictures.focusFactor);
   return text;
 }
 
@@ -143,12 +143,13 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
   if (scene.cursor.decoding) tile.decodedRows = scene.cursor.step;
   track("focus.cells", ImVec2(tile.x(0), tile.y(0)), ImVec2(tile.x(cols), tile.y(rows)));
 
-  page.focusCell = std::max(tile.cellWidth(), tile.cellHeight());
+  page.pictures.focusCell = std::max(tile.cellWidth(), tile.cellHeight());
   const ValueRange range = rangeFor(scene.look, sequence.pictures, head);
-  HeatmapTile picture = pictureOf(tile, page.focusFactor, range);
+  HeatmapTile picture = pictureOf(tile, page.pictures.focusFactor, range);
   if (scene.cursor.decoding)
-    picture.view.litRows = static_cast<int>((scene.cursor.step + page.focusFactor - 1) / page.focusFactor);
-  view.heatmaps->draw(list, page.focus, styleFor(view, scene.look), {picture});
+    picture.view.litRows =
+        static_cast<int>((scene.cursor.step + page.pictures.focusFactor - 1) / page.pictures.focusFactor);
+  view.heatmaps->draw(list, page.pictures.focus, styleFor(view, scene.look), {picture});
 
   const Cell& chosen = scene.cursor.cell;
   const Index query = view.hover.query >= 0 ? view.hover.query : chosen.query;
@@ -176,7 +177,8 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
     });
   if (view.figure) {
     view.figure->title = figureTitle(scene, snapshot, sequence, headName(head));
-    paintHeadsLegend(view, list, scene.look, snapshot, sequence, head, page.focus.values(), page.focusFactor,
+    paintHeadsLegend(view, list, scene.look, snapshot, sequence, head, page.pictures.focus.values(),
+                     page.pictures.focusFactor,
                      ImVec2(cells.Max.x + (sinks ? sinkBarsRoom(view) : 0), cells.Min.y), cells.GetHeight());
   }
   if (!view.present)
@@ -184,14 +186,14 @@ void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, cons
                 area.Max.x - cells.Min.x, view.theme->faint, whatIsShown(page, tile, n, m));
   const ImRect title(cells.Min.x, cells.Min.y - view.px(40), cells.Max.x, cells.Min.y - view.px(4));
   if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(1) && title.Contains(ImGui::GetIO().MousePos))
-    offerForCell(scene, page, {head, chosen.query, chosen.key});
+    offerForCell(scene, page.view, page.menu, {head, chosen.query, chosen.key});
   if (!hovered) return;
   const auto cell = tile.cellAt(ImGui::GetIO().MousePos, n, m);
   if (!cell) return;
   view.nextHover = {head, cell->row, cell->col};
   if (!ImGui::IsMouseDragging(0, view.px(4))) cellTooltip(view, sequence, head, cell->row, cell->col);
   if (released) scene.cursor.cell = {head, cell->row, cell->col};
-  if (ImGui::IsMouseClicked(1)) offerForCell(scene, page, {head, cell->row, cell->col});
+  if (ImGui::IsMouseClicked(1)) offerForCell(scene, page.view, page.menu, {head, cell->row, cell->col});
 }
 
 }  // namespace headscope::app::heads_page

@@ -6,23 +6,23 @@
 
 namespace headscope::app::heads_page {
 
-void offerForCell(Scene& scene, State& page, const Cell& cell) {
+void offerForCell(Scene& scene, View& view, TokenMenu& menu, const Cell& cell) {
   scene.cursor.cell = cell;
-  page.token = -1;
+  menu.token = -1;
   const bool large = scene.cursor.focus >= 0;
   if (large) scene.cursor.focus = cell.head;
-  page.view.menu = {large ? "look.back" : "look.focus",
-                    "head.copy",
-                    "picture.save_head",
-                    "picture.save_heads",
-                    "page.map",
-                    "page.mask"};
+  view.menu = {large ? "look.back" : "look.focus",
+               "head.copy",
+               "picture.save_head",
+               "picture.save_heads",
+               "page.map",
+               "page.mask"};
 }
 
 void offerForToken(Scene& scene, State& page, bool query, Index at) {
   (query ? scene.cursor.cell.query : scene.cursor.cell.key) = at;
-  page.token = at;
-  page.tokenIsQuery = query;
+  page.menu.token = at;
+  page.menu.tokenIsQuery = query;
   page.view.menu = {query ? "token.copy_query" : "token.copy_key", "token.copy"};
   if (page.snapshot && page.snapshot->causal) page.view.menu.emplace_back("decode.here");
   page.view.menu.emplace_back("head.copy");

@@ -49,24 +49,26 @@ bool Page::take(const Scene& scene) {
 void Page::prepare(Scene& scene) {
   advancePlay(scene);
   walk(scene);
-  if (services_.view.dialog) page_.token = -1;  // whatever is chosen there was not chosen in a menu
+  if (services_.view.dialog) page_.menu.token = -1;  // whatever is chosen there was not chosen in a menu
   if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
   fit_.apply(scene.cursor, *page_.snapshot, true);
   const Snapshot& snapshot = *page_.snapshot;
   const bool upToDate = services_.layer.upToDate(scene.setup);  // the scene may have come since take()
-  if (upToDate && !snapshot.causal) scene.cursor.decoding = page_.playing = false;
+  if (upToDate && !snapshot.causal) scene.cursor.decoding = page_.play.on = false;
   fitHover(services_.view.hover, scene, snapshot);
   showPictures(scene);
 }
 
 void Page::draw(Scene& scene, const Layout& layout) {
-  const auto sizes = std::tuple(page_.gridPixels, page_.focusCell, page_.cacheGrain);
+  const auto sizes =
+      std::tuple(page_.pictures.gridPixels, page_.pictures.focusCell, page_.pictures.cacheGrain);
   page_.keysTurn = layout.showLeft;
   sidePanel(scene, page_, layout);
   headsPanel(scene, page_, layout);
   cachePanel(scene, page_, layout);
   receiptPanel(scene, page_, layout);
-  if (sizes != std::tuple(page_.gridPixels, page_.focusCell, page_.cacheGrain)) services_.view.redraw(2);
+  if (sizes != std::tuple(page_.pictures.gridPixels, page_.pictures.focusCell, page_.pictures.cacheGrain))
+    services_.view.redraw(2);
 }
 
 void Page::ask(const Scene& scene) {
@@ -74,13 +76,13 @@ void Page::ask(const Scene& scene) {
 }
 
 void Page::leave() {
-  page_.playing = false;
+  page_.play.on = false;
   shown_ = {};  // a picture that nobody sees holds no snapshot
 }
 
 void Page::reset() {
   page_.camera = {};
-  page_.playing = false;
+  page_.play.on = false;
   fit_.reset();
 }
 
@@ -88,40 +90,41 @@ void Page::showPictures(const Scene& scene) {
   const SequenceSnapshot& sequence = *shownSequence(scene, page_.snapshot.get());
   View& view = services_.view;
   const bool ease = !view.preferences.reducedMotion;
-  const PictureLevel& level = sequence.pictures.levelFor(page_.gridPixels);
+  const PictureLevel& level = sequence.pictures.levelFor(page_.pictures.gridPixels);
   const auto longest = static_cast<Index>(std::max(sequence.queries.size(), sequence.keys.size()));
-  const int focusFactor = static_cast<int>(powerOfTwoStep(page_.focusCell, 1, longest));
-  page_.gridFactor = level.factor;
-  page_.focusFactor = focusFactor;
+  const int focusFactor = static_cast<int>(powerOfTwoStep(page_.pictures.focusCell, 1, longest));
+  page_.pictures.gridFactor = level.factor;
+  page_.pictures.focusFactor = focusFactor;
   const Quantity quantity = scene.look.quantity;
   const Index focus = scene.cursor.focus;
-  Shown wanted{page_.snapshot, scene.cursor.sequence, quantity,        focus,
-               level.factor,   focusFactor,           page_.cacheGrain};
+  Shown wanted{page_.snapshot, scene.cursor.sequence,    quantity, focus, level.factor,
+               focusFactor,    page_.pictures.cacheGrain};
   if (wanted == shown_) return;
   const auto start = std::chrono::steady_clock::now();
-  page_.grid.set(level.of(quantity), view.time, ease);
-  page_.drawnCacheGrain = page_.cacheGrain;
-  const bool prepared = page_.cacheGrain == CacheGrain{sequence.bandDims, sequence.bandTokens};
-  page_.cache.set(prepared ? sequence.cacheBands : cachePicture(sequence.attention, page_.cacheGrain),
-                  view.time, ease);
+  page_.pictures.grid.set(level.of(quantity), view.time, ease);
+  page_.pictures.drawnCacheGrain = page_.pictures.cacheGrain;
+  const bool prepared = page_.pictures.cacheGrain == CacheGrain{sequence.bandDims, sequence.bandTokens};
+  page_.pictures.cache.set(
+      prepared ? sequence.cacheBands : cachePicture(sequence.attention, page_.pictures.cacheGrain), view.time,
+      ease);
   bands_->sequence = scene.cursor.sequence;
-  bands_->dims = page_.cacheGrain.dims;
-  bands_->tokens = page_.cacheGrain.tokens;
+  bands_->dims = page_.pictures.cacheGrain.dims;
+  bands_->tokens = page_.pictures.cacheGrain.tokens;
   if (focus >= 0)
-    page_.focus.set(focusPicture(sequence, quantity, focus, focusFactor), view.time,
-                    ease && shown_.focus == focus);
+    page_.pictures.focus.set(focusPicture(sequence, quantity, focus, focusFactor), view.time,
+                             ease && shown_.focus == focus);
   shown_ = std::move(wanted);
   uploadSeconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 void Page::advancePlay(Scene& scene) {
   const double now = services_.view.time;
-  if (!page_.playing || now - page_.playedAt < kPlayInterval) return;
+  if (!page_.play.on || now - page_.play.since < kPlayInterval) return;
   decode(scene, Decode::forward);
-  page_.playing = true;
-  page_.playedAt = now;
+  page_.play.on = true;
+  page_.play.since = now;
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
-  if (!sequence || scene.cursor.step >= sequence->queryLength) page_.playing = false;
+  if (!sequence || scene.cursor.step >= sequence->queryLength) page_.play.on = false;
 }
 
 void Page::decode(Scene& scene, Decode what) {
@@ -138,16 +141,16 @@ void Page::decode(Scene& scene, Decode what) {
   if (!sequence || !page_.snapshot->causal) return;
   cursor.page = "heads";  // where the cache is seen
   const Index last = sequence->queryLength, prefill = std::min(scene.setup.prefill, last);
-  const bool wasDecoding = cursor.decoding, wasPlaying = page_.playing;
-  page_.playing = what == Decode::play && !wasPlaying;
-  page_.playedAt = services_.view.time;
+  const bool wasDecoding = cursor.decoding, wasPlaying = page_.play.on;
+  page_.play.on = what == Decode::play && !wasPlaying;
+  page_.play.since = services_.view.time;
   cursor.decoding = what != Decode::toggle || !wasDecoding;
   switch (what) {
     case Decode::toggle:
       cursor.step = prefill;
       break;
     case Decode::play:
-      if (page_.playing && (!wasDecoding || cursor.step >= last)) cursor.step = prefill;
+      if (page_.play.on && (!wasDecoding || cursor.step >= last)) cursor.step = prefill;
       break;
     case Decode::forward:
       cursor.step = wasDecoding ? std::min(cursor.step + 1, last) : prefill;
@@ -225,13 +228,13 @@ void Page::nextNamed(Scene& scene) {
 
 double Page::nextFrameIn() const {
   double next = std::numeric_limits<double>::infinity();
-  if (page_.playing) next = page_.playedAt + kPlayInterval - services_.view.time;
+  if (page_.play.on) next = page_.play.since + kPlayInterval - services_.view.time;
   if (page_.busySeconds > 0) next = std::min(next, 0.2);  // the progress past half a second has to appear
   return next;
 }
 
 std::size_t Page::gpuBytes() const {
-  return page_.grid.bytes() + page_.focus.bytes() + page_.cache.bytes();
+  return page_.pictures.grid.bytes() + page_.pictures.focus.bytes() + page_.pictures.cache.bytes();
 }
 
 std::vector<Action> Page::decodeActions() {

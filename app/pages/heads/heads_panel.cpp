@@ -105,7 +105,7 @@ void header(Scene& scene, State& page, const SequenceSnapshot& sequence, const I
                    layerPrefix(snapshot.setup) + countedText(heads, "head")) +
          view.px(14);
     std::string size = fmt::format("{} × {} tokens", sequence.queries.size(), sequence.keys.size());
-    if (page.gridFactor > 1) size += " · " + pooledText(page.gridFactor);
+    if (page.pictures.gridFactor > 1) size += " · " + pooledText(page.pictures.gridFactor);
     const float room = area.Max.x - x - choicesWidth(scene, view) - view.px(170 + 40);
     if (room > view.px(60)) {
       paintFitted(view, list, view.fonts->text, ImVec2(x, y), room, view.theme->secondary, size);
@@ -140,7 +140,7 @@ void groupMark(const View& view, Canvas list, const HeatTile& tile, Index kvHead
 void pointAtTitle(Scene& scene, State& page, const HeatTile& tile, float height) {
   const ImRect title(tile.area.Min.x, tile.area.Min.y - height, tile.area.Max.x, tile.area.Min.y);
   if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(1) && title.Contains(ImGui::GetIO().MousePos))
-    offerForCell(scene, page, {tile.head, scene.cursor.cell.query, scene.cursor.cell.key});
+    offerForCell(scene, page.view, page.menu, {tile.head, scene.cursor.cell.query, scene.cursor.cell.key});
 }
 
 void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, State& page, const HeatTile& tile) {
@@ -162,7 +162,7 @@ void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, State& page, co
     scene.cursor.focus = tile.head;
     page.camera = {};
   }
-  if (ImGui::IsMouseClicked(1)) offerForCell(scene, page, {tile.head, cell->row, cell->col});
+  if (ImGui::IsMouseClicked(1)) offerForCell(scene, page.view, page.menu, {tile.head, cell->row, cell->col});
 }
 
 /// The key that is lit, below its column; nothing else has room there.
@@ -238,7 +238,7 @@ void grid(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImR
   View& view = page.view;
   const attention::AttentionConfig& config = page.snapshot->config;
   const auto n = static_cast<float>(sequence.queries.size()), m = static_cast<float>(sequence.keys.size());
-  const int heads = static_cast<int>(config.heads), factor = page.gridFactor;
+  const int heads = static_cast<int>(config.heads), factor = page.pictures.gridFactor;
   const float left = std::max(longestLabel(view, sequence.queries, view.px(76)) + view.px(8), view.px(62));
   const float bottom = longestLabel(view, sequence.keys, view.px(66)) * 0.9f + view.px(14);
   const NameRoom names = nameRoom(view, sequence.queries, sequence.keys);
@@ -249,7 +249,7 @@ void grid(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImR
                        figureCells(view, std::ssize(sequence.queries), std::ssize(sequence.keys), rules),
                        names.left, names.below)
           : planGrid(view, area.GetSize(), heads, static_cast<int>(config.groupSize()), n, m, left, bottom);
-  page.gridPixels = std::max(plan.mapWidth, plan.mapHeight);
+  page.pictures.gridPixels = std::max(plan.mapWidth, plan.mapHeight);
   std::vector<HeatTile> tiles;
   std::vector<HeatmapTile> pictures;
   for (const ImRect& cells : mapAreas(view, plan, area, heads)) {
@@ -261,7 +261,7 @@ void grid(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImR
       picture.view.litRows = static_cast<int>((scene.cursor.step + factor - 1) / factor);
     pictures.push_back(picture);
   }
-  view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.grid, styleFor(view, scene.look),
+  view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.pictures.grid, styleFor(view, scene.look),
                       std::move(pictures));
   const float pitch = tiles.size() > 1 && plan.columns > 1 ? tiles[1].area.Min.x - tiles[0].area.Min.x : 0;
   const float edge = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - view.px(4);
@@ -275,7 +275,7 @@ void grid(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImR
                     ImRect(tiles.front().area.Min, tiles[lastRow].area.Max), plan.margin);
     const HeatTile& corner = tiles[static_cast<std::size_t>(plan.columns) - 1];
     paintHeadsLegend(view, *ImGui::GetWindowDrawList(), scene.look, *page.snapshot, sequence, -1,
-                     page.grid.values(), factor,
+                     page.pictures.grid.values(), factor,
                      ImVec2(corner.area.Min.x + plan.tileWidth, corner.area.Min.y), plan.mapHeight);
   }
   for (const HeatTile& tile : tiles) {

@@ -2,6 +2,7 @@
 
 #include "app/compute/cache/cache_picture.h"
 #include "app/compute/layer/snapshot.h"
+#include "app/pages/common/playing.h"
 #include "app/scene/model_fit.h"
 #include "app/widgets/camera.h"
 #include "app/widgets/caption.h"
@@ -20,30 +21,44 @@ struct ModelStops {
   std::vector<Index> heads = {}, kvHeads = {}, headDim = {}, modelDim = {};  ///< ascending
 };
 
+struct HeadSliders {
+  ChosenHeads chosen;
+  ModelStops stops;
+};
+
+/// The pictures of heads and cache. Panels say how large they are drawn, the page answers with the number of
+/// cells that were pooled into one.
+struct Pictures {
+  EasedTextures grid, focus, cache;  ///< all heads, the large one, keys and values
+  float gridPixels = 256;            ///< longer side of one map in the grid
+  float focusCell = 8;               ///< one cell of the focused head
+  int gridFactor = 1, focusFactor = 1;
+  CacheGrain cacheGrain, drawnCacheGrain;  ///< that the strips need, and that their pictures have
+};
+
+/// What a menu of tokens is about.
+struct TokenMenu {
+  Index token = -1;  ///< that it was opened on; −1 = what is done to a token is done to the chosen query
+  bool tokenIsQuery = true;  ///< and of the queries' text
+};
+
+/// The dimension of the receipt's vectors that is pointed at.
+struct ReceiptPointer {
+  Index dim = -1, nextDim = -1;  ///< in the last frame and in this one
+};
+
 /// What the page of heads shows besides the scene: free for its panels to change.
 struct State {
   explicit State(View& window) : view(window) {}
 
   View& view;
   std::shared_ptr<const Snapshot> snapshot;  ///< what is drawn; null before the first
-  EasedTextures grid, focus, cache;          ///< all heads, the large one, keys and values
-
-  ChosenHeads chosenHeads;
-  ModelStops modelStops;
-  Index dim = -1, nextDim = -1;  ///< of the receipt's vectors: pointed at in the last frame and in this one
+  Pictures pictures;
   Camera camera;
-  Index token = -1;  ///< that a menu was opened on; −1 = what is done to a token is done to the chosen query
-  bool tokenIsQuery = true;  ///< and of the queries' text
-  bool playing = false;      ///< the decode steps by itself
-  double playedAt = 0;
-
-  // How large heads are drawn, for choosing what to upload: panels say what they need, the page answers with
-  // the number of cells that were pooled into one.
-  float gridPixels = 256;  ///< longer side of one map in the grid
-  float focusCell = 8;     ///< one cell of the focused head
-  int gridFactor = 1, focusFactor = 1;
-  CacheGrain cacheGrain, drawnCacheGrain;  ///< that the strips need, and that their pictures have
-
+  HeadSliders sliders;
+  ReceiptPointer receipt;
+  TokenMenu menu;
+  Playing play;             ///< the decode steps by itself
   bool keysTurn = true;     ///< Page Up and Page Down change the head; beside a lesson they turn its steps
   bool catchingUp = false;  ///< what is drawn is of a setting before
   double busySeconds = 0;   ///< that the next has been computed for
@@ -73,7 +88,7 @@ std::vector<CaptionPart> captionOf(const Scene& scene, const Snapshot& snapshot,
                                    const SequenceSnapshot& sequence, const View& view);
 
 /// A right click on a cell or a head's title: chooses it and offers what can be done there.
-void offerForCell(Scene& scene, State& page, const Cell& cell);
+void offerForCell(Scene& scene, View& view, TokenMenu& menu, const Cell& cell);
 /// The same on a token of an axis or of the KV cache.
 void offerForToken(Scene& scene, State& page, bool query, Index at);
 /// Tokens on the axes light up while they are pointed at, and a right click offers what can be done there.

@@ -111,18 +111,18 @@ std::vector<Index> headDimStops(const Setup& setup) {
 }
 
 /// Worked out anew only when something they depend on has changed: every one of some hundred values is tried.
-const ModelStops& stopsOf(const Setup& setup, State& page) {
-  ModelStops& stops = page.modelStops;
+const ModelStops& stopsOf(const Setup& setup, HeadSliders& sliders) {
+  ModelStops& stops = sliders.stops;
   const InputSetup& input = setup.input;
   if (stops.model == setup.model && stops.weights == setup.weights && stops.embedding == input.source &&
-      stops.chosen == page.chosenHeads && !stops.heads.empty())
+      stops.chosen == sliders.chosen && !stops.heads.empty())
     return stops;
-  const Index chosen = page.chosenHeads.heads(setup.model);
-  stops = {setup.model, setup.weights, input.source, page.chosenHeads};
-  stops.heads = headStops(setup, page.chosenHeads);
+  const Index chosen = sliders.chosen.heads(setup.model);
+  stops = {setup.model, setup.weights, input.source, sliders.chosen};
+  stops.heads = headStops(setup, sliders.chosen);
   stops.kvHeads = kvHeadStops(setup);
   stops.headDim = headDimStops(setup);
-  stops.modelDim = modelDimStops(setup, page.chosenHeads, chosen);
+  stops.modelDim = modelDimStops(setup, sliders.chosen, chosen);
   return stops;
 }
 
@@ -136,21 +136,20 @@ void sayWhatGaveWay(View& view, const ModelSetup& before, const ModelSetup& afte
   if (before.kvHeads != after.kvHeads) view.gaveWay("kv_heads");
 }
 
-void headSliders(Scene& scene, State& page, const std::string& locked) {
-  View& view = page.view;
+void headSliders(Scene& scene, View& view, HeadSliders& sliders, const std::string& locked) {
   ModelSetup& model = scene.setup.model;
   const ModelSetup before = model;
   const auto refuseHeads = [&](Index heads) -> std::string {
     const std::string split = before.linked ? splitRefusal(before, before.modelDim, heads) : "";
     if (!split.empty()) return split;
     ModelSetup trial = before;
-    return ChosenHeads(page.chosenHeads).setHeads(trial, heads, plantingSuits(scene.setup))
+    return ChosenHeads(sliders.chosen).setHeads(trial, heads, plantingSuits(scene.setup))
                ? ""
                : plantedRefusal(scene.setup, trial);
   };
-  if (fieldSlider(view, scene, "model.heads", {locked, stopsOf(scene.setup, page).heads, refuseHeads})) {
+  if (fieldSlider(view, scene, "model.heads", {locked, stopsOf(scene.setup, sliders).heads, refuseHeads})) {
     const Index heads = std::exchange(model.heads, before.heads);
-    page.chosenHeads.setHeads(model, heads, plantingSuits(scene.setup));
+    sliders.chosen.setHeads(model, heads, plantingSuits(scene.setup));
     sayWhatGaveWay(view, before, model, "heads");
   }
   const auto refuseKv = [&](Index kvHeads) -> std::string {
@@ -162,11 +161,10 @@ void headSliders(Scene& scene, State& page, const std::string& locked) {
   };
   const std::string one = model.heads == 1 ? "One head has one kv head" : locked;
   fieldSlider(view, scene, "model.kv_heads",
-              {one, stopsOf(scene.setup, page).kvHeads, refuseKv, "divisors of " + sizeText(model.heads)});
+              {one, stopsOf(scene.setup, sliders).kvHeads, refuseKv, "divisors of " + sizeText(model.heads)});
 }
 
-void sizeSliders(Scene& scene, State& page, const std::string& locked) {
-  View& view = page.view;
+void sizeSliders(Scene& scene, View& view, HeadSliders& sliders, const std::string& locked) {
   ModelSetup& model = scene.setup.model;
   const ModelSetup before = model;
   const std::string fromTable = scene.setup.input.source == EmbeddingSource::table
@@ -176,14 +174,14 @@ void sizeSliders(Scene& scene, State& page, const std::string& locked) {
     const std::string split = before.linked ? splitRefusal(before, modelDim, before.heads) : "";
     if (!split.empty()) return split;
     ModelSetup trial = before;
-    return ChosenHeads(page.chosenHeads).setModelDim(trial, modelDim, plantingSuits(scene.setup))
+    return ChosenHeads(sliders.chosen).setModelDim(trial, modelDim, plantingSuits(scene.setup))
                ? ""
                : plantedRefusal(scene.setup, trial);
   };
   if (fieldSlider(view, scene, "model.model_dim",
-                  {fromTable, stopsOf(scene.setup, page).modelDim, refuseModel})) {
+                  {fromTable, stopsOf(scene.setup, sliders).modelDim, refuseModel})) {
     const Index modelDim = std::exchange(model.modelDim, before.modelDim);
-    page.chosenHeads.setModelDim(model, modelDim, plantingSuits(scene.setup));
+    sliders.chosen.setModelDim(model, modelDim, plantingSuits(scene.setup));
     sayWhatGaveWay(view, before, model, "model_dim");
   }
   const std::string linked = model.linked ? "Set by model dim / heads; unlink to change" : locked;
@@ -193,7 +191,7 @@ void sizeSliders(Scene& scene, State& page, const std::string& locked) {
     return headDimFits(model, headDim) ? plantedRefusal(scene.setup, trial)
                                        : "RoPE rotates pairs of dimensions and needs an even head dim.";
   };
-  fieldSlider(view, scene, "model.head_dim", {linked, stopsOf(scene.setup, page).headDim, refuseHead});
+  fieldSlider(view, scene, "model.head_dim", {linked, stopsOf(scene.setup, sliders).headDim, refuseHead});
   std::string cannotLink = locked;
   if (cannotLink.empty() && !model.linked) cannotLink = splitRefusal(model, model.modelDim, model.heads);
   if (fieldToggle(view, scene, "model.linked", cannotLink)) relink(model);
@@ -261,8 +259,8 @@ void modelSection(Scene& scene, State& page) {
   sectionTitle(view, "ATTENTION", scene.setup.input.cross ? "cross" : "self");
   kindChoice(scene.setup, view, locked);
   gap(view, 4);
-  headSliders(scene, page, locked);
-  sizeSliders(scene, page, locked);
+  headSliders(scene, page.view, page.sliders, locked);
+  sizeSliders(scene, page.view, page.sliders, locked);
   layerControls(scene, view);
   fieldSlider(view, scene, "model.sharpness");
   sharingHint(model, view);

@@ -58,9 +58,8 @@ float farthestFrom0(const Vector& values, BarSpan span) {
 
 /// One vector on a line: its name, bars around 0 on the scale ±`most`, and at the right the value of the
 /// dimension that is pointed at in any of the lines, else the scale.
-void vectorLine(State& page, const std::string& name, const std::string& label, const Vector& values,
-                std::uint32_t color, float most) {
-  View& view = page.view;
+void vectorLine(View& view, ReceiptPointer& pointer, const std::string& name, const std::string& label,
+                const Vector& values, std::uint32_t color, float most) {
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(view.present ? 27 : 34);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   Canvas list = *ImGui::GetWindowDrawList();
@@ -77,22 +76,22 @@ void vectorLine(State& page, const std::string& name, const std::string& label, 
   for (Index bar = 0; bar < bars; ++bar) {
     const BarSpan span = spanOf(bar, bars, values.size());
     const float x = from + static_cast<float>(bar) * step, end = zero - farthestFrom0(values, span) * scale;
-    if (page.dim >= span.from && page.dim < span.to)
+    if (pointer.dim >= span.from && pointer.dim < span.to)
       list.AddRectFilled(ImVec2(x - space / 2, at.y), ImVec2(x + step - space / 2, at.y + height),
                          view.theme->line);
     list.AddRectFilled(ImVec2(x, std::min(end, zero) - least / 2),
                        ImVec2(x + step - space, std::max(end, zero) + least / 2), color, view.px(1));
   }
-  const bool pointed = page.dim >= 0 && page.dim < values.size();
+  const bool pointed = pointer.dim >= 0 && pointer.dim < values.size();
   paintText(list, view.fonts->monoSmall, ImVec2(at.x + width, zero), pointed ? color : view.theme->faint,
-            pointed    ? numberText(values[page.dim])
+            pointed    ? numberText(values[pointer.dim])
             : most > 0 ? "±" + numberText(most, 3)
                        : "all 0",
             Align::right);
   hitArea(name, ImVec2(width, height));
   const float mouse = ImGui::GetIO().MousePos.x;
   if (ImGui::IsItemHovered() && mouse >= from && mouse < to && bars > 0)
-    page.nextDim =
+    pointer.nextDim =
         spanOf(std::min(static_cast<Index>((mouse - from) / step), bars - 1), bars, values.size()).from;
 }
 
@@ -167,17 +166,17 @@ void terms(const Snapshot& snapshot, const ScoreReceipt& receipt, View& view) {
 }
 
 /// What the weight does with the key's value, and the head's output for the query.
-void outputLines(State& page, const ScoreReceipt& receipt, Index key, Index visibleKeys) {
-  View& view = page.view;
+void outputLines(View& view, ReceiptPointer& pointer, const ScoreReceipt& receipt, Index key,
+                 Index visibleKeys) {
   const Theme& theme = *view.theme;
   const float most =
       std::max({largestOf(receipt.weighted), largestOf(receipt.rest), largestOf(receipt.output)});
   if (!view.present) sectionTitle(view, "OUTPUT OF THE HEAD", "Σ weight · v");
-  vectorLine(page, "bars.weighted", weightText(receipt.weight) + "·v" + subscript(key), receipt.weighted,
-             theme.value, most);
+  vectorLine(view, pointer, "bars.weighted", weightText(receipt.weight) + "·v" + subscript(key),
+             receipt.weighted, theme.value, most);
   const Index others = std::max<Index>(visibleKeys - (receipt.visible ? 1 : 0), 0);
-  vectorLine(page, "bars.rest", fmt::format("+ {} more", others), receipt.rest, theme.value, most);
-  vectorLine(page, "bars.output", "= output", receipt.output, theme.value, most);
+  vectorLine(view, pointer, "bars.rest", fmt::format("+ {} more", others), receipt.rest, theme.value, most);
+  vectorLine(view, pointer, "bars.output", "= output", receipt.output, theme.value, most);
 }
 
 /// One key of the row with its weight as a bar; a click chooses it.
@@ -270,8 +269,8 @@ Index visibleKeys(const SequenceSnapshot& sequence, const Cell& cell) {
   return (sequence.attention.scores[cell.head].row(cell.query).array() != -INFINITY).count();
 }
 
-void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, State& page) {
-  View& view = page.view;
+void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view,
+             ReceiptPointer& pointer) {
   const Theme& theme = *view.theme;
   const Cell cell = litCell(scene, snapshot, sequence, view);
   const ScoreReceipt explained = attention::explainScore(snapshot.config, sequence.mask, sequence.attention,
@@ -290,15 +289,15 @@ void receipt(Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& seq
     hint(view, fmt::format("query {} reads key {} through {}", cell.query, cell.key,
                            kvName(snapshot.config.kvHeadOf(cell.head))));
   const std::string q = "q" + subscript(cell.query), k = "k" + subscript(cell.key);
-  page.dim = std::exchange(page.nextDim, -1);
-  if (page.dim >= 0) view.redraw(2);
-  vectorLine(page, "bars.q", q, explained.q, theme.query, largestOf(explained.q));
-  vectorLine(page, "bars.k", k, explained.k, theme.key, largestOf(explained.k));
-  vectorLine(page, "bars.product", q + "∘" + k, explained.product, theme.secondary,
+  pointer.dim = std::exchange(pointer.nextDim, -1);
+  if (pointer.dim >= 0) view.redraw(2);
+  vectorLine(view, pointer, "bars.q", q, explained.q, theme.query, largestOf(explained.q));
+  vectorLine(view, pointer, "bars.k", k, explained.k, theme.key, largestOf(explained.k));
+  vectorLine(view, pointer, "bars.product", q + "∘" + k, explained.product, theme.secondary,
              largestOf(explained.product));
   terms(snapshot, explained, view);
   gap(view, 8);
-  outputLines(page, explained, cell.key, visibleKeys(sequence, cell));
+  outputLines(view, pointer, explained, cell.key, visibleKeys(sequence, cell));
   if (view.present) return;  // the rest is for reading
   gap(view, 12);
   const float entropy = attention::rowEntropy(sequence.probabilities()[cell.head].row(cell.query));
@@ -324,7 +323,7 @@ void receiptPanel(Scene& scene, State& page, const Layout& layout) {
   if (beginPanel(view, "receipt", layout.right, 20, 14, 0)) {
     fillDrawer(view, layout, {"heads", "cache"});
     if (const SequenceSnapshot* sequence = shownSequence(scene, snapshot)) {
-      receipt(scene, *snapshot, *sequence, page);
+      receipt(scene, *snapshot, *sequence, page.view, page.receipt);
     } else {
       sectionTitle(view, "RECEIPT");
       hint(view, "Point at a cell to see its weight term by term.");

@@ -29,10 +29,10 @@ std::vector<attention::Token> numbered(const char* letter, Index count) {
 const attention::Token* Page::chosenToken(const Scene& scene, Index* at) const {
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
   if (!sequence) return nullptr;
-  const bool offered = page_.token >= 0;
-  const auto& tokens = offered && !page_.tokenIsQuery ? sequence->keys : sequence->queries;
+  const bool offered = page_.menu.token >= 0;
+  const auto& tokens = offered && !page_.menu.tokenIsQuery ? sequence->keys : sequence->queries;
   const Index last = static_cast<Index>(tokens.size()) - 1;
-  *at = std::clamp<Index>(offered ? page_.token : scene.cursor.cell.query, 0, last);
+  *at = std::clamp<Index>(offered ? page_.menu.token : scene.cursor.cell.query, 0, last);
   return &tokens[static_cast<std::size_t>(*at)];
 }
 
@@ -83,7 +83,7 @@ void Page::decodeTo(Scene& scene) {
         "Decoding needs a causal mask: without it, earlier tokens see later ones.");
   scene.cursor.page = "heads";
   scene.cursor.decoding = true;
-  page_.playing = false;
+  page_.play.on = false;
   scene.cursor.step =
       std::clamp(at + 1, std::min(scene.setup.prefill, sequence->queryLength), sequence->queryLength);
   scene.cursor.cell.query = scene.cursor.step - 1;

@@ -45,10 +45,9 @@ void answerChoice(Scene& scene, State& page, bool other, float& x, float y) {
 }
 
 /// The logit difference after each text, from x on; as many as fit.
-void differences(const State& page, float x, float y, float right, ImFont* font) {
-  const View& view = page.view;
+void differences(const View& view, const PairState& pairs, float x, float y, float right, ImFont* font) {
   Canvas list = *ImGui::GetWindowDrawList();
-  const PairStudy& pair = *page.pair.pair;
+  const PairStudy& pair = *pairs.pair;
   const auto figure = [&](const char* name, const RecordedText& text, const char* tracked) {
     const std::string words = logitText(text.difference);
     const float named = *name ? textWidth(view.fonts->text, name) + view.px(6) : 0;
@@ -72,18 +71,19 @@ void differenceLine(Scene& scene, State& page, const ImRect& area, bool presents
   if (!page.pair.problem.empty())
     return paintFitted(view, list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(),
                        view.theme->error, page.pair.problem);
-  if (!pair || pair->opened != page.opened) return;
+  if (!pair || pair->opened != page.model.opened) return;
   if (presents) {
     paintFitted(view, list, view.fonts->title, ImVec2(area.Min.x, y), area.GetWidth(), view.theme->secondary,
                 differenceTitle(*pair, wordsOf(page)));
-    return differences(page, area.Min.x, y + view.px(38), area.Max.x, view.fonts->displaySmall);
+    return differences(page.view, page.pair, area.Min.x, y + view.px(38), area.Max.x,
+                       view.fonts->displaySmall);
   }
   float x = area.Min.x;
   x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, "logit of ") + view.px(2);
   answerChoice(scene, page, false, x, y);
   x += paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, "− logit of ") + view.px(2);
   answerChoice(scene, page, true, x, y);
-  differences(page, x + view.px(10), y, area.Max.x, view.fonts->hero);
+  differences(page.view, page.pair, x + view.px(10), y, area.Max.x, view.fonts->hero);
 }
 
 void attributionView(Scene& scene, State& page, ImRect area, bool presents) {
@@ -101,7 +101,7 @@ void attributionView(Scene& scene, State& page, ImRect area, bool presents) {
     area.Min.y += view.px(44);
   }
   const auto& answer = page.pair.attribution;
-  if (!answer || answer->request.pair->opened != page.opened) return;
+  if (!answer || answer->request.pair->opened != page.model.opened) return;
   if (!answer->value)
     return paintMessage(view, area, "This can't be taken apart", answer->value.error().message,
                         view.theme->error);
@@ -124,7 +124,7 @@ void attributionView(Scene& scene, State& page, ImRect area, bool presents) {
 void lensView(State& page, const ImRect& area, bool presents) {
   View& view = page.view;
   const auto& answer = page.pair.lens;
-  if (!answer || answer->request.pair->opened != page.opened) return;
+  if (!answer || answer->request.pair->opened != page.model.opened) return;
   if (!answer->value)
     return paintMessage(view, area, "This can't be computed", answer->value.error().message,
                         view.theme->error);
@@ -191,16 +191,16 @@ void FigurePlace::paint(const Drawing& drawing) const {
   paintDrawing(view, *ImGui::GetWindowDrawList(), drawing, area.Min, zoom);
 }
 
-std::vector<CaptionPart> pairCaption(const Scene& scene, const State& page) {
-  const PairStudy& pair = *page.pair.pair;
-  const std::uint32_t color = page.view.theme->text;
+std::vector<CaptionPart> pairCaption(const Scene& scene, const View& view, const PairState& pairs) {
+  const PairStudy& pair = *pairs.pair;
+  const std::uint32_t color = view.theme->text;
   std::string says = "Logit difference " + logitText(pair.a.difference);
   if (pair.b)
     says =
         "Logit difference in A " + logitText(pair.a.difference) + ", in B " + logitText(pair.b->difference);
-  const auto& grid = page.pair.heads;
+  const auto& grid = pairs.heads;
   if (scene.cursor.model.view == ModelView::patch && grid.question && grid.whole() && grid.grid.of > 0 &&
-      grid.question->sides.pair == page.pair.pair) {
+      grid.question->sides.pair == pairs.pair) {
     Index layer = 0, head = 0;
     const float most = grid.grid.recovered.array()
                            .isFinite()
@@ -211,17 +211,18 @@ std::vector<CaptionPart> pairCaption(const Scene& scene, const State& page) {
   return {{says + ".", color}};
 }
 
-float viewsHeight(const Scene& scene, const State& page, bool presents) {
-  if (page.opened && page.opened->recorded) return comparesTwo(scene) && !presents ? 44 : 0;
+float viewsHeight(const Scene& scene, const ShownModel& model, bool presents) {
+  if (model.opened && model.opened->recorded) return comparesTwo(scene) && !presents ? 44 : 0;
   if (presents && scene.cursor.model.view == ModelView::study) return 1;
   const bool plain = scene.cursor.model.view == ModelView::heads && scene.compare.other.empty();
   if (presents && plain) return 0;
-  return page.opened && page.opened->model && page.saysTokens() && !page.madeHere() ? presents ? 92 : 44 : 0;
+  return model.opened && model.opened->model && model.saysTokens() && !model.madeHere() ? presents ? 92 : 44
+                                                                                        : 0;
 }
 
 void viewsRow(Scene& scene, State& page, const ImRect& area, bool presents) {
   View& view = page.view;
-  const bool two = comparesTwo(scene), recorded = page.opened->recorded.has_value();
+  const bool two = comparesTwo(scene), recorded = page.model.opened->recorded.has_value();
   ModelCursor& cursor = scene.cursor.model;
   ImRect words = area;
   if (!presents && !recorded) {

@@ -29,9 +29,8 @@ std::string amounts(const attention::Composition& with) {
 }
 
 /// The strongest few of one side, as many as fit a line; a click chooses the head.
-void partners(Scene& scene, State& page, const char* name, const char* label,
-              const std::vector<ComposedHead>& heads, float width) {
-  View& view = page.view;
+void partners(Scene& scene, View& view, const ShownModel& model, Opening& opening, const char* name,
+              const char* label, const std::vector<ComposedHead>& heads, float width) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float y = at.y + view.px(13), right = at.x + width;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -42,7 +41,7 @@ void partners(Scene& scene, State& page, const char* name, const char* label,
   for (std::size_t i = 0; i < std::min(kMost, heads.size()); ++i) {
     const auto [kind, amount] = heads[i].strongest();
     if (amount < 0.005) break;
-    const bool other = heads[i].group != page.config->group;
+    const bool other = heads[i].group != model.config->group;
     const std::string words =
         fmt::format("{}{}.{} {} +{}", other ? std::string(groupName(heads[i].group)) + " " : "",
                     heads[i].layer, heads[i].head, kind, fixedText(amount, 2));
@@ -54,7 +53,7 @@ void partners(Scene& scene, State& page, const char* name, const char* label,
     if (button(view, fmt::format("{}.{}", name, i), words, "", true)) {
       scene.cursor.model.layer = heads[i].layer;
       scene.cursor.cell.head = heads[i].head;
-      if (other) wantGroup(scene, page, groupName(heads[i].group));
+      if (other) wantGroup(scene, opening, groupName(heads[i].group));
     }
     if (ImGui::IsItemHovered())
       tooltip(view, fmt::format("{} above random heads\nClick to choose the head", amounts(with)));
@@ -93,13 +92,15 @@ void compositionSection(Scene& scene, State& page, float width) {
   track("model.composition", at, to);
   if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(at, to))
     restingHelp(view, "model.composition", kCompositionHelp);
-  if (const attention::Status maps = page.config->haveHeadsMaps(); !maps)
+  if (const attention::Status maps = page.model.config->haveHeadsMaps(); !maps)
     return hint(view, maps.error().message);
-  const auto found = page.compositions.find({scene.cursor.model.layer, scene.cursor.cell.head});
-  if (found == page.compositions.end()) return hint(view, "…");
-  if (const char* const note = undefinedNote(*page.config)) hint(view, note);
-  partners(scene, page, "composes.earlier", "reads", found->second.earlier, width);
-  partners(scene, page, "composes.later", "is read by", found->second.later, width);
+  const auto found = page.head.compositions.find({scene.cursor.model.layer, scene.cursor.cell.head});
+  if (found == page.head.compositions.end()) return hint(view, "…");
+  if (const char* const note = undefinedNote(*page.model.config)) hint(view, note);
+  partners(scene, page.view, page.model, page.opening, "composes.earlier", "reads", found->second.earlier,
+           width);
+  partners(scene, page.view, page.model, page.opening, "composes.later", "is read by", found->second.later,
+           width);
 }
 
 }  // namespace headscope::app::model_page

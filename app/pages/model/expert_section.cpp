@@ -51,13 +51,13 @@ void paintShares(const View& view, const ImRect& area, const attention::Routing&
 void expertSection(Scene& scene, State& page) {
   const Index layer = scene.cursor.model.layer;
   const LayerSummary* const summary = page.ready() ? page.layer(layer) : nullptr;
-  if (!page.config || page.config->mixture.experts == 0 || !summary) return;
+  if (!page.model.config || page.model.config->mixture.experts == 0 || !summary) return;
   View& view = page.view;
   gap(view, 12);
   sectionTitle(view, fmt::format("EXPERTS IN LAYER {}", layer));
   const attention::Routing& routing = summary->routing;
   if (routing.shares.size() == 0) return hint(view, "This layer has one MLP for all tokens.");
-  const Index tokens = routing.shares.rows(), experts = page.config->mixture.experts;
+  const Index tokens = routing.shares.rows(), experts = page.model.config->mixture.experts;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float high = std::clamp(view.px(10) * static_cast<float>(experts), view.px(60), view.px(200));
   const ImRect area(at.x, at.y, at.x + ImGui::GetContentRegionAvail().x, at.y + high);

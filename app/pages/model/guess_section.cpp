@@ -30,31 +30,32 @@ void guessBar(const View& view, ImVec2 from, float width, float height, const Gu
 }
 
 /// Whether a word can be put behind the query: what was typed stays.
-std::string cannotGoOn(const Scene& scene, const State& page) {
-  if (std::string why = page.opened->model->whyNoText(); !why.empty()) return why;
+std::string cannotGoOn(const Scene& scene, const ShownModel& model,
+                       const std::shared_ptr<const ModelStudy>& study) {
+  if (std::string why = model.opened->model->whyNoText(); !why.empty()) return why;
   const Index query = scene.cursor.cell.query;
-  if (query + 1 < page.study->text.typed) return "Typed words follow here. Choose the last word of the text";
+  if (query + 1 < study->text.typed) return "Typed words follow here. Choose the last word of the text";
   return "";
 }
 
 /// The text goes on with this token behind the query; what was written there goes.
-void goOnWith(Scene& scene, State& page, Index id) {
+void goOnWith(Scene& scene, const std::shared_ptr<const ModelStudy>& study, Writing& writing, Index id) {
   auto& written = scene.setup.subject.written;
-  written.resize(static_cast<std::size_t>(scene.cursor.cell.query + 1 - page.study->text.typed));
+  written.resize(static_cast<std::size_t>(scene.cursor.cell.query + 1 - study->text.typed));
   written.push_back(id);
-  page.followsLast = true;
+  writing.followsLast = true;
 }
 
 /// Whether a click says whose logits are compared, and not how the text goes on.
-bool choosesAnswers(const Scene& scene, const State& page) {
+bool choosesAnswers(const Scene& scene, const ShownModel& model) {
   const ModelView view = scene.cursor.model.view;
-  if (!page.config->causal || view == ModelView::study) return false;
+  if (!model.config->causal || view == ModelView::study) return false;
   return view != ModelView::heads || !scene.compare.other.empty();
 }
 
 /// "+" at the token whose logit counts, "−" at the one whose logit is taken off, else its place.
 std::string placeMark(const Scene& scene, const State& page, Index id, Index place) {
-  if (choosesAnswers(scene, page) && page.pair.pair) {
+  if (choosesAnswers(scene, page.model) && page.pair.pair) {
     if (id == page.pair.pair->answers.id) return "+";
     if (id == page.pair.pair->answers.other) return "−";
   }
@@ -67,8 +68,8 @@ void guessLine(Scene& scene, State& page, const Guess& guess, Index place, float
   const float height = view.px(26), y = at.y + height / 2;
   const std::string name = place < 0 ? "guess.former" : fmt::format("guess.{}", place);
   const bool clicked = hitArea(name, ImVec2(width, height));
-  const bool answers = choosesAnswers(scene, page);
-  const std::string reason = answers ? "" : cannotGoOn(scene, page);
+  const bool answers = choosesAnswers(scene, page.model);
+  const std::string reason = answers ? "" : cannotGoOn(scene, page.model, page.study);
   const bool hovered = ImGui::IsItemHovered();
   Canvas list = *ImGui::GetWindowDrawList();
   if (hovered && reason.empty())
@@ -78,7 +79,7 @@ void guessLine(Scene& scene, State& page, const Guess& guess, Index place, float
     paintText(list, view.fonts->monoSmall, ImVec2(at.x, y), view.theme->faint,
               placeMark(scene, page, guess.id, place));
   // Classes have long names.
-  const float wordWidth = page.classifies() ? width * 0.45f : std::min(view.px(90), width * 0.26f);
+  const float wordWidth = page.model.classifies() ? width * 0.45f : std::min(view.px(90), width * 0.26f);
   const std::uint32_t color = place == 0 ? view.theme->text : view.theme->secondary;
   paintFitted(view, list, view.fonts->mono, ImVec2(at.x + view.px(18), y), wordWidth - view.px(4), color,
               page.word(guess));
@@ -100,7 +101,7 @@ void guessLine(Scene& scene, State& page, const Guess& guess, Index place, float
     tooltip(view, fmt::format("{} · id {} · {}\n{}", page.word(guess), guess.id,
                               probabilityText(guess.probability), does));
   if (!clicked || !reason.empty()) return;
-  if (!answers) return goOnWith(scene, page, guess.id);
+  if (!answers) return goOnWith(scene, page.study, page.writing, guess.id);
   (ImGui::GetIO().KeyShift ? scene.compare.otherAnswer : scene.compare.answer) = guess.id;
 }
 
@@ -124,12 +125,11 @@ void winner(State& page, const Guess& guess, float width) {
 }
 
 /// "Real next Mary · rank 1 · loss 0.872 nats".
-void realNext(const State& page, const Guesses& guesses, const std::string& word) {
+void realNext(const View& view, const ShownModel& model, const Guesses& guesses, const std::string& word) {
   if (!guesses.real) return;
-  const View& view = page.view;
   const auto loss = [](float probability) { return -std::log(std::max(probability, 1e-38f)); };
   std::string text = fmt::format(
-      "{} “{}” · rank {} · loss {} nats", page.config->causal ? "Actual next" : "Actual", word,
+      "{} “{}” · rank {} · loss {} nats", model.config->causal ? "Actual next" : "Actual", word,
       countText(static_cast<std::uint64_t>(guesses.rank)), fixedText(loss(guesses.real->probability), 3));
   if (guesses.real->unchanged >= 0)
     text += fmt::format(", unchanged {}", fixedText(loss(guesses.real->unchanged), 3));
@@ -152,21 +152,22 @@ std::vector<std::pair<Index, Guess>> guessesShown(const Guesses& guesses, std::s
 
 void forecastLines(State& page, float width) {
   const View& view = page.view;
-  if (page.forecasts.empty()) return;
+  if (page.head.forecasts.empty()) return;
   gap(view, 6);
-  const Index id = page.forecasts.front().question.id;
+  const Index id = page.head.forecasts.front().question.id;
   sectionTitle(view, "IF SWITCHED OFF", "probability of “" + page.word(id) + "”");
-  const ForecastAnswer* answer = page.forecast.get();
-  const bool here = answer && answer->request == page.forecasts;
+  const ForecastAnswer* answer = page.head.forecast.get();
+  const bool here = answer && answer->request == page.head.forecasts;
   Canvas list = *ImGui::GetWindowDrawList();
-  const Guess now = page.guesses && page.guesses->value && !page.guesses->value->lens.empty()
-                        ? page.guesses->value->lens.back()
-                        : Guess{};
-  for (std::size_t i = 0; i < page.forecasts.size(); ++i) {
+  const Guess now =
+      page.predicted.guesses && page.predicted.guesses->value && !page.predicted.guesses->value->lens.empty()
+          ? page.predicted.guesses->value->lens.back()
+          : Guess{};
+  for (std::size_t i = 0; i < page.head.forecasts.size(); ++i) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float y = at.y + view.px(12), barWidth = width * 0.26f, numbers = view.px(58);
     paintFitted(view, list, view.fonts->text, ImVec2(at.x, y), width - barWidth - numbers - view.px(12),
-                view.theme->text, page.forecasts[i].words);
+                view.theme->text, page.head.forecasts[i].words);
     const float left = at.x + width - numbers - barWidth;
     const bool known = here && answer->value && i < answer->value->size();
     const float left_ = known ? (*answer->value)[i] : 0;
@@ -185,23 +186,24 @@ void forecastLines(State& page, float width) {
 
 void guessSection(Scene& scene, State& page, float width) {
   View& view = page.view;
-  const GuessAnswer* answer = page.guesses.get();
+  const GuessAnswer* answer = page.predicted.guesses.get();
   const Index last = static_cast<Index>(page.layers.size());
   const Index stop = scene.cursor.model.stop < 0 ? last : scene.cursor.model.stop;
   const std::string where = stop == 0      ? "at the embedding"
                             : stop == last ? fmt::format("after the last layer, {}", last - 1)
                                            : fmt::format("after layer {}", stop - 1);
   const std::string& token = page.token(scene.cursor.cell.query);
-  if (!page.predicts()) {
+  if (!page.model.predicts()) {
     sectionTitle(view, "PREDICTIONS");
-    hint(view, page.opened->model->whyNoGuesses());
+    hint(view, page.model.opened->model->whyNoGuesses());
     trackItem("model.headless");
     return;
   }
-  if (page.classifies())
+  if (page.model.classifies())
     sectionTitle(view, "CLASSES OF THE PICTURE", where);
   else
-    sectionTitle(view, (page.config->causal ? "NEXT TOKEN AFTER “" : "PREDICTION AT “") + token + "”", where);
+    sectionTitle(view, (page.model.config->causal ? "NEXT TOKEN AFTER “" : "PREDICTION AT “") + token + "”",
+                 where);
   if (!answer || !answer->value) {
     hint(view, answer && !answer->value ? answer->value.error().message : "…");
     return;
@@ -217,18 +219,19 @@ void guessSection(Scene& scene, State& page, float width) {
                            ruled->rule, page.word(answer->value->best.front())));
     trackItem("guess.ruled");
   }
-  if (answer->value->real) realNext(page, *answer->value, page.word(answer->value->real->id));
+  if (answer->value->real)
+    realNext(page.view, page.model, *answer->value, page.word(answer->value->real->id));
   forecastLines(page, width);
 }
 
 std::vector<CaptionPart> changeCaption(const Scene& scene, const State& page) {
-  const GuessAnswer* answer = page.guesses.get();
+  const GuessAnswer* answer = page.predicted.guesses.get();
   if (!answer || !answer->value || answer->value->best.empty() ||
       answer->request.query != scene.cursor.cell.query)
     return {};
   const Guess guess = answer->value->former.value_or(answer->value->best.front());
-  const auto word = page.words.find(guess.id);
-  if (guess.unchanged < 0 || word == page.words.end() || !std::isfinite(guess.probability) ||
+  const auto word = page.model.words.find(guess.id);
+  if (guess.unchanged < 0 || word == page.model.words.end() || !std::isfinite(guess.probability) ||
       std::abs(guess.probability - guess.unchanged) < 0.0005f)
     return {};
   constexpr std::array<const char*, 10> kCounts{"",     "",    "two",   "three", "four",

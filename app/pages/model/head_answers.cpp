@@ -19,7 +19,7 @@ std::optional<SwitchedHead> leansOn(const Scene& scene, const State& page) {
   std::optional<SwitchedHead> strongest;
   float most = 0;
   for (Index l = 0; l < layer; ++l)
-    for (Index h = 0; h < page.config->heads; ++h) {
+    for (Index h = 0; h < page.model.config->heads; ++h) {
       const HeadSummary& head = *page.summary(l, h);
       const attention::Detector* detector = head.label(threshold).detector;
       if (!detector || detector->name != "previous" || isOff(scene, l, h)) continue;
@@ -33,7 +33,7 @@ std::optional<SwitchedHead> leansOn(const Scene& scene, const State& page) {
 
 std::vector<Forecast> forecastsFor(const Scene& scene, const State& page) {
   std::vector<Forecast> wanted;
-  const GuessAnswer* guesses = page.guesses.get();
+  const GuessAnswer* guesses = page.predicted.guesses.get();
   const bool current =
       guesses && guesses->request.study == page.study && guesses->value && !guesses->value->lens.empty();
   if (!current) return wanted;
@@ -53,7 +53,7 @@ std::vector<Forecast> forecastsFor(const Scene& scene, const State& page) {
     ask(fmt::format("layer {} head {}, previous token", before->layer, before->head), {*before});
   std::vector<SwitchedHead> alike;
   for (Index l = 0; l < static_cast<Index>(page.study->layers.size()); ++l)
-    for (Index h = 0; h < page.config->heads; ++h)
+    for (Index h = 0; h < page.model.config->heads; ++h)
       if (page.summary(l, h)->label(threshold).detector == detector && !isOff(scene, l, h))
         alike.push_back({l, h, HeadOff::zero});
   if (alike.size() < 2) return wanted;
@@ -84,48 +84,48 @@ HeadAnswers::HeadAnswers(Workers& workers, Resources& resources)
       recorded_(workers, recordedRule) {}
 
 void HeadAnswers::ask(const Scene& scene, State& page) {
-  if (page.view.time - page.restingSince < kRestSeconds || page.writing) return;
+  if (page.view.time - page.head.restingSince < kRestSeconds || page.writing.on) return;
   const Cursor& cursor = scene.cursor;
-  if (!page.copying.contains({cursor.model.layer, cursor.cell.head}))
-    copying_.ask({page.opened, cursor.model.layer, cursor.cell.head}, Lane::back);
-  if (page.madeHere()) return;
-  if (!page.compositions.contains({cursor.model.layer, cursor.cell.head}))
-    compositions_.ask({page.opened, cursor.model.layer, cursor.cell.head}, Lane::back);
-  page.forecasts = forecastsFor(scene, page);
-  if (!page.forecasts.empty()) forecast_.ask(page.forecasts, Lane::back);
+  if (!page.head.copying.contains({cursor.model.layer, cursor.cell.head}))
+    copying_.ask({page.model.opened, cursor.model.layer, cursor.cell.head}, Lane::back);
+  if (page.model.madeHere()) return;
+  if (!page.head.compositions.contains({cursor.model.layer, cursor.cell.head}))
+    compositions_.ask({page.model.opened, cursor.model.layer, cursor.cell.head}, Lane::back);
+  page.head.forecasts = forecastsFor(scene, page);
+  if (!page.head.forecasts.empty()) forecast_.ask(page.head.forecasts, Lane::back);
   if (losesQuickly(*page.study)) losses_.ask({page.study}, Lane::back);
 }
 
-void HeadAnswers::askRecorded(const Scene& scene, const State& page) {
-  const RecordedQuestion question{page.study, scene.cursor.model.layer, scene.cursor.cell.head};
-  const LayerSummary& layer = *page.study->layers[static_cast<std::size_t>(question.layer)];
+void HeadAnswers::askRecorded(const Scene& scene, const std::shared_ptr<const ModelStudy>& study) {
+  const RecordedQuestion question{study, scene.cursor.model.layer, scene.cursor.cell.head};
+  const LayerSummary& layer = *study->layers[static_cast<std::size_t>(question.layer)];
   if (layer.q.size() > 0 && layer.k.size() > 0) recorded_.ask(question, Lane::back);
 }
 
-bool HeadAnswers::take(State& page) {
+bool HeadAnswers::take(HeadState& heads, const std::shared_ptr<const OpenModel>& opened) {
   bool any = false;
-  if (auto now = forecast_.current(); now != page.forecast) {
-    page.forecast = std::move(now);
+  if (auto now = forecast_.current(); now != heads.forecast) {
+    heads.forecast = std::move(now);
     any = true;
   }
-  if (auto now = losses_.current(); now != page.losses) {
-    page.losses = std::move(now);
+  if (auto now = losses_.current(); now != heads.losses) {
+    heads.losses = std::move(now);
     any = true;
   }
-  if (auto now = recorded_.current(); now != page.recorded) {
-    page.recorded = std::move(now);
+  if (auto now = recorded_.current(); now != heads.recorded) {
+    heads.recorded = std::move(now);
     any = true;
   }
   if (const auto with = compositions_.current();
-      with && with->value && with->request.opened == page.opened &&
-      !page.compositions.contains({with->request.layer, with->request.head})) {
-    page.compositions.emplace(std::pair(with->request.layer, with->request.head), *with->value);
+      with && with->value && with->request.opened == opened &&
+      !heads.compositions.contains({with->request.layer, with->request.head})) {
+    heads.compositions.emplace(std::pair(with->request.layer, with->request.head), *with->value);
     any = true;
   }
   const auto copying = copying_.current();
-  if (!copying || !copying->value || copying->request.opened != page.opened) return any;
+  if (!copying || !copying->value || copying->request.opened != opened) return any;
   const auto [at, isNew] =
-      page.copying.emplace(std::pair(copying->request.layer, copying->request.head), *copying->value);
+      heads.copying.emplace(std::pair(copying->request.layer, copying->request.head), *copying->value);
   return any || isNew;
 }
 

@@ -17,9 +17,9 @@ class HeadAnswers {
   /// What takes a while: once the pointer rests, and nothing new is written. `page` has a study.
   void ask(const Scene& scene, State& page);
   /// Nothing can be asked of what is recorded but how its weights came about.
-  void askRecorded(const Scene& scene, const State& page);
+  void askRecorded(const Scene& scene, const std::shared_ptr<const ModelStudy>& study);
   /// Takes what has come; whether there was anything.
-  bool take(State& page);
+  bool take(HeadState& heads, const std::shared_ptr<const OpenModel>& opened);
   void cancel();
   void forget();
 

@@ -31,7 +31,7 @@ void title(const Scene& scene, const State& page, ImVec2 at, float width) {
   float y = at.y + view.px(9);
   float x = at.x + paintSpaced(list, view.fonts->smallBold, ImVec2(at.x, y), theme.faint,
                                fmt::format("LAYER {} · HEAD {}", layer, cell.head), view.px(1.2f));
-  const attention::ModelConfig& config = *page.config;
+  const attention::ModelConfig& config = *page.model.config;
   if (config.kvHeads < config.heads) {
     const Index kv = cell.head * config.kvHeads / config.heads;
     x += view.px(8) + paintBadge(view, list, ImVec2(x + view.px(8), y), groupColor(theme, kv), kvName(kv));
@@ -79,9 +79,9 @@ float heatmap(Scene& scene, State& page, ImVec2 at, float width, float height) {
   const ImRect cells(at.x + left, at.y + top, at.x + left + size.x, at.y + top + size.y);
   page.pictures.headCell = std::min(size.x / m, size.y / n);
   const HeatTile tile{cells, 0, 0, n, m, scene.cursor.cell.head};
-  const ValueRange range = shownRange(scene, page);
+  const ValueRange range = shownRange(scene, page.pair);
   render::HeatmapStyle style = styleFor(view, scene.look);
-  style.colormap = shownColours(scene, page);
+  style.colormap = shownColours(scene, page.pair);
   view.heatmaps->draw(list, page.pictures.head.textures, style,
                       {pictureOf(tile, page.pictures.head.factor, range)});
   const Cell& cell = scene.cursor.cell;
@@ -132,10 +132,10 @@ void facts(const Scene& scene, State& page, float x, float y) {
   word("    writes ");
   number(fixedText(headShare(*page.study, layer, cell.head, cell.query), 2));
   word(" of the stream    copies ");
-  const auto copying = page.copying.find({layer, cell.head});
-  number(!page.config->haveHeadsMaps() || page.config->cross() ? "–"
-         : copying == page.copying.end()                       ? "…"
-                                                               : fixedText(copying->second, 2));
+  const auto copying = page.head.copying.find({layer, cell.head});
+  number(!page.model.config->haveHeadsMaps() || page.model.config->cross() ? "–"
+         : copying == page.head.copying.end()                              ? "…"
+                                                                           : fixedText(copying->second, 2));
   hitArea("model.facts_of_head", ImVec2(left, y - view.px(9)), ImVec2(x - left, view.px(18)));
   if (ImGui::IsItemHovered())
     restingHelp(
@@ -145,13 +145,12 @@ void facts(const Scene& scene, State& page, float x, float y) {
         "independent of the text: 1 writes what it reads, −1 its negative (Elhage et al. 2021).");
 }
 
-void buttons(Scene& scene, State& page) {
-  View& view = page.view;
+void buttons(Scene& scene, View& view, HeadState& heads) {
   const bool off = isOff(scene, scene.cursor.model.layer, scene.cursor.cell.head);
   if (button(view, "model.switch", off ? "Switch on (X)" : "Switch off (X)")) view.request("model.switch");
   ImGui::SameLine(0, view.px(8));
   if (button(view, "model.open_heads", "Open in Heads")) view.request("model.heads");
-  if (!page.held) return;
+  if (!heads.held) return;
   ImGui::SameLine(0, view.px(8));
   if (button(view, "model.hold", "Unpin (H)", "", true)) view.request("model.hold");
 }
@@ -166,8 +165,8 @@ void headPanel(Scene& scene, State& page, const Layout& layout) {
     const LayerSummary* layer = page.ready() ? page.layer(scene.cursor.model.layer) : nullptr;
     if (!layer || layer->weights.rows() != page.queries() || layer->weights.cols() != page.keys()) {
       sectionTitle(view, "HEAD");
-      hint(view, page.readsPictures() ? "Open a picture to see what each head attends to."
-                 : page.madeHere()
+      hint(view, page.model.readsPictures() ? "Open a picture to see what each head attends to."
+                 : page.model.madeHere()
                      ? "Point at a head to enlarge it here."
                      : "Point at a head to see its attention and its effect on the next token here.");
     } else {
@@ -176,14 +175,14 @@ void headPanel(Scene& scene, State& page, const Layout& layout) {
       title(scene, page, at, width);
       const float heatTop = at.y + view.px(60);
       // What is said below needs its room whatever the window's height, guesses most.
-      const bool guesses = page.predicts() || !page.picture() || page.opened->recorded;
+      const bool guesses = page.model.predicts() || !page.picture() || page.model.opened->recorded;
       const float below = view.px(view.present ? 14 : guesses ? 430 : 270);
       const float room = std::max(view.px(170), layout.right.Max.y - heatTop - below);
       const ImVec2 place(at.x, heatTop);
       const float bottom = page.picture()
                                ? largePicture(scene, page, place, width, std::min(room, width + view.px(74)))
                                : heatmap(scene, page, place, width, std::min(room, width));
-      if (page.opened->recorded) {
+      if (page.model.opened->recorded) {
         ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(4)));
         recordedPanel(scene, page);
       } else {
@@ -191,10 +190,10 @@ void headPanel(Scene& scene, State& page, const Layout& layout) {
         if (view.present) return endPanel();
         facts(scene, page, at.x, bottom + view.px(10));
         ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(24)));
-        buttons(scene, page);
+        buttons(scene, page.view, page.head);
         gap(view, 12);
-        if (!page.madeHere()) guessSection(scene, page, width);
-        if (!page.madeHere() && !view.present) compositionSection(scene, page, width);
+        if (!page.model.madeHere()) guessSection(scene, page, width);
+        if (!page.model.madeHere() && !view.present) compositionSection(scene, page, width);
       }
     }
   }

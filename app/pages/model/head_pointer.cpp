@@ -4,18 +4,18 @@
 
 namespace headscope::app::model_page {
 
-void HeadPointer::follow(Cursor& cursor, State& page) {
+void HeadPointer::follow(Cursor& cursor, View& view, HeadState& heads) {
   constexpr double kRests = 0.25;  // seconds on a head
-  const Crosshair& hover = page.view.hover;
-  const double now = page.view.time;
+  const Crosshair& hover = view.hover;
+  const double now = view.time;
   const Look shown{cursor.model.layer, cursor.cell};
-  if (std::exchange(page.asked, false)) rested_ = shown;
-  if (hover.head < 0 || page.held) {
+  if (std::exchange(heads.asked, false)) rested_ = shown;
+  if (hover.head < 0 || heads.held) {
     // Who presents points to show: what the page was about is there again when the pointer has left.
-    if (rested_ && !page.held && (page.view.present || now - onHeadSince_ < kRests) && shown == pointed_) {
+    if (rested_ && !heads.held && (view.present || now - onHeadSince_ < kRests) && shown == pointed_) {
       cursor.model.layer = rested_->layer;
       cursor.cell = rested_->cell;
-    } else if (rested_ && page.view.present) {
+    } else if (rested_ && view.present) {
       // A key went on to another head, of the row that it was about.
       if (cursor.cell.query == pointed_.cell.query) cursor.cell.query = rested_->cell.query;
       if (cursor.cell.key == pointed_.cell.key) cursor.cell.key = rested_->cell.key;
@@ -24,11 +24,11 @@ void HeadPointer::follow(Cursor& cursor, State& page) {
     return;
   }
   if (!rested_) rested_ = shown;
-  if (page.hoverLayer != shown.layer || hover.head != shown.cell.head)
+  if (heads.hoverLayer != shown.layer || hover.head != shown.cell.head)
     onHeadSince_ = now;
-  else if (now - onHeadSince_ >= kRests && !page.view.present)
+  else if (now - onHeadSince_ >= kRests && !view.present)
     rested_ = shown;
-  pointed_ = {page.hoverLayer,
+  pointed_ = {heads.hoverLayer,
               {hover.head, hover.query >= 0 ? hover.query : shown.cell.query,
                hover.key >= 0 ? hover.key : shown.cell.key}};
   cursor.model.layer = pointed_.layer;

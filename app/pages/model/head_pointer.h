@@ -11,7 +11,7 @@ namespace headscope::app::model_page {
 class HeadPointer {
  public:
   /// Once a frame, before the panels.
-  void follow(Cursor& cursor, State& page);
+  void follow(Cursor& cursor, View& view, HeadState& heads);
 
  private:
   /// What is looked at: a head and a cell of it.

@@ -11,7 +11,7 @@
 namespace headscope::app::model_page {
 
 const std::string& State::word(Index id) {
-  auto [at, isNew] = words.try_emplace(id);
+  auto [at, isNew] = model.words.try_emplace(id);
   if (isNew && id < 0)
     at->second = "—";
   else if (isNew && study && study->opened->model->classifies())
@@ -58,8 +58,8 @@ std::vector<Action> Page::playActions() {
        .words = "generate sample",
        .run =
            [this](Scene&) {
-             page_.writing = !page_.writing && page_.ready();
-             page_.wroteAt = 0;
+             page_.writing.on = !page_.writing.on && page_.ready();
+             page_.writing.wroteAt = 0;
            }},
       {.id = "model.step",
        .name = "Generate one token",
@@ -68,9 +68,9 @@ std::vector<Action> Page::playActions() {
        .words = "generate next token",
        .run =
            [this](Scene& scene) {
-             page_.writing = false;
+             page_.writing.on = false;
              if (page_.ready() && run_.upToDate(modelQuestion(scene.setup)))
-               page_.followsLast = writeOn(scene, *page_.study);
+               page_.writing.followsLast = writeOn(scene, *page_.study);
            }},
       {.id = "model.back",
        .name = "Remove one generated token",
@@ -78,7 +78,7 @@ std::vector<Action> Page::playActions() {
        .repeats = true,
        .run =
            [this](Scene& scene) {
-             page_.writing = false;
+             page_.writing.on = false;
              auto& written = scene.setup.subject.written;
              if (!written.empty()) written.pop_back();
            }},
@@ -88,7 +88,7 @@ std::vector<Action> Page::playActions() {
        .words = "reset clear generated",
        .run =
            [this](Scene& scene) {
-             page_.writing = false;
+             page_.writing.on = false;
              scene.setup.subject.written.clear();
            }},
       {.id = "model.cut",
@@ -96,7 +96,7 @@ std::vector<Action> Page::playActions() {
        .whileTyping = true,
        .run =
            [this](Scene& scene) {
-             page_.writing = false;
+             page_.writing.on = false;
              if (!page_.study) return;
              const Index keep = std::max<Index>(0, scene.cursor.cell.query + 1 - page_.study->text.typed);
              auto& written = scene.setup.subject.written;
@@ -116,8 +116,8 @@ std::vector<Action> Page::playActions() {
 std::vector<Action> Page::lensActions() {
   const auto lens = [this](Index by) {
     return [this, by](Scene& scene) {
-      if (!page_.config) return;
-      const Index last = page_.config->layerCount();
+      if (!page_.model.config) return;
+      const Index last = page_.model.config->layerCount();
       Index& stop = scene.cursor.model.stop;
       stop = std::clamp<Index>((stop < 0 ? last : stop) + by, 0, last);
       if (stop == last) stop = -1;
@@ -141,8 +141,8 @@ std::vector<Action> Page::lensActions() {
 
 /// The next head that learned something on purpose, from the chosen one on, layer by layer and round.
 void Page::nextNamed(Scene& scene) {
-  if (!page_.config || !page_.ready()) return;
-  const Index heads = page_.config->heads, all = heads * page_.config->layerCount();
+  if (!page_.model.config || !page_.ready()) return;
+  const Index heads = page_.model.config->heads, all = heads * page_.model.config->layerCount();
   Cursor& cursor = scene.cursor;
   for (Index i = 1; i <= all; ++i) {
     const Index at = (cursor.model.layer * heads + cursor.cell.head + i) % all;
@@ -160,11 +160,12 @@ void Page::nextNamed(Scene& scene) {
 std::vector<Action> Page::headActions() {
   const auto step = [this](Index layers, Index heads) {
     return [this, layers, heads](Scene& scene) {
-      if (!page_.config) return;
+      if (!page_.model.config) return;
       page_.view.nextHover = page_.view.hover = {};
       Cursor& cursor = scene.cursor;
-      cursor.model.layer = std::clamp<Index>(cursor.model.layer + layers, 0, page_.config->layerCount() - 1);
-      cursor.cell.head = std::clamp<Index>(cursor.cell.head + heads, 0, page_.config->heads - 1);
+      cursor.model.layer =
+          std::clamp<Index>(cursor.model.layer + layers, 0, page_.model.config->layerCount() - 1);
+      cursor.cell.head = std::clamp<Index>(cursor.cell.head + heads, 0, page_.model.config->heads - 1);
       lookAtStrongest(cursor);
     };
   };
@@ -184,13 +185,13 @@ std::vector<Action> Page::headActions() {
       {.id = "model.hold",
        .name = "Pin or unpin the large head",
        .shortcut = {static_cast<Key>('H')},
-       .run = [this](Scene&) { page_.held = !page_.held; }},
+       .run = [this](Scene&) { page_.head.held = !page_.head.held; }},
       {.id = "model.heads",
        .name = "Open this layer on Heads",
        .shortcut = {Key::enter},
        .run =
            [this](Scene& scene) {
-             if (!page_.config) return;
+             if (!page_.model.config) return;
              scene.setup.subject.layer = scene.cursor.model.layer;
              scene.cursor.focus = scene.cursor.cell.head;
              scene.cursor.page = "heads";
@@ -210,7 +211,7 @@ std::vector<Action> Page::switchActions() {
     const std::string label = filterName(chosen->label(threshold));
     const bool on = !isOff(scene, scene.cursor.model.layer, scene.cursor.cell.head);
     for (Index l = 0; l < static_cast<Index>(page_.layers.size()); ++l)
-      for (Index h = 0; h < page_.config->heads; ++h)
+      for (Index h = 0; h < page_.model.config->heads; ++h)
         if (filterName(page_.summary(l, h)->label(threshold)) == label && isOff(scene, l, h) != on)
           switchHead(scene, l, h);
   };
@@ -221,7 +222,7 @@ std::vector<Action> Page::switchActions() {
        .words = "ablate ablation prune knock out disable",
        .run =
            [this](Scene& scene) {
-             if (page_.config) switchHead(scene, scene.cursor.model.layer, scene.cursor.cell.head);
+             if (page_.model.config) switchHead(scene, scene.cursor.model.layer, scene.cursor.cell.head);
            }},
       {.id = "model.switch_alike",
        .name = "Switch all heads like this one off or on",

@@ -107,7 +107,7 @@ bool Page::open(const NamedFile& file, const Asker& asker, const Outcome& outcom
   }
   const std::string ending = recordedFile(file.path.string()).path.extension().string();
   // Lines of plain text are embeddings elsewhere.
-  if (ending == ".jsonl" || (ending == ".txt" && file.page == "model" && page_.studies)) {
+  if (ending == ".jsonl" || (ending == ".txt" && file.page == "model" && page_.texts.shown)) {
     openTexts(file.path, asker, outcome);
     return true;
   }
@@ -115,7 +115,7 @@ bool Page::open(const NamedFile& file, const Asker& asker, const Outcome& outcom
   const bool recorded =
       file.page == "model" && (ending == ".safetensors" || ending == ".npz" || ending == ".npy");
   if (!recorded && !file.folder && ending != ".gguf") return false;
-  const auto& opened = page_.opened;
+  const auto& opened = page_.model.opened;
   if (recorded && opened && opened->sources && !opened->model->source()) {  // whose encoder isn't computed
     const std::string path = std::filesystem::absolute(file.path, ignored).lexically_normal().string();
     const auto taken = asker.edit("features", [&](Scene& scene) {
@@ -164,17 +164,17 @@ void Page::showExample(Scene& scene, const LearnedSkill& skill) {
   if (scene.setup.subject.model != kLearned)
     return openModelAt(kLearned, services_.asker(), Outcome(services_.view),
                        [this, skill](Scene& opened) { showExample(opened, skill); });
-  showSkill(scene, page_, skill);
+  showSkill(scene, page_.writing, skill);
 }
 
-void showSkill(Scene& scene, State& page, const LearnedSkill& skill) {
+void showSkill(Scene& scene, Writing& writing, const LearnedSkill& skill) {
   scene.setup.input.text = skill.text;
   if (skill.head) {
     scene.setup.subject.layer = scene.cursor.model.layer = skill.head->layer;
     scene.cursor.cell.head = skill.head->head;
     if (scene.cursor.focus >= 0) scene.cursor.focus = skill.head->head;
   }
-  page.followsLast = true;
+  writing.followsLast = true;
 }
 
 /// The skill's text and the one beside it, with the words that are right after them.

@@ -17,7 +17,8 @@ std::vector<Action> Page::filterActions() {
                        .name = fmt::format("Highlight heads by behaviour {}", i + 1),
                        .shortcut = KeyPress{static_cast<Key>('1' + i), {.shift = true}},
                        .run = [this, i](Scene& scene) {
-                         const std::vector<Behaviour> found = behavioursOf(page_, scene.look.labelThreshold);
+                         const std::vector<Behaviour> found =
+                             behavioursOf(page_.layers, scene.look.labelThreshold);
                          if (i >= found.size()) return;
                          std::string& chosen = scene.cursor.model.detector;
                          chosen = chosen == found[i].name ? "" : found[i].name;
@@ -42,7 +43,7 @@ std::vector<Action> Page::moveActions() {
                   .repeats = true,
                   .run = cell(queries, keys)};
   };
-  const auto zoom = [this](float steps) { return [this, steps](Scene&) { page_.zoomSteps = steps; }; };
+  const auto zoom = [this](float steps) { return [this, steps](Scene&) { page_.zoom.steps = steps; }; };
   return {
       arrow("model.key_before", "Previous key", Key::left, 0, -1),
       arrow("model.key_after", "Next key", Key::right, 0, 1),
@@ -65,11 +66,11 @@ std::vector<Action> Page::moveActions() {
        .whileTyping = true,
        .run =
            [this](Scene& scene) {
-             if (page_.stopped) return page_.stopped.reset();
-             if (!page_.config || run_.busySeconds() == 0) return;
+             if (page_.run.stopped) return page_.run.stopped.reset();
+             if (!page_.model.config || run_.busySeconds() == 0) return;
              run_.cancel();
-             page_.stopped = modelQuestion(scene.setup);
-             page_.writing = false;
+             page_.run.stopped = modelQuestion(scene.setup);
+             page_.writing.on = false;
            }},
       {.id = "model.all_in_sight",
        .name = "Show all heads",

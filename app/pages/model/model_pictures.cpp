@@ -54,28 +54,29 @@ Stack fewerRows(const Stack& picture, Index most) {
 
 }  // namespace
 
-void Pictures::showRow(const Scene& scene, const State& page, std::size_t at, bool ease) {
-  const Layer& layer = page.layers[at];
+void Pictures::showRow(const Scene& scene, const View& view, const Layers& layers, std::size_t at,
+                       bool ease) {
+  const Layer& layer = layers[at];
   if (!layer) return;
   const Source wanted{layer, -1, 1, scene.cursor.model.firstOut};
   const Stack& all = thumbnailsOf(wanted);
   const int pooled = pooledFor(all, rowPixels);
   Picture& row = rows[at];
   if (row.source == Source{layer, -1, pooled, wanted.firstOut}) return;
-  row.textures.set(pooledStack(all, pooled, layer->heads.front().differs >= 0), page.view.time, ease);
+  row.textures.set(pooledStack(all, pooled, layer->heads.front().differs >= 0), view.time, ease);
   row.factor = pooled * thumbnailFactor(longestSide(*layer));
   row.source = {layer, -1, pooled, wanted.firstOut};
 }
 
-void Pictures::showHead(const Scene& scene, const State& page, bool ease) {
+void Pictures::showHead(const Scene& scene, const View& view, const Layers& layers, bool ease) {
   const ModelCursor& cursor = scene.cursor.model;
   const auto at = static_cast<std::size_t>(cursor.layer);
-  if (at >= page.layers.size() || !page.layers[at]) return;
-  const int factor = static_cast<int>(powerOfTwoStep(headCell, 1, longestSide(*page.layers[at])));
-  const Source wanted{page.layers[at], scene.cursor.cell.head, factor, cursor.firstOut};
+  if (at >= layers.size() || !layers[at]) return;
+  const int factor = static_cast<int>(powerOfTwoStep(headCell, 1, longestSide(*layers[at])));
+  const Source wanted{layers[at], scene.cursor.cell.head, factor, cursor.firstOut};
   if (wanted == head.source) return;
   const bool same = head.source.head == wanted.head && head.factor == factor;
-  head.textures.set(drawModelHead(*wanted.layer, wanted.head, factor, wanted.firstOut), page.view.time,
+  head.textures.set(drawModelHead(*wanted.layer, wanted.head, factor, wanted.firstOut), view.time,
                     ease && same);
   head.factor = factor;
   head.source = wanted;
@@ -115,13 +116,13 @@ void Pictures::showOverlay(const Scene& scene, const State& page, Index at, Inde
 }
 
 /// The heads that the magnifier asked for in the last frame, each as large as it draws them.
-void Pictures::showMagnified(const Scene& scene, const State& page) {
+void Pictures::showMagnified(const Scene& scene, const View& view, const Layers& layers) {
   const auto asked = std::exchange(magnified.wanted, {});  // it asks anew in every frame
   std::vector<Source> sources;
   for (const auto& [layer, one] : asked) {
     const auto at = static_cast<std::size_t>(layer);
-    if (at >= page.layers.size() || !page.layers[at]) return magnified.heads.clear();
-    sources.push_back({page.layers[at], one, 1, scene.cursor.model.firstOut});
+    if (at >= layers.size() || !layers[at]) return magnified.heads.clear();
+    sources.push_back({layers[at], one, 1, scene.cursor.model.firstOut});
     const Stack &first = thumbnailsOf(sources.front()), &last = thumbnailsOf(sources.back());
     if (last.rows() != first.rows() || last.cols() != first.cols())
       return magnified.heads.clear();  // a new text is arriving layer by layer
@@ -135,7 +136,7 @@ void Pictures::showMagnified(const Scene& scene, const State& page) {
   for (std::size_t i = 0; i < sources.size(); ++i)
     pictures[static_cast<Index>(i)] = thumbnailsOf(sources[i])[sources[i].head];
   magnified.textures.set(pooledStack(pictures, pooled, sources.front().layer->heads.front().differs >= 0),
-                         page.view.time, false);
+                         view.time, false);
   magnified.factor = pooled * thumbnailFactor(longestSide(*sources.front().layer));
   magnified.heads = asked;
   magnified.sources = std::move(sources);
@@ -144,15 +145,15 @@ void Pictures::showMagnified(const Scene& scene, const State& page) {
 void Pictures::show(const Scene& scene, const State& page) {
   const bool ease = !page.view.preferences.reducedMotion;
   rows.resize(page.layers.size());
-  for (std::size_t at = 0; at < rows.size(); ++at) showRow(scene, page, at, ease);
-  showMagnified(scene, page);
+  for (std::size_t at = 0; at < rows.size(); ++at) showRow(scene, page.view, page.layers, at, ease);
+  showMagnified(scene, page.view, page.layers);
   overlays.resize(page.picture() ? page.layers.size() : 0);
   for (std::size_t at = 0; at < overlays.size(); ++at)
     showOverlay(scene, page, static_cast<Index>(at), -1, overlays[at]);
   if (!page.ready()) return;
   if (const Index at = scene.cursor.model.layer; at < std::ssize(page.layers))
     showOverlay(scene, page, at, scene.cursor.cell.head, large);
-  showHead(scene, page, ease);
+  showHead(scene, page.view, page.layers, ease);
   constexpr Index kCacheRows = 24;
   if (cacheOf == page.study) return;
   cache.set(fewerRows(page.study->cache, kCacheRows), page.view.time, false);

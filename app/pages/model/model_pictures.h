@@ -8,11 +8,15 @@
 #include "app/compute/model/picture_map.h"
 #include "app/scene/scene.h"
 #include "app/widgets/heatmap_layer.h"
+#include "app/widgets/view.h"
 #include "render/rgb_texture.h"
 
 namespace headscope::app::model_page {
 
 struct State;
+
+/// What each layer of a model does, as far as it has come.
+using Layers = std::vector<std::shared_ptr<const LayerSummary>>;
 
 /// What the page of a model has on the GPU. Each picture knows what it was made of, and is made anew only
 /// where that has changed. Panels write here how large they draw, and read the pictures that came of it.
@@ -72,10 +76,10 @@ struct Pictures {
   std::size_t bytes() const;
 
  private:
-  void showRow(const Scene& scene, const State& page, std::size_t at, bool ease);
-  void showHead(const Scene& scene, const State& page, bool ease);
+  void showRow(const Scene& scene, const View& view, const Layers& layers, std::size_t at, bool ease);
+  void showHead(const Scene& scene, const View& view, const Layers& layers, bool ease);
   void showOverlay(const Scene& scene, const State& page, Index layer, Index head, Overlay& overlay);
-  void showMagnified(const Scene& scene, const State& page);
+  void showMagnified(const Scene& scene, const View& view, const Layers& layers);
 };
 
 }  // namespace headscope::app::model_page

@@ -33,13 +33,14 @@ void Page::drawPresented(Scene& scene, Layout layout) {
   const float right = layout.showRight ? layout.right.Max.x : layout.center.Max.x;
   const ImRect text(layout.center.Min.x, strip, right, layout.center.Max.y);
   // Grids and bars are about all heads: they take the room of the large one.
-  if (scene.cursor.model.view != ModelView::heads && viewsHeight(scene, page_, true) > 0) {
+  if (scene.cursor.model.view != ModelView::heads && viewsHeight(scene, page_.model, true) > 0) {
     layout.center.Max.x = right;
     layout.showRight = false;
   }
   const bool guesses = page_.ready() && scene.cursor.model.view == ModelView::heads &&
-                       scene.compare.other.empty() && !page_.madeHere() && page_.opened &&
-                       page_.opened->model && (!page_.readsPictures() || page_.classifies());
+                       scene.compare.other.empty() && !page_.model.madeHere() && page_.model.opened &&
+                       page_.model.opened->model &&
+                       (!page_.model.readsPictures() || page_.model.classifies());
   ImRect above = layout.center, below = layout.center;
   above.Max.y = below.Min.y = std::round(strip - (guesses ? view.px(kPresentedGuesses) : 0));
   below.Max.y = layout.right.Max.y = strip;
@@ -49,16 +50,17 @@ void Page::drawPresented(Scene& scene, Layout layout) {
       guessSection(scene, page_, ImGui::GetContentRegionAvail().x);
     endPanel();
   }
-  if (!page_.readsPictures()) stripPanel(scene, page_, text, true);
+  if (!page_.model.readsPictures()) stripPanel(scene, page_, text, true);
   headPanel(scene, page_, layout);
 }
 
 std::vector<CaptionPart> Page::caption(const Scene& scene) const {
-  const bool model = page_.opened && page_.opened->model;
-  if (model && scene.cursor.model.view == ModelView::study) return studyCaption(scene, page_);
+  const bool model = page_.model.opened && page_.model.opened->model;
+  if (model && scene.cursor.model.view == ModelView::study)
+    return studyCaption(scene, page_.view, page_.texts);
   if (model && scene.cursor.model.view != ModelView::heads && page_.pair.pair &&
-      page_.pair.pair->opened == page_.opened)
-    return pairCaption(scene, page_);
+      page_.pair.pair->opened == page_.model.opened)
+    return pairCaption(scene, page_.view, page_.pair);
   if (!page_.ready() || scene.cursor.cell.query >= page_.queries()) return {};
   const Theme& theme = *services_.view.theme;
   const Cell& cell = scene.cursor.cell;

@@ -8,23 +8,23 @@ namespace headscope::app::model_page {
 void Page::forgetModel() {
   page_.study.reset();
   page_.layers.clear();
-  page_.arrived = 0;
-  page_.words.clear();
-  page_.unchanged.reset();
-  page_.guesses.reset();
-  page_.strip.reset();
-  page_.forecast.reset();
-  page_.forecasts.clear();
-  page_.losses.reset();
-  page_.recorded.reset();
-  page_.copying.clear();
-  page_.compositions.clear();
+  page_.run.arrived = 0;
+  page_.model.words.clear();
+  page_.predicted.unchanged.reset();
+  page_.predicted.guesses.reset();
+  page_.predicted.strip.reset();
+  page_.head.forecast.reset();
+  page_.head.forecasts.clear();
+  page_.head.losses.reset();
+  page_.head.recorded.reset();
+  page_.head.copying.clear();
+  page_.head.compositions.clear();
   page_.zoom = {};
-  page_.edit = {};
-  page_.stopped.reset();
-  page_.layersRead = 0;
-  page_.headRead = false;
-  page_.writing = false;
+  page_.writing.edit = {};
+  page_.run.stopped.reset();
+  page_.model.layersRead = 0;
+  page_.model.headRead = false;
+  page_.writing.on = false;
   page_.pictures = {};
   run_.forget();
   predictions_.forget();
@@ -48,16 +48,16 @@ bool Page::takePair(const Scene& scene) {
 
 /// The page is about the layers as they were run: sliders may have gone on meanwhile.
 void Page::takeStack(const Setup& setup) {
-  page_.opened = page_.study ? page_.study->opened : nullptr;
-  page_.config = page_.opened ? &page_.opened->config() : &page_.awaited;
-  if (page_.opened) return;
-  page_.awaited = {};
-  page_.awaited.causal = false;
-  page_.awaited.heads = setup.model.heads;
-  page_.awaited.kvHeads = setup.model.kvHeads;
-  page_.awaited.headDim = setup.model.headDim;
-  page_.awaited.modelDim = setup.model.modelDim;
-  page_.awaited.layers.resize(static_cast<std::size_t>(setup.model.layers));
+  page_.model.opened = page_.study ? page_.study->opened : nullptr;
+  page_.model.config = page_.model.opened ? &page_.model.opened->config() : &page_.model.awaited;
+  if (page_.model.opened) return;
+  page_.model.awaited = {};
+  page_.model.awaited.causal = false;
+  page_.model.awaited.heads = setup.model.heads;
+  page_.model.awaited.kvHeads = setup.model.kvHeads;
+  page_.model.awaited.headDim = setup.model.headDim;
+  page_.model.awaited.modelDim = setup.model.modelDim;
+  page_.model.awaited.layers.resize(static_cast<std::size_t>(setup.model.layers));
 }
 
 void Page::ask(const Scene& scene) {
@@ -74,8 +74,8 @@ void Page::ask(const Scene& scene) {
 void Page::askShown(const Scene& scene) {
   const bool stack = isStack(scene.setup);
   const ModelQuestion question = modelQuestion(scene.setup, scene.cursor.sequence);
-  if (page_.stopped && *page_.stopped != question) page_.stopped.reset();
-  if (page_.stopped) return;
+  if (page_.run.stopped && *page_.run.stopped != question) page_.run.stopped.reset();
+  if (page_.run.stopped) return;
   run_.ask(question);
   if (stack) {
     if (page_.ready() && page_.study->question == question) heads_.ask(scene, page_);
@@ -85,10 +85,10 @@ void Page::askShown(const Scene& scene) {
   predictions_.askUnchanged(scene);
   askAboutTexts(scene);
   const bool current = page_.ready() && page_.study->question == question;
-  pairs_.pointAt(page_.pointedRow);
+  pairs_.pointAt(page_.pair.pointedRow);
   pairs_.ask(scene, current ? page_.study : nullptr);
   if (!current) return;
-  predictions_.ask(scene, page_);
+  predictions_.ask(scene, page_.study, page_.predicted);
   heads_.ask(scene, page_);
 }
 
@@ -100,7 +100,7 @@ void Page::askAboutRecorded(const Scene& scene) {
     pairs_.askCompared(scene, page_.study, page_.other.opened);
   else
     pairs_.cancel();
-  heads_.askRecorded(scene, page_);
+  heads_.askRecorded(scene, page_.study);
 }
 
 }  // namespace headscope::app::model_page

@@ -25,18 +25,18 @@ namespace headscope::app::model_page {
 using attention::Layer;
 using attention::PatternKind;
 
-void wantGroup(const Scene& scene, State& page, std::string_view group) {
-  page.opening.wanted =
+void wantGroup(const Scene& scene, Opening& opening, std::string_view group) {
+  opening.wanted =
       attention::groupedPath(modelFolder(scene.setup.subject.model)).path.string() + "#" + std::string(group);
 }
 
 namespace {
 
 /// Which heads of an encoder–decoder are looked at.
-void headGroupChoice(const Scene& scene, State& page) {
+void headGroupChoice(const Scene& scene, View& view, Opening& opening) {
   const attention::ModelConfig& config = scene.setup.subject.opened->config();
   if (config.group == attention::HeadGroup::only) return;
-  sectionTitle(page.view, "ATTENTION KIND");
+  sectionTitle(view, "ATTENTION KIND");
   const bool given = config.reads() && !scene.setup.subject.opened->model->source();
   std::vector<Choice> choices{{"encoder", "", "encoder"},
                               {"decoder", "", "decoder"},
@@ -44,10 +44,10 @@ void headGroupChoice(const Scene& scene, State& page) {
   if (given) choices.erase(choices.begin());
   const auto isShown = [&](const Choice& choice) { return choice.name == groupName(config.group); };
   int chosen = static_cast<int>(std::ranges::find_if(choices, isShown) - choices.begin());
-  if (dropdown(page.view, "model.group", choices, chosen, ImGui::GetContentRegionAvail().x,
+  if (dropdown(view, "model.group", choices, chosen, ImGui::GetContentRegionAvail().x,
                "An encoder–decoder has three kinds of heads. Your edits apply to the kind shown."))
-    wantGroup(scene, page, choices[static_cast<std::size_t>(chosen)].name);
-  gap(page.view, 8);
+    wantGroup(scene, opening, choices[static_cast<std::size_t>(chosen)].name);
+  gap(view, 8);
 }
 
 /// What the layers made here are.
@@ -64,18 +64,18 @@ void stackSection(Scene& scene, View& view) {
 }
 
 /// Which attention of a file that has several is looked at.
-void groupChoice(const Scene& scene, State& page) {
+void groupChoice(const Scene& scene, View& view, Opening& opening) {
   const attention::RecordedAttention& file = *scene.setup.subject.opened->recorded;
   if (file.groups().size() < 2) return;
-  sectionTitle(page.view, "ATTENTION KIND");
+  sectionTitle(view, "ATTENTION KIND");
   std::vector<Choice> choices;
   for (const std::string& group : file.groups())
     choices.push_back({group == "cross" ? "decoder to the encoder (cross)" : group, "", group});
   int chosen = static_cast<int>(std::ranges::find(file.groups(), file.group()) - file.groups().begin());
-  if (dropdown(page.view, "recorded.group", choices, chosen, ImGui::GetContentRegionAvail().x,
+  if (dropdown(view, "recorded.group", choices, chosen, ImGui::GetContentRegionAvail().x,
                "The file contains several kinds of attention."))
-    page.opening.wanted = file.path().string() + "#" + file.groups()[static_cast<std::size_t>(chosen)];
-  gap(page.view, 8);
+    opening.wanted = file.path().string() + "#" + file.groups()[static_cast<std::size_t>(chosen)];
+  gap(view, 8);
 }
 
 /// What the recording is compared with: another file, or another group of its own.
@@ -109,9 +109,9 @@ void otherRecording(Scene& scene, State& page) {
 void recordedSection(Scene& scene, State& page) {
   View& view = page.view;
   const bool other = page.study && !page.study->otherQueries.empty();
-  groupChoice(scene, page);
+  groupChoice(scene, page.view, page.opening);
   sectionTitle(view, other ? "KEYS" : "TOKENS", countText(static_cast<std::uint64_t>(page.tokens())));
-  if (!page.problem.empty()) problem(view, page.problem);
+  if (!page.run.problem.empty()) problem(view, page.run.problem);
   const attention::RecordedAttention& file = *scene.setup.subject.opened->recorded;
   if (const Index side = file.patchSide(); side > 0)
     hint(view,
@@ -141,18 +141,18 @@ void recordedSection(Scene& scene, State& page) {
 void actingSection(Scene& scene, State& page) {
   View& view = page.view;
   SharedLayers& layers = scene.setup.mask.layers;
-  sectionTitle(view, page.madeHere() ? "EDITS ON ALL LAYERS" : "ACTIVE EDITS");
+  sectionTitle(view, page.model.madeHere() ? "EDITS ON ALL LAYERS" : "ACTIVE EDITS");
   const ImVec2 after = ImGui::GetCursorScreenPos();
   const float wide = textWidth(view.fonts->text, "on layer 10 only") + view.px(24);
-  if (!page.madeHere()) {
+  if (!page.model.madeHere()) {
     ImGui::SetCursorScreenPos(
         ImVec2(after.x + ImGui::GetContentRegionAvail().x - wide, after.y - view.px(26)));
     scopeChoice(scene, view);
     ImGui::SetCursorScreenPos(after);
   }
-  if (page.config->cross()) {
+  if (page.model.config->cross()) {
     hint(view, "Cross heads see the encoder's whole text.");
-  } else if (page.config->causal) {
+  } else if (page.model.config->causal) {
     bool causal = true;
     toggle(view, "model.causal", "Causal (built into the model)", causal,
            "The model was trained with a causal mask: no token sees a later one.");
@@ -217,8 +217,7 @@ void writingSection(Scene& scene, View& view) {
 }
 
 /// What the model was measured to have learned; a click shows it on a text of its own.
-void skillSection(Scene& scene, State& page) {
-  View& view = page.view;
+void skillSection(Scene& scene, View& view, Writing& writing) {
   const auto& skills = scene.setup.subject.opened->learned.skills;
   if (skills.empty()) return;
   gap(view, 12);
@@ -250,12 +249,11 @@ void skillSection(Scene& scene, State& page) {
         help += fmt::format("\nright on {} of {} sentences outside the training set", skill.right, skill.of);
       tooltip(view, help);
     }
-    if (clicked) showSkill(scene, page, skill);
+    if (clicked) showSkill(scene, writing, skill);
   }
 }
 
-void offSection(Scene& scene, State& page) {
-  View& view = page.view;
+void offSection(Scene& scene, View& view) {
   auto& off = scene.setup.subject.switchedOff;
   if (off.empty()) return;
   gap(view, 12);
@@ -298,35 +296,35 @@ void sidePanel(Scene& scene, State& page, const Layout& layout) {
       }
       recordedSection(scene, page);
     } else if (scene.setup.subject.opened) {
-      if (page.example) exampleSection(page);
-      modelFacts(
-          scene, view,
-          bytesRead(*scene.setup.subject.opened->model, page.layersRead, page.headRead, page.tokens()));
+      if (page.model.example) exampleSection(page.view, page.opening);
+      modelFacts(scene, view,
+                 bytesRead(*scene.setup.subject.opened->model, page.model.layersRead, page.model.headRead,
+                           page.tokens()));
       gap(view, 12);
-      if (page.readsPictures()) {
+      if (page.model.readsPictures()) {
         pictureSection(scene, page);
       } else {
-        headGroupChoice(scene, page);
+        headGroupChoice(scene, page.view, page.opening);
         textSection(scene, page);
         expertSection(scene, page);
         gap(view, 12);
-        pairSection(scene, page);
+        pairSection(scene, page.view, page.model, page.pair);
       }
       gap(view, 12);
       actingSection(scene, page);
-      offSection(scene, page);
-      skillSection(scene, page);
-      if (!page.readsPictures()) {
+      offSection(scene, page.view);
+      skillSection(scene, page.view, page.writing);
+      if (!page.model.readsPictures()) {
         gap(view, 12);
         writingSection(scene, view);
       }
-    } else if (page.madeHere()) {
+    } else if (page.model.madeHere()) {
       stackSection(scene, view);
       gap(view, 12);
       textSection(scene, page);
       gap(view, 12);
       actingSection(scene, page);
-      offSection(scene, page);
+      offSection(scene, page.view);
     } else if (!scene.setup.subject.model.empty()) {
       modelFacts(scene, view);
     } else {

@@ -45,10 +45,15 @@ using RecordedAnswer = Answered<RecordedQuestion, RecordedRule>;
 using CopyingAnswer = Answered<CopyingQuestion, double>;
 using ForecastAnswer = Answered<std::vector<Forecast>, std::vector<float>>;
 
-/// How far the thumbnails of a large model are enlarged, and which part of them is in sight.
+/// How far the thumbnails of a large model are enlarged, which part of them is in sight, and how they are
+/// moved.
 struct OverviewZoom {
-  float pitch = 0;  ///< pixels from thumbnail to thumbnail; 0: so many that all are in sight
-  ImVec2 scroll;    ///< pixels
+  float pitch = 0;        ///< pixels from thumbnail to thumbnail; 0: so many that all are in sight
+  ImVec2 scroll;          ///< pixels
+  float steps = 0;        ///< that a key asks for
+  bool dragging = false;  ///< a button of the mouse went down on a thumbnail,
+  bool dragged = false;   ///< and they were moved since
+  std::pair<Index, Index> lastChosen{0, 0};
 };
 
 /// A token that the model wrote, while another word is typed in its place.
@@ -59,6 +64,71 @@ struct EditedToken {
   bool wasWriting = false;  ///< the model goes on by itself when the word is there
   bool entered = false;     ///< it is, and is to be taken over
   std::string problem;
+};
+
+/// How the text goes on, in the strip.
+struct Writing {
+  bool on = false;  ///< the model writes on by itself
+  double wroteAt = 0;
+  bool followsLast = false;  ///< the query becomes the last token when it has been read
+  Index stripFrom = -1;      ///< the first column of the strip; −1: the last token is in sight
+  EditedToken edit;
+};
+
+/// How far the study has come that is under way.
+struct StudyProgress {
+  Index arrived = 0;    ///< layers of it that have come; = all that are drawn where none is under way
+  std::string problem;  ///< why there is no study of what is asked
+  double busySeconds = 0;
+  std::optional<ModelQuestion> stopped;  ///< what is not computed to its end, because the person said so
+};
+
+/// What is known of the next token: after the query, after every token, and without the scene's changes.
+struct Predictions {
+  std::shared_ptr<const StreamStudy> unchanged;  ///< null where the scene changes nothing of the model
+  std::shared_ptr<const GuessAnswer> guesses;
+  std::shared_ptr<const StripAnswer> strip;
+};
+
+/// How heads are looked at, and what is known of those that were.
+struct HeadState {
+  std::shared_ptr<const ForecastAnswer> forecast;
+  std::shared_ptr<const LossAnswer> losses;
+  std::shared_ptr<const RecordedAnswer> recorded;
+  std::map<std::pair<Index, Index>, double> copying;                 ///< by layer and head
+  std::map<std::pair<Index, Index>, HeadCompositions> compositions;  ///< the same
+  std::vector<Forecast> forecasts;  ///< that are asked for: what the pointer rests on
+  double restingSince = -1;         ///< the pointer, on one head and query
+  bool asked = false;               ///< a patch was clicked: it is no query that the pointer only crosses
+  bool held = false;                ///< the large head stays, wherever one points
+  Index hoverLayer = 0;             ///< of view.hover.head
+
+  /// What heads are worth to that study; null where it isn't known.
+  const HeadLosses* lossesOf(const std::shared_ptr<const ModelStudy>& study) const {
+    return losses && losses->request.study == study && losses->value ? &*losses->value : nullptr;
+  }
+};
+
+/// The model that the page is about.
+struct ShownModel {
+  /// The scene's model, or the layers made here that were run last; null without one.
+  std::shared_ptr<const OpenModel> opened;
+  const attention::ModelConfig* config = nullptr;  ///< of these; null without one
+  attention::ModelConfig awaited;                  ///< of layers made here, before they were run
+  bool example = false;   ///< no model is open: what is shown is the bundled one, and not the scene's
+  Index layersRead = 0;   ///< of the model's, since it was opened: what of its file was read
+  bool headRead = false;  ///< and of its map to the vocabulary
+  std::map<Index, std::string> words;  ///< of ids, as people read them
+
+  /// Whether tokens are patches, now or once there is a picture: no text is read or written.
+  bool readsPictures() const { return opened && (opened->readsPictures() || opened->picture); }
+  /// Whether it is about layers that were made here, which say nothing about tokens.
+  bool madeHere() const { return config && !config->family && !(opened && opened->recorded); }
+  /// Whether nothing keeps the model from guessing tokens; where it doesn't, it says why.
+  bool saysTokens() const { return !opened || !opened->model || opened->model->guesses(); }
+  /// Whether it says what a picture shows; where it doesn't, it says why.
+  bool classifies() const { return opened && opened->model && opened->model->classifies(); }
+  bool predicts() const { return saysTokens() || classifies(); }
 };
 
 /// Models that can be opened, and the one that is being.
@@ -77,83 +147,40 @@ struct Opening {
   std::string forgotten;  ///< the one that leaves the list of those opened before
 };
 
+/// A second recording beside the scene's.
+struct OtherRecording {
+  std::string name;  ///< as the scene names it
+  std::shared_ptr<const OpenModel> opened;
+  std::string problem;
+};
+
 /// What the page of a model shows besides the scene: free for its panels to change.
 struct State {
   explicit State(View& window) : view(window) {}
 
   View& view;
+  ShownModel model;
   std::shared_ptr<const ModelStudy> study;  ///< the last that could be computed; null before the first
   /// What each layer does, as it is drawn: of the study, or already of the next one.
   std::vector<std::shared_ptr<const LayerSummary>> layers;
-  Index arrived = 0;    ///< layers of the next study that have come; = layers.size() where none is under way
-  std::string problem;  ///< why there is no study of what is asked
-  double busySeconds = 0;
-  std::optional<ModelQuestion> stopped;  ///< what is not computed to its end, because the person said so
-
-  std::shared_ptr<const StreamStudy> unchanged;  ///< null where the scene changes nothing of the model
-  std::shared_ptr<const GuessAnswer> guesses;
-  std::shared_ptr<const StripAnswer> strip;
-  std::shared_ptr<const ForecastAnswer> forecast;
-  std::shared_ptr<const LossAnswer> losses;
-  std::shared_ptr<const RecordedAnswer> recorded;
-  std::map<std::pair<Index, Index>, double> copying;  ///< of the heads that were looked at, by layer and head
-  std::map<std::pair<Index, Index>, HeadCompositions> compositions;  ///< the same
-  std::vector<Forecast> forecasts;  ///< that are asked for: what the pointer rests on
-  double restingSince = -1;         ///< the pointer, on one head and query
-
-  Pictures pictures;
-
+  StudyProgress run;
+  Predictions predicted;
+  HeadState head;
   PairState pair;  ///< of the scene's text and text B
-  /// A second recording beside the scene's.
-  struct OtherRecording {
-    std::string name;  ///< as the scene names it
-    std::shared_ptr<const OpenModel> opened;
-    std::string problem;
-  };
   OtherRecording other;
-  bool studies = false;             ///< the view of many texts is shown
-  StudyState texts;                 ///< what many texts say of every head
-  std::optional<Cell> awaitedCell;  ///< that is looked at once the text it is of has been read
-  Index tying = -1;                 ///< the token of B that is being tied to one of A; −1: none
-  Index pointedRow = 0;             ///< of the grid that is pointed at
-
-  /// Of a model whose thumbnails are small: how they are enlarged and moved.
-  OverviewZoom zoom;
-  float zoomSteps = 0;    ///< that a key asks for
-  bool dragging = false;  ///< a button of the mouse went down on a thumbnail,
-  bool dragged = false;   ///< and they were moved since
-  std::pair<Index, Index> lastChosen{0, 0};
-
-  EditedToken edit;
-
-  std::vector<const attention::Detector*> named;  ///< what the headline says that one head alone does
-
-  bool asked = false;    ///< a patch was clicked: it is no query that the pointer only crosses
-  bool held = false;     ///< the large head stays, wherever one points
-  Index hoverLayer = 0;  ///< of view.hover.head
-  bool writing = false;  ///< the model writes on by itself
-  double wroteAt = 0;
-  bool followsLast = false;  ///< the query becomes the last token when it has been read
-  Index stripFrom = -1;      ///< the first column of the strip; −1: the last token is in sight
-
-  Index layersRead = 0;   ///< of the model's, since it was opened: what of its file was read
-  bool headRead = false;  ///< and of its map to the vocabulary
+  StudyState texts;  ///< what many texts say of every head
+  Pictures pictures;
+  OverviewZoom zoom;  ///< of a model whose thumbnails are small
+  Writing writing;
   Opening opening;
-  bool example = false;  ///< no model is open: what is shown is the bundled one, and not the scene's
-
-  /// The scene's model, or the layers made here that were run last; null without one.
-  std::shared_ptr<const OpenModel> opened;
-  const attention::ModelConfig* config = nullptr;  ///< of these; null without one
-  attention::ModelConfig awaited;                  ///< of layers made here, before they were run
-  std::map<Index, std::string> words;              ///< of ids, as people read them
+  std::optional<Cell> awaitedCell;                ///< that is looked at once the text it is of has been read
+  std::vector<const attention::Detector*> named;  ///< what the headline says that one head alone does
 
   /// The picture whose patches the study's tokens are; null where they are others.
   const OpenPicture* picture() const {
     const OpenPicture* found = study && study->opened ? study->opened->picture.get() : nullptr;
     return found && found->tokenCount() == study->tokens() ? found : nullptr;
   }
-  /// Whether tokens are patches, now or once there is a picture: no text is read or written.
-  bool readsPictures() const { return opened && (opened->readsPictures() || opened->picture); }
   /// The rollout of the layers below one; null below the first.
   const attention::Matrix* rolloutBelow(Index layer) const {
     return study && layer > 0 && layer <= std::ssize(study->rollout)
@@ -161,13 +188,6 @@ struct State {
                : nullptr;
   }
   bool ready() const { return study && !layers.empty() && study->tokens() > 0; }
-  /// Whether it is about layers that were made here, which say nothing about tokens.
-  bool madeHere() const { return config && !config->family && !(opened && opened->recorded); }
-  /// Whether nothing keeps the model from guessing tokens; where it doesn't, it says why.
-  bool saysTokens() const { return !opened || !opened->model || opened->model->guesses(); }
-  /// Whether it says what a picture shows; where it doesn't, it says why.
-  bool classifies() const { return opened && opened->model && opened->model->classifies(); }
-  bool predicts() const { return saysTokens() || classifies(); }
   Index tokens() const { return study ? study->tokens() : 0; }
   /// As many as tokens but of attention from one text to another.
   Index queries() const { return study ? study->queries() : 0; }
@@ -190,9 +210,7 @@ struct State {
     return study->queryTokens()[static_cast<std::size_t>(at)].text;
   }
   /// What heads are worth to the study that is shown; null where that isn't known.
-  const HeadLosses* currentLosses() const {
-    return losses && losses->request.study == study && losses->value ? &*losses->value : nullptr;
-  }
+  const HeadLosses* currentLosses() const { return head.lossesOf(study); }
   /// A token's text by its id, of a model that classifies a class's; "—" for −1.
   const std::string& word(Index id);
   /// The guess's token; nothing is guessed where the probability is no number.
@@ -209,14 +227,14 @@ bool isOff(const Scene& scene, Index layer, Index head);
 /// Switches a head off, or on again.
 void switchHead(Scene& scene, Index layer, Index head);
 /// Whether B − A is shown; the values at the ends of the heads' colours, and the colours.
-bool showsDifference(const Scene& scene, const State& page);
-ValueRange shownRange(const Scene& scene, const State& page);
-render::Colormap shownColours(const Scene& scene, const State& page);
+bool showsDifference(const Scene& scene, const PairState& pairs);
+ValueRange shownRange(const Scene& scene, const PairState& pairs);
+render::Colormap shownColours(const Scene& scene, const PairState& pairs);
 /// The heads of one layer as they stand from left to right.
 std::vector<Index> headOrder(const Scene& scene, const State& page, Index layer);
 
 /// The text that shows what the model learned, and the head that does it.
-void showSkill(Scene& scene, State& page, const LearnedSkill& skill);
+void showSkill(Scene& scene, Writing& writing, const LearnedSkill& skill);
 
 // The panels.
 void sidePanel(Scene& scene, State& page, const Layout& layout);
@@ -225,7 +243,7 @@ void expertSection(Scene& scene, State& page);
 /// `area` for all heads of all layers, with what they add to the stream.
 void overviewPanel(Scene& scene, State& page, const ImRect& area, bool presents);
 /// Where a model that reads pictures has none: how it gets one.
-void pictureWanted(State& page, const ImRect& area);
+void pictureWanted(View& view, const ImRect& area);
 /// At the left, of a model that reads pictures or a recording with one: which picture, and what is laid over
 /// it.
 void pictureSection(Scene& scene, State& page);
@@ -241,9 +259,9 @@ void headPanel(Scene& scene, State& page, const Layout& layout);
 void recordedPanel(const Scene& scene, const State& page);
 void stripPanel(Scene& scene, State& page, const ImRect& area, bool folded);
 /// That the bundled model is an example, and how another is opened.
-void exampleSection(State& page);
+void exampleSection(View& view, Opening& opening);
 /// Where no model is open: what can be.
-void openingPanel(Scene& scene, State& page, const ImRect& area);
+void openingPanel(Scene& scene, View& view, Opening& opening, const ImRect& area);
 
 /// What the scene's changes did to the guess behind the query, in a sentence; empty where they did nothing or
 /// aren't known.
@@ -255,6 +273,6 @@ void compositionSection(Scene& scene, State& page, float width);
 /// The text that the model reads, with its tokens.
 void textSection(Scene& scene, State& page);
 /// Opens another group of an encoder–decoder's heads, by its name.
-void wantGroup(const Scene& scene, State& page, std::string_view group);
+void wantGroup(const Scene& scene, Opening& opening, std::string_view group);
 
 }  // namespace headscope::app::model_page

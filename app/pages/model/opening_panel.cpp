@@ -25,26 +25,24 @@ float waysIn(View& view, ImVec2 at, float width, Ways ways) {
 }
 
 /// Models on this machine, to open.
-void modelsHere(State& page) {
-  View& view = page.view;
-  if (page.opening.cached.empty()) return;
+void modelsHere(View& view, Opening& opening) {
+  if (opening.cached.empty()) return;
   sectionTitle(view, "ON THIS COMPUTER");
-  for (std::size_t i = 0; i < page.opening.cached.size(); ++i)
-    if (button(view, "cached." + std::to_string(i), page.opening.cached[i].name, "", true))
-      page.opening.wanted = page.opening.cached[i].folder.string();
+  for (std::size_t i = 0; i < opening.cached.size(); ++i)
+    if (button(view, "cached." + std::to_string(i), opening.cached[i].name, "", true))
+      opening.wanted = opening.cached[i].folder.string();
 }
 
 /// What was opened before; a folder that is gone says so, and can be left out of the list.
-void recentModels(State& page) {
-  View& view = page.view;
-  if (page.opening.recent.empty()) return;
+void recentModels(View& view, Opening& opening) {
+  if (opening.recent.empty()) return;
   sectionTitle(view, "RECENT");
   std::optional<std::size_t> forgotten;
-  for (std::size_t i = 0; i < page.opening.recent.size(); ++i) {
-    const Opening::Recent& one = page.opening.recent[i];
+  for (std::size_t i = 0; i < opening.recent.size(); ++i) {
+    const Opening::Recent& one = opening.recent[i];
     const std::string name = "recent." + std::to_string(i);
     if (button(view, name, one.name, one.there ? "" : one.path + " no longer exists", true))
-      page.opening.wanted = one.path;
+      opening.wanted = one.path;
     if (one.there && ImGui::IsItemHovered()) tooltip(view, one.path);
     if (one.there) continue;
     const float y = (ImGui::GetItemRectMin().y + ImGui::GetItemRectMax().y) / 2;
@@ -54,14 +52,13 @@ void recentModels(State& page) {
     ImGui::SameLine(0, wide + view.px(18));
     if (button(view, "forget." + std::to_string(i), "×", "", true)) forgotten = i;
   }
-  if (forgotten) page.opening.forgotten = page.opening.recent[*forgotten].path;
+  if (forgotten) opening.forgotten = opening.recent[*forgotten].path;
   gap(view, 14);
 }
 
 }  // namespace
 
-void exampleSection(State& page) {
-  View& view = page.view;
+void exampleSection(View& view, Opening& opening) {
   hint(view,
        "No model is open: this is the bundled one. The other pages keep their layer until you change "
        "something here.");
@@ -73,19 +70,18 @@ void exampleSection(State& page) {
   ImGui::SetCursorScreenPos(at);
   ImGui::Dummy(ImVec2(width, end - at.y));
   gap(view, 10);
-  recentModels(page);
-  modelsHere(page);
+  recentModels(view, opening);
+  modelsHere(view, opening);
 }
 
-void openingPanel(Scene&, State& page, const ImRect& area) {
-  View& view = page.view;
+void openingPanel(Scene&, View& view, Opening& opening, const ImRect& area) {
   if (beginPanel(view, "overview", area, 0, 0, 0)) {
     Canvas list = *ImGui::GetWindowDrawList();
     const float width = std::min(area.GetWidth() - view.px(60), view.px(620));
     const float x = area.GetCenter().x - width / 2;
     float y = area.Min.y + std::max(view.px(40), area.GetHeight() * 0.22f);
     paintText(list, view.fonts->hero, ImVec2(x, y), view.theme->text,
-              page.opening.name.empty() ? "Open a model" : "Opening " + page.opening.name + "…");
+              opening.name.empty() ? "Open a model" : "Opening " + opening.name + "…");
     y += view.px(26);
     y += paintParagraph(
         list, view.fonts->text, ImVec2(x, y), width, view.theme->secondary,
@@ -95,12 +91,12 @@ void openingPanel(Scene&, State& page, const ImRect& area) {
                {{"model.learned", "Open the bundled model"},
                 {"model.open", "Open a folder or file…"},
                 {"model.recorded", "Import attention…"}});
-    if (!page.opening.recent.empty() || !page.opening.cached.empty()) {
+    if (!opening.recent.empty() || !opening.cached.empty()) {
       ImGui::SetCursorScreenPos(ImVec2(x, y + view.px(24)));
       ImGui::BeginChild("cached", ImVec2(width, area.Max.y - y - view.px(44)), false,
                         ImGuiWindowFlags_NoBackground);
-      recentModels(page);
-      modelsHere(page);
+      recentModels(view, opening);
+      modelsHere(view, opening);
       compat::endChild();
     }
   }

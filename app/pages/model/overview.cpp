@@ -22,56 +22,54 @@ namespace {
 
 /// The thumbnails as the wheel and the keys ask for: `pitch` pixels apart, what lies under `about` staying
 /// there.
-void zoomTo(State& page, const OverviewPlan& plan, float pitch, ImVec2 about) {
+void zoomTo(View& view, OverviewZoom& zoom, const OverviewPlan& plan, float pitch, ImVec2 about) {
   const float wanted = std::clamp(pitch, plan.fit, plan.largest);
   const auto keep = [&](float at, float origin, float scroll) {
     return (at - origin + scroll) * wanted / plan.pitch - (at - origin);
   };
-  page.zoom.scroll = ImVec2(keep(about.x, plan.left, plan.scroll.x), keep(about.y, plan.top, plan.scroll.y));
-  page.zoom.pitch = wanted <= plan.fit ? 0 : wanted;
-  page.view.redraw(2);
+  zoom.scroll = ImVec2(keep(about.x, plan.left, plan.scroll.x), keep(about.y, plan.top, plan.scroll.y));
+  zoom.pitch = wanted <= plan.fit ? 0 : wanted;
+  view.redraw(2);
 }
 
 /// The wheel and dragging over thumbnails that are too small to read, and what the keys asked for.
-void moveAbout(State& page, const OverviewPlan& plan, const Cursor& cursor, bool hovered) {
-  View& view = page.view;
+void moveAbout(View& view, OverviewZoom& zoom, const OverviewPlan& plan, const Cursor& cursor, bool hovered) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  if (const float steps = std::exchange(page.zoomSteps, 0); steps != 0 && plan.zooms)
-    zoomTo(page, plan, plan.pitch * std::pow(1.4f, steps), plan.map.GetCenter());
+  if (const float steps = std::exchange(zoom.steps, 0); steps != 0 && plan.zooms)
+    zoomTo(view, zoom, plan, plan.pitch * std::pow(1.4f, steps), plan.map.GetCenter());
   if (!plan.zooms) return;
   if (const float wheel = ImGui::GetIO().MouseWheel; hovered && wheel != 0)
-    zoomTo(page, plan, plan.pitch * std::pow(1.25f, wheel), mouse);
-  if (page.dragging && ImGui::IsMouseDragging(0, view.px(4))) {
+    zoomTo(view, zoom, plan, plan.pitch * std::pow(1.25f, wheel), mouse);
+  if (zoom.dragging && ImGui::IsMouseDragging(0, view.px(4))) {
     const ImVec2 by = ImGui::GetIO().MouseDelta;
-    page.zoom.scroll = ImVec2(plan.scroll.x - by.x, plan.scroll.y - by.y);
-    page.dragged = true;
+    zoom.scroll = ImVec2(plan.scroll.x - by.x, plan.scroll.y - by.y);
+    zoom.dragged = true;
   }
-  if (!ImGui::IsMouseDown(0)) page.dragging = false;
+  if (!ImGui::IsMouseDown(0)) zoom.dragging = false;
   // The head that the arrows went to comes into sight.
   const std::pair chosen(cursor.model.layer, cursor.cell.head);
-  if (std::exchange(page.lastChosen, chosen) == chosen || hovered) return;
+  if (std::exchange(zoom.lastChosen, chosen) == chosen || hovered) return;
   const ImRect tile = plan.tile(chosen.first, chosen.second);
   const auto into = [](float from, float to, float low, float high) {
     return from < low ? from - low : to > high ? to - high : 0;
   };
-  page.zoom.scroll = ImVec2(plan.scroll.x + into(tile.Min.x, tile.Max.x, plan.map.Min.x, plan.map.Max.x),
-                            plan.scroll.y + into(tile.Min.y, tile.Max.y, plan.map.Min.y, plan.map.Max.y));
+  zoom.scroll = ImVec2(plan.scroll.x + into(tile.Min.x, tile.Max.x, plan.map.Min.x, plan.map.Max.x),
+                       plan.scroll.y + into(tile.Min.y, tile.Max.y, plan.map.Min.y, plan.map.Max.y));
 }
 
 /// How far a pass is that takes its time, and a button that ends it.
-void progress(State& page, const ImRect& area) {
-  View& view = page.view;
-  const Index layers = page.config->layerCount();
-  const bool slow = page.busySeconds > 0.3 && page.arrived < layers;
-  if (!slow && !page.stopped) return;
-  const float share = static_cast<float>(page.arrived) / static_cast<float>(layers);
+void progress(View& view, const ShownModel& model, const StudyProgress& run, const ImRect& area) {
+  const Index layers = model.config->layerCount();
+  const bool slow = run.busySeconds > 0.3 && run.arrived < layers;
+  if (!slow && !run.stopped) return;
+  const float share = static_cast<float>(run.arrived) / static_cast<float>(layers);
   Canvas(*ImGui::GetWindowDrawList())
       .AddRectFilled(area.Min, ImVec2(area.Min.x + area.GetWidth() * share, area.Min.y + view.px(2)),
                      view.theme->secondary);
   track("model.progress", area.Min, ImVec2(area.Max.x, area.Min.y + view.px(2)));
   const std::string label =
-      page.stopped ? fmt::format("Paused after {} of {}. Resume", page.arrived, countedText(layers, "layer"))
-                   : "Stop";
+      run.stopped ? fmt::format("Paused after {} of {}. Resume", run.arrived, countedText(layers, "layer"))
+                  : "Stop";
   ImGui::SetCursorScreenPos(
       ImVec2(area.GetCenter().x - textWidth(view.fonts->text, label) / 2, area.Max.y - view.px(38)));
   if (button(view, "model.stop", label)) view.request("model.stop");
@@ -97,8 +95,8 @@ void pointAtHead(Scene& scene, State& page, const OverviewPlan& plan, Index at, 
     if (patch) cell = {scene.cursor.cell.query, *patch};
   }
   if (!cell || rows != page.queries() || cols != page.keys()) return;
-  page.hoverLayer = at;
-  view.nextHover = {page.held ? -1 : h, cell->row, cell->col};
+  page.head.hoverLayer = at;
+  view.nextHover = {page.head.held ? -1 : h, cell->row, cell->col};
   const HeadSummary& head = layer.heads[static_cast<std::size_t>(h)];
   std::string says =
       fmt::format("layer {} · head {} · {}\n{} → {}  {}", at, h,
@@ -106,9 +104,9 @@ void pointAtHead(Scene& scene, State& page, const OverviewPlan& plan, Index at, 
                   page.keyToken(cell->col), weightText(layer.weights.at(h, cell->row, cell->col)));
   if (const HeadLosses* losses = page.currentLosses())
     says += "\n" + changeText(losses->change(at, h)) + ": " + lossText(page);
-  if (plan.magnifies && !page.held && !page.dragged)
+  if (plan.magnifies && !page.head.held && !page.zoom.dragged)
     magnifier(scene, page, plan, at, column, says);
-  else if (!page.dragged)
+  else if (!page.zoom.dragged)
     tooltip(view, says);
   if (clicked || ImGui::IsMouseClicked(1)) {
     scene.cursor.model.layer = at;
@@ -116,7 +114,7 @@ void pointAtHead(Scene& scene, State& page, const OverviewPlan& plan, Index at, 
   }
   if (clicked && picture) {
     scene.cursor.cell.query = view.nextHover.query = cell->col;
-    page.asked = true;
+    page.head.asked = true;
   }
   if (clicked && !picture) view.request("model.heads");
   if (ImGui::IsMouseClicked(1))
@@ -143,10 +141,10 @@ bool pointAtRow(Scene& scene, State& page, const OverviewPlan& plan, Index at) {
   const std::string name = fmt::format("model.row.{}", at);
   bool clicked = hitArea(name, from, ImVec2(to.x - from.x, to.y - from.y));
   if (ImGui::IsItemActivated()) {
-    page.dragging = true;
-    page.dragged = false;
+    page.zoom.dragging = true;
+    page.zoom.dragged = false;
   }
-  if (clicked && std::exchange(page.dragged, false)) clicked = false;
+  if (clicked && std::exchange(page.zoom.dragged, false)) clicked = false;
   if (!ImGui::IsItemHovered()) return false;
   const float x = ImGui::GetIO().MousePos.x;
   const auto column = static_cast<Index>((x - plan.tile(at, 0).Min.x) / plan.pitch);
@@ -164,10 +162,9 @@ ImRect OverviewPlan::tile(Index layer, Index column) const {
 
 namespace {
 
-OverviewPlan planOverview(const State& page, const ImRect& area) {
-  const View& view = page.view;
-  const attention::ModelConfig& config = *page.config;
-  const OverviewZoom& zoom = page.zoom;
+OverviewPlan planOverview(const View& view, const ShownModel& model, const OverviewZoom& zoom,
+                          const ImRect& area) {
+  const attention::ModelConfig& config = *model.config;
   OverviewPlan plan;
   const Index layers = config.layerCount(), heads = config.heads;
   const bool causal = config.causalHeads();
@@ -179,9 +176,9 @@ OverviewPlan planOverview(const State& page, const ImRect& area) {
       config.family != nullptr && area.GetWidth() >= view.px(560) && !(view.figure && view.figure->alone);
   const float ruler = view.px(40), numbers = view.px(20),
               beside = !plan.stream ? 0
-                                    : view.px(page.classifies() ? 400
-                                              : page.predicts() ? 308
-                                                                : 190);
+                                    : view.px(model.classifies() ? 400
+                                              : model.predicts() ? 308
+                                                                 : 190);
   const float band = plan.stream ? view.px(34) : 0;
   const auto l = static_cast<float>(layers), h = static_cast<float>(heads);
   const float wide = area.GetWidth() - ruler, high = area.GetHeight() - numbers;
@@ -223,12 +220,13 @@ OverviewPlan planOverview(const State& page, const ImRect& area) {
 
 }  // namespace
 
-OverviewPlan planMap(const State& page, const ImRect& inner, bool presents) {
+OverviewPlan planMap(const View& view, const ShownModel& model, const OverviewZoom& zoom, const ImRect& inner,
+                     bool presents) {
   const auto under = [&](float header, float footer) {
     ImRect map = inner;
-    map.Min.y += page.view.px(header);
-    map.Max.y -= page.view.px(footer);
-    return planOverview(page, map);
+    map.Min.y += view.px(header);
+    map.Max.y -= view.px(footer);
+    return planOverview(view, model, zoom, map);
   };
   if (presents) return under(4, 0);
   // Above thumbnails that have room for words stands a sentence, and below them what their numbers are.
@@ -250,7 +248,7 @@ void fitHeads(View& view, const Scene& scene, const State& page, const OverviewP
              std::max(plan.top + (pitch + plan.rowPitch - plan.pitch) * static_cast<float>(plan.layers),
                       view.px(220))));
   view.figure->title =
-      fmt::format("All heads of {} on {}", page.opened ? page.opened->name : "synthetic layers",
+      fmt::format("All heads of {} on {}", page.model.opened ? page.model.opened->name : "synthetic layers",
                   tokenCountText(page.tokens()));
   paintLegend(view, *ImGui::GetWindowDrawList(), ImVec2(right, plan.top), view.px(150),
               {"weight", scene.look.colormap, {"0", "", "1"}});
@@ -263,11 +261,11 @@ void overviewPanel(Scene& scene, State& page, const ImRect& area, bool presents)
   if (beginPanel(view, "overview", area, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
     const float pad = view.px(presents ? 8 : 20);
     ImRect inner(area.Min.x + pad, area.Min.y, area.Max.x - pad, area.Max.y - view.px(6));
-    if (const float row = view.px(viewsHeight(scene, page, presents)); row > 0) {
+    if (const float row = view.px(viewsHeight(scene, page.model, presents)); row > 0) {
       viewsRow(scene, page, ImRect(inner.Min.x, inner.Min.y + view.px(10), inner.Max.x, inner.Min.y + row),
                presents);
       inner.Min.y += row;
-      if (scene.cursor.model.view != ModelView::heads && page.opened->model) {
+      if (scene.cursor.model.view != ModelView::heads && page.model.opened->model) {
         inner.Min.y += view.px(14);
         answerView(scene, page, inner, presents);
         endPanel();
@@ -275,18 +273,19 @@ void overviewPanel(Scene& scene, State& page, const ImRect& area, bool presents)
       }
     }
     const bool any = std::any_of(page.layers.begin(), page.layers.end(), [](const auto& l) { return !!l; });
-    if (page.opened && page.opened->readsPictures() && !page.opened->picture) {
-      pictureWanted(page, inner);
-    } else if (!page.problem.empty() && !any) {
-      paintMessage(view, inner, "This can't be computed", page.problem, view.theme->error);
+    if (page.model.opened && page.model.opened->readsPictures() && !page.model.opened->picture) {
+      pictureWanted(page.view, inner);
+    } else if (!page.run.problem.empty() && !any) {
+      paintMessage(view, inner, "This can't be computed", page.run.problem, view.theme->error);
     } else if (page.study && page.tokens() == 0) {
       emptyMessage(view, inner, "Nothing to read yet", "Type a sentence on the left for the model to read.",
                    "Start with a sentence", "input.sample");
     } else if (!any) {
       paintMessage(view, inner, "Reading the text",
-                   fmt::format("layer {} of {}", page.arrived, page.config->layerCount()), view.theme->text);
+                   fmt::format("layer {} of {}", page.run.arrived, page.model.config->layerCount()),
+                   view.theme->text);
     } else {
-      const OverviewPlan plan = planMap(page, inner, presents);
+      const OverviewPlan plan = planMap(page.view, page.model, page.zoom, inner, presents);
       page.named.clear();
       if (!presents) overviewHeader(scene, page, inner, plan);
       ImGui::SetCursorScreenPos(plan.area.Min);
@@ -297,8 +296,8 @@ void overviewPanel(Scene& scene, State& page, const ImRect& area, bool presents)
       paintThumbnails(scene, page, plan);
       bool hovered = false;
       for (Index at = 0; at < plan.layers; ++at) hovered = pointAtRow(scene, page, plan, at) || hovered;
-      moveAbout(page, plan, scene.cursor, hovered);
-      if (plan.stream && page.ready() && page.opened->model) streamColumns(scene, page, plan);
+      moveAbout(page.view, page.zoom, plan, scene.cursor, hovered);
+      if (plan.stream && page.ready() && page.model.opened->model) streamColumns(scene, page, plan);
       compat::endChild();
       if (view.figure && view.figure->alone) fitHeads(view, scene, page, plan);
       if (const std::string about = lossText(page); plan.score && !presents && !about.empty())
@@ -306,7 +305,7 @@ void overviewPanel(Scene& scene, State& page, const ImRect& area, bool presents)
                     ImVec2(plan.left, inner.Max.y - view.px(7)), inner.Max.x - plan.left, view.theme->faint,
                     "Signed numbers: " + about);
     }
-    progress(page, area);
+    progress(page.view, page.model, page.run, area);
   }
   endPanel();
 }

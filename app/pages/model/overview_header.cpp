@@ -58,8 +58,9 @@ std::string clauseOf(const Behaviour& behaviour, bool first) {
 /// Whether what stood in the text before comes again, and the model foresees it: pairs of tokens that were
 /// seen, whose second one gets half of the probability on average.
 bool writesFromMemory(const State& page) {
-  const StripAnswer* strip = page.strip.get();
-  if (!page.config->causal || !strip || strip->request.study != page.study || !strip->value) return false;
+  const StripAnswer* strip = page.predicted.strip.get();
+  if (!page.model.config->causal || !strip || strip->request.study != page.study || !strip->value)
+    return false;
   const std::vector<Index>& ids = page.study->text.ids;
   const auto seenBefore = [&](std::size_t at) {
     for (std::size_t earlier = 0; earlier < at; ++earlier)
@@ -83,7 +84,7 @@ std::string headlineStart(const Scene& scene, const State& page, const std::vect
     return behaviour.detector && behaviour.detector->name == "induction";
   });
   if (induction && writesFromMemory(page)) return "Recalled after one occurrence: ";
-  for (const LearnedSkill& skill : page.opened->learned.skills)
+  for (const LearnedSkill& skill : page.model.opened->learned.skills)
     if (skill.text == *scene.setup.input.text) return skill.title + ": ";
   return "";
 }
@@ -92,7 +93,7 @@ std::string headlineStart(const Scene& scene, const State& page, const std::vect
 void headline(const Scene& scene, State& page, const ImRect& area) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
-  const std::vector<Behaviour> found = behavioursOf(page, scene.look.labelThreshold);
+  const std::vector<Behaviour> found = behavioursOf(page.layers, scene.look.labelThreshold);
   std::string start = headlineStart(scene, page, found), says;
   const float room = area.GetWidth() - textWidth(view.fonts->hero, start);
   for (const Behaviour& behaviour : found) {
@@ -105,8 +106,8 @@ void headline(const Scene& scene, State& page, const ImRect& area) {
     if (behaviour.deliberate && behaviour.heads == 1) page.named.push_back(behaviour.detector);
   }
   if (says.empty())
-    says = page.opened && page.opened->betweenTexts ? "no head differs much between these texts"
-                                                    : "no head stands out on this text";
+    says = page.model.opened && page.model.opened->betweenTexts ? "no head differs much between these texts"
+                                                                : "no head stands out on this text";
   if (start.empty()) says.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(says.front())));
   const float y = area.Min.y + view.px(24);
   const float wide = paintText(list, view.fonts->hero, ImVec2(area.Min.x, y), view.theme->text, start);
@@ -154,7 +155,7 @@ std::string changeText(float change) {
   return std::isfinite(change) ? signedText(change, 2) : numberText(change);
 }
 
-std::vector<Behaviour> behavioursOf(const State& page, float threshold) {
+std::vector<Behaviour> behavioursOf(const Layers& layers, float threshold) {
   const auto detectors = attention::allDetectors();
   std::vector<Behaviour> all;
   for (const attention::Detector* detector : detectors) {
@@ -163,7 +164,7 @@ std::vector<Behaviour> behavioursOf(const State& page, float threshold) {
     all.push_back({detector, std::string(detector->title), 0, isDeliberate(label)});
   }
   all.push_back({nullptr, "mixed", 0, false});
-  for (const auto& layer : page.layers) {
+  for (const auto& layer : layers) {
     if (!layer) continue;
     for (const HeadSummary& head : layer->heads) {
       const auto at = std::find(detectors.begin(), detectors.end(), head.label(threshold).detector);
@@ -183,19 +184,20 @@ void overviewHeader(Scene& scene, State& page, const ImRect& area, const Overvie
   page.named.clear();
   if (plan.score) headline(scene, page, area);
   const float y = area.Min.y + view.px(plan.score ? 60 : 24);
-  const Index all = page.config->heads * page.config->layerCount();
+  const Index all = page.model.config->heads * page.model.config->layerCount();
   float x = area.Min.x;
-  x += paintText(
-           list, view.fonts->title, ImVec2(x, y), view.theme->text,
-           countedText(all, page.opened && page.opened->betweenTexts ? "cross-attention head" : "head")) +
-       view.px(14);
+  x +=
+      paintText(list, view.fonts->title, ImVec2(x, y), view.theme->text,
+                countedText(all, page.model.opened && page.model.opened->betweenTexts ? "cross-attention head"
+                                                                                      : "head")) +
+      view.px(14);
   const float barWidth = view.px(110);
-  const bool difference = showsDifference(scene, page);
+  const bool difference = showsDifference(scene, page.pair);
   const char* const low = difference ? "−1" : weightRange(scene.look).logarithmic ? "10⁻⁴" : "0";
   // Maps over a picture have a scale each.
   const char* const high = page.picture() ? "each map's most" : "1";
-  paintColourBar(view, shownColours(scene, page), {low, difference ? "0" : "", high}, ImVec2(area.Max.x, y),
-                 barWidth);
+  paintColourBar(view, shownColours(scene, page.pair), {low, difference ? "0" : "", high},
+                 ImVec2(area.Max.x, y), barWidth);
   const float sortLeft = area.Max.x - barWidth - view.px(116);
   const std::string none =
       cursor.detector.empty() && !difference ? "Choose a behaviour on the left first" : "";
@@ -218,7 +220,7 @@ void overviewHeader(Scene& scene, State& page, const ImRect& area, const Overvie
   };
   if (!fits("all")) return;  // the small window's chips are in the list of commands
   if (chip("all", "all", all, cursor.detector.empty())) cursor.detector.clear();
-  for (const Behaviour& one : behavioursOf(page, scene.look.labelThreshold)) {
+  for (const Behaviour& one : behavioursOf(page.layers, scene.look.labelThreshold)) {
     if (!fits(one.name)) break;
     if (chip(one.name, one.name, one.heads, cursor.detector == one.name))
       cursor.detector = cursor.detector == one.name ? "" : one.name;

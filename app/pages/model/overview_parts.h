@@ -15,7 +15,7 @@ struct Behaviour {
 };
 /// What the heads of all layers that have come do: first what is deliberate, mixed last, in the order of
 /// allDetectors().
-std::vector<Behaviour> behavioursOf(const State& page, float threshold);
+std::vector<Behaviour> behavioursOf(const Layers& layers, float threshold);
 
 /// What the numbers of "without it" are about; "" where they aren't known.
 std::string lossText(State& page);
@@ -49,7 +49,8 @@ struct OverviewPlan {
   }
 };
 /// Inside a page with its header, which is higher above large thumbnails.
-OverviewPlan planMap(const State& page, const ImRect& inner, bool presents);
+OverviewPlan planMap(const View& view, const ShownModel& model, const OverviewZoom& zoom, const ImRect& inner,
+                     bool presents);
 
 void overviewHeader(Scene& scene, State& page, const ImRect& area, const OverviewPlan& plan);
 /// The thumbnails with their labels, frames and marks, and the numbers of heads and layers.

@@ -34,6 +34,9 @@ struct PairState {
   std::shared_ptr<const ModelStudy> other;
   std::vector<std::shared_ptr<const LayerSummary>> compared;
   std::string comparedProblem;  ///< why they can't be compared
+
+  Index tying = -1;      ///< the token of B that is being tied to one of A; −1: none
+  Index pointedRow = 0;  ///< of the grid that is pointed at
 };
 
 /// The questions that the page of a model asks about two texts.

@@ -54,16 +54,15 @@ std::optional<Index> tokenLines(View& view, const char* name, const std::vector<
 }
 
 /// “Anna” goes with `a` of text A, with none where that is −1.
-void tie(Scene& scene, State& page, Index a) {
+void tie(Scene& scene, PairState& pairs, Index a) {
   auto& ties = scene.compare.alignment;
-  const Index b = std::exchange(page.tying, -1);
+  const Index b = std::exchange(pairs.tying, -1);
   std::erase_if(ties, [&](const attention::TokenTie& one) { return one.b == b || (a >= 0 && one.a == a); });
   ties.push_back({a, b});
 }
 
 /// B's tokens; a click on one asks which of A's it goes with.
-void alignedTokens(Scene& scene, State& page, const PairStudy& pair) {
-  View& view = page.view;
+void alignedTokens(Scene& scene, View& view, PairState& pairs, const PairStudy& pair) {
   const auto word = [&](const RecordedText& text, Index at) {
     return "“" + pair.keyTokens(text)[attention::asSize(at)].text + "”";
   };
@@ -78,28 +77,27 @@ void alignedTokens(Scene& scene, State& page, const PairStudy& pair) {
                     : fmt::format("aligned with {}, token {} of A", word(pair.a, with(b)), with(b));
     return fmt::format("{}, token {}: {}\nClick to choose another", word(*pair.b, b), b, now);
   };
-  if (page.tying >= std::ssize(pair.keyTokens(*pair.b))) page.tying = -1;
-  if (const auto chosen = tokenLines(view, "text_b", pair.keyTokens(*pair.b), differs, page.tying, help))
-    page.tying = page.tying == *chosen ? -1 : *chosen;
-  if (page.tying >= 0) {
-    hint(view, fmt::format("Which token of A does {} go with?", word(*pair.b, page.tying)));
+  if (pairs.tying >= std::ssize(pair.keyTokens(*pair.b))) pairs.tying = -1;
+  if (const auto chosen = tokenLines(view, "text_b", pair.keyTokens(*pair.b), differs, pairs.tying, help))
+    pairs.tying = pairs.tying == *chosen ? -1 : *chosen;
+  if (pairs.tying >= 0) {
+    hint(view, fmt::format("Which token of A does {} go with?", word(*pair.b, pairs.tying)));
     const auto same = [](Index) { return false; };
     const auto place = [&](Index a) { return fmt::format("{}, token {} of A", word(pair.a, a), a); };
     if (const auto chosen =
-            tokenLines(view, "text_b.with", pair.keyTokens(pair.a), same, with(page.tying), place))
-      return tie(scene, page, *chosen);
-    if (button(view, "text_b.with_none", "None")) return tie(scene, page, -1);
+            tokenLines(view, "text_b.with", pair.keyTokens(pair.a), same, with(pairs.tying), place))
+      return tie(scene, pairs, *chosen);
+    if (button(view, "text_b.with_none", "None")) return tie(scene, pairs, -1);
     ImGui::SameLine(0, view.px(8));
-    if (button(view, "text_b.keep", "Cancel", "", true)) page.tying = -1;
+    if (button(view, "text_b.keep", "Cancel", "", true)) pairs.tying = -1;
   }
   if (!scene.compare.alignment.empty() && button(view, "text_b.align", "Align equal tokens again", "", true))
     scene.compare.alignment.clear();
 }
 
-void pairButtons(const State& page) {
-  View& view = page.view;
+void pairButtons(View& view, const ShownModel& model) {
   bool any = false;
-  for (const LearnedSkill& skill : page.opened->learned.skills) {
+  for (const LearnedSkill& skill : model.opened->learned.skills) {
     if (skill.other.empty()) continue;
     if (!std::exchange(any, true)) hint(view, "Pairs to begin with:");
     if (button(view, "pair." + skill.name, skill.title, "", true)) view.request("model.pair." + skill.name);
@@ -108,9 +106,8 @@ void pairButtons(const State& page) {
 
 }  // namespace
 
-void pairSection(Scene& scene, State& page) {
-  View& view = page.view;
-  if (!page.saysTokens()) return;
+void pairSection(Scene& scene, View& view, const ShownModel& model, PairState& pairs) {
+  if (!model.saysTokens()) return;
   const bool two = !scene.compare.other.empty();
   if (!two)
     sectionTitle(view, "TEXT B");
@@ -118,14 +115,14 @@ void pairSection(Scene& scene, State& page) {
     view.request("model.swap_texts");
   textBox(view, "text_b", scene.compare.other, 2, "A second text, to compare with the first.");
   if (!two) {
-    pairButtons(page);
+    pairButtons(view, model);
     return;
   }
-  if (page.opened->model->source()) hint(view, "B goes to the encoder. The decoder's text is A's.");
-  const auto& pair = page.pair.pair;
-  if (!page.pair.problem.empty()) problem(view, page.pair.problem);
+  if (model.opened->model->source()) hint(view, "B goes to the encoder. The decoder's text is A's.");
+  const auto& pair = pairs.pair;
+  if (!pairs.problem.empty()) problem(view, pairs.problem);
   if (pair && pair->b && pair->question.other == scene.compare.other) {
-    alignedTokens(scene, page, *pair);
+    alignedTokens(scene, view, pairs, *pair);
     if (pair->a.tokens() != pair->b->tokens())
       hint(view, "The texts have different numbers of tokens; equal tokens are aligned.");
   }

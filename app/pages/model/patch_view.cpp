@@ -69,7 +69,7 @@ void gridPanel(Scene& scene, State& page, const char* name, const PairState::Gri
   Canvas list = *ImGui::GetWindowDrawList();
   if (!grid.problem.empty())
     return paintMessage(view, within.area, "This can't be computed", grid.problem, view.theme->error);
-  if (!grid.question || grid.question->sides.pair->opened != page.opened) return;
+  if (!grid.question || grid.question->sides.pair->opened != page.model.opened) return;
   const PatchGridQuestion& question = *grid.question;
   GridFigure figure = patchFigure(question, grid.grid, scene.compare.patches);
   figure.scale = scale;
@@ -92,7 +92,7 @@ void gridPanel(Scene& scene, State& page, const char* name, const PairState::Gri
   const auto cell = place.at(x, y);
   if (!cell) return;
   const auto [row, column] = *cell;
-  page.pointedRow = row;
+  page.pair.pointedRow = row;
   const bool tokens = question.columnsAreTokens();
   const float share = grid.grid.recovered(row, column);
   std::string says = cellWords(question, row, column);
@@ -116,7 +116,7 @@ void gridPanel(Scene& scene, State& page, const char* name, const PairState::Gri
   }
   if (clicked && std::isfinite(share) && !question.path)
     keepPatch(scene, {question.piece, row, tokens ? -1 : column, tokens ? column : -1});
-  if (!tokens && row < page.config->layerCount() && question.columns() == page.config->heads) {
+  if (!tokens && row < page.model.config->layerCount() && question.columns() == page.model.config->heads) {
     scene.cursor.model.layer = row;
     scene.cursor.cell.head = column;
   }
@@ -227,7 +227,8 @@ void patchView(Scene& scene, State& page, const ImRect& area, bool presents) {
   left.Min.y = right.Min.y = area.Min.y + bar;
   left.Max.y = right.Max.y = area.Max.y - kept;
   if (beside) {
-    const Index heads = page.config->heads, tokens = (scene.compare.intoA ? pair->a : *pair->b).tokens();
+    const Index heads = page.model.config->heads,
+                tokens = (scene.compare.intoA ? pair->a : *pair->b).tokens();
     const float share =
         std::clamp(static_cast<float>(heads + 4) / static_cast<float>(heads + tokens + 8), 0.32f, 0.6f);
     left.Max.x = std::round(area.Min.x + area.GetWidth() * share);

@@ -91,8 +91,8 @@ float leadingTokens(Scene& scene, State& page, const attention::Vector& map, ImV
 
 }  // namespace
 
-void pictureWanted(State& page, const ImRect& area) {
-  emptyMessage(page.view, area, "Drop a PNG or JPEG here",
+void pictureWanted(View& view, const ImRect& area) {
+  emptyMessage(view, area, "Drop a PNG or JPEG here",
                "This model reads pictures: their patches become its tokens.", "Open a picture…",
                "model.picture");
 }
@@ -101,7 +101,7 @@ void pictureSection(Scene& scene, State& page) {
   View& view = page.view;
   const OpenPicture* picture = page.picture();
   sectionTitle(view, "PICTURE", picture ? fmt::format("{} patches", picture->rows * picture->cols) : "");
-  if (!page.problem.empty()) problem(view, page.problem);
+  if (!page.run.problem.empty()) problem(view, page.run.problem);
   if (picture) {
     hint(view, fmt::format("{}: {} × {} patches{}", picture->name, picture->rows, picture->cols,
                            picture->base ? fmt::format(", {} × {} pixels after resizing", picture->seen.width,

@@ -19,13 +19,14 @@ void PredictionAnswers::askUnchanged(const Scene& scene) {
     unchanged_.cancel();
 }
 
-void PredictionAnswers::ask(const Scene& scene, const State& page) {
-  const Index stop = scene.cursor.model.stop < 0 ? std::ssize(page.study->layers) : scene.cursor.model.stop;
-  guesses_.ask({page.study, page.unchanged, scene.cursor.cell.query, stop}, Lane::front);
-  strip_.ask({page.study, page.unchanged, stop}, Lane::back);
+void PredictionAnswers::ask(const Scene& scene, const std::shared_ptr<const ModelStudy>& study,
+                            const Predictions& predicted) {
+  const Index stop = scene.cursor.model.stop < 0 ? std::ssize(study->layers) : scene.cursor.model.stop;
+  guesses_.ask({study, predicted.unchanged, scene.cursor.cell.query, stop}, Lane::front);
+  strip_.ask({study, predicted.unchanged, stop}, Lane::back);
 }
 
-bool PredictionAnswers::take(const Scene& scene, State& page) {
+bool PredictionAnswers::take(const Scene& scene, Predictions& predicted) {
   bool any = false;
   const auto newer = [&](auto& held, const auto& answer) {
     if (auto now = answer.current(); now != held) {
@@ -33,13 +34,14 @@ bool PredictionAnswers::take(const Scene& scene, State& page) {
       any = true;
     }
   };
-  newer(page.guesses, guesses_);
-  newer(page.strip, strip_);
+  newer(predicted.guesses, guesses_);
+  newer(predicted.strip, strip_);
   const auto streams = unchanged_.current();
   const bool wanted = streams && streams->value && changesModel(scene.setup) &&
                       streams->request == unchangedQuestion(scene.setup);
-  if (wanted != (page.unchanged != nullptr) || (wanted && page.unchanged.get() != &*streams->value)) {
-    page.unchanged = wanted ? std::shared_ptr<const StreamStudy>(streams, &*streams->value) : nullptr;
+  if (wanted != (predicted.unchanged != nullptr) ||
+      (wanted && predicted.unchanged.get() != &*streams->value)) {
+    predicted.unchanged = wanted ? std::shared_ptr<const StreamStudy>(streams, &*streams->value) : nullptr;
     any = true;
   }
   return any;

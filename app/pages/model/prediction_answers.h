@@ -13,10 +13,10 @@ class PredictionAnswers {
 
   /// What the scene's changes are compared with, while there are any.
   void askUnchanged(const Scene& scene);
-  /// `page` has the study of what the scene asks for.
-  void ask(const Scene& scene, const State& page);
+  /// `study` is of what the scene asks for.
+  void ask(const Scene& scene, const std::shared_ptr<const ModelStudy>& study, const Predictions& predicted);
   /// Takes what has come; whether there was anything.
-  bool take(const Scene& scene, State& page);
+  bool take(const Scene& scene, Predictions& predicted);
   void cancel();
   void forget();
 

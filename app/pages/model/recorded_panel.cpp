@@ -94,7 +94,7 @@ void recordedPanel(const Scene& scene, const State& page) {
                            layer.q.size() == 0 && layer.k.size() == 0 ? "q and k"
                            : layer.q.size() == 0                      ? "q"
                                                                       : "k"));
-  } else if (const RecordedAnswer* answer = page.recorded.get();
+  } else if (const RecordedAnswer* answer = page.head.recorded.get();
              !answer || answer->request != RecordedQuestion{page.study, at, cell.head} || !answer->value) {
     hint(view, answer && !answer->value ? answer->value.error().message : "…");
   } else if (const RecordedRule& rule = *answer->value; rule.explains()) {

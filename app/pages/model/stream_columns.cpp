@@ -60,16 +60,15 @@ void paintAdded(const View& view, float right, float y, float length, bool fille
     compat::rectOutline(list, from, to, view.theme->secondary, 0, std::max(1.0f, view.px(1)));
 }
 
-float mostAdded(const State& page) {
+float mostAdded(const Layers& layers) {
   float most = 1e-6f;
-  for (const auto& layer : page.layers) most = std::max({most, layer->attentionAdds, layer->mlpAdds});
+  for (const auto& layer : layers) most = std::max({most, layer->attentionAdds, layer->mlpAdds});
   return most;
 }
 
 /// A place on the stream; a click reads guesses off there.
-void stopMark(Scene& scene, State& page, ImVec2 at, Index stop, float row) {
-  View& view = page.view;
-  const Index last = static_cast<Index>(page.layers.size());
+void stopMark(Scene& scene, View& view, const Layers& layers, ImVec2 at, Index stop, float row) {
+  const Index last = static_cast<Index>(layers.size());
   const Index chosen = scene.cursor.model.stop < 0 ? last : scene.cursor.model.stop;
   Canvas list = *ImGui::GetWindowDrawList();
   const float radius = std::min(view.px(4.5f), row * 0.42f), hit = std::min(view.px(9), row / 2);
@@ -93,7 +92,7 @@ std::string timesText(float share) {
 /// The likeliest next token at a stop, with its probability as a bar; hollow: without the scene's changes.
 void paintGuess(State& page, ImVec2 at, float right, Index stop, bool chosen, bool bar) {
   const View& view = page.view;
-  const GuessAnswer* answer = page.guesses.get();
+  const GuessAnswer* answer = page.predicted.guesses.get();
   if (!answer || !answer->value || stop >= static_cast<Index>(answer->value->lens.size())) return;
   const Guess& guess = answer->value->lens[static_cast<std::size_t>(stop)];
   Canvas list = *ImGui::GetWindowDrawList();
@@ -128,11 +127,11 @@ void besideRows(Scene& scene, State& page, const OverviewPlan& plan) {
   Canvas list = *ImGui::GetWindowDrawList();
   const Columns columns = columnsOf(view, plan);
   const bool digits = plan.rowPitch >= view.px(30);
-  const float head = plan.top - view.px(10), most = mostAdded(page);
+  const float head = plan.top - view.px(10), most = mostAdded(page.layers);
   columnTitle(view, "model.entropy", columns.entropy, head, "entropy", kEntropyHelp);
   columnTitle(view, "model.adds", columns.adds, head, "adds", kAddsHelp);
-  const bool guesses = !page.madeHere();
-  if (guesses && page.predicts())
+  const bool guesses = !page.model.madeHere();
+  if (guesses && page.model.predicts())
     columnTitle(view, "model.lens", columns.guess, head, "prediction so far", kLensHelp);
   const auto layers = static_cast<Index>(page.layers.size());
   const auto middle = [&](Index at) { return plan.tile(at, 0).GetCenter().y; };
@@ -163,9 +162,9 @@ void besideRows(Scene& scene, State& page, const OverviewPlan& plan) {
     const bool crowded = every > 1 && at + 1 != chosen && std::abs(at + 1 - chosen) < every;
     if (at + 1 == chosen || ((layers - 1 - at) % every == 0 && !crowded))
       paintGuess(page, ImVec2(columns.guess, y), columns.right, at + 1, at + 1 == chosen, digits);
-    stopMark(scene, page, ImVec2(columns.stop, y), at + 1, plan.rowPitch);
+    stopMark(scene, page.view, page.layers, ImVec2(columns.stop, y), at + 1, plan.rowPitch);
   }
-  if (guesses) stopMark(scene, page, ImVec2(columns.stop, head), 0, view.px(18));
+  if (guesses) stopMark(scene, page.view, page.layers, ImVec2(columns.stop, head), 0, view.px(18));
 }
 
 void underRows(Scene& scene, State& page, const OverviewPlan& plan) {
@@ -177,15 +176,15 @@ void underRows(Scene& scene, State& page, const OverviewPlan& plan) {
     return plan.tile(at, 0).Max.y + view.px(16) + (plan.belowTriangle ? view.px(14) : 0);
   };
   const Index chosen = scene.cursor.model.stop < 0 ? layers : scene.cursor.model.stop;
-  const float most = mostAdded(page);
+  const float most = mostAdded(page.layers);
   list.AddLine(ImVec2(line, plan.top - view.px(10)), ImVec2(line, under(layers - 1)), view.theme->faint,
                std::max(1.0f, view.px(1.4f)));
   for (Index at = 0; at < layers; ++at) {
     const LayerSummary& layer = *page.layer(at);
     const float y = under(at);
-    const std::string says =
-        page.madeHere() ? fmt::format("layer {}", at)
-                        : fmt::format("stream after layer {}{}", at, page.predicts() ? " guesses" : "");
+    const std::string says = page.model.madeHere() ? fmt::format("layer {}", at)
+                                                   : fmt::format("stream after layer {}{}", at,
+                                                                 page.model.predicts() ? " guesses" : "");
     float x = plan.left + paintText(list, view.fonts->small, ImVec2(plan.left, y), view.theme->faint, says) +
               view.px(8);
     const float guessEnd = std::min(x + view.px(190), right);
@@ -204,7 +203,7 @@ void underRows(Scene& scene, State& page, const OverviewPlan& plan) {
          layer.entropy, 1, 0}};
     float end = right;
     for (const Part& part : parts) {
-      if (page.madeHere() && part.style == 2) continue;  // there is no MLP
+      if (page.model.madeHere() && part.style == 2) continue;  // there is no MLP
       const float needed = textWidth(view.fonts->small, part.name) + view.px(44 + 50 + 24);
       if (end - needed < guessEnd + view.px(16)) break;
       paintText(list, view.fonts->monoSmall, ImVec2(end, y), view.theme->secondary, part.text, Align::right);
@@ -225,9 +224,11 @@ void underRows(Scene& scene, State& page, const OverviewPlan& plan) {
                   y, part.name.c_str(), part.help);
       end = barStart - nameWidth - view.px(26);
     }
-    if (!page.madeHere()) stopMark(scene, page, ImVec2(line, y), at + 1, plan.rowPitch);
+    if (!page.model.madeHere())
+      stopMark(scene, page.view, page.layers, ImVec2(line, y), at + 1, plan.rowPitch);
   }
-  if (!page.madeHere()) stopMark(scene, page, ImVec2(line, plan.top - view.px(10)), 0, view.px(18));
+  if (!page.model.madeHere())
+    stopMark(scene, page.view, page.layers, ImVec2(line, plan.top - view.px(10)), 0, view.px(18));
 }
 
 }  // namespace

@@ -45,8 +45,8 @@ bool transportButton(View& view, const std::string& name, const char* help, cons
 
 std::string cannotWrite(const State& page) {
   if (!page.study) return "Reading the text…";
-  const attention::ModelConfig& config = *page.config;
-  if (std::string why = page.opened->model->whyNoText(); !why.empty()) return why;
+  const attention::ModelConfig& config = *page.model.config;
+  if (std::string why = page.model.opened->model->whyNoText(); !why.empty()) return why;
   if (page.tokens() == 0) return "Type a sentence to continue";
   if (const auto limit = config.positionLimit(); limit && page.tokens() >= *limit)
     return fmt::format("The text fills all {} positions of the model", *limit);
@@ -72,7 +72,7 @@ void transport(const Scene& scene, State& page, const ImRect& area) {
   if (transportButton(view, "model.back", "Remove one generated token  (,)", nothing, -1))
     view.request("model.back");
   ImGui::SameLine(0, view.px(2));
-  if (button(view, "model.play", page.writing ? "Pause" : "Generate", page.writing ? "" : reason))
+  if (button(view, "model.play", page.writing.on ? "Pause" : "Generate", page.writing.on ? "" : reason))
     view.request("model.play");
   ImGui::SameLine(0, view.px(2));
   if (transportButton(view, "model.step", "Generate one token  (.)", reason, 1)) view.request("model.step");
@@ -90,9 +90,10 @@ void transport(const Scene& scene, State& page, const ImRect& area) {
             "tokens/s", Align::right);
 }
 
-const std::vector<Foreseen>* foreseen(const State& page) {
-  const StripAnswer* strip = page.strip.get();
-  return strip && strip->request.study == page.study && strip->value ? &*strip->value : nullptr;
+const std::vector<Foreseen>* foreseen(const std::shared_ptr<const ModelStudy>& study,
+                                      const Predictions& predicted) {
+  const StripAnswer* strip = predicted.strip.get();
+  return strip && strip->request.study == study && strip->value ? &*strip->value : nullptr;
 }
 
 /// Where a column's word stands.
@@ -104,7 +105,7 @@ ImRect wordOf(const View& view, const StripColumns& columns, Index token, const 
 /// How well a column's next token was foreseen.
 void foreseenBar(State& page, const StripColumns& columns, Index token, float wordY, std::uint32_t fill,
                  bool folded) {
-  const std::vector<Foreseen>* all = foreseen(page);
+  const std::vector<Foreseen>* all = foreseen(page.study, page.predicted);
   if (!all || static_cast<std::size_t>(token) >= all->size()) return;
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -113,7 +114,7 @@ void foreseenBar(State& page, const StripColumns& columns, Index token, float wo
   const float top = wordY + view.px(18), bottom = top + view.px(folded ? 34 : 44);
   const float half = std::min(view.px(14), width * 0.32f);
   list.AddLine(ImVec2(x, bottom), ImVec2(x + width - view.px(4), bottom), view.theme->line);
-  if (page.config->causal && token + 1 >= page.tokens()) {
+  if (page.model.config->causal && token + 1 >= page.tokens()) {
     paintText(list, view.fonts->small, ImVec2(center, (top + bottom) / 2), view.theme->secondary,
               fitted(view.fonts->small, page.word(one.top) + "?", width - view.px(4)), Align::center);
     return;
@@ -145,7 +146,7 @@ void column(const Scene& scene, State& page, const StripColumns& columns, Index 
              key = !view.figure && page.study->otherKeys.empty() && token == cell.key;
   if (query) list.AddRectFilled(place.Min, ImVec2(place.Max.x, area.Max.y), faded(view.theme->query, 0.09f));
   const std::uint32_t color = query ? view.theme->query : key ? view.theme->key : view.theme->text;
-  if (page.edit.token != token) {
+  if (page.writing.edit.token != token) {
     const std::string word =
         fitted(columns.font, page.token(token), columns.width - view.px(view.present ? 2 : 6));
     const float wide = paintText(list, columns.font, ImVec2(center, wordY), color, word, Align::center);
@@ -156,7 +157,7 @@ void column(const Scene& scene, State& page, const StripColumns& columns, Index 
   if (!view.present)
     foreseenBar(page, columns, token, wordY, query ? view.theme->text : view.theme->secondary, folded);
   // What stands behind a word that is being changed goes with it.
-  if (page.edit.token >= 0 && token > page.edit.token)
+  if (page.writing.edit.token >= 0 && token > page.writing.edit.token)
     list.AddRectFilled(place.Min, ImVec2(place.Max.x + view.px(4), area.Max.y),
                        faded(view.theme->background, 0.7f));
 }
@@ -215,17 +216,16 @@ void cacheRows(const Scene& scene, State& page, const StripColumns& columns, con
   if (!scene.setup.subject.written.empty()) outline(page.tokens() - 1, view.theme->text);
 }
 
-void rowNames(const State& page, const ImRect& area, bool folded) {
-  const View& view = page.view;
+void rowNames(const View& view, const ShownModel& model, const ImRect& area, bool folded) {
   Canvas list = *ImGui::GetWindowDrawList();
   const float x = area.Min.x, top = area.Min.y + view.px(12 + 18);
   const auto line = [&](float y, const char* text) {
     paintText(list, view.fonts->small, ImVec2(x, y), view.theme->faint, text);
   };
-  if (!page.saysTokens())
-    return line(top + view.px(folded ? 10 : 14), page.opened->model->whyNoGuesses().c_str());
+  if (!model.saysTokens())
+    return line(top + view.px(folded ? 10 : 14), model.opened->model->whyNoGuesses().c_str());
   line(top + view.px(folded ? 10 : 14), "probability of");
-  line(top + view.px(folded ? 24 : 28), page.config->causal ? "the actual next" : "the actual token");
+  line(top + view.px(folded ? 24 : 28), model.config->causal ? "the actual next" : "the actual token");
   if (folded) return;
   line(top + view.px(44 + 11), "rank");
   line(top + view.px(44 + 27), "loss, nats");
@@ -234,8 +234,8 @@ void rowNames(const State& page, const ImRect& area, bool folded) {
 void cacheFigures(const State& page, const StripColumns& columns, float right, float y) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
-  const attention::ModelConfig& config = *page.config;
-  const auto perToken = static_cast<double>(page.opened->model->cacheBytesPerToken());
+  const attention::ModelConfig& config = *page.model.config;
+  const auto perToken = static_cast<double>(page.model.opened->model->cacheBytesPerToken());
   const Index rows = config.layerCount() * config.kvHeads;
   const auto drawn = static_cast<Index>(page.pictures.cache.current().rows());
   const std::string of =
@@ -280,27 +280,28 @@ void pointAtColumns(Scene& scene, State& page, const StripColumns& columns, cons
   const Index n = page.tokens();
   const Index newest = std::max<Index>(0, n + std::min<Index>(2, columns.slots - 1) - columns.slots);
   if (const float wheel = ImGui::GetIO().MouseWheel; wheel != 0 && newest > 0) {
-    page.stripFrom = std::clamp<Index>(columns.first - static_cast<Index>(wheel > 0 ? 3 : -3), 0, newest);
-    if (page.stripFrom == newest) page.stripFrom = -1;
+    page.writing.stripFrom =
+        std::clamp<Index>(columns.first - static_cast<Index>(wheel > 0 ? 3 : -3), 0, newest);
+    if (page.writing.stripFrom == newest) page.writing.stripFrom = -1;
   }
   const Index token = columns.tokenAt(ImGui::GetIO().MousePos.x);
   if (token < 0) return;
   const bool other = !page.study->otherQueries.empty();
   (other ? view.nextHover.key : view.nextHover.query) = token;
-  const bool onWord = token >= page.study->text.typed && page.config->causal &&
+  const bool onWord = token >= page.study->text.typed && page.model.config->causal &&
                       wordOf(view, columns, token, area).Contains(ImGui::GetIO().MousePos);
   if (ImGui::IsMouseClicked(0)) {
     (other ? scene.cursor.cell.key : scene.cursor.cell.query) = token;
     if (onWord) openTokenEdit(page, token);
   }
-  if (ImGui::IsMouseClicked(1) && !page.madeHere() && page.opened->model) {
+  if (ImGui::IsMouseClicked(1) && !page.model.madeHere() && page.model.opened->model) {
     scene.cursor.cell.query = token;
     view.menu = {"model.edit_token", "model.cut", "model.forget"};
   }
   std::string text = fmt::format("{} · token {}", page.token(token), token);
   if (const Index id = page.study->text.ids[static_cast<std::size_t>(token)]; id >= 0)
     text += fmt::format(" · id {}", id);
-  const std::vector<Foreseen>* all = foreseen(page);
+  const std::vector<Foreseen>* all = foreseen(page.study, page.predicted);
   if (all && static_cast<std::size_t>(token) < all->size()) {
     const Foreseen& one = (*all)[static_cast<std::size_t>(token)];
     text += "\ntop prediction: " + page.word(one.top);
@@ -323,10 +324,11 @@ void stripPanel(Scene& scene, State& page, const ImRect& area, bool folded) {
     const float pad = view.px(20);
     const ImRect inner(area.Min.x + pad, area.Min.y, area.Max.x - pad, area.Max.y - view.px(4));
     const float bar = view.present ? 0 : view.px(42);
-    const bool recorded = page.madeHere() || page.opened->recorded;  // what has nothing to guess with
+    const bool recorded =
+        page.model.madeHere() || page.model.opened->recorded;  // what has nothing to guess with
     if (recorded && !view.present) {
       ImGui::SetCursorScreenPos(ImVec2(inner.Min.x, inner.Min.y + view.px(10)));
-      hint(view, page.madeHere()
+      hint(view, page.model.madeHere()
                      ? "Synthetic layers have no vocabulary and make no predictions. Text:"
                      : "Imported attention (view only): no model is open to predict what comes next.");
     } else if (bar > 0) {
@@ -335,14 +337,15 @@ void stripPanel(Scene& scene, State& page, const ImRect& area, bool folded) {
     if (page.ready()) {
       ImRect rows(inner.Min.x, inner.Min.y + bar, inner.Max.x, inner.Max.y);
       const StripColumns columns = columnsFor(scene, page, rows);
-      const Index edited = page.edit.token;
-      if (edited >= page.tokens()) page.edit = {};
+      const Index edited = page.writing.edit.token;
+      if (edited >= page.tokens()) page.writing.edit = {};
       const bool editing = edited >= 0 && columns.has(edited);
-      if (editing) tokenEditBox(page, wordOf(view, columns, edited, rows));  // first: it is on top
+      if (editing)
+        tokenEditBox(page.view, page.writing, wordOf(view, columns, edited, rows));  // first: it is on top
       pointAtColumns(scene, page, columns, rows);
       columns.each([&](Index token) { column(scene, page, columns, token, rows, folded); });
       paintEllipses(view, columns, rows.Min.y + view.px(12));
-      if (!recorded && !view.present) rowNames(page, rows, folded);
+      if (!recorded && !view.present) rowNames(page.view, page.model, rows, folded);
       if (!folded && !recorded) {
         const float top = rows.Min.y + view.px(12 + 18 + 44 + 42);
         cacheRows(scene, page, columns, ImRect(rows.Min.x, top, rows.Max.x, inner.Max.y - view.px(20)));

@@ -55,11 +55,11 @@ StripColumns columnsFor(const Scene& scene, const State& page, const ImRect& are
   const Index slots = std::max<Index>(1, static_cast<Index>(room / columns.width));
   const Index n = page.tokens(), spare = view.present ? 0 : std::min<Index>(2, slots - 1);
   const Index newest = std::max<Index>(0, n + spare - slots);
-  columns.first = page.stripFrom < 0 ? newest : std::min(page.stripFrom, newest);
+  columns.first = page.writing.stripFrom < 0 ? newest : std::min(page.writing.stripFrom, newest);
   columns.count = std::min(slots, n - columns.first);
   columns.slots = slots;
   const Cell& cell = scene.cursor.cell;
-  if (view.present && newest > 0 && page.stripFrom < 0)
+  if (view.present && newest > 0 && page.writing.stripFrom < 0)
     showAround(columns, page.study->otherQueries.empty() ? cell.query : cell.key, n);
   return columns;
 }

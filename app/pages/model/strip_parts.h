@@ -9,6 +9,6 @@ std::string cannotChange(const State& page, Index token);
 /// Opens a box for another word in place of one that was written.
 void openTokenEdit(State& page, Index token);
 /// That box, over the word that it replaces.
-void tokenEditBox(State& page, const ImRect& word);
+void tokenEditBox(View& view, Writing& writing, const ImRect& word);
 
 }  // namespace headscope::app::model_page

@@ -93,7 +93,7 @@ void Page::readTexts(const Scene& scene) {
     texts.problem.clear();
     texts.name.clear();
   }
-  if (!page_.studies) return;  // not before they are looked at
+  if (!page_.texts.shown) return;  // not before they are looked at
   texts.name = name;
   if (name == kExampleTexts) {
     if (opened.learned.skills.empty())
@@ -124,15 +124,15 @@ bool Page::takeTexts() {
 
 void Page::askAboutTexts(const Scene& scene) {
   StudyState& texts = page_.texts;
-  page_.studies = scene.cursor.model.view == ModelView::study;
+  page_.texts.shown = scene.cursor.model.view == ModelView::study;
   readTexts(scene);
   if (!texts.file) return;
-  if (page_.studies && std::exchange(texts.begins, false)) {
+  if (page_.texts.shown && std::exchange(texts.begins, false)) {
     texts_.start(textsQuestion(scene.setup, texts.file));
     takeTexts();
   }
   const auto& study = texts.progress.study;
-  texts.stale = page_.studies && study && !(study->question == textsQuestion(scene.setup, texts.file));
+  texts.stale = page_.texts.shown && study && !(study->question == textsQuestion(scene.setup, texts.file));
 }
 
 std::vector<Action> Page::textsActions() {

@@ -30,8 +30,8 @@ attention::Result<ModelStudy> StudyRun::run(const ModelQuestion& question, std::
 void StudyRun::takeArriving(const OpenModel* model, State& page) {
   const std::lock_guard lock(arriving_.mutex);
   if (arriving_.model != model || !std::exchange(arriving_.changed, false)) return;
-  page.arrived = static_cast<Index>(arriving_.layers.size());
-  page.layersRead = std::max(page.layersRead, page.arrived);
+  page.run.arrived = static_cast<Index>(arriving_.layers.size());
+  page.model.layersRead = std::max(page.model.layersRead, page.run.arrived);
   if (page.layers.size() < arriving_.layers.size()) page.layers.resize(arriving_.layers.size());
   std::copy(arriving_.layers.begin(), arriving_.layers.end(), page.layers.begin());
 }
@@ -40,12 +40,12 @@ bool StudyRun::take(State& page) {
   const auto answer = study_.current();
   if (!answer || answer == taken_) return false;
   taken_ = answer;
-  page.problem = answer->value ? "" : answer->value.error().message;
+  page.run.problem = answer->value ? "" : answer->value.error().message;
   if (!answer->value) return true;
   page.study = {answer, &*answer->value};
   page.layers = page.study->layers;
-  page.arrived = page.layersRead = static_cast<Index>(page.layers.size());
-  page.headRead = page.headRead || page.study->lastLogits.size() > 0;
+  page.run.arrived = page.model.layersRead = static_cast<Index>(page.layers.size());
+  page.model.headRead = page.model.headRead || page.study->lastLogits.size() > 0;
   return true;
 }
 

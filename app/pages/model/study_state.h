@@ -11,6 +11,7 @@ namespace headscope::app::model_page {
 
 /// What the view of many texts shows, and as what.
 struct StudyState {
+  bool shown = false;  ///< the view of many texts is on screen
   TextsRun::Progress progress;
   std::shared_ptr<const TextFile> file;  ///< null before one was opened
   std::string name;                      ///< of the file, as the scene has it

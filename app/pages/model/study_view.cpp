@@ -57,9 +57,7 @@ void columnChoice(View& view, const char* name, const TextsStudy& study, std::st
 }
 
 /// The file, how far it has come, and what stops it.
-void progressLine(State& page, const ImRect& area) {
-  View& view = page.view;
-  const StudyState& texts = page.texts;
+void progressLine(View& view, StudyState& texts, const ImRect& area) {
   const TextsRun::Progress& now = texts.progress;
   Canvas list = *ImGui::GetWindowDrawList();
   const float y = area.Min.y + view.px(13);
@@ -94,8 +92,7 @@ void progressLine(State& page, const ImRect& area) {
                      view.theme->secondary);
 }
 
-void shapeLine(Scene& scene, State& page, const TextsStudy& study, const ImRect& area) {
-  View& view = page.view;
+void shapeLine(Scene& scene, View& view, const TextsStudy& study, const ImRect& area) {
   StudyCursor& shown = scene.cursor.model.study;
   const Choice shapes[] = {{"Table", "", "table"}, {"Map", "", "map"}, {"Scatter", "", "scatter"}};
   int shape = static_cast<int>(shown.shape);
@@ -122,8 +119,8 @@ std::string headSays(const TextsStudy& study, const std::string& column, std::pa
                      of->texts(head.first, head.second));
 }
 
-void paintTable(Scene& scene, State& page, const TextsStudy& study, const FigurePlace& place) {
-  StudyState& texts = page.texts;
+void paintTable(Scene& scene, const View& view, StudyState& texts, const TextsStudy& study,
+                const FigurePlace& place) {
   StudyCursor& by = scene.cursor.model.study;
   TableFigure figure = tableFigure(study, upwards(scene, study), by.smallestFirst);
   const std::size_t shown = tableRows(place.height());
@@ -133,38 +130,37 @@ void paintTable(Scene& scene, State& page, const TextsStudy& study, const Figure
     texts.first = wheel > 0 ? texts.first - std::min<std::size_t>(texts.first, 2) : texts.first + 2;
   figure.first = texts.first = std::min(texts.first, most);
   figure.lit = chosenHead(scene);
-  place.paint(tableDrawing(figure, place.width(), place.height(), drawingColors(*page.view.theme)));
+  place.paint(tableDrawing(figure, place.width(), place.height(), drawingColors(*view.theme)));
   const auto [x, y] = place.pointer();
   const TablePlace at = tableAt(figure, place.width(), place.height(), x, y);
   if (!hovered) return;
   const bool clicked = ImGui::IsMouseClicked(0);
   if (at.row) {
-    tooltip(page.view,
+    tooltip(view,
             headSays(study, upwards(scene, study), figure.rows[*at.row]) + "\nClick to choose the head");
     if (clicked) chooseHead(scene, figure.rows[*at.row]);
   }
   if (!at.column) return;
-  tooltip(page.view, figure.columns[*at.column]->title + "\nClick to sort by it");
+  tooltip(view, figure.columns[*at.column]->title + "\nClick to sort by it");
   if (!clicked) return;
   by.smallestFirst = *at.column == 0 && !by.smallestFirst;
   by.column = figure.columns[*at.column]->name;
   texts.first = 0;
 }
 
-void paintMap(Scene& scene, State& page, const TextsStudy& study, const FigurePlace& place) {
+void paintMap(Scene& scene, const View& view, const TextsStudy& study, const FigurePlace& place) {
   GridFigure figure = studyMap(study, upwards(scene, study));
   figure.kept.push_back(chosenHead(scene));
-  place.paint(gridDrawing(figure, place.width(), place.height(), drawingColors(*page.view.theme)));
+  place.paint(gridDrawing(figure, place.width(), place.height(), drawingColors(*view.theme)));
   if (!ImGui::IsItemHovered()) return;
   const auto [x, y] = place.pointer();
   const auto cell = gridPlace(figure, place.width(), place.height()).at(x, y);
   if (!cell) return;
-  tooltip(page.view, headSays(study, upwards(scene, study), *cell) + "\nClick to choose the head");
+  tooltip(view, headSays(study, upwards(scene, study), *cell) + "\nClick to choose the head");
   if (ImGui::IsMouseClicked(0)) chooseHead(scene, *cell);
 }
 
-void paintScatter(Scene& scene, State& page, const TextsStudy& study, const ImRect& area) {
-  const View& view = page.view;
+void paintScatter(Scene& scene, const View& view, const TextsStudy& study, const ImRect& area) {
   const HeadScatter scatter =
       headScatter(study, across(scene, study), upwards(scene, study), chosenHead(scene));
   Canvas list = *ImGui::GetWindowDrawList();
@@ -202,7 +198,7 @@ void openText(Scene& scene, State& page, const StudiedHeads& text, std::pair<Ind
   chooseHead(scene, head);
   scene.cursor.model.view = ModelView::heads;
   scene.cursor.model.shown = ShownText::a;
-  page.held = false;
+  page.head.held = false;
   if (text.query.size() > 0 && text.query(head.first, head.second) >= 0)
     page.awaitedCell =
         Cell{head.second, text.query(head.first, head.second), text.key(head.first, head.second)};
@@ -258,15 +254,14 @@ void textList(Scene& scene, State& page, const std::shared_ptr<const TextsStudy>
   }
 }
 
-void noFile(State& page, const ImRect& area) {
-  View& view = page.view;
+void noFile(View& view, const ShownModel& model, StudyState& texts, const ImRect& area) {
   emptyMessage(
       view, area, "Every head on many texts",
-      !page.texts.problem.empty()
-          ? page.texts.problem
+      !texts.problem.empty()
+          ? texts.problem
           : "Open a file with one text per line, or JSON lines with text, other, answer and other_answer.",
       "Open texts…", "model.texts");
-  if (page.opened->learned.skills.empty()) return;
+  if (model.opened->learned.skills.empty()) return;
   const std::string label = "Measure the example texts";
   ImGui::SetCursorScreenPos(ImVec2(area.GetCenter().x - textWidth(view.fonts->text, label) / 2 - view.px(11),
                                    area.GetCenter().y + view.px(72)));
@@ -277,10 +272,10 @@ void noFile(State& page, const ImRect& area) {
 
 void studyView(Scene& scene, State& page, const ImRect& whole, bool presents) {
   View& view = page.view;
-  if (!page.texts.file) return noFile(page, whole);
+  if (!page.texts.file) return noFile(page.view, page.model, page.texts, whole);
   ImRect area = whole;
   if (!presents) {
-    progressLine(page, area);
+    progressLine(page.view, page.texts, area);
     area.Min.y += view.px(42);
   }
   const auto study = page.texts.progress.study;
@@ -293,7 +288,7 @@ void studyView(Scene& scene, State& page, const ImRect& whole, bool presents) {
     return;
   }
   if (!presents) {
-    shapeLine(scene, page, *study, area);
+    shapeLine(scene, page.view, *study, area);
     area.Min.y += view.px(46);
   }
   const float rows = std::clamp(std::floor((area.GetHeight() - view.px(230)) / view.px(24)), 2.0f, 6.0f);
@@ -302,16 +297,16 @@ void studyView(Scene& scene, State& page, const ImRect& whole, bool presents) {
   hitArea("study.figure", place.area);
   noteTabStopKind(TabStopKind::picture, {place.area.GetWidth() / 24, place.area.GetHeight() / 24});
   if (scene.cursor.model.study.shape == StudyShape::table)
-    paintTable(scene, page, *study, place);
+    paintTable(scene, page.view, page.texts, *study, place);
   else if (scene.cursor.model.study.shape == StudyShape::map)
-    paintMap(scene, page, *study, place);
+    paintMap(scene, page.view, *study, place);
   else
-    paintScatter(scene, page, *study, place.area);
+    paintScatter(scene, page.view, *study, place.area);
   if (!presents) textList(scene, page, study, ImRect(area.Min.x, area.Max.y - below, area.Max.x, area.Max.y));
 }
 
-std::vector<CaptionPart> studyCaption(const Scene& scene, const State& page) {
-  const auto& study = page.texts.progress.study;
+std::vector<CaptionPart> studyCaption(const Scene& scene, const View& view, const StudyState& texts) {
+  const auto& study = texts.progress.study;
   const HeadColumn* const column =
       study && !study->columns.empty() ? study->column(upwards(scene, *study)) : nullptr;
   const auto head = chosenHead(scene);
@@ -320,7 +315,7 @@ std::vector<CaptionPart> studyCaption(const Scene& scene, const State& page) {
                        studyNumber(double{column->mean(head.first, head.second)}),
                        fixedText(double{column->spread(head.first, head.second)}, 2),
                        column->texts(head.first, head.second)),
-           page.view.theme->text}};
+           view.theme->text}};
 }
 
 }  // namespace headscope::app::model_page

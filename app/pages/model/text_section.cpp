@@ -54,9 +54,9 @@ void textSection(Scene& scene, State& page) {
             "How the decoder's text begins. Empty: its own answer.");
   else
     textBox(view, "text", scene.setup.input.text, 3,
-            page.madeHere() ? "Type a sentence. Each line is a sequence."
-                            : "Type a sentence for the model to read.");
-  if (!page.problem.empty()) problem(view, page.problem);
+            page.model.madeHere() ? "Type a sentence. Each line is a sequence."
+                                  : "Type a sentence for the model to read.");
+  if (!page.run.problem.empty()) problem(view, page.run.problem);
   unknownWords(scene, view);
   if (!page.ready()) return;
   gap(view, 2);

@@ -35,7 +35,8 @@ Index numberStep(float pitch, float room) {
   return pitch >= room ? 1 : pitch >= room / 2 ? 4 : 8;
 }
 
-void paintHeadNumbers(const View& view, const OverviewPlan& plan, const Scene& scene, const State& page) {
+void paintHeadNumbers(const View& view, const OverviewPlan& plan, const Scene& scene,
+                      const ShownModel& model) {
   Canvas list = *ImGui::GetWindowDrawList();
   const Cursor& cursor = scene.cursor;
   if (cursor.model.byScore && !cursor.model.detector.empty()) return;
@@ -52,9 +53,9 @@ void paintHeadNumbers(const View& view, const OverviewPlan& plan, const Scene& s
                 plan.pitch > view.px(110) ? fmt::format("head {}", h) : std::to_string(h), Align::center);
   }
   // Heads that share keys and values have a line of their colour above them.
-  if (page.config->kvHeads == page.config->heads) return;
-  const Index group = page.config->heads / page.config->kvHeads;
-  for (Index g = 0; g < page.config->kvHeads; ++g) {
+  if (model.config->kvHeads == model.config->heads) return;
+  const Index group = model.config->heads / model.config->kvHeads;
+  for (Index g = 0; g < model.config->kvHeads; ++g) {
     const float from = std::max(plan.tile(0, g * group).Min.x, plan.map.Min.x);
     const float to = std::min(plan.tile(0, g * group + group - 1).Max.x, plan.map.Max.x);
     if (to > from)
@@ -224,7 +225,7 @@ void paintOverRow(const State& page, const Overlay& overlay, Index at) {
   for (Index column = 0; column < plan.heads; ++column)
     if (const ImRect tile = plan.tile(at, column); plan.inSight(tile))
       paintOverHead(page, overlay, at, order[static_cast<std::size_t>(column)], tile);
-  if (at >= page.arrived)  // a picture of before
+  if (at >= page.run.arrived)  // a picture of before
     Canvas(*ImGui::GetWindowDrawList())
         .AddRectFilled(plan.tile(at, 0).Min, plan.tile(at, plan.heads - 1).Max,
                        faded(page.view.theme->background, 0.5f));
@@ -243,14 +244,14 @@ void drawRow(const Scene& scene, State& page, const OverviewPlan& plan, Index at
     const ImRect area = plan.tile(at, column);
     if (!plan.inSight(area)) continue;
     const HeatTile tile{area, 0, 0, rows, cols, order[static_cast<std::size_t>(column)]};
-    HeatmapTile picture = pictureOf(tile, page.pictures.rows[row].factor, shownRange(scene, page));
+    HeatmapTile picture = pictureOf(tile, page.pictures.rows[row].factor, shownRange(scene, page.pair));
     picture.view.layer = static_cast<int>(tile.head);
     picture.view.clip = {std::max(area.Min.x, plan.map.Min.x), std::max(area.Min.y, plan.map.Min.y),
                          std::min(area.Max.x, plan.map.Max.x), std::min(area.Max.y, plan.map.Max.y)};
     tiles.push_back(picture);
   }
   render::HeatmapStyle style = styleFor(view, scene.look);
-  style.colormap = shownColours(scene, page);
+  style.colormap = shownColours(scene, page.pair);
   if (plan.cells() < view.px(110)) style.gap = 0;
   view.heatmaps->draw(*ImGui::GetWindowDrawList(), page.pictures.rows[row].textures, style, std::move(tiles));
 }
@@ -266,20 +267,20 @@ void paintThumbnails(const Scene& scene, State& page, const OverviewPlan& plan) 
   for (Index at = 0; at < plan.layers; ++at) drawRow(scene, page, plan, at);
   for (Index at = 0; at < plan.layers; ++at) paintOverRow(page, overlay, at);
   list.PopClipRect();
-  paintHeadNumbers(page.view, plan, scene, page);
+  paintHeadNumbers(page.view, plan, scene, page.model);
   paintLayerNumbers(page.view, plan, scene);
 }
 
-bool showsDifference(const Scene& scene, const State& page) {
-  return scene.cursor.model.shown == ShownText::difference && !page.pair.compared.empty();
+bool showsDifference(const Scene& scene, const PairState& pairs) {
+  return scene.cursor.model.shown == ShownText::difference && !pairs.compared.empty();
 }
 
-ValueRange shownRange(const Scene& scene, const State& page) {
-  return showsDifference(scene, page) ? ValueRange{-1, 1, false} : weightRange(scene.look);
+ValueRange shownRange(const Scene& scene, const PairState& pairs) {
+  return showsDifference(scene, pairs) ? ValueRange{-1, 1, false} : weightRange(scene.look);
 }
 
-render::Colormap shownColours(const Scene& scene, const State& page) {
-  return showsDifference(scene, page) ? render::Colormap::diverging : scene.look.colormap;
+render::Colormap shownColours(const Scene& scene, const PairState& pairs) {
+  return showsDifference(scene, pairs) ? render::Colormap::diverging : scene.look.colormap;
 }
 
 std::vector<Index> headOrder(const Scene& scene, const State& page, Index at) {
@@ -290,7 +291,7 @@ std::vector<Index> headOrder(const Scene& scene, const State& page, Index at) {
   const auto detectors = attention::allDetectors();
   const auto found = std::find_if(detectors.begin(), detectors.end(),
                                   [&](const attention::Detector* d) { return d->title == name; });
-  if (scene.cursor.model.byScore && showsDifference(scene, page)) {
+  if (scene.cursor.model.byScore && showsDifference(scene, page.pair)) {
     std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
       return attention::descends(layer.heads[static_cast<std::size_t>(a)].differs,
                                  layer.heads[static_cast<std::size_t>(b)].differs);

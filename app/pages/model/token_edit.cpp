@@ -25,15 +25,14 @@ std::string cannotChange(const State& page, Index token) {
 
 void openTokenEdit(State& page, Index token) {
   if (!cannotChange(page, token).empty()) return;
-  page.edit = {token, page.token(token), page.token(token), true, page.writing, false, ""};
-  page.writing = false;
-  page.stripFrom = page.stripFrom < 0 ? -1 : std::min(page.stripFrom, token);
+  page.writing.edit = {token, page.token(token), page.token(token), true, page.writing.on, false, ""};
+  page.writing.on = false;
+  page.writing.stripFrom = page.writing.stripFrom < 0 ? -1 : std::min(page.writing.stripFrom, token);
   page.view.redraw();
 }
 
-void tokenEditBox(State& page, const ImRect& word) {
-  View& view = page.view;
-  EditedToken& edit = page.edit;
+void tokenEditBox(View& view, Writing& writing, const ImRect& word) {
+  EditedToken& edit = writing.edit;
   const bool opened = std::exchange(edit.justOpened, false);
   ImGui::SetCursorScreenPos(ImVec2(word.Min.x, word.GetCenter().y - view.px(14)));
   const bool entered =
@@ -45,8 +44,8 @@ void tokenEditBox(State& page, const ImRect& word) {
       });
   const bool changed = edit.text != edit.before && !escaped;
   if ((entered || left) && !changed) {
-    page.writing = edit.wasWriting;
-    page.edit = {};
+    writing.on = edit.wasWriting;
+    writing.edit = {};
     return;
   }
   edit.entered = entered || left;
@@ -57,7 +56,7 @@ void tokenEditBox(State& page, const ImRect& word) {
 }
 
 void Page::changeToken(Scene& scene) {
-  EditedToken& edit = page_.edit;
+  EditedToken& edit = page_.writing.edit;
   if (!std::exchange(edit.entered, false) || !page_.ready() || edit.token < page_.study->text.typed ||
       edit.token >= page_.tokens())
     return;
@@ -71,10 +70,10 @@ void Page::changeToken(Scene& scene) {
   auto& written = scene.setup.subject.written;
   written.resize(static_cast<std::size_t>(edit.token - page_.study->text.typed));
   written.insert(written.end(), ids->begin(), ids->end());
-  page_.writing = edit.wasWriting;
-  page_.wroteAt = page_.view.time;
-  page_.followsLast = true;
-  page_.stripFrom = -1;
+  page_.writing.on = edit.wasWriting;
+  page_.writing.wroteAt = page_.view.time;
+  page_.writing.followsLast = true;
+  page_.writing.stripFrom = -1;
   edit = {};
 }
 
