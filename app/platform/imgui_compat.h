@@ -100,16 +100,6 @@ inline void end() {
   ImGui::End();
 }
 
-/// Whether Escape was pressed and takes an edit back as if that were typed; keys come one a frame then, so
-/// that nothing else is typed in the same.
-inline bool escapeTakesBack() {
-#if IMGUI_VERSION_NUM < 18900
-  return false;
-#else
-  return ImGui::IsKeyPressed(ImGuiKey_Escape);
-#endif
-}
-
 #if IMGUI_VERSION_NUM < 18900
 inline void setUpKeys(ImGuiIO& io) {
   for (int code = 0; code < kKeyCount; ++code)

@@ -81,8 +81,14 @@ std::vector<ImVec2> stretch(const PlotPlace& place, const PlotLine& line, double
   return points;
 }
 
+/// Of a line, and of its name.
+template <typename Shown>
+std::uint32_t colorOf(const Theme& theme, const Shown& line) {
+  return line.wrong ? theme.error : line.chosen ? theme.text : theme.secondary;
+}
+
 void paintLine(const View& view, Canvas list, const PlotPlace& place, const PlotLine& line) {
-  const std::uint32_t color = line.chosen ? view.theme->text : view.theme->secondary;
+  const std::uint32_t color = colorOf(*view.theme, line);
   const float thick = view.px(line.chosen ? 3.5f : 1.6f);
   const double from = place.plot.x.low, to = place.plot.x.high;
   const double turn = std::clamp(line.dashedFrom, from, to);
@@ -95,7 +101,7 @@ void paintEnds(const View& view, Canvas list, const std::vector<EndLabel>& ends,
   for (const EndLabel& end : ends) {
     const ImVec2 at(static_cast<float>(end.x), static_cast<float>(end.y));
     paintFitted(view, list, end.chosen ? view.fonts->bold : view.fonts->text, at, right - at.x,
-                end.chosen ? view.theme->text : view.theme->secondary, end.text);
+                colorOf(*view.theme, end), end.text);
   }
 }
 

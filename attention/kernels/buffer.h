@@ -37,7 +37,7 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
-/// Memory kept for reuse, and what is kept of it at the most.
+/// Memory kept for reuse. So much of it is kept in any case, and more as far as it was in use at once.
 std::uint64_t idleBufferBytes();
 inline constexpr std::uint64_t kMaxIdleBufferBytes = std::uint64_t{1} << 30;
 /// Gives what is kept back to the system.

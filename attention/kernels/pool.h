@@ -16,8 +16,8 @@ namespace headscope::attention::kernels {
 /// two runs that follow each other at once the threads wait awake, afterwards they sleep.
 class Pool {
  public:
-  /// `threads` in all, the asking one included; one for each processor it may use, at most 16, when 0. Fewer where the
-  /// system gives no more.
+  /// `threads` in all, the asking one included; one for each processor it may use, at most 16, when 0. Fewer
+  /// where the system gives no more.
   explicit Pool(int threads = 0);
   ~Pool();
   Pool(const Pool&) = delete;
@@ -74,5 +74,7 @@ class Pool {
 /// The one pool that all kernels share.
 /// HEADSCOPE_THREADS in the environment says how many threads it has.
 Pool& sharedPool();
+/// Has it work on so many threads from now on, as its constructor takes them. While nothing runs.
+void renewSharedPool(int threads);
 
 }  // namespace headscope::attention::kernels

@@ -15,8 +15,4 @@ struct PoolTally {
 /// Since the last call. While nothing runs.
 PoolTally takePoolTally();
 
-/// Has the shared pool work on so many threads from now on, as Pool's constructor takes them. While nothing
-/// runs.
-void renewSharedPool(int threads);
-
 }  // namespace headscope::attention::kernels

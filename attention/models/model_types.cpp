@@ -169,10 +169,6 @@ constexpr ModelType kTypes[] = {
 
 }  // namespace
 
-std::span<const ModelType> modelTypes() {
-  return kTypes;
-}
-
 const ModelType* findModelType(std::string_view name) {
   const auto found = std::find_if(std::begin(kTypes), std::end(kTypes),
                                   [&](const ModelType& type) { return type.name == name; });

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <string_view>
 
 namespace headscope::attention {
@@ -16,7 +15,6 @@ struct ModelType {
   std::string_view defaults = "{}";
 };
 
-std::span<const ModelType> modelTypes();
 /// Null where it isn't known.
 const ModelType* findModelType(std::string_view name);
 bool hasTrait(const ModelType* type, std::string_view trait);

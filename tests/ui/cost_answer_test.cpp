@@ -97,7 +97,7 @@ TEST_F(CostOnScreen, OneOfAThingIsOne) {
   ui.session().scene().cost.gpus = 1;
   ui.session().scene().cost.tokens = 1;
   ui.draw();
-  EXPECT_THAT(app::costExplanation(figures()), HasSubstr("MQA (1 kv head for 71 heads)"));
+  EXPECT_THAT(app::costExplanations(figures()).front(), HasSubstr("MQA (1 kv head for 71 heads)"));
   EXPECT_THAT(app::costSentence(figures()), HasSubstr("at 1 token × batch 1"));
   ui.session().scene().cost.model = "Jamba-1.5-Mini";
   ui.draw();

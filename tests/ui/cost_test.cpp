@@ -80,7 +80,8 @@ TEST_F(CostOnScreen, ThisLayerIsAModelToo) {
   ui.session().scene().setup.model.kvHeads = 8;
   ui.draw();
   EXPECT_EQ(figures().cost.perToken, 2u * 8 * 32 * 2) << "and follows the layer";
-  EXPECT_EQ(app::costExplanation(figures()).find("trained"), std::string::npos) << "nobody trained it";
+  EXPECT_EQ(app::costExplanations(figures()).front().find("trained"), std::string::npos)
+      << "nobody trained it";
 }
 
 TEST_F(CostOnScreen, TheRequestChangesEveryFigureAndIsUndone) {

@@ -281,10 +281,6 @@ std::vector<std::string> costExplanations(const CostFigures& figures) {
   return {text + need + "." + more, text + need + ".", text + ".", ""};
 }
 
-std::string costExplanation(const CostFigures& figures) {
-  return costExplanations(figures).front();
-}
-
 std::string costHolds(const CostFigures& figures) {
   const Index gpus = figures.request.tensorParallel;
   const std::string holds = figures.tooLarge() ? "more than 8 EiB" : fourDigitBytes(figures.gpuBytes());

@@ -55,9 +55,8 @@ std::string costNotes(const CostFigures& figures);
 
 /// "KV cache of Llama-3.1-70B at 128 k tokens × batch 1".
 std::string costSentence(const CostFigures& figures);
-/// "GQA (8 kv heads for 64 heads) is ⅛ of MHA, which would need 320 GiB."
-std::string costExplanation(const CostFigures& figures);
-/// The same in fewer and fewer words, in the end none, for where there is less room.
+/// "GQA (8 kv heads for 64 heads) is ⅛ of MHA, which would need 320 GiB.", then the same in fewer and fewer
+/// words, in the end none, for where there is less room.
 std::vector<std::string> costExplanations(const CostFigures& figures);
 /// "Each of 2 GPUs holds 85.71 GiB".
 std::string costHolds(const CostFigures& figures);

@@ -32,7 +32,6 @@ struct ColourScale {
   std::string caption = {}, low = {}, middle = {}, high = {};
   bool masked = false, dead = false;
 };
-inline constexpr double kScaleWidth = 90;
 void addScale(Drawing& drawing, const DrawingColors& colors, const render::HeatmapStyle& style,
               const ColourScale& scale);
 

@@ -42,6 +42,7 @@ struct PlotLine {
   std::vector<PlotPoint> points;  ///< by x
   Dash dash = Dash::solid;
   bool chosen = false;                                          ///< thick and bright
+  bool wrong = false;                                           ///< in the colour of errors
   double dashedFrom = std::numeric_limits<double>::infinity();  ///< from this x on it is dashed
 
   /// Its value at x, between its points by a straight line on the axes; nothing beyond its ends.

@@ -20,7 +20,7 @@ std::vector<EndLabel> endLabels(const Plot& plot, const PlotCells& cells, double
       return std::abs(end.y - y) < lineHeight / 16 && std::abs(end.x - x) < space;
     });
     if (same == ends.end()) {
-      ends.push_back({line.label, x, y, line.chosen});
+      ends.push_back({line.label, x, y, line.chosen, line.wrong});
     } else {
       same->text = line.chosen ? line.label + " = " + same->text : same->text + " = " + line.label;
       same->chosen |= line.chosen;

@@ -25,7 +25,7 @@ struct PlotCells {
 struct EndLabel {
   std::string text;
   double x, y;  ///< its left end, and the middle of its height
-  bool chosen;
+  bool chosen, wrong;
 };
 /// Moved apart until they are a `lineHeight` from each other; `space` is between a line and its name. Lines
 /// that end at one place share one, and those that leave the cells before their right end have none, but for

@@ -25,10 +25,6 @@ std::string fourDigits(double value) {
 
 }  // namespace
 
-std::string bytesInUnit(double bytes, double unit) {
-  return fourDigits(bytes / unit);
-}
-
 std::string fourDigitBytes(double bytes) {
   if (bytes > static_cast<double>(kTooMany)) return kTooManyText;
   static constexpr std::array<const char*, 7> kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

@@ -10,8 +10,6 @@ namespace headscope::app {
 std::string fourDigitBytes(std::uint64_t bytes);
 /// The same of what is no whole number; "more than 8 EiB" above 2⁶³.
 std::string fourDigitBytes(double bytes);
-/// The number alone, in that unit ("GiB"): "85.71".
-std::string bytesInUnit(double bytes, double unit);
 /// "42,949,672,960 B"; "more than 8 EiB" from 2⁶³ on.
 std::string exactBytes(std::uint64_t bytes);
 /// Of two counts: "¼", "1/12" with a denominator up to 16, else "12 %".

@@ -45,7 +45,7 @@ Plot curvePlot(const State& page, const Curve& shown, Index chosen, std::size_t 
             {},
             "dₖ"};
   plot.y = {0, 1, false, {{0, "0"}, {0.5, "0.5"}, {1, "1"}}, ""};
-  plot.lines = {{std::string(info.title), {}, Dash::solid, true}, {"÷√dₖ", {}, Dash::dashed}};
+  plot.lines = {{std::string(info.title), {}, Dash::solid, true, true}, {"÷√dₖ", {}, Dash::dashed}};
   for (const SaturationPoint& point : points) {
     const auto dim = static_cast<double>(point.headDim);
     const auto after = static_cast<std::size_t>(&points.back() - &point);
