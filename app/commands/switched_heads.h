@@ -5,7 +5,7 @@
 
 #include "app/scene/subject.h"
 #include "attention/core/result.h"
-#include "attention/models/model_config.h"
+#include "attention/models/config/model_config.h"
 
 namespace headscope::app {
 

@@ -6,7 +6,7 @@
 
 #include "attention/core/attention.h"
 #include "attention/masks/compile.h"
-#include "attention/models/model_config.h"
+#include "attention/models/config/model_config.h"
 
 namespace headscope::attention {
 

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "attention/core/stopped.h"
+#include "attention/models/checkpoint/weight_slices.h"
 #include "attention/models/layer_math.h"
-#include "attention/models/weight_slices.h"
 
 namespace headscope::attention {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "attention/core/products.h"
+#include "attention/models/checkpoint/weight_slices.h"
 #include "attention/models/layer_math.h"
 #include "attention/models/mixture.h"
-#include "attention/models/weight_slices.h"
 
 namespace headscope::attention {
 

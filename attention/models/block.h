@@ -6,7 +6,7 @@
 
 #include "attention/cache/kv_cache.h"
 #include "attention/models/attention_edit.h"
-#include "attention/models/model_weights.h"
+#include "attention/models/checkpoint/model_weights.h"
 #include "attention/models/patch.h"
 #include "attention/models/routing.h"
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "attention/models/weight_slices.h"
+#include "attention/models/checkpoint/weight_slices.h"
 
 namespace headscope::attention {
 namespace {

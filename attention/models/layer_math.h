@@ -1,6 +1,6 @@
 #pragma once
 
-#include "attention/models/model_weights.h"
+#include "attention/models/checkpoint/model_weights.h"
 
 namespace headscope::attention {
 

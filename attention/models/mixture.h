@@ -2,8 +2,8 @@
 
 #include <stop_token>
 
-#include "attention/models/model_config.h"
-#include "attention/models/model_weights.h"
+#include "attention/models/checkpoint/model_weights.h"
+#include "attention/models/config/model_config.h"
 #include "attention/models/routing.h"
 
 namespace headscope::attention {

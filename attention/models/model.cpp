@@ -7,8 +7,8 @@
 #include "attention/core/saturating.h"
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/files/regular_file.h"
-#include "attention/models/config_reader.h"
-#include "attention/models/families.h"
+#include "attention/models/config/config_reader.h"
+#include "attention/models/config/families.h"
 #include "attention/models/gguf/gguf_config.h"
 #include "attention/models/layer_math.h"
 

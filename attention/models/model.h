@@ -5,9 +5,9 @@
 #include <span>
 #include <stop_token>
 
-#include "attention/models/checkpoint.h"
-#include "attention/models/model_config.h"
-#include "attention/models/model_weights.h"
+#include "attention/models/checkpoint/checkpoint.h"
+#include "attention/models/checkpoint/model_weights.h"
+#include "attention/models/config/model_config.h"
 
 namespace headscope::attention {
 

@@ -5,10 +5,10 @@
 
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/files/regular_file.h"
+#include "attention/models/checkpoint/weight_count.h"
+#include "attention/models/config/model_shape_reader.h"
 #include "attention/models/gguf/gguf_config.h"
 #include "attention/models/model.h"
-#include "attention/models/model_shape_reader.h"
-#include "attention/models/weight_count.h"
 #include "attention/text/ascii.h"
 
 namespace headscope::attention {

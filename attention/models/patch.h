@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attention/core/attention.h"
-#include "attention/models/model_config.h"
+#include "attention/models/config/model_config.h"
 
 namespace headscope::attention {
 

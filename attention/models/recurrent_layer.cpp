@@ -2,7 +2,7 @@
 
 #include "attention/core/saturating.h"
 #include "attention/formats/quote.h"
-#include "attention/models/layer_plan.h"
+#include "attention/models/config/layer_plan.h"
 
 namespace headscope::attention {
 

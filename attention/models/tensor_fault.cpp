@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "attention/formats/tensor_reader.h"
-#include "attention/models/families.h"
+#include "attention/models/config/families.h"
 
 namespace headscope::attention {
 namespace {

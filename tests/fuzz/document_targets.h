@@ -20,7 +20,7 @@
 #include "app/scene/scene_files.h"
 #include "app/scene/scene_json.h"
 #include "app/scene/validate.h"
-#include "attention/models/model_catalogue.h"
+#include "attention/models/config/model_catalogue.h"
 #include "tests/support/temporary_folder.h"
 
 /// The fuzz targets of what the program itself reads, apart from the others: they need the document as well.

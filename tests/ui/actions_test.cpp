@@ -5,7 +5,7 @@
 #include <set>
 
 #include "app/pages/pages.h"
-#include "tests/ui/lessons_support.h"
+#include "tests/ui/lessons/lessons_support.h"
 
 namespace headscope::test {
 namespace {

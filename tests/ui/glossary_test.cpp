@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "app/platform/ui_state.h"
-#include "tests/ui/lessons_support.h"
+#include "tests/ui/lessons/lessons_support.h"
 
 namespace headscope::test {
 namespace {

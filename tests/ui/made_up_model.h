@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tests/attention/models/made_up_checkpoint.h"
-#include "tests/attention/models/tokenizer_json.h"
+#include "tests/attention/models/tokenizer/tokenizer_json.h"
 #include "tests/support/ui_driver.h"
 
 namespace headscope::test {

@@ -11,7 +11,7 @@
 #include "app/scene/text/number_text.h"
 #include "attention/core/machine.h"
 #include "attention/core/random.h"
-#include "attention/models/families.h"
+#include "attention/models/config/families.h"
 #include "attention/models/session.h"
 
 namespace headscope::app {

@@ -11,8 +11,8 @@
 #include "app/platform/configuration.h"
 #include "app/scene/text/byte_text.h"
 #include "attention/formats/quote.h"
-#include "attention/models/model_catalogue.h"
-#include "attention/models/model_shape_reader.h"
+#include "attention/models/config/model_catalogue.h"
+#include "attention/models/config/model_shape_reader.h"
 #include "attention/text/ascii.h"
 
 namespace headscope::app {

@@ -11,7 +11,7 @@
 #include "app/scene/text/number_text.h"
 #include "attention/core/extremes.h"
 #include "attention/formats/safetensors.h"
-#include "attention/models/families.h"
+#include "attention/models/config/families.h"
 
 namespace headscope::app {
 namespace {

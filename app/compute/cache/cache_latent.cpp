@@ -9,7 +9,7 @@
 #include "app/scene/text/byte_text.h"
 #include "attention/cache/latent.h"
 #include "attention/core/positions.h"
-#include "attention/models/weight_slices.h"
+#include "attention/models/checkpoint/weight_slices.h"
 
 namespace headscope::app {
 

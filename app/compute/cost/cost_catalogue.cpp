@@ -8,7 +8,7 @@
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/json_tree.h"
 #include "attention/formats/quote.h"
-#include "attention/models/model_catalogue.h"
+#include "attention/models/config/model_catalogue.h"
 
 namespace headscope::app {
 

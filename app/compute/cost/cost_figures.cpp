@@ -6,8 +6,8 @@
 
 #include "app/scene/models/open_model.h"
 #include "attention/formats/quote.h"
-#include "attention/models/model_catalogue.h"
-#include "attention/models/model_shape_reader.h"
+#include "attention/models/config/model_catalogue.h"
+#include "attention/models/config/model_shape_reader.h"
 
 namespace headscope::app {
 

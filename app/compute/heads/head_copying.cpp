@@ -1,7 +1,7 @@
 #include "app/compute/heads/head_copying.h"
 
 #include "attention/heads/spectrum.h"
-#include "attention/models/weight_slices.h"
+#include "attention/models/checkpoint/weight_slices.h"
 
 namespace headscope::app {
 

@@ -5,7 +5,7 @@
 
 #include "app/compute/layer/layer_stack.h"
 #include "app/compute/layer/model_pass.h"
-#include "attention/models/weight_slices.h"
+#include "attention/models/checkpoint/weight_slices.h"
 
 namespace headscope::app {
 

@@ -1,7 +1,7 @@
 #include "app/compute/layer/output_map.h"
 
 #include "app/scene/models/open_model.h"
-#include "attention/models/weight_slices.h"
+#include "attention/models/checkpoint/weight_slices.h"
 
 namespace headscope::app {
 

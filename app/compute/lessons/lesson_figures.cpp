@@ -12,8 +12,8 @@
 #include "attention/cache/model_cost.h"
 #include "attention/formats/quote.h"
 #include "attention/masks/statistics.h"
-#include "attention/models/model_catalogue.h"
-#include "attention/models/model_shape_reader.h"
+#include "attention/models/config/model_catalogue.h"
+#include "attention/models/config/model_shape_reader.h"
 
 namespace headscope::app {
 

@@ -12,7 +12,7 @@
 #include "app/widgets/paint.h"
 #include "app/widgets/panel.h"
 #include "attention/formats/quote.h"
-#include "attention/models/model_catalogue.h"
+#include "attention/models/config/model_catalogue.h"
 
 namespace headscope::app::cache_page {
 

@@ -13,7 +13,7 @@
 #include "app/scene/text/number_text.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/paint.h"
-#include "attention/models/families.h"
+#include "attention/models/config/families.h"
 
 namespace headscope::app {
 

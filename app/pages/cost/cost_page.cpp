@@ -10,7 +10,7 @@
 #include "app/scene/text/number_text.h"
 #include "app/widgets/file_picker.h"
 #include "app/widgets/panel.h"
-#include "attention/models/model_shape_reader.h"
+#include "attention/models/config/model_shape_reader.h"
 
 namespace headscope::app::cost_page {
 

@@ -8,7 +8,7 @@
 #include "app/compute/cost/cost_figures.h"
 #include "app/widgets/layout.h"
 #include "app/widgets/view.h"
-#include "attention/models/model_catalogue.h"
+#include "attention/models/config/model_catalogue.h"
 
 namespace headscope::app::cost_page {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "app/pages/model/model_page.h"
-#include "app/pages/model/strip_parts.h"
+#include "app/pages/model/overview/strip_parts.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/text/number_text.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "app/pages/model/model_page.h"
-#include "app/pages/model/overview_parts.h"
+#include "app/pages/model/overview/overview_parts.h"
 
 namespace headscope::app::model_page {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/pages/model/answer_views.h"
-#include "app/pages/model/overview_parts.h"
+#include "app/pages/model/overview/overview_parts.h"
 #include "app/scene/text/number_text.h"
 #include "attention/models/sampling.h"
 

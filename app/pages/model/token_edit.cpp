@@ -7,7 +7,7 @@
 
 #include "app/compute/layer/model_pass.h"
 #include "app/pages/model/model_page.h"
-#include "app/pages/model/strip_parts.h"
+#include "app/pages/model/overview/strip_parts.h"
 #include "app/platform/track.h"
 #include "app/scene/models/open_model.h"
 #include "app/widgets/controls.h"

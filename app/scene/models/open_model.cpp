@@ -5,8 +5,8 @@
 #include "app/platform/assets.h"
 #include "app/scene/limits.h"
 #include "app/scene/models/downloads.h"
+#include "attention/models/config/model_shape_reader.h"
 #include "attention/models/gguf/gguf_source.h"
-#include "attention/models/model_shape_reader.h"
 
 namespace headscope::app {
 

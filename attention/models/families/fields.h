@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "attention/models/families.h"
+#include "attention/models/config/families.h"
 
 // What several families' config.json have in common.
 

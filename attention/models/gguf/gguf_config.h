@@ -1,6 +1,6 @@
 #pragma once
 
-#include "attention/models/families.h"
+#include "attention/models/config/families.h"
 #include "attention/models/gguf/gguf_source.h"
 
 namespace headscope::attention {

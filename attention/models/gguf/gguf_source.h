@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "attention/formats/gguf/gguf_header.h"
-#include "attention/models/checkpoint.h"
+#include "attention/models/checkpoint/checkpoint.h"
 
 namespace headscope::attention {
 

@@ -4,7 +4,7 @@
 
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/files/regular_file.h"
-#include "attention/models/families.h"
+#include "attention/models/config/families.h"
 
 namespace headscope::attention {
 namespace {

@@ -7,8 +7,8 @@
 #include "attention/formats/files/file_io.h"
 #include "attention/formats/files/regular_file.h"
 #include "attention/formats/quote.h"
-#include "attention/models/config_fields.h"
-#include "attention/models/config_reader.h"
+#include "attention/models/config/config_fields.h"
+#include "attention/models/config/config_reader.h"
 
 namespace headscope::attention {
 namespace {

@@ -10,7 +10,7 @@
 #include "attention/cache/kv_cache.h"
 #include "attention/cache/machines.h"
 #include "attention/core/memory.h"
-#include "attention/models/model_catalogue.h"
+#include "attention/models/config/model_catalogue.h"
 
 namespace headscope::attention::test {
 namespace {

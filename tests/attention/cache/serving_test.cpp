@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "attention/models/model_catalogue.h"
+#include "attention/models/config/model_catalogue.h"
 
 namespace headscope::attention::test {
 namespace {

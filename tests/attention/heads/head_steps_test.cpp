@@ -9,7 +9,7 @@
 
 #include "attention/core/softmax.h"
 #include "attention/heads/worked_sum.h"
-#include "attention/models/weight_slices.h"
+#include "attention/models/checkpoint/weight_slices.h"
 
 namespace headscope::attention::test {
 namespace {

@@ -1,6 +1,6 @@
 // Folders as people have them: shards, links, leftovers, damage.
 
-#include "attention/models/checkpoint.h"
+#include "attention/models/checkpoint/checkpoint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <chrono>
 #include <csignal>
 
-#include "attention/models/shard_index.h"
+#include "attention/models/checkpoint/shard_index.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/temporary_folder.h"

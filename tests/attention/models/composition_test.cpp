@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <random>
 
-#include "attention/models/weight_slices.h"
+#include "attention/models/checkpoint/weight_slices.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
 

@@ -1,17 +1,17 @@
 // Every field that a family's published code knows is used, known not to matter, or refused by name.
 
-#include "attention/models/config_fields.h"
+#include "attention/models/config/config_fields.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "attention/models/families.h"
+#include "attention/models/config/families.h"
 #include "tests/attention/models/golden_models.h"
-#include "tests/attention/models/plain_encoder_decoder.h"
-#include "tests/attention/models/plain_model.h"
-#include "tests/attention/models/plain_vision.h"
+#include "tests/attention/models/plain/plain_encoder_decoder.h"
+#include "tests/attention/models/plain/plain_model.h"
+#include "tests/attention/models/plain/plain_vision.h"
 #include "tests/attention/models/published_fields.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"

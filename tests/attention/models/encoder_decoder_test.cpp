@@ -6,7 +6,7 @@
 #include "attention/models/composition.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/attention/models/made_up_checkpoint.h"
-#include "tests/attention/models/plain_encoder_decoder.h"
+#include "tests/attention/models/plain/plain_encoder_decoder.h"
 #include "tests/support/matchers.h"
 
 namespace headscope::attention::test {

@@ -1,11 +1,11 @@
 // The rules of generation on cases that are worked out by hand from the definitions of transformers' logits
 // processors.
 
-#include "attention/models/generation_rules.h"
+#include "attention/models/config/generation_rules.h"
 
 #include <gtest/gtest.h>
 
-#include "attention/models/config_reader.h"
+#include "attention/models/config/config_reader.h"
 #include "attention/models/sampling.h"
 #include "tests/attention/models/golden_models.h"
 #include "tests/support/float_limits.h"

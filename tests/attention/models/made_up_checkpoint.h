@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tests/attention/models/plain_model.h"
+#include "tests/attention/models/plain/plain_model.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention::test {

@@ -1,4 +1,4 @@
-#include "attention/models/model_catalogue.h"
+#include "attention/models/config/model_catalogue.h"
 
 #include <gtest/gtest.h>
 

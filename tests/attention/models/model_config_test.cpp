@@ -1,13 +1,13 @@
-#include "attention/models/model_config.h"
+#include "attention/models/config/model_config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "attention/models/families.h"
+#include "attention/models/config/families.h"
 #include "tests/attention/models/golden_models.h"
-#include "tests/attention/models/plain_model.h"
+#include "tests/attention/models/plain/plain_model.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention::test {

@@ -1,4 +1,4 @@
-#include "attention/models/model_shape_reader.h"
+#include "attention/models/config/model_shape_reader.h"
 
 #include <gtest/gtest.h>
 

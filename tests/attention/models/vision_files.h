@@ -2,7 +2,7 @@
 
 #include "attention/formats/pictures/picture.h"
 #include "tests/attention/models/made_up_checkpoint.h"
-#include "tests/attention/models/plain_vision.h"
+#include "tests/attention/models/plain/plain_vision.h"
 
 namespace headscope::attention::test {
 

@@ -1,10 +1,10 @@
-#include "attention/models/weight_count.h"
+#include "attention/models/checkpoint/weight_count.h"
 
 #include <gtest/gtest.h>
 
 #include "attention/cache/model_cost.h"
 #include "attention/formats/safetensors.h"
-#include "attention/models/model_shape_reader.h"
+#include "attention/models/config/model_shape_reader.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::attention::test {

@@ -11,7 +11,7 @@
 #include "app/compute/cost/cost_figures.h"
 #include "app/compute/layer/layer_config.h"
 #include "attention/cache/quantise.h"
-#include "attention/models/model_catalogue.h"
+#include "attention/models/config/model_catalogue.h"
 #include "render/heatmap.h"
 #include "tests/support/matchers.h"
 

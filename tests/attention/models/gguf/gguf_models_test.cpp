@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "attention/models/checkpoint/weight_slices.h"
+#include "attention/models/config/model_shape_reader.h"
 #include "attention/models/gguf/gguf_source.h"
-#include "attention/models/model_shape_reader.h"
 #include "attention/models/tokenizer/text_tokenizer.h"
-#include "attention/models/weight_slices.h"
 #include "tests/attention/models/gguf/gguf_files.h"
 #include "tests/attention/models/made_up_checkpoint.h"
 #include "tests/support/matchers.h"

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/attention/models/tokenizer_json.h"
+#include "tests/attention/models/tokenizer/tokenizer_json.h"
 
 namespace headscope::attention::test {
 namespace {

@@ -1,0 +1,313 @@
+// All heads of all layers: where they are on the page, and what pointing at them does.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/pages/model/answer_views.h"
+#include "app/pages/model/overview/overview_parts.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/figure_legend.h"
+#include "app/widgets/heat_tile.h"
+#include "app/widgets/paint.h"
+#include "app/widgets/panel.h"
+#include "app/widgets/sink_bars.h"
+
+namespace headscope::app::model_page {
+
+namespace {
+
+/// The thumbnails as the wheel and the keys ask for: `pitch` pixels apart, what lies under `about` staying
+/// there.
+void zoomTo(View& view, OverviewZoom& zoom, const OverviewPlan& plan, float pitch, ImVec2 about) {
+  const float wanted = std::clamp(pitch, plan.fit, plan.largest);
+  const auto keep = [&](float at, float origin, float scroll) {
+    return (at - origin + scroll) * wanted / plan.pitch - (at - origin);
+  };
+  zoom.scroll = ImVec2(keep(about.x, plan.left, plan.scroll.x), keep(about.y, plan.top, plan.scroll.y));
+  zoom.pitch = wanted <= plan.fit ? 0 : wanted;
+  view.redraw(2);
+}
+
+/// The wheel and dragging over thumbnails that are too small to read, and what the keys asked for.
+void moveAbout(View& view, OverviewZoom& zoom, const OverviewPlan& plan, const Cursor& cursor, bool hovered) {
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (const float steps = std::exchange(zoom.steps, 0); steps != 0 && plan.zooms)
+    zoomTo(view, zoom, plan, plan.pitch * std::pow(1.4f, steps), plan.map.GetCenter());
+  if (!plan.zooms) return;
+  if (const float wheel = ImGui::GetIO().MouseWheel; hovered && wheel != 0)
+    zoomTo(view, zoom, plan, plan.pitch * std::pow(1.25f, wheel), mouse);
+  if (zoom.dragging && ImGui::IsMouseDragging(0, view.px(4))) {
+    const ImVec2 by = ImGui::GetIO().MouseDelta;
+    zoom.scroll = ImVec2(plan.scroll.x - by.x, plan.scroll.y - by.y);
+    zoom.dragged = true;
+  }
+  if (!ImGui::IsMouseDown(0)) zoom.dragging = false;
+  // The head that the arrows went to comes into sight.
+  const std::pair chosen(cursor.model.layer, cursor.cell.head);
+  if (std::exchange(zoom.lastChosen, chosen) == chosen || hovered) return;
+  const ImRect tile = plan.tile(chosen.first, chosen.second);
+  const auto into = [](float from, float to, float low, float high) {
+    return from < low ? from - low : to > high ? to - high : 0;
+  };
+  zoom.scroll = ImVec2(plan.scroll.x + into(tile.Min.x, tile.Max.x, plan.map.Min.x, plan.map.Max.x),
+                       plan.scroll.y + into(tile.Min.y, tile.Max.y, plan.map.Min.y, plan.map.Max.y));
+}
+
+/// How far a pass is that takes its time, and a button that ends it.
+void progress(View& view, const ShownModel& model, const StudyProgress& run, const ImRect& area) {
+  const Index layers = model.config->layerCount();
+  const bool slow = run.busySeconds > 0.3 && run.arrived < layers;
+  if (!slow && !run.stopped) return;
+  const float share = static_cast<float>(run.arrived) / static_cast<float>(layers);
+  Canvas(*ImGui::GetWindowDrawList())
+      .AddRectFilled(area.Min, ImVec2(area.Min.x + area.GetWidth() * share, area.Min.y + view.px(2)),
+                     view.theme->secondary);
+  track("model.progress", area.Min, ImVec2(area.Max.x, area.Min.y + view.px(2)));
+  const std::string label =
+      run.stopped ? fmt::format("Paused after {} of {}. Resume", run.arrived, countedText(layers, "layer"))
+                  : "Stop";
+  ImGui::SetCursorScreenPos(
+      ImVec2(area.GetCenter().x - textWidth(view.fonts->text, label) / 2, area.Max.y - view.px(38)));
+  if (button(view, "model.stop", label)) view.request("model.stop");
+}
+
+/// What is pointed at is looked at; a click opens the heads of its layer.
+void pointAtHead(Scene& scene, State& page, const OverviewPlan& plan, Index at, Index column,
+                 const std::vector<Index>& order, bool clicked) {
+  View& view = page.view;
+  const Index h = order[static_cast<std::size_t>(column)];
+  const ImRect tile = plan.tile(at, column);
+  const LayerSummary& layer = *page.layer(at);
+  const Index rows = layer.weights.rows(), cols = layer.weights.cols();
+  const HeatTile map{tile, 0, 0, static_cast<float>(rows), static_cast<float>(cols), h};
+  // Between small thumbnails is no room to point at.
+  ImVec2 pointer = ImGui::GetIO().MousePos;
+  if (plan.gap <= view.px(2)) pointer = ImMin(pointer, tile.Max - ImVec2(0.5f, 0.5f));
+  auto cell = map.cellAt(pointer, rows, cols);
+  const OpenPicture* picture = page.picture();
+  if (picture) {
+    const auto patch = patchUnder(*picture, tile, pointer);
+    cell.reset();
+    if (patch) cell = {scene.cursor.cell.query, *patch};
+  }
+  if (!cell || rows != page.queries() || cols != page.keys()) return;
+  page.head.hoverLayer = at;
+  view.nextHover = {page.head.held ? -1 : h, cell->row, cell->col};
+  const HeadSummary& head = layer.heads[static_cast<std::size_t>(h)];
+  std::string says =
+      fmt::format("layer {} · head {} · {}\n{} → {}  {}", at, h,
+                  attention::describe(head.label(scene.look.labelThreshold)), page.queryToken(cell->row),
+                  page.keyToken(cell->col), weightText(layer.weights.at(h, cell->row, cell->col)));
+  if (const HeadLosses* losses = page.currentLosses())
+    says += "\n" + changeText(losses->change(at, h)) + ": " + lossText(page);
+  if (plan.magnifies && !page.head.held && !page.zoom.dragged)
+    magnifier(scene, page, plan, at, column, says);
+  else if (!page.zoom.dragged)
+    tooltip(view, says);
+  if (clicked || ImGui::IsMouseClicked(1)) {
+    scene.cursor.model.layer = at;
+    scene.cursor.cell = {h, cell->row, cell->col};
+  }
+  if (clicked && picture) {
+    scene.cursor.cell.query = view.nextHover.query = cell->col;
+    page.head.asked = true;
+  }
+  if (clicked && !picture) view.request("model.heads");
+  if (ImGui::IsMouseClicked(1))
+    view.menu = {"model.heads", "model.switch", "model.switch_alike", "model.restore", "head.copy"};
+}
+
+/// The names that tests know heads by; of very many they would take longer than the picture.
+void trackRow(const OverviewPlan& plan, const std::vector<Index>& order, Index at) {
+  constexpr Index kMost = 1024;
+  if (plan.layers * plan.heads > kMost) return;
+  for (Index column = 0; column < plan.heads; ++column)
+    if (const ImRect tile = plan.tile(at, column); plan.inSight(tile))
+      track(fmt::format("model.{}.{}", at, order[static_cast<std::size_t>(column)]), tile.Min, tile.Max);
+}
+
+/// Whether the pointer is on the layer's thumbnails.
+bool pointAtRow(Scene& scene, State& page, const OverviewPlan& plan, Index at) {
+  const ImRect first = plan.tile(at, 0), last = plan.tile(at, plan.heads - 1);
+  const ImVec2 from(std::max(first.Min.x, plan.map.Min.x), std::max(first.Min.y, plan.map.Min.y));
+  const ImVec2 to(std::min(last.Max.x, plan.map.Max.x), std::min(first.Min.y + plan.pitch, plan.map.Max.y));
+  if (to.x <= from.x || to.y <= from.y || !page.layer(at)) return false;
+  const std::vector<Index> order = headOrder(scene, page, at);
+  trackRow(plan, order, at);
+  const std::string name = fmt::format("model.row.{}", at);
+  bool clicked = hitArea(name, from, ImVec2(to.x - from.x, to.y - from.y));
+  if (ImGui::IsItemActivated()) {
+    page.zoom.dragging = true;
+    page.zoom.dragged = false;
+  }
+  if (clicked && std::exchange(page.zoom.dragged, false)) clicked = false;
+  if (!ImGui::IsItemHovered()) return false;
+  const float x = ImGui::GetIO().MousePos.x;
+  const auto column = static_cast<Index>((x - plan.tile(at, 0).Min.x) / plan.pitch);
+  if (column >= 0 && column < plan.heads) pointAtHead(scene, page, plan, at, column, order, clicked);
+  return true;
+}
+
+}  // namespace
+
+ImRect OverviewPlan::tile(Index layer, Index column) const {
+  const float x = std::round(left - scroll.x + pitch * static_cast<float>(column));
+  const float y = std::round(top - scroll.y + rowPitch * static_cast<float>(layer));
+  return {x, y, x + cells(), y + cells()};
+}
+
+namespace {
+
+OverviewPlan planOverview(const View& view, const ShownModel& model, const OverviewZoom& zoom,
+                          const ImRect& area) {
+  const attention::ModelConfig& config = *model.config;
+  OverviewPlan plan;
+  const Index layers = config.layerCount(), heads = config.heads;
+  const bool causal = config.causalHeads();
+  plan.area = area;
+  plan.layers = layers;
+  plan.heads = heads;
+  // Of recorded attention nothing stands beside a layer.
+  plan.stream =
+      config.family != nullptr && area.GetWidth() >= view.px(560) && !(view.figure && view.figure->alone);
+  const float ruler = view.px(40), numbers = view.px(20),
+              beside = !plan.stream ? 0
+                                    : view.px(model.classifies() ? 400
+                                              : model.predicts() ? 308
+                                                                 : 190);
+  const float band = plan.stream ? view.px(34) : 0;
+  const auto l = static_cast<float>(layers), h = static_cast<float>(heads);
+  const float wide = area.GetWidth() - ruler, high = area.GetHeight() - numbers;
+  // Labels are below a thumbnail that has no empty triangle; one that is too small for words has all the
+  // room.
+  const auto pitchOver = [&](float below) { return std::min((wide - beside) / h, high / l - below); };
+  const bool labelled = pitchOver(causal ? 0 : view.px(14)) >= view.px(44);
+  const float below = causal || !labelled ? 0 : view.px(14);
+  float pitch = pitchOver(below);
+  const float banded = std::min({wide / h, high / l - below - band, view.px(240)});
+  plan.band = plan.stream && banded >= view.px(120) && banded > pitch * 0.8f;
+  if (plan.band) pitch = banded;
+  plan.fit = std::max(std::floor(std::min(pitch, view.px(240))), view.px(4));
+  plan.largest = view.px(24);
+  plan.zooms = plan.fit < plan.largest;
+  plan.pitch = plan.zooms && zoom.pitch > 0 ? std::clamp(zoom.pitch, plan.fit, plan.largest) : plan.fit;
+  plan.gap = plan.pitch >= view.px(110) ? view.px(6)
+             : plan.pitch < view.px(12) ? view.px(1)
+             : plan.pitch < view.px(26) ? view.px(2)
+                                        : view.px(3);
+  plan.label = plan.pitch >= view.px(44) && (causal || labelled);
+  plan.sinks = plan.label && config.sinks;
+  if (plan.sinks) plan.gap += sinkBarsGap(view);
+  plan.gap = std::max(1.0f, std::round(plan.gap));
+  plan.rowPitch = plan.pitch + below + (plan.band ? band : 0);
+  plan.left = area.Min.x + ruler;
+  plan.top = area.Min.y + numbers;
+  plan.columns = plan.left + plan.fit * h + view.px(16);
+  plan.map = ImRect(plan.left, plan.top, plan.left + std::min(plan.fit * h, wide), area.Max.y);
+  plan.score = plan.pitch >= view.px(110);
+  plan.magnifies = plan.cells() < view.px(20);
+  plan.belowTriangle = !causal;
+  plan.most = ImVec2(std::max(0.0f, plan.pitch * h - plan.map.GetWidth()),
+                     std::max(0.0f, plan.rowPitch * l - plan.map.GetHeight()));
+  plan.scroll =
+      ImVec2(std::clamp(zoom.scroll.x, 0.0f, plan.most.x), std::clamp(zoom.scroll.y, 0.0f, plan.most.y));
+  return plan;
+}
+
+}  // namespace
+
+OverviewPlan planMap(const View& view, const ShownModel& model, const OverviewZoom& zoom, const ImRect& inner,
+                     bool presents) {
+  const auto under = [&](float header, float footer) {
+    ImRect map = inner;
+    map.Min.y += view.px(header);
+    map.Max.y -= view.px(footer);
+    return planOverview(view, model, zoom, map);
+  };
+  if (presents) return under(4, 0);
+  // Above thumbnails that have room for words stands a sentence, and below them what their numbers are.
+  const OverviewPlan headed = under(82, 16);
+  if (headed.score) return headed;
+  OverviewPlan plain = under(46, 0);
+  plain.score = false;  // that needs the sentence's room
+  return plain;
+}
+
+namespace {
+
+/// The heads alone, as large as a page of paper shows well, with what their colours mean.
+void fitHeads(View& view, const Scene& scene, const State& page, const OverviewPlan& plan) {
+  const float pitch = view.px(std::clamp(1100.0f / static_cast<float>(plan.heads), 18.0f, 150.0f));
+  const float right = plan.tile(0, plan.heads - 1).Max.x + view.px(16);
+  view.fitFigure(
+      ImVec2(plan.left + pitch * static_cast<float>(plan.heads) + legendRoom(view),
+             std::max(plan.top + (pitch + plan.rowPitch - plan.pitch) * static_cast<float>(plan.layers),
+                      view.px(220))));
+  view.figure->title =
+      fmt::format("All heads of {} on {}", page.model.opened ? page.model.opened->name : "synthetic layers",
+                  tokenCountText(page.tokens()));
+  paintLegend(view, *ImGui::GetWindowDrawList(), ImVec2(right, plan.top), view.px(150),
+              {"weight", scene.look.colormap, {"0", "", "1"}});
+}
+
+}  // namespace
+
+void overviewPanel(Scene& scene, State& page, const ImRect& area, bool presents) {
+  View& view = page.view;
+  if (beginPanel(view, "overview", area, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) {
+    const float pad = view.px(presents ? 8 : 20);
+    ImRect inner(area.Min.x + pad, area.Min.y, area.Max.x - pad, area.Max.y - view.px(6));
+    if (const float row = view.px(viewsHeight(scene, page.model, presents)); row > 0) {
+      viewsRow(scene, page, ImRect(inner.Min.x, inner.Min.y + view.px(10), inner.Max.x, inner.Min.y + row),
+               presents);
+      inner.Min.y += row;
+      if (scene.cursor.model.view != ModelView::heads && page.model.opened->model) {
+        inner.Min.y += view.px(14);
+        answerView(scene, page, inner, presents);
+        endPanel();
+        return;
+      }
+    }
+    const bool any = std::any_of(page.layers.begin(), page.layers.end(), [](const auto& l) { return !!l; });
+    if (page.model.opened && page.model.opened->readsPictures() && !page.model.opened->picture) {
+      pictureWanted(page.view, inner);
+    } else if (!page.run.problem.empty() && !any) {
+      paintMessage(view, inner, "This can't be computed", page.run.problem, view.theme->error);
+    } else if (page.study && page.tokens() == 0) {
+      emptyMessage(view, inner, "Nothing to read yet", "Type a sentence on the left for the model to read.",
+                   "Start with a sentence", "input.sample");
+    } else if (!any) {
+      paintMessage(view, inner, "Reading the text",
+                   fmt::format("layer {} of {}", page.run.arrived, page.model.config->layerCount()),
+                   view.theme->text);
+    } else {
+      const OverviewPlan plan = planMap(page.view, page.model, page.zoom, inner, presents);
+      page.named.clear();
+      if (!presents) overviewHeader(scene, page, inner, plan);
+      ImGui::SetCursorScreenPos(plan.area.Min);
+      ImGui::BeginChild(
+          "model.map", plan.area.GetSize(), false,
+          ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+      page.pictures.rowPixels = plan.cells();
+      paintThumbnails(scene, page, plan);
+      bool hovered = false;
+      for (Index at = 0; at < plan.layers; ++at) hovered = pointAtRow(scene, page, plan, at) || hovered;
+      moveAbout(page.view, page.zoom, plan, scene.cursor, hovered);
+      if (plan.stream && page.ready() && page.model.opened->model) streamColumns(scene, page, plan);
+      compat::endChild();
+      if (view.figure && view.figure->alone) fitHeads(view, scene, page, plan);
+      if (const std::string about = lossText(page); plan.score && !presents && !about.empty())
+        paintFitted(view, *ImGui::GetWindowDrawList(), view.fonts->small,
+                    ImVec2(plan.left, inner.Max.y - view.px(7)), inner.Max.x - plan.left, view.theme->faint,
+                    "Signed numbers: " + about);
+    }
+    progress(page.view, page.model, page.run, area);
+  }
+  endPanel();
+}
+
+}  // namespace headscope::app::model_page

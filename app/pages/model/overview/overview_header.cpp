@@ -1,0 +1,230 @@
+// Above the thumbnails: what the heads come to in one sentence, the words that light up those that do one
+// thing, their order, and the colours.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/pages/model/overview/overview_parts.h"
+#include "app/platform/track.h"
+#include "app/scene/text/number_text.h"
+#include "app/widgets/colour_bar.h"
+#include "app/widgets/controls.h"
+#include "app/widgets/paint.h"
+
+namespace headscope::app::model_page {
+
+namespace {
+
+/// "one", "two", … "twelve", then digits.
+std::string numberWord(Index number) {
+  constexpr std::array kWords{"no",    "one",   "two",  "three", "four",   "five",  "six",
+                              "seven", "eight", "nine", "ten",   "eleven", "twelve"};
+  return number < std::ssize(kWords) ? kWords[static_cast<std::size_t>(number)] : std::to_string(number);
+}
+
+/// What one head, or several, are seen to do, as the end of a sentence.
+struct Doing {
+  std::string_view detector, one, several;
+};
+constexpr Doing kDoings[] = {
+    {"previous", "attends to the previous token", "attend to the previous token"},
+    {"next", "attends to the next token", "attend to the next token"},
+    {"self", "attends to its own token", "attend to their own token"},
+    {"first_token", "attends to the first token", "attend to the first token"},
+    {"same_token", "finds the same token", "find the same token"},
+    {"induction", "finds what followed", "find what followed"},
+    {"separator", "attends to punctuation", "attend to punctuation"},
+    {"local_band", "attends to nearby tokens", "attend to nearby tokens"},
+    {"uniform", "attends evenly", "attend evenly"},
+    {"offset", "attends further back", "attend further back"},
+    {"sinks", "attends to the first tokens", "attend to the first tokens"},
+    {"segment", "stays in its segment", "stay in their segment"},
+    {"stripe", "attends to one token", "attend to one token"},
+};
+
+std::string clauseOf(const Behaviour& behaviour, bool first) {
+  const auto found = std::find_if(std::begin(kDoings), std::end(kDoings), [&](const Doing& doing) {
+    return doing.detector == behaviour.detector->name;
+  });
+  if (found == std::end(kDoings)) return "";
+  const bool one = behaviour.heads == 1;
+  return numberWord(behaviour.heads) + (first ? one ? " head " : " heads " : " ") +
+         std::string(one ? found->one : found->several);
+}
+
+/// Whether what stood in the text before comes again, and the model foresees it: pairs of tokens that were
+/// seen, whose second one gets half of the probability on average.
+bool writesFromMemory(const State& page) {
+  const StripAnswer* strip = page.predicted.strip.get();
+  if (!page.model.config->causal || !strip || strip->request.study != page.study || !strip->value)
+    return false;
+  const std::vector<Index>& ids = page.study->text.ids;
+  const auto seenBefore = [&](std::size_t at) {
+    for (std::size_t earlier = 0; earlier < at; ++earlier)
+      if (ids[earlier] == ids[at] && ids[earlier + 1] == ids[at + 1]) return true;
+    return false;
+  };
+  constexpr std::size_t kFewest = 2, kMost = 256;  // of long texts the sentence says nothing
+  double sum = 0;
+  std::size_t count = 0;
+  for (std::size_t at = 1; at + 1 < std::min(ids.size(), kMost); ++at)
+    if (seenBefore(at)) {
+      sum += (*strip->value)[at].real;
+      ++count;
+    }
+  return count >= kFewest && sum >= 0.5 * static_cast<double>(count);
+}
+
+/// What the text shows, where that can be said: what follows is about the heads.
+std::string headlineStart(const Scene& scene, const State& page, const std::vector<Behaviour>& found) {
+  const bool induction = std::any_of(found.begin(), found.end(), [](const Behaviour& behaviour) {
+    return behaviour.detector && behaviour.detector->name == "induction";
+  });
+  if (induction && writesFromMemory(page)) return "Recalled after one occurrence: ";
+  for (const LearnedSkill& skill : page.model.opened->learned.skills)
+    if (skill.text == *scene.setup.input.text) return skill.title + ": ";
+  return "";
+}
+
+/// As many of the clauses as fit, joined.
+void headline(const Scene& scene, State& page, const ImRect& area) {
+  const View& view = page.view;
+  Canvas list = *ImGui::GetWindowDrawList();
+  const std::vector<Behaviour> found = behavioursOf(page.layers, scene.look.labelThreshold);
+  std::string start = headlineStart(scene, page, found), says;
+  const float room = area.GetWidth() - textWidth(view.fonts->hero, start);
+  for (const Behaviour& behaviour : found) {
+    if (!behaviour.detector || (!behaviour.deliberate && !says.empty())) continue;
+    const std::string clause = clauseOf(behaviour, says.empty());
+    if (clause.empty()) continue;
+    const std::string more = (says.empty() ? "" : says + ", ") + clause;
+    if (textWidth(view.fonts->hero, more) > room) break;
+    says = more;
+    if (behaviour.deliberate && behaviour.heads == 1) page.named.push_back(behaviour.detector);
+  }
+  if (says.empty())
+    says = page.model.opened && page.model.opened->betweenTexts ? "no head differs much between these texts"
+                                                                : "no head stands out on this text";
+  if (start.empty()) says.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(says.front())));
+  const float y = area.Min.y + view.px(24);
+  const float wide = paintText(list, view.fonts->hero, ImVec2(area.Min.x, y), view.theme->text, start);
+  paintText(list, view.fonts->hero, ImVec2(area.Min.x + wide, y), view.theme->secondary, says);
+  track("model.headline", ImVec2(area.Min.x, y - view.px(14)), ImVec2(area.Max.x, y + view.px(14)));
+}
+
+/// One word of the filter with its number; whether it was clicked.
+bool filterChip(View& view, const std::string& name, const std::string& label, Index count, bool chosen,
+                int key, float x, float y, float& width) {
+  ImFont* font = view.fonts->text;
+  const std::string number = countText(static_cast<std::uint64_t>(count));
+  width = textWidth(font, label) + textWidth(view.fonts->mono, number) + view.px(26);
+  const bool clicked = hitArea("filter." + name, ImVec2(x, y - view.px(13)), ImVec2(width, view.px(26)));
+  if (ImGui::IsItemHovered() && key <= 9)
+    restingHelp(view, "filter." + name, fmt::format("Shift+{}", key).c_str());
+  Canvas list = *ImGui::GetWindowDrawList();
+  if (chosen || ImGui::IsItemHovered())
+    list.AddRectFilled(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(), view.theme->raised, view.px(6));
+  const std::uint32_t color = chosen ? view.theme->text : view.theme->secondary;
+  const float after =
+      x + view.px(10) +
+      paintText(list, chosen ? view.fonts->bold : font, ImVec2(x + view.px(10), y), color, label);
+  paintText(list, view.fonts->mono, ImVec2(after + view.px(6), y), color, number);
+  return clicked;
+}
+
+}  // namespace
+
+std::string lossText(State& page) {
+  const HeadLosses* losses = page.currentLosses();
+  if (!losses) return "";
+  switch (losses->of) {
+    case LossOf::written:
+      return "loss added to the generated words without this head";
+    case LossOf::standing:
+      return "loss added to these words without this head";
+    case LossOf::next:
+      return "loss added to “" + page.word(losses->next) + "”, the top prediction, without this head";
+  }
+  return "";
+}
+
+std::string changeText(float change) {
+  return std::isfinite(change) ? signedText(change, 2) : numberText(change);
+}
+
+std::vector<Behaviour> behavioursOf(const Layers& layers, float threshold) {
+  const auto detectors = attention::allDetectors();
+  std::vector<Behaviour> all;
+  for (const attention::Detector* detector : detectors) {
+    attention::HeadLabel label;
+    label.detector = detector;
+    all.push_back({detector, std::string(detector->title), 0, isDeliberate(label)});
+  }
+  all.push_back({nullptr, "mixed", 0, false});
+  for (const auto& layer : layers) {
+    if (!layer) continue;
+    for (const HeadSummary& head : layer->heads) {
+      const auto at = std::find(detectors.begin(), detectors.end(), head.label(threshold).detector);
+      ++all[static_cast<std::size_t>(at - detectors.begin())].heads;
+    }
+  }
+  std::erase_if(all, [](const Behaviour& behaviour) { return behaviour.heads == 0; });
+  std::stable_partition(all.begin(), all.end(),
+                        [](const Behaviour& behaviour) { return behaviour.deliberate; });
+  return all;
+}
+
+void overviewHeader(Scene& scene, State& page, const ImRect& area, const OverviewPlan& plan) {
+  View& view = page.view;
+  ModelCursor& cursor = scene.cursor.model;
+  Canvas list = *ImGui::GetWindowDrawList();
+  page.named.clear();
+  if (plan.score) headline(scene, page, area);
+  const float y = area.Min.y + view.px(plan.score ? 60 : 24);
+  const Index all = page.model.config->heads * page.model.config->layerCount();
+  float x = area.Min.x;
+  x +=
+      paintText(list, view.fonts->title, ImVec2(x, y), view.theme->text,
+                countedText(all, page.model.opened && page.model.opened->betweenTexts ? "cross-attention head"
+                                                                                      : "head")) +
+      view.px(14);
+  const float barWidth = view.px(110);
+  const bool difference = showsDifference(scene, page.pair);
+  const char* const low = difference ? "−1" : weightRange(scene.look).logarithmic ? "10⁻⁴" : "0";
+  // Maps over a picture have a scale each.
+  const char* const high = page.picture() ? "each map's most" : "1";
+  paintColourBar(view, shownColours(scene, page.pair), {low, difference ? "0" : "", high},
+                 ImVec2(area.Max.x, y), barWidth);
+  const float sortLeft = area.Max.x - barWidth - view.px(116);
+  const std::string none =
+      cursor.detector.empty() && !difference ? "Choose a behaviour on the left first" : "";
+  std::vector<Choice> orders{{"by layer", "", "layer"},
+                             {difference ? "by change" : "by score", none, "score"}};
+  int order = cursor.byScore && none.empty() ? 1 : 0;
+  ImGui::SetCursorScreenPos(ImVec2(sortLeft, y - view.px(13)));
+  if (dropdown(view, "model.order", orders, order, 0,
+               "Order heads within each layer by number or by score for the chosen behaviour."))
+    cursor.byScore = order == 1;
+  float width = 0;
+  int key = 0;
+  const auto chip = [&](const std::string& name, const std::string& label, Index count, bool chosen) {
+    const bool clicked = filterChip(view, name, label, count, chosen, key++, x, y, width);
+    x += width + view.px(2);
+    return clicked;
+  };
+  const auto fits = [&](const std::string& label) {
+    return x + textWidth(view.fonts->text, label) + view.px(64) <= sortLeft;
+  };
+  if (!fits("all")) return;  // the small window's chips are in the list of commands
+  if (chip("all", "all", all, cursor.detector.empty())) cursor.detector.clear();
+  for (const Behaviour& one : behavioursOf(page.layers, scene.look.labelThreshold)) {
+    if (!fits(one.name)) break;
+    if (chip(one.name, one.name, one.heads, cursor.detector == one.name))
+      cursor.detector = cursor.detector == one.name ? "" : one.name;
+  }
+}
+
+}  // namespace headscope::app::model_page

@@ -1,0 +1,166 @@
+#include "attention/models/checkpoint/checkpoint.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "attention/formats/files/file_io.h"
+#include "attention/formats/files/regular_file.h"
+#include "attention/formats/quote.h"
+#include "attention/formats/safetensors_header.h"
+#include "attention/models/checkpoint/shard_index.h"
+
+namespace headscope::attention {
+namespace {
+
+constexpr std::uint64_t kMaxIndexBytes = std::uint64_t{16} << 20;
+
+std::optional<WeightType> weightType(DType dtype) {
+  if (dtype == DType::F32) return WeightType::f32;
+  if (dtype == DType::F16) return WeightType::f16;
+  if (dtype == DType::BF16) return WeightType::bf16;
+  if (dtype == DType::F64) return WeightType::f64;
+  return std::nullopt;
+}
+
+/// Every tensor of a mapped file.
+Result<std::map<std::string, TensorView>> tensorsOf(const MappedFile& file) {
+  const std::string at = shownPath(file.path());
+  const auto bytes = file.bytes();
+  const auto length = safetensorsHeaderSize(bytes, bytes.size(), at);
+  if (!length) return length.error();
+  const std::uint64_t dataBegin = kHeaderLengthBytes + *length;
+  const std::string_view json(reinterpret_cast<const char*>(bytes.data()) + kHeaderLengthBytes, *length);
+  auto header = parseSafetensorsHeader(json, bytes.size() - dataBegin, at);
+  // A file that was cut meanwhile explains any nonsense better.
+  if (const Status status = file.intact(); !status) return status.error();
+  if (!header) return header.error();
+  std::map<std::string, TensorView> tensors;
+  for (auto& [tensor, entry] : header->tensors)
+    tensors.emplace(tensor, TensorView{name(entry.dtype), weightType(entry.dtype), std::move(entry.shape),
+                                       bytes.data() + dataBegin + entry.begin, entry.end - entry.begin});
+  return tensors;
+}
+
+/// Weights in MXFP4 are two tensors of bytes, X_blocks [..., rows, blocks, 16] and X_scales [..., rows,
+/// blocks], which become one, X [..., rows, 32 · blocks]. What doesn't fit together stays as it is.
+void joinScales(std::map<std::string, TensorView>& tensors) {
+  constexpr std::string_view kBlocks = "_blocks";
+  std::vector<std::string> stems;
+  for (const auto& [name, view] : tensors)
+    if (name.ends_with(kBlocks)) stems.push_back(name.substr(0, name.size() - kBlocks.size()));
+  for (const std::string& stem : stems) {
+    const auto blocks = tensors.find(stem + std::string(kBlocks)), scales = tensors.find(stem + "_scales");
+    std::vector<std::uint64_t> shape = blocks->second.shape;
+    if (shape.size() < 2 || shape.back() != 16 || scales == tensors.end() || tensors.contains(stem)) continue;
+    shape.pop_back();
+    if (scales->second.shape != shape || blocks->second.kind != "U8" || scales->second.kind != "U8") continue;
+    shape.back() *= 32;
+    tensors.emplace(stem, TensorView{"MXFP4", WeightType::mxfp4_apart, shape, blocks->second.data,
+                                     blocks->second.bytes + scales->second.bytes, scales->second.data});
+    tensors.erase(blocks);
+    tensors.erase(scales);
+  }
+}
+
+/// Why a folder without safetensors can't be opened.
+Error withoutWeights(const std::filesystem::path& folder) {
+  std::error_code code;
+  std::string pickle, gguf;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, code)) {
+    const std::string name = shownPath(entry.path().filename());
+    if (name.starts_with("pytorch_model") && name.ends_with(".bin")) pickle = name;
+    if (entry.path().extension() == ".gguf") gguf = name;
+  }
+  if (code) return fileError(folder, "cannot be read: " + code.message());
+  const std::string expected = "expected model.safetensors or model.safetensors.index.json";
+  if (!pickle.empty())
+    return fileError(folder, "has its weights in " + pickle + ", a pickle, which could run any code; " +
+                                 expected + ", as save_pretrained(…, safe_serialization=True) writes it");
+  if (!gguf.empty())
+    return fileError(folder, "has its weights in " + gguf + ", which you can open directly; " + expected);
+  return fileError(folder, "has no weights, " + expected);
+}
+
+}  // namespace
+
+std::uint64_t TensorView::numbers() const {
+  std::uint64_t count = 1;
+  for (const std::uint64_t side : shape) count *= side;
+  return count;
+}
+
+Status TensorView::read(std::uint64_t first, std::span<float> values, const std::string& name) const {
+  require(type.has_value(), name + " has numbers of an unsupported type");
+  const std::uint8_t* const from = data + kernels::weightBytes(*type, first);
+  if (*type == WeightType::f64) return convertToFloats(DType::F64, {from, 8 * values.size()}, values, name);
+  kernels::unpackWeights(*type, from, values.size(), values.data(),
+                         scales ? scales + first / kernels::weightBlock(*type).numbers : nullptr);
+  return success();
+}
+
+Result<Checkpoint> Checkpoint::open(const std::filesystem::path& folder) {
+  Checkpoint checkpoint(folder);
+  const auto single = folder / "model.safetensors", index = folder / "model.safetensors.index.json";
+  if (!isThere(single) && !isThere(index)) return withoutWeights(folder);
+  const Status status = isThere(single) ? checkpoint.addSingle(single) : checkpoint.addShards(index);
+  if (!status) return status.error();
+  joinScales(checkpoint.tensors_);
+  return checkpoint;
+}
+
+Status Checkpoint::addSingle(const std::filesystem::path& path) {
+  auto file = MappedFile::open(path);
+  if (!file) return file.error();
+  auto tensors = tensorsOf(*file);
+  if (!tensors) return tensors.error();
+  tensors_ = std::move(*tensors);
+  files_.push_back(std::move(*file));
+  return success();
+}
+
+Status Checkpoint::addShards(const std::filesystem::path& index) {
+  const auto text = readFile(index, kMaxIndexBytes);
+  if (!text) return text.error();
+  const auto shardOf =
+      parseShardIndex({reinterpret_cast<const char*>(text->data()), text->size()}, shownPath(index));
+  if (!shardOf) return shardOf.error();
+  std::map<std::string, std::map<std::string, TensorView>> shards;
+  for (const auto& [tensor, shard] : *shardOf) {
+    if (!shards.contains(shard)) {
+      if (!isThere(folder_ / shard))
+        return fileError(index, "names " + quotedText(shard) + ", which is missing from the folder");
+      auto file = MappedFile::open(folder_ / shard);
+      if (!file) return file.error();
+      auto tensors = tensorsOf(*file);
+      if (!tensors) return tensors.error();
+      shards.emplace(shard, std::move(*tensors));
+      files_.push_back(std::move(*file));
+    }
+    const auto& tensors = shards.at(shard);
+    const auto found = tensors.find(tensor);
+    if (found == tensors.end())
+      return fileError(index, "says tensor " + quotedText(tensor) + " is in " + quotedText(shard) +
+                                  ", which doesn't have it");
+    tensors_.emplace(tensor, found->second);
+  }
+  for (const auto& [shard, tensors] : shards)
+    for (const auto& [tensor, view] : tensors)
+      if (const auto at = shardOf->find(tensor); at != shardOf->end() && at->second != shard)
+        return fileError(index, "says tensor " + quotedText(tensor) + " is in " + quotedText(at->second) +
+                                    ", but " + quotedText(shard) + " has one too");
+  return success();
+}
+
+std::uint64_t Checkpoint::bytes() const {
+  std::uint64_t sum = 0;
+  for (const MappedFile& file : files_) sum += file.bytes().size();
+  return sum;
+}
+
+Status Checkpoint::intact() const {
+  for (const MappedFile& file : files_)
+    if (const Status status = file.intact(); !status) return status;
+  return success();
+}
+
+}  // namespace headscope::attention

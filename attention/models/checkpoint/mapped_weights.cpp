@@ -1,0 +1,72 @@
+#include <fmt/core.h>
+
+#include <limits>
+
+#include "attention/models/checkpoint/model_weights.h"
+
+namespace headscope::attention {
+namespace {
+
+LinearMap mapOf(const MappedLinear& linear, std::size_t piece, const kernels::Columns<float>& y) {
+  const Index out = linear.out / static_cast<Index>(linear.pieces.size());
+  const float* const bias =
+      linear.bias.size() > 0 ? linear.bias.data() + static_cast<Index>(piece) * out : nullptr;
+  return {linear.pieces[piece].data,
+          bias,
+          asSize(out),
+          y,
+          linear.pieces[piece].type,
+          linear.transposed,
+          asSize(linear.row),
+          asSize(linear.paired),
+          linear.pieces[piece].scales};
+}
+
+}  // namespace
+
+MappedLinear MappedLinear::of(const Linear& linear) {
+  MappedLinear map{.out = linear.weight.rows(), .in = linear.weight.cols(), .row = linear.weight.cols()};
+  map.pieces.push_back({reinterpret_cast<const std::uint8_t*>(linear.weight.data()), WeightType::f32});
+  map.bias = linear.bias;
+  return map;
+}
+
+MappedRows MappedRows::of(const Matrix& rows) {
+  return {reinterpret_cast<const std::uint8_t*>(rows.data()), WeightType::f32, rows.rows(), rows.cols()};
+}
+
+void MappedLinear::mapsInto(Stack& y, std::vector<LinearMap>& maps) const {
+  const Index headsOfPiece = y.count() / static_cast<Index>(pieces.size());
+  for (std::size_t p = 0; p < pieces.size(); ++p)
+    maps.push_back(mapOf(*this, p, intoHeads(y, static_cast<Index>(p) * headsOfPiece)));
+}
+
+void MappedLinear::mapsInto(Matrix& y, std::vector<LinearMap>& maps) const {
+  maps.push_back(mapOf(*this, 0, intoRows(y)));
+}
+
+Matrix MappedLinear::apply(const Eigen::Ref<const Matrix>& x, const std::stop_token& stop) const {
+  Matrix y(x.rows(), out);
+  std::vector<LinearMap> maps;
+  mapsInto(y, maps);
+  applyMaps(x, maps, stop);
+  return y;
+}
+
+Eigen::RowVectorXf MappedRows::row(Index i) const {
+  require(i >= 0 && i < rows, fmt::format("row {} of a table of {}", i, rows));
+  Eigen::RowVectorXf values(cols);
+  const TensorView table{"", type, {}, data, 0, scales};
+  const Status status = table.read(asSize(i * cols), {values.data(), asSize(cols)}, "an embedding");
+  // A double beyond float's range shows as what it is not: a number.
+  if (!status) values.setConstant(std::numeric_limits<float>::quiet_NaN());
+  return values;
+}
+
+MappedLinear MappedRows::asLinear() const {
+  MappedLinear map{.out = rows, .in = cols, .row = cols};
+  map.pieces.push_back({data, type, scales});
+  return map;
+}
+
+}  // namespace headscope::attention

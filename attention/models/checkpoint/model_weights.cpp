@@ -1,0 +1,385 @@
+#include "attention/models/checkpoint/model_weights.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "attention/models/checkpoint/tensor_finder.h"
+#include "attention/models/config/families.h"
+
+namespace headscope::attention {
+namespace {
+
+std::string layerName(std::string_view pattern, Index layer, std::string_view rest) {
+  std::string name(pattern);
+  name.replace(name.find('N'), 1, std::to_string(layer));
+  return name + std::string(rest);
+}
+
+/// Whether a class of transformers has a head over the vocabulary: "LlamaForCausalLM", "GPT2LMHeadModel".
+bool saysTokens(std::string_view architecture) {
+  for (const std::string_view end : {"ForCausalLM", "LMHeadModel", "DoubleHeadsModel", "ForMaskedLM",
+                                     "ForPreTraining", "ForConditionalGeneration"})
+    if (architecture.ends_with(end)) return true;
+  return false;
+}
+
+/// Whether two tables differ in any of 64 rows, first and last among them: a head that was trained apart
+/// differs in all, and reading a whole table takes as long as reading a fifth of a small model.
+bool differ(const MappedLinear& head, const MappedRows& embedding) {
+  constexpr Index kLooked = 64;
+  if (head.pieces[0].type != embedding.type) return true;
+  const std::size_t row = kernels::weightBytes(embedding.type, asSize(embedding.cols));
+  for (Index i = 0; i < kLooked; ++i) {
+    const std::size_t at = asSize((embedding.rows - 1) * i / (kLooked - 1)) * row;
+    if (std::memcmp(head.pieces[0].data + at, embedding.data + at, row) != 0) return true;
+  }
+  return false;
+}
+
+/// Everything of one model; what a family doesn't name it doesn't have.
+class WeightsReader {
+ public:
+  WeightsReader(const Checkpoint& checkpoint, const ModelConfig& config, const TensorNaming& naming)
+      : config_(config),
+        naming_(naming),
+        names_(naming.names),
+        finder_(checkpoint, naming.prefixes, naming.sizes),
+        headFinder_(checkpoint, naming.headPrefixes, naming.sizes) {}
+
+  Result<ModelWeights> read() {
+    ModelWeights weights;
+    const Index d = config_.modelDim, e = config_.embeddingSize();
+    if (config_.picture)
+      weights.picture = picture();
+    else
+      weights.embedding = finder_.rows(std::string(names_.embedding), config_.vocabulary, e);
+    if (config_.positionRows > 0)
+      weights.positions = finder_.rows(std::string(names_.positions), config_.positionRows, e);
+    if (config_.tokenTypes > 0 && !names_.tokenTypes.empty())
+      weights.tokenTypes = finder_.rows(std::string(names_.tokenTypes), config_.tokenTypes, e);
+    if (!names_.embeddingNorm.empty()) weights.embeddingNorm = norm(names_.embeddingNorm, e);
+    if (config_.embeddingDim > 0)
+      weights.embeddingMap = finder_.linear(std::string(names_.embeddingMap), d, e, true, false);
+    if (config_.bucketBias)
+      weights.bucketBias =
+          finder_.rows(std::string(names_.bucketBias), config_.bucketBias->buckets, config_.heads);
+    for (Index i = 0; i < config_.layerCount() && finder_.status(); ++i) weights.layers.push_back(layer(i));
+    if (!names_.finalNorm.empty() && config_.finalNorm) weights.finalNorm = norm(names_.finalNorm, d);
+    readHead(weights);
+    for (const TensorFinder* finder : {&finder_, &headFinder_})
+      if (const Status status = finder->status(); !status) return status.error();
+    return weights;
+  }
+
+ private:
+  NormWeights norm(std::string_view name, Index size) {
+    return finder_.norm(std::string(name), size, config_.norm, config_.normBias);
+  }
+
+  MappedLinear linear(Index layer, std::string_view name, Index out, Index in, bool bias) {
+    return finder_.linear(layerName(names_.layer, layer, name), out, in, bias, names_.inFirst);
+  }
+
+  PictureWeights picture() {
+    const PictureTokens& tokens = *config_.picture;
+    const Index d = config_.modelDim;
+    const auto table = [&](std::string_view name, Index rows) {
+      return finder_.table(std::string(name), rows, d);
+    };
+    PictureWeights weights;
+    weights.patches = finder_.patches(std::string(names_.patches), d, 3, tokens.patch, tokens.patchBias);
+    for (Index i = 0; i < tokens.leading; ++i)
+      weights.leading.push_back(table(names_.leadingTokens[asSize(i)], 1));
+    if (tokens.registers > 0) weights.registers = table(names_.registerTokens, tokens.registers);
+    weights.positions = table(names_.picturePositions, tokens.leading + tokens.grid() * tokens.grid());
+    weights.classifiers = classifiers();
+    return weights;
+  }
+
+  std::vector<MappedLinear> classifiers() {
+    const PictureTokens& tokens = *config_.picture;
+    const auto map = [&](std::string_view name) {
+      return headFinder_.linear(std::string(name), std::ssize(tokens.classes),
+                                config_.modelDim * (tokens.classifiesMean ? 2 : 1), true, false);
+    };
+    const auto has = [&](std::string_view name) {
+      return !name.empty() && headFinder_.has(std::string(name) + ".weight");
+    };
+    for (const std::string_view one : {names_.classifier, names_.patchClassifier})
+      if (has(one)) return {map(one)};
+    if (!has(names_.classifiers[0])) return {};
+    return {map(names_.classifiers[0]), map(names_.classifiers[1])};
+  }
+
+  /// The attention to an encoder's output stands beside the other, or in its place where its heads are looked
+  /// at. Its keys and values are as wide as the model.
+  void addCrossAttention(Index i, LayerWeights& layer) {
+    const Index d = config_.modelDim, h = config_.heads * config_.headDim;
+    OtherAttention cross{linear(i, names_.crossQ, h, d, config_.qkvBias),
+                         linear(i, names_.crossK, h, d, config_.qkvBias && names_.keyBias),
+                         linear(i, names_.crossV, h, d, config_.qkvBias),
+                         linear(i, names_.crossO, d, h, config_.outputBias),
+                         norm(layerName(names_.layer, i, names_.crossNorm), d)};
+    if (config_.cross())
+      cross = {std::exchange(layer.q, cross.q), std::exchange(layer.k, cross.k),
+               std::exchange(layer.v, cross.v), std::exchange(layer.o, cross.o),
+               std::exchange(layer.attentionNorm, cross.norm)};
+    layer.other = std::move(cross);
+  }
+
+  MlpWeights mlp(Index i) {
+    MlpWeights mlp;
+    const Index d = config_.modelDim, f = config_.innerDim;
+    const bool apart = !config_.gated && !names_.ungatedUp.empty();
+    if (!names_.gateUp.empty() && !apart) {
+      const MappedLinear both = linear(i, names_.gateUp, 2 * f, d, config_.mlpBias);
+      mlp.gate = outputsOf(both, 0, f);
+      mlp.up = outputsOf(both, f, f);
+    } else {
+      if (config_.gated) mlp.gate = linear(i, names_.gate, f, d, config_.mlpBias);
+      mlp.up = linear(i, apart ? names_.ungatedUp : names_.up, f, d, config_.mlpBias);
+    }
+    mlp.down = linear(i, apart && !names_.ungatedDown.empty() ? names_.ungatedDown : names_.down, d, f,
+                      config_.mlpBias);
+    return mlp;
+  }
+
+  /// One map of every expert.
+  std::vector<MappedLinear> expertMaps(Index i, std::string_view name, Index out, Index in) {
+    const Index experts = config_.mixture.experts;
+    const std::size_t mark = name.find('E');
+    if (mark == name.npos) {
+      const std::string all = layerName(names_.layer, i, name);
+      return finder_.linears(all + ".weight", config_.mixture.biased ? all + ".bias" : "", experts, out, in);
+    }
+    std::vector<MappedLinear> maps;
+    for (Index e = 0; e < experts && finder_.status(); ++e) {
+      std::string one(name);
+      one.replace(mark, 1, std::to_string(e));
+      maps.push_back(linear(i, one, out, in, false));
+    }
+    return maps;
+  }
+
+  std::vector<MlpWeights> experts(Index i) {
+    const Mixture& m = config_.mixture;
+    const Index d = config_.modelDim;
+    std::vector<MlpWeights> all;
+    if (!names_.expertGateUp.empty()) {
+      const auto maps = [&](std::string_view name, Index out, Index in) {
+        const std::string tensor = layerName(names_.layer, i, name);
+        return finder_.linears(tensor, m.biased ? tensor + "_bias" : "", m.experts, out, in, true);
+      };
+      auto gateUp = maps(names_.expertGateUp, 2 * m.innerDim, d);
+      auto down = maps(names_.expertDown, d, m.innerDim);
+      for (std::size_t e = 0; e < gateUp.size() && finder_.status(); ++e)
+        all.push_back({{}, std::move(down[e]), {}, std::move(gateUp[e])});
+      return all;
+    }
+    auto up = expertMaps(i, names_.expertUp, m.innerDim, d);
+    auto down = expertMaps(i, names_.expertDown, d, m.innerDim);
+    auto gate = expertMaps(i, names_.expertGate, m.innerDim, d);
+    for (std::size_t e = 0; e < up.size() && finder_.status(); ++e)
+      all.push_back({std::move(up[e]), std::move(down[e]), std::move(gate[e]), {}});
+    return all;
+  }
+
+  MixtureWeights mixture(Index i) {
+    const Mixture& m = config_.mixture;
+    const Index d = config_.modelDim, shared = m.sharedDim;
+    MixtureWeights weights;
+    weights.router = linear(i, names_.router, m.experts, d, m.biased);
+    if (m.corrected)
+      weights.correction = finder_.vector(layerName(names_.layer, i, names_.routerCorrection), m.experts);
+    weights.experts = experts(i);
+    if (shared == 0) return weights;
+    weights.shared = {linear(i, names_.sharedUp, shared, d, false),
+                      linear(i, names_.sharedDown, d, shared, false),
+                      linear(i, names_.sharedGate, shared, d, false),
+                      {}};
+    if (!names_.sharedRouter.empty())
+      weights.sharedRouter = finder_.row(layerName(names_.layer, i, names_.sharedRouter), d);
+    return weights;
+  }
+
+  LatentWeights latent(Index i, MappedLinear& q) {
+    LatentWeights weights;
+    const Latent& l = config_.latent;
+    const Index d = config_.modelDim, queries = config_.heads * config_.headDim;
+    const auto normOf = [&](std::string_view name, Index size) {
+      return finder_.norm(layerName(names_.layer, i, name), size, NormKind::rms);
+    };
+    if (l.queryRank > 0) {
+      weights.queryDown = linear(i, names_.queryDown, l.queryRank, d, config_.qkvBias);
+      weights.queryNorm = normOf(names_.queryDownNorm, l.queryRank);
+      q = linear(i, names_.queryUp, queries, l.queryRank, false);
+    } else {
+      q = linear(i, names_.q, queries, d, false);
+    }
+    weights.down = linear(i, names_.latentDown, l.rank + l.ropeDim, d, config_.qkvBias);
+    weights.norm = normOf(names_.latentNorm, l.rank);
+    const Index plain = config_.headDim - l.ropeDim;
+    const std::string keys = layerName(names_.layer, i, names_.latentKeyUp) + ".weight";
+    if (names_.latentKeyUp.empty() || !finder_.has(keys)) {
+      weights.up = linear(i, names_.latentUp, config_.heads * (plain + l.valueDim), l.rank, false);
+      return weights;
+    }
+    weights.keyUp = joined(finder_.linears(keys, "", config_.heads, plain, l.rank, true));
+    weights.valueUp = joined(finder_.linears(layerName(names_.layer, i, names_.latentValueUp) + ".weight", "",
+                                             config_.heads, l.valueDim, l.rank));
+    return weights;
+  }
+
+  LayerWeights layer(Index i) {
+    LayerWeights layer;
+    const Index d = config_.modelDim, dh = config_.headDim;
+    const auto linear = [&](std::string_view name, Index out, Index in, bool bias) {
+      return this->linear(i, name, out, in, bias);
+    };
+    const auto normOf = [&](std::string_view name, Index size) {
+      return name.empty() ? NormWeights() : norm(layerName(names_.layer, i, name), size);
+    };
+    if (config_.latent.rank > 0) {
+      layer.latent = latent(i, layer.q);
+    } else if (names_.qkv.empty()) {
+      layer.q = linear(names_.q, config_.heads * dh, d, config_.qkvBias);
+      layer.k = linear(names_.k, config_.kvHeads * dh, d, config_.qkvBias && names_.keyBias);
+      layer.v = linear(names_.v, config_.kvHeads * dh, d, config_.qkvBias);
+    } else {
+      split(linear(names_.qkv, (config_.heads + 2 * config_.kvHeads) * dh, d, config_.qkvBias), layer);
+    }
+    if (naming_.paired) {
+      pair(layer.q);
+      pair(layer.k);
+    }
+    layer.o = linear(names_.o, d, config_.heads * config_.valueDim(), config_.outputBias);
+    if (config_.sinks) {
+      const Vector sinks = finder_.vector(layerName(names_.layer, i, names_.sinks), config_.heads);
+      layer.sinks.assign(sinks.begin(), sinks.end());
+    }
+    if (config_.layers[asSize(i)].mixture)
+      layer.mixture = mixture(i);
+    else
+      layer.mlp = mlp(i);
+    if (i > 0 || config_.firstLayerNormed) layer.attentionNorm = normOf(names_.attentionNorm, d);
+    layer.mlpNorm = normOf(names_.mlpNorm, d);
+    layer.afterAttentionNorm = normOf(names_.afterAttentionNorm, d);
+    layer.afterMlpNorm = normOf(names_.afterMlpNorm, d);
+    const bool whole = config_.wholeQkNorm;
+    layer.qNorm = normOf(names_.qNorm, whole ? config_.heads * dh : dh);
+    layer.kNorm = normOf(names_.kNorm, whole ? config_.kvHeads * dh : dh);
+    for (const auto& [name, scale] : {std::pair(names_.attentionScale, &layer.attentionScale),
+                                      std::pair(names_.mlpScale, &layer.mlpScale)})
+      if (!name.empty()) *scale = finder_.vector(layerName(names_.layer, i, name), d);
+    if (config_.reads()) addCrossAttention(i, layer);
+    return layer;
+  }
+
+  /// The outputs of a map in the order of halves, of a file that has them pair by pair.
+  void pair(MappedLinear& map) const {
+    map.paired = config_.headDim;
+    const Vector bias = map.bias;
+    for (Index i = 0; i < bias.size(); ++i)
+      map.bias[i] = bias[static_cast<Index>(kernels::rowOfOutput(asSize(i), asSize(map.paired)))];
+  }
+
+  void split(const MappedLinear& whole, LayerWeights& layer) const {
+    const auto part = [&](FusedPart which) {
+      return outputsOf(whole, rowsOf(which, names_.fused, config_.heads, config_.kvHeads, config_.headDim));
+    };
+    layer.q = part(FusedPart::q);
+    layer.k = part(FusedPart::k);
+    layer.v = part(FusedPart::v);
+  }
+
+  /// Why the checkpoint makes no guesses; empty: it makes some.
+  std::string headless() const {
+    if (config_.picture)
+      return names_.classifier.empty()
+                 ? "No predictions: this vision tower outputs an embedding, not classes."
+                 : fmt::format("No predictions: the file has no {}.weight, the map to classes.",
+                               names_.classifier);
+    const std::string dense(names_.headDense), head(names_.head);
+    if (config_.group == HeadGroup::encoder)
+      return "No predictions: this is the model's encoder, and its decoder predicts.";
+    const bool own = headFinder_.has(head + ".weight");
+    if (!dense.empty() && !headFinder_.has(dense + ".weight"))
+      return fmt::format("No predictions: the file has no {}.weight, the language-model head.", dense);
+    if (dense.empty() && !own && !config_.architecture.empty() && !saysTokens(config_.architecture))
+      return fmt::format("No predictions: the checkpoint is a {}, which has no language-model head.",
+                         config_.architecture);
+    if (!own && !config_.tied)
+      return fmt::format(
+          "No predictions: the file has no {}.weight, and config.json doesn't tie the head to the embedding.",
+          head);
+    if (config_.isTwoSidedDecoder())
+      return "No predictions: attention is bidirectional, so each token already sees the next one.";
+    return "";
+  }
+
+  /// The checkpoint's own map to the vocabulary, else the embedding, where either is the model's head.
+  void readHead(ModelWeights& weights) {
+    const std::string dense(names_.headDense), head(names_.head);
+    // A masked-token head leads back to the embeddings' width.
+    const Index d = config_.modelDim, e = dense.empty() ? d : config_.embeddingSize();
+    weights.headless = headless();
+    if (!weights.headless.empty()) return;
+    if (headFinder_.has(head + ".weight")) {
+      weights.head = headFinder_.linear(head, config_.vocabulary, e, false, false);
+      if (config_.tied && headFinder_.status() && finder_.status() &&
+          differ(*weights.head, weights.embedding))
+        weights.notes.push_back(
+            fmt::format("config.json ties the head to the embedding, but the file has a different one. "
+                        "Predictions use {}.weight, as in transformers 5 (version 4 used the embedding).",
+                        head));
+    } else {
+      weights.head = weights.embedding.asLinear();
+    }
+    if (config_.headBias) weights.head->bias = headFinder_.vector(head + ".bias", config_.vocabulary);
+    if (const std::string bias(names_.logitBias); headFinder_.has(bias))
+      weights.head->bias = headFinder_.vector(bias, config_.vocabulary);
+    if (dense.empty()) return;
+    weights.headTransform =
+        HeadTransform{headFinder_.linear(dense, e, d, config_.headDenseBias, false),
+                      headFinder_.norm(std::string(names_.headNorm), e, config_.norm, config_.normBias)};
+    weights.head->bias = headFinder_.vector(std::string(names_.headBias), config_.vocabulary);
+  }
+
+  const ModelConfig& config_;
+  const TensorNaming& naming_;
+  const TensorNames& names_;
+  TensorFinder finder_, headFinder_;
+};
+
+}  // namespace
+
+std::vector<const MappedLinear*> mapsOfToken(const LayerWeights& layer, Index used) {
+  std::vector<const MappedLinear*> maps{&layer.q, &layer.k, &layer.v, &layer.o};
+  if (layer.other)
+    for (const MappedLinear* map : {&layer.other->q, &layer.other->k, &layer.other->v, &layer.other->o})
+      maps.push_back(map);
+  if (layer.latent)
+    for (const MappedLinear* map : {&layer.latent->queryDown, &layer.latent->down, &layer.latent->up,
+                                    &layer.latent->keyUp, &layer.latent->valueUp})
+      maps.push_back(map);
+  const auto add = [&](const MlpWeights& mlp) {
+    for (const MappedLinear* map : {&mlp.up, &mlp.down, &mlp.gate, &mlp.gateUp}) maps.push_back(map);
+  };
+  add(layer.mlp);
+  if (!layer.mixture) return maps;
+  maps.push_back(&layer.mixture->router);
+  maps.push_back(&layer.mixture->sharedRouter);
+  add(layer.mixture->shared);
+  for (Index e = 0; e < used; ++e) add(layer.mixture->experts[asSize(e)]);
+  return maps;
+}
+
+Result<ModelWeights> ModelWeights::find(const Checkpoint& checkpoint, const ModelConfig& config,
+                                        const TensorNaming& naming) {
+  return WeightsReader(checkpoint, config, naming).read();
+}
+
+}  // namespace headscope::attention

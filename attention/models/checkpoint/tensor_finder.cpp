@@ -1,0 +1,186 @@
+#include "attention/models/checkpoint/tensor_finder.h"
+
+#include "attention/formats/files/regular_file.h"
+#include "attention/formats/quote.h"
+#include "attention/formats/safetensors.h"
+
+namespace headscope::attention {
+bool TensorFinder::has(const std::string& name) const {
+  for (const std::string_view prefix : prefixes_)
+    if (checkpoint_.tensors().contains(std::string(prefix) + name)) return true;
+  return false;
+}
+
+void TensorFinder::fail(const std::string& message) {
+  if (!error_) error_ = Error{shownPath(checkpoint_.folder()) + ": " + message};
+}
+
+const TensorView* TensorFinder::find(const std::string& name) {
+  const TensorView* found = nullptr;
+  std::string at;
+  for (const std::string_view prefix : prefixes_) {
+    const std::string full = std::string(prefix) + name;
+    const auto tensor = checkpoint_.tensors().find(full);
+    if (tensor == checkpoint_.tensors().end()) continue;
+    if (found) {
+      fail("has both a tensor " + quotedText(at) + " and a " + quotedText(full) + ", expected one of them");
+      return nullptr;
+    }
+    found = &tensor->second;
+    at = full;
+  }
+  return found;
+}
+
+const TensorView* TensorFinder::get(const std::string& name, const std::vector<std::uint64_t>& shape) {
+  const TensorView* const found = find(name);
+  if (error_) return nullptr;
+  const std::string at = "tensor " + quotedText(std::string(prefixes_[0]) + name);
+  if (!found) {
+    fail("has no " + at + ", expected one of " + shapeText(shape));
+    return nullptr;
+  }
+  if (found->shape != shape) {
+    fail(at + " is " + shapeText(found->shape) + ", expected " + shapeText(shape) + " as " +
+         std::string(sizes_) + " says");
+    return nullptr;
+  }
+  if (!found->type) {
+    fail(at + " is " + std::string(found->kind) +
+         ", expected F32, F16, BF16 or F64, or GGUF's Q2_K to Q8_0, IQ4 and MXFP4");
+    return nullptr;
+  }
+  return found;
+}
+
+MappedLinear TensorFinder::linear(const std::string& name, Index out, Index in, bool bias, bool inFirst) {
+  MappedLinear map{.out = out, .in = in, .transposed = inFirst, .row = inFirst ? out : in};
+  using Sizes = std::vector<std::uint64_t>;
+  const Sizes shape = inFirst ? Sizes{asSize(in), asSize(out)} : Sizes{asSize(out), asSize(in)};
+  const TensorView* const tensor = get(name + ".weight", shape);
+  if (!tensor) return {};
+  map.pieces.push_back({tensor->data, *tensor->type});
+  if (bias) map.bias = vector(name + ".bias", out);
+  return map;
+}
+
+std::vector<MappedLinear> TensorFinder::linears(const std::string& tensor, const std::string& bias,
+                                                Index count, Index out, Index in, bool inFirst) {
+  const TensorView* const kept = find(tensor);
+  if (!kept && find(tensor + "_blocks")) {
+    fail(quotedText(tensor + "_blocks") + " has no scales of its shape, expected " +
+         quotedText(tensor + "_scales") + " with one for each 16 bytes, both of U8");
+    return {};
+  }
+  // In blocks the inputs come last, as a block is of one output.
+  const bool turned = inFirst && !(kept && kept->scales);
+  const TensorView* const found =
+      get(tensor, {asSize(count), asSize(turned ? in : out), asSize(turned ? out : in)});
+  const TensorView* const biases = found && !bias.empty() ? get(bias, {asSize(count), asSize(out)}) : nullptr;
+  if (!found || error_) return {};
+  std::vector<MappedLinear> maps(asSize(count),
+                                 {.out = out, .in = in, .transposed = turned, .row = turned ? out : in});
+  const std::size_t numbers = asSize(out * in);
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    const std::size_t blocks = i * numbers / kernels::weightBlock(*found->type).numbers;
+    maps[i].pieces.push_back({found->data + i * kernels::weightBytes(*found->type, numbers), *found->type,
+                              found->scales ? found->scales + blocks : nullptr});
+    if (!biases) continue;
+    maps[i].bias.resize(out);
+    const Status status = biases->read(i * asSize(out), {maps[i].bias.data(), asSize(out)}, bias);
+    if (!status) fail(status.error().message);
+  }
+  return maps;
+}
+
+MappedLinear TensorFinder::row(const std::string& name, Index in) {
+  const TensorView* const found = find(name + ".weight");
+  if (!found || found->shape.size() != 1) return linear(name, 1, in, false, false);
+  const TensorView* const tensor = get(name + ".weight", {asSize(in)});
+  if (!tensor) return {};
+  MappedLinear map{.out = 1, .in = in, .row = in};
+  map.pieces.push_back({tensor->data, *tensor->type});
+  return map;
+}
+
+MappedRows TensorFinder::rows(const std::string& name, Index rows, Index cols) {
+  const TensorView* const tensor = get(name + ".weight", {asSize(rows), asSize(cols)});
+  if (!tensor) return {};
+  return {tensor->data, *tensor->type, rows, cols};
+}
+
+MappedRows TensorFinder::table(const std::string& tensor, Index rows, Index cols) {
+  const TensorView* found = find(tensor);
+  std::vector<std::uint64_t> shape{asSize(rows), asSize(cols)};
+  if (rows == 1 && found && found->shape.size() == 1) shape = {asSize(cols)};
+  if (found && found->shape.size() > 2) shape.insert(shape.begin(), found->shape.size() - 2, 1);
+  found = get(tensor, shape);
+  if (!found) return {};
+  return {found->data, *found->type, rows, cols};
+}
+
+MappedLinear TensorFinder::patches(const std::string& name, Index out, Index colours, Index side, bool bias) {
+  const Index in = colours * side * side;
+  MappedLinear map{.out = out, .in = in, .row = in};
+  const TensorView* const tensor =
+      get(name + ".weight", {asSize(out), asSize(colours), asSize(side), asSize(side)});
+  if (!tensor) return {};
+  map.pieces.push_back({tensor->data, *tensor->type});
+  if (bias) map.bias = vector(name + ".bias", out);
+  return map;
+}
+
+NormWeights TensorFinder::norm(const std::string& name, Index size, NormKind kind, bool bias) {
+  const bool old = has(name + ".gamma");
+  NormWeights norm{vector(name + (old ? ".gamma" : ".weight"), size), {}};
+  if (kind == NormKind::layer)
+    norm.bias = bias ? vector(name + (old ? ".beta" : ".bias"), size) : Vector(Vector::Zero(size));
+  if (kind == NormKind::rmsPlusOne) norm.weight.array() += 1;
+  return norm;
+}
+
+Vector TensorFinder::vector(const std::string& name, Index size) {
+  const TensorView* const found = find(name);
+  const bool row = found && found->shape.size() == 2 && found->shape[0] == 1;
+  const TensorView* const tensor =
+      get(name, row ? std::vector<std::uint64_t>{1, asSize(size)} : std::vector<std::uint64_t>{asSize(size)});
+  if (!tensor) return {};
+  Vector values(size);
+  if (const auto status = tensor->read(0, {values.data(), asSize(size)}, "tensor " + quotedText(name));
+      !status)
+    fail(status.error().message);
+  return values;
+}
+
+MappedLinear joined(const std::vector<MappedLinear>& maps) {
+  if (maps.empty()) return {};  // an error is on its way
+  MappedLinear all = maps[0];
+  for (const MappedLinear& map : std::span(maps).subspan(1)) all.pieces.push_back(map.pieces[0]);
+  all.out *= std::ssize(maps);
+  return all;
+}
+
+MappedLinear outputsOf(const MappedLinear& whole, Index first, Index count) {
+  MappedLinear part = whole;
+  if (whole.pieces.empty()) return part;  // an error is on its way
+  part.pieces[0].data +=
+      kernels::weightBytes(whole.pieces[0].type, asSize(first * (whole.transposed ? 1 : whole.row)));
+  part.out = count;
+  if (whole.bias.size() > 0) part.bias = whole.bias.segment(first, count);
+  return part;
+}
+
+MappedLinear outputsOf(const MappedLinear& whole, std::span<const RowRange> rows) {
+  if (whole.pieces.empty()) return whole;
+  const Index size = rows[0].count;
+  MappedLinear some = outputsOf(whole, 0, size * static_cast<Index>(rows.size()));
+  some.pieces.clear();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const MappedLinear one = outputsOf(whole, rows[i].first, size);
+    some.pieces.push_back(one.pieces[0]);
+    if (one.bias.size() > 0) some.bias.segment(static_cast<Index>(i) * size, size) = one.bias;
+  }
+  return some;
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,276 @@
+#include "attention/models/config/config_reader.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+
+#include "attention/formats/json_tree.h"
+#include "attention/formats/quote.h"
+
+namespace headscope::attention {
+
+using Json = nlohmann::json;
+
+struct ConfigReader::Document {
+  Json root;
+  std::string name;
+  std::optional<Error> error;
+};
+
+namespace {
+
+const Json& jsonOf(const void* value) {
+  return *static_cast<const Json*>(value);
+}
+
+/// A value as a message shows it.
+std::string shown(const Json& value) {
+  if (value.is_object()) return "an object";
+  if (value.is_array()) return fmt::format("a list of {}", value.size());
+  if (value.is_string()) return quotedText(value.get_ref<const std::string&>());
+  return value.dump();
+}
+
+/// A whole number within range, whatever kind of number the parser made of it.
+std::optional<Index> wholeNumber(const Json& value, Index low, Index high) {
+  if (value.is_number_unsigned()) {
+    const auto number = value.get<std::uint64_t>();
+    if (number > static_cast<std::uint64_t>(high) || static_cast<Index>(number) < low) return std::nullopt;
+    return static_cast<Index>(number);
+  }
+  if (!value.is_number_integer()) return std::nullopt;
+  const auto number = value.get<std::int64_t>();
+  return number >= low && number <= high ? std::optional<Index>(number) : std::nullopt;
+}
+
+std::optional<double> positiveNumber(const Json& value) {
+  if (!value.is_number()) return std::nullopt;
+  const auto number = value.get<double>();
+  return std::isfinite(number) && number > 0 ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+Result<ConfigReader> ConfigReader::parse(std::string_view text, const std::string& name) {
+  auto document = std::make_shared<Document>();
+  document->name = name;
+  auto root = parseJsonTree(text, name);
+  if (!root) return root.error();
+  document->root = *std::move(root);
+  if (!document->root.is_object())
+    return Error{name + ": is " + shown(document->root) + ", expected an object"};
+  const void* const top = &document->root;
+  return ConfigReader(std::move(document), top, "");
+}
+
+const void* ConfigReader::find(std::string_view key) const {
+  if (!object_) return nullptr;
+  const Json& object = jsonOf(object_);
+  const auto at = object.find(std::string(key));
+  return at == object.end() || at->is_null() ? nullptr : &*at;
+}
+
+bool ConfigReader::has(std::string_view key) const {
+  return find(key) != nullptr;
+}
+
+bool ConfigReader::isNull(std::string_view key) const {
+  return object_ && jsonOf(object_).contains(key) && !has(key);
+}
+
+std::optional<Index> ConfigReader::optionalSize(std::string_view key, Index low, Index high) const {
+  const void* const found = find(key);
+  if (!found) return std::nullopt;
+  const auto number = wholeNumber(jsonOf(found), low, high);
+  if (!number) unexpected(key, found, fmt::format("a whole number from {} to {}", low, high));
+  return number.value_or(low);
+}
+
+Index ConfigReader::size(std::string_view key, std::optional<Index> standard, Index low, Index high) const {
+  if (!has(key) && !standard) refuse(key, "absent", fmt::format("a whole number from {} to {}", low, high));
+  return optionalSize(key, low, high).value_or(standard.value_or(low));
+}
+
+std::optional<double> ConfigReader::optionalPositive(std::string_view key) const {
+  const void* const found = find(key);
+  if (!found) return std::nullopt;
+  const auto number = positiveNumber(jsonOf(found));
+  if (!number) unexpected(key, found, "a finite number above 0");
+  return number.value_or(1);
+}
+
+double ConfigReader::positive(std::string_view key, std::optional<double> standard) const {
+  if (!has(key) && !standard) refuse(key, "absent", "a finite number above 0");
+  return optionalPositive(key).value_or(standard.value_or(1));
+}
+
+bool ConfigReader::flag(std::string_view key, bool standard) const {
+  const void* const found = find(key);
+  if (!found) return standard;
+  if (!jsonOf(found).is_boolean()) unexpected(key, found, "true or false");
+  return jsonOf(found).is_boolean() ? jsonOf(found).get<bool>() : standard;
+}
+
+std::string ConfigReader::text(std::string_view key, std::string_view standard) const {
+  const void* const found = find(key);
+  if (!found) return std::string(standard);
+  if (!jsonOf(found).is_string()) unexpected(key, found, "a text");
+  return jsonOf(found).is_string() ? jsonOf(found).get<std::string>() : std::string(standard);
+}
+
+std::vector<double> ConfigReader::list(std::string_view key, Index count, bool positive) const {
+  std::vector<double> numbers(static_cast<std::size_t>(count), 1);
+  const std::string expected =
+      fmt::format("a list of {} finite numbers{}", count, positive ? " above 0" : "");
+  const void* const found = find(key);
+  if (!found) {
+    refuse(key, "absent", expected);
+    return numbers;
+  }
+  const Json& list = jsonOf(found);
+  bool fits = list.is_array() && list.size() == numbers.size();
+  for (std::size_t i = 0; fits && i < numbers.size(); ++i) {
+    const double number = list[i].is_number() ? list[i].get<double>() : 0;
+    fits = list[i].is_number() && std::isfinite(number) && (number > 0 || !positive);
+    numbers[i] = fits ? number : 1;
+  }
+  if (!fits) unexpected(key, found, expected);
+  return numbers;
+}
+
+std::vector<double> ConfigReader::positives(std::string_view key, Index count) const {
+  return list(key, count, true);
+}
+
+std::vector<double> ConfigReader::numbers(std::string_view key, Index count) const {
+  return list(key, count, false);
+}
+
+std::vector<std::string> ConfigReader::texts(std::string_view key) const {
+  const void* const found = find(key);
+  if (!found) return {};
+  const Json& list = jsonOf(found);
+  std::vector<std::string> all;
+  bool fits = list.is_array();
+  for (std::size_t i = 0; fits && i < list.size(); ++i) {
+    fits = list[i].is_string();
+    if (fits) all.push_back(list[i].get<std::string>());
+  }
+  if (!fits) unexpected(key, found, "a list of texts");
+  return all;
+}
+
+std::vector<Index> ConfigReader::tokens(std::string_view key) const {
+  const void* const found = find(key);
+  if (!found) return {};
+  const Json& value = jsonOf(found);
+  std::vector<Index> all;
+  bool fits = true;
+  const auto add = [&](const Json& each) {
+    const auto number = wholeNumber(each, -1, Index{1} << 31);
+    fits = fits && number.has_value();
+    if (number.value_or(-1) >= 0) all.push_back(*number);
+  };
+  if (value.is_array())
+    for (const Json& each : value) add(each);
+  else
+    add(value);
+  if (!fits) unexpected(key, found, "a whole number or a list of them");
+  return fits ? all : std::vector<Index>();
+}
+
+std::vector<std::vector<Index>> ConfigReader::tokenLists(std::string_view key) const {
+  const void* const found = find(key);
+  if (!found) return {};
+  const Json& lists = jsonOf(found);
+  std::vector<std::vector<Index>> all;
+  bool fits = lists.is_array();
+  for (std::size_t i = 0; fits && i < lists.size(); ++i) {
+    fits = lists[i].is_array();
+    std::vector<Index>& ids = all.emplace_back();
+    for (std::size_t j = 0; fits && j < lists[i].size(); ++j) {
+      const auto id = lists[i][j].is_null() ? -1 : wholeNumber(lists[i][j], 0, Index{1} << 31);
+      fits = id.has_value();
+      ids.push_back(id.value_or(-1));
+    }
+  }
+  if (!fits) unexpected(key, found, "a list of lists of whole numbers");
+  return fits ? all : std::vector<std::vector<Index>>();
+}
+
+ConfigReader ConfigReader::object(std::string_view key) const {
+  const void* const found = find(key);
+  if (found && !jsonOf(found).is_object()) unexpected(key, found, "an object");
+  const bool isObject = found && jsonOf(found).is_object();
+  return ConfigReader(document_, isObject ? found : nullptr, path_ + std::string(key) + ".");
+}
+
+std::vector<std::string> ConfigReader::names() const {
+  std::vector<std::string> all;
+  if (!object_) return all;
+  for (const auto& [name, value] : jsonOf(object_).items())
+    if (!value.is_null()) all.push_back(name);
+  return all;
+}
+
+bool ConfigReader::isObject(std::string_view key) const {
+  const void* const found = find(key);
+  return found && jsonOf(found).is_object();
+}
+
+bool ConfigReader::isText(std::string_view key) const {
+  const void* const found = find(key);
+  return found && jsonOf(found).is_string();
+}
+
+bool ConfigReader::isList(std::string_view key) const {
+  const void* const found = find(key);
+  return found && jsonOf(found).is_array();
+}
+
+void ConfigReader::addDefaults(std::string_view json) {
+  if (!object_) return;
+  // The document is this reader's own, and no other thread's.
+  Json& object = *const_cast<Json*>(static_cast<const Json*>(object_));
+  const Json defaults = Json::parse(json);
+  for (const auto& [name, value] : defaults.items())
+    if (!object.contains(name)) object[name] = value;
+}
+
+void ConfigReader::expect(std::string_view key, std::string_view value) const {
+  const void* const found = find(key);
+  if (found && jsonOf(found) != Json::parse(value)) unexpected(key, found, std::string(value));
+}
+
+bool ConfigReader::differs(std::string_view key, std::string_view value) const {
+  const void* const found = find(key);
+  return found && jsonOf(found) != Json::parse(value);
+}
+
+void ConfigReader::expectSame(std::string_view key, std::string_view other) const {
+  const void *const found = find(key), *const same = find(other);
+  if (found && same && jsonOf(found) != jsonOf(same))
+    unexpected(key, found, fmt::format("{}, as {} says", shown(jsonOf(same)), other));
+}
+
+std::string ConfigReader::at(std::string_view key) const {
+  return document_->name + ": " + path(key);
+}
+
+void ConfigReader::fail(const std::string& message) const {
+  if (!document_->error) document_->error = Error{message};
+}
+
+void ConfigReader::refuse(std::string_view key, const std::string& found, const std::string& expected) const {
+  fail(at(key) + " is " + found + ", expected " + expected);
+}
+
+void ConfigReader::unexpected(std::string_view key, const void* found, const std::string& expected) const {
+  refuse(key, shown(jsonOf(found)), expected);
+}
+
+Status ConfigReader::status() const {
+  return document_->error ? Status(*document_->error) : success();
+}
+
+}  // namespace headscope::attention

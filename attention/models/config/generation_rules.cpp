@@ -1,0 +1,228 @@
+#include "attention/models/config/generation_rules.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "attention/models/config/config_reader.h"
+
+namespace headscope::attention {
+
+namespace {
+
+using Logits = Eigen::Ref<Eigen::RowVectorXf>;
+
+constexpr float kOut = -std::numeric_limits<float>::infinity();
+
+void keepOut(Logits logits, Index id) {
+  if (id >= 0 && id < logits.size()) logits[id] = kOut;
+}
+
+void keepOut(Logits logits, std::span<const Index> ids) {
+  for (const Index id : ids) keepOut(logits, id);
+}
+
+/// Nothing but these can be written, and all of them alike.
+void force(Logits logits, std::span<const Index> ids) {
+  if (std::ranges::none_of(ids, [&](Index id) { return id >= 0 && id < logits.size(); })) return;
+  logits.setConstant(kOut);
+  for (const Index id : ids)
+    if (id >= 0 && id < logits.size()) logits[id] = 0;
+}
+
+Index lengthOf(const WrittenText& text) {
+  return std::ssize(text.ids);
+}
+
+/// Keskar et al. 2019, CTRL: each token that the text has is less likely once, however often it stands there.
+void penaliseRepetition(const GenerationRules& rules, const WrittenText& text, Logits logits) {
+  const auto penalty = static_cast<float>(rules.repetitionPenalty);
+  std::vector<Index> ids(text.ids.begin(), text.ids.end());
+  std::ranges::sort(ids);
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  for (const Index id : ids)
+    if (id >= 0 && id < logits.size()) logits[id] *= logits[id] < 0 ? penalty : 1 / penalty;
+}
+
+/// What followed the last n − 1 tokens where they stood before.
+void keepRunsFromRepeating(const GenerationRules& rules, const WrittenText& text, Logits logits) {
+  const Index n = rules.noRepeatNgram, length = lengthOf(text);
+  if (n == 0 || length + 1 < n) return;
+  const auto last = text.ids.last(asSize(n - 1));
+  for (Index from = 0; from + n <= length; ++from)
+    if (std::equal(last.begin(), last.end(), text.ids.begin() + from))
+      keepOut(logits, text.ids[asSize(from + n - 1)]);
+}
+
+void keepBadWordsOut(const GenerationRules& rules, const WrittenText& text, Logits logits) {
+  for (const std::vector<Index>& word : rules.badWords) {
+    // As transformers has it, a word counts only where the text has as many tokens as the whole of it.
+    if (word.empty() || (word.size() > 1 && word.size() > text.ids.size())) continue;
+    const bool ends = word.size() == 1 && std::ranges::find(text.endTokens, word[0]) != text.endTokens.end();
+    if (ends) continue;  // the text could never end
+    const auto before = std::span(word).first(word.size() - 1);
+    if (std::equal(before.begin(), before.end(), text.ids.end() - std::ssize(before)))
+      keepOut(logits, word.back());
+  }
+}
+
+void keepShortFromEnding(const GenerationRules& rules, const WrittenText& text, Logits logits) {
+  if (lengthOf(text) < rules.minLength) keepOut(logits, text.endTokens);
+}
+
+void keepFewFromEnding(const GenerationRules& rules, const WrittenText& text, Logits logits) {
+  if (lengthOf(text) - text.given < rules.minNewTokens) keepOut(logits, text.endTokens);
+}
+
+void forceFirst(const GenerationRules& rules, const WrittenText& text, Logits logits) {
+  if (rules.forcedFirst && lengthOf(text) == 1) force(logits, std::array{*rules.forcedFirst});
+}
+
+void forceLast(const GenerationRules& rules, const WrittenText& text, Logits logits) {
+  if (rules.maxLength && lengthOf(text) == *rules.maxLength - 1) force(logits, rules.forcedLast);
+}
+
+void suppress(const GenerationRules& rules, const WrittenText&, Logits logits) {
+  keepOut(logits, rules.suppressed);
+}
+
+/// At the first place that nothing is forced at.
+void suppressFirst(const GenerationRules& rules, const WrittenText& text, Logits logits) {
+  Index begin = text.given + (rules.forcedFirst && text.given == 1 ? 1 : 0);
+  for (const auto& [place, id] : rules.forced) begin = std::max(begin, place + 1);
+  if (lengthOf(text) == begin) keepOut(logits, rules.suppressedFirst);
+}
+
+void forcePlaces(const GenerationRules& rules, const WrittenText& text, Logits logits) {
+  for (const auto& [place, id] : rules.forced)
+    if (place == lengthOf(text)) force(logits, std::array{id});
+}
+
+std::optional<Index> oneToken(const ConfigReader& json, const char* field) {
+  const std::vector<Index> ids = json.tokens(field);
+  return ids.empty() ? std::nullopt : std::optional(ids.front());
+}
+
+void readForced(const ConfigReader& json, const char* field, GenerationRules& rules) {
+  for (const std::vector<Index>& pair : json.tokenLists(field)) {
+    if (pair.size() != 2) json.refuse(field, "a list of other things", "pairs of a place and a token");
+    // A token that is null is whatever is likeliest there.
+    else if (pair[1] >= 0)
+      rules.forced.emplace_back(pair[0], pair[1]);
+  }
+}
+
+struct Rule {
+  const char* field;
+  const char* without;  ///< the value, in JSON, that leaves predictions as they are
+  void (*read)(const ConfigReader& json, const char* field, GenerationRules& rules);  ///< null: isn't applied
+  void (*apply)(const GenerationRules& rules, const WrittenText& text, Logits logits);
+};
+
+/// Those that are applied in transformers' order.
+constexpr auto kRules = std::to_array<Rule>({
+    {"num_beams", "1", nullptr, nullptr},
+    {"sequence_bias", "{}", nullptr, nullptr},
+    {"encoder_repetition_penalty", "1", nullptr, nullptr},
+    {"encoder_no_repeat_ngram_size", "0", nullptr, nullptr},
+    {"exponential_decay_length_penalty", "null", nullptr, nullptr},
+    {"repetition_penalty", "1",
+     [](const ConfigReader& json, const char* field, GenerationRules& rules) {
+       rules.repetitionPenalty = json.positive(field, 1);
+     },
+     penaliseRepetition},
+    {"no_repeat_ngram_size", "0",
+     [](const ConfigReader& json, const char* field, GenerationRules& rules) {
+       rules.noRepeatNgram = json.size(field, 0, 0);
+     },
+     keepRunsFromRepeating},
+    {"bad_words_ids", "[]",
+     [](const ConfigReader& json, const char* field, GenerationRules& rules) {
+       rules.badWords = json.tokenLists(field);
+     },
+     keepBadWordsOut},
+    {"min_length", "0",
+     [](const ConfigReader& json, const char* field, GenerationRules& rules) {
+       rules.minLength = json.size(field, 0, 0);
+     },
+     keepShortFromEnding},
+    {"min_new_tokens", "0",
+     [](const ConfigReader& json, const char* field, GenerationRules& rules) {
+       rules.minNewTokens = json.size(field, 0, 0);
+     },
+     keepFewFromEnding},
+    {"forced_bos_token_id", "null",
+     [](const ConfigReader& json, const char* field, GenerationRules& rules) {
+       rules.forcedFirst = oneToken(json, field);
+     },
+     forceFirst},
+    {"forced_eos_token_id", "null",
+     [](const ConfigReader& json, const char* field, GenerationRules& rules) {
+       rules.forcedLast = json.tokens(field);
+       rules.maxLength = json.optionalSize("max_length", 0, kMaxPositions);
+     },
+     forceLast},
+    {"suppress_tokens", "[]",
+     [](const ConfigReader& json, const char* field, GenerationRules& rules) {
+       rules.suppressed = json.tokens(field);
+     },
+     suppress},
+    {"begin_suppress_tokens", "[]",
+     [](const ConfigReader& json, const char* field, GenerationRules& rules) {
+       rules.suppressedFirst = json.tokens(field);
+     },
+     suppressFirst},
+    {"forced_decoder_ids", "null", readForced, forcePlaces},
+});
+
+Index likeliest(const Logits& logits) {
+  Index best = -1;
+  for (Index id = 0; id < logits.size(); ++id)
+    if (logits[id] > kOut && (best < 0 || logits[id] > logits[best])) best = id;
+  return best;
+}
+
+std::string listed(const std::vector<std::string_view>& fields) {
+  return fmt::format("{}", fmt::join(fields, ", "));
+}
+
+}  // namespace
+
+std::string_view applyRules(const GenerationRules& rules, const WrittenText& text, Logits logits) {
+  if (rules == GenerationRules()) return "";
+  const Index before = likeliest(logits);
+  std::string_view because;
+  for (const Rule& rule : kRules) {
+    if (!rule.apply) continue;
+    rule.apply(rules, text, logits);
+    if (because.empty() && likeliest(logits) != before) because = rule.field;
+  }
+  return likeliest(logits) == before ? "" : because;
+}
+
+GenerationRules readRules(const ConfigReader& json, const std::string& file,
+                          std::vector<std::string>& notes) {
+  GenerationRules rules;
+  std::vector<std::string_view> followed, left;
+  for (const Rule& rule : kRules) {
+    const GenerationRules before = rules;
+    if (rule.read) rule.read(json, rule.field, rules);
+    if (!json.differs(rule.field, rule.without)) continue;
+    if (!rule.read)
+      left.emplace_back(rule.field);
+    else if (!(rules == before))
+      followed.emplace_back(rule.field);
+  }
+  if (!followed.empty())
+    notes.push_back(fmt::format("Generation follows {} in {}. The predictions shown are the model's own.",
+                                listed(followed), file));
+  if (!left.empty())
+    notes.push_back(fmt::format("{} sets {} for generating text. Headscope doesn't apply {}.", file,
+                                listed(left), left.size() == 1 ? "it" : "them"));
+  return rules;
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,224 @@
+#include "attention/models/config/layer_plan.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "attention/formats/quote.h"
+
+namespace headscope::attention {
+
+namespace {
+
+using Kinds = std::vector<CacheKind>;
+
+bool isNamed(const ModelType* type, std::initializer_list<std::string_view> names) {
+  return type && std::find(names.begin(), names.end(), type->name) != names.end();
+}
+
+/// What files call a layer.
+std::optional<CacheKind> kindNamed(std::string_view name, CacheKind attention) {
+  static constexpr std::pair<std::string_view, CacheKind> kNames[] = {
+      {"sliding_attention", CacheKind::window},
+      {"local", CacheKind::window},
+      {"chunked_attention", CacheKind::chunk},
+      {"linear_attention", CacheKind::recurrent},
+      {"mamba", CacheKind::recurrent},
+      {"recurrent", CacheKind::recurrent},
+      {"conv", CacheKind::recurrent}};
+  if (name == "full_attention" || name == "attention" || name == "global") return attention;
+  for (const auto& [each, kind] : kNames)
+    if (each == name) return kind;
+  return std::nullopt;
+}
+
+/// A list of names, which `repeats` where it is shorter than the layers.
+Kinds listedKinds(const ConfigReader& json, const char* key, Index layers, CacheKind attention,
+                  bool repeats) {
+  const std::vector<std::string> names = json.texts(key);
+  const auto count = static_cast<Index>(names.size());
+  if (count == 0 || (!repeats && count != layers)) {
+    json.refuse(key, fmt::format("a list of {}", count),
+                fmt::format("a name for each of the {} layers", layers));
+    return {};
+  }
+  Kinds kinds;
+  for (Index i = 0; i < layers; ++i) {
+    const std::string& name = names[static_cast<std::size_t>(i % count)];
+    const auto kind = kindNamed(name, attention);
+    if (!kind)
+      json.refuse(
+          key, quotedText(name),
+          "full_attention, sliding_attention, chunked_attention, linear_attention, mamba, conv, recurrent or "
+          "attention");
+    kinds.push_back(kind.value_or(attention));
+  }
+  return kinds;
+}
+
+/// `other` where a layer isn't one of those.
+template <class Attends>
+Kinds chosenKinds(Index layers, CacheKind attention, CacheKind other, Attends attends) {
+  Kinds kinds;
+  for (Index i = 0; i < layers; ++i) kinds.push_back(attends(i) ? attention : other);
+  return kinds;
+}
+
+bool isIn(const std::vector<Index>& list, Index value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+/// Hybrids by their rule; empty where the file has none.
+Kinds hybridKinds(const ConfigReader& json, Index layers, CacheKind attention) {
+  constexpr CacheKind recurrent = CacheKind::recurrent;
+  if (json.has("attn_layer_period")) {
+    const Index period = json.size("attn_layer_period"), offset = json.size("attn_layer_offset", 0, 0);
+    return chosenKinds(layers, attention, recurrent, [=](Index i) { return i % period == offset; });
+  }
+  if (json.has("attn_layer_indices")) {
+    const std::vector<Index> attends = json.tokens("attn_layer_indices");
+    return chosenKinds(layers, attention, recurrent, [&](Index i) { return isIn(attends, i); });
+  }
+  if (json.has("full_attention_interval")) {
+    const Index interval = json.size("full_attention_interval");
+    return chosenKinds(layers, attention, recurrent, [=](Index i) { return (i + 1) % interval == 0; });
+  }
+  if (json.has("attn_type_list")) {
+    const std::vector<Index> types = json.tokens("attn_type_list");
+    if (std::ssize(types) != layers) {
+      json.refuse("attn_type_list", fmt::format("a list of {}", types.size()),
+                  fmt::format("0 or 1 for each of the {} layers", layers));
+      return {};
+    }
+    return chosenKinds(layers, attention, recurrent,
+                       [&](Index i) { return types[static_cast<std::size_t>(i)] == 1; });
+  }
+  return {};
+}
+
+/// Layers of windows or chunks among those that keep all tokens.
+Kinds spanKinds(const ConfigReader& json, const ModelType* type, Index layers, CacheKind attention) {
+  if (json.has("attention_chunk_size")) {
+    const std::vector<Index> rotary = json.tokens("no_rope_layers");
+    const Index interval = json.size("no_rope_layer_interval", 4);
+    return chosenKinds(layers, attention, CacheKind::chunk, [&](Index i) {
+      return i < std::ssize(rotary) ? rotary[static_cast<std::size_t>(i)] == 0 : (i + 1) % interval == 0;
+    });
+  }
+  if (isNamed(type, {"gpt_neo"}))
+    return chosenKinds(layers, attention, CacheKind::window, [](Index i) { return i % 2 == 0; });
+  for (const char* key : {"sliding_window_pattern", "_sliding_window_pattern", "layer_switch"}) {
+    if (!json.has(key)) continue;
+    if (json.isText(key)) {  // "LLLG"
+      const std::string letters = json.text(key, "");
+      if (letters.find_first_not_of("LG") != std::string::npos || letters.empty()) {
+        json.refuse(key, quotedText(letters), "a number, or letters L and G");
+        return {};
+      }
+      return chosenKinds(layers, attention, CacheKind::window, [&](Index i) {
+        return letters[static_cast<std::size_t>(i) % letters.size()] == 'G';
+      });
+    }
+    const Index pattern = json.size(key);
+    return chosenKinds(layers, attention, CacheKind::window, [=](Index i) { return (i + 1) % pattern == 0; });
+  }
+  const Index full = json.has("use_sliding_window") ? json.size("max_window_layers", 0, 0, kMaxLayers) : 0;
+  return chosenKinds(layers, attention, CacheKind::window, [=](Index i) { return i < full; });
+}
+
+/// Nemotron-H names the parts one after another: M a Mamba-2 layer, * attention, - a feed-forward part, E
+/// experts.
+std::vector<PlannedLayer> patternLayers(const ConfigReader& json, Index layers) {
+  using Inner = PlannedLayer::Inner;
+  const std::string pattern = json.text("hybrid_override_pattern", "");
+  std::vector<PlannedLayer> plan;
+  for (const char letter : pattern) {
+    if (letter == 'M') plan.push_back({CacheKind::recurrent, Inner::none});
+    if (letter == '*') plan.push_back({CacheKind::full, Inner::none});
+    if (letter == '-') plan.push_back({CacheKind::none, Inner::dense});
+    if (letter == 'E') plan.push_back({CacheKind::none, Inner::experts});
+  }
+  if (std::ssize(plan) != layers || plan.size() != pattern.size())
+    json.refuse("hybrid_override_pattern", quotedText(pattern),
+                fmt::format("one of M, *, - and E for each of the {} layers", layers));
+  return plan;
+}
+
+/// Whether a layer has experts, by the rules of those that mix both.
+class ExpertRule {
+ public:
+  explicit ExpertRule(const ConfigReader& json)
+      : dense_(json.tokens("mlp_only_layers")),
+        first_(json.size(
+            json.has("moe_layer_start_index") ? "moe_layer_start_index" : "first_k_dense_replace", 0, 0)),
+        last_(json.size("moe_layer_end_index", kMaxLayers, 0)),
+        step_(json.size("decoder_sparse_step",
+                        json.size("interleave_moe_layer_step", json.size("moe_layer_interval", 1)))),
+        period_(json.size("expert_layer_period", 1)),
+        offset_(json.size("expert_layer_offset", 0, 0)),
+        frequency_(json.isList("moe_layer_freq") ? 1 : json.size("moe_layer_freq", 1)) {}
+  bool operator()(Index i) const {
+    return !isIn(dense_, i) && i >= first_ && i <= last_ && (i + 1) % step_ == 0 && i % frequency_ == 0 &&
+           i % period_ == offset_ % period_;
+  }
+
+ private:
+  std::vector<Index> dense_;
+  Index first_, last_, step_, period_, offset_, frequency_;
+};
+
+}  // namespace
+
+Index spanOf(const ConfigReader& json, const ModelType* type) {
+  if (json.has("attention_chunk_size")) return json.size("attention_chunk_size", {}, 1, kMaxPositions);
+  const bool asked = type && type->name.starts_with("qwen");
+  if (!json.flag("use_sliding_window", !asked)) return 0;
+  for (const char* key : {"sliding_window", "attention_window_size", "window_size"}) {
+    if (!json.has(key)) continue;
+    const Index span = json.size(key, {}, 0, kMaxPositions);
+    // A window that no text of the model fills is none.
+    return span >= json.size("max_position_embeddings", kMaxPositions, 1, kMaxPositions) ? 0 : span;
+  }
+  return 0;
+}
+
+std::vector<PlannedLayer> planLayers(const ConfigReader& json, const ModelType* type, Index layers,
+                                     bool experts) {
+  if (json.has("hybrid_override_pattern")) return patternLayers(json, layers);
+  const CacheKind attention = json.has("kv_lora_rank") ? CacheKind::latent : CacheKind::full;
+  const Index span = spanOf(json, type);
+  Kinds kinds;
+  if (isNamed(type, {"mamba", "falcon_mamba", "mamba2", "rwkv"}))
+    kinds.assign(static_cast<std::size_t>(layers), CacheKind::recurrent);
+  else if (json.has("layer_types"))
+    kinds = listedKinds(json, "layer_types", layers, attention, false);
+  else if (json.has("attention_layers"))
+    kinds = listedKinds(json, "attention_layers", layers, attention, false);
+  else if (json.has("layers_block_type"))
+    kinds = listedKinds(json, "layers_block_type", layers, attention, false);
+  else if (json.has("block_types") || json.has("_block_types"))
+    kinds = listedKinds(json, json.has("block_types") ? "block_types" : "_block_types", layers,
+                        span > 0 ? CacheKind::window : attention, true);
+  else
+    kinds = hybridKinds(json, layers, attention);
+  if (kinds.empty() && span > 0) kinds = spanKinds(json, type, layers, attention);
+  kinds.resize(static_cast<std::size_t>(layers), attention);
+  if (span == 0)
+    for (CacheKind& kind : kinds)
+      if (kind == CacheKind::window || kind == CacheKind::chunk) kind = attention;
+  const Index shared = json.size("num_kv_shared_layers", 0, 0, kMaxLayers);
+  for (Index i = std::max<Index>(0, layers - shared); i < layers; ++i)
+    kinds[static_cast<std::size_t>(i)] = CacheKind::shared;
+  std::vector<PlannedLayer> plan;
+  const ExpertRule hasExperts(json);
+  const bool alone = isNamed(type, {"mamba", "falcon_mamba", "mamba2"});
+  for (Index i = 0; i < layers; ++i)
+    plan.push_back({kinds[static_cast<std::size_t>(i)], alone ? PlannedLayer::Inner::none
+                                                        : experts && hasExperts(i)
+                                                            ? PlannedLayer::Inner::experts
+                                                            : PlannedLayer::Inner::dense});
+  return plan;
+}
+
+}  // namespace headscope::attention

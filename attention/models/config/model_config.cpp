@@ -1,0 +1,219 @@
+#include "attention/models/config/model_config.h"
+
+#include <fmt/core.h>
+
+#include "attention/formats/quote.h"
+#include "attention/models/config/config_fields.h"
+#include "attention/models/config/families.h"
+
+namespace headscope::attention {
+namespace {
+
+/// "LlamaForCausalLM" is Llama's.
+bool isArchitecture(std::string_view text, std::string_view family) {
+  if (!text.starts_with(family)) return false;
+  text.remove_prefix(family.size());
+  for (std::string_view suffix : {"", "Model", "LMHeadModel", "ForCausalLM", "ForMaskedLM", "ForPreTraining"})
+    if (text == suffix) return true;
+  return false;
+}
+
+/// By model_type or, which doesn't have it, by the first of `architectures`.
+const Family* familyOf(const ConfigReader& json) {
+  if (json.has("model_type")) {
+    const std::string type = json.text("model_type", "");
+    for (const Family* family : familyTable())
+      if (family->name == type) return family;
+    json.fail(unknownFamily(json, type, "model_type"));
+    return nullptr;
+  }
+  const std::vector<std::string> names = json.texts("architectures");
+  for (const Family* family : familyTable())
+    if (!names.empty() && isArchitecture(names[0], family->architecture)) return family;
+  json.fail(names.empty() ? unknownFamily(json, {}, "model_type")
+                          : unknownFamily(json, names[0], "architectures"));
+  return nullptr;
+}
+
+/// What no family here can do. Experts in MXFP4, of which names say enough, are read.
+void refuseUnsupported(const ConfigReader& json) {
+  if (json.has("quantization_config")) {
+    const std::string method = json.object("quantization_config").text("quant_method", "an unnamed method");
+    if (method != "mxfp4" || json.text("model_type", "") != families::gptOss.name)
+      json.fail(json.at("quantization_config") + " says the weights are quantised by " + quotedText(method) +
+                ", expected a checkpoint with F32, F16, BF16 or F64 weights" +
+                (method == "mxfp4" ? ", or gpt-oss with its experts in MXFP4" : ""));
+  }
+}
+
+/// The stack of the model whose heads are asked for.
+void chooseGroup(const ConfigReader& json, std::string_view group, ModelConfig& config) {
+  const bool both = json.flag("is_encoder_decoder", config.family->reads);
+  if (!config.family->reads) {
+    if (both)
+      json.fail(json.at("is_encoder_decoder") +
+                " is true, expected an encoder or a decoder on its own, such as bert or llama. " +
+                std::string(kRecordInstead));
+    if (!group.empty())
+      json.fail(fmt::format("{} has no groups of heads: remove {}", config.family->name,
+                            quotedText("#" + std::string(group))));
+    return;
+  }
+  std::string groups;
+  for (const HeadGroup each : {HeadGroup::encoder, HeadGroup::decoder, HeadGroup::cross}) {
+    if (each == HeadGroup::encoder && !config.family->source) continue;
+    groups += (groups.empty() ? "" : ", ") + std::string(groupName(each));
+    if (groupName(each) == (group.empty() ? groupName(HeadGroup::cross) : group)) config.group = each;
+  }
+  if (config.group == HeadGroup::only)
+    json.fail(
+        fmt::format("the group of heads is {}, expected one of {}", quotedText(std::string(group)), groups));
+  if (config.group == HeadGroup::encoder)
+    config.family = config.family->source;
+  else if (!both)
+    json.fail(json.at("is_encoder_decoder") + " is false: the model has no decoder; open its #encoder");
+}
+
+/// Experts under names that the family doesn't give them.
+void refuseMixtures(const ConfigReader& json, const ConfigFields& fields) {
+  for (const char* key : {"num_local_experts", "num_experts", "n_routed_experts"})
+    if (!readsItself(fields, key) && json.size(key, 0, 0) > 0)
+      json.fail(json.at(key) + " says it is a mixture of experts, expected a model with one MLP per layer");
+}
+
+/// A decoder that is_causal: false makes two-sided (create_causal_mask of transformers), where a window's
+/// width itself is within reach.
+void readSides(const ConfigReader& json, ModelConfig& config) {
+  if (json.flag("is_causal", true)) return;
+  if (!config.family->encoder)
+    for (LayerKind& layer : config.layers)
+      if (layer.window) ++*layer.window;
+  config.causal = false;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + quotedText(name);
+  return text;
+}
+
+void addNotes(const ConfigReader& json, ModelConfig& config) {
+  if (config.isTwoSidedDecoder())
+    config.notes.emplace_back("config.json makes attention bidirectional: tokens see later ones.");
+  if (!json.object("auto_map").names().empty())
+    config.notes.push_back(
+        fmt::format("config.json names custom code (auto_map), which isn't run. The model is computed like "
+                    "{} in transformers.",
+                    config.family->name));
+  const std::vector<std::string> unknown = checkFields(json, config.family->fields, config.family->nested);
+  if (!unknown.empty())
+    config.notes.push_back(fmt::format("config.json has {} Headscope doesn't know: {}.",
+                                       unknown.size() == 1 ? "a field that" : "fields that",
+                                       listed(unknown)));
+}
+
+/// What the family reads, and what all share.
+void readFields(const ConfigReader& json, ModelConfig& config) {
+  const Family& family = *config.family;
+  const ConfigReader own = family.nested.empty() ? json : json.object(family.nested);
+  family.read(own, config);
+  if (family.readRest) family.readRest(json, config);
+  refuseMixtures(json, family.fields);
+  refuseMixtures(own, family.fields);
+  readSides(own, config);
+  config.tied = json.flag("tie_word_embeddings", own.flag("tie_word_embeddings", family.tied));
+  const std::vector<std::string> architectures = json.texts("architectures");
+  if (!architectures.empty()) config.architecture = architectures[0];
+  config.endTokens = json.tokens("eos_token_id");
+  addNotes(json, config);
+}
+
+Status checkSizes(const ConfigReader& json, const ModelConfig& config) {
+  if (config.heads % config.kvHeads != 0)
+    json.refuse("num_key_value_heads", std::to_string(config.kvHeads),
+                fmt::format("a divisor of the {} heads", config.heads));
+  if (const Status status = json.status(); !status) return status;
+  for (Index i = 0; i < config.layerCount(); ++i)
+    if (const Status status = validate(config.attention(i)); !status)
+      return Error{json.at("layer " + std::to_string(i)) + "'s attention: " + status.error().message};
+  return success();
+}
+
+}  // namespace
+
+std::string_view groupName(HeadGroup group) {
+  switch (group) {
+    case HeadGroup::only:
+      break;
+    case HeadGroup::encoder:
+      return "encoder";
+    case HeadGroup::decoder:
+      return "decoder";
+    case HeadGroup::cross:
+      return "cross";
+  }
+  return "";
+}
+
+ModelConfig ModelConfig::withOtherHeads() const {
+  ModelConfig other = *this;
+  other.group = cross() ? HeadGroup::decoder : HeadGroup::cross;
+  return other;
+}
+
+bool ModelConfig::isTwoSidedDecoder() const {
+  return !causal && family && !family->encoder;
+}
+
+std::optional<Index> ModelConfig::positionLimit() const {
+  return positionRows > 0 ? std::optional(positionRows - firstPosition) : std::nullopt;
+}
+
+AttentionConfig ModelConfig::attention(Index layer) const {
+  AttentionConfig attention;
+  attention.modelDim = modelDim;
+  attention.heads = heads;
+  attention.kvHeads = kvHeads;
+  attention.headDim = headDim;
+  if (latent.rank > 0) {
+    attention.valueDim = latent.valueDim;
+    attention.latentDim = latent.rank;
+    attention.rotaryDim = latent.ropeDim;
+  }
+  attention.scale = layers[static_cast<std::size_t>(layer)].scale;
+  attention.alibi = alibi;
+  if (!cross()) attention.t5 = bucketBias;
+  attention.softcap = softcap;
+  return attention;
+}
+
+Status ModelConfig::haveHeadsMaps() const {
+  if (latent.rank == 0) return success();
+  return Error{
+      fmt::format("Keys and values of this model are computed from a latent of {} numbers after a norm, so "
+                  "its heads have no separate W_K and W_V.",
+                  latent.rank)};
+}
+
+std::string ModelConfig::maskText(Index layer) const {
+  if (cross()) return "full";
+  const auto& window = layers[static_cast<std::size_t>(layer)].window;
+  if (window) return fmt::format("{}({})", causal ? "window" : "window_both", *window);
+  return causal ? "causal" : "full";
+}
+
+Result<ModelConfig> readModelConfig(std::string_view text, const std::string& name, std::string_view group) {
+  const auto json = ConfigReader::parse(text, name);
+  if (!json) return json.error();
+  refuseUnsupported(*json);
+  ModelConfig config;
+  config.family = familyOf(*json);
+  if (!config.family) return json->status().error();
+  chooseGroup(*json, group, config);
+  if (const Status status = json->status(); !status) return status.error();
+  readFields(*json, config);
+  if (const Status status = checkSizes(*json, config); !status) return status.error();
+  return config;
+}
+
+}  // namespace headscope::attention

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "attention/models/config/config_reader.h"
+
+namespace headscope::attention {
+
+using NameList = std::vector<const char*>;
+using Keys = const NameList&;
+
+/// Sizes by the names that architectures give them.
+class SizeFinder {
+ public:
+  explicit SizeFinder(const ConfigReader& json) : json_(json) {}
+
+  Index optional(Keys keys, Index standard = 0, Index most = kMaxConfigSize) const;
+  /// Remembers what it is where it is missing.
+  Index needed(const char* what, Keys keys, Index most = kMaxConfigSize);
+  /// The same where something usual stands in for it.
+  Index assumed(const char* what, Keys keys, Index usual, Index most = kMaxConfigSize);
+  const std::string& missing() const { return missing_; }
+  const std::string& assumed() const { return assumed_; }
+
+ private:
+  const ConfigReader& json_;
+  std::string missing_, assumed_;
+};
+
+}  // namespace headscope::attention

@@ -1,0 +1,262 @@
+// Each kind of rule by itself, on vocabularies of single characters. The expected tokens are those of Hugging
+// Face's library for the same files.
+
+#include <gtest/gtest.h>
+
+#include "attention/models/tokenizer/regex_syntax.h"
+#include "attention/models/tokenizer/utf8_repair.h"
+#include "tests/attention/models/tokenizer/tokenizer_json.h"
+
+namespace headscope::attention::test {
+namespace {
+
+const std::vector<std::string> kCharacters = {"a", "b", "c", "e", "i", "o", "x", "1", "2",  "3", " ",
+                                              ".", ",", "▁", "A", "é", "ß", "²", "́",  "日", "_", "-"};
+
+/// Everything in one token that pieces allow: all pairs of a piece merge, so that pieces are seen.
+Json pieces(const std::string& member, const Json& rule) {
+  Json json = bytePairJson(kCharacters);
+  json["model"]["fuse_unk"] = true;
+  json[member] = rule;
+  return json;
+}
+
+/// The pieces that a pre-tokenizer makes: characters, and a bar where a merge over two of them was not
+/// possible.
+std::string split(const Json& rule, const std::string& text) {
+  Json json = pieces("pre_tokenizer", rule);
+  // With every piece unknown and fused, a piece is a token and its span the piece.
+  json["model"]["vocab"] = {{"<unk>", 0}};
+  const TextTokenizer tokenizer = made(json);
+  const auto encoded = tokenizer.encode(text);
+  if (!encoded) return encoded.error().message;
+  std::string line;
+  for (const ByteRange& span : encoded->spans) line += "|" + text.substr(span.begin, span.end - span.begin);
+  return line;
+}
+
+Json splitRule(const std::string& expression, const std::string& behaviour, bool invert = false) {
+  return {
+      {"type", "Split"}, {"pattern", {{"Regex", expression}}}, {"behavior", behaviour}, {"invert", invert}};
+}
+
+TEST(PreTokenizers, splitAtExpressions) {
+  EXPECT_EQ(split(splitRule("-", "Isolated"), "a--b-"), "|a|-|-|b|-");
+  EXPECT_EQ(split(splitRule("-", "MergedWithPrevious"), "-a--b"), "|-|a-|-|b");
+  EXPECT_EQ(split(splitRule("-", "MergedWithNext"), "a--b-"), "|a|-|-b|-");
+  EXPECT_EQ(split(splitRule("-", "Contiguous"), "a--b-"), "|a|--|b|-");
+  // What is removed goes with the piece before it, so that typed text stays covered.
+  EXPECT_EQ(split(splitRule("-", "Removed"), "a--b-"), "|a--|b-");
+  EXPECT_EQ(split(splitRule("[ab]+", "Removed", true), "1ab2ba3"), "|1ab2|ba3");
+  EXPECT_EQ(split(splitRule("x*", "Isolated"), "axxb"), "|a|xx|b");
+  EXPECT_EQ(split(splitRule(R"(\s+(?!\S)|\s+)", "Isolated"), "a   b  "), "|a|  | |b|  ");
+}
+
+TEST(PreTokenizers, splitAtKindsOfCharacters) {
+  EXPECT_EQ(split({{"type", "Digits"}, {"individual_digits", true}}, "a12b²"), "|a|1|2|b|²");
+  EXPECT_EQ(split({{"type", "Digits"}, {"individual_digits", false}}, "a12b²"), "|a|12|b|²");
+  EXPECT_EQ(split({{"type", "Whitespace"}}, "a_b, c..é"), "|a_b|, |c|..|é");
+  EXPECT_EQ(split({{"type", "WhitespaceSplit"}}, "a_b, c"), "|a_b, |c");
+  EXPECT_EQ(split({{"type", "Punctuation"}}, "a.,b$"), "|a|.|,|b|$");
+  EXPECT_EQ(split({{"type", "BertPreTokenizer"}}, "a.,b c"), "|a|.|,|b |c");
+}
+
+TEST(PreTokenizers, actOneAfterTheOther) {
+  const Json both = {
+      {"type", "Sequence"},
+      {"pretokenizers", {{{"type", "Digits"}, {"individual_digits", true}}, splitRule("a", "Isolated")}}};
+  EXPECT_EQ(split(both, "bab12"), "|b|a|b|1|2");
+}
+
+TEST(PreTokenizers, markSpaces) {
+  const auto metaspace = [](const std::string& scheme, bool split) {
+    return pieces(
+        "pre_tokenizer",
+        {{"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", scheme}, {"split", split}});
+  };
+  EXPECT_EQ(spelled(made(metaspace("always", true)), "a b"), "|▁|a|▁|b");
+  EXPECT_EQ(spelled(made(metaspace("always", true)), " a"), "|▁|a");
+  EXPECT_EQ(spelled(made(metaspace("never", true)), "a b"), "|a|▁|b");
+  Json first = metaspace("first", false);
+  first["added_tokens"] = {addedToken("<s>", 100)};
+  EXPECT_EQ(spelled(made(first), "a<s>b"), "|▁|a|<s>|b");
+  Json older =
+      pieces("pre_tokenizer", {{"type", "Metaspace"}, {"replacement", "▁"}, {"add_prefix_space", false}});
+  EXPECT_EQ(spelled(made(older), "a"), "|a");
+}
+
+TEST(Normalizers, rewriteText) {
+  const auto normalized = [](const Json& rule, const std::string& text) {
+    return spelled(made(pieces("normalizer", rule)), text);
+  };
+  EXPECT_EQ(normalized({{"type", "NFC"}}, "e\u0301"), "|é");
+  EXPECT_EQ(normalized({{"type", "NFD"}}, "é"), "|e|\u0301");
+  EXPECT_EQ(normalized({{"type", "NFC"}}, "²"), "|²");
+  EXPECT_EQ(normalized({{"type", "NFKC"}}, "²"), "|2");
+  EXPECT_EQ(normalized({{"type", "NFKD"}}, "é²"), "|e|\u0301|2");
+  EXPECT_EQ(normalized({{"type", "Lowercase"}}, "ABc"), "|a|b|c");
+  EXPECT_EQ(normalized({{"type", "StripAccents"}}, "e\u0301"), "|e");
+  EXPECT_EQ(normalized({{"type", "Strip"}, {"strip_left", true}, {"strip_right", false}}, "  a "), "|a| ");
+  EXPECT_EQ(normalized({{"type", "Prepend"}, {"prepend", "x"}}, "a"), "|x|a");
+  EXPECT_EQ(normalized({{"type", "Prepend"}, {"prepend", "x"}}, ""), "");
+  EXPECT_EQ(normalized({{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "bb"}}, "aca"),
+            "|b|b|c|b|b");
+  EXPECT_EQ(normalized({{"type", "Replace"}, {"pattern", {{"Regex", "[ab]+"}}}, {"content", ""}}, "abcab"),
+            "|c");
+  EXPECT_EQ(normalized({{"type", "BertNormalizer"}}, "Aé\t日b\u200B"), "|a|e| | |日| |b");
+  // The reference's ideographs begin again 256 behind the block's start.
+  EXPECT_EQ(normalized({{"type", "BertNormalizer"}}, "\U0002B81Fb"), "| |<unk>| |b");
+  EXPECT_EQ(normalized({{"type", "BertNormalizer"}}, "\U0002B820b"), "|<unk>|b");
+  EXPECT_EQ(normalized({{"type", "BertNormalizer"}}, "\U0002B91Fb"), "|<unk>|b");
+  EXPECT_EQ(normalized({{"type", "BertNormalizer"}}, "\U0002B920b"), "| |<unk>| |b");
+}
+
+TEST(Normalizers, giveTypedMarksAndSpacesTheirBytes) {
+  const Json llama = {{"type", "Sequence"},
+                      {"normalizers",
+                       {{{"type", "Prepend"}, {"prepend", "▁"}},
+                        {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "▁"}}}}};
+  const auto encoded = made(pieces("normalizer", llama)).encode(" a");
+  ASSERT_TRUE(encoded.ok());
+  // The typed space is the first mark; the second one, before the letter, is nobody's.
+  EXPECT_EQ(encoded->spans, (std::vector<ByteRange>{{0, 1}, {1, 1}, {1, 2}}));
+}
+
+TEST(BytePairs, mergeByRankThenFromTheLeft) {
+  EXPECT_EQ(spelled(made(bytePairJson({"a", "b", "c"}, {{"b", "c"}, {"a", "b"}})), "abc"), "|a|bc");
+  EXPECT_EQ(spelled(made(bytePairJson({"a"}, {{"a", "a"}})), "aaaaa"), "|aa|aa|a");
+  EXPECT_EQ(spelled(made(bytePairJson({"a", "b"}, {{"a", "b"}, {"ab", "ab"}, {"abab", "a"}})), "ababa"),
+            "|ababa");
+  // A later line for the same two takes the earlier one's place.
+  EXPECT_EQ(spelled(made(bytePairJson({"a", "b", "c"}, {{"a", "b"}, {"b", "c"}, {"a", "b"}})), "abc"),
+            "|a|bc");
+}
+
+TEST(BytePairs, readMergesOfOlderFiles) {
+  Json json = bytePairJson({"a", "b"}, {{"a", "b"}});
+  json["model"]["merges"] = {"a b"};
+  json["model"].erase("type");
+  EXPECT_EQ(spelled(made(json), "ab"), "|ab");
+}
+
+TEST(BytePairs, spellUnknownCharacters) {
+  Json json = bytePairJson({"a", "<0xC3>", "<0xA9>"});
+  EXPECT_EQ(spelled(made(json), "a日本a"), "|a|<unk>|<unk>|a");
+  json["model"]["fuse_unk"] = true;
+  EXPECT_EQ(spelled(made(json), "a日本a"), "|a|<unk>|a");
+  json["model"]["byte_fallback"] = true;
+  EXPECT_EQ(spelled(made(json), "aé日"), "|a|<0xC3>|<0xA9>|<unk>");
+  json["model"]["unk_token"] = nullptr;
+  EXPECT_EQ(spelled(made(json), "a日a"), "|a|a");
+}
+
+TEST(BytePairs, mayLookAtWholePiecesFirst) {
+  Json json = bytePairJson({"a", "b", "c"}, {{"b", "c"}});
+  json["model"]["vocab"]["abc"] = 9;
+  EXPECT_EQ(spelled(made(json), "abc"), "|a|bc");
+  json["model"]["ignore_merges"] = true;
+  EXPECT_EQ(spelled(made(json), "abc"), "|abc");
+}
+
+TEST(WordPieces, takeTheLongestBeginning) {
+  const auto words = [](int longest) {
+    return Json{{"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
+                {"model",
+                 {{"type", "WordPiece"},
+                  {"unk_token", "[UNK]"},
+                  {"max_input_chars_per_word", longest},
+                  {"vocab", {{"[UNK]", 0}, {"a", 1}, {"ab", 2}, {"##c", 3}, {"##cd", 4}, {"é", 5}}}}}};
+  };
+  EXPECT_EQ(spelled(made(words(100)), "abcd abc acd abx é"), "|ab|##cd|ab|##c|a|##cd|[UNK]|é");
+  EXPECT_EQ(spelled(made(words(3)), "abcd abc"), "|[UNK]|ab|##c");
+  Json untyped = words(100);
+  untyped["model"].erase("type");
+  EXPECT_EQ(spelled(made(untyped), "abc"), "|ab|##c");
+}
+
+TEST(AddedTokens, areTheLeftmostAndLongest) {
+  Json json = bytePairJson({"a", "b", " "});
+  json["added_tokens"] = {addedToken("<a>", 10), addedToken("<a><b>", 11), addedToken("b>a", 12)};
+  EXPECT_EQ(spelled(made(json), "a<a><b>a<a>b>ab"), "|a|<a><b>|a|<a>|b>a|b");
+}
+
+TEST(AddedTokens, standAloneAndTakeWhiteSpace) {
+  Json json = bytePairJson({"a", " ", "x"});
+  Json word = addedToken("xx", 10), left = addedToken("<l>", 11), right = addedToken("<r>", 12);
+  word["single_word"] = left["lstrip"] = right["rstrip"] = true;
+  json["added_tokens"] = {word, left, right};
+  EXPECT_EQ(spelled(made(json), "xx axx xx"), "|xx| |a|x|x| |xx");
+  EXPECT_EQ(spelled(made(json), "a  <l>  a"), "|a|  <l>| | |a");
+  EXPECT_EQ(spelled(made(json), "a  <r>  <l>"), "|a| | |<r>  |<l>");
+}
+
+TEST(AddedTokens, canBeNormalizedLikeTheText) {
+  Json json = bytePairJson({"a", "b"});
+  json["normalizer"] = {{"type", "Lowercase"}};
+  Json token = addedToken("AB", 10);
+  token["normalized"] = true;
+  json["added_tokens"] = {token, addedToken("Bb", 11)};
+  EXPECT_EQ(spelled(made(json), "aBAbBb"), "|ab|ab|Bb");
+}
+
+TEST(PostProcessors, putTokensAroundTheText) {
+  Json json = bytePairJson({"a"});
+  json["added_tokens"] = {addedToken("<s>", 10), addedToken("</s>", 11)};
+  json["post_processor"] = {{"type", "RobertaProcessing"}, {"cls", {"<s>", 10}}, {"sep", {"</s>", 11}}};
+  EXPECT_EQ(spelled(made(json), "a"), "|<s>|a|</s>");
+  const Json pieces = {{{"SpecialToken", {{"id", "<s>"}, {"type_id", 0}}}},
+                       {{"Sequence", {{"id", "A"}, {"type_id", 0}}}}};
+  json["post_processor"] = {{"type", "Sequence"},
+                            {"processors",
+                             {{{"type", "ByteLevel"}},
+                              {{"type", "TemplateProcessing"},
+                               {"single", pieces},
+                               {"special_tokens", {{"<s>", {{"id", "<s>"}, {"ids", {10, 11}}}}}}}}}};
+  EXPECT_EQ(spelled(made(json), "a"), "|<s>|</s>|a");
+}
+
+std::string decoded(const Json& decoder, const std::vector<std::string>& tokens) {
+  Json json = bytePairJson(tokens);
+  json["decoder"] = decoder;
+  const TextTokenizer tokenizer = made(json);
+  std::vector<TokenId> ids;
+  for (const std::string& token : tokens) ids.push_back(*tokenizer.find(token));
+  return *tokenizer.decode(ids);
+}
+
+TEST(Decoders, joinTokens) {
+  const Json llama = {{"type", "Sequence"},
+                      {"decoders",
+                       {{{"type", "Replace"}, {"pattern", {{"String", "▁"}}}, {"content", " "}},
+                        {{"type", "ByteFallback"}},
+                        {{"type", "Fuse"}},
+                        {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}}}};
+  EXPECT_EQ(decoded(llama, {"▁a", "▁▁b", "<0xC3>", "<0xA9>"}), "a  bé");
+  EXPECT_EQ(decoded(llama, {"a", "<0xC3>", "<0xC4>"}), "a\uFFFD\uFFFD");
+  EXPECT_EQ(decoded({{"type", "ByteLevel"}}, {"Ġa", "Ã", "©", "ð"}), " aé\uFFFD");
+  EXPECT_EQ(
+      decoded({{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}, {"a", "##b", ",", "do", "n't"}),
+      "ab, don't");
+  EXPECT_EQ(decoded({{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", false}}, {"a", "."}), "a .");
+  EXPECT_EQ(decoded({{"type", "Metaspace"}, {"replacement", "▁"}}, {"▁a", "▁b"}), "a b");
+  EXPECT_EQ(decoded(nullptr, {"a", "b"}), "a b");
+}
+
+TEST(Decoders, replaceBrokenCharactersAsBrowsersDo) {
+  EXPECT_EQ(repairedUtf8("a\xF0\x9F\x98 b"), "a\uFFFD b");
+  EXPECT_EQ(repairedUtf8("\xE2\x82"), "\uFFFD");
+  EXPECT_EQ(repairedUtf8("\xC0\xAF\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(repairedUtf8("\xF4\x90\x80"), "\uFFFD\uFFFD\uFFFD");
+}
+
+TEST(RegexSyntax, becomesPcre2s) {
+  EXPECT_EQ(*pcre2Expression(R"(\s+(?!\S))"), R"([\p{Z}\t-\r\x{85}]+(?![^\p{Z}\t-\r\x{85}]))");
+  EXPECT_EQ(*pcre2Expression(R"([^\s\p{L}])"), R"([^\p{Z}\t-\r\x{85}\p{L}])");
+  EXPECT_EQ(*pcre2Expression(R"(^a|\u4e00{1,2}$)"), R"((?m:^)a|\x{4e00}{1,2}(?m:$))");
+  for (const char* different :
+       {R"(\h)", "(?m)a", "[a&&b]", "[[a]b]", "a{1}+", "a{,2}", R"(\1)", "(?<n>a)", R"(\K)", "[a", "\\"})
+    EXPECT_FALSE(pcre2Expression(different).ok()) << different;
+}
+
+}  // namespace
+}  // namespace headscope::attention::test

@@ -1,0 +1,126 @@
+// The lab in a hall: what is said in one line is said whole, and nothing lies over something else.
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/matchers.h"
+#include "tests/ui/lab/head_lab_support.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Key;
+
+class PresentedLab : public LabTabOnScreen {
+ protected:
+  PresentedLab() : LabTabOnScreen("pipeline") { ui.key(Key::p); }
+
+  /// A tab in both sizes of screen.
+  template <class Check>
+  void onScreens(const std::string& tab, Check check) {
+    for (const auto& [width, height] : {std::pair{1920, 1080}, {1280, 720}}) {
+      SCOPED_TRACE(fmt::format("{} at {} × {}", tab, width, height));
+      ui.resize(width, height);
+      ui.session().scene().cursor.lab.tab = tab;
+      ui.draw();
+      park();
+      check();
+    }
+  }
+  void expectWhole(const std::string& what) {
+    EXPECT_THAT(overlaps(ui), IsEmpty()) << what;
+    EXPECT_THAT(cutOff(ui, Scrolling::doesnt), IsEmpty()) << what;
+  }
+};
+
+TEST_F(PresentedLab, MistakesAreSaidInWholeSentences) {
+  onScreens("mistakes", [&] {
+    ui.key(Key::home);
+    for (const attention::MistakeInfo& info : attention::mistakes()) {
+      ui.draw();
+      park();
+      EXPECT_THAT(written(), AllOf(HasSubstr(std::string(info.caption)), Not(HasSubstr("…")))) << info.key;
+      ui.key(Key::right);
+    }
+  });
+}
+
+TEST_F(PresentedLab, PrecisionHasEveryHeadAndNoNumberOverAnother) {
+  onScreens("precision", [&] {
+    expectWhole("fp16");
+    for (app::Index head = 0; head < 8; ++head) {
+      EXPECT_TRUE(ui.visible(fmt::format("precision.row.{}", head))) << head;
+      EXPECT_TRUE(ui.visible(fmt::format("precision.fp16.{}", head))) << head;
+    }
+    EXPECT_THAT(written(), AllOf(HasSubstr("max |ΔA|"), HasSubstr("‖Δ head‖"), HasSubstr("fp16\n"),
+                                 HasSubstr("bf16\n"), Not(HasSubstr("…"))));
+    ui.key(Key::right);
+    EXPECT_TRUE(ui.visible("precision.bf16.0")) << "the arrows choose whose maps are shown";
+    EXPECT_EQ(ui.scene().cursor.lab.tab, "precision");
+    ui.key(Key::left);
+  });
+}
+
+TEST_F(PresentedLab, DetectorsAndViewsAreWhole) {
+  onScreens("detectors", [&] {
+    expectWhole("scores");
+    EXPECT_TRUE(ui.visible("stage.detect.map")) << "the head that the scores are of";
+    EXPECT_THAT(written(), AllOf(HasSubstr("previous token 0.94 over 11 rows"), Not(HasSubstr("…"))));
+    for (const std::string& column : ui.names("detect.column.")) {
+      const ImRect header = ui.find(column);
+      for (const app::DrawnText& text : app::uiState().texts)
+        EXPECT_FALSE(header.Contains(text.area.GetCenter()) && text.text.ends_with("…")) << column;
+    }
+  });
+  ui.session().scene().cursor.lab.picture = app::HeadPicture::mean;
+  onScreens("views", [&] {
+    expectWhole("views");
+    for (const char* picture : {"weights", "value_weighted", "first_out", "mean", "difference", "rollout"}) {
+      ui.click(std::string("views.") + picture);
+      park();
+      EXPECT_THAT(written(), Not(HasSubstr("…"))) << picture;
+    }
+    ui.click("views.mean");
+    EXPECT_THAT(written(), HasSubstr("Mean over 8 heads"));
+  });
+}
+
+/// The eight largest products, and the rest as one.
+TEST_F(PresentedLab, TheSumHasEightProducts) {
+  onScreens("pipeline", [&] {
+    ui.session().scene().cursor.lab.step = app::PipelineStep::dot;
+    ui.draw();
+    park();
+    EXPECT_THAT(ui.names("sum."), testing::SizeIs(9));
+    EXPECT_THAT(written(), AllOf(HasSubstr("8 largest of 32 products"), HasSubstr("24 more")));
+  });
+}
+
+TEST_F(PresentedLab, NothingElseIsCutEither) {
+  for (const char* tab : {"weights", "ablation", "head_count"})
+    onScreens(tab, [&] {
+      expectWhole(tab);
+      EXPECT_THAT(written(), Not(HasSubstr("…")));
+    });
+}
+
+TEST_F(PresentedLab, EveryStepHasRoom) {
+  onScreens("pipeline", [&] {
+    ui.key(Key::home);
+    for (const app::PipelineStep step : app::head_lab_page::stepsOf(page())) {
+      park();
+      expectWhole(app::head_lab_page::stepTitle(page(), step));
+      ui.key(Key::right);
+    }
+    // The shape of W_O ends before the matrix at its right.
+    written();
+    const float matrix = ui.find("stage.output").Min.x;
+    for (const app::DrawnText& text : app::uiState().texts)
+      if (text.text == "256×256") {
+        EXPECT_LE(text.area.Max.x, matrix);
+      }
+  });
+}
+
+}  // namespace
+}  // namespace headscope::test

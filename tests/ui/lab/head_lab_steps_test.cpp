@@ -1,0 +1,128 @@
+// What the pipeline says of each step is what the layer really does.
+
+#include <gtest/gtest.h>
+
+#include "attention/masks/expression.h"
+#include "tests/support/matchers.h"
+#include "tests/ui/lab/head_lab_support.h"
+
+namespace headscope::test {
+namespace {
+
+using app::PipelineStep;
+
+class Steps : public LabTabOnScreen {
+ protected:
+  Steps() : LabTabOnScreen("pipeline") {}
+
+  app::Scene& scene() { return ui.session().scene(); }
+  void show(PipelineStep step) {
+    scene().cursor.lab.step = step;
+    ui.draw();
+    park();
+  }
+  /// Title and sentence in one line.
+  std::string words() {
+    const app::head_lab_page::StepWords words = app::head_lab_page::stepWords(ui.scene(), page());
+    std::string text = words.title + ". ";
+    for (const app::CaptionPart& part : words.sentence) text += part.text;
+    return text;
+  }
+};
+
+TEST_F(Steps, ASoftCapIsWrittenOutAndAddsNothing) {
+  scene().setup.model.softcap = 5;
+  show(PipelineStep::bias);
+  EXPECT_EQ(page().head->steps.biased.size(), 144);
+  EXPECT_THAT(words(), AllOf(HasSubstr("5·tanh(score ÷ 5)"), HasSubstr("the same at every position"),
+                             Not(HasSubstr("the position of"))));
+  EXPECT_THAT(written(), AllOf(HasSubstr("5·tanh(10.80 ÷ 5) = "), HasSubstr("capped"),
+                               Not(HasSubstr("the added term"))));
+  expectTidy("soft-cap");
+}
+
+TEST_F(Steps, WhatIsAddedComesBeforeTheSoftCap) {
+  scene().setup.model.softcap = 5;
+  scene().setup.model.position = app::PositionKind::alibi;
+  show(PipelineStep::bias);
+  EXPECT_THAT(words(), AllOf(HasSubstr("the position of"), HasSubstr("then keeps it within ±5")));
+  const double dot = page().head->steps.dots(7, 6), scaled = dot * page().head->steps.factor;
+  EXPECT_THAT(written(),
+              AllOf(HasSubstr("5·tanh((" + app::head_lab_page::cellText(scaled) + " − 0.500) ÷ 5) = "),
+                    HasSubstr("bias added, then capped")));
+  expectTidy("ALiBi and soft-cap");
+}
+
+TEST_F(Steps, ABiasAloneIsAdded) {
+  scene().setup.model.position = app::PositionKind::alibi;
+  show(PipelineStep::bias);
+  EXPECT_THAT(words(), AllOf(HasSubstr("the position of"), Not(HasSubstr("cap"))));
+  EXPECT_THAT(written(), AllOf(HasSubstr(" − 0.500 = "), HasSubstr("bias added")));
+}
+
+TEST_F(Steps, ScalingIsExplainedAsItIsDone) {
+  show(PipelineStep::scale);
+  EXPECT_THAT(words(), AllOf(HasSubstr("Scores scaled by 1/√dₖ"), HasSubstr("Dividing by it keeps")));
+  EXPECT_THAT(written(), HasSubstr("same pattern, smaller numbers"));
+  scene().setup.model.scaled = false;
+  ui.draw();
+  EXPECT_THAT(words(), AllOf(HasSubstr("Scores unchanged"), HasSubstr("Without the division"),
+                             Not(HasSubstr("Dividing by it keeps"))));
+  EXPECT_THAT(written(), AllOf(HasSubstr("no scaling"), HasSubstr("unscaled"), HasSubstr("not scaled\n"),
+                               Not(HasSubstr("\nscaled\n"))));
+  scene().setup.model.sharpness = 3;
+  show(PipelineStep::scale);
+  EXPECT_THAT(words(), AllOf(HasSubstr("scaled up"), HasSubstr("multiplies every score by 3"),
+                             Not(HasSubstr("Dividing by it keeps"))));
+  EXPECT_THAT(written(), AllOf(HasSubstr("same pattern, larger numbers"), Not(HasSubstr("smaller"))));
+  EXPECT_THAT(written(), AllOf(HasSubstr("\n× 3 sharpness\n"), Not(HasSubstr("not scaled"))));
+  expectTidy("not scaled, sharpness 3");
+  scene().setup.model.scaled = true;
+  ui.draw();
+  EXPECT_THAT(words(), AllOf(HasSubstr("Dividing by it keeps"), HasSubstr("multiplies every score by 3")));
+}
+
+/// However much happens to the scores, what the film calls it is written out.
+TEST_F(Steps, TitlesOfTheFilmAreWhole) {
+  scene().setup.model.scaled = true;
+  scene().setup.model.sharpness = 12.5f;
+  scene().setup.model.position = app::PositionKind::alibi;
+  scene().setup.model.softcap = 30;
+  scene().setup.mask.additive.edit().values = attention::Matrix::Ones(12, 12);
+  for (const auto& [width, height] : {std::pair{1920, 1080}, {1280, 720}}) {
+    ui.resize(width, height);
+    show(PipelineStep::mask);
+    EXPECT_THAT(written(), AllOf(HasSubstr("÷ √32 × 12.5"), HasSubstr("+ ALiBi soft-cap 30 + additive\n"),
+                                 Not(HasSubstr("…"))));
+    expectTidy("all terms");
+  }
+}
+
+TEST_F(Steps, DropoutIsSaidWhereItsWeightsAreUsed) {
+  show(PipelineStep::mix);
+  EXPECT_THAT(words(), Not(HasSubstr("dropout")));
+  scene().setup.model.dropout = 0.3f;
+  show(PipelineStep::mix);
+  EXPECT_THAT(words(), AllOf(HasSubstr("its weight after dropout"), HasSubstr("÷ 0.7")));
+  EXPECT_THAT(written(),
+              AllOf(HasSubstr("dropout(A)"), HasSubstr("the weight after dropout: 0 or weight ÷ 0.7")));
+  expectTidy("dropout");
+}
+
+TEST_F(Steps, ARowThatSeesNoKeySaysSo) {
+  app::Scene empty = ui.scene();
+  empty.setup.mask.layers = attention::parseMask("causal & !window(1)").layers;
+  empty.cursor.cell.query = 0;
+  ui.session().setScene(empty);
+  show(PipelineStep::softmax);
+  ASSERT_TRUE(page().head) << page().problem;
+  EXPECT_THAT(words(),
+              AllOf(HasSubstr("sees no key"), HasSubstr("every weight is 0"), Not(HasSubstr("sum to 1"))));
+  EXPECT_THAT(written(), AllOf(HasSubstr("no key is visible"), Not(HasSubstr("largest score of the row"))));
+  expectTidy("no key");
+  show(PipelineStep::mix);
+  EXPECT_THAT(words(), HasSubstr("this head's output is 0"));
+}
+
+}  // namespace
+}  // namespace headscope::test

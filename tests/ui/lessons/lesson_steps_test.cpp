@@ -1,0 +1,90 @@
+// Every step of every lesson at the sizes that are promised, alone and in a hall.
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/matchers.h"
+#include "tests/support/page_check.h"
+#include "tests/ui/lessons/lessons_support.h"
+
+namespace headscope::test {
+namespace {
+
+/// Every step at the sizes that are promised: nothing lies over anything, and what the words point at is
+/// there.
+class LessonSteps : public Lessons, public testing::WithParamInterface<std::pair<int, int>> {
+ protected:
+  LessonSteps() : Lessons(GetParam().first, GetParam().second) {}
+
+  /// What the step's row is of.
+  std::string word(const app::Snapshot& snapshot) {
+    const auto& queries = app::shownSequence(ui.scene(), &snapshot)->queries;
+    const auto at = static_cast<std::size_t>(std::max<app::Index>(page().at().look.query, 0));
+    return at < queries.size() ? queries[at].text : "";
+  }
+  /// Before the answer another text may stand where the step looks.
+  bool standsElsewhere() {
+    return page().asking() && page().at().look.control.empty() &&
+           word(ui.snapshot()) != word(*page().here.study->snapshot);
+  }
+  /// What is looked at is on screen and its mark is drawn, clear of the words.
+  void isMarked(const ImRect& words) {
+    const auto rect = app::lessons_page::lookRect(page());
+    const app::LessonLook& look = page().at().look;
+    if (look.mark <= 0) return;
+    if (standsElsewhere()) {
+      EXPECT_FALSE(rect);
+      return;
+    }
+    ASSERT_TRUE(rect) << "what is looked at is not on screen: " << look.control;
+    const ImRect screen(0, 0, static_cast<float>(GetParam().first), static_cast<float>(GetParam().second));
+    EXPECT_TRUE(screen.Contains(*rect)) << "it lies beyond the window";
+    EXPECT_FALSE(rect->Overlaps(words)) << "the words cover it";
+    ASSERT_TRUE(ui.has("lesson.mark"));
+    EXPECT_TRUE(screen.Contains(ui.find("lesson.mark"))) << "the mark reaches out of the window";
+  }
+  /// Each step: presented its explanation first, then its question, then the answer.
+  template <typename Check>
+  void everyStep(bool present, const Check& check) {
+    ui.view().present = present;
+    for (const app::LessonEntry& entry : page().list.library->lessons)
+      for (app::Index step = 0; step < static_cast<app::Index>(entry.lesson->steps.size()); ++step) {
+        open(entry.lesson->id, step);
+        for (int beat = 0;; ++beat) {
+          SCOPED_TRACE(fmt::format("{}, step {}, beat {}", entry.lesson->id, step, beat));
+          ui.park().frames(3);
+          check();
+          if (!page().asking()) break;
+          next();
+        }
+      }
+  }
+};
+
+TEST_P(LessonSteps, ShowWhatTheyPointAt) {
+  everyStep(false, [&] {
+    EXPECT_THAT(overlaps(ui), IsEmpty());
+    EXPECT_THAT(cutOff(ui), IsEmpty());
+    const ImRect button = ui.find("lesson.next");
+    isMarked(ImRect(0, 0, button.Max.x, static_cast<float>(GetParam().second)));
+  });
+}
+
+/// In a hall nothing scrolls: what there is to see and to read is on screen.
+TEST_P(LessonSteps, ArePresentedWhole) {
+  everyStep(true, [&] {
+    EXPECT_THAT(overlaps(ui), IsEmpty());
+    EXPECT_THAT(cutOff(ui, Scrolling::doesnt), IsEmpty());
+    const ImRect caption = ui.find("lesson.caption"), words = ui.find("lesson.caption.words");
+    EXPECT_LE(words.Max.y, caption.Max.y + 1) << "the words go on below";
+    isMarked(caption);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, LessonSteps, testing::Values(std::pair(1280, 720), std::pair(1920, 1080)),
+                         [](const auto& info) {
+                           return fmt::format("at{}x{}", info.param.first, info.param.second);
+                         });
+
+}  // namespace
+}  // namespace headscope::test

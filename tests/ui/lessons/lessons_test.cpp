@@ -1,0 +1,313 @@
+// Lessons: the list, a lesson's steps with the page on their stage, predictions, and the way back to one's
+// own.
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "app/platform/ui_state.h"
+#include "tests/support/compare_image.h"
+#include "tests/support/matchers.h"
+#include "tests/support/page_check.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/ui/lessons/lessons_support.h"
+
+namespace headscope::test {
+namespace {
+
+using app::Key;
+
+TEST_F(Lessons, TheListShowsAllWithComputedPictures) {
+  ASSERT_TRUE(page().list.library);
+  EXPECT_THAT(page().list.library->problems, IsEmpty());
+  ASSERT_EQ(page().list.library->lessons.size(), 14u);
+  for (std::size_t i = 0; i < 14; ++i) {
+    EXPECT_EQ(page().list.library->lessons[i].lesson->number, static_cast<int>(i));
+    ASSERT_TRUE(page().list.covers[i]) << i;
+    EXPECT_GT(page().list.covers[i]->size(), 0) << i;
+  }
+  ui.park();
+  EXPECT_THAT(overlaps(ui), IsEmpty());
+  EXPECT_THAT(cutOff(ui), IsEmpty());
+  EXPECT_THAT(faintTexts(ui), IsEmpty());
+  EXPECT_TRUE(imagesMatch(ui.screenshot("lesson.card.sinks"), "lesson_card"));
+}
+
+TEST_F(Lessons, ACardOpensItsLessonAndEscapeGoesBack) {
+  ui.click("lesson.card.sinks");
+  ASSERT_TRUE(page().here.lesson);
+  EXPECT_EQ(page().here.lesson->id, "sinks");
+  ui.key(Key::escape);
+  EXPECT_FALSE(page().here.lesson);
+}
+
+TEST_F(Lessons, TheSearchNarrowsTheList) {
+  ui.click("lesson.search_box").type("cache");
+  EXPECT_TRUE(ui.has("lesson.card.kv_cache"));
+  EXPECT_FALSE(ui.has("lesson.card.scaled_attention"));
+}
+
+TEST_F(Lessons, PageDownAsksAnswersAndGoesOnAndPageUpUndoesExactlyThat) {
+  open("sinks");
+  std::vector<std::pair<app::Index, bool>> way;
+  while (page().here.lesson && way.size() < 100) {
+    way.emplace_back(at().step, at().answered);
+    next();
+  }
+  EXPECT_FALSE(page().here.lesson) << "behind the last step is the list";
+  ASSERT_GT(way.size(), 8u);
+  open("sinks", way.back().first);
+  if (way.back().second) next();
+  for (std::size_t i = way.size(); i-- > 0;) {
+    EXPECT_EQ(std::pair(at().step, at().answered), way[i]) << i;
+    back();
+  }
+  EXPECT_EQ(at().step, 0);
+}
+
+TEST_F(Lessons, AGuessShowsTheComputedAnswerBesideIt) {
+  open("sinks", 1);
+  while (!page().asking()) next();
+  const app::Index truth = right(), wrong = truth == 0 ? 1 : 0;
+  const std::string before = ui.textOf(page().stage.document->scene());
+  ui.click("lesson.option." + app::lessons_page::optionLetter(static_cast<std::size_t>(wrong)));
+  EXPECT_TRUE(page().here.answered);
+  EXPECT_EQ(page().here.guess, wrong);
+  EXPECT_NE(ui.textOf(page().stage.document->scene()), before) << "the answer changes what is on the stage";
+  const auto& guesses = page().record.progress.lessons.at("sinks").guesses;
+  ASSERT_EQ(guesses.size(), 1u);
+  EXPECT_FALSE(guesses.begin()->second.right);
+}
+
+TEST_F(Lessons, TheMistakeThatIsAskedForIsShownWithTheAnswer) {
+  open("mistakes", 1);
+  while (!page().asking()) next();
+  const auto shown = [&] { return page().stage.document->scene().cursor.lab.mistake; };
+  EXPECT_NE(shown(), attention::Mistake::upperTriangle) << "the picture gives the answer away";
+  next();
+  EXPECT_EQ(shown(), attention::Mistake::upperTriangle);
+}
+
+TEST_F(Lessons, EveryQuestionThatWasGuessedWrongCanBeAskedAgain) {
+  std::vector<std::pair<std::string, app::Index>> wrong;
+  for (const char* id : {"sinks", "padding"}) {
+    open(id, 1);
+    while (!page().asking()) next();
+    const app::Index guess = right() == 0 ? 1 : 0;
+    wrong.emplace_back(id, at().step);
+    ui.click("lesson.option." + app::lessons_page::optionLetter(static_cast<std::size_t>(guess)));
+  }
+  ui.click("lesson.list");
+  // In the list's order padding comes first.
+  for (const std::size_t line : {std::size_t{1}, std::size_t{0}}) {
+    ui.click("lesson.wrong").frames(2);
+    ASSERT_EQ(ui.dialog(), "lesson.wrong");
+    ui.click("lesson.again." + std::to_string(line));
+    EXPECT_EQ(ui.dialog(), "");
+    EXPECT_EQ(at().lesson, wrong[1 - line].first);
+    EXPECT_EQ(at().step, wrong[1 - line].second);
+    EXPECT_TRUE(page().asking()) << "it asks once more";
+    if (line == 0) break;
+    ui.key(Key::escape);
+  }
+  ui.click("lesson.option." + app::lessons_page::optionLetter(static_cast<std::size_t>(right())));
+  ui.click("lesson.list").click("lesson.wrong");
+  EXPECT_EQ(at().lesson, "sinks") << "the only one that is left opens at once";
+}
+
+/// Softmax by hand of the row before and now.
+TEST_F(Lessons, OneWholeIsSharedOutBesideThePicture) {
+  open("sinks", 3);
+  ASSERT_TRUE(page().asking());
+  EXPECT_TRUE(ui.has("lesson.shared.before"));
+  EXPECT_FALSE(ui.has("lesson.shared.now")) << "that would give the answer away";
+  next();
+  ui.park().frames(3);
+  EXPECT_TRUE(ui.has("lesson.shared.now"));
+  app::uiState().watches = true;
+  ui.screenshot();
+  std::string texts;
+  for (const app::DrawnText& text : app::uiState().texts) texts += text.text + "\n";
+  EXPECT_THAT(texts, HasSubstr("1,024 ÷ 1,035 = 0.989"));
+  EXPECT_THAT(texts, HasSubstr("was 0.250"));
+  EXPECT_THAT(overlaps(ui), IsEmpty());
+  EXPECT_THAT(cutOff(ui), IsEmpty());
+}
+
+TEST_F(Lessons, LettersChooseAndMeanWhatTheyMeanElsewhereAfterwards) {
+  open("sinks", 1);
+  while (!page().asking()) next();
+  ui.key(static_cast<Key>('A'));
+  EXPECT_EQ(page().here.guess, 0);
+  EXPECT_TRUE(page().here.answered);
+}
+
+TEST_F(Lessons, TheSheetOfKeysSaysWhatTheyDoHere) {
+  open("sinks", 3);
+  ui.key(app::Key::f1, {.shift = true});
+  ASSERT_TRUE(ui.has("shortcut.lesson.next"));
+  EXPECT_FALSE(ui.has("shortcut.look.next_head")) << "Page Down goes on in the lesson";
+  EXPECT_LT(ui.find("shortcut.lesson.next").Max.y, ui.find("shortcut.scene.open").Min.y);
+}
+
+TEST_F(Lessons, InAHallHandsAreCountedFirst) {
+  open("sinks", 1);
+  while (!page().asking()) next();
+  ui.key(Key::p).key(static_cast<Key>('B'));
+  EXPECT_EQ(page().here.guess, 1);
+  EXPECT_TRUE(page().asking()) << "the answer comes with the clicker";
+  next();
+  EXPECT_TRUE(page().here.answered);
+  EXPECT_EQ(page().here.guess, 1);
+}
+
+TEST_F(Lessons, AnyStepOpensFirstAndEveryStepIsTheSameForwardsAndBackwards) {
+  for (const app::LessonEntry& entry : page().list.library->lessons) {
+    SCOPED_TRACE(entry.lesson->id);
+    const auto last = static_cast<app::Index>(entry.lesson->steps.size()) - 1;
+    std::vector<std::string> forwards;
+    for (app::Index step = 0; step <= last; ++step) {
+      open(entry.lesson->id, step);
+      if (page().asking()) next();
+      ASSERT_EQ(at().step, step);
+      EXPECT_THAT(page().here.problem, IsEmpty());
+      ASSERT_TRUE(page().here.study);
+      EXPECT_THAT(page().here.study->failedClaims, IsEmpty());
+      EXPECT_FALSE(ui.session().error()) << *ui.session().error();
+      forwards.push_back(ui.sceneText());
+    }
+    for (app::Index step = last; step > 0; --step) {
+      while (at().step == step) back();
+      EXPECT_EQ(ui.sceneText(), forwards[static_cast<std::size_t>(step) - 1]) << step - 1;
+    }
+  }
+}
+
+TEST_F(SmallLessons, HaveRoomInBothThemes) {
+  for (const bool light : {false, true})
+    for (const app::LessonEntry& entry : page().list.library->lessons) {
+      ui.view().preferences.light = light;
+      const auto& steps = entry.lesson->steps;
+      const auto asking = std::find_if(steps.begin(), steps.end(),
+                                       [](const auto& step) { return step.question.has_value(); });
+      open(entry.lesson->id, asking - steps.begin());
+      if (page().asking()) {
+        ui.key(static_cast<Key>('A'));
+      }
+      ui.park().wait(0.3);
+      EXPECT_THAT(flaws(ui), IsEmpty()) << entry.lesson->id << (light ? ", light" : ", dark");
+    }
+}
+
+TEST_F(SmallLessons, TitlesStayWhileTheTextScrolls) {
+  open("sinks", 3);
+  ui.key(static_cast<Key>('A')).park();
+  app::uiState().watches = true;
+  ui.screenshot();
+  std::string seen;
+  for (const app::DrawnText& text : app::uiState().texts)
+    if (text.clip.Contains(text.area)) seen += text.text + "\n";
+  EXPECT_THAT(seen, HasSubstr("Not\nA:\n")) << "it has scrolled to the answer";
+  EXPECT_THAT(seen, HasSubstr(page().here.lesson->title + "\n"));
+  EXPECT_THAT(seen, HasSubstr("Take\nthe\nfirst\ntoken\naway\n"));
+}
+
+TEST_F(SmallLessons, PresentingFoldsTheTextToACaption) {
+  open("sinks", 1);
+  ui.key(Key::p).park();
+  EXPECT_FALSE(ui.has("lesson.list"));
+  EXPECT_THAT(flaws(ui), testing::IsEmpty());
+}
+
+constexpr const char* kSmall = R"({"format": "headscope lesson", "version": 1, "id": "mine", "title": "Mine",
+ "minutes": 1, "steps": [{"id": "one", "title": "One", "text": "A weight of {W[0][7][6]:.2}."}]})";
+
+TEST_F(Lessons, OnesOwnOpensWhenItIsDroppedAndIsReadAgainWhenItWasSaved) {
+  TemporaryFolder folder;
+  const auto path = folder.path() / "mine.json";
+  std::ofstream(path) << kSmall;
+  ui.drop({path.string()});
+  ASSERT_TRUE(page().here.lesson);
+  EXPECT_EQ(page().here.lesson->id, "mine");
+  EXPECT_THAT(page().here.study->text, HasSubstr("0.94"));
+  int writes = 0;
+  const auto write = [&](const std::string& text) {
+    std::ofstream(path) << text;
+    const auto later = std::chrono::seconds(5 * ++writes);
+    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() + later);
+    ui.wait(1.5).draw().wait(0.2);
+  };
+  std::string changed = kSmall;
+  changed.replace(changed.find("A weight"), 8, "The weight");
+  write(changed);
+  EXPECT_THAT(page().here.study->text, HasSubstr("The weight"));
+  write("{");
+  ASSERT_TRUE(page().here.lesson) << "what was open stays while its file is broken";
+  EXPECT_THAT(ui.view().messages.error, HasSubstr("mine.json"));
+  write(kSmall);
+  ASSERT_TRUE(page().here.study);
+  EXPECT_THAT(page().here.study->text, HasSubstr("A weight"));
+  EXPECT_EQ(ui.view().messages.error, "") << "the error goes with its cause";
+}
+
+TEST_F(Lessons, ABrokenOneIsNamedAndTheRestStay) {
+  TemporaryFolder folder;
+  const auto path = folder.path() / "broken.json";
+  std::string broken = kSmall;
+  broken.replace(broken.find("W[0]"), 4, "Q[99");
+  std::ofstream(path) << broken;
+  ui.drop({path.string()});
+  EXPECT_FALSE(page().here.lesson);
+  EXPECT_THAT(ui.view().messages.error, HasSubstr("broken.json"));
+  EXPECT_EQ(page().list.library->lessons.size(), 14u);
+}
+
+TEST_F(Lessons, TheFirstStartOffersTheFirstLessonOnce) {
+  TemporaryFolder folder;
+  ::setenv("XDG_STATE_HOME", folder.path().c_str(), 1);
+  ui.key(static_cast<Key>('1'));
+  ui.view().showTimings = true;
+  ui.view().preferences.lessonOffered = false;
+  ui.draw();
+  ASSERT_TRUE(ui.has("offer.start"));
+  EXPECT_TRUE(ui.has("head.0")) << "below the living opening scene";
+  EXPECT_THAT(overlaps(ui), IsEmpty());
+  ui.click("offer.start");
+  ASSERT_TRUE(page().here.lesson);
+  EXPECT_EQ(page().here.lesson->number, 1);
+  EXPECT_EQ(at().step, 0);
+  ui.key(static_cast<Key>('1'));
+  EXPECT_FALSE(ui.has("offer.start"));
+  EXPECT_TRUE(ui.view().preferences.lessonOffered);
+  ::unsetenv("XDG_STATE_HOME");
+}
+
+TEST_F(Lessons, ProgressIsRememberedAndForgottenWhenAsked) {
+  TemporaryFolder folder;
+  ::setenv("XDG_STATE_HOME", folder.path().c_str(), 1);
+  ui.view().showTimings = true;
+  open("sinks", 1);
+  while (!page().asking()) next();
+  ui.key(static_cast<Key>('A'));
+  const app::Progress kept = app::readProgress(folder.path() / "headscope");
+  EXPECT_EQ(kept, page().record.progress);
+  EXPECT_EQ(kept.last, "sinks");
+  EXPECT_EQ(kept.lessons.at("sinks").guesses.size(), 1u);
+  ui.session().actions().find("lesson.list").run(ui.session().scene());
+  ui.draw();
+  const app::Progress inList = page().record.progress;
+  ui.click("lesson.forget");
+  EXPECT_EQ(app::readProgress(folder.path() / "headscope"), app::Progress{});
+  EXPECT_FALSE(ui.has("lesson.forget"));
+  ui.click("lesson.remember");
+  EXPECT_EQ(app::readProgress(folder.path() / "headscope"), inList);
+  EXPECT_EQ(page().record.progress, inList);
+  EXPECT_TRUE(ui.has("lesson.forget"));
+  ::unsetenv("XDG_STATE_HOME");
+}
+
+}  // namespace
+}  // namespace headscope::test

@@ -1,0 +1,257 @@
+// An encoder–decoder, whose three groups of heads are looked at on every page.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/compute/cost/cost_figures.h"
+#include "app/pages/head_lab/head_lab_page.h"
+#include "app/pages/model/model_page.h"
+#include "tests/attention/models/plain/plain_encoder_decoder.h"
+#include "tests/support/page_check.h"
+#include "tests/ui/made_up_model.h"
+
+namespace headscope::test {
+namespace {
+
+namespace made = attention::test;
+using attention::Index;
+
+class ModelEncoderDecoder : public testing::Test {
+ protected:
+  explicit ModelEncoderDecoder(const made::PlainPair& pair = made::plainPairs().front(),
+                               const std::string& rules = "")
+      : folder_(madeUp(pair)) {
+    if (!rules.empty()) putFile(folder_ / "generation_config.json", rules);
+    app::uiState().watches = true;
+    openMadeUp(ui, folder_);
+  }
+  const app::model_page::State& page() { return ui.session().page<app::model_page::Page>().state(); }
+  void choose(const std::string& group) {
+    ui.click("page.model").click("model.group").click("model.group." + group);
+    ASSERT_TRUE(page().ready()) << page().run.problem;
+    ASSERT_THAT(ui.scene().setup.subject.model, testing::EndsWith("#" + group));
+  }
+  void expectNoFlaws(const std::string& where) {
+    ui.park();
+    EXPECT_THAT(flaws(ui), testing::IsEmpty()) << where;
+  }
+  /// Each query's weights sum to 1.
+  void expectWeights(const attention::Stack& weights, Index queries, Index keys) {
+    ASSERT_EQ(weights.rows(), queries);
+    ASSERT_EQ(weights.cols(), keys);
+    for (Index head = 0; head < weights.count(); ++head)
+      for (Index row = 0; row < queries; ++row) EXPECT_NEAR(weights[head].row(row).sum(), 1, 1e-5);
+  }
+
+  static made::MadeUpCheckpoint madeUp(const made::PlainPair& pair) {
+    made::MadeUpTensors tensors(attention::DType::F32, 5);
+    (void)pair.run(tensors, {1, 2, 3}, {2, 4});
+    return made::MadeUpCheckpoint(pair.config, tensors.file());
+  }
+  made::MadeUpCheckpoint folder_;
+  UiDriver ui;
+};
+
+TEST_F(ModelEncoderDecoder, CrossHeadsReadTheEncodersTextWhileTheDecoderAnswers) {
+  ASSERT_TRUE(page().ready()) << page().run.problem;
+  EXPECT_TRUE(page().model.config->cross());
+  const Index n = page().tokens();
+  EXPECT_EQ(page().keys(), 5);
+  EXPECT_GT(n, 1) << "it answers by itself";
+  EXPECT_EQ(page().study->text.ids.front(), 2) << "its text begins with decoder_start_token_id";
+  EXPECT_EQ(page().study->text.source.size(), 5u);
+  ASSERT_EQ(page().layers.size(), 3u);
+  for (const auto& layer : page().layers) expectWeights(layer->weights, n, 5);
+  EXPECT_EQ(page().keyToken(2), "c");
+  expectNoFlaws("cross");
+
+  ui.click("page.heads");
+  ASSERT_FALSE(ui.snapshot().error) << ui.snapshot().error->message;
+  expectWeights(ui.sequence().attention.weights, n, 5);
+  const attention::Stack shown = page().layers[0]->weights;
+  EXPECT_LT((ui.sequence().attention.weights[1] - shown[1]).cwiseAbs().maxCoeff(), 1e-5f);
+  expectNoFlaws("cross heads");
+}
+
+TEST_F(ModelEncoderDecoder, EveryPageWorksOnEveryGroupOrSaysWhyNot) {
+  for (const std::string group : {"encoder", "decoder", "cross"}) {
+    choose(group);
+    const Index n = page().queries();
+    EXPECT_EQ(page().model.config->causal, group != "encoder");
+    EXPECT_EQ(page().layers.size(), group == "encoder" ? 2u : 3u);
+    expectWeights(page().layers[0]->weights, n, group == "decoder" ? n : 5);
+    EXPECT_TRUE(group != "decoder" || page().layers[1]->weights.at(0, 0, 1) == 0) << "causal";
+    for (const std::string name : {"heads", "mask", "map", "cache", "cost", "lab", "model"}) {
+      ui.click("page." + name);
+      EXPECT_FALSE(ui.snapshot().error) << group << ": " << ui.snapshot().error->message;
+      expectNoFlaws(group + " on " + name);
+    }
+  }
+}
+
+TEST_F(ModelEncoderDecoder, TheDecodersTextIsTypedBesideTheEncoders) {
+  const Index own = page().tokens();
+  ui.replaceText("decoder_text", "db");
+  ASSERT_TRUE(page().ready()) << page().run.problem;
+  EXPECT_EQ(page().tokens(), 3) << "the first token, and two";
+  EXPECT_EQ(page().queryToken(1), "d");
+  EXPECT_EQ(page().keyToken(2), "c") << "the encoder's text stays";
+  ui.key(app::Key::escape).key(app::Key::period);
+  EXPECT_EQ(page().tokens(), 4);
+  ui.click("page.heads").replaceText("decoder_text", "dba");
+  EXPECT_TRUE(ui.scene().setup.subject.written.empty()) << "it went on from another text";
+  EXPECT_EQ(ui.sequence().queryLength, 4);
+  expectNoFlaws("heads");
+  ui.clickAway();
+  for (int i = 0; i < 20 && !ui.scene().setup.input.contextText->empty(); ++i) ui.chord(kCtrl, app::Key::z);
+  ui.click("page.model");
+  EXPECT_EQ(page().tokens(), own) << "empty, it answers by itself again";
+}
+
+TEST_F(ModelEncoderDecoder, PiecesOfBothAttentionsAreAttributedPatchedAndComposed) {
+  ui.replaceText("decoder_text", "ab").replaceText("text_b", "abdbad");
+  for (const std::string group : {"decoder", "cross"}) {
+    choose(group);
+    ui.click("model.view.attribution");
+    ASSERT_TRUE(page().pair.problem.empty()) << page().pair.problem;
+    ASSERT_TRUE(page().pair.attribution && page().pair.attribution->value);
+    const auto& parts = page().pair.attribution->value->a.parts;
+    const auto of = [&](attention::HeadGroup wanted) {
+      return std::ranges::count_if(parts,
+                                   [&](const auto& part) { return part.head >= 0 && part.group == wanted; });
+    };
+    EXPECT_EQ(of(attention::HeadGroup::decoder), 9);
+    EXPECT_EQ(of(attention::HeadGroup::cross), 9);
+    expectNoFlaws("attribution, " + group);
+    ui.click("model.view.patch");
+    for (const auto piece : {attention::Piece::head, attention::Piece::pattern, attention::Piece::queries,
+                             attention::Piece::keys, attention::Piece::values}) {
+      ui.session().scene().cursor.model.piece = piece;
+      ui.draw();
+      EXPECT_EQ(page().pair.heads.problem, "") << group;
+      EXPECT_TRUE(page().pair.heads.whole()) << group;
+      EXPECT_TRUE(page().pair.heads.grid.recovered.allFinite());
+    }
+    expectNoFlaws("patch, " + group);
+    ui.click("model.view.heads");
+    ASSERT_FALSE(page().head.compositions.empty());
+    const auto& found = page().head.compositions.begin()->second;
+    const bool encoder = std::ranges::any_of(
+        found.earlier, [](const auto& head) { return head.group == attention::HeadGroup::encoder; });
+    EXPECT_EQ(encoder, group == "cross");
+    expectNoFlaws("composition, " + group);
+  }
+}
+
+TEST_F(ModelEncoderDecoder, TheLabTakesACrossHeadApartAndTheCostCountsBothStacks) {
+  ui.click("page.lab");
+  const auto& lab = ui.session().page<app::head_lab_page::Page>().state();
+  EXPECT_TRUE(lab.problem.empty()) << lab.problem;
+  ASSERT_TRUE(lab.head);
+  const auto& layer = *lab.head->question.layer;
+  EXPECT_EQ(layer.context.rows(), 5) << "keys come from the encoder's text";
+  const attention::Matrix keys = layer.context * lab.head->k.weight.transpose();
+  const attention::Matrix found = layer.sequence().attention.k[0];
+  EXPECT_LT((keys - found).cwiseAbs().maxCoeff(), 1e-4f);
+  const attention::Matrix queries = layer.x * lab.head->q.weight.transpose();
+  EXPECT_LT((queries - attention::Matrix(layer.sequence().attention.q[0])).cwiseAbs().maxCoeff(), 1e-4f);
+  ui.click("page.cost");
+  ui.session().scene().cost.model = app::kOpenedModel;
+  ui.draw();
+  EXPECT_TRUE(ui.has("layers.cross") && ui.has("layers.full") && ui.has("layers.none"));
+  expectNoFlaws("cost");
+}
+
+TEST_F(ModelEncoderDecoder, WhatIsSwitchedOffAndWrittenActsOnTheGroupThatIsShown) {
+  choose("decoder");
+  const Index before = page().tokens();
+  const attention::Matrix hidden = page().layers.back()->hidden;
+  ui.key(app::Key::period);
+  EXPECT_EQ(page().tokens(), before + 1);
+  EXPECT_EQ(page().layers.back()->hidden.topRows(before), hidden) << "through the caches";
+  ui.session().scene().setup.subject.switchedOff = {{0, 1, app::HeadOff::zero}};
+  ui.draw();
+  EXPECT_NE(page().layers.back()->hidden.topRows(before), hidden);
+  choose("cross");
+  EXPECT_TRUE(ui.scene().setup.subject.switchedOff.empty()) << "another group's heads";
+}
+
+TEST_F(ModelEncoderDecoder, TextBIsReadWithTheDecodersTextOfAWhateverIsShown) {
+  ui.replaceText("text_b", "dbdd");
+  for (const std::string group : {"decoder", "cross"}) {
+    choose(group);
+    for (const app::ShownText shown : {app::ShownText::b, app::ShownText::difference}) {
+      ui.session().scene().cursor.model.shown = shown;
+      ui.draw();
+      ASSERT_TRUE(page().pair.other) << page().pair.comparedProblem;
+      EXPECT_EQ(page().pair.other->text.ids, page().study->text.ids);
+      EXPECT_NE(page().pair.other->text.sourceIds, page().study->text.sourceIds);
+      EXPECT_EQ(page().pair.pair->b->text.ids, page().study->text.ids) << "as patches have it";
+    }
+    expectNoFlaws("two texts, " + group);
+    ui.session().scene().cursor.model.shown = app::ShownText::a;
+  }
+}
+
+/// The token with which such models begin every answer.
+class ModelWithRules : public ModelEncoderDecoder {
+ protected:
+  ModelWithRules()
+      : ModelEncoderDecoder(made::plainPairs().front(), R"({"forced_bos_token_id": 3, "eos_token_id": 1})") {}
+};
+
+TEST_F(ModelWithRules, WhatIsGeneratedFollowsThemAndPredictionsAreTheModelsOwn) {
+  ASSERT_TRUE(page().ready()) << page().run.problem;
+  ASSERT_GT(page().tokens(), 1);
+  EXPECT_EQ(page().study->text.ids[1], 3);
+  ui.session().scene().cursor.cell.query = 0;
+  ui.draw();
+  ASSERT_TRUE(page().predicted.guesses && page().predicted.guesses->value);
+  const app::Guesses& guesses = *page().predicted.guesses->value;
+  ASSERT_NE(guesses.best[0].id, 3) << "the test needs a model that would begin otherwise";
+  ASSERT_TRUE(guesses.ruled);
+  EXPECT_EQ(guesses.ruled->id, 3);
+  EXPECT_EQ(guesses.ruled->rule, "forced_bos_token_id");
+  EXPECT_TRUE(ui.has("guess.ruled"));
+  EXPECT_TRUE(ui.has("model.note"));
+  expectNoFlaws("a rule");
+  ui.session().scene().cursor.cell.query = 1;
+  ui.draw();
+  EXPECT_FALSE(page().predicted.guesses->value->ruled);
+  EXPECT_FALSE(ui.has("guess.ruled"));
+}
+
+class ModelOfSound : public ModelEncoderDecoder {
+ protected:
+  ModelOfSound() : ModelEncoderDecoder(made::plainBarts().back()) {}
+};
+
+TEST_F(ModelOfSound, FeaturesThatAreDroppedAreRead) {
+  EXPECT_FALSE(page().ready());
+  EXPECT_THAT(page().run.problem, testing::HasSubstr("Drop a file"));
+  expectNoFlaws("without features");
+  made::MadeUpTensors features(attention::DType::F32, 3);
+  const Index width = ui.scene().setup.subject.opened->config().modelDim;
+  (void)features.matrix("encoder_last_hidden_state", 6, width, 1);
+  const std::filesystem::path file = folder_ / "sound.safetensors";
+  putFile(file, *attention::formatSafetensors(features.file()));
+  ui.click("page.model").drop({file.string()});
+  ASSERT_TRUE(page().ready()) << page().run.problem;
+  EXPECT_EQ(ui.scene().setup.subject.features, file.string());
+  EXPECT_EQ(page().keys(), 6);
+  expectWeights(page().layers[0]->weights, page().queries(), 6);
+  EXPECT_EQ(page().keyToken(5), "5") << "frames are numbers";
+  expectNoFlaws("with features");
+  // Another sound in its place; what doesn't fit is said, and nothing is lost.
+  made::MadeUpTensors wrong(attention::DType::F32, 3);
+  (void)wrong.matrix("encoder_last_hidden_state", 6, width + 1, 1);
+  putFile(folder_ / "wrong.safetensors", *attention::formatSafetensors(wrong.file()));
+  ui.drop({(folder_ / "wrong.safetensors").string()});
+  EXPECT_THAT(page().run.problem, testing::HasSubstr("expected [1 to"));
+  ui.drop({file.string()});
+  EXPECT_EQ(page().run.problem, "");
+  EXPECT_EQ(page().keys(), 6);
+}
+
+}  // namespace
+}  // namespace headscope::test

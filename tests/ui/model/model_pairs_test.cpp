@@ -1,0 +1,119 @@
+// Two texts on the page of the model: what of one brings back its answer in the other.
+
+#include "tests/support/matchers.h"
+#include "tests/support/page_check.h"
+#include "tests/ui/model/model_heads_support.h"
+
+namespace headscope::test {
+namespace {
+
+class ModelPairs : public ModelHeads {
+ protected:
+  void openPair(const std::string& skill) {
+    ui.request("model.pair." + skill);
+    for (int i = 0;
+         i < 200 && !(page().pair.pair && page().pair.heads.whole() && page().pair.heads.grid.of > 0 &&
+                      page().pair.tokens.whole() && page().pair.tokens.grid.of > 0);
+         ++i)
+      ui.draw();
+    ASSERT_TRUE(page().pair.pair && page().pair.pair->b) << page().pair.problem;
+  }
+};
+
+TEST_F(ModelPairs, ABundledPairFillsItsGridsAndAClickKeepsAPatch) {
+  openPair("got");
+  EXPECT_EQ(ui.scene().cursor.model.view, app::ModelView::patch);
+  EXPECT_GT(page().pair.pair->a.difference, 0);
+  EXPECT_LT(page().pair.pair->b->difference, 0);
+  EXPECT_TRUE(ui.has("difference.a") && ui.has("difference.b"));
+  ui.click("patch.grid.heads");
+  ASSERT_EQ(std::ssize(ui.scene().compare.patches), 1);
+  ui.draw();
+  EXPECT_TRUE(ui.has("patch.sum"));
+  ui.chord(kCtrl, app::Key::z);
+  EXPECT_THAT(ui.scene().compare.patches, IsEmpty()) << "one step of undo";
+}
+
+TEST_F(ModelPairs, SwappingTurnsOneTextIntoTheOther) {
+  openPair("it");
+  const app::Scene before = ui.scene();
+  const double a = page().pair.pair->a.difference;
+  ui.click("text.swap");
+  EXPECT_EQ(*ui.scene().compare.other, *before.setup.input.text);
+  EXPECT_EQ(*ui.scene().setup.input.text, *before.compare.other);
+  EXPECT_NEAR(page().pair.pair->b->difference, -a, 1e-3);
+  ui.click("text_b.clear");
+  EXPECT_TRUE(ui.scene().compare.other.empty());
+}
+
+TEST_F(ModelPairs, ClicksOnPredictionsChooseTheAnswers) {
+  openPair("got");
+  const Index before = page().pair.pair->answers.id, other = ui.scene().compare.otherAnswer;
+  const Index third = page().predicted.guesses->value->best[2].id;
+  ui.click("guess.2");
+  EXPECT_EQ(ui.scene().compare.answer, third);
+  EXPECT_THAT(written(), IsEmpty()) << "the text doesn't go on";
+  ui.shiftClick("guess.0");
+  EXPECT_EQ(ui.scene().compare.otherAnswer, page().predicted.guesses->value->best[0].id);
+  for (int i = 0; i < 50 && page().pair.pair->answers.id == before; ++i) ui.draw();
+  EXPECT_EQ(page().pair.pair->answers.id, third);
+  ui.chord(kCtrl, app::Key::z);
+  EXPECT_EQ(ui.scene().compare.otherAnswer, other) << "one step of undo";
+}
+
+TEST_F(ModelPairs, TokensAreTiedByHand) {
+  openPair("got");
+  const auto aOfB = [&](Index token) { return page().pair.pair->aOfB->at(static_cast<std::size_t>(token)); };
+  const auto wait = [&](const auto& done) {
+    for (int i = 0; i < 100 && !done(); ++i) ui.draw();
+  };
+  ASSERT_EQ(aOfB(9), 9);
+  ui.click("text_b.9").click("text_b.with.1");
+  wait([&] { return aOfB(9) == 1; });
+  EXPECT_EQ(aOfB(9), 1);
+  EXPECT_EQ(aOfB(1), -1) << "its token was taken";
+  ui.click("text_b.9").click("text_b.with_none");
+  wait([&] { return aOfB(9) < 0; });
+  EXPECT_EQ(aOfB(9), -1);
+  EXPECT_EQ(std::ssize(ui.scene().compare.alignment), 1);
+  ui.chord(kCtrl, app::Key::z);
+  wait([&] { return aOfB(9) == 1; });
+  EXPECT_EQ(aOfB(9), 1) << "one step of undo";
+  ui.click("text_b.align");
+  wait([&] { return aOfB(9) == 9; });
+  EXPECT_EQ(aOfB(9), 9);
+}
+
+TEST_F(ModelPairs, TiesGoWithTheTextTheyAreOf) {
+  openPair("got");
+  ui.session().scene().compare.alignment = {{3, -1}};
+  ui.draw().replaceText("text_b", "When Anna and Ben went to the lake , Anna gave the ball to");
+  EXPECT_THAT(ui.scene().compare.alignment, IsEmpty());
+}
+
+TEST_F(ModelPairs, EveryViewHasRoomAtEverySize) {
+  openPair("got");
+  for (const auto& [width, height] : {std::pair(1280, 720), std::pair(1920, 1080)}) {
+    ui.resize(width, height);
+    for (const char* view : {"heads", "patch", "attribution", "lens"}) {
+      ui.request(std::string("model.view.") + view);
+      EXPECT_THAT(flaws(ui), IsEmpty()) << view << " at " << width;
+    }
+  }
+}
+
+TEST_F(ModelPairs, HeadsShowAOrBOrTheirDifference) {
+  openPair("list");
+  ui.request("model.view.heads");
+  const auto layers = page().layers;
+  ui.click("model.shown.difference");
+  for (int i = 0; i < 50 && page().pair.compared.empty(); ++i) ui.draw();
+  ASSERT_FALSE(page().pair.compared.empty());
+  EXPECT_EQ(page().layers, page().pair.compared);
+  EXPECT_GE(page().layers.front()->heads.front().differs, 0);
+  ui.click("model.shown.a");
+  EXPECT_EQ(page().layers, layers);
+}
+
+}  // namespace
+}  // namespace headscope::test
