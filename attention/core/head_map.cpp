@@ -14,8 +14,10 @@
 #include "attention/core/row_runs.h"
 #include "attention/core/saturating.h"
 #include "attention/core/softmax.h"
+#include "attention/kernels/buffer.h"
 #include "attention/kernels/map.h"
 #include "attention/kernels/pool.h"
+#include "attention/kernels/summaries.h"
 
 namespace headscope::attention {
 namespace {
@@ -134,47 +136,54 @@ struct HeadMap::State {
     });
   }
 
-  /// A row's log-sum-exp from what its blocks came to, the head's sink included.
-  float summed(const float* max, const float* sum, Index blocks) const {
-    const float keysAlone = kernels::combineSummaries(max, sum, asSize(blocks));
-    const auto sink = field.config.sinkOf(field.head);
-    return sink ? lseWith(*sink, keysAlone) : keysAlone;
+  /// What the rows of one slice come to, in memory that slices before it have used.
+  kernels::Summaries summarize(const Rows& rows, Index key, Index keyCount, Index factor,
+                               const std::stop_token& stop) {
+    static thread_local kernels::Buffer max, sum;
+    static thread_local std::vector<double> reference;
+    SliceRuns runs(*this);
+    const std::size_t stride = kernels::summaryStride(asSize(rows.rows));
+    const std::size_t floats = stride * asSize(parts(keyCount, factor));
+    reference.resize(asSize(rows.rows));
+    const kernels::Summaries to{max.atLeast(floats), sum.atLeast(floats), stride, reference.data()};
+    kernels::summarizeScores(partOf(rows, key, keyCount, factor, runs, stop), to);
+    return to;
+  }
+
+  /// The log-sum-exps of rows of which all keys are summed up, the head's sink included.
+  void combine(const kernels::Summaries& summaries, Index rows, Index blocks, float* to) const {
+    kernels::combineSummaries(summaries, asSize(rows), asSize(blocks), to);
+    if (const auto sink = field.config.sinkOf(field.head))
+      for (Index r = 0; r < rows; ++r) to[r] = lseWith(*sink, to[r]);
   }
 
   void sumUp(const Rows& rows, const std::stop_token& stop) {
-    static thread_local std::vector<float> max, sum;
-    SliceRuns runs(*this);
-    const Index blocks = parts(m(), kSumFactor);
-    max.resize(asSize(rows.rows * blocks));
-    sum.resize(max.size());
-    kernels::summarizeScores(partOf(rows, 0, m(), kSumFactor, runs, stop), max.data(), sum.data());
-    if (stop.stop_requested()) return;
-    for (Index r = 0; r < rows.rows; ++r)
-      lse[asSize(rows.row + r)] = summed(max.data() + r * blocks, sum.data() + r * blocks, blocks);
+    const kernels::Summaries summaries = summarize(rows, 0, m(), kSumFactor, stop);
+    if (!stop.stop_requested()) combine(summaries, rows.rows, parts(m(), kSumFactor), lse.data() + rows.row);
   }
 
   /// Rows of one slice into its pixels; their log-sum-exp is known or follows from what is summed up.
   void poolSlice(const Rows& rows, const MapPart& part, Index rowsOfPixel, float* max, float* sum,
                  const std::stop_token& stop) {
-    static thread_local std::vector<float> rowMax, rowSum;
-    SliceRuns runs(*this);
+    static thread_local std::vector<float> rowLse;
     const Index blocks = parts(part.keys, part.factor);
-    rowMax.resize(asSize(rows.rows * blocks));
-    rowSum.resize(rowMax.size());
-    kernels::summarizeScores(partOf(rows, part.key, part.keys, part.factor, runs, stop), rowMax.data(),
-                             rowSum.data());
+    const kernels::Summaries all = summarize(rows, part.key, part.keys, part.factor, stop);
     if (stop.stop_requested()) return;
+    rowLse.resize(asSize(rows.rows));
     const bool whole = part.key == 0 && part.keys == m();
-    std::fill_n(max, parts(rows.rows, rowsOfPixel) * blocks, kMinusInfinity);
-    std::fill_n(sum, parts(rows.rows, rowsOfPixel) * blocks, kMinusInfinity);
+    if (whole) combine(all, rows.rows, blocks, rowLse.data());
     for (Index r = 0; r < rows.rows; ++r) {
-      const float *const tops = rowMax.data() + r * blocks, *const sums = rowSum.data() + r * blocks;
-      const float known = lse[asSize(rows.row + r * rows.step)];
-      const float row = whole && std::isnan(known) ? summed(tops, sums, blocks) : known;
-      if (whole) lse[asSize(rows.row + r * rows.step)] = row;
-      kernels::foldSummaries(tops, sums, asSize(blocks), row, max + r / rowsOfPixel * blocks,
-                             sum + r / rowsOfPixel * blocks);
+      float& known = lse[asSize(rows.row + r * rows.step)];
+      float& own = rowLse[asSize(r)];
+      if (!whole || !std::isnan(known))
+        own = known;
+      else
+        known = own;
     }
+    for (Index r = 0; r < rows.rows; r += rowsOfPixel, max += blocks, sum += blocks)
+      kernels::foldSummaries({all.max + r, all.sum + r, all.stride, all.reference + r},
+                             asSize(std::min(rowsOfPixel, rows.rows - r)), asSize(blocks), rowLse.data() + r,
+                             max, sum);
   }
 
   Pooled coarse(const MapPart& part, Index step, const std::stop_token& stop) {
@@ -200,12 +209,12 @@ struct HeadMap::State {
         poolSlice({row, rows, step}, part, sliceRows, max.row(first).data(), sum.row(first).data(), stop);
     });
     if (stop.stop_requested()) return {};
-    return mean(part, step, merged(max, sum, perSlice));
+    return mean(part, step, merged(std::move(max), std::move(sum), perSlice));
   }
 
   /// Slices of one row of pixels put together, always in the same order.
-  static Pooled merged(const Matrix& max, const Matrix& sum, Index perSlice) {
-    if (perSlice == 1) return {max, sum};
+  static Pooled merged(Matrix max, Matrix sum, Index perSlice) {
+    if (perSlice == 1) return {std::move(max), std::move(sum)};
     Pooled out{Matrix::Constant(max.rows() / perSlice, max.cols(), kMinusInfinity), {}};
     out.mean = out.max;
     for (Index i = 0; i < max.rows(); ++i)

@@ -24,19 +24,8 @@ struct MapRows {
 /// Blocks of MapRows: ⌈(keyEnd − keyBegin) / factor⌉.
 std::size_t mapBlocks(const MapRows& part);
 
-/// Smallest factor that summarizeScores takes.
+/// Factors of poolWeights are smaller, those of summarizeScores are not.
 inline constexpr std::size_t kSummaryFactor = 32;
-/// For each row and block of keys the largest score, −inf where none is visible, and Σ exp(score − that);
-/// both [rows, blocks]. What softmax's normalisation needs is in them, whatever the other keys hold.
-/// Factor ≥ kSummaryFactor.
-void summarizeScores(const MapRows& part, float* max, float* sum);
-
-/// The log-sum-exp of a row that is summed up in blocks; −inf where all its keys are masked.
-float combineSummaries(const float* max, const float* sum, std::size_t blocks);
-/// One more row among the pixels: the largest weights, and Σ of weights, so far; −inf where no cell was
-/// visible. Both [blocks].
-void foldSummaries(const float* max, const float* sum, std::size_t blocks, float lse, float* largest,
-                   float* total);
 
 /// Weights exp(score − lse[row]), pooled over factor × factor cells of rows that follow each other (rowStep
 /// 1, the first row a multiple of the factor): the largest, and the sum; both [⌈rows / factor⌉, blocks], −inf

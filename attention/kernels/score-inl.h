@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "attention/kernels/score_rules.h"
 #include "attention/kernels/vector-inl.h"
@@ -29,6 +30,7 @@ struct ScoreBlock {
   std::uint8_t* active = nullptr;  ///< [strips, panels]
   const Run** next = nullptr;      ///< [rows] the row's first run that ends after keyBegin; see findRuns
   size_t* runsPassed = nullptr;    ///< where given, counts the runs that are gone through
+  size_t seenEnd = 0;              ///< where markActive was, every row sees every key up to here
 
   size_t strips() const { return (rows + kRows - 1) / kRows; }
   size_t panels() const { return (keyEnd - keyBegin + panelColumns() - 1) / panelColumns(); }
@@ -69,15 +71,17 @@ HWY_INLINE void findRuns(const ScoreBlock& block) {
                                          [&](const Run& run) { return run.end <= block.keyBegin; });
 }
 
-HWY_INLINE void markActive(const ScoreBlock& block) {
+HWY_INLINE void markActive(ScoreBlock& block) {
   const size_t panel = panelColumns(), panels = block.panels();
   std::fill_n(block.active, block.strips() * panels, std::uint8_t{0});
+  block.seenEnd = std::numeric_limits<size_t>::max();
   for (size_t r = 0; r < block.rows; ++r) {
     std::uint8_t* const active = block.active + r / kRows * panels;
     const Run* const last = block.rules->runs + block.rules->firstRun[r + 1];
     const Run*& next = block.next[r];
     const Run *const from = next, *run = nullptr;
     while (next != last && next->end <= block.keyBegin) ++next;
+    block.seenEnd = std::min(block.seenEnd, next != last && next->begin <= block.keyBegin ? next->end : 0);
     // Keys before this one are in panels that are marked: short runs share them, and dividing is dear.
     size_t marked = block.keyBegin;
     for (run = next; run != last && run->begin < block.keyEnd; ++run) {
@@ -91,10 +95,14 @@ HWY_INLINE void markActive(const ScoreBlock& block) {
   }
 }
 
+HWY_INLINE bool transforms(const ScoreRules& rules) {
+  return rules.bias || rules.added || rules.softcap != 0;
+}
+
 /// Bias, soft-cap and additive numbers on the scores of one row, panels `range`.
 HWY_INLINE void transformRow(const ScoreBlock& block, size_t r, PanelRange range) {
   const ScoreRules& rules = *block.rules;
-  if (!rules.bias && !rules.added && rules.softcap == 0) return;
+  if (!transforms(rules)) return;
   const Lane d;
   const size_t n = hn::Lanes(d), panel = panelColumns();
   const float* const bias = rules.bias ? rules.bias + (static_cast<std::ptrdiff_t>(block.keyBegin) -
@@ -133,7 +141,7 @@ HWY_INLINE void hideRow(const ScoreBlock& block, size_t r, PanelRange range) {
 }
 
 /// Fills the active panels of the block with scores, −inf where masked. `keys` are the panels of all keys.
-HWY_INLINE void computeScores(const ScoreBlock& block, const float* keys) {
+HWY_INLINE void computeScores(ScoreBlock& block, const float* keys) {
   const size_t panel = panelColumns(), panels = block.panels();
   markActive(block);
   for (size_t p = 0; p < panels; ++p) {

@@ -6,6 +6,7 @@
 #define HEADSCOPE_KERNELS_VECTOR_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -192,6 +193,14 @@ HWY_INLINE Lanes loadPart(const float* p, size_t count) {
   HWY_ALIGN float part[hn::MaxLanes(d)] = {};
   for (size_t i = 0; i < count; ++i) part[i] = p[i];
   return hn::Load(d, part);
+}
+
+/// The first `count` lanes of v to p.
+HWY_INLINE void storePart(Lanes v, size_t count, float* p) {
+  const Lane d;
+  HWY_ALIGN float part[hn::MaxLanes(d)];
+  hn::Store(v, d, part);
+  std::copy_n(part, count, p);
 }
 
 }  // namespace headscope::attention::kernels::HWY_NAMESPACE
