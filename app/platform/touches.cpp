@@ -1,5 +1,6 @@
 #include "app/platform/touches.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -44,7 +45,8 @@ void Touches::takeOne(const Finger& finger, float scale, double time) {
     still_ = true;
     x_ = finger.x;
     y_ = finger.y;
-    since_ = time;
+    since_ = seen_ = time;
+    rested_ = 0;
     press(0, true);
   } else if (std::hypot(finger.x - x_, finger.y - y_) > kStillPixels * scale) {
     still_ = false;
@@ -71,12 +73,17 @@ void Touches::takeTwo(const Finger& a, const Finger& b, float scale) {
 void Touches::take(std::span<const Finger> fingers, float scale, double time) {
   if (fingers.size() == 1) return takeOne(fingers[0], scale, time);
   if (fingers.size() >= 2) return takeTwo(fingers[0], fingers[1], scale);
-  wait(time);
+  if (time - since_ >= kLongPress) hold();
   if (std::exchange(state_, State::none) == State::pressed) press(0, false);
 }
 
 void Touches::wait(double time) {
-  if (state_ != State::pressed || !still_ || time - since_ < kLongPress) return;
+  rested_ += std::clamp(time - std::exchange(seen_, time), 0.0, kLongestFrame);
+  if (rested_ >= kLongPress) hold();
+}
+
+void Touches::hold() {
+  if (state_ != State::pressed || !still_) return;
   state_ = State::held;
   move(kNowhere, kNowhere);
   press(0, false);

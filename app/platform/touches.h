@@ -17,6 +17,8 @@ struct Finger {
 class Touches {
  public:
   static constexpr double kLongPress = 0.5;  ///< seconds
+  /// What a frame counts for at the most: the finger may have left during a long one, which is told after it.
+  static constexpr double kLongestFrame = 0.1;
   /// What a resting finger moves at the most, and what two move for a step of the wheel, at scale 1.
   static constexpr float kStillPixels = 12, kStepPixels = 60;
 
@@ -36,12 +38,14 @@ class Touches {
   void turn(float x, float y, Mods mods);
   void takeOne(const Finger& finger, float scale, double time);
   void takeTwo(const Finger& a, const Finger& b, float scale);
+  void hold();
 
   const std::function<void(InputEvent)> push_;
   State state_ = State::none;
   bool still_ = false;
   float x_ = 0, y_ = 0, apart_ = 0;  ///< where the finger came down; the middle of two, and their distance
-  double since_ = 0;
+  double since_ = 0;                 ///< it is down
+  double seen_ = 0, rested_ = 0;     ///< the last frame's time, and what the frames since then count for
 };
 
 }  // namespace headscope::app

@@ -45,6 +45,14 @@ TEST(Touches, ATapIsAClick) {
   EXPECT_EQ(screen.said(), "m10,20 L l ");
 }
 
+TEST(Touches, ATapDuringALongFrameIsAClick) {
+  Screen screen;
+  screen.put({{10, 20}}, 0);
+  screen.wait(3);  // before anybody hears that the finger has left
+  screen.put({}, 0.2);
+  EXPECT_EQ(screen.said(), "m10,20 L l ");
+}
+
 TEST(Touches, AFingerThatMovesDragsHoweverLong) {
   Screen screen;
   screen.put({{10, 20}}, 0);
@@ -59,7 +67,7 @@ TEST(Touches, AFingerThatRestsGivesItsPressUpAndIsTheRightButton) {
     Screen screen;
     screen.put({{10, 20}}, 0);
     screen.put({{13, 20}}, 0.1);
-    if (waits) screen.wait(0.6);
+    for (double time = 0.15; waits && time < 0.65; time += 0.05) screen.wait(time);
     screen.put({}, 0.7);
     EXPECT_EQ(screen.said(), "m10,20 L m13,20 - l m10,20 R r ");
   }
