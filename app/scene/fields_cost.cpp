@@ -1,3 +1,5 @@
+#include <array>
+
 #include "app/scene/enum_names.h"
 #include "app/scene/fields.h"
 #include "attention/cache/eviction.h"
@@ -11,7 +13,11 @@ constexpr Access kCost = access<&Scene::cost, Members...>();
 template <auto Member>
 constexpr Access kCache = kCost<&CostSetup::cache, Member>;
 
-constexpr const char* kFormatLabels[] = {"fp32", "fp16", "bf16", "fp8", "int8", "int4"};
+constexpr auto kFormatLabels = [] {
+  std::array<const char*, attention::kNumberFormats.size()> labels;
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = attention::kNumberFormats[i].name;
+  return labels;
+}();
 constexpr const char* kWeightFormatLabels[] = {"As published",
                                                "fp32",
                                                "fp16",
@@ -46,7 +52,7 @@ constexpr Field kCostRows[] = {
      "A config.json to use instead, relative to the scene."},
     {"cost.dtype", kCost<&CostSetup::format>, Names{attention::kNumberFormatNames},
      Selection{"cost.dtype", kFormatLabels, "cursor.page=cost"},
-     "Number format of the cache; scales of int8 and int4 aren't counted."},
+     "Number format of the cache; scales aren't counted."},
     {"cost.weights_dtype", kCost<&CostSetup::weights>, Names{attention::kWeightFormatNames},
      Selection{"cost.weights_dtype", kWeightFormatLabels, "cursor.page=cost", true},
      "Number format of the weights, with scales and zeros; embeddings and head stay in 16 bits if the format "
@@ -77,7 +83,7 @@ constexpr Field kCostRows[] = {
      Selection{"work_plot", kWorkLabels, "cursor.page=cost", true}, "Operations shown in the second plot."},
     {"cost.cache.stored", kCache<&CacheSetup::stored>, Names{attention::kNumberFormatNames},
      Selection{"cache.stored", kFormatLabels, "cursor.page=cache"},
-     "Number format of the cache; int8 and int4 add a 2 B scale per token and kv head."},
+     "Number format of the cache; integers add scales of 2 B per token and kv head."},
     {"cost.cache.layers", kCache<&CacheSetup::layers>, Range{1, 1024, "layers"},
      Slider{"cache.layers", "Layers", {1, 128, Scale::logarithmic}, "cursor.page=cache"},
      "Number of layers like this one; multiplies bytes and compute."},

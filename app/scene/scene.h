@@ -48,7 +48,8 @@ struct InputSetup {
   bool operator==(const InputSetup&) const = default;
 };
 
-struct ModelSetup {
+/// Beside what is here, the numbers of the score terms.
+struct ModelSetup : attention::ScoreNumbers {
   /// Layers made here, one upon the other: each adds its output to the residual stream. With more than one,
   /// `norm`: each reads the stream normed (RMS).
   Index layers = 1;
@@ -56,10 +57,8 @@ struct ModelSetup {
   Index heads = 8, kvHeads = 2, headDim = 32, modelDim = 256;
   bool linked = true;  ///< headDim follows modelDim / heads
   bool bias = false;
-  bool scaled = true;   ///< scores are divided by √headDim
-  float sharpness = 1;  ///< a further gain on the scores
-  float softcap = 0;    ///< c·tanh(s/c); 0 = off
-  float dropout = 0;    ///< probability
+  bool scaled = true;  ///< scores are divided by √headDim
+  float dropout = 0;   ///< probability
   PositionKind position = PositionKind::sinusoidal;
   double ropeTheta = 10000;
   Index t5Buckets = 32, t5Distance = 128;  ///< used with position t5; the numbers follow the weights' seed

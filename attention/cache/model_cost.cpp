@@ -76,11 +76,9 @@ std::uint64_t saturatingTimes(std::uint64_t a, std::uint64_t b) {
 }
 
 std::uint64_t bytesOf(std::uint64_t values, NumberFormat format) {
-  const int bits = bitsOf(format);
+  const auto bits = static_cast<std::uint64_t>(rowOf(format).bits);
   if (values == kMost) return kMost;
-  if (bits >= 8) return saturatingTimes(values, static_cast<std::uint64_t>(bits / 8));
-  const std::uint64_t inOneByte = 8 / static_cast<std::uint64_t>(bits);
-  return values / inOneByte + (values % inOneByte > 0);
+  return saturatingSum({saturatingTimes(values / 8, bits), (values % 8 * bits + 7) / 8});
 }
 
 WeightFormat weightFormatOf(const ModelShape& shape, const CostRequest& request) {
@@ -156,14 +154,6 @@ std::uint64_t cacheBytes(const ModelShape& shape, Index tokens, Index batch, Num
   std::uint64_t all = 0;
   for (const LayerGroup& group : layerGroups(shape))
     all = saturatingSum({all, groupBytes(group, keptTokens(group, tokens), batch, format)});
-  return all;
-}
-
-std::uint64_t reservedCacheBytes(const ModelShape& shape, const CostRequest& request) {
-  std::uint64_t all = 0;
-  for (const LayerGroup& group : layerGroups(shape))
-    all = saturatingSum({all, groupBytes(group, reservedTokens(group, request.tokens, request.block),
-                                         request.batch, request.format)});
   return all;
 }
 
@@ -252,10 +242,6 @@ ModelShape withoutSpans(ModelShape shape) {
     }
   shape.window = shape.globalLayers = 0;
   return shape;
-}
-
-std::uint64_t matrixBytes(Index tokens, Index layers, Index heads, bool training) {
-  return saturatingProduct({tokens, tokens, 4, layers, heads, training ? 5 : 1});
 }
 
 }  // namespace headscope::attention

@@ -14,7 +14,7 @@ namespace headscope::attention {
 
 inline constexpr std::uint64_t kTooManyBytes = std::uint64_t{1} << 63;
 
-/// Bytes of `values` numbers, rounded up to whole ones.
+/// Bytes of `values` numbers, rounded up to whole ones, without scales.
 std::uint64_t bytesOf(std::uint64_t values, NumberFormat format);
 /// A product that stays at the largest number.
 std::uint64_t saturatingTimes(std::uint64_t a, std::uint64_t b);
@@ -50,14 +50,13 @@ std::uint64_t stateBytes(const LayerGroup& group, Index batch, NumberFormat form
 std::uint64_t cachedTokens(const ModelShape& shape, Index tokens);
 /// Bytes of the cache: Σ layers · (cachedNumbers · keptTokens + state) · bytes · batch.
 std::uint64_t cacheBytes(const ModelShape& shape, Index tokens, Index batch, NumberFormat format);
-/// The same in whole pages. A page that has left a window is free again, as in engines that keep a block
-/// table for each kind of layer.
-std::uint64_t reservedCacheBytes(const ModelShape& shape, const CostRequest& request);
 
 /// What the layers of one kind hold.
 struct LayerGroupCost {
   LayerGroup group;
   Index tokens = 0;  ///< that each of them keeps of a sequence
+  /// Reserved are whole pages. A page that has left a window is free again, as in engines that keep a block
+  /// table for each kind of layer.
   std::uint64_t bytes = 0, reserved = 0, reservedPerGpu = 0;
   Index copies = 1;  ///< GPUs that each kv head, or the latent, lies on
 };
@@ -86,10 +85,6 @@ ModelShape withKvHeads(ModelShape shape, Index kvHeads);
 
 /// The shape had its layers no windows and chunks.
 ModelShape withoutSpans(ModelShape shape);
-
-/// Bytes of `layers` attention matrices of tokens × tokens in 32 bits, `heads` for each layer. Training keeps
-/// 5 times as much: weights, 2 gradients, 2 moments of the optimizer.
-std::uint64_t matrixBytes(Index tokens, Index layers, Index heads = 1, bool training = false);
 
 /// How the pairs of query and key are counted.
 enum class PairCount {

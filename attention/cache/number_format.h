@@ -1,21 +1,54 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 #include <string_view>
+
+#include "attention/core/tensor.h"
 
 namespace headscope::attention {
 
-/// How a number of a cache, or of a model's weights, is kept.
+/// How a number of a cache is kept. A format is a value here and a row of kNumberFormats.
 enum class NumberFormat { fp32, fp16, bf16, fp8, int8, int4 };
 
-inline constexpr std::array<std::string_view, 6> kNumberFormatNames{"fp32", "fp16", "bf16",
-                                                                    "fp8",  "int8", "int4"};
+struct NumberFormatRow {
+  const char* name;
+  int bits;  ///< of one number, without scales
+  /// Rounds rows of keys or values [tokens, headDim] to what a cache of the format gives back; null: nothing
+  /// is rounded.
+  void (*round)(Matrix& rows, const NumberFormatRow& format);
+  const char* help;
+  Index scaleBytes = 0;  ///< of each scale; 0: no scales
+  Index group = 0;       ///< numbers of a row that share a scale; 0: all of it
+};
 
-/// Bits of one number, without the scales that int8 and int4 share among the numbers of a head.
-constexpr int bitsOf(NumberFormat format) {
-  constexpr std::array kBits{32, 16, 16, 8, 8, 4};
-  return kBits[static_cast<std::size_t>(format)];
+// Rounding, each to the nearest and ties to even.
+void roundToHalf(Matrix& rows, const NumberFormatRow& format);    ///< beyond ±65,504 infinite
+void roundToBfloat(Matrix& rows, const NumberFormatRow& format);  ///< the upper 16 bits of fp32
+void roundToE4m3(Matrix& rows, const NumberFormatRow& format);    ///< see roundedToE4m3() in quantise.h
+/// Symmetric whole numbers of `bits` times a scale of max|x| / (2^(bits − 1) − 1), itself kept as fp16, for
+/// each group. A group with NaN or infinity is all NaN.
+void roundToSteps(Matrix& rows, const NumberFormatRow& format);
+
+/// Every format, from the one with the most bits down: choices, the cache's figures and pictures, `cost
+/// --dtype` and the tests walk the rows. Files have the names.
+inline constexpr std::array<NumberFormatRow, 6> kNumberFormats{{
+    {"fp32", 32, nullptr, "IEEE single: 24 bits of precision."},
+    {"fp16", 16, roundToHalf, "IEEE half: 11 bits of precision, up to ±65,504."},
+    {"bf16", 16, roundToBfloat, "The upper half of a single: 8 bits of precision, same range."},
+    {"fp8", 8, roundToE4m3, "E4M3: 4 bits of precision, up to ±448."},
+    {"int8", 8, roundToSteps, "Integers up to ±127 times a scale per token and head (2 more bytes).", 2},
+    {"int4", 4, roundToSteps, "Integers up to ±7 times a scale per token and head (2 more bytes).", 2},
+}};
+
+inline constexpr auto kNumberFormatNames = [] {
+  std::array<std::string_view, kNumberFormats.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kNumberFormats[i].name;
+  return names;
+}();
+
+/// Throws std::out_of_range for a value that has no row.
+constexpr const NumberFormatRow& rowOf(NumberFormat format) {
+  return kNumberFormats.at(static_cast<std::size_t>(format));
 }
 
 }  // namespace headscope::attention

@@ -12,24 +12,29 @@ namespace {
 
 constexpr float kMostE4m3 = 448;
 
-/// Whole multiples of a scale that is kept as a half.
-void quantiseRow(Eigen::Ref<Eigen::RowVectorXf> row, int most) {
-  const float largest = row.size() == 0 ? 0 : row.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
+/// Whole multiples, up to `most`, of a scale that is kept as a half.
+void roundGroup(Eigen::Ref<Eigen::RowVectorXf> group, int most) {
+  const float largest = group.size() == 0 ? 0 : group.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
   if (!std::isfinite(largest)) {
-    row.setConstant(std::numeric_limits<float>::quiet_NaN());
+    group.setConstant(std::numeric_limits<float>::quiet_NaN());
     return;
   }
   const float wanted = std::min(largest / static_cast<float>(most), 65504.0f);
   const auto scale = static_cast<float>(static_cast<Eigen::half>(wanted));
   if (scale == 0) {
-    row.setZero();
+    group.setZero();
     return;
   }
-  for (float& value : row) {
+  for (float& value : group) {
     const float steps =
         std::clamp(std::nearbyint(value / scale), -static_cast<float>(most), static_cast<float>(most));
     value = steps * scale;
   }
+}
+
+/// Numbers of a row that share a scale.
+Index groupSize(const NumberFormatRow& format, Index headDim) {
+  return format.group > 0 ? format.group : std::max<Index>(headDim, 1);
 }
 
 }  // namespace
@@ -43,38 +48,43 @@ float roundedToE4m3(float value) {
   return std::copysign(std::min(std::nearbyint(size / step) * step, kMostE4m3), value);
 }
 
+void roundToHalf(Matrix& rows, const NumberFormatRow&) {
+  rows = rows.cast<Eigen::half>().cast<float>();
+}
+
+void roundToBfloat(Matrix& rows, const NumberFormatRow&) {
+  rows = rows.cast<Eigen::bfloat16>().cast<float>();
+}
+
+void roundToE4m3(Matrix& rows, const NumberFormatRow&) {
+  rows = rows.unaryExpr(&roundedToE4m3);
+}
+
+void roundToSteps(Matrix& rows, const NumberFormatRow& format) {
+  const Index size = groupSize(format, rows.cols());
+  for (Index i = 0; i < rows.rows(); ++i)
+    for (Index from = 0; from < rows.cols(); from += size)
+      roundGroup(rows.row(i).segment(from, std::min(size, rows.cols() - from)), (1 << (format.bits - 1)) - 1);
+}
+
 Matrix quantised(const Eigen::Ref<const Matrix>& rows, NumberFormat format) {
   Matrix out = rows;
-  switch (format) {
-    case NumberFormat::fp32:
-      break;
-    case NumberFormat::fp16:
-      out = rows.cast<Eigen::half>().cast<float>();
-      break;
-    case NumberFormat::bf16:
-      out = rows.cast<Eigen::bfloat16>().cast<float>();
-      break;
-    case NumberFormat::fp8:
-      out = rows.unaryExpr(&roundedToE4m3);
-      break;
-    case NumberFormat::int8:
-    case NumberFormat::int4:
-      for (Index i = 0; i < out.rows(); ++i) quantiseRow(out.row(i), format == NumberFormat::int8 ? 127 : 7);
-  }
+  if (const NumberFormatRow& row = rowOf(format); row.round) row.round(out, row);
   return out;
 }
 
 Stack quantised(const Stack& rows, NumberFormat format) {
   Stack out = rows;
-  if (format != NumberFormat::fp32)
+  if (rowOf(format).round)
     for (Index i = 0; i < rows.count(); ++i) out[i] = quantised(rows[i], format);
   return out;
 }
 
 std::uint64_t quantisedBytes(Index rows, Index headDim, NumberFormat format) {
-  const std::uint64_t row = (saturatingProduct({headDim, bitsOf(format)}) + 7) / 8;
-  const bool scaled = format == NumberFormat::int8 || format == NumberFormat::int4;
-  return saturatingProduct({rows, static_cast<Index>(row + (scaled ? 2 : 0))});
+  const NumberFormatRow& row = rowOf(format);
+  const std::uint64_t numbers = (saturatingProduct({headDim, row.bits}) + 7) / 8;
+  const Index size = groupSize(row, headDim), scales = std::max<Index>((headDim + size - 1) / size, 1);
+  return saturatingProduct({rows, static_cast<Index>(numbers) + scales * row.scaleBytes});
 }
 
 }  // namespace headscope::attention

@@ -10,10 +10,8 @@ namespace headscope::attention {
 /// ±448, as caches store it; NaN stays.
 float roundedToE4m3(float value);
 
-/// Keys or values of one kv head [tokens, headDim] as they come back out of a cache of that format: floating
-/// point rounded to the nearest, ties to even, and what is too large for fp16 infinite; int8 and int4
-/// symmetric, with a scale of max|x|/127 or max|x|/7 for each token, itself kept as fp16. A row with NaN or
-/// infinity is all NaN there.
+/// Keys or values of one kv head [tokens, headDim] as they come back out of a cache of that format, whose row
+/// (number_format.h) says how they are rounded.
 Matrix quantised(const Eigen::Ref<const Matrix>& rows, NumberFormat format);
 /// The same of all kv heads [kvHeads, tokens, headDim].
 Stack quantised(const Stack& rows, NumberFormat format);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "attention/core/saturating.h"
+#include "attention/core/score_terms.h"
 
 namespace headscope::attention {
 namespace {
@@ -47,15 +48,15 @@ Status validatePositions(const AttentionConfig& config) {
 Status validateScores(const AttentionConfig& config) {
   if (config.scale && !std::isfinite(*config.scale))
     return wrong("scale", std::to_string(*config.scale), "a finite number");
-  if (!std::isfinite(config.gain)) return wrong("gain", std::to_string(config.gain), "a finite number");
+  for (const ScoreTerm& term : scoreTerms())
+    if (const TermNumber& number = term.number; number.isSet(config))
+      if (Status status = number.check(config.*number.member); !status) return status;
   if (config.ropeTheta) {
     if (config.headDim % 2 != 0)
       return wrong("headDim", std::to_string(config.headDim), "an even number, because RoPE rotates pairs");
     if (!std::isfinite(*config.ropeTheta) || *config.ropeTheta <= 0)
       return wrong("ropeTheta", std::to_string(*config.ropeTheta), "a finite number above 0");
   }
-  if (config.softcap && (!std::isfinite(*config.softcap) || *config.softcap <= 0))
-    return wrong("softcap", std::to_string(*config.softcap), "a finite number above 0");
   if (config.t5) {
     if (config.t5->buckets < 4 || config.t5->buckets > 4096 || config.t5->buckets % 2 != 0)
       return wrong("t5.buckets", std::to_string(config.t5->buckets), "an even number from 4 to 4096");

@@ -33,9 +33,25 @@ struct BucketBias {
   bool operator==(const BucketBias&) const = default;
 };
 
+/// The numbers of the score terms (score_terms.h) that people set, off until they do. Scenes, edits of a
+/// model and a layer's configuration hold them; each is a member here and a term's row.
+struct ScoreNumbers {
+  float sharpness = 1;  ///< one more factor on q·k: above 1 the softmax picks fewer keys
+  float softcap = 0;    ///< c·tanh(s/c), after position biases and before masking; 0: none
+  bool operator==(const ScoreNumbers&) const = default;
+};
+
+/// What is set of a layer's scores and weights, in its configuration and in edits of a model.
+struct ScoreSettings : ScoreNumbers {
+  bool alibi = false;            ///< slope(h)·|i−j| subtracted from scaled scores (Press et al. 2022)
+  std::optional<BucketBias> t5;  ///< added to scaled scores
+  Dropout dropout;
+  bool operator==(const ScoreSettings&) const = default;
+};
+
 /// Everything that shapes one attention layer, apart from its weights and its input.
 /// Query head h reads kv head ⌊h / (heads / kvHeads)⌋ (Ainslie et al. 2023, GQA).
-struct AttentionConfig {
+struct AttentionConfig : ScoreSettings {
   Index modelDim = 0;  ///< width of the queries' source and of the output
   Index heads = 1;     ///< query heads
   Index kvHeads = 1;   ///< divides heads
@@ -49,21 +65,13 @@ struct AttentionConfig {
   Index cacheLength = 0;  ///< absolute position of the first query
   /// Rotary base, half-split pairing (Su et al. 2021); headDim must be even.
   std::optional<double> ropeTheta;
-
-  // The numbers of the score terms (score_terms.h). What a query may read is said by its MaskInput alone.
-
   /// Factor on q·k; 1/√headDim when empty (Vaswani et al. 2017, eq. 1).
   std::optional<float> scale;
-  float gain = 1;                ///< one more factor: above 1 it sharpens the softmax
-  bool alibi = false;            ///< slope(h)·|i−j| subtracted from scaled scores (Press et al. 2022)
-  std::optional<BucketBias> t5;  ///< added to scaled scores
-  std::optional<float> softcap;  ///< c·tanh(s/c), after position biases and before masking
-  Dropout dropout;
   /// [heads] or empty: one more score of each head's softmax, which no key has and no value is behind; the
   /// weights of the keys sum to what it leaves (OpenAI 2025, gpt-oss).
   std::vector<float> sinks = {};
 
-  /// `scale`, or what stands for it where it is empty; without the gain.
+  /// `scale`, or what stands for it where it is empty; without the sharpness.
   float effectiveScale() const;
   Index valueSize() const { return valueDim > 0 ? valueDim : headDim; }
   Index groupSize() const { return heads / kvHeads; }
@@ -75,8 +83,8 @@ struct AttentionConfig {
 };
 
 /// The first thing about `config` that cannot be, in the field's words; success if it can.
-/// Checks positive sizes, kvHeads | heads, even headDim under RoPE, finite scale and gain, softcap > 0,
-/// dropout in [0, 1), a sink for each head or none, and that no product of sizes overflows.
+/// Checks positive sizes, kvHeads | heads, even headDim under RoPE, a finite scale, what each ScoreNumber's
+/// row allows, dropout in [0, 1), a sink for each head or none, and that no product of sizes overflows.
 Status validate(const AttentionConfig& config);
 
 }  // namespace headscope::attention

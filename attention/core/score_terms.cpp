@@ -28,15 +28,27 @@ void additiveOf(const ScoreRow& row, std::span<float> to) {
   std::copy_n(added.row(row.query).data() + row.key, to.size(), to.data());
 }
 
+// Of terms that are a number alone.
+template <float ScoreNumbers::*Number>
+bool isSet(const AttentionConfig& config, const MaskInput&) {
+  return config.*Number != ScoreNumbers{}.*Number;
+}
+template <float ScoreNumbers::*Number>
+void numberOf(const ScoreRow& row, std::span<float> to) {
+  std::fill(to.begin(), to.end(), row.config.*Number);
+}
+
 constexpr ScoreTerm kTerms[] = {
     {"scale", TermKind::factor, [](const AttentionConfig&, const MaskInput&) { return true; }, scaleLabel,
      [](const ScoreRow& row, std::span<float> to) {
        std::fill(to.begin(), to.end(), row.config.effectiveScale());
      }},
-    {"gain", TermKind::factor,
-     [](const AttentionConfig& config, const MaskInput&) { return config.gain != 1; },
-     [](const AttentionConfig& config) { return fmt::format("× {:.4g} sharpness", config.gain); },
-     [](const ScoreRow& row, std::span<float> to) { std::fill(to.begin(), to.end(), row.config.gain); }},
+    {"sharpness",
+     TermKind::factor,
+     isSet<&ScoreNumbers::sharpness>,
+     [](const AttentionConfig& config) { return fmt::format("× {:.4g} sharpness", config.sharpness); },
+     numberOf<&ScoreNumbers::sharpness>,
+     {"sharpness", &ScoreNumbers::sharpness}},
     {"ALiBi", TermKind::distance,
      [](const AttentionConfig& config, const MaskInput&) { return config.alibi; },
      [](const AttentionConfig&) -> std::string { return "+ ALiBi"; },
@@ -49,10 +61,12 @@ constexpr ScoreTerm kTerms[] = {
      [](const ScoreRow& row, std::span<float> to) {
        t5Biases(*row.config.t5, row.head, row.config.cacheLength + row.query - row.key, to);
      }},
-    {"soft-cap", TermKind::cap,
-     [](const AttentionConfig& config, const MaskInput&) { return config.softcap.has_value(); },
-     [](const AttentionConfig& config) { return fmt::format("soft-cap {:.4g}", *config.softcap); },
-     [](const ScoreRow& row, std::span<float> to) { std::fill(to.begin(), to.end(), *row.config.softcap); }},
+    {"soft-cap",
+     TermKind::cap,
+     isSet<&ScoreNumbers::softcap>,
+     [](const AttentionConfig& config) { return fmt::format("soft-cap {:.4g}", config.softcap); },
+     numberOf<&ScoreNumbers::softcap>,
+     {"softcap", &ScoreNumbers::softcap, true}},
     {"additive", TermKind::cell,
      [](const AttentionConfig&, const MaskInput& mask) { return !mask.additive.empty(); },
      [](const AttentionConfig&) -> std::string { return "+ additive"; }, additiveOf},
@@ -93,6 +107,35 @@ void addByDistance(const ScoreTerm& term, const ScoreRow& lastRow, std::vector<f
 
 std::span<const ScoreTerm> scoreTerms() {
   return kTerms;
+}
+
+Status TermNumber::check(float value) const {
+  if (std::isfinite(value) && (!positive || value > 0)) return success();
+  return Error{fmt::format("{} is {}, expected {}", name, std::to_string(value), expected())};
+}
+
+float scoreFactor(const AttentionConfig& config) {
+  const MaskInput none;
+  float factor = 1;
+  for (const ScoreTerm& term : kTerms)
+    if (term.kind == TermKind::factor) factor *= valueAt(term, {config, none});
+  return factor;
+}
+
+void joinNumbers(const ScoreNumbers& changes, ScoreNumbers& numbers) {
+  for (const ScoreTerm& term : kTerms) {
+    if (!term.number.isSet(changes)) continue;
+    const float change = changes.*term.number.member;
+    float& number = numbers.*term.number.member;
+    number = term.kind == TermKind::factor ? number * change : change;
+  }
+}
+
+void joinSettings(const ScoreSettings& changes, ScoreSettings& settings) {
+  joinNumbers(changes, settings);
+  settings.alibi |= changes.alibi;
+  if (changes.t5) settings.t5 = changes.t5;
+  if (changes.dropout.probability > 0) settings.dropout = changes.dropout;
 }
 
 std::vector<ScoreStep> scoreSteps(const AttentionConfig& config, const MaskInput& mask, Index head,

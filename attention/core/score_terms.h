@@ -7,6 +7,7 @@
 
 #include "attention/core/config.h"
 #include "attention/core/mask.h"
+#include "attention/core/result.h"
 
 namespace headscope::attention {
 
@@ -29,6 +30,22 @@ struct ScoreRow {
   Index head = 0, query = 0, key = 0;
 };
 
+/// The number that people set of a term. Scenes have it as the field model.NAME, and what is legal there is
+/// the field's.
+struct TermNumber {
+  const char* name = "";
+  float ScoreNumbers::*member = nullptr;  ///< null: the term has no such number
+  bool positive = false;
+
+  /// Whether it differs from what it is until somebody sets it, where the term doesn't apply.
+  bool isSet(const ScoreNumbers& numbers) const {
+    return member && numbers.*member != ScoreNumbers{}.*member;
+  }
+  /// "softcap is -1.000000, expected a finite number above 0" where somebody sets what cannot be.
+  Status check(float value) const;
+  const char* expected() const { return positive ? "a finite number above 0" : "a finite number"; }
+};
+
 struct ScoreTerm {
   std::string_view name;
   TermKind kind;
@@ -38,13 +55,25 @@ struct ScoreTerm {
   std::string (*label)(const AttentionConfig& config);
   /// The term's values for as many keys of the row as `to` has room for.
   void (*values)(const ScoreRow& row, std::span<float> to);
+  TermNumber number = {};
 
   /// Whether it adds its value; what the others make of a score is told by the score itself.
   bool adds() const { return kind == TermKind::distance || kind == TermKind::cell; }
+  /// Whether files of a layer have its number as an option of its name. Factors are in their scale.
+  bool isOption() const { return number.member && kind != TermKind::factor; }
 };
 
 /// All terms, in the order in which they are applied. The last is the mask, which always applies.
 std::span<const ScoreTerm> scoreTerms();
+
+/// What q·k is multiplied by: the product of all factors.
+float scoreFactor(const AttentionConfig& config);
+
+/// What is set in `changes` joins `numbers`: factors multiply those that are there, other numbers take their
+/// place.
+void joinNumbers(const ScoreNumbers& changes, ScoreNumbers& numbers);
+/// The same of all settings.
+void joinSettings(const ScoreSettings& changes, ScoreSettings& settings);
 
 /// What one term did to one score.
 struct ScoreStep {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "attention/core/score_terms.h"
+
 namespace headscope::attention {
 namespace {
 
@@ -76,11 +78,7 @@ Result<LayerAttention> LayerAttentions::of(Index layer) {
   attention.config.cacheLength = rows_.first;
   for (const AttentionEdit& edit : edits_) {
     if (!isFor(edit, layer)) continue;
-    attention.config.gain *= edit.gain;
-    attention.config.alibi |= edit.alibi;
-    if (edit.t5) attention.config.t5 = edit.t5;
-    if (edit.softcap) attention.config.softcap = edit.softcap;
-    if (edit.dropout.probability > 0) attention.config.dropout = edit.dropout;
+    joinSettings(edit, attention.config);
     if (edit.additive && !edit.additive->empty())
       if (const Status status = addAdditive(edit, layer, attention.mask.additive); !status)
         return status.error();

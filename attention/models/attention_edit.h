@@ -10,18 +10,13 @@
 
 namespace headscope::attention {
 
-/// What a person changes of a model's attention, on one layer or on all.
-struct AttentionEdit {
+/// What a person changes of a model's attention, on one layer or on all; settings join the model's own.
+struct AttentionEdit : ScoreSettings {
   std::optional<Index> layer;  ///< nothing: all
   MaskLayers mask;             ///< joined to the model's own by "&"; empty: none
   bool replacesMask = false;   ///< `mask` stands instead of the model's own
   /// Added to scores, [1 or heads, N, N] for a text of up to N tokens; empty for none.
   std::shared_ptr<const Stack> additive;
-  float gain = 1;  ///< one more factor on q·k
-  bool alibi = false;
-  std::optional<BucketBias> t5;
-  std::optional<float> softcap;  ///< instead of the model's own
-  Dropout dropout;
 };
 
 /// What one layer's attention is computed with.

@@ -54,8 +54,8 @@ TEST(Heads, TheReceiptHasALineForEveryTermThatApplies) {
   setup.mask.additive = attention::Table{{}, attention::Matrix::Constant(12, 12, 0.5F)};
   ui.draw();
   EXPECT_EQ(ui.names("receipt.term."),
-            (Lines{"receipt.term.T5", "receipt.term.additive", "receipt.term.gain", "receipt.term.mask",
-                   "receipt.term.scale", "receipt.term.soft-cap"}));
+            (Lines{"receipt.term.T5", "receipt.term.additive", "receipt.term.mask", "receipt.term.scale",
+                   "receipt.term.sharpness", "receipt.term.soft-cap"}));
   setup.model.position = app::PositionKind::alibi;
   ui.draw();
   EXPECT_TRUE(ui.has("receipt.term.ALiBi"));

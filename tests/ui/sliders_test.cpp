@@ -212,13 +212,13 @@ TEST(Sliders, SharpnessScalesTheScores) {
 
 TEST(Sliders, SoftCapAndDropoutReachTheirEndsAndAreOffAtZero) {
   UiDriver ui;
-  ASSERT_FALSE(ui.snapshot().config.softcap.has_value());
+  ASSERT_EQ(ui.snapshot().config.softcap, 0);
   ui.dragTo("softcap", 1.2f);
   EXPECT_FLOAT_EQ(ui.scene().setup.model.softcap, 1000);
-  EXPECT_FLOAT_EQ(ui.snapshot().config.softcap.value_or(0), 1000);
+  EXPECT_FLOAT_EQ(ui.snapshot().config.softcap, 1000);
   ui.dragTo("softcap", -0.2f);
   EXPECT_EQ(ui.scene().setup.model.softcap, 0);
-  EXPECT_FALSE(ui.snapshot().config.softcap.has_value());
+  EXPECT_EQ(ui.snapshot().config.softcap, 0);
   ui.dragTo("dropout", 1.2f);
   EXPECT_FLOAT_EQ(ui.snapshot().config.dropout.probability, 0.95f);
   EXPECT_FALSE(ui.sequence().decode.applies) << "dropout differs from step to step";

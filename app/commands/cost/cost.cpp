@@ -9,6 +9,7 @@
 #include "app/commands/report.h"
 #include "app/compute/cost/cost_catalogue.h"
 #include "app/platform/configuration.h"
+#include "app/scene/fields.h"
 #include "app/scene/text/byte_text.h"
 #include "attention/formats/quote.h"
 #include "attention/models/config/model_catalogue.h"
@@ -118,8 +119,7 @@ void addCostCommand(CLI::App& app, int& exitCode) {
   command->add_option("--batch", options->batch, "Sequences at once")->type_name("B")->check(countsSomething);
   command
       ->add_option("--dtype", options->format,
-                   "Number format of the cache: fp32, fp16, bf16, fp8, int8 "
-                   "or int4")
+                   "Number format of the cache: " + valuesText(fieldAt("cost.dtype")))
       ->type_name("TYPE");
   command
       ->add_option("--weights-dtype", options->weights,

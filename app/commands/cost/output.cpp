@@ -18,10 +18,6 @@ using attention::ModelShape;
 using attention::NumberFormat;
 using Json = nlohmann::ordered_json;
 
-std::string_view formatName(NumberFormat format) {
-  return attention::kNumberFormatNames[static_cast<std::size_t>(format)];
-}
-
 std::string count(Index value) {
   return countText(static_cast<std::uint64_t>(value));
 }
@@ -44,13 +40,11 @@ std::string bytesBoth(std::uint64_t bytes) {
 
 /// "2 · 80 layers · 8 kv heads · 128 · 2 B".
 std::string factors(const ModelShape& shape, NumberFormat format) {
-  const int bits = attention::bitsOf(format);
-  const std::string bytes = bits >= 8 ? std::to_string(bits / 8) : "½";
   if (shape.isLatent())
-    return fmt::format("{} · ({} latent) · {} B", countedText(shape.layers, "layer"), latentNumbers(shape),
-                       bytes);
-  return fmt::format("2 · {} · {} · {} · {} B", countedText(shape.layers, "layer"),
-                     countedText(shape.kvHeads, "kv head"), shape.headDim, bytes);
+    return fmt::format("{} · ({} latent) · {}", countedText(shape.layers, "layer"), latentNumbers(shape),
+                       bytesOfOne(format));
+  return fmt::format("2 · {} · {} · {} · {}", countedText(shape.layers, "layer"),
+                     countedText(shape.kvHeads, "kv head"), shape.headDim, bytesOfOne(format));
 }
 
 std::string headsText(const ModelShape& shape) {
@@ -108,7 +102,7 @@ std::string costTable(const CostReport& report) {
   row("speed", speedText(figures), speedReason(figures));
   row("cache", bytesBoth(cost.total),
       fmt::format("{} × batch {}, {}", tokenCountText(request.tokens), count(request.batch),
-                  formatName(request.format)));
+                  attention::rowOf(request.format).name));
   const std::vector<CostLayers> lines = costLayers(figures);
   for (const CostLayers& line : lines)
     row("  " + std::string(kindName(line.kind)), line.bytes,
@@ -226,7 +220,7 @@ std::string costJson(const CostReport& report) {
   json["request"] = {
       {"tokens", request.tokens},
       {"batch", request.batch},
-      {"dtype", formatName(request.format)},
+      {"dtype", attention::rowOf(request.format).name},
       {"weights_dtype", attention::rowOf(attention::weightFormatOf(shape, request)).name},
       {"activations_dtype", attention::kMathFormatNames[static_cast<std::size_t>(figures.serving.math)]},
       {"block", request.block},

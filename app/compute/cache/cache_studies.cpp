@@ -128,18 +128,20 @@ Result<PrecisionStudy> studyPrecision(const PrecisionQuestion& question, const R
   const Index head = std::clamp<Index>(question.head, 0, config.heads - 1), kvHead = config.kvHeadOf(head);
   const Index n = full.scores.rows(), m = full.scores.cols();
   PrecisionStudy study;
-  study.keys = Stack(6, pooledSide(config.headDim), pooledSide(m));
-  study.differences = Stack(6, pooledSide(n), pooledSide(m));
+  const auto formats = static_cast<Index>(study.cases.size());
+  study.keys = Stack(formats, pooledSide(config.headDim), pooledSide(m));
+  study.differences = Stack(formats, pooledSide(n), pooledSide(m));
   const float largest = std::max(attention::largestFinite(full.k[kvHead]), 1e-30f);
-  for (std::size_t i = 0; i < 6 && !stop.stop_requested(); ++i) {
+  for (std::size_t i = 0; i < study.cases.size() && !stop.stop_requested(); ++i) {
     PrecisionCase& one = study.cases[i];
     one.format = static_cast<NumberFormat>(i);
     one.bytes = 2 * static_cast<std::uint64_t>(config.kvHeads) *
                 attention::quantisedBytes(1, config.headDim, one.format);
     const AttentionResult again =
-        i == 0 ? full
-               : attendAgain(sequence, config, attention::quantised(given.k, one.format),
-                             attention::quantised(given.v, one.format), stop);
+        !attention::rowOf(one.format).round
+            ? full
+            : attendAgain(sequence, config, attention::quantised(given.k, one.format),
+                          attention::quantised(given.v, one.format), stop);
     if (stop.stop_requested()) break;
     for (Index h = 0; h < config.heads; ++h)
       one.weightError = attention::larger(

@@ -39,9 +39,9 @@ struct PrecisionCase {
   OutputError output;
 };
 struct PrecisionStudy {
-  std::array<PrecisionCase, 6> cases;
-  attention::Stack keys;  ///< [6, dims, tokens] the head's keys as stored, over their largest: −1 to 1
-  attention::Stack differences;  ///< [6, n, n] |Δw| of the head, pooled by the largest
+  std::array<PrecisionCase, attention::kNumberFormats.size()> cases;  ///< in the order of the formats
+  attention::Stack keys;  ///< [cases, dims, tokens] the head's keys as stored, over their largest: −1 to 1
+  attention::Stack differences;  ///< [cases, n, n] |Δw| of the head, pooled by the largest
   float mostDifference = 0;
   MemoryShare memory;  ///< of the pictures
 };

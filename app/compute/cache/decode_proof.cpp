@@ -11,6 +11,7 @@
 #include "app/compute/layer/mask_inputs.h"
 #include "attention/cache/kv_cache.h"
 #include "attention/core/extremes.h"
+#include "attention/core/score_terms.h"
 
 namespace headscope::app {
 
@@ -76,7 +77,7 @@ float decodeTolerance(const attention::AttentionConfig& config, const SequenceSn
   const AttentionResult& result = sequence.attention;
   const auto roundingOf = [](Index terms) { return kEpsilon * std::sqrt(static_cast<float>(terms)); };
   const float scores = roundingOf(2 * config.modelDim + config.headDim) * longestRow(result.q) *
-                       longestRow(result.k) * std::abs(config.effectiveScale() * config.gain);
+                       longestRow(result.k) * std::abs(attention::scoreFactor(config));
   const float sums = roundingOf(sequence.keyLength + config.heads * config.headDim + config.modelDim);
   float largest = attention::largestMagnitude(result.output);
   for (Index head = 0; head < result.headOutput.count(); ++head)

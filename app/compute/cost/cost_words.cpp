@@ -47,8 +47,7 @@ std::string latentNumbers(const ModelShape& shape) {
 }
 
 std::string bytesOfOne(attention::NumberFormat format) {
-  const int bits = attention::bitsOf(format);
-  return bits >= 8 ? std::to_string(bits / 8) + " B" : "½ B";
+  return fractionText(static_cast<std::uint64_t>(attention::rowOf(format).bits), 8) + " B";
 }
 
 std::vector<CostFactor> costFactors(const CostFigures& figures) {
@@ -77,8 +76,7 @@ std::vector<CostFactor> costFactors(const CostFigures& figures) {
     factors.push_back({"head_dim", count(shape.headDim), "head dim",
                        "Numbers in one key or value; not always model dim / heads."});
   }
-  factors.push_back({"dtype", bytesOfOne(request.format),
-                     std::string(attention::kNumberFormatNames[static_cast<std::size_t>(request.format)]),
+  factors.push_back({"dtype", bytesOfOne(request.format), attention::rowOf(request.format).name,
                      "Bytes per number. Drag sideways, or scroll with Ctrl.", CostFactor::Turns::format});
   std::string tokens = count(request.tokens), label = request.tokens == 1 ? "token" : "tokens";
   std::string help =

@@ -34,7 +34,7 @@ MistakeInput inputOf(const MistakeQuestion& question, MistakeStudy& study) {
   input.k = sequence.attention.k;
   input.head = question.head;
   input.modelDim = config.modelDim;
-  input.scale = config.effectiveScale() * config.gain;
+  input.scale = attention::scoreFactor(config);
   const auto scores = sequence.attention.scores[question.head];
   input.visible = (scores.array() > -INFINITY).cast<float>();
   if (sequence.keyLength < static_cast<Index>(sequence.keys.size())) input.paddedFrom = sequence.keyLength;

@@ -6,6 +6,7 @@
 
 #include "app/compute/jobs/memory_budget.h"
 #include "app/scene/fields.h"
+#include "attention/core/score_terms.h"
 #include "attention/formats/files/regular_file.h"
 #include "attention/formats/layers/layer_names.h"
 
@@ -74,18 +75,23 @@ attention::Result<LoadedWeights> readLoadedWeights(const std::filesystem::path& 
   const attention::AttentionConfig& config = layer->config;
   // attend takes any layer; a scene takes over these, and they have to be legal in one.
   struct Taken {
-    const char *what, *field;
+    std::string_view what;
+    std::string field;
     double value;
   };
-  for (const Taken& taken :
-       {Taken{"number of heads", "model.heads", static_cast<double>(config.heads)},
-        Taken{"head size", "model.head_dim", static_cast<double>(config.headDim)},
-        Taken{"model dim", "model.model_dim", static_cast<double>(config.modelDim)},
-        Taken{"soft-cap", "model.softcap", static_cast<double>(config.softcap.value_or(0))},
-        Taken{"RoPE theta", "model.rope_theta", config.ropeTheta.value_or(1)}})
+  std::vector<Taken> all{{"number of heads", "model.heads", static_cast<double>(config.heads)},
+                         {"head size", "model.head_dim", static_cast<double>(config.headDim)},
+                         {"model dim", "model.model_dim", static_cast<double>(config.modelDim)},
+                         {"RoPE theta", "model.rope_theta", config.ropeTheta.value_or(1)}};
+  for (const attention::ScoreTerm& term : attention::scoreTerms())
+    if (term.isOption())
+      all.push_back({term.name, std::string("model.") + term.number.name,
+                     static_cast<double>(config.*term.number.member)});
+  for (const Taken& taken : all)
     if (const Field& field = fieldAt(taken.field); !allows(field, taken.value))
-      return attention::Error{attention::shownPath(path.filename()) + ": the " + taken.what + " is " +
-                              shortNumber(taken.value) + ", expected " + valuesText(field) + " in a scene"};
+      return attention::Error{fmt::format("{}: the {} is {}, expected {} in a scene",
+                                          attention::shownPath(path.filename()), taken.what,
+                                          shortNumber(taken.value), valuesText(field))};
   loaded.config = config;
   loaded.rules = layer->rules;
   loaded.bias = layer->projections.q.bias.size() > 0;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "app/compute/layer/layer_config.h"
 #include "app/compute/layer/mask_inputs.h"
+#include "attention/core/score_terms.h"
 
 namespace headscope::app {
 
@@ -23,29 +25,21 @@ attention::MaskLayers layersInForce(const Setup& setup, const attention::MaskLay
 }
 
 bool changesModel(const Setup& setup) {
-  const ModelSetup& model = setup.model;
-  return !setup.mask.layers.empty() || model.sharpness != 1 || model.softcap > 0 || model.dropout > 0 ||
-         model.position == PositionKind::alibi || model.position == PositionKind::t5 ||
+  return !setup.mask.layers.empty() || scoreSettings(setup) != attention::ScoreSettings{} ||
          !setup.subject.switchedOff.empty() || !setup.mask.additive->values.isZero(0);
 }
 
 namespace {
 
-/// What masks, biases and gains of the scene change of a layer on n queries and m keys.
+/// What masks, biases and numbers of the scene change of a layer on n queries and m keys.
 Result<AttentionEdit> editOf(const Setup& setup, Index n, Index m, bool bothDirections) {
   auto additive = additiveOf(setup, n, m);
   if (!additive) return additive.error();
-  const ModelSetup& model = setup.model;
   AttentionEdit edit;
+  attention::joinSettings(scoreSettings(setup), edit);
+  if (edit.t5) edit.t5->bidirectional = bothDirections;
   edit.mask = *setup.mask.layers;
   if (!additive->empty()) edit.additive = std::make_shared<const attention::Stack>(*std::move(additive));
-  edit.gain = model.sharpness;
-  edit.alibi = model.position == PositionKind::alibi;
-  if (model.position == PositionKind::t5)
-    edit.t5 = attention::BucketBias{model.t5Buckets, model.t5Distance, bothDirections, model.t5Strength,
-                                    setup.weights.seed};
-  if (model.softcap > 0) edit.softcap = model.softcap;
-  edit.dropout = {model.dropout, setup.weights.seed, 0};
   return edit;
 }
 

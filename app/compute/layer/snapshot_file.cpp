@@ -208,10 +208,12 @@ void addOptions(const AttentionConfig& config, std::map<std::string, std::string
   options["heads"] = std::to_string(config.heads);
   options["kv_heads"] = std::to_string(config.kvHeads);
   options["head_dim"] = std::to_string(config.headDim);
-  options["scale"] = fmt::format("{}", config.effectiveScale() * config.gain);
+  options["scale"] = fmt::format("{}", attention::scoreFactor(config));
   if (config.ropeTheta) options["rope_theta"] = fmt::format("{}", *config.ropeTheta);
   if (config.alibi) options["alibi"] = "True";
-  if (config.softcap) options["softcap"] = fmt::format("{}", *config.softcap);
+  for (const attention::ScoreTerm& term : attention::scoreTerms())
+    if (term.isOption() && term.number.isSet(config))
+      options[term.number.name] = fmt::format("{}", config.*term.number.member);
   if (config.dropout.probability > 0) {
     options["dropout"] = fmt::format("{}", config.dropout.probability);
     options["dropout_seed"] = std::to_string(config.dropout.seed);

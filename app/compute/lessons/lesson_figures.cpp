@@ -46,7 +46,7 @@ std::optional<Result<Array>> StepValues::ofCache(const std::string& name) {
     const double numbers = 2.0 * static_cast<double>(kvHeads * config.headDim) *
                            static_cast<double>(cache.layers) * static_cast<double>(count) *
                            static_cast<double>(snapshot_->sequences.size());
-    return numbers * attention::bitsOf(cache.stored) / 8;
+    return numbers * attention::rowOf(cache.stored).bits / 8;
   };
   if (name == "bytes_per_token")
     return Array(bytes(config.kvHeads, 1) / static_cast<double>(snapshot_->sequences.size()));

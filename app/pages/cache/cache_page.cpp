@@ -299,8 +299,7 @@ PageStatus Page::status(const Scene& scene) const {
                            fourDigitBytes(bytesPerToken(scene, page_.snapshot->config).own *
                                           static_cast<std::uint64_t>(state.now)),
                            0});
-  status.shape +=
-      " · " + std::string(attention::kNumberFormatNames[static_cast<std::size_t>(scene.cost.cache.stored)]);
+  status.shape += std::string(" · ") + attention::rowOf(scene.cost.cache.stored).name;
   return status;
 }
 

@@ -16,28 +16,6 @@ namespace headscope::app::cache_page {
 
 namespace {
 
-std::string formatName(attention::NumberFormat format) {
-  return std::string(attention::kNumberFormatNames[static_cast<std::size_t>(format)]);
-}
-
-std::string rangeHelp(const PrecisionCase& one) {
-  switch (one.format) {
-    case attention::NumberFormat::fp32:
-      return "IEEE single: 24 bits of precision.";
-    case attention::NumberFormat::fp16:
-      return "IEEE half: 11 bits of precision, up to ±65,504.";
-    case attention::NumberFormat::bf16:
-      return "The upper half of a single: 8 bits of precision, same range.";
-    case attention::NumberFormat::fp8:
-      return "E4M3: 4 bits of precision, up to ±448.";
-    case attention::NumberFormat::int8:
-      return "Integers up to ±127 times a scale per token and head (2 more bytes).";
-    case attention::NumberFormat::int4:
-      return "Integers up to ±7 times a scale per token and head (2 more bytes).";
-  }
-  return "";
-}
-
 /// Name, what it costs and how far off it is, over two pictures.
 void column(Scene& scene, View& view, PrecisionPictures& precision, const PrecisionStudy& study,
             std::size_t at, const ImRect& area, float keysHeight, float mapSide) {
@@ -45,10 +23,10 @@ void column(Scene& scene, View& view, PrecisionPictures& precision, const Precis
   Canvas list = *ImGui::GetWindowDrawList();
   const PrecisionCase& one = study.cases[at];
   const bool chosen = scene.cost.cache.stored == one.format;
-  const std::string name = formatName(one.format);
+  const std::string name = attention::rowOf(one.format).name;
   if (hitArea("precision." + name, area.Min, ImVec2(area.GetWidth(), view.px(34))))
     scene.cost.cache.stored = one.format;
-  if (ImGui::IsItemHovered()) tooltip(view, rangeHelp(one));
+  if (ImGui::IsItemHovered()) tooltip(view, attention::rowOf(one.format).help);
   if (chosen)
     list.AddRectFilled(ImVec2(area.Min.x, area.Min.y + view.px(32)),
                        ImVec2(area.Max.x, area.Min.y + view.px(34)), theme.text);
@@ -115,19 +93,20 @@ void precisionView(Scene& scene, State& page, const ImRect& area, bool small) {
       view, area, fourDigitBytes(all),
       {chosen.format == attention::NumberFormat::fp32
            ? "fp32 keeps every bit."
-           : fmt::format("{} is {} of fp32; output error {}.", formatName(chosen.format),
+           : fmt::format("{} is {} of fp32; output error {}.", attention::rowOf(chosen.format).name,
                          fractionText(chosen.bytes, study.cases[0].bytes), errorText(chosen.output.all))},
       {layerPrefix(page.precision.answer->request.snapshot->setup) +
            fmt::format("keys and values of {} are quantised, then attention is recomputed", cached),
        fmt::format("keys and values of {}, quantised", cached)},
       small);
-  const float space = view.px(small ? 14 : 24), each = (area.GetWidth() - 5 * space) / 6;
+  const float space = view.px(small ? 14 : 24), count = static_cast<float>(study.cases.size());
+  const float each = (area.GetWidth() - (count - 1) * space) / count;
   const float rest = area.Max.y - top - view.px(46 + 26 + 34 + 22 + (view.present ? 48 : 90));
   // Presented, the differences are what is looked at: keys take the rest.
   const float map = std::min(each, rest * (view.present ? 0.84f : 0.66f));
   const float keys = std::clamp(rest - map, view.px(24), view.px(400));
   Canvas list = *ImGui::GetWindowDrawList();
-  for (std::size_t i = 0; i < 6; ++i) {
+  for (std::size_t i = 0; i < study.cases.size(); ++i) {
     const float left = area.Min.x + static_cast<float>(i) * (each + space);
     column(scene, page.view, page.precision, study, i, ImRect(left, top, left + each, area.Max.y), keys, map);
   }

@@ -34,8 +34,9 @@ void turn(CostSetup& cost, CostFactor::Turns what, bool up) {
   if (what == CostFactor::Turns::tokens) cost.tokens = twice(cost.tokens, kMaxCostTokens);
   if (what == CostFactor::Turns::batch) cost.batch = twice(cost.batch, kMaxCostBatch);
   if (what == CostFactor::Turns::format)
-    cost.format =
-        static_cast<attention::NumberFormat>(std::clamp(static_cast<int>(cost.format) + (up ? -1 : 1), 0, 5));
+    cost.format = static_cast<attention::NumberFormat>(
+        std::clamp(static_cast<int>(cost.format) + (up ? -1 : 1), 0,
+                   static_cast<int>(attention::kNumberFormats.size()) - 1));
 }
 
 /// Pointer units from one value of a dragged factor to the next.

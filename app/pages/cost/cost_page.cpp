@@ -208,10 +208,9 @@ PageStatus Page::status(const Scene&) const {
   const ModelShape& shape = figures.shape;
   const std::string heads =
       std::to_string(shape.heads) + (shape.isLatent() ? "" : "/" + std::to_string(shape.kvHeads));
-  status.shape =
-      shape.name + " · " +
-      std::string(attention::kNumberFormatNames[static_cast<std::size_t>(figures.request.format)]) + " · " +
-      attentionKind(shape) + " " + heads + " · d " + countText(static_cast<std::uint64_t>(shape.modelDim));
+  status.shape = shape.name + " · " + attention::rowOf(figures.request.format).name + " · " +
+                 attentionKind(shape) + " " + heads + " · d " +
+                 countText(static_cast<std::uint64_t>(shape.modelDim));
   return status;
 }
 

@@ -16,13 +16,14 @@ namespace {
 
 /// What multiplies q·k: "÷ √32", "÷ √32 × 3", "× 3 sharpness", "not scaled".
 std::string scaleTitle(const attention::AttentionConfig& config, const attention::MaskInput& mask) {
-  std::vector<std::string> factors;
-  for (const attention::ScoreTerm& term : attention::scoreTerms())
-    if (term.kind == attention::TermKind::factor && term.applies(config, mask))
-      factors.push_back(term.label(config));
-  if (factors.size() == 1) return factors.front();
-  return config.effectiveScale() == 1 ? factors.back()
-                                      : fmt::format("{} × {}", factors.front(), roundedText(config.gain, 4));
+  const bool unscaled = config.effectiveScale() == 1 && attention::scoreFactor(config) != 1;
+  std::string title;
+  for (const attention::ScoreTerm& term : attention::scoreTerms()) {
+    if (term.kind != attention::TermKind::factor || !term.applies(config, mask)) continue;
+    if (unscaled && !term.number.member) continue;  // "not scaled × 3" would contradict itself
+    title += title.empty() ? term.label(config) : " × " + roundedText(config.*term.number.member, 4);
+  }
+  return title;
 }
 
 /// Whether it comes between the scale and the mask.
@@ -92,7 +93,7 @@ BiasTerms biasTerms(const State& page) {
     if (!term.applies(config, page.layer->sequence().mask)) continue;
     terms.distance |= term.kind == attention::TermKind::distance;
     terms.cell |= term.kind == attention::TermKind::cell;
-    if (term.kind == attention::TermKind::cap) terms.cap = config.softcap.value_or(0);
+    if (term.kind == attention::TermKind::cap) terms.cap = config.softcap;
   }
   return terms;
 }

@@ -8,6 +8,7 @@
 #include "app/scene/embedding_table.h"
 #include "app/scene/mask_rules.h"
 #include "app/widgets/file_picker.h"
+#include "attention/core/score_terms.h"
 
 namespace headscope::app::heads_page {
 
@@ -34,7 +35,7 @@ void applyWeights(Scene& scene, const LoadedWeights& weights, const std::string&
   } else if (model.position == PositionKind::rope && model.headDim % 2 != 0) {
     model.position = PositionKind::none;
   }
-  if (config.softcap) model.softcap = *config.softcap;
+  attention::joinNumbers(config, model);
   if (attention::PlainRules rules = weights.rules; rules.causal || rules.window > 0) {
     rules.padding = hasRule(scene.setup.mask.layers, attention::PatternKind::padding);
     rules.window = std::min(rules.window, kMaxTokens);

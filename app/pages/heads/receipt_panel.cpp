@@ -14,6 +14,7 @@
 #include "app/widgets/panel.h"
 #include "attention/core/extremes.h"
 #include "attention/core/receipt.h"
+#include "attention/core/score_terms.h"
 
 namespace headscope::app::heads_page {
 
@@ -118,9 +119,11 @@ void term(const View& view, const std::string& left, const std::string& right, s
 
 /// What a term of the score means, in the words of the field that sets it.
 const char* helpOf(const attention::ScoreTerm& term) {
-  static constexpr std::pair<std::string_view, std::string_view> kFields[] = {
-      {"scale", "model.scaled"}, {"gain", "model.sharpness"},   {"ALiBi", "model.position"},
-      {"T5", "model.position"},  {"soft-cap", "model.softcap"}, {"additive", "mask.additive"}};
+  static constexpr std::pair<std::string_view, std::string_view> kFields[] = {{"scale", "model.scaled"},
+                                                                              {"ALiBi", "model.position"},
+                                                                              {"T5", "model.position"},
+                                                                              {"additive", "mask.additive"}};
+  if (term.number.member) return fieldAt("model." + std::string(term.number.name)).help;
   for (const auto& [name, path] : kFields)
     if (name == term.name) return fieldAt(path).help;
   return term.kind == attention::TermKind::visibility

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "attention/core/score_terms.h"
 #include "attention/formats/quote.h"
 #include "attention/formats/tensor_reader.h"
 #include "attention/text/suggestion.h"
@@ -54,6 +55,18 @@ class OptionReader {
     read(option, value, expected);
     const std::optional<Index> found = value;
     if (found && *found < least) complain(option, std::to_string(*found), expected);
+  }
+  void readTerms(ScoreNumbers& numbers) {
+    for (const ScoreTerm& term : scoreTerms()) {
+      if (!term.isOption()) continue;
+      const std::string expected = std::string(term.number.expected()) + ", or None";
+      std::optional<float> value;
+      read(term.number.name, value, expected.c_str());
+      if (!value) continue;
+      if (const Status status = term.number.check(*value); !status && !error_)
+        error_ = Error{name_ + ": " + status.error().message};
+      numbers.*term.number.member = *value;
+    }
   }
 
   const std::optional<Error>& error() const { return error_; }
@@ -131,7 +144,7 @@ Result<ParsedOptions> parseOptions(const AttentionOptions& metadata, const Atten
   reader.readSize("cache_length", config.cacheLength, 0, "a whole number of at least 0");
   reader.read("rope_theta", config.ropeTheta, "a finite number above 0, or None");
   reader.read("alibi", config.alibi, "True or False");
-  reader.read("softcap", config.softcap, "a finite number above 0, or None");
+  reader.readTerms(config);
   reader.read("scale", config.scale, "a finite number, or None");
   reader.read("dropout", config.dropout.probability, "a probability from 0 to below 1");
   reader.read("dropout_seed", config.dropout.seed, "a whole number of at least 0");

@@ -183,7 +183,7 @@ AttentionConfig ModelConfig::attention(Index layer) const {
   attention.scale = layers[static_cast<std::size_t>(layer)].scale;
   attention.alibi = alibi;
   if (!cross()) attention.t5 = bucketBias;
-  attention.softcap = softcap;
+  attention.softcap = softcap.value_or(0);
   return attention;
 }
 

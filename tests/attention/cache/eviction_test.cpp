@@ -19,7 +19,7 @@ AttentionResult causalResult(std::uint64_t seed = 1) {
   config.heads = kEvictedHeads;
   config.kvHeads = kKvHeads;
   config.headDim = 8;
-  config.gain = 3;
+  config.sharpness = 3;
   const Matrix x = gaussianMatrix(kEvictedTokens, 32, seed);
   return attend(config, xavierProjections(config, false, seed), x, x,
                 maskFor("causal", config, kEvictedTokens, kEvictedTokens));

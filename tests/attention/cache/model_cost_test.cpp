@@ -73,16 +73,6 @@ TEST(ModelCost, goldenFigures) {
   EXPECT_EQ(hundredths(cacheBytes(deepSeek, 163840, 1, NumberFormat::bf16), kGiB), 10.72);
 }
 
-TEST(ModelCost, goldenAttentionMatrices) {
-  EXPECT_EQ(matrixBytes(1024, 1), 4 * kMiB);
-  EXPECT_EQ(matrixBytes(2048, 1), 16 * kMiB);
-  EXPECT_EQ(matrixBytes(2048, 96), 3 * kGiB / 2);
-  EXPECT_EQ(matrixBytes(2048, 96, 1, true), 15 * kGiB / 2);
-  EXPECT_EQ(matrixBytes(32768, 120), 480 * kGiB);
-  EXPECT_EQ(matrixBytes(2048, 96, 96), 96 * (3 * kGiB / 2));
-  EXPECT_EQ(matrixBytes(Index{1} << 32, 1), kMost);
-}
-
 TEST(ModelCost, llamaSeventyBAsTheCostPageDrawsIt) {
   CostRequest request{.tokens = 131072, .tensorParallel = 2};
   const ModelShape& llama = shape("Llama-3.1-70B");
@@ -186,16 +176,18 @@ TEST(ModelCost, latentAttentionIsDecodedOverTheLatentItself) {
 
 TEST(ModelCost, blocksAreReservedWholeAndWindowsGiveTheirsBack) {
   const ModelShape& llama = shape("Llama-3.1-8B");
+  const auto reserved = [](const ModelShape& of, const CostRequest& asked) {
+    return cacheCost(of, asked).reserved;
+  };
   CostRequest request{.tokens = 100, .batch = 3, .block = 16};
-  EXPECT_EQ(reservedCacheBytes(llama, request), 3 * 112 * 131072u);
+  EXPECT_EQ(reserved(llama, request), 3 * 112 * 131072u);
   request.tokens = 112;
-  EXPECT_EQ(reservedCacheBytes(llama, request), cacheBytes(llama, 112, 3, NumberFormat::bf16));
+  EXPECT_EQ(reserved(llama, request), cacheBytes(llama, 112, 3, NumberFormat::bf16));
   // 10 layers keep all 100,000 tokens, 52 a window of 1,024 that begins and ends within a page: 8.6 GB.
-  EXPECT_EQ(reservedCacheBytes(shape("Gemma-3-27B"), {.tokens = 100000}),
-            8192ull * (10 * 100000 + 52 * 1040));
-  EXPECT_EQ(reservedCacheBytes(shape("Gemma-3-27B"), {.tokens = 100}), 8192ull * 62 * 112);
+  EXPECT_EQ(reserved(shape("Gemma-3-27B"), {.tokens = 100000}), 8192ull * (10 * 100000 + 52 * 1040));
+  EXPECT_EQ(reserved(shape("Gemma-3-27B"), {.tokens = 100}), 8192ull * 62 * 112);
   request.tokens = std::numeric_limits<Index>::max();
-  EXPECT_EQ(reservedCacheBytes(llama, request), kMost);
+  EXPECT_EQ(reserved(llama, request), kMost);
 }
 
 TEST(ModelCost, kindsOfLayersAddUp) {
@@ -208,7 +200,7 @@ TEST(ModelCost, kindsOfLayersAddUp) {
       EXPECT_GE(kind.reserved, kind.bytes) << each.name;
     }
     EXPECT_EQ(bytes, cacheBytes(each, 5000, 3, NumberFormat::bf16)) << each.name;
-    EXPECT_EQ(reserved, reservedCacheBytes(each, request)) << each.name;
+    EXPECT_EQ(reserved, cacheCost(each, request).reserved) << each.name;
   }
 }
 
@@ -256,6 +248,9 @@ TEST(ModelCost, whatIsTooLargeIsTheLargestNumberAndNeverWraps) {
   EXPECT_EQ(cacheBytes(gpt, std::numeric_limits<Index>::max(), 65536, NumberFormat::int4), kMost);
   EXPECT_EQ(bytesOf(kMost, NumberFormat::int4), kMost);
   EXPECT_EQ(bytesOf(5, NumberFormat::int4), 3u);
+  EXPECT_EQ(bytesOf(kMost - 1, NumberFormat::int4), kMost / 2);
+  EXPECT_EQ(bytesOf(kMost / 2, NumberFormat::fp16), kMost - 1);
+  EXPECT_EQ(bytesOf(kMost / 2 + 1, NumberFormat::fp16), kMost);
   EXPECT_THROW(cacheBytes(gpt, -1, 1, NumberFormat::fp16), std::invalid_argument);
   EXPECT_THROW(cacheBytes(gpt, 1, -1, NumberFormat::fp16), std::invalid_argument);
 }

@@ -4,8 +4,12 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
+#include "attention/cache/model_cost.h"
 #include "tests/attention/core/attention_reference.h"
 #include "tests/support/float_limits.h"
 
@@ -115,6 +119,45 @@ TEST(Quantise, eachHeadOfAStackIsItsOwn) {
   const Stack q = quantised(stack, NumberFormat::int4);
   EXPECT_EQ(q[0], quantised(stack[0], NumberFormat::int4));
   EXPECT_EQ(q[1], quantised(stack[1], NumberFormat::int4));
+}
+
+/// What every row of the formats keeps. One that is wrong in its bits, group or rounding fails here.
+TEST(Quantise, everyFormatIsWhatItsRowSays) {
+  std::set<std::string> names;
+  int bits = 32;
+  for (const NumberFormatRow& row : kNumberFormats) {
+    SCOPED_TRACE(row.name);
+    const auto format = static_cast<NumberFormat>(&row - kNumberFormats.data());
+    EXPECT_EQ(&rowOf(format), &row);
+    EXPECT_TRUE(names.insert(row.name).second);
+    EXPECT_TRUE(std::string(row.help).ends_with("."));
+    EXPECT_LE(row.bits, bits) << "formats go from the most bits down";
+    EXPECT_TRUE(row.bits < 32 ? row.round != nullptr : row.round == nullptr);
+    bits = row.bits;
+
+    const Index size = 97, group = row.group > 0 ? row.group : size;
+    const Index scales = row.scaleBytes > 0 ? (size + group - 1) / group : 0;
+    EXPECT_EQ(quantisedBytes(3, size, format),
+              static_cast<std::uint64_t>(3 * ((size * row.bits + 7) / 8 + scales * row.scaleBytes)));
+    EXPECT_EQ(bytesOf(97, format), static_cast<std::uint64_t>((size * row.bits + 7) / 8));
+
+    Matrix x = gaussianMatrix(3, size, 11);
+    const Matrix q = quantised(x, format);
+    for (Index from = 0; from < size; from += group) {
+      const auto part = q.row(1).segment(from, std::min(group, size - from));
+      EXPECT_LE(std::set<float>(part.begin(), part.end()).size(), std::size_t{1} << std::min(row.bits, 16));
+    }
+    EXPECT_LT((q - x).norm(), 0.5f * x.norm());
+    EXPECT_EQ(quantised(Matrix::Zero(2, 5), format), Matrix::Zero(2, 5));
+    // What is lost of one number is lost of those that share its scale, and of no others.
+    x(1, size - 1) = std::nanf("");
+    const Matrix some = quantised(x, format);
+    const Index lost = row.scaleBytes > 0 ? (size - 1) % group + 1 : 1;
+    EXPECT_EQ(some.array().isNaN().count(), lost);
+    EXPECT_EQ(some.row(0), q.row(0));
+    EXPECT_EQ(some.row(1).head(size - lost), q.row(1).head(size - lost));
+  }
+  EXPECT_THROW(rowOf(static_cast<NumberFormat>(kNumberFormats.size())), std::out_of_range);
 }
 
 TEST(Quantise, bytesCountTheScales) {

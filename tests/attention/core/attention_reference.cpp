@@ -120,7 +120,7 @@ Bounded score(const Problem& p, Index head, Index row, Index j, const std::vecto
   };
   Bounded s = sumOfProducts(c.headDim, at(q), at(k));
   const double scale =
-      (c.scale ? *c.scale : 1 / std::sqrt(static_cast<double>(c.headDim))) * static_cast<double>(c.gain);
+      (c.scale ? *c.scale : 1 / std::sqrt(static_cast<double>(c.headDim))) * static_cast<double>(c.sharpness);
   s = {s.value * scale, std::abs(scale) * (s.error + 3 * kFloatEpsilon * std::abs(s.value))};
   if (c.alibi) {
     const double bias = alibiSlope(c.heads, head) * std::abs(static_cast<double>(c.cacheLength + row - j));
@@ -131,7 +131,7 @@ Bounded score(const Problem& p, Index head, Index row, Index j, const std::vecto
   if (c.softcap) {
     // The slope of c·tanh(s/c) is at most 1; the quotient, the tangent (a few units in the last
     // place, where vectorised) and the product are rounded.
-    const double cap = *c.softcap, capped = cap * std::tanh(s.value / cap);
+    const double cap = c.softcap, capped = cap * std::tanh(s.value / cap);
     s = {capped, s.error + 8 * kFloatEpsilon * std::abs(capped)};
   }
   if (!p.mask.additive.empty()) s = add(s, p.mask.additive.at(head % p.mask.additive.count(), row, j));
@@ -236,7 +236,7 @@ Problem randomProblem(std::uint64_t seed) {
   s.causal = chance(0.5);
   if (chance(0.4)) s.window = 1 + below(8);
   if (chance(0.4)) s.sinks = below(5);
-  if (chance(0.3)) c.gain = static_cast<float>(0.3 + 2 * random.uniform());
+  if (chance(0.3)) c.sharpness = static_cast<float>(0.3 + 2 * random.uniform());
   if (chance(0.2)) c.t5 = BucketBias{8, 10, chance(0.5), 1.5f, seed};
   if (chance(0.3)) c.scale = static_cast<float>(0.1 + random.uniform());
   if (c.headDim % 2 == 0 && chance(0.5)) c.ropeTheta = chance(0.5) ? 10000.0 : 500000.0;

@@ -21,7 +21,7 @@ AttentionConfig goodConfig() {
 TEST(Config, acceptsWhatCanBe) {
   AttentionConfig config = goodConfig();
   EXPECT_TRUE(validate(config).ok());
-  config.gain = 7.0f;
+  config.sharpness = 7.0f;
   config.ropeTheta = 10000.0;
   config.softcap = 50.0f;
   config.scale = 0.0f;
@@ -45,7 +45,7 @@ TEST(Config, saysWhatCannotBe) {
       {[](auto& c) { c.cacheLength = -1; },
        "cacheLength is -1, expected at least 0 and within half the index range"},
       {[&](auto& c) { c.scale = infinity; }, "scale is inf, expected a finite number"},
-      {[&](auto& c) { c.gain = infinity; }, "gain is inf, expected a finite number"},
+      {[&](auto& c) { c.sharpness = infinity; }, "sharpness is inf, expected a finite number"},
       {[](auto& c) {
          c.headDim = 7;
          c.ropeTheta = 10000.0;

@@ -77,7 +77,7 @@ AttentionConfig randomConfig(Random& random, const HeadsSizes& sizes) {
   if (chance(random, 0.3)) c.cacheLength = pick(random, sizes.keys + 1);
   if (chance(random, 0.3))
     c.scale = static_cast<float>((random.uniform() - 0.2) / std::sqrt(static_cast<double>(sizes.headDim)));
-  if (chance(random, 0.25)) c.gain = static_cast<float>(0.3 + 2 * random.uniform());
+  if (chance(random, 0.25)) c.sharpness = static_cast<float>(0.3 + 2 * random.uniform());
   c.alibi = chance(random, 0.25);
   if (chance(random, 0.25)) c.t5 = BucketBias{8, 16 + pick(random, 100), chance(random, 0.5), 1.5f, 3};
   if (chance(random, 0.25)) c.softcap = static_cast<float>(0.5 + 5 * random.uniform());
@@ -124,10 +124,10 @@ HeadsProblem randomHeads(const HeadsSizes& sizes, std::uint64_t seed) {
   p.text += " after " + std::to_string(c.cacheLength);
   p.mask = randomMask(random, c, sizes, p.text);
   const auto say = [&](bool is, const char* word) { p.text += is ? std::string(", ") + word : ""; };
-  say(c.gain != 1, "gain");
+  say(c.sharpness != 1, "sharpness");
   say(c.alibi, "ALiBi");
   say(c.t5.has_value(), "T5");
-  say(c.softcap.has_value(), "soft-cap");
+  say(c.softcap != 0, "soft-cap");
   say(!c.sinks.empty(), "sinks");
   say(!p.mask.additive.empty(), "additive mask");
   if (chance(random, 0.25)) {
@@ -169,7 +169,8 @@ namespace {
 void limitScores(const HeadsProblem& p, Index head, const MatrixView& scores, MutableMatrixView limits) {
   const AttentionConfig& c = p.config;
   const MatrixView q = p.q[head], k = p.k[c.kvHeadOf(head)];
-  const Matrix magnitudes = q.cwiseAbs() * k.cwiseAbs().transpose() * std::abs(c.effectiveScale() * c.gain);
+  const Matrix magnitudes =
+      q.cwiseAbs() * k.cwiseAbs().transpose() * std::abs(c.effectiveScale() * c.sharpness);
   const HeadTerms terms = headTerms(c, p.mask, head, q.rows(), k.rows());
   const Stack& additive = p.mask.additive;
   for (Index row = 0; row < scores.rows(); ++row)
@@ -179,7 +180,7 @@ void limitScores(const HeadsProblem& p, Index head, const MatrixView& scores, Mu
       const float magnitude = c.softcap && std::isinf(magnitudes(row, j)) ? 0 : magnitudes(row, j);
       limit = static_cast<float>(c.headDim + 4) * magnitude;
       if (const float* bias = terms.biasOf(row)) limit += magnitude + std::abs(bias[j]);
-      if (c.softcap) limit += 16 * *c.softcap;
+      if (c.softcap) limit += 16 * c.softcap;
       const float added = additive.empty() ? 0 : additive.at(additive.count() == 1 ? 0 : head, row, j);
       if (std::isfinite(added)) limit += std::abs(added) + std::abs(scores(row, j));
       limit *= kEpsilon;

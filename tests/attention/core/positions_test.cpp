@@ -219,7 +219,7 @@ TEST(Positions, biasesByDistanceAreWhatReceiptsSay) {
 /// The scores really have it: with T5 they differ from those without by the bucket's number.
 TEST(T5, biasReachesTheScores) {
   Problem p = randomProblem(2);
-  p.config.softcap.reset();
+  p.config.softcap = 0;
   p.config.t5.reset();
   const AttentionResult plain = attend(p.config, p.projections, p.x, p.context, p.mask);
   p.config.t5 = BucketBias{8, 20, true, 2, 4};

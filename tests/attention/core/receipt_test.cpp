@@ -30,7 +30,7 @@ std::vector<Line> linesOf(const Problem& p, const ScoreReceipt& r, Index head, I
   };
   const double scale = c.scale ? *c.scale : 1 / std::sqrt(static_cast<double>(c.headDim));
   line("scale", scale, s * scale);
-  if (c.gain != 1) line("gain", c.gain, s * c.gain);
+  if (c.sharpness != 1) line("sharpness", c.sharpness, s * c.sharpness);
   if (c.alibi) {
     const double bias = -alibiSlope(c.heads, head) * std::abs(static_cast<double>(back));
     line("ALiBi", bias, s + bias);
@@ -39,7 +39,7 @@ std::vector<Line> linesOf(const Problem& p, const ScoreReceipt& r, Index head, I
     const double bias = t5Bias(*c.t5, c.heads, head, back);
     line("T5", bias, s + bias);
   }
-  if (c.softcap) line("soft-cap", *c.softcap, *c.softcap * std::tanh(s / *c.softcap));
+  if (c.softcap) line("soft-cap", c.softcap, c.softcap * std::tanh(s / c.softcap));
   if (!p.mask.additive.empty()) {
     const double added = p.mask.additive.at(head % p.mask.additive.count(), row, j);
     line("additive", added, s + added);
@@ -60,8 +60,8 @@ void expectNear(double expected, double found, double limit, const std::string& 
 /// Every line is there, in order, and says what the definitions say; the last is the stored score.
 void expectLines(const Problem& p, const ScoreReceipt& r, const std::vector<Line>& lines) {
   EXPECT_EQ(r.product, Vector(r.q.cwiseProduct(r.k)));
-  const double products =
-      r.product.cwiseAbs().sum() * std::abs(static_cast<double>(p.config.effectiveScale()) * p.config.gain);
+  const double products = r.product.cwiseAbs().sum() *
+                          std::abs(static_cast<double>(p.config.effectiveScale()) * p.config.sharpness);
   // The sum of products in another order, then each line rounded; those before the scale have no limit of
   // their own.
   double limit = kFloatEpsilon * static_cast<double>(p.config.headDim + 4) *

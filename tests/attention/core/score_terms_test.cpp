@@ -19,19 +19,24 @@ namespace {
 
 constexpr Index kTokens = 9;
 
-/// How a plain problem gets each term. Whoever adds a term adds it here.
+/// How a plain problem gets each term that is no number of its own. Whoever adds one adds it here.
 const std::map<std::string_view, std::function<void(HeadsProblem&)>> kSwitches{
     {"scale", [](HeadsProblem& p) { p.config.scale = 0.9f; }},
-    {"gain", [](HeadsProblem& p) { p.config.gain = 2.5f; }},
     {"ALiBi", [](HeadsProblem& p) { p.config.alibi = true; }},
     {"T5",
      [](HeadsProblem& p) {
        p.config.t5 = BucketBias{8, 20, true, 1, 5};
      }},
-    {"soft-cap", [](HeadsProblem& p) { p.config.softcap = 0.7f; }},
     {"additive", [](HeadsProblem& p) { p.mask.additive = gaussianStack(1, p.queries(), p.keys(), 7); }},
     {"mask", [](HeadsProblem& p) { p.mask = maskFor("window_both(3)", p.config, p.queries(), p.keys()); }},
 };
+
+void turnOn(const ScoreTerm& term, HeadsProblem& p) {
+  if (term.number.member)
+    p.config.*term.number.member = 0.7f;
+  else
+    kSwitches.at(term.name)(p);
+}
 
 HeadsProblem plain(Index queries) {
   HeadsProblem p = plainHeads({2, 1, 6, queries, kTokens}, 3);
@@ -53,7 +58,7 @@ void expectNear(const HeadsProblem& p, Index head, Index row, Index j, float exp
     return;
   }
   const float products = p.q[head].row(row).cwiseAbs().dot(p.k[0].row(j).cwiseAbs()) *
-                         std::abs(p.config.effectiveScale() * p.config.gain);
+                         std::abs(p.config.effectiveScale() * p.config.sharpness);
   const float steps = static_cast<float>(2 * (p.config.headDim + 8));
   EXPECT_NEAR(found, expected,
               steps * std::numeric_limits<float>::epsilon() * (products + std::abs(expected) + 4));
@@ -84,14 +89,12 @@ void expectKernelsAgree(const HeadsProblem& p) {
 }
 
 TEST(ScoreTerms, everyTermReachesTheKernelsAndIsExplained) {
-  ASSERT_EQ(kSwitches.size(), scoreTerms().size());
   for (const Index queries : {Index{1}, kTokens})
     for (const ScoreTerm& term : scoreTerms()) {
       SCOPED_TRACE(term.name);
-      ASSERT_TRUE(kSwitches.count(term.name));
       const HeadsProblem without = plain(queries);
       HeadsProblem with = without;
-      kSwitches.at(term.name)(with);
+      turnOn(term, with);
       EXPECT_TRUE(term.applies(with.config, with.mask));
       EXPECT_FALSE(term.label(with.config).empty());
       bool differs = false;
@@ -111,10 +114,41 @@ TEST(ScoreTerms, allTogetherReachTheKernels) {
   for (const Index queries : {Index{1}, kTokens}) {
     HeadsProblem p = plain(queries);
     kSwitches.at("mask")(p);
-    for (const auto& [name, turnOn] : kSwitches)
-      if (name != "mask") turnOn(p);
+    for (const ScoreTerm& term : scoreTerms())
+      if (term.name != "mask") turnOn(term, p);
     EXPECT_EQ(scoreSteps(p.config, p.mask, 0, 0, 0, 1).size(), scoreTerms().size());
     expectKernelsAgree(p);
+  }
+}
+
+TEST(ScoreTerms, numbersJoinWhatIsThere) {
+  for (const ScoreTerm& term : scoreTerms()) {
+    if (!term.number.member) {
+      EXPECT_FALSE(term.isOption());
+      EXPECT_EQ(term.kind == TermKind::factor, term.name == "scale") << "every other factor is a number";
+      continue;
+    }
+    SCOPED_TRACE(term.name);
+    ScoreNumbers change, numbers;
+    EXPECT_FALSE(term.number.isSet(change));
+    EXPECT_FALSE(term.applies(AttentionConfig{}, {}));
+    numbers.*term.number.member = 1.5f;
+    const ScoreNumbers before = numbers;
+    joinNumbers(change, numbers);
+    EXPECT_EQ(numbers, before) << "nothing was set";
+    change.*term.number.member = 0.5f;
+    joinNumbers(change, numbers);
+    EXPECT_EQ(numbers.*term.number.member, term.kind == TermKind::factor ? 0.75f : 0.5f);
+    numbers.*term.number.member = before.*term.number.member;
+    EXPECT_EQ(numbers, before) << "and nothing else";
+
+    AttentionConfig config = plain(1).config;
+    EXPECT_EQ(scoreFactor(config), config.effectiveScale());
+    config.*term.number.member = 0.5f;
+    EXPECT_EQ(scoreFactor(config), config.effectiveScale() * (term.kind == TermKind::factor ? 0.5f : 1.0f));
+    EXPECT_TRUE(validate(config).ok());
+    config.*term.number.member = std::numeric_limits<float>::infinity();
+    EXPECT_EQ(validate(config).error().message, term.number.check(INFINITY).error().message);
   }
 }
 
@@ -137,7 +171,7 @@ TEST(ScoreTerms, areLabelledAsPeopleWriteThem) {
   AttentionConfig config;
   config.headDim = 32;
   config.softcap = 30.0f;
-  config.gain = 10;
+  config.sharpness = 10;
   const auto labels = [&] {
     std::string text;
     for (const ScoreTerm& term : scoreTerms()) text += (text.empty() ? "" : ", ") + term.label(config);
@@ -146,7 +180,7 @@ TEST(ScoreTerms, areLabelledAsPeopleWriteThem) {
   EXPECT_EQ(labels(), "÷ √32, × 10 sharpness, + ALiBi, + T5, soft-cap 30, + additive, mask");
   config.scale = 1 / std::sqrt(32.0f);
   config.softcap = 0.25f;
-  config.gain = 0.1f;
+  config.sharpness = 0.1f;
   EXPECT_EQ(labels(), "÷ √32, × 0.1 sharpness, + ALiBi, + T5, soft-cap 0.25, + additive, mask");
   config.scale = 1;
   EXPECT_EQ(labels().substr(0, 10), "not scaled");

@@ -169,7 +169,7 @@ struct RichLayer {
   RichLayer() {
     config.ropeTheta = 10000;
     config.alibi = true;
-    config.gain = 1.5f;
+    config.sharpness = 1.5f;
     config.softcap = 20;
     projections = xavierProjections(config, true, 5);
     mask.additive = Stack(1, 9, 9);

@@ -43,7 +43,7 @@ TEST(HeadSteps, BiasesAndTheSoftCapLeadToTheStoredScores) {
   AttentionConfig config = stepsConfig();
   config.alibi = true;
   config.softcap = 2.0f;
-  config.gain = 3;
+  config.sharpness = 3;
   const AttentionResult result = smallResult(config);
   const HeadSteps steps = headSteps(config, {}, result, 2);
   ASSERT_EQ(steps.biased.size(), 25);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "attention/core/score_terms.h"
 #include "attention/models/session.h"
 #include "tests/attention/models/golden_models.h"
 
@@ -77,7 +78,7 @@ TEST(AttentionEdit, anAlternativeStaysInsideBracketsOfItsOwn) {
 
 TEST(AttentionEdit, gainCapBiasesAndAddedNumbersChangeTheScoresOfTheirLayer) {
   AttentionEdit sharp = edit(0);
-  sharp.gain = 3;
+  sharp.sharpness = 3;
   sharp.softcap = 2.0f;
   sharp.alibi = true;
   auto added = std::make_shared<Stack>(1, 20, 20);  // for a longer text
@@ -85,8 +86,8 @@ TEST(AttentionEdit, gainCapBiasesAndAddedNumbersChangeTheScoresOfTheirLayer) {
   sharp.additive = added;
   const Outcome edited = passWith("qwen2", {sharp});
   const LayerResult& layer = edited.layer(0);
-  EXPECT_EQ(layer.config.gain, 3);
-  EXPECT_EQ(edited.layer(1).config.gain, 1);
+  EXPECT_EQ(layer.config.sharpness, 3);
+  EXPECT_EQ(edited.layer(1).config.sharpness, 1);
   // From q and k to the weights of row 4, head 1, in double precision.
   const Index head = 1, row = 4;
   double sum = 0;
@@ -103,6 +104,21 @@ TEST(AttentionEdit, gainCapBiasesAndAddedNumbersChangeTheScoresOfTheirLayer) {
   }
   for (Index key = 0; key <= row; ++key)
     EXPECT_NEAR(layer.weights.at(head, row, key), weights[static_cast<std::size_t>(key)] / sum, 1e-5);
+}
+
+TEST(AttentionEdit, everyNumberOfTheScoresJoinsTheModelsOwn) {
+  const Outcome plain = passWith("gemma2", {});
+  for (const ScoreTerm& term : scoreTerms()) {
+    if (!term.number.member) continue;
+    AttentionEdit one = edit(1);
+    one.*term.number.member = 0.5f;
+    const Outcome edited = passWith("gemma2", {one});
+    ScoreNumbers expected = plain.layer(1).config;
+    joinNumbers(one, expected);
+    EXPECT_EQ(ScoreNumbers(edited.layer(1).config), expected) << term.name;
+    EXPECT_NE(edited.layer(1).weights[0], plain.layer(1).weights[0]) << term.name;
+    EXPECT_EQ(edited.layer(0).config, plain.layer(0).config) << term.name;
+  }
 }
 
 TEST(AttentionEdit, dropoutDropsTheSameInAStepAsInTheFullPass) {

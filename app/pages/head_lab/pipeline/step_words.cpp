@@ -27,16 +27,16 @@ StepWords scaleWords(const State& page) {
   else
     text +=
         fmt::format(". Here scores are multiplied by {} instead of divided by it.", roundedText(scale, 4));
-  if (config.gain != 1)
-    text += fmt::format(" Sharpness multiplies every score by {}: {}.", roundedText(config.gain, 4),
-                        config.gain > 1   ? "fewer keys take most of the weight"
-                        : config.gain > 0 ? "weight spreads over more keys"
-                                          : "all visible keys get equal weight");
-  const char* title = divided && config.gain == 1 ? "Scores scaled by 1/√dₖ"
-                      : factor == 0               ? "Every score becomes 0"
-                      : factor == 1               ? "Scores unchanged"
-                      : factor > 1                ? "Scores scaled up"
-                                                  : "Scores scaled down";
+  if (config.sharpness != 1)
+    text += fmt::format(" Sharpness multiplies every score by {}: {}.", roundedText(config.sharpness, 4),
+                        config.sharpness > 1   ? "fewer keys take most of the weight"
+                        : config.sharpness > 0 ? "weight spreads over more keys"
+                                               : "all visible keys get equal weight");
+  const char* title = divided && factor == scale ? "Scores scaled by 1/√dₖ"
+                      : factor == 0              ? "Every score becomes 0"
+                      : factor == 1              ? "Scores unchanged"
+                      : factor > 1               ? "Scores scaled up"
+                                                 : "Scores scaled down";
   return {title, {{std::move(text), page.view.theme->secondary}}};
 }
 

@@ -125,7 +125,7 @@ TEST(CacheLatent, ScoresAreDeepSeeksOfTheCachedNumbersAlone) {
     Matrix rotary = q * u.middleRows(g * s, s);  // the queries' rotary part, as many numbers as the key's
     turn(rotary);
     const Matrix scores = (q * rest.middleCols(g * s, s).transpose() + rotary * shared.transpose()) *
-                          config.effectiveScale() * config.gain;
+                          config.effectiveScale() * config.sharpness;
     for (Index i = 0; i < n; ++i)
       for (Index j = 0; j <= i; ++j)
         EXPECT_NEAR(heads->result.scores.at(head, i, j), scores(i, j), 2e-3)

@@ -31,7 +31,7 @@ AttentionResult withoutBiases(const Snapshot& snapshot, std::size_t sequence) {
   AttentionConfig config = snapshot.config;
   config.alibi = false;
   config.t5.reset();
-  config.softcap.reset();
+  config.softcap = 0;
   config.dropout = {};
   attention::MaskInput mask = snapshot.sequences[sequence].mask;
   mask.additive = {};

@@ -11,8 +11,11 @@
 #include <map>
 
 #include "app/compute/heads/head_study.h"
+#include "app/compute/layer/layer_config.h"
+#include "app/compute/layer/model_pass.h"
 #include "app/compute/layer/score_text.h"
 #include "app/compute/map/map_source.h"
+#include "app/scene/fields.h"
 #include "app/scene/text/number_text.h"
 #include "attention/core/receipt.h"
 #include "tests/app/compute/layer/snapshot_support.h"
@@ -25,19 +28,24 @@ using attention::ScoreStep;
 using attention::ScoreTerm;
 using attention::TermKind;
 
-/// How a scene gets each term. Whoever adds a term adds it here.
+/// How a scene gets each term that is no number of its own. Whoever adds one adds it here.
 const std::map<std::string_view, std::function<void(app::Setup&)>> kSwitches{
     {"scale", [](app::Setup& s) { s.model.scaled = true; }},
-    {"gain", [](app::Setup& s) { s.model.sharpness = 3; }},
     {"ALiBi", [](app::Setup& s) { s.model.position = PositionKind::alibi; }},
     {"T5", [](app::Setup& s) { s.model.position = PositionKind::t5; }},
-    {"soft-cap", [](app::Setup& s) { s.model.softcap = 0.5F; }},
     {"additive",
      [](app::Setup& s) {
        s.mask.additive = attention::Table{{}, Matrix::Random(6, 6) * 3};
      }},
     {"mask", [](app::Setup& s) { s.mask.layers = test::layersFrom("window_both(2)"); }},
 };
+
+void turnOn(const ScoreTerm& term, app::Setup& setup) {
+  if (term.number.member)
+    setup.model.*term.number.member = 0.5F;
+  else
+    kSwitches.at(term.name)(setup);
+}
 
 /// Its scores are capped, so that there are pictures of what biases do, and not scaled.
 app::Setup baseSetup() {
@@ -62,14 +70,12 @@ MapHead mapped(const app::Setup& setup, Index head) {
 }
 
 TEST(ScoreTerms, AreInReceiptTooltipAndPictures) {
-  ASSERT_EQ(kSwitches.size(), attention::scoreTerms().size());
   const auto base = std::make_shared<const Snapshot>(test::computed(baseSetup()));
   const HeadStudy before = studyHead({base, 0, 1});
   for (const ScoreTerm& term : attention::scoreTerms()) {
     SCOPED_TRACE(term.name);
-    ASSERT_TRUE(kSwitches.count(term.name));
     app::Setup setup = baseSetup();
-    kSwitches.at(term.name)(setup);
+    turnOn(term, setup);
     const auto snapshot = std::make_shared<const Snapshot>(test::computed(setup));
     const SequenceSnapshot& sequence = snapshot->sequences[0];
     const MapHead head = mapped(setup, 1);
@@ -98,14 +104,29 @@ TEST(ScoreTerms, AreInReceiptTooltipAndPictures) {
   }
 }
 
+TEST(ScoreTerms, NumbersAreFieldsAndReachAModelsEdits) {
+  for (const ScoreTerm& term : attention::scoreTerms()) {
+    if (!term.number.member) continue;
+    SCOPED_TRACE(term.name);
+    Scene scene;
+    EXPECT_FALSE(changesModel(scene.setup));
+    const Field& field = fieldAt("model." + std::string(term.number.name));
+    std::get<Member<float>>(field.access).edit(scene) = 0.5F;
+    EXPECT_EQ(scene.setup.model.*term.number.member, 0.5F);
+    EXPECT_EQ(scoreSettings(scene.setup).*term.number.member, 0.5F);
+    EXPECT_EQ(configOf(scene.setup).*term.number.member, 0.5F);
+    EXPECT_TRUE(changesModel(scene.setup));
+  }
+}
+
 /// The lines of a receipt lead to the score, and so do those of the map: for every combination of terms.
 TEST(ScoreTerms, LinesAddUpInEveryCombination) {
-  for (unsigned choice = 0; choice < 1U << kSwitches.size(); ++choice) {
+  const auto terms = attention::scoreTerms();
+  for (unsigned choice = 0; choice < 1U << terms.size(); ++choice) {
     app::Setup setup = baseSetup();
     setup.model.softcap = 0;
-    unsigned bit = 0;
-    for (const auto& [name, turnOn] : kSwitches)
-      if (choice >> bit++ & 1) turnOn(setup);
+    for (std::size_t i = 0; i < terms.size(); ++i)
+      if (choice >> i & 1) turnOn(terms[i], setup);
     const Snapshot snapshot = test::computed(setup);
     const SequenceSnapshot& sequence = snapshot.sequences[0];
     const MapHead head = mapped(setup, 2);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/scene/scene_json.h"
+#include "attention/core/score_terms.h"
 #include "attention/formats/layers/attention_file.h"
 #include "tests/app/compute/layer/snapshot_support.h"
 #include "tests/support/matchers.h"
@@ -61,8 +62,8 @@ TEST(SnapshotFile, AttendReadsItAgain) {
     setup.model.position = position;
     setup.model.kvHeads = 2;
     setup.model.bias = true;
-    setup.model.sharpness = 1.5F;
-    setup.model.softcap = 4;
+    for (const attention::ScoreTerm& term : attention::scoreTerms())
+      if (term.number.member) setup.model.*term.number.member = 1.5F;
     setup.model.dropout = 0.25F;
     setup.mask.layers = test::layersFrom("causal & heads(odd): window(2) & padding & sequences(1): sinks(1)");
     setup.mask.additive = attention::Table{{}, Matrix::Random(5, 5)};

@@ -212,7 +212,7 @@ float scoreTolerance(const Snapshot& snapshot) {
     most = std::max(most, q * k);
   }
   const auto terms = static_cast<float>(2 * snapshot.config.modelDim + snapshot.config.headDim);
-  return terms * FLT_EPSILON * most * std::abs(snapshot.config.effectiveScale() * snapshot.config.gain);
+  return terms * FLT_EPSILON * most * std::abs(snapshot.config.effectiveScale() * snapshot.config.sharpness);
 }
 
 float weightTolerance(const Snapshot& snapshot) {

@@ -210,7 +210,7 @@ TEST(ConfigOf, TakesEveryChoiceOver) {
   setup.model.dropout = 0.25F;
   attention::AttentionConfig config = configOf(setup);
   EXPECT_FLOAT_EQ(config.effectiveScale(), 1 / std::sqrt(32.0F));
-  EXPECT_EQ(config.gain, 2);
+  EXPECT_EQ(config.sharpness, 2);
   EXPECT_EQ(config.softcap, 4);
   EXPECT_EQ(config.dropout.probability, 0.25F);
   EXPECT_FALSE(config.ropeTheta);
@@ -221,7 +221,7 @@ TEST(ConfigOf, TakesEveryChoiceOver) {
   setup.model.ropeTheta = 500;
   config = configOf(setup);
   EXPECT_EQ(config.effectiveScale(), 1);
-  EXPECT_EQ(config.gain, 2);
+  EXPECT_EQ(config.sharpness, 2);
   EXPECT_EQ(config.ropeTheta, 500);
   setup.model.position = PositionKind::alibi;
   EXPECT_TRUE(configOf(setup).alibi);
