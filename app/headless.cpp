@@ -2,9 +2,9 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "app/session_figure.h"
-#include "app/widgets/frame_drawing.h"
 
 namespace headscope::app {
 
@@ -75,30 +75,21 @@ Drawing HeadlessApp::drawing() {
   return drawn;
 }
 
-attention::Result<Drawing> HeadlessApp::figure(Scene scene, const FigureView& how, PictureKind kind) {
+attention::Result<std::vector<Drawing>> HeadlessApp::figures(const std::vector<FigurePage>& pages) {
   context_.bind();
-  SessionFigure figure(session_, kind, std::move(scene), how);
-  for (int i = 0; i < kMostFrames; ++i) {
+  const Undrawn undrawn(ui_);
+  SessionFigure figures(session_, pages);
+  for (std::size_t i = 0; i < kMostFrames * pages.size(); ++i) {
     session_.settle();
-    if (auto drawn = figure.step()) return *std::move(drawn);
+    if (auto drawn = figures.step(scale_)) return *std::move(drawn);
   }
   throw endless();
 }
 
-Drawing HeadlessApp::sheet(int width, int height, float unit,
-                           const std::function<void(const View&, Canvas)>& paint) {
-  context_.bind();
-  View& view = session_.view();
-  view.unit = unit;
-  view.theme = view.preferences.light ? &lightTheme() : &darkTheme();
-  ui_.setScale(unit);
-  view.fonts = &ui_.fonts();
-  ui_.record(true);
-  ui_.frame(width, height, 0, {1, 1, 1},
-            [&](const FrameInput&) { paint(view, *ImGui::GetBackgroundDrawList()); });
-  Drawing drawing = frameDrawing(view, ui_.recorded(), session_.heatmaps(), width, height);
-  ui_.record(false);
-  return drawing;
+attention::Result<Drawing> HeadlessApp::figure(Scene scene, const FigureView& how, PictureKind kind) {
+  auto drawn = figures({{.scene = std::move(scene), .kind = kind, .how = how}});
+  if (!drawn) return drawn.error();
+  return std::move(drawn->front());
 }
 
 void HeadlessApp::resize(int width, int height, float scale) {

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "app/compute/figures/scene_picture.h"
 #include "app/platform/ui.h"
 #include "app/session.h"
+#include "app/shell/figure_wish.h"
 #include "render/headless.h"
 
 namespace headscope::app {
@@ -32,12 +34,11 @@ class HeadlessApp {
   render::Image image() const { return context_.read(); }
   /// One frame as a drawing.
   Drawing drawing();
-  /// A figure of the scene, or of the page that it shows (SessionFigure). The scene stays, and the window is
-  /// as before. Errors: why there is nothing to show. Throws as draw().
+  /// Figures, or the sheets of a hand-out (SessionFigure); at least one. The last scene stays, and the window
+  /// is as before. Errors: why one of them can't be. Throws as draw().
+  attention::Result<std::vector<Drawing>> figures(const std::vector<FigurePage>& pages);
+  /// One figure of the scene, or of the page that it shows.
   attention::Result<Drawing> figure(Scene scene, const FigureView& how, PictureKind kind = PictureKind::page);
-  /// What `paint` draws on a sheet of that many pixels, with type of `unit` pixels a layout unit, instead of
-  /// the window. The next frame is the window's again.
-  Drawing sheet(int width, int height, float unit, const std::function<void(const View&, Canvas)>& paint);
   void resize(int width, int height, float scale);
 
  private:

@@ -15,6 +15,7 @@
 #include "app/scene/text/setting_text.h"
 #include "app/shell/bars.h"
 #include "app/shell/field_actions.h"
+#include "app/shell/figure_wish.h"
 #include "app/shell/focus_ring.h"
 #include "app/shell/stage_overlay.h"
 #include "app/shell/stage_pen.h"
@@ -30,7 +31,7 @@ constexpr double kNoticeSeconds = 4;
 
 /// Read from the last row, the smallest type (12 units) takes 20 of 720 lines.
 float presentingUnit(int height) {
-  return static_cast<float>(height) / 720 * 20 / 12;
+  return static_cast<float>(height / 720.0 * 20 / 12);
 }
 }  // namespace
 
@@ -39,7 +40,7 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
       document_(std::make_shared<Document>(openingScene())),
       services_(limits, wake, attention::releaseIdleMemory),
       pages_(rows),
-      exports_(services_, wake, [this] { return lessonFile(); }),
+      exports_(services_, wake, [this] { return shownLesson(); }),
       recovery_(
           services_, pages_, [this] { return unsaved(); },
           [this](Scene scene, SceneFile file) { openScene(std::move(scene), std::move(file)); }) {
@@ -68,11 +69,14 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
       });
 }
 
-std::filesystem::path Session::lessonFile() const {
+LessonEntry Session::shownLesson() const {
   const auto* page = dynamic_cast<const lessons_page::Page*>(&shown());
-  if (!page || !page->state().here.lesson || !page->state().list.library) return {};
-  const LessonEntry* const entry = page->state().list.library->find(page->state().here.lesson->id);
-  return entry ? entry->path : std::filesystem::path();
+  if (!page || !page->state().here.lesson) return {};
+  LessonEntry shown;
+  shown.lesson = page->state().here.lesson;
+  if (const auto& library = page->state().list.library)
+    if (const LessonEntry* const entry = library->find(shown.lesson->id)) shown.path = entry->path;
+  return shown;
 }
 
 Page* Session::onStage() const {
@@ -113,6 +117,22 @@ void Session::handOverPicture(int width, int height) {
   Drawing drawing = frameDrawing(view, ui_.recorded(), heatmaps_, width, height);
   if (drawing.title.empty()) drawing.title = title();
   std::exchange(view.pictureWanted, {})(std::move(drawing));
+}
+
+Drawing Session::sheet(int width, int height, float unit,
+                       const std::function<void(const View&, Canvas)>& paint) {
+  View& view = services_.view;
+  ui_.makeCurrent();
+  view.unit = unit;
+  view.theme = view.preferences.light ? &lightTheme() : &darkTheme();
+  ui_.setScale(unit);
+  view.fonts = &ui_.fonts();
+  ui_.record(true);
+  ui_.frame(width, height, 0, {1, 1, 1},
+            [&](const FrameInput&) { paint(view, *ImGui::GetBackgroundDrawList()); });
+  Drawing drawing = frameDrawing(view, ui_.recorded(), heatmaps_, width, height);
+  ui_.record(false);
+  return drawing;
 }
 
 void Session::prepareView(float scale, int height) {
@@ -234,7 +254,9 @@ PageStatus Session::status() const {
   PageStatus status = worker().status(scene());
   if (const auto& wish = services_.view.figureWanted) {
     status.busySeconds = services_.view.time - wish->since;
-    status.busyWords = "drawing " + wish->name + " for " + timeText(status.busySeconds);
+    const std::string page =
+        wish->pages.size() > 1 ? fmt::format("page {} of {} of ", wish->drawn + 1, wish->pages.size()) : "";
+    status.busyWords = "drawing " + page + wish->name + " for " + timeText(status.busySeconds);
     status.canStop = status.hasPicture = true;
   }
   if (onStage() && !shown().stagesViews())

@@ -72,15 +72,18 @@ class Session {
   const Scene& scene() const { return working()->scene(); }
   Scene& scene() { return working()->scene(); }
   const Snapshot* snapshot() const { return services_.layer.snapshot().get(); }
-  ComputedLayer& layer() { return services_.layer; }
+  /// What its pages share.
+  PageServices& services() { return services_; }
   const Ui& ui() const { return ui_; }
   View& view() { return services_.view; }
   const View& view() const { return services_.view; }
   StageState& stage() { return stage_; }
   Exports& exports() { return exports_; }
-  FolderReads& folders() { return services_.folders; }
   /// The next frame that no dialog covers is handed over as a drawing, too.
   void takePicture(std::function<void(Drawing)> then) { services_.view.pictureWanted = std::move(then); }
+  /// What `paint` draws on a sheet of that many pixels, with type of `unit` pixels a layout unit, instead of
+  /// the window. The next frame is the window's again.
+  Drawing sheet(int width, int height, float unit, const std::function<void(const View&, Canvas)>& paint);
   const HeatmapLayer& heatmaps() const { return heatmaps_; }
   const ActionTable& actions() const { return actions_; }
   /// The page of that type. Throws std::bad_cast where there is none.
@@ -168,8 +171,8 @@ class Session {
   std::shared_ptr<Document> saved() const { return shown().stagesViews() ? document_ : working(); }
   /// The page that the shown one has on its stage; null without one.
   Page* onStage() const;
-  /// Of the lesson that is shown; empty where none is.
-  std::filesystem::path lessonFile() const;
+  /// The lesson that is shown, and its file where the library knows it; null where none is.
+  LessonEntry shownLesson() const;
   /// The page that shows what is worked on.
   Page& worker() const {
     Page* stage = onStage();

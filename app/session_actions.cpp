@@ -5,6 +5,7 @@
 #include "app/scene/lessons/lesson_file.h"
 #include "app/scene/scene_json.h"
 #include "app/session.h"
+#include "app/shell/figure_wish.h"
 #include "app/shell/history_list.h"
 #include "app/widgets/file_picker.h"
 
@@ -239,8 +240,8 @@ std::vector<Action> Session::editActions() {
        .whileTyping = true,
        .run =
            [this](Scene& scene) {
-             if (std::exchange(services_.view.figureWanted, {}))
-               return services_.view.say("Stopped; the picture was not written.");
+             if (const auto wish = std::exchange(services_.view.figureWanted, {}))
+               return services_.view.say("Stopped; " + wish->name + " was not written.");
              // The setting that takes too long stays in the history, one undo away.
              if (!snapshot()) return;
              working()->record();

@@ -1,5 +1,7 @@
 #include "app/session_figure.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -8,6 +10,7 @@
 #include "app/compute/model/recorded_study.h"
 #include "app/pages/map/map_page.h"
 #include "app/scene/models/open_model.h"
+#include "app/shell/handout.h"
 
 namespace headscope::app {
 
@@ -15,6 +18,8 @@ namespace {
 
 /// A page says how large it would like to be as it is drawn, which may change with its size.
 constexpr int kMostSizes = 4;
+/// Units of what is presented, of which type takes the same part as in a hall (720 lines, at 5/3).
+const ImVec2 kPresented(768, 432);
 
 /// Also of attention that another program recorded, which the window's pages have none of.
 Snapshot anySnapshot(const Setup& setup, Resources& resources, std::stop_token stop) {
@@ -25,18 +30,15 @@ Snapshot anySnapshot(const Setup& setup, Resources& resources, std::stop_token s
 
 }  // namespace
 
-SessionFigure::SessionFigure(Session& session, PictureKind kind, Scene scene, const FigureView& how)
+SessionFigure::SessionFigure(Session& session, const std::vector<FigurePage>& pages)
     : session_(session),
-      kind_(kind),
+      pages_(pages),
       presented_(std::exchange(session.view().present, true)),
-      refused_(attention::success()) {
-  session.view().figure = how;
-  session.layer().computeWith(anySnapshot);
-  attention::Result<Scene> painted = paintedScene(kind, std::move(scene));
-  if (painted)
-    session.setScene(*std::move(painted));
-  else
-    refused_ = painted.error();
+      words_(session.services().workers,
+             [&resources = session.services().resources](const HandoutStep& step, std::stop_token stop) {
+               return handoutWords(step, resources, std::move(stop));
+             }) {
+  if (pages.front().how) session.services().layer.computeWith(anySnapshot);
 }
 
 SessionFigure::~SessionFigure() {
@@ -44,55 +46,101 @@ SessionFigure::~SessionFigure() {
   session_.view().present = presented_;
 }
 
-std::optional<attention::Result<Drawing>> SessionFigure::step(float scale) {
-  if (!refused_) return refused_.error();
-  const auto pixels = [scale](float units) { return std::clamp(static_cast<int>(units * scale), 64, 16384); };
-  const ImVec2 wanted = session_.view().figure->size;
-  const bool resizes = sizes_ < kMostSizes && (width_ != pixels(wanted.x) || height_ != pixels(wanted.y));
-  if (resizes) {
-    width_ = pixels(wanted.x);
-    height_ = pixels(wanted.y);
-    ++sizes_;
-  }
+attention::Status SessionFigure::begin(const FigurePage& page) {
+  attention::Result<Scene> painted = paintedScene(page.kind, page.scene);
+  if (!painted) return painted.error();
+  picture_.emplace();
+  session_.view().figure = page.how;
+  session_.setScene(*std::move(painted));
+  if (page.step.lesson) words_.ask(page.step, Lane::back);
+  return attention::success();
+}
+
+std::optional<attention::Result<std::vector<Drawing>>> SessionFigure::step(float scale) {
+  const FigurePage& page = pages_[drawn_.size()];
+  if (!picture_)
+    if (const auto begun = begin(page); !begun) return begun.error();
+  std::optional<attention::Result<Drawing>> drawn = paint(page, scale);
+  if (!drawn) return std::nullopt;
+  if (*drawn && !page.how) drawn = sheet(page, **drawn);
+  if (!*drawn) return drawn->error();
+  drawn_.push_back(**std::move(drawn));
+  picture_.reset();
+  if (drawn_.size() < pages_.size()) return std::nullopt;
+  return std::move(drawn_);
+}
+
+std::optional<attention::Result<Drawing>> SessionFigure::paint(const FigurePage& page, float scale) {
+  const auto pixels = [scale](float units) {
+    return std::clamp(static_cast<int>(static_cast<double>(units) * scale), 64, 16384);
+  };
+  const ImVec2 wanted = page.how ? session_.view().figure->size : kPresented;
+  const int width = pixels(wanted.x), height = pixels(wanted.y);
+  const bool resizes =
+      (!page.how || picture_->sizes < kMostSizes) && (picture_->width != width || picture_->height != height);
+  if (resizes) *picture_ = {width, height, picture_->sizes + 1, 0};
   std::optional<attention::Result<Drawing>> drawn;
-  if (!resizes && still_ >= kStillFrames) {
-    if (const auto status = check(); !status) return status.error();
+  if (!resizes && picture_->still >= kStillFrames) {
+    if (const auto status = check(page.kind); page.how && !status) return status.error();
     session_.takePicture([&drawn](Drawing drawing) { drawn = std::move(drawing); });
   }
-  session_.frame(width_, height_, scale, 1.0 / 60);
-  still_ = resizes || session_.busy() ? 0 : still_ + 1;
+  session_.frame(picture_->width, picture_->height, scale, 1.0 / 60);
+  const bool said = !page.step.lesson || words_.upToDate(page.step);
+  picture_->still = resizes || session_.busy() || !said ? 0 : picture_->still + 1;
   return drawn;
 }
 
-attention::Status SessionFigure::check() const {
+attention::Result<Drawing> SessionFigure::sheet(const FigurePage& page, const Drawing& picture) {
+  HandoutWords said = page.words;
+  if (page.step.lesson) {
+    const auto answer = words_.current();
+    if (!answer->value) return answer->value.error();
+    said = *answer->value;
+  }
+  const View& view = session_.view();
+  const float pixels = sheetPixels(view, said);
+  const auto inPixels = [pixels](double units) { return static_cast<int>(units * pixels); };
+  const Drawing words = session_.sheet(
+      inPixels(kHandoutSheet.width), inPixels(kHandoutSheet.height), view.unit,
+      [&](const View&, Canvas list) {
+        paintSheet(view, list, said, fmt::format("{} / {}", drawn_.size() + 1, pages_.size()), pixels);
+      });
+  Drawing sheet{said.title, kHandoutSheet.width, kHandoutSheet.height, words.background, {}};
+  sheet.add(words, 0, 0, 1 / static_cast<double>(pixels));
+  sheet.shapes.push_back(Box{kHandoutPicture, picture.background});
+  sheet.add(picture, kHandoutPicture.x, kHandoutPicture.y, kHandoutPicture.width / picture.width);
+  return sheet;
+}
+
+attention::Status SessionFigure::check(PictureKind kind) const {
   if (const std::optional<std::string> error = session_.error()) return attention::Error{*error};
   const Snapshot* const snapshot = session_.snapshot();
   const auto& map = session_.page<map_page::Page>().state().state;
-  const bool ofLayer = !isOfModel(kind_) && kind_ != PictureKind::page && kind_ != PictureKind::map &&
-                       kind_ != PictureKind::cost;
-  if (ofLayer ? !snapshot || snapshot->sequences.empty() : kind_ == PictureKind::map && (!map || map->empty))
+  const bool ofLayer =
+      !isOfModel(kind) && kind != PictureKind::page && kind != PictureKind::map && kind != PictureKind::cost;
+  if (ofLayer ? !snapshot || snapshot->sequences.empty() : kind == PictureKind::map && (!map || map->empty))
     return attention::Error{"no tokens: there is nothing to draw"};
   return attention::success();
 }
 
 struct FigurePainter::Painting {
-  Painting(const Session& window, const std::shared_ptr<const FigureWish>& wanted, const Limits& limits,
+  Painting(const Session& window, std::shared_ptr<FigureWish> wanted, const Limits& limits,
            const std::function<void()>& wake)
-      : wish(wanted), ui(Ui::undrawn(window.ui())), session(*ui, limits, wake) {
+      : wish(std::move(wanted)),
+        ui(Ui::undrawn(window.ui())),
+        session(*ui, limits, wake),
+        figure(session, wish->pages) {
     View& view = session.view();
     view.quickFrames = view.showTimings = false;
     view.preferences.light = wish->light;
     view.preferences.numbers = window.view().preferences.numbers;
     view.preferences.reducedMotion = true;
-    FigureView how;
-    how.alone = wish->kind != PictureKind::page;
-    figure.emplace(session, wish->kind, wish->scene, how);
   }
 
-  const std::shared_ptr<const FigureWish> wish;
+  const std::shared_ptr<FigureWish> wish;
   const std::unique_ptr<Ui> ui;
   Session session;
-  std::optional<SessionFigure> figure;
+  SessionFigure figure;
 };
 
 FigurePainter::FigurePainter(const Limits& limits, std::function<void()> wake)
@@ -110,7 +158,9 @@ void FigurePainter::step(Session& window) {
     painting_ = std::make_unique<Painting>(window, view.figureWanted, limits_, wake_);
   } else if (painting_ && painting_->wish == view.figureWanted) {
     const Ui::Current current(*painting_->ui);
-    if (auto drawn = painting_->figure->step(painting_->ui->scale())) {
+    auto drawn = painting_->figure.step(painting_->ui->scale());
+    painting_->wish->drawn = painting_->figure.drawn();
+    if (drawn) {
       view.figureWanted.reset();
       view.redraw();
       painting_->wish->then(*std::move(drawn));

@@ -3,10 +3,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
+#include <vector>
 
-#include "app/compute/figures/scene_picture.h"
+#include "app/compute/jobs/answer.h"
 #include "app/session.h"
+#include "app/shell/figure_wish.h"
 
 namespace headscope::app {
 
@@ -14,34 +15,46 @@ namespace headscope::app {
 /// more.
 inline constexpr int kStillFrames = 5;
 
-/// A figure as the page that it is of paints it: a session draws it a frame at a time and shows nothing else
-/// meanwhile. It is as large as it needs, and cropped to what is on it.
+/// Figures as the pages that they are of paint them, or the sheets of a hand-out: a session draws them one
+/// after the other, a frame at a time, and shows nothing else meanwhile. A figure is as large as it needs,
+/// and cropped to what is on it.
 class SessionFigure {
  public:
-  /// Nothing may be computed for the session yet, or any more; its scene stays
-  /// the figure's.
-  SessionFigure(Session& session, PictureKind kind, Scene scene, const FigureView& how);
+  /// `pages`: at least one, and either figures or sheets; they outlive it. Nothing may be computed for the
+  /// session yet, or any more; its scene stays the last one drawn.
+  SessionFigure(Session& session, const std::vector<FigurePage>& pages);
   ~SessionFigure();
   SessionFigure(const SessionFigure&) = delete;
   SessionFigure& operator=(const SessionFigure&) = delete;
 
-  /// One more frame, of `scale` pixels a unit. The figure in pixels, once nothing changes any more; errors:
-  /// why there is nothing to draw.
-  std::optional<attention::Result<Drawing>> step(float scale = 1);
+  /// One more frame, of `scale` pixels a unit. A drawing for each page, figures in pixels, once nothing
+  /// changes any more; errors: why one of them can't be.
+  std::optional<attention::Result<std::vector<Drawing>>> step(float scale);
+  /// Pages that are drawn.
+  std::size_t drawn() const { return drawn_.size(); }
 
  private:
-  attention::Status check() const;
+  /// Of the page that is drawn.
+  struct Picture {
+    int width = 0, height = 0;  ///< of the last frame, in pixels
+    int sizes = 0, still = 0;   ///< sizes that were tried; frames since anything changed
+  };
+
+  attention::Status begin(const FigurePage& page);
+  std::optional<attention::Result<Drawing>> paint(const FigurePage& page, float scale);
+  attention::Result<Drawing> sheet(const FigurePage& page, const Drawing& picture);
+  attention::Status check(PictureKind kind) const;
 
   Session& session_;
-  const PictureKind kind_;
-  const bool presented_;        ///< what the session did before
-  attention::Status refused_;   ///< why there is nothing to begin with
-  int width_ = 0, height_ = 0;  ///< of the last frame, in pixels
-  int sizes_ = 0, still_ = 0;   ///< sizes that were tried; frames since anything changed
+  const std::vector<FigurePage>& pages_;
+  const bool presented_;  ///< what the session did before
+  std::vector<Drawing> drawn_;
+  std::optional<Picture> picture_;
+  Answer<HandoutStep, HandoutWords> words_;
 };
 
-/// Draws the figures that a window wants (View::figureWanted) by a session of their own, a frame at a time
-/// between the window's, at the window's scale.
+/// Draws what a window wants (View::figureWanted) by a session of its own, a frame at a time between the
+/// window's, at the window's scale.
 class FigurePainter {
  public:
   /// `wake` is called from worker threads when there is something to go on with.

@@ -9,6 +9,7 @@
 
 #include "app/compute/figures/picture_file.h"
 #include "app/scene/scene_json.h"
+#include "app/shell/handout.h"
 #include "app/widgets/controls.h"
 #include "app/widgets/file_picker.h"
 
@@ -42,7 +43,7 @@ class RecordDialog : public Dialog {
 
   void draw(Scene& scene, View& view, bool opening) override {
     if (opening)
-      film_ = !exports_.lesson_().empty()            ? 3
+      film_ = !exports_.lesson_().path.empty()       ? 3
               : exports_.own().cursor.page == "talk" ? 4
               : scene.cursor.page == "model"         ? 1
               : scene.cursor.page == "lab"           ? 2
@@ -50,7 +51,7 @@ class RecordDialog : public Dialog {
     bool asks = false;
     if (beginDialog(view, "record", "Record a film", 460, 300)) {
       std::vector<Choice> films = choicesFrom(kFilmLabels);
-      if (exports_.lesson_().empty()) films[3].disabledReason = "Open a lesson to record it";
+      if (exports_.lesson_().path.empty()) films[3].disabledReason = "Open a lesson to record it";
       if (exports_.own().talk->views.empty()) films[4].disabledReason = "Add views to a talk to record it";
       row(view, "record.what", films, film_);
       row(view, "record.size", choicesFrom(kSizeLabels), size_);
@@ -74,11 +75,10 @@ class RecordDialog : public Dialog {
     const auto at = [](int i) { return static_cast<std::size_t>(i); };
     const std::string ending = kEndings[at(ending_)], film = kFilms[at(film_)];
     FileQuestion question{"Save the film", {ending}, film + ending, {}};
-    std::vector<std::string> words{"record", "--what",         film, "--size", kSizes[at(size_)],
-                                   "--fps",  kRates[at(rate_)]};
+    std::vector<std::string> words{"--what", film, "--size", kSizes[at(size_)], "--fps", kRates[at(rate_)]};
     question.chosen = [&exports = exports_, words, ofTalk = film == "talk"](Scene& scene, const auto& path,
                                                                             const Outcome& outcome) {
-      exports.run(ofTalk ? exports.own() : scene, exports.lesson_(), words, path, outcome);
+      exports.record(ofTalk ? exports.own() : scene, words, path, outcome);
     };
     view.dialog = std::make_shared<FilePicker>(std::move(question), exports_.services_.folders);
   }
@@ -101,14 +101,14 @@ void Exports::removeInput() {
   if (!input_.empty()) std::filesystem::remove(std::exchange(input_, {}), ignored);
 }
 
-void Exports::run(const Scene& scene, std::filesystem::path lesson, std::vector<std::string> words,
-                  const std::filesystem::path& path, const Outcome& outcome) {
+void Exports::record(const Scene& scene, std::vector<std::string> words, const std::filesystem::path& path,
+                     const Outcome& outcome) {
   const auto failed = [&](const std::string& why) {
     removeInput();
     outcome.fail(why);
   };
   if (child_) return outcome.fail(name_ + " is still being written. Stop it first.");
-  std::string file = lesson.string();
+  std::string file = lesson_().path.string();
   if (file.empty()) {
     std::error_code ignored;
     file = (std::filesystem::temp_directory_path(ignored) / "headscope-XXXXXX.json").string();
@@ -118,7 +118,7 @@ void Exports::run(const Scene& scene, std::filesystem::path lesson, std::vector<
     input_ = file;
     if (!(std::ofstream(file) << formatScene(scene)).flush()) return failed(file + " can't be written.");
   }
-  words.insert(words.begin() + 1, file);
+  words.insert(words.begin(), {"record", file});
   words.insert(words.end(),
                {"--theme", services_.view.preferences.light ? "light" : "dark", "-o", path.string()});
   auto started = ChildProgram::start(program, words, wake_);
@@ -152,18 +152,15 @@ bool Exports::take() {
   return true;
 }
 
-bool Exports::available() const {
-  if (ChildProgram::available()) return true;
-  services_.view.messages.fail(
-      "Only the installed Headscope makes films and hand-outs. Copy this scene's link and open it there.");
-  return false;
-}
-
 void Exports::askForHandout() {
-  if (!available()) return;
   FileQuestion question{"Save a hand-out", {".pdf"}, "handout.pdf", {}};
   question.chosen = [this](Scene& scene, const auto& path, const Outcome& outcome) {
-    run(own().cursor.page == "talk" ? own() : scene, lesson_(), {"handout"}, path, outcome);
+    const auto lesson = lesson_().lesson;
+    const std::filesystem::path file = services_.own()->path();
+    draw(lesson ? handoutPages(lesson, false)
+                : handoutPages(own().cursor.page == "talk" ? own() : scene,
+                               file.empty() ? "Headscope" : file.stem().string()),
+         services_.view.preferences.light, path, outcome);
   };
   services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
 }
@@ -185,34 +182,44 @@ void askForPicture(PageServices& services, std::string proposal,
 
 void Exports::askForFigure(PictureKind kind, bool light) {
   const std::string name(kPictureNames[static_cast<std::size_t>(kind)]);
-  askForPicture(
-      services_, name + ".png", [this, kind, light](Scene& scene, const auto& path, const Outcome& outcome) {
-        View& view = services_.view;
-        if (view.figureWanted)
-          return outcome.fail(view.figureWanted->name + " is still being drawn. Stop it first.");
-        const std::string file = path.filename().string();
-        outcome.done("Drawing " + file + " …");
-        view.figureWanted = std::make_shared<const FigureWish>(
-            FigureWish{kind, scene, light, file, view.time, [this, path](attention::Result<Drawing> drawn) {
-                         // Twice as many pixels: sharp on paper and on displays of double density.
-                         if (drawn) return save(path, *std::move(drawn), {.scale = 2 / services_.view.unit});
-                         services_.view.messages.fail(drawn.error().message);
-                       }});
-      });
+  askForPicture(services_, name + ".png",
+                [this, kind, light](Scene& scene, const auto& path, const Outcome& outcome) {
+                  FigureView how;
+                  how.alone = kind != PictureKind::page;
+                  draw({{.scene = scene, .kind = kind, .how = how}}, light, path, outcome);
+                });
+}
+
+void Exports::draw(std::vector<FigurePage> pages, bool light, const std::filesystem::path& path,
+                   const Outcome& outcome) {
+  View& view = services_.view;
+  if (view.figureWanted)
+    return outcome.fail(view.figureWanted->name + " is still being drawn. Stop it first.");
+  const std::string file = path.filename().string();
+  outcome.done("Drawing " + file + " …");
+  const bool figure = pages.front().how.has_value();
+  view.figureWanted = std::make_shared<FigureWish>(FigureWish{
+      std::move(pages), light, file, view.time,
+      [this, path, figure](attention::Result<std::vector<Drawing>> drawn) {
+        // Of a figure twice as many pixels: sharp on paper and on displays of double density.
+        const PictureSize size = figure ? PictureSize{.scale = 2 / services_.view.unit} : kHandoutSize;
+        drawn ? save(path, *std::move(drawn), size) : services_.view.messages.fail(drawn.error().message);
+      }});
 }
 
 /// The page as the window shows it, as soon as the dialog has gone.
 void Exports::saveShown(const std::filesystem::path& path, const Outcome& outcome) {
   outcome.done("Drawing " + path.filename().string() + " …");
   services_.view.redraw();
-  services_.view.pictureWanted = [this, path](Drawing drawing) { save(path, std::move(drawing), {}); };
+  services_.view.pictureWanted = [this, path](Drawing drawing) { save(path, {std::move(drawing)}, {}); };
 }
 
-void Exports::save(const std::filesystem::path& path, Drawing drawing, const PictureSize& size) {
+void Exports::save(const std::filesystem::path& path, std::vector<Drawing> pages, const PictureSize& size) {
   services_.files.write(
       path,
-      [path, drawing = std::move(drawing), size, &memory = services_.resources.memory] {
-        return writePicture(path, drawing, size, memory);
+      [path, pages = std::move(pages), size, &memory = services_.resources.memory] {
+        return pages.size() == 1 ? writePicture(path, pages.front(), size, memory)
+                                 : writePdf(path, pages, size);
       },
       [path, outcome = Outcome(services_.view)](attention::Status written) {
         written.ok() ? outcome.tell("Saved " + path.filename().string())
@@ -262,7 +269,12 @@ std::vector<Action> Exports::filmActions() {
            .words = "video mp4 webm gif animation export",
            .run =
                [this](Scene&) {
-                 if (available()) services_.view.dialog = std::make_shared<RecordDialog>(*this);
+                 View& view = services_.view;
+                 if (ChildProgram::available())
+                   view.dialog = std::make_shared<RecordDialog>(*this);
+                 else
+                   view.messages.fail(
+                       "Only the installed Headscope makes films. Copy this scene's link and open it there.");
                }},
           {.id = "film.stop",
            .name = "Stop recording",

@@ -7,18 +7,20 @@
 
 #include "app/compute/figures/picture_file.h"
 #include "app/compute/figures/scene_picture.h"
+#include "app/compute/lessons/lesson_library.h"
 #include "app/pages/common/page.h"
 #include "app/platform/child_program.h"
+#include "app/shell/figure_wish.h"
 #include "app/widgets/dialog.h"
 
 namespace headscope::app {
 
-/// Figures, which are drawn off screen, and films and hand-outs, which this program makes beside the window
-/// as its commands record and handout do, one at a time. On the drawing thread.
+/// Figures and hand-outs, which are drawn off screen, and films, which this program makes beside the window
+/// as its command record does; one at a time of either. On the drawing thread.
 class Exports {
  public:
-  /// `lesson`: the file of the lesson that is shown; empty where none is.
-  Exports(PageServices& services, std::function<void()> wake, std::function<std::filesystem::path()> lesson)
+  /// `lesson`: that is shown; null where none is.
+  Exports(PageServices& services, std::function<void()> wake, std::function<LessonEntry()> lesson)
       : services_(services), wake_(std::move(wake)), lesson_(std::move(lesson)) {}
   ~Exports();
 
@@ -30,15 +32,16 @@ class Exports {
 
  private:
   friend class RecordDialog;
-  /// Runs `headscope COMMAND FILE WORDS… -o path` on the lesson's file, or where there is none on the scene.
-  void run(const Scene& scene, std::filesystem::path lesson, std::vector<std::string> words,
-           const std::filesystem::path& path, const Outcome& outcome);
+  /// Runs `headscope record FILE WORDS… -o path` on the lesson's file, or where there is none on the scene.
+  void record(const Scene& scene, std::vector<std::string> words, const std::filesystem::path& path,
+              const Outcome& outcome);
   void askForHandout();
-  /// Whether this program can be run here; else says where films and hand-outs are made.
-  bool available() const;
   void askForFigure(PictureKind kind, bool light);
-  /// Writes it where files are written, and says so.
-  void save(const std::filesystem::path& path, Drawing drawing, const PictureSize& size);
+  /// Has them drawn off screen, and saved.
+  void draw(std::vector<FigurePage> pages, bool light, const std::filesystem::path& path,
+            const Outcome& outcome);
+  /// Writes a picture, or a PDF of several pages, where files are written, and says so.
+  void save(const std::filesystem::path& path, std::vector<Drawing> pages, const PictureSize& size);
   void saveShown(const std::filesystem::path& path, const Outcome& outcome);
   std::vector<Action> pictureActions();
   std::vector<Action> filmActions();
@@ -48,7 +51,7 @@ class Exports {
 
   PageServices& services_;
   std::function<void()> wake_;
-  std::function<std::filesystem::path()> lesson_;
+  std::function<LessonEntry()> lesson_;
   std::unique_ptr<ChildProgram> child_;
   std::filesystem::path input_;  ///< the scene's file, which goes with the child
   std::string name_, told_;      ///< of what is written; what was said of it last

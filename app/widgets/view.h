@@ -22,8 +22,8 @@ namespace headscope::app {
 class Dialog;
 class Glossary;
 class HeatmapLayer;
-enum class PictureKind;
 struct Drawing;
+struct FigureWish;
 
 /// A (query, key) place that is lit in every picture; −1 = none of it.
 struct Crosshair {
@@ -129,17 +129,6 @@ struct FigureView {
   std::string title;       ///< for readers that can't see it; the page says it, too
 };
 
-/// A figure that is asked for, which is drawn off screen between frames.
-struct FigureWish {
-  PictureKind kind;
-  Scene scene;
-  bool light = true;
-  std::string name;  ///< of the file that it is for
-  double since = 0;  ///< View::time when it was asked for
-  /// Gets it, or why there is none.
-  std::function<void(attention::Result<Drawing>)> then;
-};
-
 /// What every widget draws with and answers to: passing, never saved, free for panels to change. What one
 /// page alone knows is that page's own.
 struct View {
@@ -169,8 +158,8 @@ struct View {
   std::vector<float> guessedRow;
   /// Asks the session for the next frame that no dialog covers, as a drawing.
   std::function<void(Drawing)> pictureWanted;
-  std::shared_ptr<const FigureWish> figureWanted;  ///< null: none is, or no longer
-  std::shared_ptr<Dialog> dialog;                  ///< a question that covers the window until it is answered
+  std::shared_ptr<FigureWish> figureWanted;  ///< null: none is, or no longer
+  std::shared_ptr<Dialog> dialog;            ///< a question that covers the window until it is answered
 
   std::optional<FigureView> figure;  ///< nothing but this is shown
   bool present = false;              ///< chrome away, type for the last row

@@ -1,12 +1,17 @@
-// Pictures of what a page shows, saved through the dialog.
+// Pictures of what a page shows, films and hand-outs, saved through the dialog.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <set>
 #include <thread>
 
 #include "app/platform/ui_state.h"
+#include "app/scene/talk.h"
 #include "app/session_figure.h"
 #include "render/image.h"
 #include "test_paths.h"
@@ -28,18 +33,35 @@ class Pictures : public testing::Test {
     ui.session().exports().program = HEADSCOPE_BINARY;  // which films are made by
     answer(name);
     EXPECT_EQ(ui.dialog(), "");
+    wait(name);
+    EXPECT_EQ(ui.view().messages.error, "");
+  }
+  /// Until it is written, or couldn't be.
+  void wait(const std::string& name) {
     for (int i = 0; i < 30000 && ui.view().messages.notice.find("Saved " + name) == std::string::npos &&
                     ui.view().messages.error.empty();
          ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
       painter.step(ui.session());
       ui.frames(1);
+      for (const app::DrawnText& each : app::uiState().texts) said.insert(each.text);
     }
-    EXPECT_EQ(ui.view().messages.error, "");
+  }
+  /// Stops what is drawn, and waits until nothing of it is left.
+  void stop() {
+    ui.view().request("edit.stop");
+    ui.frames(2);
+    EXPECT_EQ(ui.view().figureWanted, nullptr);
+    for (int i = 0; i < 3000 && std::isfinite(painter.nextStepIn(ui.view())); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      painter.step(ui.session());
+    }
+    ui.draw();
   }
   TemporaryFolder folder;
   UiDriver ui;
   app::FigurePainter painter{app::defaultLimits(), [] {}};
+  std::set<std::string> said;  ///< while waiting, where texts are watched
 };
 
 TEST_F(Pictures, CtrlPSavesWhatThePageShows) {
@@ -93,16 +115,9 @@ TEST_F(Pictures, AFigureThatIsStoppedIsNotWritten) {
   answer("stopped.svg");
   painter.step(ui.session());
   ASSERT_NE(ui.view().figureWanted, nullptr);
-  ui.view().request("edit.stop");
-  ui.frames(2);
-  EXPECT_EQ(ui.view().figureWanted, nullptr);
-  for (int i = 0; i < 3000 && std::isfinite(painter.nextStepIn(ui.view())); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    painter.step(ui.session());
-  }
-  ui.draw();
+  stop();
   EXPECT_EQ(folder.count(), 0u);
-  EXPECT_THAT(ui.view().messages.notice, HasSubstr("not written"));
+  EXPECT_THAT(ui.view().messages.notice, HasSubstr("stopped.svg was not written"));
 }
 
 TEST_F(Pictures, AFilmIsRecordedBesideTheWindow) {
@@ -117,6 +132,101 @@ TEST_F(Pictures, AFilmIsRecordedBesideTheWindow) {
   ui.click("record.kind.PNG frames").click("record.file");
   answerAndWait("film.frames");
   EXPECT_TRUE(std::filesystem::exists(folder / "film.frames" / "frame-00024.png"));
+}
+
+class Handouts : public Pictures {
+ protected:
+  /// A lesson of three steps; `last` is the text of the last one.
+  void openLesson(const std::string& last) {
+    std::ofstream(lessons / "mine.json") << R"({"format": "headscope lesson", "version": 1, "id": "mine",
+      "title": "Mine", "minutes": 1, "steps": [
+        {"id": "one", "title": "One", "text": "A weight of {W[0][7][6]:.2}."},
+        {"id": "two", "title": "Two", "text": "Two keys.", "question": {"ask": "Which is it?", "options": [
+          {"text": "This one", "true_if": "1", "why": "It is."},
+          {"text": "That one", "true_if": "0", "why": "It is not."}]}},
+        {"id": "three", "title": "Three", "text": ")" +
+                                                last + R"("}]})";
+    ui.drop({(lessons / "mine.json").string()});
+    ASSERT_EQ(ui.session().document().scene().cursor.page, "lessons");
+  }
+  void openTalk() {
+    app::Scene scene = app::openingScene();
+    for (const auto& [page, name] : {std::pair("heads", "Opening words"), std::pair("mask", "Its masks")}) {
+      scene.cursor.page = page;
+      app::addView(scene, {name, "Say hello to all", app::viewScene(scene)},
+                   static_cast<int>(scene.talk->views.size()) - 1);
+    }
+    scene.cursor.page = "talk";
+    ui.show(scene);
+  }
+  void ask() {
+    ui.request("handout.save");
+    EXPECT_EQ(ui.dialog(), "Save a hand-out");
+  }
+  /// What a reader of PDFs finds; "" where there is none.
+  std::string textOf(const std::string& name) {
+    std::string text;
+    FILE* const pipe = ::popen(("pdftotext '" + path(name) + "' -").c_str(), "r");
+    if (!pipe) return text;
+    char buffer[4096];
+    for (std::size_t got; (got = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) text.append(buffer, got);
+    return ::pclose(pipe) == 0 ? text : "";
+  }
+  TemporaryFolder lessons;
+};
+
+TEST_F(Handouts, ATalkHasAPageForEachView) {
+  openTalk();
+  ask();
+  answerAndWait("talk.pdf");
+  EXPECT_THAT(fileText(folder / "talk.pdf"), HasSubstr("/Count 2"));
+  const std::string text = textOf("talk.pdf");
+  if (text.empty()) GTEST_SKIP() << "pdftotext isn't installed";
+  EXPECT_THAT(text, AllOf(HasSubstr("Opening words"), HasSubstr("Its masks"), HasSubstr("Say hello to all"),
+                          HasSubstr("Head 3")));
+}
+
+TEST_F(Handouts, ALessonHasAPageForEachStepAndSaysHowFarItIs) {
+  openLesson("The end.");
+  app::uiState().watches = true;
+  ask();
+  answerAndWait("lesson.pdf");
+  EXPECT_TRUE(std::ranges::any_of(said, [](const std::string& text) {
+    return text.starts_with("drawing page 2 of 3 of lesson.pdf for ");
+  }));
+  EXPECT_THAT(fileText(folder / "lesson.pdf"), HasSubstr("/Count 3"));
+  const std::string text = textOf("lesson.pdf");
+  if (text.empty()) GTEST_SKIP() << "pdftotext isn't installed";
+  EXPECT_THAT(text, AllOf(HasSubstr("A weight of 0.94."), HasSubstr("Which is it?"), HasSubstr("That one"),
+                          HasSubstr("The end."), Not(HasSubstr("is right"))));
+}
+
+TEST_F(Handouts, OneThatIsStoppedIsNotWrittenAndAnotherWaitsUntilThen) {
+  openTalk();
+  ask();
+  answer("stopped.pdf");
+  painter.step(ui.session());
+  ASSERT_NE(ui.view().figureWanted, nullptr);
+  ask();
+  answer("another.pdf");
+  EXPECT_EQ(ui.dialog(), "Save a hand-out") << "it says why not, and stays";
+  ui.key(Key::escape);
+  EXPECT_EQ(ui.view().figureWanted->name, "stopped.pdf");
+  stop();
+  EXPECT_EQ(folder.count(), 0u);
+  EXPECT_THAT(ui.view().messages.notice, HasSubstr("stopped.pdf was not written"));
+  ask();
+  answerAndWait("again.pdf");
+  EXPECT_EQ(folder.count(), 1u);
+}
+
+TEST_F(Handouts, OfALessonThatCantBeComputedIsSaidWhy) {
+  openLesson("It is {W[0][7][99]:.2}.");
+  ask();
+  answer("lesson.pdf");
+  wait("lesson.pdf");
+  EXPECT_THAT(ui.view().messages.error, AllOf(HasSubstr("mine.json: step three"), HasSubstr("99")));
+  EXPECT_EQ(folder.count(), 0u);
 }
 
 TEST_F(Pictures, AnotherEndingIsRefusedInASentence) {

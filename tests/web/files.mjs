@@ -20,13 +20,13 @@ async function drop(path, name) {
   })(${JSON.stringify(files)})`);
 }
 // What comes out of the page once `act` has begun it.
-async function download(name, act) {
+async function download(name, act, seconds = 60) {
   rmSync(downloads, { recursive: true, force: true });
   mkdirSync(downloads);
   await browser.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath: downloads });
   await act();
   const file = join(downloads, name);
-  for (const end = Date.now() + 60000; Date.now() < end; await sleep(200))
+  for (const end = Date.now() + 1000 * seconds; Date.now() < end; await sleep(200))
     if (existsSync(file) && !existsSync(file + '.crdownload')) return readFileSync(file);
   assert.fail(`${name} was not downloaded; ${readdirSync(downloads)} were`);
 }
@@ -75,13 +75,11 @@ await check('The browser’s own dialog gives a model’s folder', async () => {
   await says(/gpt2/i);
 });
 
-await check('Films and hand-outs are said to be the installed program’s before anything is asked', async () => {
-  for (const action of ['record a film', 'save a hand-out']) {
-    await browser.open(address);
-    await act(action);
-    await says(/Only the installed Headscope makes/);
-    assert.doesNotMatch(await words(), /Choose a file|handout\.pdf/);
-  }
+await check('Films are said to be the installed program’s before anything is asked', async () => {
+  await browser.open(address);
+  await act('record a film');
+  await says(/Only the installed Headscope makes films/);
+  assert.doesNotMatch(await words(), /Choose a file/);
 });
 
 await check('A scene that is saved is a download, which opens natively', async () => {
@@ -125,6 +123,31 @@ await check('A figure of one part is what it is natively', async () => {
     assert.deepEqual(said(own.toString()), said(readFileSync(drawn, 'utf8')));
     assert.doesNotMatch(own.toString(), />Undo</);
   }
+});
+
+await check('A hand-out of a talk or a lesson is a download with a page for each view, as natively', async () => {
+  const talk = join(folder, 'talk.json'), drawn = join(folder, 'handout.pdf');
+  const view = (name, page) => ({ name, notes: 'Say hello to all', page, scene: {} });
+  writeFileSync(talk, JSON.stringify({ format: 'headscope scene', version: 2, cursor: { page: 'talk' }, talk: [view('Opening words', 'heads'), view('Its masks', 'mask')] }));
+  const pages = pdf => Number(pdf.toString('latin1').match(/\/Type \/Pages [^>]*\/Count (\d+)/)?.[1]);
+  const expectPages = async (file, count, meanwhile) => {
+    const own = await download('handout.pdf', async () => {
+      await act('save a hand-out');
+      await save('handout.pdf');
+      await meanwhile();
+    }, 180);
+    native('handout', file, '--output', drawn);
+    assert.equal(own.subarray(0, 7).toString(), '%PDF-1.');
+    assert.equal(pages(own), count);
+    assert.equal(pages(readFileSync(drawn)), count, 'natively');
+  };
+  await browser.open(address);
+  await browser.evaluate(`Module.page.take([['talk.json', new Blob([${JSON.stringify(readFileSync(talk, 'utf8'))}])]]).then(() => Module.page.call('headscopeDrop', '/files/talk.json'))`);
+  await says(/Opening words/);
+  await expectPages(talk, 2, () => {});
+  await browser.open(address + fragmentOf(native('link', '--lesson', 'scaled_attention').trim()));
+  await says(/step 1 of 9/);
+  await expectPages('01-scaled-attention', 9, () => says(/drawing page \d of 9 of handout\.pdf for/));
 });
 
 await check('A link that was made here opens natively', async () => {

@@ -244,8 +244,8 @@ Drawing growthFigure(const Growth& growth) {
               height = kAround + static_cast<float>(drawn) * (kTitle + kHeight + kAround);
   HeadlessApp headless(64, 64);
   headless.session().view().preferences.light = true;
-  Drawing drawing =
-      headless.sheet(static_cast<int>(width), static_cast<int>(height), 1, [&](const View& view, Canvas) {
+  Drawing drawing = headless.session().sheet(
+      static_cast<int>(width), static_cast<int>(height), 1, [&](const View& view, Canvas) {
         if (beginPanel(view, "growth", ImRect(0, 0, width, height), 0, 0, 0)) {
           float y = kAround;
           for (auto& [title, plot] : plots) {

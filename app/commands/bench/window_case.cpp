@@ -129,8 +129,8 @@ class WindowBench {
     Session& session = app_->session();
     for (int i = 0; i < kFrames; ++i) {
       session.scene().setup.model.sharpness = 1 + 0.01f * static_cast<float>(++moved_ % 100);
-      const auto before = session.layer().snapshot();
-      while (session.layer().snapshot() == before) {
+      const auto before = session.services().layer.snapshot();
+      while (session.services().layer.snapshot() == before) {
         longest = std::max(longest, secondsOf([&] { drawFrame(); }));
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
       }

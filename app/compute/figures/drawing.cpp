@@ -7,48 +7,67 @@ namespace headscope::app {
 
 namespace {
 
-void move(TextRun& text, double x, double y) {
-  text.x += x;
-  text.y += y;
-}
-void move(Line& line, double x, double y) {
-  line.x0 += x;
-  line.x1 += x;
-  line.y0 += y;
-  line.y1 += y;
-}
-void move(std::vector<Polyline::Point>& points, double x, double y) {
-  for (Polyline::Point& point : points) {
-    point.x += x;
-    point.y += y;
+/// Where a shape comes to: enlarged, then moved.
+struct Placing {
+  double x = 0, y = 0, scale = 1;
+
+  void point(double& atX, double& atY) const {
+    atX = x + atX * scale;
+    atY = y + atY * scale;
   }
+  void frame(Frame& frame) const {
+    point(frame.x, frame.y);
+    frame.width *= scale;
+    frame.height *= scale;
+  }
+  void points(std::vector<Polyline::Point>& points) const {
+    for (Polyline::Point& each : points) point(each.x, each.y);
+  }
+};
+
+void place(TextRun& text, const Placing& to) {
+  to.point(text.x, text.y);
+  text.size *= to.scale;
+  text.spacing *= to.scale;
 }
-void move(Polyline& line, double x, double y) {
-  move(line.points, x, y);
+void place(Box& box, const Placing& to) {
+  to.frame(box.frame);
+  box.outline *= to.scale;
+  box.radius *= to.scale;
 }
-void move(Area& area, double x, double y) {
-  for (auto& ring : area.rings) move(ring, x, y);
+void place(Line& line, const Placing& to) {
+  to.point(line.x0, line.y0);
+  to.point(line.x1, line.y1);
+  line.width *= to.scale;
 }
-void move(Clip& clip, double x, double y) {
-  if (!clip.frame) return;
-  clip.frame->x += x;
-  clip.frame->y += y;
+void place(Polyline& line, const Placing& to) {
+  to.points(line.points);
+  line.width *= to.scale;
+  for (double& dash : line.dashes) dash *= to.scale;
 }
-template <typename Framed>
-void move(Framed& shape, double x, double y) {
-  shape.frame.x += x;
-  shape.frame.y += y;
+void place(Area& area, const Placing& to) {
+  for (auto& ring : area.rings) to.points(ring);
+}
+void place(Clip& clip, const Placing& to) {
+  if (clip.frame) to.frame(*clip.frame);
+}
+/// Of cells, and samples of their colours.
+template <typename Styled>
+void place(Styled& shape, const Placing& to) {
+  to.frame(shape.frame);
+  shape.style.gap *= static_cast<float>(to.scale);
+  shape.style.hatchSpacing *= static_cast<float>(to.scale);
 }
 
 }  // namespace
 
-void Drawing::add(const Drawing& other, double x, double y) {
+void Drawing::add(const Drawing& other, double x, double y, double scale) {
   for (Shape shape : other.shapes) {
-    std::visit([&](auto& each) { move(each, x, y); }, shape);
+    std::visit([&](auto& each) { place(each, Placing{x, y, scale}); }, shape);
     shapes.push_back(std::move(shape));
   }
-  width = std::max(width, x + other.width);
-  height = std::max(height, y + other.height);
+  width = std::max(width, x + other.width * scale);
+  height = std::max(height, y + other.height * scale);
 }
 
 Drawing stacked(const std::vector<Drawing>& drawings) {

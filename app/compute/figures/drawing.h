@@ -16,8 +16,8 @@ namespace headscope::app {
 
 struct Frame {
   double x = 0, y = 0, width = 0, height = 0;
-  double right() const { return x + width; }
-  double bottom() const { return y + height; }
+  constexpr double right() const { return x + width; }
+  constexpr double bottom() const { return y + height; }
   bool operator==(const Frame&) const = default;
 };
 
@@ -100,8 +100,8 @@ struct Drawing {
   render::Color background;
   std::vector<Shape> shapes;  ///< later ones over earlier ones
 
-  /// Adds all of `other`, its top left corner at (x, y), and grows to hold it.
-  void add(const Drawing& other, double x, double y);
+  /// Adds all of `other`, `scale` times as large, its top left corner at (x, y), and grows to hold it.
+  void add(const Drawing& other, double x, double y, double scale = 1);
 };
 
 /// One under the other; all on the first one's background.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <stop_token>
 #include <utility>
 
 #include "app/compute/figures/cell_image.h"
@@ -271,6 +272,8 @@ std::string pdfFile(const std::vector<Drawing>& pages, double width, double heig
         "/Resources << /Font {} 0 R /ExtGState {} 0 R {} >> >>",
         tree, pdfNumber(width), pdfNumber(height), content, shownFonts, states, page.resources()));
     kids += fmt::format("{} 0 R ", number);
+    // Pages of many cells take long: where there are no threads, work rests here (see app/web/).
+    (void)std::stop_token().stop_requested();
   }
   fonts.write();
   for (const int alpha : parts.alphas)

@@ -40,9 +40,10 @@ class Folders : public testing::Test {
     std::filesystem::create_directory(folder / "quick");
     for (const char* name : {"hung/slow.json", "quick/fast.json", "here.json"})
       ASSERT_TRUE(app::writeScene(folder / name, app::openingScene()).ok());
-    ui.session().folders().last = folder.path();
-    ui.session().folders().findWith([disk = disk](const app::PathQuestion& question, std::stop_token stop,
-                                                  std::atomic<std::size_t>& seen) {
+    ui.session().services().folders.last = folder.path();
+    ui.session().services().folders.findWith([disk = disk](const app::PathQuestion& question,
+                                                           std::stop_token stop,
+                                                           std::atomic<std::size_t>& seen) {
       if (question.path.string().find("hung") != std::string::npos) {
         seen = 12400;
         std::unique_lock lock(disk->mutex);
@@ -162,7 +163,7 @@ class Outcomes : public Folders {
                           [this](app::Scene&, const std::filesystem::path&, const Outcome& outcome) {
                             told.push_back(outcome);
                           }},
-        ui.session().folders());
+        ui.session().services().folders);
     ui.draw();
     choose();
   }

@@ -55,6 +55,40 @@ TEST(Drawings, ManyCellsAreOneImageAndNoBrightCellIsLost) {
   EXPECT_LT(pixel[2], 80);
 }
 
+TEST(Drawings, OneIsAddedToAnotherAtItsPlaceAndSize) {
+  Drawing small;
+  small.width = 30;
+  small.height = 20;
+  TextRun text;
+  text.x = 4;
+  text.y = 5;
+  text.size = 11;
+  text.spacing = 0.5;
+  Polyline line{{{1, 2}, {3, 4}}, {}, 1.5, {6, 2}};
+  Cells cells;
+  cells.frame = {1, 2, 10, 8};
+  cells.style.gap = 1;
+  small.shapes = {text, Box{{1, 1, 3, 3}, {}, 1, 2}, line, Area{{{{5, 6}}}, {}}, Clip{Frame{0, 0, 9, 9}},
+                  cells};
+  Drawing page;
+  page.add(small, 100, 200, 2);
+  EXPECT_EQ(page.width, 160);
+  EXPECT_EQ(page.height, 240);
+  const auto& run = std::get<TextRun>(page.shapes[0]);
+  EXPECT_THAT((std::vector{run.x, run.y, run.size, run.spacing}), ElementsAre(108, 210, 22, 1));
+  const auto& box = std::get<Box>(page.shapes[1]);
+  EXPECT_EQ(box.frame, (Frame{102, 202, 6, 6}));
+  EXPECT_THAT((std::vector{box.outline, box.radius}), ElementsAre(2, 4));
+  const auto& drawn = std::get<Polyline>(page.shapes[2]);
+  EXPECT_THAT((std::vector{drawn.points[1].x, drawn.points[1].y, drawn.width, drawn.dashes[0]}),
+              ElementsAre(106, 208, 3, 12));
+  const auto& corner = std::get<Area>(page.shapes[3]).rings[0][0];
+  EXPECT_THAT((std::vector{corner.x, corner.y}), ElementsAre(110, 212));
+  EXPECT_EQ(std::get<Clip>(page.shapes[4]).frame, (Frame{100, 200, 18, 18}));
+  EXPECT_EQ(std::get<Cells>(page.shapes[5]).frame, (Frame{102, 204, 20, 16}));
+  EXPECT_EQ(std::get<Cells>(page.shapes[5]).style.gap, 2);
+}
+
 TEST(Drawings, HostileTokensAreText) {
   Drawing drawing;
   drawing.width = drawing.height = 100;
