@@ -79,6 +79,13 @@ TEST(Divisors, AreAllAndAscending) {
   EXPECT_TRUE(divisors(0).empty());
 }
 
+AttentionKind kindWith(Index heads, Index kvHeads) {
+  ModelSetup model;
+  model.heads = heads;
+  model.kvHeads = kvHeads;
+  return kindOf(model);
+}
+
 TEST(KvHeadsFor, FollowsTheKind) {
   for (Index heads = 1; heads <= kMaxHeads; ++heads) {
     EXPECT_EQ(kvHeadsFor(AttentionKind::mha, heads), heads);
@@ -96,16 +103,16 @@ TEST(KvHeadsFor, FollowsTheKind) {
     if (any) {
       EXPECT_NE(grouped, 1) << heads;
       EXPECT_NE(grouped, heads);
-      EXPECT_EQ(kindOf({.heads = heads, .kvHeads = grouped}), AttentionKind::gqa);
+      EXPECT_EQ(kindWith(heads, grouped), AttentionKind::gqa);
     }
   }
 }
 
 TEST(KindOf, TellsTheThreeApart) {
-  EXPECT_EQ(kindOf({.heads = 8, .kvHeads = 8}), AttentionKind::mha);
-  EXPECT_EQ(kindOf({.heads = 8, .kvHeads = 4}), AttentionKind::gqa);
-  EXPECT_EQ(kindOf({.heads = 8, .kvHeads = 1}), AttentionKind::mqa);
-  EXPECT_EQ(kindOf({.heads = 1, .kvHeads = 1}), AttentionKind::mha);
+  EXPECT_EQ(kindWith(8, 8), AttentionKind::mha);
+  EXPECT_EQ(kindWith(8, 4), AttentionKind::gqa);
+  EXPECT_EQ(kindWith(8, 1), AttentionKind::mqa);
+  EXPECT_EQ(kindWith(1, 1), AttentionKind::mha);
 }
 
 /// Every model dim that can be set from outside, from a few models: what comes out is legal, the model dim is

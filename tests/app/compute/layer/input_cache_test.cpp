@@ -115,7 +115,7 @@ TEST(InputCache, SharesAFilesWeightsUntilTheFileChanges) {
   app::Setup setup = openingScene().setup;
   setup.weights.source = WeightSource::file;
   setup.weights.file = path.string();
-  setup.model = {.heads = 4, .kvHeads = 2, .headDim = 4, .modelDim = 8, .linked = false};
+  setup.model = test::sizedModel(4, 2, 4, 8);
   InputCache cache{MemoryBudget(kRoom)};
   const auto weights = cache.projections(setup, 12);
   ASSERT_TRUE(weights.ok()) << weights.error().message;

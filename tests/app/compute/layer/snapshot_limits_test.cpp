@@ -13,6 +13,7 @@ namespace {
 using test::computed;
 using test::plainSetup;
 using test::refused;
+using test::sizedModel;
 using test::words;
 
 TEST(SnapshotLimits, NothingTypedIsEmptyAndNoError) {
@@ -75,7 +76,7 @@ TEST(SnapshotLimits, SaysHowMuchMemoryItWouldNeed) {
 /// size is allocated or computed, which would take minutes.
 TEST(SnapshotLimits, RefusesTheLargestSceneBeforeItTakesItsMemory) {
   app::Setup setup = openingScene().setup;
-  setup.model = {.heads = 64, .kvHeads = 64, .headDim = 512, .modelDim = 4096, .linked = false};
+  setup.model = sizedModel(64, 64, 512, 4096);
   setup.weights.source = WeightSource::random;
   std::string text;
   for (int line = 0; line < 64; ++line) {
@@ -106,7 +107,8 @@ TEST(SnapshotModel, RefusesWhatCannotBeComputed) {
   setup.model.position = PositionKind::rope;
   EXPECT_EQ(refused(setup).place, Place::model);
   setup = openingScene().setup;
-  setup.model = {.heads = 1, .kvHeads = 1, .headDim = 8, .modelDim = 8, .linked = true};
+  setup.model = sizedModel(1, 1, 8, 8);
+  setup.model.linked = true;
   EXPECT_THAT(refused(setup).message, HasSubstr("at least 16"));
   setup = openingScene().setup;
   setup.model.heads = 64;

@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 using test::computed;
 using test::plainSetup;
 using test::refused;
+using test::sizedModel;
 
 app::Setup tableSetup(Index rows, Index cols) {
   app::Setup setup = plainSetup("unused");
@@ -102,7 +103,7 @@ class SnapshotWeights : public testing::Test {
   /// A model of the sizes of test::smallProblem() that reads its weights from path_.
   app::Setup fileSetup() {
     app::Setup setup = plainSetup("one two three");
-    setup.model = {.heads = 4, .kvHeads = 2, .headDim = 4, .modelDim = 8, .linked = false};
+    setup.model = sizedModel(4, 2, 4, 8);
     setup.weights.source = WeightSource::file;
     setup.weights.file = path_.string();
     return setup;

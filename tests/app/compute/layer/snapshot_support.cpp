@@ -33,6 +33,16 @@ app::Setup plainSetup(const std::string& text) {
   return setup;
 }
 
+app::ModelSetup sizedModel(Index heads, Index kvHeads, Index headDim, Index modelDim) {
+  app::ModelSetup model;
+  model.heads = heads;
+  model.kvHeads = kvHeads;
+  model.headDim = headDim;
+  model.modelDim = modelDim;
+  model.linked = false;
+  return model;
+}
+
 Snapshot computed(const app::Setup& setup) {
   Snapshot snapshot = computeSnapshot(setup, kRoomy);
   EXPECT_FALSE(snapshot.error) << snapshot.error->message;

@@ -18,6 +18,9 @@ attention::MaskLayers layersFrom(const std::string& expression);
 /// A small model with random weights, each head with keys of its own: nothing about it is special.
 app::Setup plainSetup(const std::string& text);
 
+/// A model of these sizes, which don't follow from each other.
+app::ModelSetup sizedModel(Index heads, Index kvHeads, Index headDim, Index modelDim);
+
 /// The snapshot of a Setup that can be computed; a failure of the test where it can't.
 app::Snapshot computed(const app::Setup& setup);
 

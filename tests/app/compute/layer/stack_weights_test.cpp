@@ -35,7 +35,8 @@ class StackFromFile : public testing::Test {
   }
   app::Setup setup(Index layers, Index fromLayer) {
     app::Setup setup = plainSetup("one two three two one");
-    setup.model = {.layers = layers, .heads = 4, .kvHeads = 2, .headDim = 4, .modelDim = 8, .linked = false};
+    setup.model = sizedModel(4, 2, 4, 8);
+    setup.model.layers = layers;
     setup.weights.source = WeightSource::file;
     setup.weights.file = path_.string();
     setup.weights.layer = fromLayer;
