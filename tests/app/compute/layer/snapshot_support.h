@@ -19,7 +19,8 @@ attention::MaskLayers layersFrom(const std::string& expression);
 app::Setup plainSetup(const std::string& text);
 
 /// A model of these sizes, which don't follow from each other.
-app::ModelSetup sizedModel(Index heads, Index kvHeads, Index headDim, Index modelDim);
+app::ModelSetup sizedModel(attention::Index heads, attention::Index kvHeads, attention::Index headDim,
+                           attention::Index modelDim);
 
 /// The snapshot of a Setup that can be computed; a failure of the test where it can't.
 app::Snapshot computed(const app::Setup& setup);
