@@ -80,8 +80,8 @@ attention::Result<std::vector<Drawing>> HeadlessApp::figures(const std::vector<F
   const Undrawn undrawn(ui_);
   SessionFigure figures(session_, pages);
   for (std::size_t i = 0; i < kMostFrames * pages.size(); ++i) {
-    session_.settle();
     if (auto drawn = figures.step(scale_)) return *std::move(drawn);
+    session_.settle();
   }
   throw endless();
 }

@@ -58,8 +58,10 @@ attention::Status SessionFigure::begin(const FigurePage& page) {
 
 std::optional<attention::Result<std::vector<Drawing>>> SessionFigure::step(float scale) {
   const FigurePage& page = pages_[drawn_.size()];
-  if (!picture_)
+  if (!picture_) {
     if (const auto begun = begin(page); !begun) return begun.error();
+    return std::nullopt;  // whoever waits for what is computed does so before the first frame
+  }
   std::optional<attention::Result<Drawing>> drawn = paint(page, scale);
   if (!drawn) return std::nullopt;
   if (*drawn && !page.how) drawn = sheet(page, **drawn);
