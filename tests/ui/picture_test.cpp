@@ -191,7 +191,7 @@ TEST_F(Handouts, ALessonHasAPageForEachStepAndSaysHowFarItIs) {
   app::uiState().watches = true;
   ask();
   answer("lesson.pdf");
-  ui.frames(40);  // half a second of the window's, from which on it says how far it is
+  ui.frames(300);  // until the notice that it is begun has gone, whose place the progress takes
   wait("lesson.pdf");
   EXPECT_EQ(ui.view().messages.error, "");
   EXPECT_TRUE(std::ranges::any_of(said, [](const std::string& text) {
