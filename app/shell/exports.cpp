@@ -196,7 +196,8 @@ void Exports::draw(std::vector<FigurePage> pages, bool light, const std::filesys
   if (view.figureWanted)
     return outcome.fail(view.figureWanted->name + " is still being drawn. Stop it first.");
   const std::string file = path.filename().string();
-  outcome.done("Drawing " + file + " …");
+  outcome.done();
+  view.messages.notice.clear();  // the status line says how far it is, and offers to stop it
   const bool figure = pages.front().how.has_value();
   view.figureWanted = std::make_shared<FigureWish>(FigureWish{
       std::move(pages), light, file, view.time,

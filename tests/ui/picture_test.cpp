@@ -191,7 +191,7 @@ TEST_F(Handouts, ALessonHasAPageForEachStepAndSaysHowFarItIs) {
   app::uiState().watches = true;
   ask();
   answer("lesson.pdf");
-  ui.frames(300);  // until the notice that it is begun has gone, whose place the progress takes
+  ui.frames(40);  // half a second of the window, after which it says how far it is
   wait("lesson.pdf");
   EXPECT_EQ(ui.view().messages.error, "");
   EXPECT_TRUE(std::ranges::any_of(said, [](const std::string& text) {
@@ -215,6 +215,8 @@ TEST_F(Handouts, OneThatIsStoppedIsNotWrittenAndAnotherWaitsUntilThen) {
   EXPECT_EQ(ui.dialog(), "Save a hand-out") << "it says why not, and stays";
   ui.key(Key::escape);
   EXPECT_EQ(ui.view().figureWanted->name, "stopped.pdf");
+  ui.frames(40);
+  EXPECT_TRUE(app::uiState().tracks.contains("stop")) << "the status line offers to";
   stop();
   EXPECT_EQ(folder.count(), 0u);
   EXPECT_THAT(ui.view().messages.notice, HasSubstr("stopped.pdf was not written"));
