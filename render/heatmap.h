@@ -23,7 +23,7 @@ struct Rect {
   float height() const { return y1 - y0; }
 };
 
-/// Matrices of floats on the GPU: one R32F texture array, one layer per matrix, sampled by texelFetch.
+/// Matrices of floats on the GPU: a layer for each is an R32F texture, sampled by texelFetch.
 /// Move-only; empty until the first resize and once moved from. Needs its context current while not empty.
 class HeatmapTextures {
  public:
@@ -49,7 +49,7 @@ class HeatmapTextures {
 
  private:
   friend class HeatmapPainter;
-  unsigned texture() const;  ///< the OpenGL name; 0 when empty
+  unsigned texture(int layer) const;  ///< the OpenGL name
   struct State;
   std::unique_ptr<State> state_;
 };

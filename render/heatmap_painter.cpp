@@ -17,9 +17,9 @@ void setScissor(const PixelBox& box, int framebufferHeight) {
   glScissor(box.x0, framebufferHeight - box.y1, box.x1 - box.x0, box.y1 - box.y0);
 }
 
-void bindTexture(int unit, GLenum target, GLuint id) {
+void bindTexture(int unit, GLuint id) {
   glActiveTexture(GL_TEXTURE0 + static_cast<GLenum>(unit));
-  glBindTexture(target, id);
+  glBindTexture(GL_TEXTURE_2D, id);
   // A sampler left on the unit would override the texture's own filtering.
   glBindSampler(static_cast<GLuint>(unit), 0);
 }
@@ -55,24 +55,43 @@ void checkFits(const HeatmapTextures& current, const HeatmapTextures* previous, 
   }
 }
 
-using LookupTable = std::array<std::uint8_t, 256 * 4>;
+/// What a lookup texture is made of.
+struct Lookup {
+  Colormap colormap;
+  std::optional<Tint> tint;  ///< instead
+  Color masked, dead, nan;
+  bool operator==(const Lookup&) const = default;
+};
 
-LookupTable tintTable(const Tint& tint) {
+/// The colours of 256 values, and of the three kinds of special ones: RGBA.
+using LookupTable = std::array<std::uint8_t, 259 * 4>;
+
+void setEntry(LookupTable& entries, std::size_t at, const Color& color) {
+  const float channels[] = {color.r, color.g, color.b, 1};
+  for (std::size_t c = 0; c < 4; ++c)
+    entries[4 * at + c] = static_cast<std::uint8_t>(std::lround(std::clamp(channels[c], 0.0f, 1.0f) * 255));
+}
+
+LookupTable tableOf(const Lookup& lookup) {
   LookupTable entries;
-  for (std::size_t i = 0; i < 256; ++i) {
-    const float along = static_cast<float>(i) / 255;
-    const bool upper = tint.middle && along >= 0.5f;
-    const Color& from = upper ? *tint.middle : tint.low;
-    const Color& to = tint.middle && !upper ? *tint.middle : tint.high;
-    const float t = !tint.middle ? along : upper ? 2 * along - 1 : 2 * along;
-    const auto byte = [&](float low, float high) {
-      return static_cast<std::uint8_t>(std::lround((low + (high - low) * t) * 255));
-    };
-    entries[4 * i] = byte(from.r, to.r);
-    entries[4 * i + 1] = byte(from.g, to.g);
-    entries[4 * i + 2] = byte(from.b, to.b);
-    entries[4 * i + 3] = 255;
+  if (lookup.tint) {
+    const auto& [low, high, middle] = *lookup.tint;
+    for (std::size_t i = 0; i < 256; ++i) {
+      const float along = static_cast<float>(i) / 255;
+      const bool upper = middle && along >= 0.5f;
+      setEntry(entries, i,
+               over(upper ? *middle : low, middle && !upper ? *middle : high,
+                    !middle ? along
+                    : upper ? 2 * along - 1
+                            : 2 * along));
+    }
+  } else {
+    const auto& colors = table(lookup.colormap);
+    std::copy(colors.begin(), colors.end(), entries.begin());
   }
+  setEntry(entries, 256, lookup.masked);
+  setEntry(entries, 257, lookup.dead);
+  setEntry(entries, 258, lookup.nan);
   return entries;
 }
 
@@ -88,7 +107,8 @@ Texture makeLookup(const LookupTable& entries) {
   glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
   glPixelStorei(GL_UNPACK_SKIP_PIXELS, 0);
   glPixelStorei(GL_UNPACK_SKIP_ROWS, 0);
-  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 256, 1, 0, GL_RGBA, GL_UNSIGNED_BYTE, entries.data());
+  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, static_cast<GLsizei>(entries.size() / 4), 1, 0, GL_RGBA,
+               GL_UNSIGNED_BYTE, entries.data());
   return texture;
 }
 
@@ -110,22 +130,16 @@ struct HeatmapPainter::State {
   const std::string vertexSource, fragmentSource;
   std::map<int, HeatmapShader> shaders;         ///< by their features
   VertexArray vertexArray = makeVertexArray();  ///< empty; the core profile draws only with one bound
-  std::array<Texture, kColormaps.size()> colormaps;
-  std::vector<std::pair<Tint, Texture>> tints;  ///< as many as a theme has, so few
+  std::vector<std::pair<Lookup, Texture>> lookups;
 
-  /// The 256 × 1 lookup texture for a style, made when first asked for. Works on the active unit.
-  GLuint lookupTexture(const HeatmapStyle& style) {
-    if (style.tint) return tintTexture(*style.tint);
-    Texture& texture = colormaps.at(static_cast<std::size_t>(style.colormap));
-    if (!texture) texture = makeLookup(table(style.colormap));
-    return texture.id();
-  }
-
-  GLuint tintTexture(const Tint& tint) {
-    for (const auto& [known, texture] : tints)
-      if (known == tint) return texture.id();
-    tints.emplace_back(tint, makeLookup(tintTable(tint)));
-    return tints.back().second.id();
+  /// Made when first asked for, on the active unit.
+  GLuint lookupTexture(const Lookup& lookup) {
+    constexpr std::size_t kMostLookups = 64;  // a theme has few
+    for (const auto& [known, texture] : lookups)
+      if (known == lookup) return texture.id();
+    if (lookups.size() == kMostLookups) lookups.clear();
+    lookups.emplace_back(lookup, makeLookup(tableOf(lookup)));
+    return lookups.back().second.id();
   }
 };
 
@@ -156,18 +170,20 @@ void HeatmapPainter::draw(const HeatmapTextures& current, const HeatmapTextures*
       !mixes && view.pooling != CellPooling::none && std::min(layout.cellWidth, layout.cellHeight) < 1;
   const int features =
       (style.logarithmic ? HeatmapShader::kLogarithmic : 0) |
+      (view.litRows < current.rows() ? HeatmapShader::kFade : 0) |
       (pools ? HeatmapShader::kPool
              : (mixes ? HeatmapShader::kMixPrevious : 0) | (marks.any() ? HeatmapShader::kMarks : 0));
   const HeatmapShader& shader = state_->shader(features);
   shader.use();
   shader.setValues(style, blend);
   shader.setGeometry(view, layout, current.rows(), current.cols());
-  shader.setColors(style, marks, framebufferHeight);
+  shader.setMarks(style.background, marks, framebufferHeight);
 
-  bindTexture(0, GL_TEXTURE_2D_ARRAY, current.texture());
-  if (mixes) bindTexture(1, GL_TEXTURE_2D_ARRAY, previous->texture());
+  bindTexture(0, current.texture(view.layer));
+  if (mixes) bindTexture(1, previous->texture(view.layer));
   glActiveTexture(GL_TEXTURE2);
-  bindTexture(2, GL_TEXTURE_2D, state_->lookupTexture(style));
+  bindTexture(2, state_->lookupTexture(
+                     {style.colormap, style.tint, marks.maskedColor(), marks.deadColor(), style.nan}));
   glViewport(0, 0, framebufferWidth, framebufferHeight);
   setScissor(layout.cells, framebufferHeight);
   glBindVertexArray(state_->vertexArray.id());

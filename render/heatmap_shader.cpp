@@ -13,11 +13,6 @@ float smoothStep(float from, float to, float x) {
   return t * t * (3.0f - 2.0f * t);
 }
 
-Color over(const Color& ground, const Color& ink, float amount) {
-  return {std::lerp(ground.r, ink.r, amount), std::lerp(ground.g, ink.g, amount),
-          std::lerp(ground.b, ink.b, amount), 1};
-}
-
 void setColor(GLint at, const Color& color) {
   glUniform3f(at, color.r, color.g, color.b);
 }
@@ -28,10 +23,16 @@ std::string definesOf(int features) {
   if ((features & HeatmapShader::kMarks) != 0) defines += "#define MARKS\n";
   if ((features & HeatmapShader::kPool) != 0) defines += "#define POOL\n";
   if ((features & HeatmapShader::kLogarithmic) != 0) defines += "#define LOGARITHMIC\n";
+  if ((features & HeatmapShader::kFade) != 0) defines += "#define FADE\n";
   return defines;
 }
 
 }  // namespace
+
+Color over(const Color& ground, const Color& ink, float amount) {
+  return {std::lerp(ground.r, ink.r, amount), std::lerp(ground.g, ink.g, amount),
+          std::lerp(ground.b, ink.b, amount), 1};
+}
 
 HeatmapMarks::HeatmapMarks(const HeatmapStyle& style, float smallestCell) {
   gap = std::max(style.gap, 0.0f);
@@ -42,27 +43,29 @@ HeatmapMarks::HeatmapMarks(const HeatmapStyle& style, float smallestCell) {
   lines = smoothStep(0.75f, 1.5f, smallestCell / spacing);
   maskedTone = lineWidth * std::sqrt(2.0f) / spacing;
   deadTone = 1.0f - (1.0f - maskedTone) * (1.0f - maskedTone);
+  ground = over(style.background, style.masked, style.masked.a);
+  maskedLines = over(ground, style.maskedHatch, style.maskedHatch.a);
+  deadLines = over(ground, style.deadHatch, style.deadHatch.a);
 }
 
 HeatmapShader::HeatmapShader(const std::string& vertexSource, const std::string& fragmentSource, int features)
     : program_(makeProgram("heatmap", vertexSource, fragmentSource, definesOf(features))) {
   const auto at = [this](const char* name) { return glGetUniformLocation(program_.id(), name); };
   at_ = {.blend = at("blend"),
-         .layer = at("layer"),
          .cellsPerPixel = at("cellsPerPixel"),
          .firstPixel = at("firstPixel"),
          .cellSize = at("cellSize"),
          .firstCell = at("firstCell"),
+         .perCell = at("perCell"),
          .lastCell = at("lastCell"),
          .gap = at("gap"),
          .range = at("range"),
          .litRows = at("litRows"),
          .fade = at("fade"),
          .background = at("background"),
-         .maskedColor = at("maskedColor"),
-         .deadColor = at("deadColor"),
-         .nanColor = at("nanColor"),
          .hatchGround = at("hatchGround"),
+         .maskedLines = at("maskedLines"),
+         .deadLines = at("deadLines"),
          .hatchWave = at("hatchWave"),
          .hatchLine = at("hatchLine"),
          .hatchTone = at("hatchTone"),
@@ -81,10 +84,10 @@ void HeatmapShader::setValues(const HeatmapStyle& style, float blend) const {
     low = std::log2(low);
     high = std::log2(high);
   }
-  // An empty range shows everything as its low end. The bound keeps 0 · ∞ out of the shader.
+  // An empty range shows everything as its low end. Its zeros and the bound keep 0 · ∞ out of the shader.
   const double largest = std::numeric_limits<float>::max();
   const double scale = high != low ? std::clamp(255.0 / (high - low), -largest, largest) : 0.0;
-  glUniform2f(at_.range, static_cast<float>(low), static_cast<float>(scale));
+  glUniform2f(at_.range, static_cast<float>(scale == 0.0 ? 0.0 : low), static_cast<float>(scale));
   glUniform1f(at_.blend, std::max(blend, 0.0f));
 }
 
@@ -98,31 +101,23 @@ void HeatmapShader::setGeometry(const HeatmapView& view, const HeatmapLayout& la
   glUniform2f(at_.cellsPerPixel, static_cast<float>(perX), static_cast<float>(-perY));
   glUniform2f(at_.firstPixel, static_cast<float>(firstX), static_cast<float>(firstY));
   glUniform2f(at_.cellSize, static_cast<float>(layout.cellWidth), static_cast<float>(layout.cellHeight));
-  glUniform2i(at_.firstCell, static_cast<int>(wholeCol), static_cast<int>(wholeRow));
+  glUniform2f(at_.firstCell, static_cast<float>(wholeCol + 0.5), static_cast<float>(wholeRow + 0.5));
+  glUniform2f(at_.perCell, static_cast<float>(1.0 / cols), static_cast<float>(1.0 / rows));
   glUniform2i(at_.lastCell, cols - 1, rows - 1);
-  glUniform1i(at_.layer, view.layer);
   const auto left = static_cast<float>(view.firstCol - wholeCol),
              top = static_cast<float>(view.firstRow - wholeRow);
   glUniform4f(at_.pooled, left, top, left + view.cols, top + view.rows);
   glUniform1i(at_.poolMean, view.pooling == CellPooling::mean ? 1 : 0);
-  glUniform1i(at_.litRows, view.litRows);
+  glUniform1f(at_.litRows, static_cast<float>(view.litRows));
   glUniform1f(at_.fade, view.fade);
 }
 
-void HeatmapShader::setColors(const HeatmapStyle& style, const HeatmapMarks& marks,
-                              int framebufferHeight) const {
-  const Color ground = over(style.background, style.masked, style.masked.a);
-  Color masked = over(ground, style.maskedHatch, style.maskedHatch.a);
-  Color dead = over(ground, style.deadHatch, style.deadHatch.a);
-  if (!marks.any()) {
-    masked = over(ground, masked, marks.maskedTone);
-    dead = over(ground, dead, marks.deadTone);
-  }
-  setColor(at_.background, style.background);
-  setColor(at_.maskedColor, masked);
-  setColor(at_.deadColor, dead);
-  setColor(at_.nanColor, style.nan);
-  setColor(at_.hatchGround, ground);
+void HeatmapShader::setMarks(const Color& background, const HeatmapMarks& marks,
+                             int framebufferHeight) const {
+  setColor(at_.background, background);
+  setColor(at_.hatchGround, marks.ground);
+  setColor(at_.maskedLines, marks.maskedLines);
+  setColor(at_.deadLines, marks.deadLines);
   // x + y and x − y of a pixel counted from the top, as OpenGL counts from the bottom.
   const double shift = std::fmod(framebufferHeight / double{marks.spacing}, 1.0);
   glUniform3f(at_.hatchWave, 1.0f / marks.spacing, static_cast<float>(shift),

@@ -8,14 +8,20 @@
 
 namespace headscope::render {
 
+/// `amount` of the ink on the ground, opaque.
+Color over(const Color& ground, const Color& ink, float amount);
+
 /// What large cells have and small ones do without: gaps, and hatch lines on masked and dead cells.
 struct HeatmapMarks {
   float gap, gapStrength;      ///< pixels; 0..1
   float spacing, lineWidth;    ///< of the hatch, pixels
   float lines;                 ///< 1 shows lines, 0 an even tone of the same weight
   float maskedTone, deadTone;  ///< that weight
+  Color ground, maskedLines, deadLines;
 
   HeatmapMarks(const HeatmapStyle& style, float smallestCell);
+  Color maskedColor() const { return over(ground, maskedLines, maskedTone); }
+  Color deadColor() const { return over(ground, deadLines, deadTone); }
   bool any() const { return gapStrength > 0.0f || lines > 0.0f; }
 };
 
@@ -24,7 +30,7 @@ struct HeatmapMarks {
 class HeatmapShader {
  public:
   /// Pooled cells are smaller than pixels: they have no marks.
-  enum Feature { kPlain = 0, kMixPrevious = 1, kMarks = 2, kPool = 4, kLogarithmic = 8 };
+  enum Feature { kPlain = 0, kMixPrevious = 1, kMarks = 2, kPool = 4, kLogarithmic = 8, kFade = 16 };
 
   HeatmapShader(const std::string& vertexSource, const std::string& fragmentSource, int features);
 
@@ -32,15 +38,14 @@ class HeatmapShader {
   void use() const { glUseProgram(program_.id()); }
   void setValues(const HeatmapStyle& style, float blend) const;
   void setGeometry(const HeatmapView& view, const HeatmapLayout& layout, int rows, int cols) const;
-  void setColors(const HeatmapStyle& style, const HeatmapMarks& marks, int framebufferHeight) const;
+  void setMarks(const Color& background, const HeatmapMarks& marks, int framebufferHeight) const;
 
  private:
   Program program_;
   // Where the uniforms are; −1 where this variant has none of that name, which OpenGL ignores.
   struct {
-    GLint blend, layer, cellsPerPixel, firstPixel, cellSize, firstCell, lastCell, gap, range, litRows, fade,
-        background, maskedColor, deadColor, nanColor, hatchGround, hatchWave, hatchLine, hatchTone, pooled,
-        poolMean;
+    GLint blend, cellsPerPixel, firstPixel, cellSize, firstCell, perCell, lastCell, gap, range, litRows, fade,
+        background, hatchGround, maskedLines, deadLines, hatchWave, hatchLine, hatchTone, pooled, poolMean;
   } at_;
 };
 

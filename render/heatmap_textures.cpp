@@ -13,26 +13,26 @@ std::string shapeText(int layers, int rows, int cols) {
 }
 
 void checkLimits(int layers, int rows, int cols) {
-  GLint largestSide = 0, mostLayers = 0;
+  constexpr int kMostLayers = 2048;
+  GLint largestSide = 0;
   glGetIntegerv(GL_MAX_TEXTURE_SIZE, &largestSide);
-  glGetIntegerv(GL_MAX_ARRAY_TEXTURE_LAYERS, &mostLayers);
-  if (layers > mostLayers || std::max(rows, cols) > largestSide) {
+  if (layers > kMostLayers || std::max(rows, cols) > largestSide) {
     throw std::runtime_error("heatmaps of " + shapeText(layers, rows, cols) +
-                             " cells are beyond this device's limits of " + std::to_string(mostLayers) +
+                             " cells are beyond the limits of " + std::to_string(kMostLayers) +
                              " layers and " + std::to_string(largestSide) + " cells a side");
   }
 }
 
-/// Binds a texture array to unit 0 for the length of a scope.
+/// Binds a texture to unit 0 for the length of a scope.
 class BoundForEdit {
  public:
   explicit BoundForEdit(GLuint id) {
     glGetIntegerv(GL_ACTIVE_TEXTURE, &activeTexture_);
     glActiveTexture(GL_TEXTURE0);
-    glBindTexture(GL_TEXTURE_2D_ARRAY, id);
+    glBindTexture(GL_TEXTURE_2D, id);
   }
   ~BoundForEdit() {
-    glBindTexture(GL_TEXTURE_2D_ARRAY, 0);
+    glBindTexture(GL_TEXTURE_2D, 0);
     glActiveTexture(static_cast<GLenum>(activeTexture_));
   }
   BoundForEdit(const BoundForEdit&) = delete;
@@ -41,6 +41,19 @@ class BoundForEdit {
  private:
   GLint activeTexture_ = GL_TEXTURE0;
 };
+
+/// On unit 0, without contents.
+Texture makeLayer(int rows, int cols) {
+  Texture texture = makeTexture();
+  const BoundForEdit bound(texture.id());
+  for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER})
+    glTexParameteri(GL_TEXTURE_2D, filter, GL_NEAREST);
+  for (const GLenum wrap : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T})
+    glTexParameteri(GL_TEXTURE_2D, wrap, GL_CLAMP_TO_EDGE);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
+  glTexImage2D(GL_TEXTURE_2D, 0, GL_R32F, cols, rows, 0, GL_RED, GL_FLOAT, nullptr);
+  return texture;
+}
 
 /// OpenGL gives names anew, so that they don't tell textures apart.
 std::uint64_t nextVersion() {
@@ -51,9 +64,12 @@ std::uint64_t nextVersion() {
 }  // namespace
 
 struct HeatmapTextures::State {
-  Texture texture;
-  int layers = 0, rows = 0, cols = 0;
-  std::vector<std::uint64_t> versions;  ///< by layer
+  struct Layer {
+    Texture texture;
+    std::uint64_t version;
+  };
+  int rows = 0, cols = 0;
+  std::vector<Layer> layers;
 };
 
 HeatmapTextures::HeatmapTextures() = default;
@@ -62,7 +78,7 @@ HeatmapTextures::HeatmapTextures(HeatmapTextures&&) noexcept = default;
 HeatmapTextures& HeatmapTextures::operator=(HeatmapTextures&&) noexcept = default;
 
 int HeatmapTextures::layers() const {
-  return state_ ? state_->layers : 0;
+  return state_ ? static_cast<int>(state_->layers.size()) : 0;
 }
 int HeatmapTextures::rows() const {
   return state_ ? state_->rows : 0;
@@ -70,8 +86,8 @@ int HeatmapTextures::rows() const {
 int HeatmapTextures::cols() const {
   return state_ ? state_->cols : 0;
 }
-unsigned HeatmapTextures::texture() const {
-  return state_ ? state_->texture.id() : 0;
+unsigned HeatmapTextures::texture(int layer) const {
+  return state_->layers[static_cast<std::size_t>(layer)].texture.id();
 }
 
 std::size_t HeatmapTextures::bytes() const {
@@ -80,8 +96,7 @@ std::size_t HeatmapTextures::bytes() const {
 }
 
 std::uint64_t HeatmapTextures::version(int layer) const {
-  return state_ && layer >= 0 && layer < state_->layers ? state_->versions[static_cast<std::size_t>(layer)]
-                                                        : 0;
+  return layer >= 0 && layer < layers() ? state_->layers[static_cast<std::size_t>(layer)].version : 0;
 }
 
 void HeatmapTextures::resize(int layers, int rows, int cols) {
@@ -91,19 +106,11 @@ void HeatmapTextures::resize(int layers, int rows, int cols) {
   if (layers == this->layers() && rows == this->rows() && cols == this->cols()) return;
   checkLimits(layers, rows, cols);
   auto next = std::make_unique<State>();
-  *next = State{makeTexture(), layers, rows, cols,
-                std::vector<std::uint64_t>(static_cast<std::size_t>(layers), nextVersion())};
-  const BoundForEdit bound(next->texture.id());
-  for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER}) {
-    glTexParameteri(GL_TEXTURE_2D_ARRAY, filter, GL_NEAREST);
-  }
-  for (const GLenum wrap : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T}) {
-    glTexParameteri(GL_TEXTURE_2D_ARRAY, wrap, GL_CLAMP_TO_EDGE);
-  }
-  glTexParameteri(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_MAX_LEVEL, 0);
+  next->rows = rows;
+  next->cols = cols;
   clearErrors();
   glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
-  glTexImage3D(GL_TEXTURE_2D_ARRAY, 0, GL_R32F, cols, rows, layers, 0, GL_RED, GL_FLOAT, nullptr);
+  for (int layer = 0; layer < layers; ++layer) next->layers.push_back({makeLayer(rows, cols), nextVersion()});
   if (const GLenum error = glGetError(); error != GL_NO_ERROR) {
     throw std::runtime_error("no graphics memory for heatmaps of " + shapeText(layers, rows, cols) +
                              " cells (OpenGL error " + std::to_string(error) + ")");
@@ -115,15 +122,14 @@ void HeatmapTextures::upload(int layer, const float* values) {
   if (layer < 0 || layer >= layers()) {
     throw std::invalid_argument("heatmap layer " + std::to_string(layer) + " of " + std::to_string(layers()));
   }
-  const BoundForEdit bound(state_->texture.id());
+  State::Layer& to = state_->layers[static_cast<std::size_t>(layer)];
+  const BoundForEdit bound(to.texture.id());
   glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
   glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
-  for (const GLenum layout : {GL_UNPACK_ROW_LENGTH, GL_UNPACK_IMAGE_HEIGHT, GL_UNPACK_SKIP_PIXELS,
-                              GL_UNPACK_SKIP_ROWS, GL_UNPACK_SKIP_IMAGES}) {
+  for (const GLenum layout : {GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_PIXELS, GL_UNPACK_SKIP_ROWS})
     glPixelStorei(layout, 0);
-  }
-  state_->versions[static_cast<std::size_t>(layer)] = nextVersion();
-  glTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, layer, cols(), rows(), 1, GL_RED, GL_FLOAT, values);
+  to.version = nextVersion();
+  glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, cols(), rows(), GL_RED, GL_FLOAT, values);
 }
 
 std::vector<float> HeatmapTextures::read() const {
@@ -140,7 +146,7 @@ std::vector<float> HeatmapTextures::read() const {
   glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer.id());
   const auto cells = values.size() / static_cast<std::size_t>(layers());
   for (int layer = 0; layer < layers(); ++layer) {
-    glFramebufferTextureLayer(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, state_->texture.id(), 0, layer);
+    glFramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture(layer), 0);
     glReadPixels(0, 0, cols(), rows(), GL_RED, GL_FLOAT,
                  values.data() + cells * static_cast<std::size_t>(layer));
   }
