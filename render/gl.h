@@ -18,4 +18,12 @@ inline bool isDesktopGl() {
 #endif
 }
 
+/// Whether asking for an error costs nothing. A page waits until the browser has drawn everything before, and where
+/// memory runs out it loses its context instead.
+#ifdef __EMSCRIPTEN__
+inline constexpr bool kErrorsAreCheap = false;
+#else
+inline constexpr bool kErrorsAreCheap = true;
+#endif
+
 }  // namespace headscope::render

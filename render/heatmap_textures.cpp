@@ -108,10 +108,10 @@ void HeatmapTextures::resize(int layers, int rows, int cols) {
   auto next = std::make_unique<State>();
   next->rows = rows;
   next->cols = cols;
-  clearErrors();
+  if constexpr (kErrorsAreCheap) clearErrors();
   glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
   for (int layer = 0; layer < layers; ++layer) next->layers.push_back({makeLayer(rows, cols), nextVersion()});
-  if (const GLenum error = glGetError(); error != GL_NO_ERROR) {
+  if (const GLenum error = kErrorsAreCheap ? glGetError() : GL_NO_ERROR; error != GL_NO_ERROR) {
     throw std::runtime_error("no graphics memory for heatmaps of " + shapeText(layers, rows, cols) +
                              " cells (OpenGL error " + std::to_string(error) + ")");
   }

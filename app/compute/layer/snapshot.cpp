@@ -305,6 +305,7 @@ void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::sto
   }
   const auto projections = resources.inputs.projections(setup, std::max(queries, keys));
   if (!projections) return void(snapshot.error = PlacedError{Place::weights, projections.error().message});
+  if (stop.stop_requested()) return;
   const auto inputs = shownInputs(setup, batch.lines, resources, stop);
   if (stop.stop_requested()) return;
   if (!inputs) return void(snapshot.error = PlacedError{Place::model, inputs.error().message});
