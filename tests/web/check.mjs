@@ -45,6 +45,13 @@ await check('The address follows what is changed, and undo, without filling the 
   assert.equal(await browser.evaluate('history.length'), before);
 });
 
+await check('Embedded, the page shows its picture without tools', async () => {
+  await browser.open(address + '?embed');
+  const said = await words();
+  assert.match(said, /because/);
+  assert.doesNotMatch(said, /Undo|Model dim/i);
+});
+
 await check('What is typed is tokens', async () => {
   await browser.open(address);
   await write('whales sing');
