@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/scene/lessons/lesson_file.h"
+#include "app/scene/models/open_model.h"
 #include "app/scene/scene_json.h"
 #include "app/session.h"
 #include "app/shell/figure_wish.h"
