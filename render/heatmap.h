@@ -23,7 +23,7 @@ struct Rect {
   float height() const { return y1 - y0; }
 };
 
-/// Matrices of floats on the GPU: a layer for each is an R32F texture, sampled by texelFetch.
+/// Matrices of floats on the GPU: a layer for each is an R32F texture.
 /// Move-only; empty until the first resize and once moved from. Needs its context current while not empty.
 class HeatmapTextures {
  public:

@@ -108,7 +108,9 @@ void HeatmapShader::setGeometry(const HeatmapView& view, const HeatmapLayout& la
              top = static_cast<float>(view.firstRow - wholeRow);
   glUniform4f(at_.pooled, left, top, left + view.cols, top + view.rows);
   glUniform1i(at_.poolMean, view.pooling == CellPooling::mean ? 1 : 0);
-  glUniform1f(at_.litRows, static_cast<float>(view.litRows));
+  // A pixel at the edge may be a cell further, which is the last one's.
+  glUniform1f(at_.litRows,
+              view.litRows < rows ? static_cast<float>(view.litRows) : std::numeric_limits<float>::max());
   glUniform1f(at_.fade, view.fade);
 }
 
