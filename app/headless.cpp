@@ -16,7 +16,7 @@ std::runtime_error endless() {
   return std::runtime_error("The page still changes after " + std::to_string(kMostFrames) + " frames.");
 }
 
-/// Frames are run and not drawn as long as it lives.
+/// While an instance exists, frames are run but not drawn.
 class Undrawn {
  public:
   explicit Undrawn(Ui& ui) : ui_(ui) { ui_.keep(Ui::Keep::undrawn); }
@@ -44,7 +44,7 @@ HeadlessApp::HeadlessApp(int width, int height, float scale, std::span<const Pag
   session_.view().quickFrames = false;
   session_.view().showTimings = false;
   session_.view().preferences.reducedMotion = true;
-  session_.view().preferences.numbers = 1;  // the point, wherever this runs
+  session_.view().preferences.numbers = 1;  // a decimal point, whatever the system's locale
 }
 
 void HeadlessApp::frame(double elapsed) {
@@ -56,7 +56,7 @@ void HeadlessApp::draw(double elapsed) {
   session_.settle();
   {
     const Undrawn before(ui_);
-    // What a frame finds room for may ask for more, and that again.
+    // A frame may request more work once it knows its layout, and that work more again.
     constexpr int kLeast = 4;
     bool changed = true;
     for (int i = 0; i < kLeast || changed; ++i) {

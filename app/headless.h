@@ -11,40 +11,41 @@
 
 namespace headscope::app {
 
-/// The whole program without a window: the same session and panels drawn into a framebuffer. What
-/// `headscope render` and the interface tests run. Time goes by 1/60 s a frame and no motion eases, so that
-/// the same scene gives the same pixels.
+/// The whole program without a window: the same session and panels, drawn into a framebuffer. Used by
+/// `headscope render` and the interface tests. By default a frame advances time by 1/60 s, and motion is not
+/// eased, so the same scene always gives the same pixels.
 class HeadlessApp {
  public:
-  /// Throws std::runtime_error when no OpenGL context can be had.
+  /// Throws std::runtime_error if no OpenGL context can be created.
   HeadlessApp(int width, int height, float scale = 1, std::span<const PageRow> rows = pageTable(),
               const Limits& limits = defaultLimits());
 
   Session& session() { return session_; }
   InputQueue& input() { return ui_.input(); }
-  /// One frame, that many seconds after the last.
+  /// Draws one frame, `elapsed` seconds after the last.
   void frame(double elapsed = 1.0 / 60);
-  /// The next frame is drawn whole, not only where it differs from the last.
+  /// Draws the whole next frame, not only what differs from the last.
   void forgetFrame() { ui_.forgetFrame(); }
-  /// Waits until the last frame is drawn: a context draws behind the back of who asked.
+  /// Waits until the last frame is drawn; the context draws asynchronously.
   void finish() { context_.finish(); }
-  /// Frames and computations until nothing changes any more; each frame is `elapsed` seconds after the last,
-  /// or all are of one moment. Throws std::runtime_error where that has no end.
+  /// Runs frames and computations until nothing changes any more. Frames are `elapsed` seconds apart; 0 = all
+  /// at the same moment. Throws std::runtime_error if that has no end.
   void draw(double elapsed = 1.0 / 60);
   render::Image image() const { return context_.read(); }
-  /// One frame as a drawing.
+  /// Draws one frame as a Drawing.
   Drawing drawing();
-  /// Figures, or the sheets of a hand-out (SessionFigure); at least one. The last scene stays, and the window
-  /// is as before. Errors: why one of them can't be. Throws as draw().
+  /// Draws figures, or the sheets of a hand-out (see SessionFigure); `pages` is not empty. The session keeps
+  /// the last scene; otherwise the window is as before. Returns an Error that says why a page can't be drawn.
+  /// Throws like draw().
   attention::Result<std::vector<Drawing>> figures(const std::vector<FigurePage>& pages);
-  /// One figure of the scene, or of the page that it shows.
+  /// Draws one figure of the scene, or of the page it shows.
   attention::Result<Drawing> figure(Scene scene, const FigureView& how, PictureKind kind = PictureKind::page);
   void resize(int width, int height, float scale);
 
  private:
   int width_, height_;
   float scale_;
-  std::unique_ptr<FontBook> fonts_;  ///< until the context is there
+  std::unique_ptr<FontBook> fonts_;  ///< moved into ui_ once context_ exists
   render::HeadlessContext context_;
   Ui ui_;
   Session session_;

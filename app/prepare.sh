@@ -1,14 +1,14 @@
-# Sourced by app/run and tests/run: what Headscope needs, and the steps from a checkout to a program.
-# Everything is said on standard error, so that what the program itself prints can be piped.
+# Sourced by app/run and tests/run: the packages Headscope needs, and the steps from a checkout to a program.
+# Messages go to standard error, so that the program's own output can be piped.
 #
-# Two variables of the environment choose another build: HEADSCOPE_BUILD_DIR is its folder (relative to the
-# current one; build/ of the checkout if unset) and HEADSCOPE_CMAKE_ARGS has further words for cmake.
+# Two environment variables select another build: HEADSCOPE_BUILD_DIR is its folder (relative to the current
+# one; default: build/ in the checkout), and HEADSCOPE_CMAKE_ARGS holds more arguments for cmake.
 # shellcheck shell=bash disable=SC2034
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 buildFolder=$(realpath -m -- "${HEADSCOPE_BUILD_DIR:-$root/build}")
 
-# The names are those of Debian 12. The Mesa packages are the software renderer that draws without a graphics card.
+# The names are those of Debian 12. The Mesa packages provide the software renderer for machines without a graphics card.
 programPackages=(
   g++ cmake ninja-build pkgconf
   libimgui-dev libstb-dev libglfw3-dev libepoxy-dev libegl-dev libgl-dev
@@ -21,7 +21,7 @@ testPackages=(
   fonts-hosny-amiri fonts-lohit-deva fonts-tlwg-loma-ttf
 )
 
-# What packages are made with: the icon's sizes and what a package needs.
+# Needed to build packages: tools for the icon's sizes and the package formats.
 packagingPackages=(librsvg2-bin dpkg-dev file gzip)
 
 say() { printf '%s\n' "$*" >&2; }
@@ -46,7 +46,7 @@ explainByHand() {
   say "  cmake --build $buildFolder"
 }
 
-# installMissing PACKAGE...: asks dpkg first, so that nothing is started where nothing is missing.
+# installMissing PACKAGE...: asks dpkg first, so that apt-get and sudo run only if something is missing.
 installMissing() {
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     explainByHand
@@ -64,7 +64,7 @@ installMissing() {
   fi
   say "Installing ${missing[*]}"
   local apt=("${asRoot[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0)
-  # A broken source that has nothing to do with these packages is no reason to stop.
+  # A broken source unrelated to these packages is no reason to stop.
   "${apt[@]}" update >&2 || say "The package lists could not all be refreshed; going on with those there are."
   if ! "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >&2; then
     say "Installing failed; apt-get's own words are above."
@@ -78,7 +78,7 @@ configure() {
   read -ra extra <<<"${HEADSCOPE_CMAKE_ARGS:-}" || true
   if command -v ccache >/dev/null; then arguments+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
   if [[ -f $cache ]]; then
-    # A folder of another checkout or another generator can't be built further, only anew.
+    # A folder of another checkout or generator can't be built in, only configured afresh.
     if ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache" || ! grep -qx 'CMAKE_GENERATOR:INTERNAL=Ninja' "$cache"; then
       arguments+=(--fresh)
     fi
@@ -92,7 +92,7 @@ configure() {
   fi
 }
 
-# Shows one line of progress on a terminal and every line elsewhere; nothing where nothing is to do.
+# Shows one line of progress on a terminal and every line elsewhere; nothing if there is nothing to build.
 showProgress() {
   local line columns
   columns=$(tput cols 2>/dev/null) || columns=80

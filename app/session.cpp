@@ -29,7 +29,7 @@ namespace headscope::app {
 namespace {
 constexpr double kNoticeSeconds = 4;
 
-/// Read from the last row, the smallest type (12 units) takes 20 of 720 lines.
+/// For the last row of a hall, the smallest type (12 units) takes 20 of 720 lines.
 float presentingUnit(int height) {
   return static_cast<float>(height / 720.0 * 20 / 12);
 }
@@ -207,14 +207,14 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   if (view.nextHover != view.hover) view.redraw(2);
 }
 
-/// What undo, or redo, acts on: the edits on a stage first, then a talk whose view that is.
+/// The document that undo or redo acts on: edits on a stage first, then the talk that owns the view.
 Document& Session::undoes(bool redo) const {
   const std::shared_ptr<Document> work = working();
   const bool stage = redo ? work->canRedo() : work->canUndo();
   return shown().stagesViews() && !stage ? *document_ : *work;
 }
 
-/// What was asked for in the frame, when it is drawn: actions may take away what its pictures are made of.
+/// Runs the actions requested in this frame, after it is drawn: actions may delete what its pictures show.
 void Session::act(Page* page, Page* stage) {
   for (const std::string& id : std::exchange(services_.view.requests, {})) {
     View& view = services_.view;
@@ -239,17 +239,17 @@ void Session::ask() {
   layerShown_ = services_.layer.takeAsked();
 }
 
-/// What is looked at waits for memory: pictures of other pages go, they can be computed again.
+/// Frees memory if what is shown waits for it: drops pictures of other pages, which can be computed again.
 void Session::makeRoom() {
   if (!services_.resources.memory.isShort()) return;
   for (const auto& page : pages_)
     if (page.get() != &shown() && page.get() != onStage()) page->releaseMemory();
   if (!layerShown_) services_.layer.forget();
-  services_.view.redraw();  // the next frame's pages take that there is none
+  services_.view.redraw();  // in the next frame, the pages see that the layer is gone
 }
 
-/// Of the page that shows what is worked on; beside a stage it says that the window's own scene waits, and a
-/// figure goes before what is computed.
+/// The status of the page that shows what is being worked on. If it is staged, adds that the window's own
+/// scene is kept. A figure being drawn takes precedence over computations.
 PageStatus Session::status() const {
   PageStatus status = worker().status(scene());
   if (const auto& wish = services_.view.figureWanted) {
@@ -264,7 +264,7 @@ PageStatus Session::status() const {
   return status;
 }
 
-/// Where the window's parts are, with room at the sides for what the page has there.
+/// The areas of the window's parts, with space at the sides for the page's panels.
 Layout Session::windowLayout(float width, float height) {
   const Page& page = shown();
   if (services_.view.present && stage_.notes)
@@ -288,12 +288,12 @@ void Session::drawPages(Page& page, Page* stage, const Layout& layout) {
 
 void Session::perform(const std::string& id) {
   View& view = services_.view;
-  // The action may take it off the stage.
+  // Held here, since the action may take it off the stage.
   const std::shared_ptr<Document> document = working();
   const Scene before = document->scene();
   const Preferences preferences = view.preferences;
   actions_.find(id).run(document->scene());
-  // What an action changed is a step of its own.
+  // An action's change is a separate undo step.
   if (!sameDocument(before, document->scene())) document->record();
   if (view.preferences != preferences) services_.keepPreferences();
   view.redraw();
@@ -347,7 +347,7 @@ double Session::nextFrameIn() const {
 bool Session::settle() {
   ui_.makeCurrent();
   bool changed = false;
-  // What is on screen may have to be asked for one by one: a model's heads, one after another switched off.
+  // Answers may have to be requested one by one, such as a model's heads switched off in turn.
   constexpr int kLeast = 4, kMost = 20'000;
   for (int round = 0, still = 0; round < kLeast || still < 2; ++round) {
     if (round == kMost)

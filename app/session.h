@@ -21,11 +21,11 @@
 
 namespace headscope::app {
 
-/// What a scene's file is called among those that were opened before.
+/// The kind under which a scene's file is listed among the recent files.
 RecentKind recentKind(const Scene& scene);
 
-/// One open window's worth of state: the document, the pages and the one that is shown. Runs one frame at a
-/// time. Everything but the workers is on the calling thread.
+/// The state of one open window: the document, the pages and the page shown. Runs one frame at a time.
+/// Everything except the workers runs on the calling thread.
 class Session {
  public:
   /// `wake` is called from worker threads when there is something new to show.
@@ -34,81 +34,80 @@ class Session {
 
   /// Draws one frame of width × height pixels at `scale` (the monitor's), `elapsed` seconds after the last.
   void frame(int width, int height, float scale, double elapsed);
-  /// Where there are no threads, does a piece of what is to be computed or read; whether there was any. After
-  /// a frame, so that what is on screen is asked for first. May be called while an earlier call rests inside
-  /// its work, which goes on when this one is done: files go before what is computed.
+  /// On platforms without threads, does a piece of the pending work, reading before computing; returns
+  /// whether there was any. Call after a frame, so that what is on screen is requested first. May be called
+  /// while an earlier call is suspended inside its work, which resumes when this one returns.
   bool work() { return services_.files.work() || (!services_.files.working() && services_.workers.work()); }
   /// Seconds until something has to be drawn again without input; 0 = at once, infinity = never.
   double nextFrameIn() const;
 
-  /// Replaces the scene as a step that can be undone.
+  /// Replaces the scene as an undoable step.
   void setScene(Scene scene, const std::filesystem::path& path = {});
-  /// Opens what was dropped or named, by its ending: a scene, or what the page that is shown takes.
+  /// Opens a dropped or named file by its extension: a scene, or a file for a page, the shown page first.
   void openFile(const std::filesystem::path& path, const Outcome& outcome);
-  /// Opens what another program sent, as the command line does: a safetensors file is recorded attention,
-  /// whatever page is shown. A file that is shown is left as it is, which reads it again when it changes.
+  /// Opens a file sent by another program, as the command line does: a safetensors file is recorded
+  /// attention, whatever page is shown. Ignores a file that is already shown; it is reread when it changes.
   void openSent(const std::filesystem::path& path);
-  /// Opens a link, as somebody pasted or was given it: a scene as a step that can be undone, a lesson beside
-  /// the window's own scene.
+  /// Opens a pasted or given link: a scene as an undoable step, a lesson next to the window's own scene.
   void openLink(std::string link, const Outcome& outcome);
-  /// What "Copy link" puts in front of the "#".
+  /// Sets the address that "Copy link" puts before the "#".
   void setLinkAddress(std::string address) { linkAddress_ = std::move(address); }
-  /// The link to what is worked on, as "Copy link" copies it.
+  /// Returns the link to the document's scene, as "Copy link" copies it.
   attention::Result<std::string> link() const;
-  /// Begins with that scene in place of the opening one, before the first frame.
+  /// Replaces the opening scene. Call before the first frame.
   void begin(Scene scene) { *document_ = Document(std::move(scene)); }
-  /// Puts it at the front of what was opened.
+  /// Puts `file` first among the recent files.
   void remember(const RecentFile& file);
-  /// Until something is opened or changed, what was opened before is below the page.
+  /// Offers the recent files below the page until something is opened or changed.
   void offerRecent();
-  /// Blocks until the picture shows the scene; whether that was still to come. For headless rendering and
-  /// tests. Throws std::runtime_error where answers go on without end.
+  /// Blocks until the picture shows the scene; returns whether anything was still missing. For headless
+  /// rendering and tests. Throws std::runtime_error if answers keep coming.
   bool settle();
-  /// Whether the picture may still change without input: something is computed, read or about to be drawn.
+  /// Whether the picture may change without input: something is being computed or read, or about to be drawn.
   bool busy();
 
   const Document& document() const { return *document_; }
-  /// What is worked on: the document's scene, or that of what its page stages.
+  /// The scene being worked on: the document's, or that of the document its page stages.
   const Scene& scene() const { return working()->scene(); }
   Scene& scene() { return working()->scene(); }
   const Snapshot* snapshot() const { return services_.layer.snapshot().get(); }
-  /// What its pages share.
+  /// The services shared by the pages.
   PageServices& services() { return services_; }
   const Ui& ui() const { return ui_; }
   View& view() { return services_.view; }
   const View& view() const { return services_.view; }
   StageState& stage() { return stage_; }
   Exports& exports() { return exports_; }
-  /// The next frame that no dialog covers is handed over as a drawing, too.
+  /// Also passes the next frame that no dialog covers to `then` as a drawing.
   void takePicture(std::function<void(Drawing)> then) { services_.view.pictureWanted = std::move(then); }
-  /// What `paint` draws on a sheet of that many pixels, with type of `unit` pixels a layout unit, instead of
-  /// the window. The next frame is the window's again.
+  /// Draws a sheet of width × height pixels with `paint` instead of the window, with type of `unit` pixels
+  /// per layout unit. The next frame draws the window again.
   Drawing sheet(int width, int height, float unit, const std::function<void(const View&, Canvas)>& paint);
   const HeatmapLayer& heatmaps() const { return heatmaps_; }
   const ActionTable& actions() const { return actions_; }
-  /// The page of that type. Throws std::bad_cast where there is none.
+  /// Returns the page of type P. Throws std::bad_cast if there is none.
   template <typename P>
   P& page() const {
     return pages_.of<P>();
   }
-  /// Of what is shown while it is presented, for the lecturer.
+  /// The shown page's notes and next scene while presenting, for the lecturer.
   std::string notes() const { return shown().notes(document_->scene()); }
   std::shared_ptr<const Scene> comesNext() const { return shown().comesNext(document_->scene()); }
-  /// Why the page that is shown has nothing to show, in a sentence.
+  /// Why the shown page has nothing to show, as a sentence.
   std::optional<std::string> error() const;
 
   std::string title() const;
   bool wantsToQuit() const;
-  /// The person asked to close the window: asks back when something is unsaved.
+  /// Handles the user's request to close the window: asks first if anything is unsaved.
   void requestQuit();
-  /// Closes without a question, as soon as what is being written is written: what is unsaved is for recovery.
+  /// Closes without asking, as soon as pending writes are done. Unsaved work is kept for recovery.
   void leave();
-  /// All that closing the window would lose, what is worked on last.
+  /// Everything that closing the window would lose: the document's scenes, then those on stages.
   std::vector<UnsavedScene> unsaved() const;
-  /// Keeps what is unsaved in `store` from now on, and offers what windows that ended have left there.
+  /// From now on keeps unsaved work in `store`; offers what windows that have ended left there.
   void recoverWith(std::shared_ptr<RecoveryStore> store) { recovery_.keepIn(std::move(store)); }
-  /// After the last frame: what is unsaved, and was not given up, is written for recovery. Whether everything
-  /// stopped `within` that time; where not, the program is left as it is.
+  /// Call after the last frame. Writes unsaved work that was not discarded for recovery, and stops the
+  /// workers. Returns false if they run longer than `within`; the process must then exit at once.
   bool stop(std::chrono::milliseconds within = std::chrono::milliseconds(200));
 
  private:
@@ -157,23 +156,23 @@ class Session {
   void saveAndQuit(const UnsavedScene& unsaved);
   std::string placeOf(const UnsavedScene& unsaved) const;
   Page& shown() const { return pages_.named(document_->scene().cursor.page); }
-  /// The document that is worked on. Who lets others act holds on to it: they may open another.
+  /// The document being worked on. Hold the pointer while others act: they may open another document.
   std::shared_ptr<Document> working() const {
     std::shared_ptr<Document> staged = shown().staged();
     return staged ? staged : document_;
   }
   Document& undoes(bool redo) const;
-  /// What undo acts on, to be held.
+  /// The document that undo acts on; hold the pointer while using it.
   std::shared_ptr<Document> undoable() const {
     return &undoes(false) == document_.get() ? document_ : working();
   }
-  /// What saving saves.
+  /// The document that saving writes.
   std::shared_ptr<Document> saved() const { return shown().stagesViews() ? document_ : working(); }
-  /// The page that the shown one has on its stage; null without one.
+  /// The page on the shown page's stage; null if there is none.
   Page* onStage() const;
-  /// The lesson that is shown, and its file where the library knows it; null where none is.
+  /// The lesson shown, with its file if the library knows it; no lesson if none is shown.
   LessonEntry shownLesson() const;
-  /// The page that shows what is worked on.
+  /// The page that shows what is being worked on.
   Page& worker() const {
     Page* stage = onStage();
     return stage ? *stage : shown();
@@ -188,9 +187,9 @@ class Session {
   StageState stage_;
   ViewFade fade_;
   Exports exports_;
-  std::vector<RecentFile> recent_;  ///< that is offered; empty: nothing is, any more
-  ContextMenu menu_;                ///< that a right click opens
-  bool layerShown_ = false;         ///< the page that is shown asks for the layer
+  std::vector<RecentFile> recent_;  ///< offered below the page; empty = no more offers
+  ContextMenu menu_;                ///< opened by a right click
+  bool layerShown_ = false;         ///< whether the shown page requested the layer
   double drawSeconds_ = 0;
   std::string linkAddress_ = kLinkAddress;
   enum class Leaving { no, whenWritten, now } leaving_ = Leaving::no;

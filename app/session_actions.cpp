@@ -1,4 +1,4 @@
-// The part of Session that does what the person asked for by name.
+// The part of Session that opens and saves files and holds the document, edit and window actions.
 
 #include <algorithm>
 
@@ -27,7 +27,7 @@ void Session::openScene(Scene scene, SceneFile file) {
   document_->open(std::move(scene), std::move(file));
 }
 
-/// Before another scene is opened. What was changed on a stage goes with it, and is a step of its own.
+/// Call before opening another scene. Adds what was changed on a stage to the history as a separate step.
 void Session::resetPages() {
   View& view = services_.view;
   view.controls.refusal = {};
@@ -39,7 +39,7 @@ void Session::resetPages() {
   view.redraw();
 }
 
-/// The window's document becomes that scene, and the lesson that somebody went to meanwhile stays in front.
+/// Makes `scene` the window's document, and keeps in front the lesson that was opened in the meantime.
 void Session::openBehind(Scene scene, const std::filesystem::path& path) {
   const Cursor& shown = document_->scene().cursor;
   scene.cursor.page = shown.page;
@@ -79,13 +79,13 @@ void Session::openSent(const std::filesystem::path& path) {
 
 void Session::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   const std::filesystem::path& path = file.path;
-  // A model's configuration is no scene.
+  // A model's configuration is not a scene.
   if (path.filename() == "config.json" && !file.folder)
     for (const auto& page : pages_)
       if (page->open(file, asker, outcome)) return;
   if (path.extension() == ".json" && !file.folder) return openJson(file, asker, outcome);
   if (pages_.named(file.page).open(file, asker, outcome)) return;
-  // What the page that was shown has no use for may be for another, in the order of the tabs.
+  // A file that the shown page can't use may be for another page; they are tried in tab order.
   for (const auto& page : pages_)
     if (page->open(file, asker, outcome)) return;
   outcome.fail(attention::shownPath(path.filename()) + " has the ending \"" +
@@ -93,7 +93,7 @@ void Session::open(const NamedFile& file, const Asker& asker, const Outcome& out
                "\"; expected .json (a scene), .safetensors (weights), .npy or .csv (embeddings)");
 }
 
-/// A scene, or what says of itself that it is a lesson.
+/// Opens a scene, or a file that declares itself a lesson.
 void Session::openJson(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   services_.files.read<std::optional<Scene>>(
       file.path,
@@ -136,14 +136,14 @@ void Session::save(const UnsavedScene& unsaved, const std::filesystem::path& pat
         outcome.tell("Saved " + path.filename().string() +
                      (left ? ". The changes on the stage are not kept in their view." : ""));
         done();
-        remember({recentKind(*unsaved.scene), path});  // last: who leaves now doesn't wait for the list
+        remember({recentKind(*unsaved.scene), path});  // last: quitting doesn't wait for this list
       });
 }
 
 void Session::stepHead(Index by) {
   Cursor& cursor = scene().cursor;
   const Index heads = worker().heads(scene());
-  // Who presents walks from head to head, each of them large.
+  // While presenting, walks from head to head with each one enlarged.
   const bool enters = services_.view.present && cursor.focus < 0 && cursor.page == "heads";
   cursor.cell.head = enters ? cursor.cell.head : (cursor.cell.head + by + heads) % heads;
   if (enters || cursor.focus >= 0) cursor.focus = cursor.cell.head;

@@ -1,4 +1,4 @@
-// The part of Session that keeps work from being lost: what is unsaved, and leaving.
+// The part of Session that keeps work from being lost: unsaved scenes, and closing the window.
 
 #include <algorithm>
 #include <utility>
@@ -14,7 +14,7 @@ std::vector<UnsavedScene> Session::unsaved() const {
   for (const auto& page : pages_) {
     for (const Staged& staged : page->stages())
       for (UnsavedScene& each : staged.document->unsaved()) {
-        // It may have been taken over into the window's document.
+        // The window's document may already contain it.
         const auto same = [&](const UnsavedScene& other) { return sameDocument(*other.scene, *each.scene); };
         if (std::none_of(unsaved.begin(), unsaved.end(), same)) unsaved.push_back(std::move(each));
       }
@@ -43,7 +43,7 @@ void Session::requestQuit() {
       });
 }
 
-/// Where a person finds it.
+/// Where to find the scene, in words.
 std::string Session::placeOf(const UnsavedScene& unsaved) const {
   for (const auto& page : pages_)
     for (const Staged& staged : page->stages())
@@ -66,7 +66,7 @@ void Session::leave() {
   services_.view.dialog.reset();
   leaving_ = services_.files.writesPending() ? Leaving::whenWritten : Leaving::now;
   if (leaving_ == Leaving::now) return;
-  // What is being read may take long, and nobody waits for it any more.
+  // Reads may take long, and nobody waits for them any more.
   services_.files.stop();
   services_.view.say("Headscope closes when the file is written. Close again to quit at once.");
 }

@@ -16,12 +16,12 @@ namespace headscope::app {
 
 namespace {
 
-/// A page says how large it would like to be as it is drawn, which may change with its size.
+/// The size a page asks for is known once it is drawn, and may change with the size it gets.
 constexpr int kMostSizes = 4;
-/// Units of what is presented, of which type takes the same part as in a hall (720 lines, at 5/3).
+/// Layout units of a presented picture: type takes the same share of it as in a hall (720 lines, at 5/3).
 const ImVec2 kPresented(768, 432);
 
-/// Also of attention that another program recorded, which the window's pages have none of.
+/// Also for attention recorded by another program, of which the window's pages have no snapshot.
 Snapshot anySnapshot(const Setup& setup, Resources& resources, std::stop_token stop) {
   const auto& opened = setup.subject.opened;
   return opened && opened->recorded ? recordedSnapshot(setup, resources, stop)
@@ -60,7 +60,7 @@ std::optional<attention::Result<std::vector<Drawing>>> SessionFigure::step(float
   const FigurePage& page = pages_[drawn_.size()];
   if (!picture_) {
     if (const auto begun = begin(page); !begun) return begun.error();
-    return std::nullopt;  // whoever waits for what is computed does so before the first frame
+    return std::nullopt;  // callers that wait for computations do so before the first frame
   }
   std::optional<attention::Result<Drawing>> drawn = paint(page, scale);
   if (!drawn) return std::nullopt;
@@ -152,7 +152,7 @@ FigurePainter::~FigurePainter() = default;
 void FigurePainter::step(Session& window) {
   View& view = window.view();
   ImGuiContext* const before = ImGui::GetCurrentContext();
-  // What is no longer wanted goes when its work has ended, which nobody waits for.
+  // A painting that is no longer wanted is dropped once its work has ended; nothing waits for that.
   if (painting_ && painting_->wish != view.figureWanted &&
       painting_->session.stop(std::chrono::milliseconds(0)))
     painting_.reset();

@@ -11,33 +11,33 @@
 
 namespace headscope::app {
 
-/// Frames in which nothing was under way, before a picture is whole: what a frame finds room for may ask for
-/// more.
+/// Number of consecutive frames with nothing pending after which a picture is complete: drawing a frame may
+/// request more.
 inline constexpr int kStillFrames = 5;
 
-/// Figures as the pages that they are of paint them, or the sheets of a hand-out: a session draws them one
-/// after the other, a frame at a time, and shows nothing else meanwhile. A figure is as large as it needs,
-/// and cropped to what is on it.
+/// Draws figures as their pages paint them, or the sheets of a hand-out. The session draws them one after
+/// another, a frame at a time, and shows nothing else meanwhile. A figure takes the size it needs and is
+/// cropped to its content.
 class SessionFigure {
  public:
-  /// `pages`: at least one, and either figures or sheets; they outlive it. Nothing may be computed for the
-  /// session yet, or any more; its scene stays the last one drawn.
+  /// `pages` is not empty, holds either figures or sheets, and outlives this object. The session must have
+  /// nothing to compute at that time; it keeps the last scene drawn.
   SessionFigure(Session& session, const std::vector<FigurePage>& pages);
   ~SessionFigure();
   SessionFigure(const SessionFigure&) = delete;
   SessionFigure& operator=(const SessionFigure&) = delete;
 
-  /// One more frame, of `scale` pixels a unit. A drawing for each page, figures in pixels, once nothing
-  /// changes any more; errors: why one of them can't be.
+  /// Draws one more frame, at `scale` pixels per unit. Returns nothing until all pages are complete, then a
+  /// drawing for each (figures in pixels), or an Error that says why a page can't be drawn.
   std::optional<attention::Result<std::vector<Drawing>>> step(float scale);
-  /// Pages that are drawn.
+  /// The number of pages drawn so far.
   std::size_t drawn() const { return drawn_.size(); }
 
  private:
-  /// Of the page that is drawn.
+  /// The page being drawn.
   struct Picture {
     int width = 0, height = 0;  ///< of the last frame, in pixels
-    int sizes = 0, still = 0;   ///< sizes that were tried; frames since anything changed
+    int sizes = 0, still = 0;   ///< sizes tried; frames since the last change
   };
 
   attention::Status begin(const FigurePage& page);
@@ -47,25 +47,25 @@ class SessionFigure {
 
   Session& session_;
   const std::vector<FigurePage>& pages_;
-  const bool presented_;  ///< what the session did before
+  const bool presented_;  ///< whether the session was presenting before
   std::vector<Drawing> drawn_;
   std::optional<Picture> picture_;
   Answer<HandoutStep, HandoutWords> words_;
 };
 
-/// Draws what a window wants (View::figureWanted) by a session of its own, a frame at a time between the
-/// window's, at the window's scale.
+/// Draws the figures that a window requests (View::figureWanted), with a separate session, a frame at a time
+/// between the window's, at the window's scale.
 class FigurePainter {
  public:
-  /// `wake` is called from worker threads when there is something to go on with.
+  /// `wake` is called from worker threads when there is more to do.
   FigurePainter(const Limits& limits, std::function<void()> wake);
   ~FigurePainter();
 
-  /// After a frame of the window.
+  /// Call after each frame of the window.
   void step(Session& window);
-  /// As Session::work(), for what is drawn here.
+  /// Like Session::work(), for the figures.
   bool work();
-  /// Seconds until the next step has something to do; infinity where nothing is wanted.
+  /// Seconds until the next step has something to do; infinity if no figure is wanted.
   double nextStepIn(const View& window) const;
 
  private:
@@ -73,7 +73,7 @@ class FigurePainter {
 
   const Limits limits_;
   const std::function<void()> wake_;
-  std::unique_ptr<Painting> painting_;  ///< until all that was under way for it has ended
+  std::unique_ptr<Painting> painting_;  ///< kept until all of its pending work has ended
 };
 
 }  // namespace headscope::app

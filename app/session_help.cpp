@@ -1,4 +1,4 @@
-// The part of Session that changes how the window looks, and that helps.
+// The part of Session with the settings and help actions.
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ namespace {
 constexpr Mods kWithCtrl{.ctrl = true};
 }  // namespace
 
-/// At the chapter of a page. The files are read where files are read.
+/// Opens the manual at the chapter of `page`. The files are read in the background.
 void Session::openManual(const std::string& page) {
   View& view = services_.view;
   services_.files.read<std::vector<Chapter>>(
@@ -24,7 +24,7 @@ void Session::openManual(const std::string& page) {
       });
 }
 
-/// Every setting as an action; a factor is made larger or smaller, or is 1 again.
+/// All settings as actions. A factor gets three: larger, smaller and back to 1.
 std::vector<Action> Session::settingActions() {
   Preferences& preferences = services_.view.preferences;
   std::vector<Action> actions;

@@ -1,5 +1,5 @@
-// The part of Session that gives keys to who takes them: the control that has the keyboard, then the page's
-// actions, then the window's.
+// The part of Session that routes keys: to the control with the keyboard focus, then to the page's actions,
+// then to the window's.
 
 #include <algorithm>
 
@@ -34,7 +34,7 @@ void Session::handleInput(const FrameInput& input) {
     }
     const bool listOpen =
         ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
-    if (listOpen && event.key == Key::escape) continue;  // closes the list alone
+    if (listOpen && event.key == Key::escape) continue;  // closes only the list
     if (event.key == Key::escape && (stage_.blank || stage_.frozen)) {
       stage_.blank = stage_.frozen = false;
       continue;
@@ -49,10 +49,10 @@ void Session::handleInput(const FrameInput& input) {
   }
 }
 
-/// The shown page's own keys come first, then those of the page on its stage, then the window's.
+/// The shown page's own keys take precedence, then those of the page on its stage, then the window's.
 const Action* Session::actionFor(const InputEvent& event, bool typing) const {
   const KeyPress press{event.key, event.mods};
-  // Clickers send a period for a dark screen; Model generates with it.
+  // Clickers send a period to darken the screen; on the Model page a period generates.
   const bool clicker = services_.view.present && press == KeyPress{Key::period, {}} && !typing;
   if (clicker && !event.repeat && scene().cursor.page != "model") return &actions_.find("stage.blank");
   const std::string& page = document_->scene().cursor.page;
@@ -63,7 +63,7 @@ const Action* Session::actionFor(const InputEvent& event, bool typing) const {
   return own && own->page == page && !(theirs && theirs->page == staged) ? own : theirs;
 }
 
-/// Tab gives the keyboard to the next control; what the one that has it takes is no action's.
+/// Tab moves the keyboard focus to the next control. Keys used by the focused control trigger no action.
 bool Session::takenByControl(const InputEvent& event) {
   KeyboardFocus& focus = uiState().focus;
   const bool typing = ImGui::GetIO().WantTextInput;

@@ -49,7 +49,7 @@ void LecturerWindow::open(Session& session) {
   first_.makeCurrent();
   if (!opened_) return;
   session.view().present = true;
-  screens_ = 0;  // to be looked at
+  screens_ = 0;  // makes watchScreens() place the windows
 }
 
 void LecturerWindow::close(Session& session) {
@@ -63,11 +63,11 @@ void LecturerWindow::close(Session& session) {
   session.view().redraw();
 }
 
-/// When it opens, and when screens come or go: each window on a screen that is there.
+/// Places each window on an existing screen: when the lecturer's opens, and when screens come or go.
 void LecturerWindow::watchScreens(Session& session) {
   if (std::exchange(screens_, screenCount()) == screenCount()) return;
   const std::vector<DesktopBox> screens = desktopScreens();
-  // A window that has a whole screen is put on another by what made it so.
+  // A full-screen window is moved by whatever made it full screen.
   if (!opened_) {
     if (!session.view().fullScreen) first_.moveTo(keptInSight(screens, first_.box()));
     return;
@@ -115,7 +115,7 @@ LecturerState LecturerWindow::stateOf(Session& session, double now) const {
   return state;
 }
 
-/// What is pressed here is meant for the hall's window.
+/// Keys pressed here are meant for the hall's window.
 void LecturerWindow::forwardKeys() {
   while (!queue_.empty())
     for (InputEvent& event : queue_.takeFrame().events) {

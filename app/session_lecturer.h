@@ -11,19 +11,19 @@
 
 namespace headscope::app {
 
-/// The lecturer's own window beside the one that the hall sees: open as long as the session's stage says so.
-/// With several screens the hall's picture fills one of them, and the lecturer has another. Keys that are
-/// pressed in either window act.
+/// The lecturer's own window, in addition to the hall's, which the audience sees. Open as long as the
+/// session's stage says so. With several screens, the hall's picture fills one of them and the lecturer gets
+/// another. Keys act in either window.
 class LecturerWindow {
  public:
-  /// `first` is the hall's, with its OpenGL context current; `input` its queue.
+  /// `first` is the hall's window, with its OpenGL context current; `input` is its queue.
   LecturerWindow(Window& first, InputQueue& input) : first_(first), input_(input) {}
   ~LecturerWindow();
 
-  /// After a frame of the hall's window and before that is shown: opens or closes, and draws. `now` in
-  /// seconds, as View::time. Afterwards the hall's context is current again.
+  /// Call after a frame of the hall's window and before presenting it. Opens, closes and draws the lecturer's
+  /// window. `now` is in seconds, like View::time. Leaves the hall's context current.
   void frame(Session& session, double now);
-  /// Seconds until it has to be drawn again: its clock shows seconds. Infinity while it is closed.
+  /// Seconds until the clock must be redrawn; infinity while closed.
   double nextFrameIn() const;
 
  private:
@@ -41,11 +41,11 @@ class LecturerWindow {
 
   Window& first_;
   InputQueue& input_;
-  InputQueue queue_;  ///< of the lecturer's window
+  InputQueue queue_;  ///< events of the lecturer's window
   std::unique_ptr<Opened> opened_;
   render::Picture hall_;
-  int screens_ = 0;                   ///< as they were when that was looked at
-  std::optional<DesktopBox> before_;  ///< where the first was before the hall's screen became its own
+  int screens_ = 0;                   ///< number of screens at the last check
+  std::optional<DesktopBox> before_;  ///< box of the hall's window before it filled a screen
 };
 
 }  // namespace headscope::app

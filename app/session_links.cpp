@@ -1,4 +1,4 @@
-// The part of Session that makes links of the scene, and opens them.
+// The part of Session that makes and opens links.
 
 #include "app/session.h"
 
@@ -8,7 +8,7 @@ attention::Result<std::string> Session::link() const {
   return linkTo(document_->scene(), linkAddress_);
 }
 
-/// To the clipboard. One that other programs may cut is copied all the same, and a file is offered.
+/// Copies the link. If it is so long that other programs may cut it, also offers to save a file.
 void Session::copyLink() {
   View& view = services_.view;
   const Scene& own = document_->scene();
@@ -48,7 +48,7 @@ void Session::openLink(std::string link, const Outcome& outcome) {
           openScene(*std::move(scene), {});
           return outcome.done("Opened the link");
         }
-        // The window's own scene waits, as for every lesson.
+        // The window's own scene is kept, as for every lesson.
         Cursor& own = document_->scene().cursor;
         own.page = scene->cursor.page;
         own.lesson = scene->cursor.lesson;

@@ -13,7 +13,7 @@ namespace headscope::app {
 
 namespace {
 
-// Painted large enough to be laid out as in a hall, kept smaller.
+// Painted large enough for the layout of a hall, kept smaller.
 constexpr int kPaintedWidth = 960, kPaintedHeight = 540, kKeptWidth = 480, kKeptHeight = 270;
 
 Limits smallLimits() {
@@ -34,7 +34,7 @@ struct ScenePainter::Painting {
   Ui ui;
   render::Picture surface;
   Session session;
-  std::shared_ptr<const Scene> scene;  ///< that is painted; null: none
+  std::shared_ptr<const Scene> scene;  ///< being painted; null = none
   int still = 0;
   std::map<std::shared_ptr<const Scene>, render::Picture> kept;
 };
@@ -56,7 +56,7 @@ void ScenePainter::begin(const View& view, std::shared_ptr<const Scene> scene) {
   painting.still = 0;
 }
 
-/// Pictures of what is neither the talk's nor shown go.
+/// Drops the pictures of scenes that are neither shown nor in the talk.
 void ScenePainter::forgetOthers(View& view, const Scene& own) {
   std::set<std::shared_ptr<const Scene>> stay(view.pictures.shown.begin(), view.pictures.shown.end());
   for (const TalkView& each : own.talk->views) stay.insert(each.scene);
@@ -98,7 +98,7 @@ void ScenePainter::step(View& view, const Scene& own) {
 
 double ScenePainter::nextStepIn(const View& view) {
   if (!view.pictures.wanted()) return std::numeric_limits<double>::infinity();
-  // While something is computed for the picture, its worker wakes the window.
+  // While something is being computed for the picture, its worker wakes the window.
   return painting_ && painting_->scene && painting_->session.busy() ? 0.05 : 0.005;
 }
 

@@ -7,19 +7,19 @@
 
 namespace headscope::app {
 
-/// Paints the small pictures of scenes that a window wants (View::pictures), each as the hall would see it,
-/// by a session of its own into a framebuffer of its own: a frame at a time, between those of the window,
-/// while nothing else is to be drawn. Needs the window's OpenGL context whenever it is used.
+/// Paints the small pictures of scenes that a window requests (View::pictures), each as the audience would
+/// see it. Uses a separate session and framebuffer, and paints a frame at a time between the window's, while
+/// nothing else has to be drawn. All calls need the window's OpenGL context.
 class ScenePainter {
  public:
-  /// `wake` is called from worker threads when there is something to go on with.
+  /// `wake` is called from worker threads when there is more to do.
   explicit ScenePainter(std::function<void()> wake);
   ~ScenePainter();
 
-  /// Goes on with what `view` wants; makes what it needs at the first wish. `own` are scenes whose pictures
-  /// stay.
+  /// Continues with what `view` requests; creates the session at the first request. Keeps the pictures of the
+  /// views of `own`'s talk.
   void step(View& view, const Scene& own);
-  /// Seconds until the next step has something to do; infinity where nothing is wanted.
+  /// Seconds until the next step has something to do; infinity if no picture is wanted.
   double nextStepIn(const View& view);
 
  private:

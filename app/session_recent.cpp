@@ -1,4 +1,4 @@
-// The part of Session that remembers what was opened, and offers how to begin.
+// The part of Session that remembers opened files and offers ways to start.
 
 #include <utility>
 
@@ -33,7 +33,7 @@ void Session::readRecent(const std::function<void(std::vector<RecentFile>)>& tak
 
 void Session::openRecent(const RecentFile& file, const Outcome& outcome) {
   if (file.kind != RecentKind::model) return openFile(file.path, outcome);
-  // Which page takes it doesn't depend on the one that is shown.
+  // Which page takes a model doesn't depend on the page shown.
   open({file.path, true, "model"}, services_.asker(), outcome);
 }
 
@@ -41,14 +41,14 @@ void Session::offerRecent() {
   readRecent([this](std::vector<RecentFile> files) { recent_ = std::move(files); });
 }
 
-/// To who starts for the first time, and has not begun with something else.
+/// Offered at the first start, unless the user opened something else.
 bool Session::offersLesson() const {
   const View& view = services_.view;
   return view.showTimings && !view.present && !view.preferences.lessonOffered &&
          scene().cursor.page == "heads" && document_->path().empty() && !onStage();
 }
 
-/// Until there is work in the window.
+/// Offered until the window holds work.
 bool Session::offersRecent() {
   if (!document_->path().empty() || document_->undoSteps() > 0 || onStage()) recent_.clear();
   return !recent_.empty() && !services_.view.present && !offersLesson();

@@ -1,4 +1,4 @@
-// The part of Session that presents: what a lecturer does without leaving the page.
+// The part of Session for presenting: everything a lecturer does without leaving the page.
 
 #include <algorithm>
 
@@ -18,8 +18,8 @@ KeyPress letter(char key) {
 }
 }  // namespace
 
-/// Before a frame: the pointer that rests is hidden, as if it had left, and with it what it lights; what is
-/// presented no longer is neither dark nor frozen.
+/// Called before each frame. Hides a resting pointer, and with it the highlights under it, as if it had left.
+/// When presenting ends, turns off darkness, freezing and the other tools.
 void Session::prepareStage(int width, int height) {
   View& view = services_.view;
   StageState& stage = stage_;
@@ -31,7 +31,7 @@ void Session::prepareStage(int width, int height) {
   }
   if (!view.present) stage.since = view.time;
   const bool points = stage.laser || stage.spotlight || stage.magnifies || stage.pen;
-  if (points) ui_.showPointer();  // they are where the pointer rests
+  if (points) ui_.showPointer();  // these tools act where the pointer rests
   if (view.present && !points && !ImGui::IsAnyMouseDown() && view.time - stage.movedAt > kPointerRests)
     ui_.hidePointer();
   const float wanted = stage.magnifies ? kMagnified : 1;
@@ -42,7 +42,7 @@ void Session::prepareStage(int width, int height) {
     stage.magnified += std::clamp(wanted - stage.magnified, -step, step);
   if (stage.magnified != wanted) view.redraw(2);
   ui_.magnify(ImGui::GetIO().MousePos, stage.magnified);
-  // Of a figure nothing but what is recorded is looked at.
+  // A figure is only recorded, so its frames aren't drawn.
   ui_.freeze(stage.frozen || view.figure);
 }
 
@@ -54,7 +54,7 @@ void Session::noteKey(const Action& action) {
   stage.keyAt = services_.view.time;
 }
 
-/// The example texts one after the other, in the order that they are listed.
+/// Requests the example texts one after another, in list order.
 void Session::nextExample() {
   std::vector<std::string> ids;
   for (const Action& action : actions_.all())
@@ -63,7 +63,7 @@ void Session::nextExample() {
   services_.view.request(ids[stage_.example++ % ids.size()]);
 }
 
-/// MHA, GQA, MQA and again; heads that can't be grouped leave GQA out.
+/// Cycles through MHA, GQA and MQA; skips GQA if the heads can't be grouped.
 void Session::nextKind(const Scene& scene) {
   const ModelSetup& model = scene.setup.model;
   const AttentionKind now = kindOf(model);

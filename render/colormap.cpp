@@ -59,7 +59,7 @@ std::string_view name(Colormap map) {
 
 Color sample(Colormap map, float t) {
   const auto points = anchorsOf(map);
-  // Written so that NaN lands at 0 rather than between no anchors at all.
+  // The comparison maps NaN to 0.
   const float at = t > 0.0f ? std::min(t, 1.0f) : 0.0f;
   auto above = std::find_if(points.begin() + 1, points.end() - 1,
                             [at](std::uint32_t anchor) { return place(anchor) >= at; });

@@ -6,7 +6,7 @@
 
 namespace headscope::render {
 
-/// Linear 0..1 per channel, as sRGB-encoded values.
+/// sRGB-encoded channels in 0..1.
 struct Color {
   float r = 0, g = 0, b = 0, a = 1;
   bool operator==(const Color&) const = default;
@@ -17,11 +17,11 @@ inline constexpr std::array kColormaps{Colormap::viridis, Colormap::cividis, Col
                                        Colormap::blues,   Colormap::greys,   Colormap::diverging};
 std::string_view name(Colormap map);
 
-/// The map's colour at t in [0, 1] (clamped). Dark at 0 for viridis, cividis, magma; white-free ends so
-/// that a cell stays apart from both backgrounds.
+/// Returns the map's colour at t, clamped to [0, 1]. All maps except diverging are dark at 0. No map reaches
+/// white, so cells stand out from the page.
 Color sample(Colormap map, float t);
 
-/// 256 RGBA8 entries: what the shader looks up.
+/// Returns 256 RGBA8 entries for the shader's lookup texture.
 std::array<std::uint8_t, 256 * 4> table(Colormap map);
 
 }  // namespace headscope::render

@@ -3,14 +3,14 @@
 #include <array>
 #include <cstdint>
 
-/// Points that the colormaps run through, in straight lines of sRGB values. Each is 0xPPRRGGBB: the place
-/// PP of 0..255 along the map, and the colour there.
+/// Anchors of the colormaps, joined by straight lines in sRGB. Each is 0xPPRRGGBB: the position PP in 0..255
+/// along the map, and the colour there.
 namespace headscope::render::anchors {
 
-// From the published tables of matplotlib 3.6, where these colormaps are CC0: viridis and magma by Nathaniel
-// Smith, Stéfan van der Walt and Eric Firing (2015); cividis by Nuñez, Anderton and Renslow, "Optimizing
-// colormaps with consideration for color vision deficiency" (2018). The fewest points that keep each of the
-// 256 entries within 1/255 of the table.
+// From the published tables of matplotlib 3.6, which releases these colormaps as CC0: viridis and magma by
+// Nathaniel Smith, Stéfan van der Walt and Eric Firing (2015); cividis by Nuñez, Anderton and Renslow,
+// "Optimizing colormaps with consideration for color vision deficiency" (2018). These are the fewest points
+// that keep each of the 256 entries within 1/255 of the table.
 inline constexpr std::array<std::uint32_t, 23> kViridis{
     0x00440154, 0x0e481668, 0x1d482979, 0x2c443b84, 0x393e4a89, 0x4638598c, 0x5a2e6d8e, 0x7126828e,
     0x8120928c, 0x8f1f9f88, 0x9a23a983, 0xa22ab07f, 0xaa35b779, 0xb344bf70, 0xbc56c667, 0xc66ccd5a,
@@ -24,17 +24,18 @@ inline constexpr std::array<std::uint32_t, 22> kMagma{
     0x465a167e, 0x516b1d81, 0x5f812581, 0x6b942c80, 0x81b83779, 0x98dc4869, 0xa4eb5760, 0xaff4695c,
     0xb8f9795d, 0xc2fc8c63, 0xcffea571, 0xddfebf84, 0xecfdda9c, 0xfffcfdbf};
 
-// Our own, laid out in CIE LCh with even steps of lightness. Neither end is near black or white, so that
-// cells stay apart from a dark and from a light page. Lightness runs 20 to 88 in blues, 22 to 88 in greys.
+// Our own maps, designed in CIE LCh with even steps of lightness. Neither end is near black or white, so
+// cells stand out from dark and light pages. Lightness runs from 20 to 88 in blues and from 22 to 88 in
+// greys.
 inline constexpr std::array<std::uint32_t, 11> kBlues{0x000c2e67, 0x1a103e7e, 0x33164e94, 0x4c1e60aa,
                                                       0x662c72bd, 0x803984d0, 0x994797e4, 0xb254aaf7,
                                                       0xcc7cbcfa, 0xe6a0cefc, 0xffc3e0fd};
 inline constexpr std::array<std::uint32_t, 11> kGreys{0x00323538, 0x1a414447, 0x33505357, 0x4c606367,
                                                       0x66707377, 0x80818488, 0x99929599, 0xb2a4a7ab,
                                                       0xccb5b8bd, 0xe6c8cbcf, 0xffdadde1};
-// Purple below, green above, the same lightness (24 in the middle, 76 at the ends) at equal distances from
-// the neutral middle: colours that the common kinds of colour blindness tell apart, and neither of those that
-// mean query and key.
+// Purple below and green above, with equal lightness at equal distances from the neutral middle (24 in the
+// middle, 76 at the ends). Common kinds of colour blindness tell the two apart, and neither is a colour used
+// for query or key.
 inline constexpr std::array<std::uint32_t, 18> kDiverging{
     0x00e5a2ff, 0x10d58ff1, 0x20bd82d4, 0x30a676b8, 0x408f699d, 0x4f795d83,
     0x5f635169, 0x6f4e4551, 0x7f393939, 0x80393939, 0x90414a3f, 0xa0485c45,

@@ -1,6 +1,6 @@
 #include "render/egl_context.h"
 
-// Keeps X11's headers, and their macros, out.
+// Keeps X11's headers and their macros out.
 #define EGL_NO_X11
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
@@ -22,7 +22,7 @@ bool hasExtension(const char* list, std::string_view wanted) {
   return padded.find(" " + std::string(wanted) + " ") != std::string::npos;
 }
 
-/// The displays that need no window system, best first.
+/// Returns the displays that need no window system, best first.
 std::vector<EGLDisplay> windowlessDisplays() {
   std::vector<EGLDisplay> displays;
   const char* extensions = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
@@ -57,8 +57,8 @@ EGLContext makeContext(EGLDisplay display, EGLConfig config, bool anyVersion) {
   return eglCreateContext(display, config, EGL_NO_CONTEXT, anyVersion ? none : attributes);
 }
 
-/// glGetString, asked for by name: this file goes without OpenGL's headers, which do not get along with
-/// EGL's.
+/// Calls glGetString by looking it up: OpenGL's headers conflict with EGL's, so this file doesn't include
+/// them.
 std::string glText(unsigned which) {
   const auto getString =
       reinterpret_cast<const unsigned char* (*)(unsigned)>(eglGetProcAddress("glGetString"));
@@ -66,7 +66,7 @@ std::string glText(unsigned which) {
   return text != nullptr ? reinterpret_cast<const char*>(text) : "unknown";
 }
 
-/// What the display offers where it offers no 3.3, for the message.
+/// Describes, for the error message, what a display without OpenGL 3.3 offers.
 std::string offeredVersion(EGLDisplay display, EGLConfig config) {
   const EGLContext context = makeContext(display, config, true);
   if (context == EGL_NO_CONTEXT) return "EGL offers no OpenGL at all";
@@ -79,7 +79,7 @@ std::string offeredVersion(EGLDisplay display, EGLConfig config) {
   return found;
 }
 
-/// A current 3.3 context on this display, or EGL_NO_CONTEXT and the reason in `found`.
+/// Returns a current 3.3 context on this display, or EGL_NO_CONTEXT with the reason in `found`.
 EGLContext tryDisplay(EGLDisplay display, std::string& found) {
   if (display == EGL_NO_DISPLAY || !eglInitialize(display, nullptr, nullptr)) {
     found = "no EGL display without a window system can be opened";

@@ -2,11 +2,10 @@
 
 namespace headscope::render {
 
-/// An OpenGL 3.3 core context on EGL without any window system and without a surface, current on the
-/// creating thread.
+/// An OpenGL 3.3 core context on EGL without a window system or surface, made current on the creating thread.
 class EglContext {
  public:
-  /// Throws std::runtime_error with one sentence: what was found and what is needed.
+  /// Throws std::runtime_error with one sentence that names what was found and what is needed.
   EglContext();
   ~EglContext();
   EglContext(const EglContext&) = delete;
@@ -15,8 +14,8 @@ class EglContext {
   void makeCurrent() const;
 
  private:
-  // EGLDisplay and EGLContext, both of which are void*. The display belongs to the whole process, other
-  // contexts may stand on it: it is never terminated.
+  // EGLDisplay and EGLContext are both void*. The display is shared by the whole process and possibly by
+  // other contexts, so it is never terminated.
   void* display_ = nullptr;
   void* context_ = nullptr;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// The one place that includes OpenGL; everything else in render/ goes through this header.
+// The only place that includes OpenGL; everything else in render/ uses this header.
 #ifdef __EMSCRIPTEN__
 #include <GLES3/gl3.h>
 #else
@@ -9,7 +9,7 @@
 
 namespace headscope::render {
 
-/// Whether the context is of OpenGL; else it is of OpenGL ES 3, whose shaders begin otherwise.
+/// Whether the context is desktop OpenGL; otherwise it is OpenGL ES 3, whose shaders start differently.
 inline bool isDesktopGl() {
 #ifdef __EMSCRIPTEN__
   return false;
@@ -18,8 +18,8 @@ inline bool isDesktopGl() {
 #endif
 }
 
-/// Whether asking for an error costs nothing. A page waits until the browser has drawn everything before, and where
-/// memory runs out it loses its context instead.
+/// Whether glGetError is cheap. In a browser it blocks until all earlier drawing is done, and running out of
+/// memory loses the context instead of raising an error.
 #ifdef __EMSCRIPTEN__
 inline constexpr bool kErrorsAreCheap = false;
 #else

@@ -29,7 +29,7 @@ std::string readLog(GLuint id, Get get, GetLog getLog) {
 Shader makeShader(GLenum kind, const std::string& name, const std::string& source,
                   const std::string& defines) {
   Shader shader(glCreateShader(kind));
-  // "#line 1" keeps the line numbers of the log those of the file.
+  // "#line 1" makes line numbers in the log match the file.
   const std::string text = std::string(versionLines()) + defines + "#line 1\n" + source;
   const char* pointer = text.c_str();
   glShaderSource(shader.id(), 1, &pointer, nullptr);
@@ -100,7 +100,7 @@ std::vector<std::uint8_t> readPixels(int width, int height) {
 }
 
 void clearErrors() {
-  // A lost context reports an error for ever, so the loop has an end of its own.
+  // A lost context reports an error forever, so the loop is bounded.
   for (int i = 0; i < 64 && glGetError() != GL_NO_ERROR; ++i) {
   }
 }

@@ -10,7 +10,7 @@
 
 namespace headscope::render {
 
-/// Owns one OpenGL name; 0 when empty. Move-only. The context that made it must be current when it goes.
+/// Owns one OpenGL object name; 0 if empty. Move-only. Its context must be current when it is destroyed.
 template <void (*release)(GLuint)>
 class GlObject {
  public:
@@ -68,20 +68,20 @@ VertexArray makeVertexArray();
 Framebuffer makeFramebuffer();
 Renderbuffer makeRenderbuffer();
 
-/// Compiles and links. The sources carry no #version line: the one that suits the current context (330
-/// core or 300 es) is put in front. `name` is for messages, `defines` are whole "#define …" lines.
-/// Throws std::runtime_error with the compiler's or linker's log.
+/// Compiles and links a program. The sources must not have a #version line: the right one for the current
+/// context (330 core or 300 es) is prepended. `name` appears in messages; `defines` holds whole "#define …"
+/// lines. Throws std::runtime_error with the compiler's or linker's log.
 Program makeProgram(const std::string& name, const std::string& vertexSource,
                     const std::string& fragmentSource, const std::string& defines = {});
 
-/// Pixels of the framebuffer that is bound for reading, width × height from its lower left corner, RGBA, the
-/// lowest row first.
+/// Reads width × height RGBA pixels from the lower left corner of the framebuffer bound for reading, bottom
+/// row first.
 std::vector<std::uint8_t> readPixels(int width, int height);
 
-/// Forgets errors that earlier calls left behind, so that the next glGetError speaks of our own.
+/// Discards errors from earlier calls, so that the next glGetError reports only ours.
 void clearErrors();
 
-/// Saves what drawing a rectangle of opaque pixels changes, and restores it at the end of the scope.
+/// The state that drawing an opaque rectangle changes, saved and restored at the end of the scope.
 class SavedDrawState {
  public:
   SavedDrawState();

@@ -10,13 +10,13 @@
 namespace headscope::render {
 
 struct HeadlessContext::State {
-  EglContext context;  ///< first, so that it outlives the objects in it
+  EglContext context;  ///< first member: outlives the objects in it
   int width = 0, height = 0;
   Framebuffer framebuffer = makeFramebuffer();
   Renderbuffer color;
 
   State() = default;
-  // The names below mean something in this context alone, whichever is current now.
+  // The objects below belong to this context, so it must be current when they are deleted.
   ~State() { context.makeCurrent(); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -53,7 +53,7 @@ void HeadlessContext::resize(int width, int height) {
   glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color.id());
   const GLenum status = glCheckFramebufferStatus(GL_FRAMEBUFFER);
   if (glGetError() != GL_NO_ERROR || status != GL_FRAMEBUFFER_COMPLETE) {
-    // The one before stays in use.
+    // Keep using the old renderbuffer.
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, state.color.id());
     throw std::runtime_error("cannot make a framebuffer of " + size + " RGBA pixels (status " +
                              std::to_string(status) + ")");

@@ -6,11 +6,11 @@
 
 namespace headscope::render {
 
-/// An OpenGL 3.3 core context without any window system (EGL surfaceless, else an EGL device), current
-/// on the creating thread, with an RGBA8 framebuffer of a given size bound for drawing.
+/// An OpenGL 3.3 core context without a window system (EGL surfaceless, otherwise an EGL device), current on
+/// the creating thread, with an RGBA8 framebuffer of the given size bound for drawing.
 class HeadlessContext {
  public:
-  /// Throws std::runtime_error with one sentence: what was found and what is needed.
+  /// Throws std::runtime_error with one sentence that names what was found and what is needed.
   HeadlessContext(int width, int height);
   ~HeadlessContext();
   HeadlessContext(const HeadlessContext&) = delete;
@@ -19,7 +19,7 @@ class HeadlessContext {
   void resize(int width, int height);
   /// Binds the framebuffer and sets the viewport.
   void bind();
-  /// Waits until everything that was asked for is drawn.
+  /// Blocks until all drawing is done.
   void finish();
   Image read() const;
 

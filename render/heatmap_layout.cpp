@@ -6,9 +6,9 @@
 namespace headscope::render {
 namespace {
 
-/// The first pixel whose centre is not before `at`.
+/// Returns the first pixel whose centre is at or after `at`.
 int pixelEdge(double at, int limit) {
-  if (!(at > 0.0)) return 0;  // NaN too
+  if (!(at > 0.0)) return 0;  // also catches NaN
   return static_cast<int>(std::clamp(std::ceil(at - 0.5 - kLean), 0.0, static_cast<double>(limit)));
 }
 

@@ -39,7 +39,7 @@ void checkFits(const HeatmapTextures& current, const HeatmapTextures* previous, 
     throw std::invalid_argument("heatmaps of " + layersText(*previous) + " cannot blend into " +
                                 layersText(current));
   }
-  // Far beyond any matrix, and within what counts as a whole number.
+  // Far beyond any matrix, and floats up to here hold whole numbers exactly.
   constexpr float kFarthest = 1 << 24;
   if (!(std::abs(view.firstRow) < kFarthest && std::abs(view.firstCol) < kFarthest)) {
     throw std::invalid_argument("a heatmap view from row " + std::to_string(view.firstRow) + ", column " +
@@ -55,15 +55,15 @@ void checkFits(const HeatmapTextures& current, const HeatmapTextures* previous, 
   }
 }
 
-/// What a lookup texture is made of.
+/// The contents of a lookup texture.
 struct Lookup {
   Colormap colormap;
-  std::optional<Tint> tint;  ///< instead
+  std::optional<Tint> tint;  ///< replaces the colormap if set
   Color masked, dead, nan;
   bool operator==(const Lookup&) const = default;
 };
 
-/// The colours of 256 values, and of the three kinds of special ones: RGBA.
+/// RGBA colours: 256 values, then masked, dead and NaN.
 using LookupTable = std::array<std::uint8_t, 259 * 4>;
 
 void setEntry(LookupTable& entries, std::size_t at, const Color& color) {
@@ -95,7 +95,7 @@ LookupTable tableOf(const Lookup& lookup) {
   return entries;
 }
 
-/// On the active unit.
+/// Creates the texture on the active unit.
 Texture makeLookup(const LookupTable& entries) {
   Texture texture = makeTexture();
   glBindTexture(GL_TEXTURE_2D, texture.id());
@@ -120,7 +120,7 @@ struct HeatmapPainter::State {
     shader(HeatmapShader::kPlain);
   }
 
-  /// Made when it is first needed: each takes milliseconds, and few are seen at once.
+  /// Returns a variant, compiled on first use: each takes milliseconds, and only a few occur together.
   const HeatmapShader& shader(int features) {
     const auto known = shaders.find(features);
     if (known != shaders.end()) return known->second;
@@ -128,13 +128,13 @@ struct HeatmapPainter::State {
   }
 
   const std::string vertexSource, fragmentSource;
-  std::map<int, HeatmapShader> shaders;         ///< by their features
+  std::map<int, HeatmapShader> shaders;         ///< by HeatmapShader::Feature bits
   VertexArray vertexArray = makeVertexArray();  ///< empty; the core profile draws only with one bound
   std::vector<std::pair<Lookup, Texture>> lookups;
 
-  /// Made when first asked for, on the active unit.
+  /// Returns a lookup texture, created on first use. Binds on the active unit.
   GLuint lookupTexture(const Lookup& lookup) {
-    constexpr std::size_t kMostLookups = 64;  // a theme has few
+    constexpr std::size_t kMostLookups = 64;  // a theme needs only a few
     for (const auto& [known, texture] : lookups)
       if (known == lookup) return texture.id();
     if (lookups.size() == kMostLookups) lookups.clear();

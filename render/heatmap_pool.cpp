@@ -8,8 +8,8 @@
 namespace headscope::render {
 namespace {
 
-/// The brighter of two cells. The special values need no cases: −∞ (masked) lies under −FLT_MAX (dead),
-/// which lies under everything finite. NaN alone is tested, by being unequal to itself.
+/// Returns the brighter of two cells. The special values need no extra cases: −∞ (masked) is below −FLT_MAX
+/// (dead), which is below every other finite value. Only NaN is tested, by being unequal to itself.
 float brighter(float a, float b) {
   return ((b > a) | (b != b)) ? b : a;
 }
@@ -23,7 +23,7 @@ void maxPool(const float* values, int rows, int cols, int factor, float* out) {
   }
   const auto width = static_cast<std::size_t>(cols), block = static_cast<std::size_t>(factor);
   const auto height = static_cast<std::size_t>(rows);
-  // First down the columns, where neighbours are contiguous, then along the one row that remains.
+  // Pools down the columns first, where neighbours are contiguous, then along the remaining row.
   std::vector<float> best(width);
   for (std::size_t top = 0; top < height; top += block) {
     std::copy_n(values + top * width, width, best.begin());
@@ -32,7 +32,7 @@ void maxPool(const float* values, int rows, int cols, int factor, float* out) {
       for (std::size_t col = 0; col < width; ++col) best[col] = brighter(best[col], line[col]);
     }
     std::size_t left = 0;
-    if (factor == 2)  // by far the most frequent, and a loop that compilers turn into vectors
+    if (factor == 2)  // by far the most common factor, and a loop that compilers vectorise
       for (; left + 1 < width; left += 2) *out++ = brighter(best[left], best[left + 1]);
     for (; left < width; left += block) {
       float pooled = best[left];

@@ -7,7 +7,7 @@
 namespace headscope::render {
 namespace {
 
-/// 0 up to `from`, 1 from `to` on, smooth between.
+/// Returns 0 up to `from`, 1 from `to` on, and a smooth ramp between.
 float smoothStep(float from, float to, float x) {
   const float t = std::clamp((x - from) / (to - from), 0.0f, 1.0f);
   return t * t * (3.0f - 2.0f * t);
@@ -39,7 +39,7 @@ HeatmapMarks::HeatmapMarks(const HeatmapStyle& style, float smallestCell) {
   gapStrength = gap > 0.0f ? smoothStep(6.0f, 10.0f, smallestCell / gap) : 0.0f;
   spacing = std::max(style.hatchSpacing, 4.0f);
   lineWidth = std::max(spacing / 12.0f, 1.0f);
-  // With less than about a line to a cell, lines are noise.
+  // Below about one line per cell, lines look like noise.
   lines = smoothStep(0.75f, 1.5f, smallestCell / spacing);
   maskedTone = lineWidth * std::sqrt(2.0f) / spacing;
   deadTone = 1.0f - (1.0f - maskedTone) * (1.0f - maskedTone);
@@ -84,7 +84,7 @@ void HeatmapShader::setValues(const HeatmapStyle& style, float blend) const {
     low = std::log2(low);
     high = std::log2(high);
   }
-  // An empty range shows everything as its low end. Its zeros and the bound keep 0 · ∞ out of the shader.
+  // An empty range shows every value as its low end. The zeros and the clamp keep 0 · ∞ out of the shader.
   const double largest = std::numeric_limits<float>::max();
   const double scale = high != low ? std::clamp(255.0 / (high - low), -largest, largest) : 0.0;
   glUniform2f(at_.range, static_cast<float>(scale == 0.0 ? 0.0 : low), static_cast<float>(scale));
@@ -94,7 +94,7 @@ void HeatmapShader::setValues(const HeatmapStyle& style, float blend) const {
 void HeatmapShader::setGeometry(const HeatmapView& view, const HeatmapLayout& layout, int rows,
                                 int cols) const {
   const double perX = 1.0 / layout.cellWidth, perY = 1.0 / layout.cellHeight;
-  // Whole cells are kept apart as integers, so that fractions stay exact far into a large matrix.
+  // Whole cells are passed separately as integers, so that fractions stay exact far into a large matrix.
   const double wholeCol = std::floor(view.firstCol), wholeRow = std::floor(view.firstRow);
   const double firstX = (kLean - view.target.x0) * perX + (view.firstCol - wholeCol);
   const double firstY = (kLean + layout.height - view.target.y0) * perY + (view.firstRow - wholeRow);
@@ -108,7 +108,7 @@ void HeatmapShader::setGeometry(const HeatmapView& view, const HeatmapLayout& la
              top = static_cast<float>(view.firstRow - wholeRow);
   glUniform4f(at_.pooled, left, top, left + view.cols, top + view.rows);
   glUniform1i(at_.poolMean, view.pooling == CellPooling::mean ? 1 : 0);
-  // A pixel at the edge may be a cell further, which is the last one's.
+  // Rounding can put an edge pixel one row past the last. It shows the last row and must not fade.
   glUniform1f(at_.litRows,
               view.litRows < rows ? static_cast<float>(view.litRows) : std::numeric_limits<float>::max());
   glUniform1f(at_.fade, view.fade);
@@ -120,7 +120,7 @@ void HeatmapShader::setMarks(const Color& background, const HeatmapMarks& marks,
   setColor(at_.hatchGround, marks.ground);
   setColor(at_.maskedLines, marks.maskedLines);
   setColor(at_.deadLines, marks.deadLines);
-  // x + y and x − y of a pixel counted from the top, as OpenGL counts from the bottom.
+  // The hatch follows x + y and x − y with y from the top; the shift converts OpenGL's y from the bottom.
   const double shift = std::fmod(framebufferHeight / double{marks.spacing}, 1.0);
   glUniform3f(at_.hatchWave, 1.0f / marks.spacing, static_cast<float>(shift),
               static_cast<float>(1.0 - shift));

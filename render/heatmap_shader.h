@@ -8,15 +8,15 @@
 
 namespace headscope::render {
 
-/// `amount` of the ink on the ground, opaque.
+/// Returns `ground` covered by `amount` of `ink`, opaque.
 Color over(const Color& ground, const Color& ink, float amount);
 
-/// What large cells have and small ones do without: gaps, and hatch lines on masked and dead cells.
+/// Marks that only large cells show: gaps, and hatch lines on masked and dead cells.
 struct HeatmapMarks {
   float gap, gapStrength;      ///< pixels; 0..1
-  float spacing, lineWidth;    ///< of the hatch, pixels
-  float lines;                 ///< 1 shows lines, 0 an even tone of the same weight
-  float maskedTone, deadTone;  ///< that weight
+  float spacing, lineWidth;    ///< hatch, pixels
+  float lines;                 ///< 1 = lines, 0 = an even tone of the same weight
+  float maskedTone, deadTone;  ///< weight of that tone, 0..1
   Color ground, maskedLines, deadLines;
 
   HeatmapMarks(const HeatmapStyle& style, float smallestCell);
@@ -25,16 +25,16 @@ struct HeatmapMarks {
   bool any() const { return gapStrength > 0.0f || lines > 0.0f; }
 };
 
-/// One variant of the heatmap shader. The second fetch and the marks cost a software rasteriser time even
-/// where they do not show, so that they are compiled in only where they are used.
+/// One variant of the heatmap shader. The second fetch and the marks slow down a software rasteriser even
+/// when they are invisible, so they are compiled in only when used.
 class HeatmapShader {
  public:
-  /// Pooled cells are smaller than pixels: they have no marks.
+  /// Pooled cells are smaller than a pixel and have no marks.
   enum Feature { kPlain = 0, kMixPrevious = 1, kMarks = 2, kPool = 4, kLogarithmic = 8, kFade = 16 };
 
   HeatmapShader(const std::string& vertexSource, const std::string& fragmentSource, int features);
 
-  // In this order: use, then everything else, then draw.
+  // Call use() first, then the setters, then draw.
   void use() const { glUseProgram(program_.id()); }
   void setValues(const HeatmapStyle& style, float blend) const;
   void setGeometry(const HeatmapView& view, const HeatmapLayout& layout, int rows, int cols) const;
@@ -42,7 +42,7 @@ class HeatmapShader {
 
  private:
   Program program_;
-  // Where the uniforms are; −1 where this variant has none of that name, which OpenGL ignores.
+  // Uniform locations; −1 if this variant lacks the uniform, which OpenGL ignores.
   struct {
     GLint blend, cellsPerPixel, firstPixel, cellSize, firstCell, perCell, lastCell, gap, range, litRows, fade,
         background, hatchGround, maskedLines, deadLines, hatchWave, hatchLine, hatchTone, pooled, poolMean;

@@ -23,7 +23,7 @@ void checkLimits(int layers, int rows, int cols) {
   }
 }
 
-/// Binds a texture to unit 0 for the length of a scope.
+/// A binding of a texture to unit 0 until the end of the scope.
 class BoundForEdit {
  public:
   explicit BoundForEdit(GLuint id) {
@@ -42,7 +42,7 @@ class BoundForEdit {
   GLint activeTexture_ = GL_TEXTURE0;
 };
 
-/// On unit 0, without contents.
+/// Creates a layer on unit 0 with undefined contents.
 Texture makeLayer(int rows, int cols) {
   Texture texture = makeTexture();
   const BoundForEdit bound(texture.id());
@@ -55,7 +55,7 @@ Texture makeLayer(int rows, int cols) {
   return texture;
 }
 
-/// OpenGL gives names anew, so that they don't tell textures apart.
+/// Returns a number that is never reused, unlike OpenGL names.
 std::uint64_t nextVersion() {
   static std::atomic<std::uint64_t> last = 0;
   return ++last;
@@ -141,7 +141,7 @@ std::vector<float> HeatmapTextures::read() const {
   glPixelStorei(GL_PACK_ALIGNMENT, 4);
   for (const GLenum layout : {GL_PACK_ROW_LENGTH, GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_ROWS})
     glPixelStorei(layout, 0);
-  // Layer by layer, as OpenGL ES reads textures through framebuffers alone.
+  // Reads layer by layer: OpenGL ES can read textures only through framebuffers.
   const Framebuffer framebuffer = makeFramebuffer();
   glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer.id());
   const auto cells = values.size() / static_cast<std::size_t>(layers());

@@ -10,10 +10,10 @@
 namespace headscope::render {
 namespace {
 
-// A file may claim any size in its first bytes: nothing larger than this is allocated for it.
+// A file's header may claim any size; this limits how much is allocated for it.
 constexpr std::uint64_t kMaxPixels = std::uint64_t{1} << 26;
 
-/// libpng's reader state, freed on every way out.
+/// libpng's reader state, freed on every exit path.
 struct PngReader {
   png_image image{};
   PngReader() { image.version = PNG_IMAGE_VERSION; }

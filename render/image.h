@@ -12,12 +12,12 @@ struct Image {
   std::vector<std::uint8_t> rgba;  ///< [height, width, 4]
 };
 
-/// Of pixels [height, width, 4] whose first row is the lowest, as OpenGL has them.
+/// Makes an image from pixels [height, width, 4] whose first row is the bottom one, as in OpenGL.
 Image imageFromBottom(int width, int height, std::vector<std::uint8_t> rgba);
 
-/// Without alpha where all of it is opaque. Several threads compress, where there are any.
+/// Omits alpha if the image is opaque. Compresses on several threads if they are available.
 std::vector<std::uint8_t> encodePng(const Image& image);
-/// Throws std::runtime_error on bytes that are not a PNG.
+/// Throws std::runtime_error if the bytes are not a PNG.
 Image decodePng(std::span<const std::uint8_t> bytes);
 
 }  // namespace headscope::render

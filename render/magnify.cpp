@@ -9,7 +9,7 @@ Magnifier::Magnifier(const std::string& vertexSource, const std::string& fragmen
 
 void Magnifier::draw(int width, int height, float x, float y, float factor) const {
   if (!(factor > 1) || width <= 0 || height <= 0) return;
-  const auto first = [factor](float at, int whole) {  // of the picture that is seen
+  const auto first = [factor](float at, int whole) {  // start of the visible part
     const auto all = static_cast<float>(whole);
     return std::clamp(at - at / factor, 0.0f, all - all / factor);
   };

@@ -6,14 +6,14 @@
 
 namespace headscope::render {
 
-/// Enlarges what was drawn. The context that made it must be current when it draws and when it goes.
+/// A magnifier for what has been drawn. Its context must be current when it draws and when it is destroyed.
 class Magnifier {
  public:
-  /// Throws std::runtime_error where the shaders don't compile.
+  /// Throws std::runtime_error if the shaders don't compile.
   Magnifier(const std::string& vertexSource, const std::string& fragmentSource);
 
-  /// Enlarges what the bound framebuffer of width × height pixels shows by `factor` about (x, y), which stays
-  /// where it is; y counts from the top. A factor of 1 and below changes nothing.
+  /// Enlarges the bound framebuffer of width × height pixels by `factor` around (x, y), which stays in place;
+  /// y counts from the top. Factors of 1 or less have no effect.
   void draw(int width, int height, float x, float y, float factor) const;
 
  private:

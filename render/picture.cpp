@@ -84,7 +84,7 @@ void Picture::copyToBound() const {
   glBindFramebuffer(GL_READ_FRAMEBUFFER, static_cast<GLuint>(before));
 }
 
-/// On the processor: Mesa's rasteriser ends the program where it blits with a filter on 512-bit vectors.
+/// Runs on the CPU: Mesa's rasteriser crashes when it blits with a filter on 512-bit vectors.
 void Picture::shrinkBound(int width, int height) {
   constexpr std::size_t kChannels = 4;
   const std::vector<std::uint8_t> from = readPixels(width, height);

@@ -6,14 +6,14 @@
 
 namespace headscope::render {
 
-/// A picture on the GPU that is drawn into, or copied from what was drawn, and shown as a texture whose first
-/// row is the lowest. The context that made it must be current when it is used and when it goes; contexts
-/// that share objects with that one may show it.
+/// An offscreen picture on the GPU: draw into it or copy a framebuffer to it, then show it as a texture whose
+/// first row is the bottom one. Its context must be current when it is used and destroyed; contexts that
+/// share objects with that one may show it.
 class Picture {
  public:
   /// Empty: 0 × 0 pixels.
   Picture();
-  /// Throws std::runtime_error where the device has no such framebuffer.
+  /// Throws std::runtime_error if the device doesn't support such a framebuffer.
   Picture(int width, int height);
   ~Picture();
   Picture(Picture&& other) noexcept;
@@ -22,10 +22,10 @@ class Picture {
   int width() const { return width_; }
   int height() const { return height_; }
   bool empty() const { return objects_ == nullptr; }
-  /// OpenGL's name of it; 0 where it is empty.
+  /// Returns the OpenGL texture name; 0 if empty.
   unsigned texture() const;
 
-  /// Whatever is drawn goes into it as long as this lives; then the framebuffer before is bound again.
+  /// A scope in which drawing goes into the picture. Binds the previous framebuffer again at the end.
   class Bound {
    public:
     explicit Bound(const Picture& picture);
@@ -37,14 +37,14 @@ class Picture {
     int before_ = 0;
   };
 
-  /// Copies the bound framebuffer of width × height pixels, smoothed where the sizes differ.
+  /// Copies the bound framebuffer of width × height pixels, smoothing if the sizes differ.
   void copyBound(int width, int height);
-  /// Copies it into the bound framebuffer, which has its size.
+  /// Copies the picture into the bound framebuffer, which must have the same size.
   void copyToBound() const;
   Image read() const;
 
  private:
-  /// Each pixel is the mean of those that it takes the place of.
+  /// Sets each pixel to the mean of the pixels it replaces.
   void shrinkBound(int width, int height);
 
   int width_ = 0, height_ = 0;

@@ -14,26 +14,26 @@
 
 #include "render/image.h"
 
-// Portable Network Graphics, sections 5, 10 and 11. libpng compresses on one thread, which takes longer than
-// drawing what it is given.
+// Implements Portable Network Graphics, sections 5, 10 and 11. libpng compresses on one thread, which takes
+// longer than drawing the picture.
 
 namespace headscope::render {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// Rows that are compressed by themselves; the same wherever it runs, so that the bytes are, too.
+/// Rows compressed independently. Strips don't depend on the machine, so neither do the bytes.
 struct Strip {
   int from = 0, to = 0;  ///< rows
-  Bytes deflated = {};   ///< a part of one stream of DEFLATE
-  uLong adler = 1;       ///< of what it holds
+  Bytes deflated = {};   ///< part of one DEFLATE stream
+  uLong adler = 1;       ///< Adler-32 checksum of the uncompressed bytes
   std::size_t size = 0;
 };
 
 class Deflater {
  public:
   explicit Deflater(Bytes& out) : out_(out) {
-    // Drawn pictures need no filters and hardly shrink at higher levels.
+    // Drawn pictures need no filters and barely shrink at higher levels.
     constexpr int kLevel = 3;
     if (deflateInit2(&stream_, kLevel, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
       throw std::bad_alloc();
@@ -62,7 +62,7 @@ class Deflater {
 void compress(const Image& image, bool opaque, Strip& strip) {
   const auto width = static_cast<std::size_t>(image.width);
   const std::size_t channels = opaque ? 3 : 4;
-  Bytes row(1 + channels * width);  // the first byte says that there is no filter
+  Bytes row(1 + channels * width);  // the first byte selects no filter
   Deflater deflater(strip.deflated);
   for (int y = strip.from; y < strip.to; ++y) {
     const std::uint8_t* from = image.rgba.data() + 4 * width * static_cast<std::size_t>(y);
@@ -84,7 +84,7 @@ std::vector<Strip> compressed(const Image& image, bool opaque) {
     for (std::size_t i = next++; i < strips.size(); i = next++) compress(image, opaque, strips[i]);
   };
   std::vector<std::future<void>> others;
-#ifndef __EMSCRIPTEN__  // a page may have no thread to give
+#ifndef __EMSCRIPTEN__  // a page may have no spare thread
   const std::size_t threads = std::min<std::size_t>(std::thread::hardware_concurrency(), strips.size());
   while (others.size() + 1 < threads) others.push_back(std::async(std::launch::async, work));
 #endif
@@ -116,7 +116,7 @@ Bytes headerOf(const Image& image, bool opaque) {
   return header;
 }
 
-/// One stream of zlib's: its header, DEFLATE, and the checksum of what it holds.
+/// Returns one zlib stream: header, DEFLATE data, and the checksum of the uncompressed bytes.
 Bytes streamOf(const std::vector<Strip>& strips) {
   Bytes stream{0x78, 0x5e};
   uLong adler = 1;

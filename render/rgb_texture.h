@@ -6,8 +6,8 @@
 
 namespace headscope::render {
 
-/// A picture on the GPU, its first row the uppermost, smoothed where it is drawn at another size. Move-only;
-/// the context that it was set in must be current when it goes.
+/// A picture on the GPU, top row first, smoothed when drawn at another size. Move-only. The context that was
+/// current in set() must be current when it is destroyed.
 class RgbTexture {
  public:
   RgbTexture();
@@ -15,11 +15,11 @@ class RgbTexture {
   RgbTexture(RgbTexture&&) noexcept;
   RgbTexture& operator=(RgbTexture&&) noexcept;
 
-  /// rgb [height, width, 3]; an error of the caller where it is of another size.
+  /// rgb is [height, width, 3]. Throws std::invalid_argument if its size differs.
   void set(int width, int height, std::span<const std::uint8_t> rgb);
   void reset();
   bool empty() const { return width_ == 0; }
-  unsigned texture() const;  ///< OpenGL's name; 0 where it is empty
+  unsigned texture() const;  ///< the OpenGL name; 0 if empty
   std::size_t bytes() const { return std::size_t{4} * width_ * height_; }
 
  private:

@@ -23,10 +23,10 @@ using attention::Status;
 enum class Kind { size, count, number, flag };
 
 struct Flag {
-  const char* option;  ///< as in the file's metadata
+  const char* option;  ///< name in the file's metadata
   const char* flag;
   Kind kind;
-  bool optional;  ///< "none" is a value
+  bool optional;  ///< accepts "none"
   const char* help;
 };
 
@@ -55,7 +55,7 @@ bool reads(const std::string& text, Number& value) {
   return code == std::errc() && at == end;
 }
 
-/// Empty, or what is wrong with the value typed for a flag. Ranges that depend on other sizes come later.
+/// Returns what is wrong with a flag's value, or "". Ranges that depend on other sizes are checked later.
 std::string checkValue(const Flag& flag, const std::string& text) {
   const std::string none = flag.optional ? ", or none" : "";
   if (flag.optional && (text == "none" || text == "None")) return {};
@@ -78,7 +78,7 @@ std::string checkValue(const Flag& flag, const std::string& text) {
   return {};
 }
 
-/// What the command line says; shared with CLI11, which outlives addAttendCommand's frame.
+/// The parsed command line. Shared with CLI11, which outlives the call of addAttendCommand().
 struct Arguments {
   std::string input, output;
   std::string values[std::size(kFlags)];
@@ -92,7 +92,7 @@ void addFlag(CLI::App& command, const Flag& flag, std::string& value) {
   option->check([&flag](const std::string& text) { return checkValue(flag, text); });
 }
 
-/// The first number in a file of the system; nothing if there is none.
+/// Returns the first number in a system file, or nothing if there is none.
 std::optional<std::uint64_t> systemNumber(const char* path) {
   std::ifstream file(path);
   std::uint64_t value = 0;
@@ -114,7 +114,7 @@ int runAttend(const Arguments& arguments) {
 
 std::uint64_t attendBudget() {
   // A result is held three times: as computed, as named tensors, and as the bytes of the file. The fourth
-  // part is left to the inputs and to everything else that runs.
+  // share is left to the inputs and to other programs.
   constexpr std::uint64_t kShare = 4;
   auto bytes = std::uint64_t{4} << 30;
   const long pages = ::sysconf(_SC_PHYS_PAGES), pageSize = ::sysconf(_SC_PAGESIZE);

@@ -11,15 +11,15 @@ class App;
 
 namespace headscope::app {
 
-/// Reads an attention layer and its input from the safetensors file `input`, runs it, and writes
-/// everything that was computed on the way to `output`. Nothing is written on failure.
+/// Reads an attention layer and its input from the safetensors file `input`, runs it, and writes every array
+/// computed on the way to `output`. `budget` is in bytes. Writes nothing on failure.
 attention::Status attendFile(const std::string& input, const std::string& output,
                              const attention::AttentionOptions& options, std::uint64_t budget);
 
-/// What attend may take for its results: a share of the memory this process can have.
+/// The bytes that attend may use for its results: a share of the memory available to this process.
 std::uint64_t attendBudget();
 
-/// Registers `headscope attend`; when it is chosen it runs and sets `exitCode`.
+/// Registers `headscope attend`, which runs if chosen and sets `exitCode`.
 void addAttendCommand(CLI::App& app, int& exitCode);
 
 }  // namespace headscope::app

@@ -27,12 +27,12 @@ struct BenchOptions {
   std::optional<Index> kvHeads, headDim;
   bool causal = false, lessons = false, json = false, byThreads = false;
   std::string model, cachedAs = "fp32", output;
-  std::optional<Index> growth;  ///< tokens at most
+  std::optional<Index> growth;  ///< maximum tokens
   int rounds = 5;
   std::vector<std::string> only;
 };
 
-/// Sizes beyond this are typing errors, and their products would not fit a number.
+/// Larger sizes are typing errors, and their products would overflow.
 constexpr Index kMost = Index{1} << 20;
 
 Result<BenchShape> shapeOf(const BenchOptions& options) {

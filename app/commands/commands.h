@@ -8,8 +8,8 @@
 
 namespace headscope::app {
 
-// Each command registers itself with the command line and leaves its exit code: 0 done, 1 could not.
-// Wrong usage is CLI11's to find and exits with 2.
+// Each command registers itself with the command line and sets its exit code: 0 = done, 1 = failed. CLI11
+// detects wrong usage and exits with 2.
 
 void addRenderCommand(CLI::App& app, int& exitCode);
 void addSnapshotCommand(CLI::App& app, int& exitCode);
@@ -29,26 +29,26 @@ void addRecordCommand(CLI::App& app, int& exitCode);
 void addPythonCommand(CLI::App& app, int& exitCode);
 void addHelpCommand(CLI::App& app, int& exitCode);
 
-/// Whether a path ends like a file that holds recorded attention, or that people take for such a file.
+/// Whether `path` has the extension of a file with recorded attention, or of one often mistaken for it.
 bool endsAsRecorded(const std::string& path);
 
-/// The scene of a file or a link, or the opening scene where `path` is empty.
+/// Reads the scene of a file or a link; returns the opening scene if `path` is empty.
 attention::Result<Scene> sceneOrOpening(const std::string& path);
 
-/// The path, or the file of the lesson of that name that comes with the program.
+/// Returns the file of the bundled lesson named `path`, unless `path` exists; otherwise `path` itself.
 std::filesystem::path lessonOr(const std::string& path);
 
-/// Pixels from "1280x720"; the error says that of the option --size.
+/// Parses a size in pixels such as "1280x720". The Error is worded for the option --size.
 attention::Result<std::pair<int, int>> parseSize(const std::string& text);
 
 /// Opens the window on the scene or lesson of a file or a link ("" = the opening scene) and runs until it is
-/// closed. Of a link that can't be read the window says why, beside the opening scene.
+/// closed. If a link can't be read, the window shows the reason and the opening scene.
 int runWindow(const std::string& path);
-/// The same on a scene that is not in a file.
+/// The same for a scene that is not in a file.
 int runWindow(const Scene& scene);
-/// The same on a lesson's file, which can be read.
+/// The same for a lesson's file, which must be readable.
 int runLesson(const std::string& path);
-/// Hands a file or folder to the window that was opened last; whether there is one, and such a file.
+/// Sends a file or folder to the window opened last. Returns false if there is no window or no such file.
 bool sendToWindow(const std::string& path);
 
 }  // namespace headscope::app

@@ -22,20 +22,20 @@ using attention::Error;
 using attention::Result;
 
 constexpr std::uint64_t kMostBytes = 20'000'000;
-/// Where the page has what it is to open first.
+/// Placeholder in the page for what it opens first.
 constexpr std::string_view kPlace = "<!--DATA-->";
 
 struct ExportOptions {
   std::string scene, output, page;
 };
 
-/// What the page opens, with the name that it is opened by.
+/// What the page opens, and the file name it opens it under.
 struct Given {
   std::string name;
   std::vector<std::uint8_t> bytes;
 };
 
-/// The browser's build as it was installed, or as the checkout has built it.
+/// The browser build: the installed one, or the checkout's; empty if there is neither.
 std::filesystem::path builtPage() {
   const std::filesystem::path assets = assetFolder();
   std::error_code ignored;
@@ -59,7 +59,7 @@ Result<std::string> readPage(const std::string& named) {
   return page;
 }
 
-/// Letters, digits, dots, _ and - alone, as it becomes part of a page.
+/// Replaces everything except letters, digits, '.', '_' and '-', since the name becomes part of a page.
 std::string plainName(const std::filesystem::path& path) {
   std::string name = path.filename().string();
   std::replace_if(

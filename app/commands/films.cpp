@@ -12,10 +12,10 @@ using attention::Result;
 
 namespace {
 
-/// Tokens that a generation adds unless its length is given.
+/// Tokens that a generation adds if no length is given.
 constexpr Index kGenerated = 24;
 
-/// Does what the action does, at this moment of the film.
+/// Performs an action at the current moment of the film.
 void perform(HeadlessApp& headless, const char* action) {
   headless.session().view().request(action);
   headless.draw(0);
@@ -65,7 +65,7 @@ Result<Film> lessonFilm(const std::string& file) {
   const auto lesson = readLesson(file);
   if (!lesson) return lesson.error();
   Film film{openingScene(), file, 0, 6, nextOfLesson};
-  // A question is put after its explanation, and then answered.
+  // A question takes two more steps: it is asked after its explanation, then answered.
   for (const LessonStep& step : (*lesson)->steps) film.steps += step.question ? 3 : 1;
   return film;
 }
@@ -127,7 +127,7 @@ attention::Status beginFilm(Film& film, FilmKind kind, HeadlessApp& headless) {
   headless.draw(0);
   if (const auto error = session.error()) return Error{*error};
   if (!session.view().messages.error.empty()) return Error{session.view().messages.error};
-  session.view().messages.clear();  // that the file was opened is no part of the film
+  session.view().messages.clear();  // the notice that the file was opened is not part of the film
   if (kind == FilmKind::decode) {
     if (!session.scene().cursor.decoding)
       return Error{"this scene can't be decoded step by step: expected causal self-attention"};

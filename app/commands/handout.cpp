@@ -24,7 +24,7 @@ struct HandoutOptions {
   bool answers = false;
 };
 
-/// The pages of a scene or a lesson. Errors: what can't be read.
+/// Returns the pages of a scene or lesson, or an Error if it can't be read.
 attention::Result<std::vector<FigurePage>> pagesOf(const std::string& named, bool answers) {
   const std::string file = lessonOr(named).string();
   if (isLessonFile(file)) {

@@ -29,7 +29,7 @@ int listTopics(const std::vector<Chapter>& manual) {
   return print(list);
 }
 
-/// A chapter, else what a command's own --help says.
+/// Prints a chapter, or else a command's --help.
 int printTopic(const std::vector<Chapter>& manual, const CLI::App& program, const std::string& topic) {
   const Chapter* chapter = findChapter(manual, topic);
   const auto commands =
@@ -43,7 +43,7 @@ int printTopic(const std::vector<Chapter>& manual, const CLI::App& program, cons
   return print(chapter ? chapter->text : commands.front()->help());
 }
 
-/// Makes the tables anew. With `check` nothing is written, and a chapter with other tables is an error.
+/// Regenerates the tables. With `check`, writes nothing and fails if a chapter's tables are outdated.
 int renewTables(const std::vector<Chapter>& manual, const CLI::App& program, bool check) {
   int exitCode = kExitDone;
   for (const Chapter& chapter : manual) {

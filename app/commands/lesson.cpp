@@ -23,7 +23,7 @@ struct LessonOptions {
   std::string show, step;
 };
 
-/// What a step's question came to: "B of 4 is right".
+/// The result of a step's question: "B of 4 is right".
 std::string answerText(const StepStudy& study) {
   for (std::size_t i = 0; i < study.options.size(); ++i)
     if (study.options[i].holds)
@@ -36,7 +36,7 @@ struct Tally {
   std::string report;
 };
 
-/// Computes one step and reports what was found.
+/// Computes one step and adds what was found to the tally.
 void checkStep(LessonRunner& runner, const Lesson& lesson, std::size_t at, Tally& tally) {
   const LessonStep& step = lesson.steps[at];
   ++tally.steps;
@@ -61,7 +61,7 @@ void checkStep(LessonRunner& runner, const Lesson& lesson, std::size_t at, Tally
   for (const std::string& claim : failed) tally.report += "    " + claim + "\n";
 }
 
-/// Prints what was found in a lesson; kExitDone if all of it holds.
+/// Prints what was found in a lesson. Returns kExitDone if everything holds.
 int checkLesson(const std::string& file, Resources& resources) {
   const auto lesson = readLesson(file);
   if (!lesson) {
@@ -89,7 +89,7 @@ int check(const LessonOptions& options) {
   return code;
 }
 
-/// Prints what an expression comes to in a step, for those who write lessons.
+/// Prints the value of an expression in a step, for authors of lessons.
 int show(const LessonOptions& options) {
   const auto lesson = readLesson(options.files.front());
   if (!lesson) return fail(lesson.error());

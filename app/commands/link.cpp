@@ -26,7 +26,7 @@ int runLink(const LinkOptions& options, bool hasStep) {
   }
   const attention::Result<std::string> link = linkTo(*scene, options.base);
   if (!link) return fail(link.error());
-  // What is printed opens.
+  // Only links that open are printed.
   if (const auto opened = readLink(*link); !opened) return fail(opened.error());
   if (const std::string note = longLinkNote(*link); !note.empty()) warn(note);
   return print(*link + "\n");

@@ -16,7 +16,7 @@ namespace headscope::app {
 
 namespace {
 
-/// As a cell of a table: one line, in which a bar ends nothing.
+/// Formats a table cell: a single line with escaped bars.
 std::string cell(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -73,7 +73,7 @@ std::string commands(const CLI::App& program) {
 
 constexpr const char* kHead = "\n\n| key | what it does |\n|---|---|\n";
 
-/// What has a key, page by page; what acts everywhere first.
+/// Lists all actions with a key, page by page; those that work everywhere come first.
 std::string keys() {
   HeadlessApp app(640, 480);
   std::vector<std::string> pages{""};

@@ -25,7 +25,7 @@ using attention::MaskFormula;
 using attention::Result;
 using attention::Status;
 
-/// More tokens than any model reads; the map of blocks grows with their square.
+/// More tokens than any model reads; the block map grows with their square.
 constexpr Index kMaxTokens = Index{1} << 20, kMaxHeads = 1024;
 
 struct MaskOptions {
@@ -44,7 +44,7 @@ std::string endingOf(const std::string& path) {
   return attention::lowerCase(std::filesystem::path(path).extension().string());
 }
 
-/// Options whose value is wrong whatever the mask.
+/// Returns an Error if an option's value is wrong for any mask.
 Status checkOptions(const MaskOptions& options) {
   if (!options.expressionGiven)
     return Error{"EXPR is missing: a mask such as \"causal & window(128)\", or --list"};
@@ -117,7 +117,7 @@ Result<attention::MaskSources> readSources(const attention::MaskLayers& layers) 
   return sources;
 }
 
-/// One head of a mask as a mask for all.
+/// One head of a mask, presented as a mask with a single head.
 class OneHead final : public MaskFormula {
  public:
   OneHead(const MaskFormula& mask, Index head) : mask_(mask), variant_(mask.variantOf(head)) {}

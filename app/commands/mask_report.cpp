@@ -21,7 +21,7 @@ std::string countOf(Index value) {
   return countText(static_cast<std::uint64_t>(value));
 }
 
-/// "12.5%"; only nothing is 0% and only all is 100%.
+/// "12.50%". Only nothing is "0%", and only everything is "100%".
 std::string shareText(double share) {
   if (share <= 0) return "0%";
   if (share >= 1) return "100%";
@@ -30,7 +30,7 @@ std::string shareText(double share) {
   return fmt::format("{:.2f}%", share * 100);
 }
 
-/// "3 (0, 5, 6)", the first few by number; "none".
+/// "3 (0, 5, 6)", listing the first few; "none" if the count is 0.
 std::string somePositions(Index count, const std::vector<Index>& first) {
   constexpr std::size_t kMost = 8;
   if (count == 0) return "none";

@@ -14,7 +14,7 @@
 namespace headscope::app {
 namespace {
 
-/// "; did you mean --window?" for an option that none of the commands has.
+/// "; did you mean --window?" for an option that the command doesn't have.
 std::string meantOption(const CLI::App& app, const CLI::Error& error) {
   if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return "";
   const std::string message = error.what();
@@ -68,7 +68,7 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
   addRecordCommand(app, exitCode);
   addPythonCommand(app, exitCode);
   addHelpCommand(app, exitCode);
-  // Before the commands run: what stands in front of one would be passed over in silence.
+  // Checked before the commands run: an argument before a command would be ignored silently.
   app.parse_complete_callback([&] {
     if (!app.get_subcommands().empty() && !scene.empty())
       throw CLI::ValidationError("\"" + scene + "\" is before the command " +
@@ -80,7 +80,7 @@ int runProgram(int argc, const char* const* argv, const std::string& version) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // Help and the version are exceptions too.
+    // Help and the version arrive as exceptions too.
     if (app.exit(error) != 0) return kExitUsage;
     return std::cout.flush() ? kExitDone : fail({"standard output can't be written"});
   }

@@ -4,8 +4,8 @@
 
 namespace headscope::app {
 
-/// What the command line says, done; the window where it names no command. Returns the exit code: 0 done,
-/// 1 could not, 2 wrong usage.
+/// Runs the given command line; without a command, opens the window. Returns the exit code:
+/// 0 = done, 1 = failed, 2 = wrong usage, 3 = a model that doesn't fit its device (cost).
 int runProgram(int argc, const char* const* argv, const std::string& version);
 
 }  // namespace headscope::app

@@ -28,7 +28,7 @@ struct RecordOptions {
 
 constexpr double kMostSeconds = 3600;
 
-/// "120 of 300 frames" on standard error, on a terminal in one line.
+/// Prints "120 of 300 frames" on standard error, on a terminal always in the same line.
 class Progress {
  public:
   explicit Progress(Index frames) : frames_(frames) {}
@@ -44,7 +44,7 @@ class Progress {
   Clock::time_point said_ = {};
 };
 
-/// All frames, in the film's own time: what takes long to compute or to draw loses none.
+/// Records all frames in the film's own time: slow computing or drawing drops none.
 attention::Status recordFilm(const Film& film, double seconds, int framesPerSecond, HeadlessApp& headless,
                              FrameSink& sink) {
   const Index frames = std::max<Index>(1, std::llround(seconds * framesPerSecond));
@@ -53,19 +53,19 @@ attention::Status recordFilm(const Film& film, double seconds, int framesPerSeco
   Progress progress(frames);
   render::Image image;
   bool goesOn = true;
-  double waited = 0;  // since what is shown was drawn
+  double waited = 0;  // since the last frame was drawn
   for (Index frame = 0, step = 0; frame < frames; ++frame) {
     bool changed = frame == 0;
     if (frame > 0) waited += frameSeconds;
     while (goesOn && step < frame * steps / frames) {
-      // The step begins now, and not when something was drawn last.
+      // The step begins now, not when the last frame was drawn.
       if (waited > 0) headless.frame(std::exchange(waited, 0));
       goesOn = film.next(headless);
       changed = changed || goesOn;
       ++step;
     }
     if (changed || headless.session().nextFrameIn() <= waited) {
-      // What moves asks for more from frame to frame.
+      // Moving parts request more from frame to frame.
       headless.session().settle();
       headless.frame(waited);
       waited = 0;

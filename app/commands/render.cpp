@@ -37,8 +37,8 @@ bool isVector(const std::string& path) {
   return format && *format != PictureFormat::png;
 }
 
-/// What is drawn without the window: nothing where the picture is the window's own, as every PNG is and what
-/// has options of the window.
+/// The picture to draw without the window; nothing if the window itself is drawn, as by default for PNG files
+/// and with the window's options.
 std::optional<PictureKind> pictureOf(const RenderOptions& options) {
   const bool vector = isVector(options.output);
   const bool ofWindow = !vector || options.size || options.present || !options.view.empty();
@@ -48,7 +48,7 @@ std::optional<PictureKind> pictureOf(const RenderOptions& options) {
   return static_cast<PictureKind>(at);
 }
 
-/// An option that has no meaning for the kind of picture that is asked for.
+/// Returns an Error if an option has no meaning for this kind of picture.
 attention::Status checkMeaning(const RenderOptions& options, bool picture) {
   const auto refuse = [](const char* option, const char* where) {
     return attention::Error{fmt::format("{} is given, but it is of {}", option, where)};
@@ -66,7 +66,7 @@ attention::Status checkMeaning(const RenderOptions& options, bool picture) {
   return attention::success();
 }
 
-/// Options whose value is wrong whatever the scene. Written so that NaN is wrong too.
+/// Returns an Error if a value is wrong for any scene. The comparisons also refuse NaN.
 attention::Status checkOptions(const RenderOptions& options) {
   if (const double scale = options.scale.value_or(1); !(scale >= 0.5 && scale <= 4))
     return attention::Error{fmt::format("--scale is {:f}, expected 0.5 to 4", scale)};
@@ -75,7 +75,7 @@ attention::Status checkOptions(const RenderOptions& options) {
   return attention::success();
 }
 
-/// Puts the scene's model, or its recorded attention, on a picture.
+/// Gives the scene's model, or its recorded attention, the picture in the file `image`.
 attention::Status putOnPicture(Scene& scene, const std::string& image) {
   SubjectSetup& subject = scene.setup.subject;
   if (!subject.opened) return pictureWithoutModel(image);
@@ -126,7 +126,7 @@ int runRender(const RenderOptions& options) {
   if (picture)
     return renderPicture(*scene, {*picture, options.output, options.width, options.height, options.dpi,
                                   options.scale, options.theme == "dark"});
-  // A picture is held as it is drawn, as it is read and as the file has it.
+  // A picture is held three times: as drawn, as read back, and as the file's bytes.
   requireAddressSpace(16.0 * size->first * size->second);
   HeadlessApp headless(size->first, size->second, static_cast<float>(options.scale.value_or(1)));
   headless.session().view().preferences.light = options.theme == "light";

@@ -17,7 +17,7 @@ using attention::Result;
 
 namespace {
 
-/// Options whose value is wrong whatever the scene. Written so that NaN is wrong too.
+/// Returns an Error if a value is wrong for any scene. The comparisons also refuse NaN.
 Result<PictureSize> sizeFrom(const PictureOptions& options) {
   PictureSize size;
   for (const auto& [text, length, name] : {std::tuple(&options.width, &size.width, "--width"),
@@ -46,7 +46,7 @@ double aspectOf(const PictureSize& size, double otherwise) {
   return std::clamp(inches(*size.width) / inches(*size.height), 0.1, 10.0);
 }
 
-/// What was asked of the cursor and can't be in what was computed.
+/// Returns an Error if what was computed doesn't contain the cursor's step.
 attention::Status checkStep(const Scene& scene, const Snapshot& snapshot) {
   const SequenceSnapshot* shown = shownSequence(scene, &snapshot);
   if (!scene.cursor.decoding || !shown) return attention::success();
@@ -59,7 +59,7 @@ attention::Status checkStep(const Scene& scene, const Snapshot& snapshot) {
   return attention::success();
 }
 
-/// As the pages paint it. What the page heads shows has the KV cache below the heads, where they have one.
+/// Draws the picture as the pages do; the Heads page's with the KV cache below the heads, if there is one.
 Result<Drawing> paintedPicture(HeadlessApp& headless, const Scene& scene, const PictureOptions& options,
                                double aspect) {
   const bool page = options.what == PictureKind::page;

@@ -16,34 +16,34 @@
 
 namespace headscope::app {
 
-/// How a command ended: as asked, could not, or was asked wrongly.
+/// Exit codes: done, failed, or wrong usage.
 inline constexpr int kExitDone = 0, kExitFailed = 1, kExitUsage = 2;
 
-/// A message whose lines stay lines, and in which nothing else steers the terminal.
+/// Returns `message` with its line breaks, but with everything else that controls a terminal escaped.
 std::string printable(std::string_view message);
 
-/// What a command prints: text, or JSON, in which an escape is written as JSON has it.
+/// The kind of output: text, or JSON, whose escapes are written as JSON escapes.
 enum class Printed { text, json };
 
-/// Prints what a command found, on standard output; its exit code. Another program reads it as it is; on a
-/// terminal, nothing that a file or a model says in it steers that. Nothing else writes to standard output.
+/// Prints a command's result on standard output, which nothing else writes to; returns the exit code. Other
+/// programs get the text unchanged; on a terminal, control characters from files and models are escaped.
 int print(const std::string& text, Printed as = Printed::text);
 
-/// One sentence on standard error.
+/// Prints one sentence on standard error.
 inline void warn(const std::string& sentence) {
   std::fprintf(stderr, "headscope: %s\n", printable(sentence).c_str());
 }
 
-/// How far a command has come, on standard error: on a terminal in one line, until the last.
+/// Prints a command's progress on standard error, on a terminal in the same line until the last.
 void tellProgress(const std::string& line, bool last);
 
-/// For options that take a path: what is wrong with one, or nothing.
+/// Checks options that take a path: returns what is wrong, or "".
 inline std::string namesFile(const std::string& path) {
   return path.empty() ? "the name is empty, expected a file's" : "";
 }
 
-/// For options that take a count: what is wrong with one, or nothing. Without it what is too large would be
-/// taken as the largest number there is.
+/// Checks options that take a count: returns what is wrong, or "". Without this check, a number that is too
+/// large would be taken as the largest one possible.
 inline std::string countsSomething(const std::string& text) {
   attention::Index value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -52,19 +52,19 @@ inline std::string countsSomething(const std::string& text) {
          " was given, expected a whole number from 1 to 9,223,372,036,854,775,807";
 }
 
-/// Says why the command could not; its exit code.
+/// Prints why the command failed; returns its exit code.
 inline int fail(const attention::Error& error) {
   warn(error.message);
   return kExitFailed;
 }
 
-/// Says what was wrong with the options; its exit code.
+/// Prints what is wrong with the options; returns the exit code.
 inline int usage(const attention::Error& error) {
   warn(error.message);
   return kExitUsage;
 }
 
-/// Runs a command; what it throws (no OpenGL, no memory) becomes one sentence and exit code 1.
+/// Runs a command. An exception (no OpenGL, no memory) becomes one sentence and exit code 1.
 template <typename Command>
 int guarded(Command command) {
   try {

@@ -12,15 +12,15 @@ namespace headscope::app {
 
 namespace {
 
-/// An option or argument as shells and pages name it.
+/// An option or argument, as shells and man pages name it.
 struct Word {
-  std::vector<std::string> names;  ///< "-o", "--output"; empty of an argument
-  std::string argument;            ///< "SCENE", or what an option takes: "FILE"; "" of a switch
+  std::vector<std::string> names;  ///< "-o", "--output"; empty for an argument
+  std::string argument;            ///< "SCENE", or an option's value: "FILE"; "" for a switch
   std::vector<std::string> choices;
   std::string help;
 };
 
-/// The values in "TEXT:{dark,light}", which is how CLI11 writes an option that takes one of them.
+/// Returns the values in "TEXT:{dark,light}", which is how CLI11 writes an option that takes one of them.
 std::vector<std::string> choicesIn(const std::string& type) {
   std::vector<std::string> choices;
   const std::size_t open = type.find('{'), close = type.find('}', open);
@@ -61,7 +61,7 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
 
 // man
 
-/// Text in which nothing is a request to roff.
+/// Escapes everything that roff would take as a request.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -131,7 +131,7 @@ std::string commandPage(const CLI::App& command) {
 
 // Completion
 
-/// In quotes for a shell: 'it'\''s'.
+/// Quotes text for a shell: 'it'\''s'.
 std::string shellQuoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
@@ -166,7 +166,7 @@ std::string bashScript(const CLI::App& program) {
          "complete -o default -F _headscope headscope\n";
 }
 
-/// A description inside of zsh's brackets.
+/// Escapes a description for zsh's brackets.
 std::string zshText(std::string_view text) {
   std::string out;
   for (const char c : text)

@@ -7,15 +7,15 @@
 
 namespace headscope::app {
 
-// What a system's `man` and shells know of the commands, made from the commands themselves.
+// Man pages and shell completions, generated from the commands themselves.
 
-/// A page of the manual's section 1 for `program` and one for each command, by file name:
+/// Returns the man pages of section 1, for `program` and for each command, by file name:
 /// "headscope-render.1".
 std::map<std::string, std::string> manPages(const CLI::App& program);
 
 inline constexpr std::string_view kShells[] = {"bash", "zsh", "fish"};
-/// The script by which a shell, one of kShells, completes commands, options, and values of which there are
-/// few.
+/// Returns the script with which a shell, one of kShells, completes commands, options, and values if there
+/// are only a few. Throws std::invalid_argument for another shell.
 std::string completionScript(const CLI::App& program, std::string_view shell);
 
 }  // namespace headscope::app

@@ -11,7 +11,7 @@ namespace headscope::app {
 
 namespace {
 
-/// What of the scene's masks one could miss or take otherwise.
+/// Warns about parts of the scene's masks that are easily missed or misread.
 void tellOfMasks(const Scene& scene, const Snapshot& snapshot, InputCache& cache) {
   for (const std::string& note : maskFileNotes(scene.setup, cache)) warn(note);
   for (const auto& [layer, reason] : omittedLayers(scene.setup))

@@ -9,7 +9,7 @@
 
 namespace headscope::app {
 
-/// The heads that --off names, as "1.2": layer 1, head 2. An error names what is no such head.
+/// Parses the heads given to --off, "1.2" being layer 1, head 2. Returns an Error for one that doesn't exist.
 attention::Result<std::vector<SwitchedHead>> switchedHeads(const std::vector<std::string>& names,
                                                            const attention::ModelConfig& config);
 

@@ -30,7 +30,7 @@ attention::Result<std::string> readText(const TokenizeOptions& options) {
   return std::string(bytes->begin(), bytes->end());
 }
 
-/// A long text has millions of tokens, so that the JSON is written part by part and never held as a tree.
+/// A long text has millions of tokens, so the JSON is written piece by piece and never held as a tree.
 std::string jsonOf(const TextTokenizer& tokenizer, const EncodedText& encoded) {
   fmt::memory_buffer out;
   const auto list = [&](std::string_view name, std::size_t count, auto item) {
@@ -56,7 +56,7 @@ std::string jsonOf(const TextTokenizer& tokenizer, const EncodedText& encoded) {
   return fmt::to_string(out) + "}\n";
 }
 
-/// One line for each token: id, typed bytes, and the token as people read it.
+/// One line per token: id, byte range and readable token.
 std::string tableOf(const TextTokenizer& tokenizer, const EncodedText& encoded) {
   std::string table = fmt::format("{:>7} {:>17}  {}\n", "id", "bytes", "token");
   for (std::size_t i = 0; i < encoded.ids.size(); ++i) {

@@ -32,19 +32,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Unsaved work is on disk so long after it changed, however the program ends.
+/// Unsaved work is on disk this long after a change, however the program ends.
 constexpr std::chrono::seconds kWrittenAfter(2);
 
-/// How the program was asked to end, from outside of the window.
+/// Requests from outside the window to end the program.
 struct Ending {
-  std::atomic<bool> asked = false;  ///< as by the window's button, which asks back
+  std::atomic<bool> asked = false;  ///< like the window's button, which asks the user first
   std::atomic<bool> forced = false;
   std::atomic<Clock::rep> forcedAt = 0;
 };
 
-/// Ctrl+C asks back like the window's button. At a second one, a hang-up or a request to end, nobody may be
-/// there to answer: unsaved work is kept for the next start, and the window closes. On the signals' thread,
-/// so that work is kept also where the window hangs.
+/// Ctrl+C asks first, like the window's button. At a second one, a hang-up or a request to terminate, nobody
+/// may be there to answer: unsaved work is kept for the next start, and the window closes. Runs on the signal
+/// thread, so that work is kept even if the window hangs.
 void onSignal(int signal, Ending& ending, RecoveryStore& recovery) {
   (void)recovery.write();
   constexpr std::chrono::seconds kPatience(2);
@@ -61,7 +61,7 @@ void onSignal(int signal, Ending& ending, RecoveryStore& recovery) {
   Window::wake();
 }
 
-/// Sleeps until something happens; draws while something moves.
+/// Sleeps until something happens, and draws while something moves.
 void runLoop(Window& window, Session& session, InputQueue& input, Ending& ending, SentFiles& sent) {
   ScenePainter painter([] { Window::wake(); });
   FigurePainter figures(defaultLimits(), [] { Window::wake(); });
@@ -93,11 +93,11 @@ void runLoop(Window& window, Session& session, InputQueue& input, Ending& ending
     last = now;
     session.frame(width, height, window.scale(), elapsed);
     lecturer.frame(session, session.view().time);
-    // A frozen picture stays on the screen as it is.
+    // A frozen picture stays on the screen.
     if (!session.stage().frozen) window.present();
     window.setFullScreen(session.view().fullScreen);
     figures.step(session);
-    // Pictures of other views are painted while this one rests.
+    // Pictures of other views are painted while this one is idle.
     if (session.nextFrameIn() > 0.03) painter.step(session.view(), session.document().scene());
     if (session.title() != title) window.setTitle(title = session.title());
   }
@@ -108,7 +108,7 @@ std::filesystem::path recoveryFolder() {
   return folder.empty() ? folder : folder / "recovery";
 }
 
-/// The opening scene on the page and in the colours of the last window.
+/// The opening scene with the last window's page and colours.
 Scene firstScene(const LastWindow& last) {
   Scene scene = openingScene();
   for (const PageRow& page : pageTable())
@@ -118,7 +118,7 @@ Scene firstScene(const LastWindow& last) {
   return scene;
 }
 
-/// What the next window begins with. At once: nobody waits for it any more.
+/// Saves what the next window starts with; synchronously, since nobody waits for it any more.
 void remember(const Window& window, Session& session) {
   Preferences preferences = session.view().preferences;
   LastWindow& last = preferences.last;
@@ -133,7 +133,7 @@ void remember(const Window& window, Session& session) {
   if (const auto path = preferencesPath(); !path.empty()) (void)writePreferences(path, preferences);
 }
 
-/// With `path` the scene is that file's. `lesson` is opened besides, and `problem` said; "" = none.
+/// If `path` isn't empty, the scene is that file's. Also opens `lesson` and shows `problem`; "" = none.
 int openWindow(const Scene& scene, const std::string& path, bool ownScene, const std::string& lesson = "",
                const std::string& problem = "") {
   requireAddressSpace();
@@ -142,7 +142,7 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
   const QuitSignals signals([&](int signal) { onSignal(signal, ending, *recovery); });
   const Preferences preferences = loadPreferences();
   const LastWindow& last = preferences.last;
-  // Fonts take as long as a window and its context, and are made meanwhile.
+  // Fonts take as long as the window and its context, so they are made at the same time.
   auto fonts = std::make_unique<FontBook>(preferences.textSize);
   Window window("Headscope", last.width > 0 ? last.width : 1600, last.height > 0 ? last.height : 960);
   SentFiles sent(windowsFolder(), displayName(), [] { Window::wake(); });
@@ -162,7 +162,7 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
   session.recoverWith(recovery);
   recovery->writeAside(kWrittenAfter);
   if (ownScene) session.setScene(scene, path);
-  // A model is no file that the scene could be saved to.
+  // A model is not a file that the scene could be saved to.
   const std::string& model = scene.setup.subject.model;
   if (!path.empty())
     session.remember({recentKind(scene), path});
@@ -173,7 +173,7 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
   if (!problem.empty()) session.view().messages.fail(problem);
   runLoop(window, session, ui.input(), ending, sent);
   remember(window, session);
-  // A computation or a slow disk may not come back for long, and nobody waits for what they would say.
+  // A computation or a slow disk may take long to stop, and nobody waits for the result.
   if (!session.stop()) {
     attention::removeTemporaryFiles();
     std::_Exit(0);
@@ -196,7 +196,7 @@ int runWindow(const std::string& path) {
   }
   if (!scene) return fail(scene.error());
   std::error_code ignored;
-  // A model is no file that the scene could be saved to.
+  // A model is not a file that the scene could be saved to.
   const bool file = scene->setup.subject.model.empty() || std::filesystem::path(path).extension() == ".json";
   return openWindow(*scene, file && !std::filesystem::is_directory(path, ignored) ? path : "", !path.empty());
 }

@@ -6,10 +6,10 @@
 
 namespace headscope::app {
 
-/// Refuses a scene whose page is none of `rows`.
+/// Returns an Error if the scene's page is not in `rows`.
 attention::Status checkPage(const Scene& scene, std::span<const PageRow> rows);
 
-/// All pages, in the order of their tabs. The first is where a window begins.
+/// All pages in tab order. A new window opens the first.
 std::span<const PageRow> pageTable();
 
 }  // namespace headscope::app

@@ -13,10 +13,10 @@ namespace headscope::app {
 void requireAddressSpace(double pictureBytes) {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
-  // Else each thread sets aside room of its own, as much as there is, and how much is needed is chance.
+  // Otherwise each thread reserves an arena as large as it can get, and the total need becomes unpredictable.
   mallopt(M_ARENA_MAX, 1);
   constexpr double kMebibyte = 1 << 20;
-  // OpenGL's compiler and textures, and the stacks of its threads and ours.
+  // For OpenGL's compiler and textures, and the stacks of its threads and ours.
   const double threads = 2 * static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
   const double needed = (608 + 8 * threads) * kMebibyte + pictureBytes;
   const auto size = static_cast<std::size_t>(needed);

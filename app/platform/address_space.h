@@ -2,9 +2,8 @@
 
 namespace headscope::app {
 
-/// OpenGL's and ImGui's own code ends the program where it gets no memory for its shaders and fonts: better
-/// to say so before. Throws std::runtime_error where the limit on address space leaves less than they need,
-/// and `pictureBytes` besides.
+/// Checks the limit on address space in advance, since OpenGL and ImGui end the program if they get no memory
+/// for shaders and fonts. Throws std::runtime_error if it leaves less than they need plus `pictureBytes`.
 void requireAddressSpace(double pictureBytes = 0);
 
 }  // namespace headscope::app

@@ -5,16 +5,16 @@
 
 namespace headscope::app {
 
-/// The folder that holds shaders/ and scenes/: $HEADSCOPE_ASSETS, beside the binary, the install tree's
-/// share/headscope, or the source tree it was built from, whichever is there first.
-/// Throws std::runtime_error naming where it looked.
+/// Returns the folder that holds shaders/ and scenes/, the first that has them of: $HEADSCOPE_ASSETS, assets/
+/// next to the binary, the install tree's share/headscope, and the source tree of the build. Throws
+/// std::runtime_error listing the folders it tried.
 std::filesystem::path assetFolder();
 
-/// The folder of the small model that comes with the program, as Hugging Face lays it out, with scores.json.
-/// Throws as assetFolder().
+/// Returns the folder of the bundled small model, in Hugging Face's layout, with scores.json. Throws like
+/// assetFolder().
 std::filesystem::path miniatureFolder();
 
-/// A text asset, whole. Throws std::runtime_error if it is missing.
+/// Returns the whole text of an asset. Throws std::runtime_error if it is missing.
 std::string readAssetText(const std::string& name);
 
 }  // namespace headscope::app

@@ -11,7 +11,7 @@ using compat::isPlace;
 
 namespace {
 
-/// Lines and circles go through the middle of the pixels that they are asked for.
+/// ImGui's lines and circles pass through the centre of the given pixel.
 constexpr float kMiddle = 0.5f;
 
 FrameBox circleBox(ImVec2 center, float radius, float thickness) {
@@ -25,7 +25,7 @@ FrameFill filled(const ImVec2* points, int count) {
 
 }  // namespace
 
-/// Draws, and where frames are recorded notes what was drawn.
+/// Draws, and records the shape if frames are recorded.
 template <typename Draw, typename Describe>
 void Canvas::drawn(ImU32 color, Draw draw, Describe describe) const {
   const int first = vertices();

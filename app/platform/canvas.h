@@ -4,24 +4,23 @@
 
 namespace headscope::app {
 
-/// What is drawn on: a list of Dear ImGui's, which takes every number for a place on the screen and indexes
-/// tables with sizes. A figure drawn from computed numbers may be NaN, infinite or far outside every window:
-/// what has such a corner isn't drawn. All drawing goes through here, where a FrameRecorder notes it; to be
-/// passed by value.
+/// A safe wrapper of Dear ImGui's draw list, which would accept any coordinates and index tables with sizes.
+/// A figure drawn from computed numbers may be NaN, infinite or far off screen; shapes with such a corner are
+/// skipped. All drawing goes through this class, where a FrameRecorder records it. Pass it by value.
 class Canvas {
  public:
-  Canvas(ImDrawList& list) : list_(&list) {}  // not explicit: every list of Dear ImGui is one to draw on
+  Canvas(ImDrawList& list) : list_(&list) {}  // implicit: any of Dear ImGui's lists is a canvas
   operator ImDrawList&() const { return *list_; }
 
-  /// Whether it lies over all windows.
+  /// Whether this is the list drawn over all windows.
   bool isForeground() const { return list_ == ImGui::GetForegroundDrawList(); }
-  /// Where the next vertex goes.
+  /// The index of the next vertex.
   int vertices() const { return list_->VtxBuffer.Size; }
-  /// Turns all that was drawn from that vertex on, clockwise about `from`, which comes to `to`.
+  /// Rotates everything drawn from vertex `first` on clockwise around `from`, and moves `from` to `to`.
   void turn(int first, ImVec2 from, ImVec2 to, float degrees) const;
   ImVec2 GetClipRectMin() const { return list_->GetClipRectMin(); }
   ImVec2 GetClipRectMax() const { return list_->GetClipRectMax(); }
-  /// Where the rectangle is no place on a screen, all is clipped.
+  /// Clips everything if the rectangle isn't a valid place.
   void PushClipRect(ImVec2 from, ImVec2 to, bool inside = false) const;
   void PopClipRect() const { list_->PopClipRect(); }
 
@@ -33,15 +32,15 @@ class Canvas {
   void AddTriangleFilled(ImVec2 a, ImVec2 b, ImVec2 c, ImU32 color) const;
   void AddCircle(ImVec2 center, float radius, ImU32 color, int segments = 0, float thickness = 1) const;
   void AddCircleFilled(ImVec2 center, float radius, ImU32 color, int segments = 0) const;
-  /// Without the lines to and from a point that is no place on a screen.
+  /// Leaves out the segments to and from invalid points.
   void AddPolyline(const ImVec2* points, int count, ImU32 color, int flags, float thickness) const;
   void AddConvexPolyFilled(const ImVec2* points, int count, ImU32 color) const;
   void AddText(ImFont* font, float size, ImVec2 at, ImU32 color, const char* begin, const char* end,
                float wrap = 0) const;
-  /// The texture from corner to corner; `uvFrom` and `uvTo` are the parts of it that lie there.
+  /// Draws the part [uvFrom, uvTo] of the texture from corner to corner.
   void AddImage(ImTextureID texture, ImVec2 from, ImVec2 to, ImVec2 uvFrom, ImVec2 uvTo,
                 ImU32 tint = 0xFFFFFFFF) const;
-  /// The part has to be there still when the frame is drawn.
+  /// The part must still exist when the frame is rendered.
   void AddCallback(CallbackPart& part) const {
     list_->AddCallback(CallbackPart::callback, &part);
     compat::addResetRenderState(*list_);

@@ -33,7 +33,8 @@ attention::Result<std::unique_ptr<ChildProgram>> ChildProgram::start(const std::
   ::posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
   ::posix_spawn_file_actions_adddup2(&files, ends[1], 2);
-  // The window leaves its signals to a thread of their own; here they end the program, as usual.
+  // The window's threads block signals and leave them to one thread. In the child they end the program as
+  // usual.
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   sigset_t none;
@@ -63,7 +64,7 @@ ChildProgram::~ChildProgram() {
 
 void ChildProgram::stop() {
   const std::lock_guard lock(mutex_);
-  // Until it was waited for, its number is nobody else's.
+  // The process id can't be reused before listen() waits for it, under this lock.
   if (process_ > 0 && !ended_) ::kill(process_, SIGTERM);
 }
 

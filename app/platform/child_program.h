@@ -14,12 +14,13 @@
 
 namespace headscope::app {
 
-/// This program, run once more beside the window for what takes long. It ends with who owns it.
+/// Another process of this program, for long work next to the window. Its destructor stops it.
 class ChildProgram {
  public:
-  /// Whether programs can be started here at all.
+  /// Whether this platform can start programs at all.
   static bool available();
-  /// `program`: its file. `wake` is called, on a thread of its own, where it has said something or has ended.
+  /// Starts the executable `program` with the arguments `words`. Calls `wake` on another thread whenever the
+  /// process has written to standard error, and when it has ended.
   static attention::Result<std::unique_ptr<ChildProgram>> start(const std::string& program,
                                                                 const std::vector<std::string>& words,
                                                                 std::function<void()> wake);
@@ -28,9 +29,9 @@ class ChildProgram {
   ChildProgram& operator=(const ChildProgram&) = delete;
 
   void stop();
-  /// Its last line on standard error.
+  /// The last complete line it wrote to standard error.
   std::string said() const;
-  /// Its exit code; nothing while it runs.
+  /// The exit code, or 128 plus the signal that ended it; nothing while it runs.
   std::optional<int> ended() const;
 
  private:
@@ -45,7 +46,7 @@ class ChildProgram {
   std::thread listener_;
 };
 
-/// The file of the program that runs.
+/// The path of the running executable.
 inline constexpr const char* kThisProgram = "/proc/self/exe";
 
 }  // namespace headscope::app

@@ -13,8 +13,8 @@ using render::PixelBox;
 
 namespace {
 
-constexpr int kSquare = 16;  ///< pixels a side
-/// Each box costs a pass over the triangles.
+constexpr int kSquare = 16;  ///< pixels per side
+/// Each box costs one pass over the triangles.
 constexpr std::size_t kMostBoxes = 48;
 
 int squaresIn(int pixels) {
@@ -25,7 +25,8 @@ PixelBox intersect(const PixelBox& a, const PixelBox& b) {
   return {std::max(a.x0, b.x0), std::max(a.y0, b.y0), std::min(a.x1, b.x1), std::min(a.y1, b.y1)};
 }
 
-/// What Dear ImGui's renderer lets through: it cuts off fractions of corner and size, counted from below.
+/// Returns the clip box that Dear ImGui's renderer uses: it truncates the corner and the size, with y counted
+/// from the bottom.
 PixelBox scissorOf(const ImDrawCmd& command, int height) {
   const ImVec4& clip = command.ClipRect;
   const int x0 = static_cast<int>(clip.x), bottom = static_cast<int>(static_cast<float>(height) - clip.w);
@@ -33,7 +34,7 @@ PixelBox scissorOf(const ImDrawCmd& command, int height) {
   return {x0, y1 - static_cast<int>(clip.w - clip.y), x0 + static_cast<int>(clip.z - clip.x), y1};
 }
 
-/// The corners of a triangle of a command.
+/// The corners of one triangle in a draw command.
 struct Triangle {
   ImVec2 a, b, c;
   Triangle(const ImDrawVert* vertices, const ImDrawIdx* indices)
@@ -53,7 +54,7 @@ class Squares {
         columns_(squaresIn(width)),
         values_(static_cast<std::size_t>(columns_) * static_cast<std::size_t>(squaresIn(height)), seed) {}
 
-  /// Adds the word to every square that the rectangle touches within the box.
+  /// Mixes the word into every square that the rectangle touches inside the box.
   void add(const ImRect& area, const PixelBox& box, std::uint64_t word) {
     const auto cut = [](float at, int from, int to) {
       return std::clamp(at, static_cast<float>(from), static_cast<float>(to));
@@ -102,7 +103,7 @@ std::vector<std::uint64_t> vertexPrints(const ImDrawList& list) {
   return prints;
 }
 
-/// Squares that differ, as boxes: runs along a row, together with equal runs below them.
+/// Returns the changed squares as boxes: runs along a row, joined with equal runs below.
 std::vector<PixelBox> differingBoxes(const std::vector<std::uint64_t>& before,
                                      const std::vector<std::uint64_t>& now, int width, int height) {
   const int columns = squaresIn(width), rows = squaresIn(height);
@@ -137,9 +138,10 @@ long areaOf(const PixelBox& box) {
   return box.empty() ? 0 : long{box.x1 - box.x0} * (box.y1 - box.y0);
 }
 
-/// Puts together what costs the fewest pixels more, until few boxes are left; what then overlaps, too.
+/// Merges boxes until at most kMostBoxes remain, at the cost of the fewest extra pixels, and any that
+/// overlap.
 void merge(std::vector<PixelBox>& boxes) {
-  constexpr std::size_t kMostCompared = 64;  // pairs of more would take longer than drawing them
+  constexpr std::size_t kMostCompared = 64;  // pairs of more take longer to compare than to draw
   while (boxes.size() > kMostCompared) {
     boxes[boxes.size() - 2] = around(boxes[boxes.size() - 2], boxes.back());
     boxes.pop_back();
@@ -169,7 +171,7 @@ ImRect rectOf(const PixelBox& box) {
           static_cast<float>(box.y1)};
 }
 
-/// Which boxes a rectangle touches, found by the squares where it is small.
+/// Finds the boxes that a rectangle touches, square by square if it is small.
 class BoxFinder {
  public:
   BoxFinder(std::span<const PixelBox> boxes, int width, int height)
@@ -185,7 +187,7 @@ class BoxFinder {
 
   template <typename Take>
   void find(const ImRect& area, Take take) const {
-    static constexpr float kFar = 1e6f;  // what lies further away has the same squares
+    static constexpr float kFar = 1e6f;  // anything farther falls into the same squares
     const auto square = [](float at, int count) {
       return std::clamp(static_cast<int>(std::clamp(at, 0.0f, kFar)) / kSquare, 0, count - 1);
     };
@@ -210,10 +212,10 @@ class BoxFinder {
  private:
   std::span<const PixelBox> boxes_;
   int columns_, rows_;
-  std::vector<int> at_;  ///< by square: the box over it, or −1
+  std::vector<int> at_;  ///< for each square, the box that covers it, or −1
 };
 
-/// One list of commands, cut to boxes. Its own are put back when this goes.
+/// A command list cut to boxes. The destructor restores the original list.
 class CutList {
  public:
   CutList(ImDrawList& list, std::span<const PixelBox> boxes, const BoxFinder& finder, int height)
@@ -225,7 +227,7 @@ class CutList {
       else
         addTriangles(command, boxes, finder, height);
     }
-    if (commands_.empty()) list_.VtxBuffer.swap(vertices_);  // nor are vertices sent
+    if (commands_.empty()) list_.VtxBuffer.swap(vertices_);  // so that the vertices aren't uploaded either
     list_.CmdBuffer.swap(commands_);
     list_.IdxBuffer.swap(indices_);
   }
@@ -245,7 +247,7 @@ class CutList {
   }
 
   void addCallback(const ImDrawCmd& command, std::span<const PixelBox> boxes) {
-    if (command.UserCallback != CallbackPart::callback) {  // state to be set again
+    if (command.UserCallback != CallbackPart::callback) {  // resets the renderer's state
       if (!commands_.empty() && commands_.back().UserCallback) commands_.push_back(command);
       return;
     }
@@ -281,7 +283,7 @@ class CutList {
   ImVector<ImDrawCmd> commands_;
   ImVector<ImDrawIdx> indices_;
   ImVector<ImDrawVert> vertices_;
-  std::vector<std::vector<ImDrawIdx>> kept_;  ///< by box, of one command
+  std::vector<std::vector<ImDrawIdx>> kept_;  ///< indices of one command, per box
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 namespace headscope::app {
 
-/// A number that changes with everything that was added to it, in its order.
+/// A hash of everything added to it, in order.
 class Fingerprint {
  public:
   explicit Fingerprint(std::uint64_t seed = 0) : value_(seed) {}
@@ -20,7 +20,7 @@ class Fingerprint {
     value_ = (value_ ^ word) * 0x9E3779B97F4A7C15u;
     value_ ^= value_ >> 29;
   }
-  /// Each of the bytes of numbers and enumerations, which have no padding.
+  /// Adds the bytes of numbers and enumerations, which have no padding.
   template <typename... Values>
   void addAll(const Values&... values) {
     (addBytes(&values, sizeof values), ...);
@@ -32,43 +32,42 @@ class Fingerprint {
   std::uint64_t value_;
 };
 
-/// What a draw callback draws. It can tell whether its pixels have changed without drawing them.
+/// The content of a draw callback. It can tell whether its pixels changed without drawing them.
 class CallbackPart {
  public:
   virtual ~CallbackPart() = default;
-  /// Draws what lies in the box, in pixels of the framebuffer.
+  /// Draws the part inside the box, in framebuffer pixels.
   virtual void draw(const render::PixelBox& box) = 0;
-  /// Calls `part` with each rectangle that it draws in, and with a number that changes with what is seen
-  /// there.
+  /// Calls `part` with each rectangle it draws in, and a number that changes whenever the picture there does.
   virtual void describe(const std::function<void(const ImRect&, std::uint64_t)>& part) const = 0;
 
-  /// Dear ImGui's callback, whose user data is a CallbackPart.
+  /// Dear ImGui's callback; the user data is a CallbackPart.
   static void callback(const ImDrawList* list, const ImDrawCmd* command);
 };
 
-/// Finds what of the screen has to be drawn again: the frame is divided into squares, of each of which a
-/// fingerprint of all triangles that touch it is kept.
+/// The parts of the screen to redraw. Keeps a fingerprint, for each square of the frame, of all triangles
+/// that touch it.
 class Damage {
  public:
   struct Frame {
     int width = 0, height = 0;  ///< pixels
     std::array<float, 3> clear{};
-    /// Another number whenever the texels that were there change; nullopt: they may change at any time.
+    /// Returns a number that changes whenever existing texels change; nullopt if they may change at any time.
     std::function<std::optional<std::uint64_t>(ImTextureID)> textureVersion;
   };
-  /// Disjoint boxes that hold all pixels in which this frame may differ from the one of the last call; the
-  /// whole frame where there was none or its size was another.
+  /// Returns disjoint boxes that contain all pixels in which this frame may differ from that of the previous
+  /// call. Returns the whole frame on the first call or if the size changed.
   std::vector<render::PixelBox> compare(const ImDrawData& drawn, const Frame& frame);
-  /// The next frame is all changed.
+  /// Marks the whole next frame as changed.
   void forget() { squares_.clear(); }
 
  private:
   int width_ = 0, height_ = 0;
   std::vector<std::uint64_t> squares_;  ///< row by row
-  std::uint64_t changes_ = 0;           ///< counts what can't be compared
+  std::uint64_t changes_ = 0;           ///< a fresh number for each texture that can't be compared
 };
 
-/// Calls `render` while the commands of `drawn` are cut to the boxes: nothing outside of them is drawn.
+/// Calls `render` with the commands of `drawn` cut to the boxes, so that nothing outside them is drawn.
 void withinBoxes(ImDrawData& drawn, std::span<const render::PixelBox> boxes,
                  const std::function<void()>& render);
 

@@ -1,7 +1,7 @@
 #include "app/platform/desktop.h"
 
 #ifndef GLFW_INCLUDE_NONE
-#define GLFW_INCLUDE_NONE  // OpenGL is render's
+#define GLFW_INCLUDE_NONE  // only render/ includes OpenGL
 #endif
 #include <GLFW/glfw3.h>
 
@@ -22,7 +22,7 @@ std::vector<DesktopBox> desktopScreens() {
   for (std::size_t i = 0; i < areas.size(); ++i) {
     DesktopBox& area = areas[i];
     glfwGetMonitorWorkarea(monitors[i], &area.x, &area.y, &area.width, &area.height);
-    // Of a screen that has just come, the desktop's work area may know nothing yet.
+    // The desktop may not know the work area of a newly connected screen yet.
     const GLFWvidmode* const mode = glfwGetVideoMode(monitors[i]);
     if ((area.width > 0 && area.height > 0) || !mode) continue;
     glfwGetMonitorPos(monitors[i], &area.x, &area.y);

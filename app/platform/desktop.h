@@ -8,13 +8,13 @@ struct GLFWmonitor;
 
 namespace headscope::app {
 
-// The screens that GLFW knows, once a window has begun it.
+// The screens known to GLFW. GLFW must have been started by a window.
 
-/// How many there are; as cheap as it can be, so that it may be asked in every frame.
+/// Returns the number of screens. Cheap enough to call every frame.
 int screenCount();
-/// What no bar takes of them, the main one first.
+/// Returns the area of each screen that no desktop bar covers, the primary screen first.
 std::vector<DesktopBox> desktopScreens();
-/// The one that holds most of the window; null where there is none.
+/// Returns the screen that holds most of the window; null if there is none.
 GLFWmonitor* monitorUnder(const DesktopBox& window);
 
 }  // namespace headscope::app

@@ -5,8 +5,8 @@
 
 namespace headscope::app {
 
-/// While it lives, `ended` is called first when something ends the program with exit(): Xlib does so, in the
-/// middle of any call, when the display is lost.
+/// A scope in which `ended` is called before exit() ends the program. Xlib calls exit() from within any call
+/// when the connection to the display is lost.
 class ExitWatch {
  public:
   explicit ExitWatch(std::function<void()> ended);

@@ -53,7 +53,7 @@ bool FontFinder::busy() {
 }
 
 void FontFinder::serve(std::stop_token quit) {
-  const FontLookup fonts;  // the folder of the program is known since the first fonts were found
+  const FontLookup fonts;  // the first font lookup has already registered the program's own folder
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, quit, [this] { return !waiting_.empty(); })) {
     const FontWish wish = waiting_.front();

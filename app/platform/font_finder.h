@@ -13,7 +13,7 @@
 
 namespace headscope::app {
 
-/// The answer: the bytes are null where no installed font has it.
+/// The answer to a FontWish. `bytes` is null if no installed font matches.
 struct FoundFont {
   FontWish wish;
   std::string path;
@@ -21,8 +21,8 @@ struct FoundFont {
   FontBytes bytes;
 };
 
-/// Finds fonts and reads their files, on a thread of its own that starts with the first wish; where there are
-/// no threads, when it is asked.
+/// Finds fonts and reads their files on a thread that starts with the first wish. Without threads, ask() does
+/// the work itself.
 class FontFinder {
  public:
   FontFinder() = default;
@@ -30,14 +30,14 @@ class FontFinder {
   FontFinder(const FontFinder&) = delete;
   FontFinder& operator=(const FontFinder&) = delete;
 
-  /// `wake` is called on the finder's thread after each answer. To be set before the first wish.
+  /// Calls `wake` on the finder's thread after each answer. Set it before the first wish.
   void onAnswer(std::function<void()> wake) { wake_ = std::move(wake); }
   void ask(const FontWish& wish);
-  /// Whether anything that was asked for hasn't been taken yet.
+  /// Whether any answer is still being found or waiting to be taken.
   bool busy();
-  /// The answers that have come since.
+  /// Returns the answers since the last call.
   std::vector<FoundFont> take();
-  /// Blocks until everything asked for can be taken. For tests and headless rendering, never for the window.
+  /// Blocks until all answers can be taken. For tests and headless rendering, never for the window.
   void finish();
 
  private:
@@ -45,13 +45,13 @@ class FontFinder {
   FoundFont answer(const FontLookup& fonts, const FontWish& wish);
 
   std::function<void()> wake_ = [] {};
-  std::mutex mutex_;  ///< guards everything below but the thread
+  std::mutex mutex_;  ///< guards waiting_, answers_ and busy_
   std::condition_variable_any changed_;
   std::deque<FontWish> waiting_;
   std::vector<FoundFont> answers_;
   bool busy_ = false;
-  std::map<std::string, FontBytes> read_;  ///< of who answers; one file answers many wishes
-  std::jthread thread_;                    // last: it ends before what it touches goes
+  std::map<std::string, FontBytes> read_;  ///< by path; used only by the answering thread
+  std::jthread thread_;  // last member: destroyed first, so the thread ends before the data it uses
 };
 
 }  // namespace headscope::app

@@ -6,7 +6,7 @@ namespace headscope::app {
 
 namespace {
 
-// What fontconfig hands out, given back by itself.
+// Frees fontconfig's objects.
 struct FontMatchDeleter {
   void operator()(FcPattern* p) const { FcPatternDestroy(p); }
   void operator()(FcCharSet* p) const { FcCharSetDestroy(p); }
@@ -33,14 +33,14 @@ FcCharSet* charactersOf(FcPattern* match) {
                                                                                           : nullptr;
 }
 
-/// The characters that have to be in the font, so that of two the one with more of them is taken.
+/// Returns the characters the font should have. Of two fonts, fontconfig prefers the one with more of them.
 CharacterSet wishedCharacters(const FontWish& wish) {
   CharacterSet set(FcCharSetCreate());
   if (wish.code != 0) {
     FcCharSetAddChar(set.get(), wish.code);
     return set;
   }
-  constexpr std::uint32_t kLastAssigned = 0x3FFFF;  // but for tags and private use, which are of no script
+  constexpr std::uint32_t kLastAssigned = 0x3FFFF;  // then only tags and private use, in no script
   hb_unicode_funcs_t* const unicode = hb_unicode_funcs_get_default();
   for (std::uint32_t code = 0; code <= kLastAssigned; ++code)
     if (hb_unicode_script(unicode, code) == wish.script) FcCharSetAddChar(set.get(), code);

@@ -10,32 +10,32 @@
 
 namespace headscope::app {
 
-/// A font that is looked for: the one that has most of a script, or one that has a character.
+/// A request for the font that has most of a script, or for one that has a character.
 struct FontWish {
   hb_script_t script = HB_SCRIPT_INVALID;
   std::uint32_t code = 0;  ///< 0 = the whole script
-  bool colored = false;    ///< one in colour first
+  bool colored = false;    ///< prefer a colour font
   auto operator<=>(const FontWish&) const = default;
 };
 
-/// A font's file and the characters that it has.
+/// A font file and its characters.
 struct FontFace {
-  std::string file;  ///< empty where there is none
+  std::string file;  ///< empty if there is none
   std::function<bool(std::uint32_t)> characters;
 
   bool has(std::uint32_t code) const { return characters && characters(code); }
 };
 
-/// A file, and which of its fonts.
+/// A file, and the index of the font in it.
 struct FontPlace {
-  std::string path;  ///< empty where there is none
+  std::string path;  ///< empty if there is none
   int index = 0;
 };
 
 enum class FontWeight { regular, semibold };
 
-/// The fonts there are: what fontconfig knows; in a browser those in the program's own folder. For one
-/// thread.
+/// The available fonts: those known to fontconfig, or in a browser those in the program's folder. Not
+/// thread-safe.
 class FontLookup {
  public:
   FontLookup();
@@ -43,13 +43,13 @@ class FontLookup {
   FontLookup(const FontLookup&) = delete;
   FontLookup& operator=(const FontLookup&) = delete;
 
-  /// From now on those in that folder, too; one that isn't there has none.
+  /// Also searches that folder from now on. A missing folder is ignored.
   void addFolder(const std::string& folder);
-  /// The font of the first family that is there.
+  /// Returns the font of `family` if there is one, otherwise that of `fallback`.
   FontFace face(const char* family, const char* fallback, FontWeight weight) const;
-  /// A scalable font without colours that has the character.
+  /// Returns a scalable font without colours that has the character.
   std::string fileWith(std::uint32_t code) const;
-  /// The best for the wish; without a path where none has any of its characters.
+  /// Returns the best match; its path is empty if no font has any of the characters.
   FontPlace find(const FontWish& wish) const;
 
  private:

@@ -18,7 +18,7 @@ namespace headscope::app {
 
 namespace {
 
-// Symbols the interface itself uses, beyond Latin.
+// Symbols beyond Latin that the interface itself uses.
 // clang-format off
 constexpr const char* kSymbols =
     "λᵀ√·Σ→←↑↓−×÷≤≥≠≈±∘∞₀₁₂₃₄₅₆₇₈₉₊₋ₖ⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁱʲ⌊⌋…–—‘’“”␣Δ‖∈▁▶⏸◀•‹›✓⌘↵αβθ∧∨¬⅓⅔⅕⅙⅚⅛⅜⅝⅞"
@@ -32,19 +32,19 @@ const ImWchar* latinRanges() {
 
 }  // namespace
 
-/// The files that the atlas is made of, at any scale.
+/// The files that make up the atlas, at any scale.
 struct FontBook::Files {
-  std::string words, boldWords, tokens;                   ///< paths; "" where there is none
+  std::string words, boldWords, tokens;                   ///< paths; "" if none
   std::vector<ImWchar> symbols;                           ///< all of kSymbols
-  std::map<std::string, std::vector<ImWchar>> fallbacks;  ///< what has the symbols that one of these lacks
-  std::map<std::string, FontBytes> bytes;                 ///< by path; of those that could be read
+  std::map<std::string, std::vector<ImWchar>> fallbacks;  ///< symbols that the above lack
+  std::map<std::string, FontBytes> bytes;                 ///< by path; only files that could be read
 
   static std::shared_ptr<const Files> find();
 };
 
 std::shared_ptr<const FontBook::Files> FontBook::Files::find() {
   const auto found = std::make_shared<Files>();
-  // Fonts that came with the program; a folder that isn't there has none.
+  // The fonts bundled with the program; a missing folder is ignored.
   FontLookup lookup;
   lookup.addFolder((assetFolder() / "fonts").string());
   const FontFace words = lookup.face("Inter", "DejaVu Sans", FontWeight::regular);
@@ -77,7 +77,7 @@ ImVector<ImWchar> rangesOf(const std::vector<ImWchar>& characters) {
   return ranges;
 }
 
-/// Fonts of the atlas with their fallbacks merged in.
+/// Adds fonts to the atlas, with their fallbacks merged in.
 class AtlasBuilder {
  public:
   AtlasBuilder(ImFontAtlas& atlas, float scale, const FontBook::Files& files,
@@ -91,7 +91,7 @@ class AtlasBuilder {
       fallbacks_.emplace_back(file, rangesOf(characters));
   }
 
-  /// Without symbols and other scripts, which at large sizes would fill the atlas.
+  /// Leaves out symbols and accented letters, which would fill the atlas at large sizes.
   ImFont* addLatin(const std::string& file, float size) {
     static const ImWchar ranges[] = {0x20, 0x7E, 0xB0, 0xBF, 0};
     return addBase(file, std::round(size * scale_), ranges);
@@ -119,7 +119,7 @@ class AtlasBuilder {
     return atlas_.AddFontDefault(&config);
   }
 
-  /// None where the file couldn't be read.
+  /// Returns null if the file couldn't be read.
   ImFont* addFile(const std::string& file, float pixels, ImFontConfig config, const ImWchar* ranges) {
     const auto found = files_.bytes.find(file);
     if (found == files_.bytes.end()) return nullptr;

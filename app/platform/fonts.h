@@ -9,41 +9,41 @@
 
 namespace headscope::app {
 
-/// The typefaces at their sizes: Inter for words, JetBrains Mono for tokens and numbers.
+/// The typefaces in each size: Inter for words, JetBrains Mono for tokens and numbers.
 struct Fonts {
   ImFont* small = nullptr;  ///< 12
   ImFont* smallBold = nullptr;
   ImFont* text = nullptr;  ///< 15
   ImFont* bold = nullptr;
-  ImFont* reading = nullptr;       ///< 17: a text that is read
+  ImFont* reading = nullptr;       ///< 17, for longer texts
   ImFont* title = nullptr;         ///< 17, semibold
   ImFont* hero = nullptr;          ///< 22, semibold
   ImFont* monoSmall = nullptr;     ///< 12
   ImFont* mono = nullptr;          ///< 15
   ImFont* monoTitle = nullptr;     ///< 17
   ImFont* monoHero = nullptr;      ///< 22
-  ImFont* display = nullptr;       ///< 56, Latin letters and digits alone: one figure a page
-  ImFont* displaySmall = nullptr;  ///< 40: the same where the window is small
+  ImFont* display = nullptr;       ///< 56, basic Latin and digits only: one large figure per page
+  ImFont* displaySmall = nullptr;  ///< 40, the same for small windows
 };
 
-/// Builds an atlas of Dear ImGui's for a scale: Latin and the interface's own symbols. All else is the
-/// Typesetter's.
+/// Dear ImGui's font atlas for a scale, with Latin and the interface's symbols. The Typesetter handles all
+/// other characters.
 class FontBook {
  public:
-  /// Begins on another thread to look the families up through fontconfig, to read their files and those with
-  /// symbols that they lack, and to build the atlas for `scale`, so that it is there once a window is.
+  /// Starts another thread that finds the families, reads their files and those with symbols they lack, and
+  /// builds the atlas for `scale`, so that it is ready when the window is.
   explicit FontBook(float scale = 1);
   ~FontBook();
 
-  /// What Dear ImGui's context is made with, before it is built.
+  /// The atlas for creating Dear ImGui's context, possibly not built yet.
   ImFontAtlas& atlas() { return *atlas_; }
   void setScale(float scale) { scale_ = scale; }
-  /// Waits for the other thread, and rebuilds the atlas where it is of another scale.
+  /// Waits for the other thread, and rebuilds the atlas if the scale has changed.
   void build();
 
-  /// Null before the first build.
+  /// The fonts are null before the first build.
   const Fonts& fonts() const { return fonts_; }
-  /// The file behind each of them.
+  /// The source file of each font.
   const std::map<const ImFont*, AtlasSource>& sources() const { return sources_; }
   float scale() const { return scale_; }
 
@@ -54,10 +54,10 @@ class FontBook {
 
   float scale_ = 0, builtScale_ = 0;
   std::unique_ptr<ImFontAtlas> atlas_;
-  std::shared_ptr<const Files> files_;  ///< which the atlas points into
+  std::shared_ptr<const Files> files_;  ///< the atlas points into it
   Fonts fonts_;
   std::map<const ImFont*, AtlasSource> sources_;
-  std::future<void> ahead_;  ///< which writes the members above
+  std::future<void> ahead_;  ///< writes the members above
 };
 
 }  // namespace headscope::app

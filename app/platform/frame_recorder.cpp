@@ -15,7 +15,7 @@ void FrameRecorder::turn(const ImDrawList& list, int first, const FrameTurn& tur
     if (note.first >= first) note.piece.turn = turn;
 }
 
-/// Goes through the commands of one list.
+/// Walks the commands of one list.
 class FrameRecorder::Walk {
  public:
   Walk(const ImDrawList& list, const std::vector<Note>& notes, std::vector<FramePiece>& out)
@@ -50,7 +50,7 @@ class FrameRecorder::Walk {
     out_.push_back(std::move(piece));
   }
 
-  /// Of Dear ImGui's own: without its letters and without the seams that smooth its edges.
+  /// Adds one of Dear ImGui's own triangles. Skips letters, and the seams that smooth edges.
   void ownTriangle(const std::array<int, 3>& corners, const ImRect& clip) {
     const ImVec2 white = ImGui::GetFontTexUvWhitePixel();
     const ImU32 color = list_.VtxBuffer[corners[0]].col;
@@ -67,15 +67,15 @@ class FrameRecorder::Walk {
     std::get<FrameFill>(fill_->shape).rings.push_back(std::move(ring));
   }
 
-  /// Whether it takes its colour from the atlas' smoothed lines.
+  /// Whether the vertex takes its colour from the atlas's smoothed lines.
   static bool isOfLine(const ImDrawVert& vertex) {
     const auto& lines = ImGui::GetIO().Fonts->TexUvLines;
     return std::ranges::any_of(lines,
                                [&](const ImVec4& line) { return line.y != 0 && line.y == vertex.uv.y; });
   }
 
-  /// Of the two triangles of a line's segment the first one has both corners of its beginning: behind the
-  /// corner of its end, left and right. Both reach a pixel further, where the line is smoothed.
+  /// Recovers a line from the first of its segment's two triangles, whose corners are the left end, the left
+  /// start and the right start. Smoothing widens the segment by a pixel on each side.
   void ownLine(const std::array<int, 3>& corners, const ImRect& clip) {
     const auto at = [&](int vertex) { return list_.VtxBuffer[vertex].pos; };
     if (corners[2] != corners[1] + 1 || corners[0] + 1 >= list_.VtxBuffer.Size) return;
@@ -102,7 +102,7 @@ class FrameRecorder::Walk {
   const std::vector<Note>& notes_;
   std::vector<bool> seen_;
   std::vector<FramePiece>& out_;
-  std::optional<FramePiece> fill_;  ///< triangles of one colour that follow each other
+  std::optional<FramePiece> fill_;  ///< consecutive triangles of one colour
 };
 
 std::vector<FramePiece> FrameRecorder::pieces(const ImDrawData& drawn) const {

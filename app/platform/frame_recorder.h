@@ -11,41 +11,41 @@
 
 namespace headscope::app {
 
-// A frame as it was drawn: lines, boxes and lines of text instead of triangles. Framebuffer pixels, y down.
+// A recorded frame: lines, boxes and lines of text instead of triangles. Framebuffer pixels, y down.
 
-/// A line through points.
+/// A line through several points.
 struct FrameLine {
   std::vector<ImVec2> points;
   float thickness = 1;
 };
-/// The inside of polygons.
+/// Filled polygons.
 struct FrameFill {
   std::vector<std::vector<ImVec2>> rings;
 };
-/// A rectangle, filled, or outlined where `thickness` > 0. A circle is one that is all rounding.
+/// A rectangle, outlined if `thickness` > 0, otherwise filled. A circle is a fully rounded rectangle.
 struct FrameBox {
   ImRect area;
   float rounding = 0, thickness = 0;
 };
-/// A rectangle whose colours run from corner to corner: top left, top right, bottom right, bottom left.
+/// A rectangle with a colour gradient between its corners: top left, top right, bottom right, bottom left.
 struct FrameBlend {
   ImRect area;
   std::array<ImU32, 4> corners;
 };
-/// Lines of text from their top left corner.
+/// Lines of text, starting at their top left corner.
 struct FrameText {
   ImFont* font = nullptr;
   std::string text;
   ImVec2 at;
-  float wrap = 0;  ///< the width at which Dear ImGui breaks them; 0 = never
+  float wrap = 0;  ///< width at which Dear ImGui wraps the text; 0 = never
 };
-/// What a draw callback draws, by its data.
+/// The output of a draw callback, identified by its data.
 struct FrameCallback {
   const void* data = nullptr;
 };
 using FrameShape = std::variant<FrameLine, FrameFill, FrameBox, FrameBlend, FrameText, FrameCallback>;
 
-/// From where a shape was laid out to where it is: turned clockwise about `from`, which comes to `to`.
+/// A clockwise rotation around `from`, which then moves to `to`.
 struct FrameTurn {
   ImVec2 from, to;
   float degrees = 0;
@@ -54,21 +54,21 @@ struct FrameTurn {
 struct FramePiece {
   FrameShape shape;
   ImU32 color = 0;
-  ImRect clip;  ///< what of it is seen
+  ImRect clip;  ///< the visible part
   std::optional<FrameTurn> turn;
 };
 
-/// Notes what is drawn through Canvas and the Typesetter, and puts it in the order in which it is seen. What
-/// Dear ImGui draws by itself (the backgrounds of windows, scroll bars) is taken from its triangles.
+/// A recorder of what Canvas and the Typesetter draw, which returns it in visible order. Shapes that Dear
+/// ImGui draws itself, such as window backgrounds and scroll bars, are recovered from its triangles.
 class FrameRecorder {
  public:
-  /// Before a frame.
+  /// Call before each frame.
   void clear() { notes_.clear(); }
-  /// A shape that the list drew as the vertices from `first` on.
+  /// Records a shape that the list drew as the vertices from `first` on.
   void add(const ImDrawList& list, int first, FrameShape shape, ImU32 color);
-  /// All that the list drew from that vertex on is turned.
+  /// Records that everything the list drew from vertex `first` on is turned.
   void turn(const ImDrawList& list, int first, const FrameTurn& turn);
-  /// What of the frame is seen, later pieces over earlier ones.
+  /// Returns the visible pieces of the frame; later ones cover earlier ones.
   std::vector<FramePiece> pieces(const ImDrawData& drawn) const;
 
  private:
@@ -77,7 +77,7 @@ class FrameRecorder {
     FramePiece piece;
   };
   class Walk;
-  std::map<const ImDrawList*, std::vector<Note>> notes_;  ///< by vertex
+  std::map<const ImDrawList*, std::vector<Note>> notes_;  ///< sorted by vertex
 };
 
 }  // namespace headscope::app

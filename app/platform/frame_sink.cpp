@@ -24,15 +24,15 @@ using attention::Status;
 
 namespace {
 
-/// How ffmpeg is asked for a kind of file.
+/// ffmpeg's options for one file format.
 struct FilmFormat {
   const char *ending, *name;
   std::vector<const char*> options;
 };
 
 const std::array<FilmFormat, 3>& filmFormats() {
-  // Sides are made even, as the colours of an MP4 need it. A GIF has a palette for each frame, so that no
-  // frame has to be kept until the last one is there.
+  // MP4's colour format needs even sides, so frames are padded. A GIF has a palette per frame, so that no
+  // frame has to be kept until the last one.
   static const std::array<FilmFormat, 3> kFormats{
       FilmFormat{".mp4",
                  "mp4",
@@ -49,7 +49,7 @@ const std::array<FilmFormat, 3>& filmFormats() {
   return kFormats;
 }
 
-/// A folder of frames may say so of itself.
+/// The ending that a folder of frames may have.
 constexpr const char* kFolderEnding = ".frames";
 
 class PngFolder : public FrameSink {
@@ -77,8 +77,7 @@ class PngFolder : public FrameSink {
   int count_ = 0;
 };
 
-/// The program ffmpeg, which reads frames from a pipe. It writes into a file that has no name until it is
-/// whole.
+/// A pipe to ffmpeg, which writes to a file that has no name until it is complete.
 class Ffmpeg : public FrameSink {
  public:
   static attention::Result<std::unique_ptr<FrameSink>> open(const Recording& recording,
@@ -112,7 +111,7 @@ class Ffmpeg : public FrameSink {
       : path_(std::move(path)), file_(std::move(file)), said_(std::tmpfile(), &std::fclose) {}
 
   Status start(const Recording& recording, const FilmFormat& format) {
-    // A program that has ended is an error of the write, not the end of this one.
+    // If ffmpeg has ended, writing fails instead of ending this program.
     ::signal(SIGPIPE, SIG_IGN);
     int ends[2];
     if (!said_ || ::pipe2(ends, O_CLOEXEC) != 0) return Error{std::string("ffmpeg: ") + std::strerror(errno)};
@@ -141,7 +140,7 @@ class Ffmpeg : public FrameSink {
                  " files; install it, or name a folder to write PNG frames into"};
   }
 
-  /// Nothing more comes; the program's exit code once it has ended.
+  /// Closes the pipe, waits for ffmpeg to end, and returns its exit code.
   int end() {
     if (pipe_ >= 0) ::close(std::exchange(pipe_, -1));
     if (process_ < 0) return status_;
@@ -153,7 +152,7 @@ class Ffmpeg : public FrameSink {
     return status_;
   }
 
-  /// The first line of what the program said.
+  /// Returns an error with the first line of ffmpeg's message.
   Error failed() {
     end();
     std::rewind(said_.get());
@@ -166,7 +165,7 @@ class Ffmpeg : public FrameSink {
 
   std::filesystem::path path_;
   attention::TemporaryFile file_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> said_;  ///< what it says on standard error
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> said_;  ///< ffmpeg's standard error
   pid_t process_ = -1;
   int pipe_ = -1, status_ = 1;
 };

@@ -11,7 +11,7 @@ namespace headscope::app {
 
 namespace {
 
-/// One pixel of a FreeType bitmap, premultiplied.
+/// Returns one pixel of a FreeType bitmap, premultiplied.
 std::array<float, 4> pixelOf(const FT_Bitmap& bitmap, int x, int y) {
   const unsigned char* row = bitmap.buffer + static_cast<std::ptrdiff_t>(y) * bitmap.pitch;
   if (bitmap.pixel_mode == FT_PIXEL_MODE_BGRA) {
@@ -28,7 +28,7 @@ struct Pixels {
   std::vector<std::uint8_t> rgba;  ///< not premultiplied
 };
 
-/// The bitmap at `scale`, each pixel the mean of those it covers.
+/// Scales the bitmap; each pixel becomes the mean of the pixels it covers.
 Pixels shrunk(const FT_Bitmap& bitmap, float scale) {
   const auto sized = [&](unsigned length) {
     return std::max(1, static_cast<int>(std::lround(static_cast<float>(length) * scale)));
@@ -61,7 +61,7 @@ Pixels shrunk(const FT_Bitmap& bitmap, float scale) {
   return picture;
 }
 
-/// Loads and renders a glyph; how its bitmap has to be scaled then, 0 where there is none.
+/// Loads and renders a glyph. Returns the scale for its bitmap; 0 if there is none.
 float renderGlyph(FT_Face face, std::uint32_t glyph, float em, int fraction) {
   float scale = 1;
   if (FT_IS_SCALABLE(face)) {
@@ -71,7 +71,7 @@ float renderGlyph(FT_Face face, std::uint32_t glyph, float em, int fraction) {
     const auto strike = static_cast<float>(face->available_sizes[face->num_fixed_sizes - 1].y_ppem) / 64;
     scale = em / std::max(1.0f, strike);
   }
-  // Hinted upright alone, so that letters that join still meet.
+  // Hint only vertically, so that joined letters still meet.
   if (FT_Load_Glyph(face, glyph, FT_LOAD_COLOR | FT_LOAD_TARGET_LIGHT)) return 0;
   const FT_GlyphSlot slot = face->glyph;
   if (slot->format == FT_GLYPH_FORMAT_OUTLINE) FT_Outline_Translate(&slot->outline, fraction * 16, 0);
@@ -82,7 +82,7 @@ float renderGlyph(FT_Face face, std::uint32_t glyph, float em, int fraction) {
   return drawn ? scale : 0;
 }
 
-/// Calls `draw` with the texture bound, and binds what was bound before.
+/// Calls `draw` with the texture bound, then restores the previous binding.
 template <typename Draw>
 void withTexture(GLuint texture, Draw draw) {
   GLint bound = 0;
@@ -109,7 +109,7 @@ render::Texture emptyPage(int side) {
 
 struct GlyphSheet::Page {
   render::Texture texture = emptyPage(kPageSide);
-  int x = 0, y = 0, shelf = 0;  ///< where the next glyph goes, and how high the ones beside it are
+  int x = 0, y = 0, shelf = 0;  ///< position of the next glyph, and height of the current row
 };
 
 GlyphSheet::GlyphSheet() = default;
@@ -154,7 +154,7 @@ const GlyphImage& GlyphSheet::find(const Typeface& typeface, std::uint32_t glyph
   if (scale == 0) return image;
   const FT_GlyphSlot slot = face->glyph;
   const Pixels pixels = shrunk(slot->bitmap, scale);
-  constexpr int kGap = 1;  // so that a neighbour doesn't show through where positions are no whole pixels
+  constexpr int kGap = 1;  // keeps neighbours from showing through at fractional positions
   Page* const page = pageFor(pixels.width + kGap, pixels.height + kGap);
   if (!page) {
     full_ = true;

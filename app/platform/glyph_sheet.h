@@ -11,17 +11,17 @@
 
 namespace headscope::app {
 
-/// A glyph as it is drawn. Its bitmap lies on a page of the sheet.
+/// A drawable glyph. Its bitmap is on a page of the sheet.
 struct GlyphImage {
-  unsigned texture = 0;     ///< 0 where nothing is drawn: a space, or no room is left in this frame
+  unsigned texture = 0;     ///< 0 if there is nothing to draw: a space, or the sheet is full
   ImVec2 from, to;          ///< texture coordinates
-  float left = 0, top = 0;  ///< of its top left corner from the pen on the baseline, pixels, y downwards
+  float left = 0, top = 0;  ///< from the pen on the baseline to the top left corner, pixels, y down
   float width = 0, height = 0;
-  bool colored = false;  ///< drawn as it is, not in the text's colour
+  bool colored = false;  ///< drawn in its own colours, not in the text's
 };
 
-/// Glyphs of fonts that are not in Dear ImGui's atlas, drawn when they are first needed, one by one: nothing
-/// is rebuilt for them. Needs the OpenGL context that it was made with.
+/// A cache of glyphs from fonts outside Dear ImGui's atlas. Each is drawn when first needed, without
+/// rebuilding anything. Needs the OpenGL context that was current when it was created.
 class GlyphSheet {
  public:
   GlyphSheet();
@@ -29,29 +29,29 @@ class GlyphSheet {
   GlyphSheet(const GlyphSheet&) = delete;
   GlyphSheet& operator=(const GlyphSheet&) = delete;
 
-  /// The glyph at `em` pixels, whose pen stands `fraction` quarters of a pixel behind a whole one.
+  /// Returns the glyph at `em` pixels, for a pen `fraction` quarters of a pixel past a whole pixel.
   const GlyphImage& find(const Typeface& typeface, std::uint32_t glyph, float em, int fraction);
-  /// Before a frame: where the last one found no room left, the sheet starts anew.
+  /// Call before each frame. Clears the sheet if the last frame ran out of space.
   void beginFrame();
   void clear();
   std::size_t pages() const { return pages_.size(); }
-  /// Whether the texture is a page. Glyphs are only added to it, until the sheet starts anew.
+  /// Whether the texture is one of the pages. Until the sheet is cleared, glyphs are only added to a page.
   bool holds(unsigned texture) const;
-  /// How many times it started anew.
+  /// The number of times the sheet was cleared.
   std::uint64_t starts() const { return starts_; }
 
  private:
-  static constexpr int kPageSide = 1024;  ///< 4 MiB a page
+  static constexpr int kPageSide = 1024;  ///< 4 MiB per page
   static constexpr std::size_t kMaxPages = 8;
 
   struct Key {
     const Typeface* typeface = nullptr;
     std::uint32_t glyph = 0;
-    int em = 0, fraction = 0;  ///< 64ths of a pixel, quarters of one
+    int em = 0, fraction = 0;  ///< 64ths and quarters of a pixel
     auto operator<=>(const Key&) const = default;
   };
   struct Page;
-  /// Null where no page has room for it.
+  /// Returns null if there is no space left on any page.
   Page* pageFor(int width, int height);
 
   std::map<Key, GlyphImage> glyphs_;

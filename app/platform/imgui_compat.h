@@ -1,7 +1,7 @@
 #pragma once
 
-// The one place that knows which Dear ImGui this is. Debian 12 has 1.86; the source also compiles against
-// newer ones, 1.92.0 excepted. Everything else includes this header instead of imgui.h.
+// The only place that depends on the version of Dear ImGui. Debian 12 has 1.86; newer versions also work,
+// except 1.92.0. Everything else includes this header instead of imgui.h.
 
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
@@ -13,25 +13,25 @@
 #include "app/platform/input_queue.h"
 
 namespace headscope::app {
-void noteTabStop();  // of keyboard_focus.h, which needs this header
+void noteTabStop();  // from keyboard_focus.h, which includes this header
 }
 
 namespace headscope::app::compat {
 
-/// ImGui::InvisibleButton where layout may leave no room: Dear ImGui ends the program at a size of 0, and a
-/// size that is no number would be kept as one. At least a pixel each way. Tab reaches it.
+/// A safe ImGui::InvisibleButton, at least one pixel each way: Dear ImGui ends the program at a size of 0 and
+/// keeps a size of NaN. Tab reaches the button.
 inline bool invisibleButton(const char* id, ImVec2 size, ImGuiButtonFlags flags = 0) {
   const bool pressed =
       ImGui::InvisibleButton(id, ImVec2(size.x >= 1 ? size.x : 1, size.y >= 1 ? size.y : 1), flags);
   noteTabStop();
   return pressed;
 }
-/// Scrolls the window, and those around it, so that the area is seen.
+/// Scrolls the window and its parents so that the area is visible.
 inline void scrollTo(ImGuiWindow* window, const ImRect& area) {
   ImGui::ScrollToRect(window, area, ImGuiScrollFlags_KeepVisibleCenterY | ImGuiScrollFlags_KeepVisibleEdgeX);
 }
 
-/// ImGui's name for one of our keys; -1 for keys it has no use for.
+/// Returns ImGui's name for one of our keys; -1 if ImGui has no use for it.
 inline int imguiKey(Key key) {
   switch (key) {
     case Key::tab:
@@ -81,7 +81,8 @@ inline int imguiKey(Key key) {
   }
 }
 
-/// Before a window ends: newer versions want an item behind the last place that was set, so that it counts.
+/// Call before a window ends. Newer versions extend the window to a cursor position only if an item follows
+/// it.
 inline void settleCursor() {
 #if IMGUI_VERSION_NUM >= 18900
   if (ImGui::GetCurrentWindow()->DC.IsSetPos) ImGui::Dummy(ImVec2(0, 0));
@@ -167,23 +168,24 @@ inline void useFreeType(ImFontAtlas& atlas) {
 #endif
 }
 
-/// Adds a font to the atlas, which points into `bytes`: left to itself, ImGui copies them for every size.
+/// Adds a font to the atlas, which then points into `bytes`. By default, ImGui would copy them for every
+/// size.
 inline ImFont* addFont(ImFontAtlas& atlas, const void* bytes, std::size_t size, float pixels,
                        ImFontConfig config, const ImWchar* ranges) {
   config.FontDataOwnedByAtlas = true;
   ImFont* const font =
       atlas.AddFontFromMemoryTTF(const_cast<void*>(bytes), static_cast<int>(size), pixels, &config, ranges);
 #if IMGUI_VERSION_NUM < 19200
-  atlas.ConfigData.back().FontDataOwnedByAtlas = false;  // so that it isn't freed either
+  atlas.ConfigData.back().FontDataOwnedByAtlas = false;  // so that the atlas doesn't free it
 #else
   atlas.Sources.back()->FontDataOwnedByAtlas = false;
 #endif
   return font;
 }
 
-/// Whether an atlas can be built on another thread while a context is made with it.
+/// Whether an atlas can be built on another thread while a context is created with it.
 inline constexpr bool kBuildsAtlasAhead = IMGUI_VERSION_NUM < 19200;
-/// Before 1.92 the atlas is built at once; newer ImGui bakes glyphs when they are first drawn.
+/// Before 1.92, builds the whole atlas; newer versions render glyphs when they are first drawn.
 inline void buildAtlas(ImFontAtlas& atlas) {
 #if IMGUI_VERSION_NUM < 19200
   atlas.Build();
@@ -192,7 +194,7 @@ inline void buildAtlas(ImFontAtlas& atlas) {
 #endif
 }
 
-/// Forgets the atlas on the GPU, so that the rebuilt one is uploaded; newer ImGui does so by itself.
+/// Uploads the rebuilt atlas to the GPU; newer versions do so themselves.
 inline void refreshFontTexture() {
 #if IMGUI_VERSION_NUM < 19200
   ImGui_ImplOpenGL3_DestroyFontsTexture();
@@ -208,8 +210,8 @@ inline float sizeOf(const ImFont* font) {
 #endif
 }
 
-/// Whether the atlas has the character. Characters of Latin that no font has count too: they have always been
-/// drawn as a replacement.
+/// Whether the atlas has the character. Also true for Latin characters that no font has; they are drawn as a
+/// replacement.
 inline bool hasGlyph(const ImFont* font, std::uint32_t code) {
   if (code < 0x180) return true;
   if (code > 0xFFFF) return false;
@@ -220,7 +222,7 @@ inline bool hasGlyph(const ImFont* font, std::uint32_t code) {
 #endif
 }
 
-/// The baseline's distance from the top of the line.
+/// Returns the distance from the top of the line to the baseline.
 inline float ascentOf(const ImFont* font) {
 #if IMGUI_VERSION_NUM < 19200
   return font->Ascent;
@@ -237,7 +239,7 @@ inline ImTextureID textureId(unsigned texture) {
 #endif
 }
 
-/// OpenGL's name of it.
+/// Returns the OpenGL name of the texture.
 inline unsigned textureName(ImTextureID texture) {
 #if IMGUI_VERSION_NUM < 19140
   return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(texture));
@@ -246,7 +248,8 @@ inline unsigned textureName(ImTextureID texture) {
 #endif
 }
 
-/// Whether it is the fonts', and as it was in the last frame: newer ImGui adds glyphs while it runs.
+/// Whether the texture is the font atlas, unchanged since the last frame. Newer versions add glyphs as they
+/// run.
 inline bool isSettledAtlas(ImTextureID texture) {
 #if IMGUI_VERSION_NUM < 19200
   return texture == ImGui::GetIO().Fonts->TexID;
@@ -272,14 +275,14 @@ inline bool itemHoverable(const ImRect& area, ImGuiID id) {
 #endif
 }
 
-/// What is typed in this frame and the next is the active item's.
+/// Directs the text typed in this frame and the next to the active item.
 inline void wantTextInput() {
   ImGuiContext& context = *ImGui::GetCurrentContext();
   context.WantTextInputNextFrame = 1;
   context.ActiveIdAllowOverlap = !ImGui::GetIO().MouseDown[0];
 }
 
-/// Keeps the wheel for the last item while it is hovered, instead of scrolling its window.
+/// Makes the last item take the mouse wheel while hovered, instead of scrolling its window.
 inline void claimWheel() {
 #if IMGUI_VERSION_NUM < 18900
   ImGui::SetItemUsingMouseWheel();
@@ -291,8 +294,8 @@ inline void claimWheel() {
 using GetClipboard = const char* (*)(void* user);
 using SetClipboard = void (*)(void* user, const char* text);
 
-/// The window system's clipboard: both functions are called with `user`. Newer ImGui keeps them in its
-/// platform interface and calls them with its context.
+/// Connects the window system's clipboard. Both functions are called with `user`. Newer versions keep them in
+/// the platform interface and pass the ImGui context instead.
 template <GetClipboard get, SetClipboard set>
 void useClipboard(void* user) {
 #if IMGUI_VERSION_NUM < 19110
@@ -312,7 +315,7 @@ void useClipboard(void* user) {
 #endif
 }
 
-/// Lets ImGui's renderer set its own state again after a draw callback.
+/// Makes ImGui's renderer restore its state after a draw callback.
 inline void addResetRenderState(ImDrawList& list) {
 #if IMGUI_VERSION_NUM < 19280
   list.AddCallback(ImDrawCallback_ResetRenderState, nullptr);
@@ -321,14 +324,14 @@ inline void addResetRenderState(ImDrawList& list) {
 #endif
 }
 
-/// Whether it is a place that can be on a screen or beside it: neither NaN nor infinite nor so far away that
-/// Dear ImGui's whole numbers don't hold it.
+/// Whether the point is usable as a position on or near the screen: not NaN, infinite or so far away that it
+/// overflows Dear ImGui's integers.
 inline bool isPlace(ImVec2 at) {
   constexpr float kFarthest = 1e7f;
   return std::abs(at.x) <= kFarthest && std::abs(at.y) <= kFarthest;
 }
 
-/// Newer ImGui swapped the last two arguments of AddRect, which compiles silently wrong.
+/// Newer versions swapped the last two arguments of AddRect, which compiles without a warning.
 inline void addRect(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float rounding, float thickness) {
 #if IMGUI_VERSION_NUM < 19280
   list.AddRect(from, to, color, rounding, 0, thickness);
@@ -337,7 +340,7 @@ inline void addRect(ImDrawList& list, ImVec2 from, ImVec2 to, ImU32 color, float
 #endif
 }
 
-/// The end of the first line where text is broken at `wrap` pixels.
+/// Returns the end of the first line when text is wrapped at `wrap` pixels.
 inline const char* lineEnd(ImFont* font, const char* begin, const char* end, float wrap) {
 #if IMGUI_VERSION_NUM < 19200
   return font->CalcWordWrapPositionA(1, begin, end, wrap);

@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-/// Keys by name; letters, digits and punctuation have their ASCII code (letters upper case).
+/// Keys. Letters, digits and punctuation have their ASCII codes (letters upper case).
 enum class Key : int {
   none = 0,
   space = ' ',
@@ -62,8 +62,7 @@ struct KeyPress {
   bool operator==(const KeyPress&) const = default;
 };
 
-/// One thing that came from the person, in the order it happened. The window, tests and replays all fill
-/// the same queue.
+/// One input event; the queue keeps them in order. The window, tests and replays all fill the same queue.
 struct InputEvent {
   enum class Kind { mouseMove, mouseButton, wheel, key, text, drop, focusLost } kind = Kind::mouseMove;
   float x = 0, y = 0;   ///< mouseMove: framebuffer pixels; wheel: steps
@@ -71,13 +70,13 @@ struct InputEvent {
   bool down = false;    ///< mouseButton, key
   bool repeat = false;  ///< key: held down
   Key key = Key::none;
-  Mods mods;                       ///< key, mouseButton, wheel: as they were at that moment
+  Mods mods;                       ///< key, mouseButton, wheel: modifiers at that moment
   std::uint32_t codepoint = 0;     ///< text
   std::vector<std::string> paths;  ///< drop
 };
 
-/// What one ImGui frame gets to see: any number of moves, wheel steps and characters, and at most one
-/// key or button edge, which comes last. So fast chords survive slow frames.
+/// The input of one ImGui frame: any number of moves, wheel steps and characters, and at most one key or
+/// button event, which comes last. This way fast key sequences survive slow frames.
 struct FrameInput {
   std::vector<InputEvent> events;
 };

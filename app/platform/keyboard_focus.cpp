@@ -14,7 +14,8 @@ const ImGuiWindow* openList() {
   return open.Size > 0 ? open.back().Window : nullptr;
 }
 
-/// How far `to` lies in a direction, the further the more it lies aside; infinity where it doesn't.
+/// Returns the distance to `to` in a direction, plus a penalty for being off to the side; infinity if it
+/// isn't that way.
 float distance(const ImRect& from, const ImRect& to, int right, int down) {
   const ImVec2 a = from.GetCenter(), b = to.GetCenter();
   const float along = right * (b.x - a.x) + down * (b.y - a.y);
@@ -75,7 +76,7 @@ void KeyboardFocus::go(const TabStop& control) {
   on_ = true;
   id_ = control.id;
   missed_ = 0;
-  // At the end of a text, and in the first cell of a picture.
+  // Go to the end of a text, or to the first cell of a picture.
   share_ = control.kind == TabStopKind::text      ? ImVec2(0.98f, 0.9f)
            : control.kind == TabStopKind::picture ? ImVec2(control.cell.x / control.area.GetWidth() / 2,
                                                            control.cell.y / control.area.GetHeight() / 2)
@@ -143,7 +144,7 @@ bool KeyboardFocus::follow() {
     return std::find_if(noted_.begin(), noted_.end(), [&](const TabStop& each) { return each.id == id; });
   };
   auto now = drawn(id_);
-  // Into the list that the control has opened, and back when it is closed.
+  // Moves into the list that the control opened, and back when the list closes.
   if (list && opener_ == 0 && now != noted_.end() && now->window->RootWindow != list) {
     const auto first = std::find_if(noted_.begin(), noted_.end(),
                                     [&](const TabStop& each) { return each.window->RootWindow == list; });

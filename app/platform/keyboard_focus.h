@@ -6,65 +6,65 @@
 
 namespace headscope::app {
 
-/// What a control does with the keys that it gets while it is focused.
+/// How a focused control uses keys.
 enum class TabStopKind {
   button,   ///< Enter or Space clicks it
-  slider,   ///< arrows turn it, Enter types its value
-  text,     ///< takes what is typed at once
-  picture,  ///< arrows move the pointer over its cells
+  slider,   ///< arrows change the value, Enter lets the user type it
+  text,     ///< takes typed text at once
+  picture,  ///< arrows move the pointer from cell to cell
 };
 
-/// A control that Tab reaches, as it was drawn.
+/// A control reachable by Tab, as drawn.
 struct TabStop {
   ImGuiID id = 0;
   ImGuiWindow* window = nullptr;
-  ImRect area, seen;  ///< the whole, and what its panels show of it
+  ImRect area, seen;  ///< the whole control, and the part that its panels show
   TabStopKind kind = TabStopKind::button;
-  ImVec2 cell;  ///< picture: pixels of a cell
+  ImVec2 cell;  ///< picture: size of a cell in pixels
 };
 
-/// The control that has the keyboard. It gets what the mouse would do to it: the pointer is taken there, and
-/// Enter presses the button, so that everything that the mouse reaches works with keys alone. Moving the
-/// mouse takes the pointer back. On the thread of Dear ImGui, of which each context has one.
+/// The keyboard focus, which sends its control mouse input: the pointer moves there, and Enter presses the
+/// button, so that keys alone reach everything the mouse does. Moving the mouse takes the pointer back. Each
+/// Dear ImGui context has one. Use it on that context's thread.
 class KeyboardFocus {
  public:
-  /// Before anything of a frame is drawn.
+  /// Call before anything in a frame is drawn.
   void beginFrame();
-  /// Of the item that was just drawn; see noteTabStop().
+  /// Notes the item just drawn; see noteTabStop().
   void note(const TabStop& control);
   void noteKind(TabStopKind kind, ImVec2 cell);
-  /// What was noted so far lies below a dialog.
+  /// Marks everything noted so far as covered by a dialog.
   void cover();
 
-  /// Whether a control has the keyboard, or will have it again when what covers it goes.
+  /// Whether a control has the focus, or will get it back once nothing covers it.
   bool on() const { return on_; }
   bool isAt(ImGuiID id) const { return on_ && id_ == id; }
-  /// Null where none has it, or it isn't drawn.
+  /// Returns the focused control in the last frame; null if there is none or it wasn't drawn.
   const TabStop* control() const;
-  /// The same of the frame that is being drawn, once everything is.
+  /// Like control(), but for the current frame. Call after everything is drawn.
   const TabStop* drawn() const;
-  /// Where the pointer is meanwhile.
+  /// The pointer's position meanwhile.
   ImVec2 place() const { return place_; }
-  /// All that could have it in the last frame, in the order in which they were drawn.
+  /// Returns all focusable controls of the last frame, in drawing order.
   std::vector<TabStop> reachable() const;
 
-  /// To the next control, or with −1 the one before, and round.
+  /// Moves to the next control, or with −1 to the previous one, wrapping around.
   void step(int by);
-  /// Where an arrow leads: over the cells of a picture, else to the nearest control that way. Whether the
-  /// control leaves the arrow to it.
+  /// Handles an arrow key: moves over the cells of a picture, otherwise to the nearest control in that
+  /// direction. Returns false if there is no focused control or it uses the arrow itself.
   bool move(int right, int down);
-  /// Presses the button of the mouse there, and lets go of it: 0 the left, 1 the right one.
+  /// Presses and releases a mouse button there: 0 = left, 1 = right.
   void press(int button);
   void release();
 
-  /// The button that goes down or up with this frame's input; none mostly.
+  /// The mouse button pressed or released with this frame's input; usually none.
   struct Edge {
     int button;
     bool down;
   };
   const Edge* takeEdge();
-  /// After everything is drawn: brings the control into sight, follows it where it moves, and into the list
-  /// or back from it. Whether more frames are needed.
+  /// Call after everything is drawn. Scrolls the control into view, follows it when it moves, and goes into
+  /// an opened list or back. Returns whether more frames are needed.
   bool follow();
 
  private:
@@ -72,22 +72,22 @@ class KeyboardFocus {
   const TabStop* among(const std::vector<TabStop>& controls) const;
 
   std::vector<TabStop> last_, noted_;
-  std::size_t uncovered_ = 0;  ///< of noted_: from here on nothing covers them
+  std::size_t uncovered_ = 0;  ///< index into noted_: nothing covers the controls from here on
   bool covered_ = false;
   bool on_ = false;
-  ImGuiID id_ = 0, opener_ = 0;  ///< opener_: of the list that is open
+  ImGuiID id_ = 0, opener_ = 0;  ///< opener_: the control that opened the current list
   ImVec2 place_;
-  ImVec2 share_;    ///< where in the control the place is, 0 to 1
-  int missed_ = 0;  ///< frames that the control wasn't drawn
+  ImVec2 share_;    ///< position within the control, 0 to 1
+  int missed_ = 0;  ///< frames since the control was last drawn
   Edge edge_{0, false};
-  int pressing_ = 0;  ///< 2: goes down next, 1: goes up next
+  int pressing_ = 0;  ///< 2: press next, 1: release next
 };
 
-/// Notes Dear ImGui's last item as a control. All buttons are by themselves (compat::invisibleButton).
+/// Notes Dear ImGui's last item as a control. compat::invisibleButton() does so for all buttons.
 void noteTabStop();
-/// What the control that was noted last does with keys; `cell` is a picture's, in pixels.
+/// Sets how the last noted control uses keys; `cell` is the size of a picture's cells in pixels.
 void noteTabStopKind(TabStopKind kind, ImVec2 cell = {});
-/// Notes a control that is drawn later, in a panel that may be scrolled out of sight.
+/// Notes a control that is drawn later, in a panel where it may be scrolled out of view.
 void noteTabStop(ImGuiID id, const ImRect& area, TabStopKind kind);
 
 }  // namespace headscope::app

@@ -4,13 +4,13 @@
 
 namespace headscope::app {
 
-// Marks are what says something without words: a crosshair, a slider's knob, a frame round what is chosen.
-// For tests each is noted where it is drawn, and left out where they ask what it stands on.
+// A mark conveys something without words: a crosshair, a slider's knob, a frame around the selection. For
+// tests, each is recorded when drawn, and can be left out to reveal its background.
 
-/// The name of what lets marks under it fade: more can be scrolled to there.
+/// The name of the mark that fades content at an edge where more can be scrolled into view.
 inline constexpr const char* kFade = "fade";
 
-/// Notes the mark that lies between two corners; whether it has to be drawn.
+/// Records the mark between two corners. Returns whether to draw it.
 bool drawsMark(Canvas list, const char* name, ImVec2 from, ImVec2 to);
 
 }  // namespace headscope::app

@@ -6,16 +6,16 @@
 
 namespace headscope::app {
 
-// Files that the program can't see until a person gives them to it: those of the computer on which a browser
-// shows the page. Elsewhere there are none.
+// Files that the program can't see until the user provides them: in a browser, those on the user's computer.
+// Other platforms have none.
 
-/// Whether there are such files.
+/// Whether this platform has such files.
 bool hasOutsideFiles();
-/// Asks the person for files with those endings.
+/// Asks the user for files with those endings.
 void askForOutsideFiles(const std::vector<std::string>& endings);
-/// Asks the person for a folder.
+/// Asks the user for a folder.
 void askForOutsideFolder();
-/// What was given since the last call, as the program sees it now; "" where nothing was.
+/// Returns the path of the files chosen since the last call, as the program sees them; "" if none were.
 std::filesystem::path takeOutsideFile();
 
 }  // namespace headscope::app

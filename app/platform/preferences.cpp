@@ -137,7 +137,7 @@ LastWindow parseLast(const nlohmann::json& json) {
   return last;
 }
 
-/// Of a setting that is on or off, or one of two; null for others.
+/// Returns the member of an on/off or two-way setting; null for other kinds.
 bool Preferences::*switchOf(const PreferenceRow& row) {
   if (const auto* on = std::get_if<SwitchSetting>(&row.kind)) return on->value;
   if (const auto* choice = std::get_if<ChoiceSetting>(&row.kind)) return choice->value;

@@ -12,25 +12,24 @@
 
 namespace headscope::app {
 
-/// Where the last window left off, which the next one begins with. What isn't known is empty or 0.
+/// The state in which the last window was closed; the next one starts with it. Unknown values are empty or 0.
 struct LastWindow {
   int width = 0, height = 0;  ///< screen units
   std::string page, colormap;
-  bool panel = false;  ///< a narrow window's panel at the right was open
+  bool panel = false;  ///< the right-hand panel of a narrow window was open
   bool operator==(const LastWindow&) const = default;
 };
 
-/// What the person prefers everywhere, whatever the scene. The settings among it are rows of
-/// preferenceRows().
+/// The user's preferences, independent of the scene. preferenceRows() lists those that are settings.
 struct Preferences {
   bool light = false;
-  std::uint8_t numbers = 0;  ///< how they are written: 0 as the system, then its choices
+  std::uint8_t numbers = 0;  ///< format: 0 = as the system, then its choices
   float textSize = 1;        ///< 0.8 to 2.5
   bool highContrast = false;
   bool reducedMotion = false;
-  bool captions = true;        ///< while presenting, a sentence says what is seen
-  bool pressedKeys = true;     ///< while presenting, what a key did is shown
-  bool lessonOffered = false;  ///< the first lesson was offered, and begun or declined
+  bool captions = true;        ///< a sentence describes the page while presenting
+  bool pressedKeys = true;     ///< shows what a key did while presenting
+  bool lessonOffered = false;  ///< the first lesson was offered, and started or declined
   LastWindow last;
   bool operator==(const Preferences&) const = default;
 };
@@ -39,17 +38,17 @@ struct Preferences {
 struct SwitchSetting {
   bool Preferences::*value;
 };
-/// One of two, each with a name.
+/// One of two, each with a label.
 struct ChoiceSetting {
   bool Preferences::*value;
   const char *off, *on;
 };
-/// A factor, shown in percent, that goes from step to step.
+/// A factor, shown in percent, that changes in steps.
 struct FactorSetting {
   float Preferences::*value;
   std::span<const float> steps;
 };
-/// One of several, each with its name in the file and on screen.
+/// One of several, each with its key in the file and its label.
 struct ListSetting {
   std::uint8_t Preferences::*value;
   struct Choice {
@@ -59,29 +58,29 @@ struct ListSetting {
 };
 using SettingKind = std::variant<SwitchSetting, ChoiceSetting, FactorSetting, ListSetting>;
 
-/// One setting. The file, the settings dialog, the actions and the manual's table walk the rows.
+/// One setting. The file, the settings dialog, the actions and the manual's table are all made from the rows.
 struct PreferenceRow {
-  const char *key, *action;  ///< in the file, and the id of the action that changes it: "appearance.theme"
+  const char *key, *action;  ///< in the file, and the id of its action: "appearance.theme"
   const char *label, *help;  ///< one sentence
-  const char *name, *words;  ///< of the action, and what else people call it
+  const char *name, *words;  ///< the action's name, and other words that find it
   KeyPress shortcut;
   SettingKind kind;
 };
 std::span<const PreferenceRow> preferenceRows();
-/// The step after or before the value; the same where there is none.
+/// Returns the step after or before the value; the last or first step if there is none.
 float nextStep(const FactorSetting& setting, float value, int by);
-/// The manual's table of the settings, in Markdown.
+/// Returns the manual's table of settings, in Markdown.
 std::string preferencesMarkdown();
 
-/// Never fails: what can't be read keeps its default.
+/// Never fails: values that can't be read keep their defaults.
 Preferences parsePreferences(std::string_view json);
 std::string formatPreferences(const Preferences& preferences);
 
-/// $XDG_CONFIG_HOME/headscope/preferences.json; empty where no folder for settings is known.
+/// Returns $XDG_CONFIG_HOME/headscope/preferences.json; empty if no settings folder is known.
 std::filesystem::path preferencesPath();
-/// What is there; defaults where it can't be read.
+/// Reads the preferences file; defaults if it can't be read.
 Preferences loadPreferences();
-/// Makes the folder where there is none.
+/// Creates the folder if necessary.
 attention::Status writePreferences(const std::filesystem::path& path, const Preferences& preferences);
 
 }  // namespace headscope::app

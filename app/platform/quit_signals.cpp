@@ -10,14 +10,14 @@ QuitSignals::QuitSignals(std::function<void(int)> asked) {
   sigaddset(&watched, SIGUSR2);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action {};
-    // Blocked, an ignored signal would wait and be taken after all.
+    // If blocked, an ignored signal would stay pending and be delivered after all.
     if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_IGN)
       sigaddset(&watched, signal);
   }
   pthread_sigmask(SIG_BLOCK, &watched, &before_);
   thread_ = std::thread([asked = std::move(asked), watched] {
     int signal = 0;
-    // SIGUSR2 is our own: the end.
+    // SIGUSR2 is ours and ends the thread.
     while (sigwait(&watched, &signal) == 0 && signal != SIGUSR2) asked(signal);
   });
 }

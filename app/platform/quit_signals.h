@@ -6,9 +6,9 @@
 
 namespace headscope::app {
 
-/// While it lives, Ctrl+C, a hang-up and a request to end call `asked` with their number, on a thread of its
-/// own, instead of ending the program. A signal that the program was started to ignore, as by nohup, stays
-/// ignored. To be made before other threads are, which inherit that they leave the signals alone.
+/// A scope in which Ctrl+C, a hang-up and a termination request call `asked` with the signal number on a
+/// separate thread, instead of ending the program. A signal that the program was started to ignore, such as
+/// by nohup, stays ignored. Create it before other threads, which inherit the blocked signals.
 class QuitSignals {
  public:
   explicit QuitSignals(std::function<void(int signal)> asked);

@@ -47,7 +47,7 @@ std::string formatRecent(const std::vector<RecentFile>& files) {
   nlohmann::json json = nlohmann::json::array();
   for (const RecentFile& file : files)
     json.push_back({{kKeys.at(static_cast<std::size_t>(file.kind)), file.path}});
-  constexpr auto kBadBytes = nlohmann::json::error_handler_t::replace;  // of names that are no UTF-8
+  constexpr auto kBadBytes = nlohmann::json::error_handler_t::replace;  // for names that are not UTF-8
   return json.dump(2, ' ', false, kBadBytes) + "\n";
 }
 
@@ -78,7 +78,7 @@ void rememberRecent(const RecentFile& file) {
   std::vector<RecentFile> files = loadRecent();
   std::erase_if(files, [&](const RecentFile& other) { return other.path == file.path; });
   files.insert(files.begin(), file);
-  saveRecent(parseRecent(formatRecent(files)));  // with as many of each kind as are kept
+  saveRecent(parseRecent(formatRecent(files)));  // drops the oldest beyond the limit per kind
 }
 
 void forgetRecent(const std::string& path) {

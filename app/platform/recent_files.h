@@ -8,29 +8,29 @@ namespace headscope::app {
 
 enum class RecentKind { scene, talk, model };
 
-/// What this person opened or saved: a scene or talk is a file, a model a folder or a file.
+/// A scene or talk (a file) or a model (a folder or a file) that the user opened or saved.
 struct RecentFile {
   RecentKind kind = RecentKind::scene;
   std::string path;
   bool operator==(const RecentFile&) const = default;
 };
-/// "Talk": what a person calls it.
+/// Returns the kind as users call it: "Talk".
 std::string recentWord(RecentKind kind);
 
-/// Of each kind that are kept.
+/// The number of files kept of each kind.
 inline constexpr std::size_t kRecentOfAKind = 5;
 
-/// The newest first. Never fails: there is none in what is something else.
+/// Returns the files, newest first. Never fails: skips everything that isn't a recent file.
 std::vector<RecentFile> parseRecent(std::string_view json);
 std::string formatRecent(const std::vector<RecentFile>& files);
 
-/// $XDG_CONFIG_HOME/headscope/recent.json; none where it can't be read.
+/// Reads $XDG_CONFIG_HOME/headscope/recent.json; empty if it can't be read.
 std::vector<RecentFile> loadRecent();
-/// Of one kind alone.
+/// Returns the paths of one kind.
 std::vector<std::string> loadRecent(RecentKind kind);
-/// A list that can't be kept is not worth a message.
+/// Ignores errors: losing this list is not worth a message.
 void saveRecent(const std::vector<RecentFile>& files);
-/// Puts it at the front of the list on disk. A file that was something else before is now of this kind.
+/// Moves the file to the front of the list on disk. Replaces an entry of another kind.
 void rememberRecent(const RecentFile& file);
 void forgetRecent(const std::string& path);
 

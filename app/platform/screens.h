@@ -4,26 +4,27 @@
 
 namespace headscope::app {
 
-/// A part of the desktop, in screen coordinates.
+/// A rectangle on the desktop, in screen coordinates.
 struct DesktopBox {
   int x = 0, y = 0, width = 0, height = 0;
   bool operator==(const DesktopBox&) const = default;
 };
 
-/// Which screen shows the hall's picture, and which the lecturer's window, by their places in a list whose
-/// first is the desktop's main one; −1: none.
+/// The screens for the hall's picture and the lecturer's window, as indices into a list that starts with the
+/// primary screen; −1 = none.
 struct ScreenRoles {
   int hall = -1, lecturer = -1;
   bool operator==(const ScreenRoles&) const = default;
 };
 
-/// Of `screens`, with the program's window on `window`: with several, the hall has the window's screen unless
-/// that is the main one, else the first other; the lecturer has the main one. With one, the hall has it and
-/// the lecturer's window is one of many.
+/// Assigns the screens, given the position of the program's window. With several screens, the lecturer gets
+/// the primary one and the hall the window's, or the first secondary one if the window is on the primary or
+/// on none. With one screen, the hall gets it, and the lecturer's window is an ordinary window.
 ScreenRoles screenRoles(std::span<const DesktopBox> screens, const DesktopBox& window);
-/// Where the window's middle is; −1: on no screen.
+/// Returns the screen that contains the window's centre; −1 if none does.
 int screenOf(std::span<const DesktopBox> screens, const DesktopBox& window);
-/// The window as it is where its middle is on a screen; else in the middle of the first, and no larger.
+/// Returns the window unchanged if its centre is on a screen; otherwise centres it on the first screen,
+/// shrunk to fit.
 DesktopBox keptInSight(std::span<const DesktopBox> screens, const DesktopBox& window);
 
 }  // namespace headscope::app

@@ -26,9 +26,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kEnding = ".window";
 constexpr std::size_t kMostBytes = std::size_t{1} << 16;
-constexpr int kPatience = 1;  ///< seconds that a peer may take for its part
+constexpr int kPatience = 1;  ///< seconds to wait for a peer
 
-/// The folder, if it is this person's and nobody else can put anything there.
+/// Opens the folder if only this user can access it.
 Descriptor ownFolder(const fs::path& folder) {
   std::error_code ignored;
   fs::create_directories(folder, ignored);
@@ -40,7 +40,8 @@ Descriptor ownFolder(const fs::path& folder) {
   return own ? std::move(opened) : Descriptor(-1);
 }
 
-/// A socket's address is short: however long the folder's name is, this is its address.
+/// Returns a socket address for the name. It goes through the descriptor, since addresses must be short and
+/// the folder's path may be long.
 sockaddr_un addressOf(const Descriptor& folder, const std::string& name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -53,7 +54,7 @@ Descriptor newSocket() {
   return Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-/// A window's ear; none where it doesn't answer. One whose window is gone is removed.
+/// Connects to a window's socket; none if it doesn't answer. Removes the socket if its window is gone.
 Descriptor connectTo(const Descriptor& folder, const std::string& name) {
   Descriptor to = newSocket();
   const sockaddr_un address = addressOf(folder, name);
@@ -62,7 +63,7 @@ Descriptor connectTo(const Descriptor& folder, const std::string& name) {
   return Descriptor(-1);
 }
 
-/// Names of the windows' sockets, the newest first.
+/// Returns the names of the windows' sockets, newest first.
 std::vector<std::string> socketsIn(const Descriptor& folder) {
   std::vector<std::pair<fs::file_time_type, std::string>> found;
   std::error_code code;
@@ -78,7 +79,7 @@ std::vector<std::string> socketsIn(const Descriptor& folder) {
   return names;
 }
 
-/// Whether the other end is this person's.
+/// Whether the other end belongs to this user.
 bool isOwn(int socket) {
   ucred peer{};
   socklen_t size = sizeof peer;
@@ -118,8 +119,8 @@ SentFiles::SentFiles(const fs::path& folder, const std::string& display, std::fu
   stopWrite_ = Descriptor(ends[1]);
   socket_ = newSocket();
   name_ = fmt::format("{}@{}{}", ::getpid(), display, kEnding);
-  // Listens before it has its name: who finds the name and isn't listened to would take it for a window's
-  // that is gone.
+  // Listens before it gets its name: a process that finds a name without a listener would remove it as a
+  // leftover.
   const std::string early = name_ + ".new";
   (void)::unlinkat(folder_.get(), early.c_str(), 0);
   const sockaddr_un address = addressOf(folder_, early);
@@ -129,7 +130,7 @@ SentFiles::SentFiles(const fs::path& folder, const std::string& display, std::fu
     return;
   try {
     thread_ = std::thread([this] { serve(); });
-  } catch (const std::system_error&) {  // no more threads: nothing comes
+  } catch (const std::system_error&) {  // out of threads: no files will arrive
     (void)::unlinkat(folder_.get(), name_.c_str(), 0);
   }
 }
@@ -146,7 +147,7 @@ std::vector<fs::path> SentFiles::take() {
   return std::exchange(come_, {});
 }
 
-/// Whether there is something to read; false after the seconds, if there are any, and at the end.
+/// Whether there is something to read. False after `seconds` (0 = no limit), and when stopping.
 bool SentFiles::waitFor(int descriptor, int seconds) const {
   pollfd ready[] = {{descriptor, POLLIN, 0}, {stopRead_.get(), POLLIN, 0}};
   int found = 0;
@@ -155,7 +156,7 @@ bool SentFiles::waitFor(int descriptor, int seconds) const {
 }
 
 void SentFiles::serve() {
-  // What windows that were killed have left goes.
+  // Removes sockets left by windows that were killed.
   for (const std::string& name : socketsIn(folder_))
     if (name != name_) (void)connectTo(folder_, name);
   while (waitFor(socket_.get(), 0)) {
@@ -164,7 +165,8 @@ void SentFiles::serve() {
   }
 }
 
-/// A path that ends with a zero, which is answered before it is taken: who waits no longer has given up.
+/// Receives a zero-terminated path. Accepts it only after the answer was sent: a sender that no longer waits
+/// has given up.
 void SentFiles::receive(int from) {
   std::string text;
   char part[4096];
@@ -193,7 +195,7 @@ bool sendFile(const fs::path& folder, const std::string& display, const fs::path
     if (!display.empty() && !name.ends_with("@" + display + kEnding)) continue;
     const Descriptor to = connectTo(windows, name);
     if (to.get() < 0 || !isOwn(to.get())) continue;
-    const auto length = static_cast<ssize_t>(text.size() + 1);  // with the zero at the end
+    const auto length = static_cast<ssize_t>(text.size() + 1);  // includes the terminating zero
     if (::send(to.get(), text.c_str(), text.size() + 1, MSG_NOSIGNAL) == length && answers(to.get()))
       return true;
   }

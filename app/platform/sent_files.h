@@ -11,26 +11,26 @@
 
 namespace headscope::app {
 
-// Files that another program of the same person hands to a window that is open, as `headscope --send FILE`
-// and headscope.py do. Each window listens at a socket in a folder of its own person; what is sent is a path.
+// Files that another process of the same user sends to an open window, as `headscope --send FILE` and
+// headscope.py do. Each window listens on a socket in a folder private to its user. Only the path is sent.
 
-/// Where windows listen: $XDG_RUNTIME_DIR/headscope, else a folder in stateFolder(); empty where neither is
-/// known.
+/// Returns the folder of the windows' sockets: $XDG_RUNTIME_DIR/headscope, otherwise a folder in
+/// stateFolder(). Empty if neither is known.
 std::filesystem::path windowsFolder();
-/// The display that windows of this process are on, as a part of a file's name; "" without one.
+/// Returns the display of this process's windows, usable in a file name; "" without one.
 std::string displayName();
 
-/// The ear of one window.
+/// A receiver of the files sent to one window.
 class SentFiles {
  public:
-  /// Listens in that folder, which is made for this person alone. `wake` is called on a thread of its own
-  /// when something has come. Where nothing can be listened to, nothing comes.
+  /// Listens in `folder`, which it creates for this user only. Calls `wake` on another thread when a file
+  /// arrives. If listening fails, no files arrive.
   SentFiles(const std::filesystem::path& folder, const std::string& display, std::function<void()> wake);
   ~SentFiles();
   SentFiles(const SentFiles&) = delete;
   SentFiles& operator=(const SentFiles&) = delete;
 
-  /// What has come since the last call, in order.
+  /// Returns the files that arrived since the last call, in order.
   std::vector<std::filesystem::path> take();
 
  private:
@@ -46,8 +46,9 @@ class SentFiles {
   std::thread thread_;
 };
 
-/// Hands a path to the window that was opened last and answers, of those on `display`, or of all without one.
-/// Whether one took it. Windows that are gone are cleared away; one that hangs is passed over after a second.
+/// Sends a path to the most recently opened window that answers, of those on `display`, or of all if it is
+/// empty. Returns whether a window took it. Removes sockets of windows that are gone, and skips windows that
+/// don't answer within a second.
 bool sendFile(const std::filesystem::path& folder, const std::string& display,
               const std::filesystem::path& path);
 

@@ -53,7 +53,7 @@ Decoded decoded(std::string_view text) {
   return out;
 }
 
-/// Levels of the graphemes; returns whether the paragraph runs from right to left.
+/// Sets the levels of the graphemes. Returns whether the paragraph runs from right to left.
 bool setLevels(Decoded& line, Direction direction) {
   const auto count = static_cast<FriBidiStrIndex>(line.codes.size());
   std::vector<FriBidiCharType> types(line.codes.size());
@@ -70,7 +70,7 @@ bool setLevels(Decoded& line, Direction direction) {
     return false;
   const bool rightToLeft = FRIBIDI_IS_RTL(base) != 0;
   for (Grapheme& grapheme : line.graphemes) grapheme.level = levels[grapheme.firstCode];
-  // Rule L1: spaces at the end are the paragraph's.
+  // Rule L1: spaces at the end have the paragraph's level.
   for (std::size_t at = line.graphemes.size(); at-- > 0;) {
     if (!FRIBIDI_IS_EXPLICIT_OR_BN_OR_WS(types[line.graphemes[at].firstCode])) break;
     line.graphemes[at].level = rightToLeft ? 1 : 0;
@@ -78,7 +78,7 @@ bool setLevels(Decoded& line, Direction direction) {
   return rightToLeft;
 }
 
-/// Graphemes [first, end) that are drawn alike.
+/// A run of graphemes [first, end) drawn alike.
 struct Run {
   std::size_t first = 0, end = 0;
 };
@@ -100,7 +100,7 @@ std::vector<Run> runsOf(std::vector<Grapheme>& graphemes) {
   return runs;
 }
 
-/// Rule L2: from left to right.
+/// Rule L2: orders the runs from left to right.
 void reorder(std::vector<Run>& runs, const std::vector<Grapheme>& graphemes) {
   FriBidiLevel highest = 0;
   for (const Grapheme& grapheme : graphemes) highest = std::max(highest, grapheme.level);
@@ -114,7 +114,7 @@ void reorder(std::vector<Run>& runs, const std::vector<Grapheme>& graphemes) {
     }
 }
 
-/// Lays the runs of a line out, one after another.
+/// Lays out the runs of a line one after another.
 class LineBuilder {
  public:
   LineBuilder(std::string_view text, const Decoded& decoded, const ShapingFont& font, ShapedLine& line)
@@ -129,14 +129,14 @@ class LineBuilder {
     if (piece.kind == TextPiece::Kind::glyphs) {
       shape(piece, run);
     } else if (piece.kind == TextPiece::Kind::plain) {
-      // What is plain runs from left to right.
+      // Plain characters always run from left to right.
       for (std::size_t at = first; at < end; ++at) {
         const std::string letters = drawnLetters(at);
         piece.text += letters;
         extend(piece, at, font_.measure(letters));
       }
     } else {
-      // Each by itself, in the order of the run.
+      // One by one, in the run's direction.
       for (std::size_t i = 0; i < end - first; ++i) {
         const std::size_t at = backwards(grapheme) ? end - 1 - i : first + i;
         const std::string number = piece.kind == TextPiece::Kind::number ? numberOf(at) : std::string();
@@ -184,7 +184,7 @@ class LineBuilder {
     const hb_glyph_info_t* infos = hb_buffer_get_glyph_infos(buffer.get(), &count);
     const hb_glyph_position_t* positions = hb_buffer_get_glyph_positions(buffer.get(), &count);
     float pen = piece.x;
-    std::vector<TextCluster> shaped;  // of HarfBuzz: `to` is not known yet
+    std::vector<TextCluster> shaped;  // HarfBuzz's clusters, with `to` still unset
     for (unsigned i = 0; i < count; ++i) {
       const auto pixels = [](hb_position_t position) { return static_cast<float>(position) / 64; };
       piece.glyphs.push_back(
@@ -201,7 +201,8 @@ class LineBuilder {
     share(run, shaped);
   }
 
-  /// Graphemes get the room of HarfBuzz's clusters: a ligature's in equal parts, several clusters together.
+  /// Distributes the width of HarfBuzz's clusters to graphemes: splits a ligature evenly and joins several
+  /// clusters.
   void share(const Run& run, const std::vector<TextCluster>& shaped) {
     std::size_t next = 0;
     float left = shaped.empty() ? 0 : shaped.front().left, right = left;

@@ -1,4 +1,4 @@
-// What controls say of themselves while they are drawn, to the keyboard's focus of their context.
+// Reports controls to the keyboard focus of their context while they are drawn.
 
 #include "app/platform/keyboard_focus.h"
 #include "app/platform/ui_state.h"
@@ -7,7 +7,7 @@ namespace headscope::app {
 
 namespace {
 
-/// What a panel that scrolls shows of a rectangle, and the panels around it.
+/// Returns the part of the area that the window and the panels around it show.
 ImRect seenOf(const ImGuiWindow& window, ImRect area) {
   area.ClipWith(window.ClipRect);
   return area;

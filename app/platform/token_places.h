@@ -7,11 +7,11 @@
 
 namespace headscope::app {
 
-/// How the cells of a picture, or words in a row, go by tokens: what the pen draws on them moves with them.
-/// The tokens live as long as the frame.
+/// The tokens that the cells of a picture, or words in a row, stand for, so that pen strokes on them move
+/// with the tokens. The tokens must live as long as the frame.
 struct TokenPlaces {
-  const std::vector<attention::Token>*rows = nullptr, *columns = nullptr;  ///< null: not tokens
-  ImRect first = {};                                                       ///< the picture's first cell
+  const std::vector<attention::Token>*rows = nullptr, *columns = nullptr;  ///< null = not tokens
+  ImRect first = {};                                                       ///< the first cell of the picture
 };
 
 }  // namespace headscope::app

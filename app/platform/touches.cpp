@@ -8,7 +8,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Where nothing is pressed or hovered.
+/// A position where nothing is pressed or hovered.
 constexpr float kNowhere = -1e6f;
 
 }  // namespace
@@ -38,7 +38,7 @@ void Touches::turn(float x, float y, Mods mods) {
 }
 
 void Touches::takeOne(const Finger& finger, float scale, double time) {
-  if (state_ == State::two || state_ == State::held) return;  // until all have left
+  if (state_ == State::two || state_ == State::held) return;  // until all fingers are lifted
   move(finger.x, finger.y);
   if (state_ == State::none) {
     state_ = State::pressed;

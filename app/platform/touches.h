@@ -12,22 +12,24 @@ struct Finger {
   float x = 0, y = 0;
 };
 
-/// Fingers as a mouse: one presses and drags; one that rests for kLongPress gives its press up and is the
-/// right button; two turn the wheel, with Ctrl as they move apart or together, which zooms.
+/// An adapter that turns touches into mouse input. One finger presses and drags; after resting for kLongPress
+/// it cancels its press and clicks the right button. Two fingers scroll, and zoom by pinching (the wheel with
+/// Ctrl).
 class Touches {
  public:
   static constexpr double kLongPress = 0.5;  ///< seconds
-  /// What a frame counts for at the most: the finger may have left during a long one, which is told after it.
+  /// The most time that one frame adds to a press: a finger lifted during a long frame is reported only
+  /// afterwards.
   static constexpr double kLongestFrame = 0.1;
-  /// What a resting finger moves at the most, and what two move for a step of the wheel, at scale 1.
+  /// The most that a resting finger may move, and the distance two fingers move per wheel step, at scale 1.
   static constexpr float kStillPixels = 12, kStepPixels = 60;
 
   explicit Touches(std::function<void(InputEvent)> push) : push_(std::move(push)) {}
 
-  /// The fingers that are on the screen at `time` (seconds), after one of them came, moved or left. `scale`:
-  /// pixels of a unit.
+  /// Takes all fingers on the screen at `time` (seconds) after one was put down, moved or lifted. `scale` is
+  /// pixels per unit.
   void take(std::span<const Finger> fingers, float scale, double time);
-  /// To be called again and again: time alone makes a press a long one.
+  /// Call every frame, since time alone turns a press into a long one.
   void wait(double time);
 
  private:
@@ -43,9 +45,9 @@ class Touches {
   const std::function<void(InputEvent)> push_;
   State state_ = State::none;
   bool still_ = false;
-  float x_ = 0, y_ = 0, apart_ = 0;  ///< where the finger came down; the middle of two, and their distance
-  double since_ = 0;                 ///< it is down
-  double seen_ = 0, rested_ = 0;     ///< the last frame's time, and what the frames since then count for
+  float x_ = 0, y_ = 0, apart_ = 0;  ///< where the finger was put down, or the centre of two; their distance
+  double since_ = 0;                 ///< when it was put down
+  double seen_ = 0, rested_ = 0;     ///< the last frame's time, and the time counted since the press
 };
 
 }  // namespace headscope::app

@@ -9,7 +9,7 @@ namespace headscope::app {
 
 ImRect reachable() {
   ImRect area(-FLT_MAX, -FLT_MAX, FLT_MAX, FLT_MAX);
-  // What lies in a panel that scrolls is brought into it, whatever the panels around that one cut off.
+  // A panel that scrolls can bring its content into itself, whatever the panels around it cut off.
   bool scrollsX = false, scrollsY = false;
   for (const ImGuiWindow* at = ImGui::GetCurrentContext()->CurrentWindow; at;
        at = at->Flags & ImGuiWindowFlags_ChildWindow ? at->ParentWindow : nullptr) {

@@ -9,26 +9,26 @@
 
 namespace headscope::app {
 
-// Where each named control stood in the frame that was drawn last, so that tests can click on it by
-// name. Main thread alone, like ImGui itself.
+// The position of each named control in the last frame, so that tests can click on it by name. Call on the
+// main thread only, like ImGui itself.
 
 void track(const std::string& name, ImVec2 from, ImVec2 to);
 /// Records ImGui's last item.
 void trackItem(const std::string& name);
-/// An invisible button over an area, or at the cursor, recorded under its name: whether it was clicked. It is
-/// ImGui's last item.
+/// Adds an invisible button over an area, or at the cursor, and records it under its name. Returns whether it
+/// was clicked. It becomes ImGui's last item.
 bool hitArea(const std::string& name, ImVec2 size);
 bool hitArea(const std::string& name, ImVec2 from, ImVec2 size);
 inline bool hitArea(const std::string& name, const ImRect& area) {
   return hitArea(name, area.Min, area.GetSize());
 }
-/// Where what is drawn into the current window can be seen once the panels around it are scrolled: within
-/// those of its windows that don't scroll.
+/// Returns where content of the current window can be seen after scrolling: inside those of its windows that
+/// don't scroll.
 ImRect reachable();
-/// Of what is tracked as `name`; of words, as "name.0", "name.1" and so on, `columns` alone. Null leaves what
-/// was said before.
+/// Sets the tokens of what is tracked as `name`. For words tracked as "name.0", "name.1" and so on, only
+/// `columns` applies. Null keeps the previous value.
 void trackTokens(const std::string& name, const TokenPlaces& places);
-/// Null where nothing was said of `name` in this frame.
+/// Returns null if no tokens were set for `name` in this frame.
 const TokenPlaces* trackedTokens(const std::string& name);
 std::optional<ImRect> tracked(const std::string& name);
 const std::map<std::string, ImRect>& allTracked();

@@ -10,22 +10,23 @@
 
 namespace headscope::app {
 
-/// The bytes of a font file; shared, since a Typeface points into them.
+/// The bytes of a font file, shared because a Typeface points into them.
 using FontBytes = std::shared_ptr<const std::vector<std::uint8_t>>;
 
-/// A font of a file, for HarfBuzz to shape with and for FreeType to draw.
+/// A font from a file, shaped by HarfBuzz and drawn by FreeType.
 class Typeface {
  public:
-  /// Null where the bytes are no font.
+  /// Returns null if the bytes are not a font.
   static std::unique_ptr<Typeface> open(FontBytes bytes, int index);
   ~Typeface();
   Typeface(const Typeface&) = delete;
   Typeface& operator=(const Typeface&) = delete;
 
   bool has(std::uint32_t code) const;
-  /// The em, in pixels, at which ascender and descender together are `line` pixels high: Dear ImGui's size.
+  /// Returns the em, in pixels, at which ascender plus descender are `line` pixels high: Dear ImGui's font
+  /// size.
   float emOfLine(float line) const;
-  /// For shaping at `em` pixels; positions are 64ths of one.
+  /// Returns the font for shaping at `em` pixels; positions are in 64ths of a pixel.
   hb_font_t* shapingFont(float em) const;
   FT_Face face() const { return face_; }
 

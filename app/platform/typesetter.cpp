@@ -11,7 +11,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Text whose lines are kept, in bytes; their glyphs are some ten times that.
+/// The most bytes of text whose lines are kept. Their glyphs take about ten times as much.
 constexpr std::size_t kMaxBytesKept = 1 << 20;
 
 struct ScriptName {
@@ -134,14 +134,14 @@ FontChoice Typesetter::choose(const ImFont* font, const Typeface* own, std::span
                               bool upright) {
   using Kind = TextPiece::Kind;
   const auto shown = std::ranges::find_if_not(codes, drawsNothing);
-  if (shown == codes.end()) return {Kind::number};  // whose number is empty
+  if (shown == codes.end()) return {Kind::number};  // the number is empty
   const auto inAtlas = [&](std::uint32_t code) { return drawsNothing(code) || compat::hasGlyph(font, code); };
   if (upright && std::ranges::all_of(codes, inAtlas)) return {};
   const hb_script_t script = scriptOf(codes);
   const bool common = script == HB_SCRIPT_COMMON || script == HB_SCRIPT_INHERITED;
   const bool colored = common && (*shown > 0xFFFF || std::ranges::count(codes, 0xFE0Fu) > 0);
   if (script == HB_SCRIPT_UNKNOWN)
-    return {Kind::number};  // private use too: it means another thing in each font
+    return {Kind::number};  // also for private use, whose meaning differs from font to font
   if (!colored && hasAll(own, codes)) return {Kind::glyphs, own};
   std::vector<FontWish> wishes;
   if (!common) wishes.push_back({script});
@@ -247,7 +247,7 @@ float Typesetter::unhintedWidth(const ImFont* font, std::string_view text) const
   bool whole = true;
   for (unsigned i = 0; i < count; ++i) {
     width += static_cast<float>(places[i].x_advance) / 64;
-    whole = whole && glyphs[i].codepoint != 0;  // else another font has it
+    whole = whole && glyphs[i].codepoint != 0;  // otherwise another font has it
   }
   hb_buffer_destroy(buffer);
   if (!whole) return 0;

@@ -15,8 +15,8 @@ namespace headscope::app {
 
 namespace {
 
-/// Drops the triangles that lie outside of their clip rectangle: a software rasteriser transforms and bins
-/// them all the same, and a long list of tokens has ten times as many of them as are seen.
+/// Drops triangles outside their clip rectangle. A software rasteriser would still transform and bin them,
+/// and a long list of tokens has ten times as many as are visible.
 void dropUnseen(ImDrawData& data) {
   for (int i = 0; i < data.CmdListsCount; ++i) {
     ImDrawList& list = *data.CmdLists[i];
@@ -48,7 +48,7 @@ Ui::Ui(std::shared_ptr<FontBook> fonts, bool draws)
   io.UserData = &state_;
   io.IniFilename = nullptr;
   io.LogFilename = nullptr;
-  io.ConfigInputTextCursorBlink = false;  // a blinking cursor would keep the loop drawing
+  io.ConfigInputTextCursorBlink = false;  // a blinking cursor would keep the loop busy
   compat::setUpKeys(io);
   if (!draws_) {
     io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
@@ -153,7 +153,7 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
   io.DeltaTime = elapsed > 0 ? static_cast<float>(elapsed) : 1.0f / 60;
   if (const float before = std::exchange(fontsAt_, fonts_->scale()); before != fontsAt_) {
     fonts_->build();
-    if (draws_ && before > 0) compat::refreshFontTexture();  // the first is sent with the renderer's own
+    if (draws_ && before > 0) compat::refreshFontTexture();  // the renderer uploads the first one itself
     damage_.forget();
     state_.typesetter.setAtlas(fonts_->sources());
   }
@@ -173,7 +173,7 @@ void Ui::frame(int width, int height, double elapsed, const std::array<float, 3>
     draw(input);
     if (input_.empty()) break;
     ImGui::EndFrame();
-    io.DeltaTime = 1e-4f;  // the same moment, only the next edge of it
+    io.DeltaTime = 1e-4f;  // the same moment; only the next event
   }
   ImGui::Render();
   if (frozen_ || !draws_ || keep_ == Keep::undrawn) return;

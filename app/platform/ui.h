@@ -16,16 +16,16 @@ class Picture;
 
 namespace headscope::app {
 
-/// Dear ImGui with its renderer, fonts and input: what the window, headless rendering and tests share.
-/// Needs a current OpenGL context for its whole life. What was made last is current.
+/// Dear ImGui with its renderer, fonts and input, shared by the window, headless rendering and tests. Needs a
+/// current OpenGL context for its whole life. The most recently created Ui is current.
 class Ui {
  public:
-  /// Who begins with `fonts` before there is a window needs not wait for them afterwards. Throws
-  /// std::runtime_error if ImGui's renderer can't start.
+  /// To load fonts while the window opens, create `fonts` first. Throws std::runtime_error if ImGui's
+  /// renderer can't start.
   explicit Ui(std::unique_ptr<FontBook> fonts = std::make_unique<FontBook>())
       : Ui(std::shared_ptr<FontBook>(std::move(fonts)), true) {}
-  /// One whose frames are recorded at most and never drawn, with the fonts of another at its scale. Goes
-  /// before that one.
+  /// Creates a Ui that may record frames but never draws them, with the fonts and scale of `like`. Must be
+  /// destroyed before `like`.
   static std::unique_ptr<Ui> undrawn(const Ui& like) {
     return std::unique_ptr<Ui>(new Ui(like.fonts_, false));
   }
@@ -33,9 +33,9 @@ class Ui {
   Ui(const Ui&) = delete;
   Ui& operator=(const Ui&) = delete;
 
-  /// Dear ImGui speaks of this one from now on, where a program has several.
+  /// Makes this Dear ImGui's current context, if the program has several.
   void makeCurrent() { ImGui::SetCurrentContext(context_); }
-  /// The same as long as this lives.
+  /// A scope in which a Ui is current.
   class Current {
    public:
     explicit Current(Ui& ui) : before_(ImGui::GetCurrentContext()) { ui.makeCurrent(); }
@@ -51,39 +51,40 @@ class Ui {
   const Fonts& fonts() const { return fonts_->fonts(); }
   float scale() const { return fonts_->scale(); }
 
-  /// Pixels per unit of the layout: monitor scale × text size. Fonts follow at the next frame.
+  /// Sets the pixels per layout unit: monitor scale × text size. Fonts follow at the next frame.
   void setScale(float scale);
-  /// As if the pointer had left the window, until the mouse does something.
+  /// Pretends that the pointer left the window until the next mouse event.
   void hidePointer();
-  /// Where it rests, as if it had come back.
+  /// Undoes hidePointer(): the pointer is back where it rests.
   void showPointer();
   bool pointerHidden() const { return pointerHidden_; }
-  /// What is drawn is enlarged by `factor` about that place from now on; 1 = it isn't.
+  /// Magnifies the picture by `factor` around that point from now on; 1 = off.
   void magnify(ImVec2 about, float factor) {
     magnified_.about = about;
     magnified_.factor = factor;
   }
-  /// Where the last frame stays: then only what differs from it is drawn.
+  /// Where the last frame is kept, so that only changes need to be drawn.
   enum class Keep {
     nowhere,
-    framebuffer,  ///< in the one that is bound, which nobody else draws into
-    picture,      ///< in one of this Ui's, from which each frame is copied
-    undrawn,      ///< frames are run but not drawn: those before the last of several
+    framebuffer,  ///< the bound one, which nobody else draws into
+    picture,      ///< a picture of this Ui, from which each frame is copied
+    undrawn,      ///< frames run but aren't drawn: those before the last of several
   };
   void keep(Keep where) { keep_ = where; }
-  /// The next frame is drawn whole.
+  /// Draws the whole next frame.
   void forgetFrame() { damage_.forget(); }
-  /// While frozen, frames are run as always but not drawn: the framebuffer keeps its picture.
+  /// While frozen, frames run as usual but aren't drawn, so the framebuffer keeps its picture.
   void freeze(bool frozen) { frozen_ = frozen; }
-  /// Records the frames from now on, or no longer.
+  /// Starts or stops recording frames.
   void record(bool records) { state_.recorder = records ? &recorder_ : nullptr; }
-  /// The last frame that was recorded, which has to be the last one of all.
+  /// Returns the last frame, which must have been recorded.
   std::vector<FramePiece> recorded() const { return recorder_.pieces(*ImGui::GetDrawData()); }
-  /// The text that is not of Dear ImGui's atlas.
+  /// The typesetter for text that isn't in Dear ImGui's atlas.
   Typesetter& typesetter() { return state_.typesetter; }
 
-  /// Runs `draw` once per waiting edge of input, then renders the last of these frames into the bound
-  /// framebuffer (width × height pixels, cleared to `clear`). `elapsed` is the time since the last call.
+  /// Runs `draw` once per waiting key or button event, then renders the last of these frames into the bound
+  /// framebuffer (width × height pixels, cleared to `clear`). `elapsed` is the time in seconds since the last
+  /// call.
   void frame(int width, int height, double elapsed, const std::array<float, 3>& clear,
              const std::function<void(const FrameInput&)>& draw);
 
@@ -92,20 +93,20 @@ class Ui {
   void feed(const FrameInput& frame);
   void drawChanges(int width, int height, const std::array<float, 3>& clear);
 
-  std::shared_ptr<FontBook> fonts_;  ///< whose atlas is the context's
+  std::shared_ptr<FontBook> fonts_;  ///< owns the context's atlas
   const bool draws_;
   ImGuiContext* context_;
   UiState state_;
   FrameRecorder recorder_;
   InputQueue input_;
-  float fontsAt_ = 0;                   ///< scale of the fonts that are drawn with
-  ImVec2 pointer_{-FLT_MAX, -FLT_MAX};  ///< where the mouse is, hidden or not
+  float fontsAt_ = 0;                   ///< scale of the fonts in use
+  ImVec2 pointer_{-FLT_MAX, -FLT_MAX};  ///< the mouse's position, even if hidden
   bool pointerHidden_ = false;
   bool wasFocused_ = false;  ///< a control had the keyboard, and with it the pointer
   struct Magnified {
     ImVec2 about;
     float factor = 1;
-    std::unique_ptr<render::Magnifier> painter;  ///< once anything is enlarged
+    std::unique_ptr<render::Magnifier> painter;  ///< created when first needed
   } magnified_;
   bool frozen_ = false;
   Keep keep_ = Keep::nowhere;

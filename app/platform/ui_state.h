@@ -12,46 +12,46 @@
 
 namespace headscope::app {
 
-/// A line of text as it was drawn.
+/// A line of text, as drawn.
 struct DrawnText {
   std::string text;
-  ImRect area, clip;  ///< where it lies, and what of that is seen
+  ImRect area, clip;  ///< the whole line, and the clip rectangle
   std::uint32_t color = 0;
-  bool reached = false;     ///< what is cut off of it can be scrolled to
-  bool foreground = false;  ///< over everything else: a tooltip
-  float height = 0;         ///< of its letters' line, in pixels
+  bool reached = false;     ///< the part cut off can be scrolled into view
+  bool foreground = false;  ///< on top of everything else, such as a tooltip
+  float height = 0;         ///< of the line, in pixels
 };
 
-/// What of a mark is seen, see platform/marks.h.
+/// The visible part of a mark; see platform/marks.h.
 struct DrawnMark {
   std::string name;
   ImRect area;
 };
 
-/// What is seen of a tracked rectangle.
+/// The visible part of a tracked rectangle.
 struct TrackClip {
   ImRect seen;
-  ImRect reachable;  ///< what can be scrolled to, too
+  ImRect reachable;  ///< including what can be scrolled into view
 };
 
-/// What belongs to one Dear ImGui context beside what that keeps itself. A Ui owns it; on its thread alone.
+/// Additional state of one Dear ImGui context. Owned by a Ui; use it on that thread only.
 struct UiState {
   std::map<std::string, ImRect> tracks;  ///< see platform/track.h
   std::map<std::string, TokenPlaces> tokens;
   Typesetter typesetter;
-  FrameRecorder* recorder = nullptr;  ///< of the frame that is drawn; null where it isn't recorded
+  FrameRecorder* recorder = nullptr;  ///< for the current frame; null if it isn't recorded
   KeyboardFocus focus;
 
   // For tests:
-  bool watches = false;                    ///< keeps what follows
-  bool hidesTexts = false;                 ///< draws no text, so that what it stands on can be seen
-  bool hidesMarks = false;                 ///< and no mark
+  bool watches = false;                    ///< records the members below
+  bool hidesTexts = false;                 ///< draws no text, to reveal its background
+  bool hidesMarks = false;                 ///< likewise for marks
   std::vector<DrawnText> texts;            ///< of the last frame
   std::vector<DrawnMark> marks;            ///< of the last frame
-  std::map<std::string, TrackClip> clips;  ///< of what is tracked
+  std::map<std::string, TrackClip> clips;  ///< by tracked name
 };
 
-/// That of the current context, which has to be a Ui's.
+/// Returns the state of the current context, which must belong to a Ui.
 inline UiState& uiState() {
   return *static_cast<UiState*>(ImGui::GetIO().UserData);
 }

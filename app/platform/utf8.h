@@ -9,8 +9,7 @@ namespace headscope::app {
 /// Appends a code point as UTF-8.
 void appendUtf8(std::string& out, std::uint32_t codepoint);
 
-/// Calls `visit` with every code point and its bytes; the text is valid UTF-8, or at least never read past
-/// its end.
+/// Calls `visit` with every code point and its bytes. Expects valid UTF-8, but never reads past the end.
 template <typename Visit>
 void eachCodepoint(std::string_view text, Visit visit) {
   for (std::size_t at = 0; at < text.size();) {

@@ -1,7 +1,7 @@
 #include "app/platform/window.h"
 
 #ifndef GLFW_INCLUDE_NONE
-#define GLFW_INCLUDE_NONE  // OpenGL is render's
+#define GLFW_INCLUDE_NONE  // only render/ includes OpenGL
 #endif
 #include <GLFW/glfw3.h>
 
@@ -27,8 +27,8 @@ struct Window::State {
     refresh = true;
     if (queue) queue->push(std::move(event));
   }
-  DesktopBox place;     ///< where the window was before it took the whole screen
-  bool second = false;  ///< another window began GLFW, and ends it
+  DesktopBox place;     ///< position before full screen
+  bool second = false;  ///< another window started GLFW and ends it
 };
 
 namespace {
@@ -86,7 +86,7 @@ Mods modsOf(int bits) {
           (bits & GLFW_MOD_SUPER) != 0};
 }
 
-/// The key by what is printed on it, so that Ctrl+Z is where the person's keyboard has Z.
+/// Returns the key by its label, so that Ctrl+Z follows the user's keyboard layout.
 Key printedKey(int key, int scancode) {
   const char* name = glfwGetKeyName(key, scancode);
   if (key < GLFW_KEY_KP_0 && name && name[0] >= 'a' && name[0] <= 'z' && name[1] == 0)
@@ -207,14 +207,14 @@ DesktopBox boxOf(GLFWwindow* window) {
   return box;
 }
 
-/// Of the screen under the middle of the window; of the first screen if that is none.
+/// Returns the screen under the window's centre; the first screen if there is none.
 DesktopBox screenUnder(GLFWwindow* window) {
   const std::vector<DesktopBox> screens = desktopScreens();
   if (screens.empty()) return {};
   return screens[static_cast<std::size_t>(std::max(0, screenOf(screens, boxOf(window))))];
 }
 
-/// A window that is larger than its screen is made to fit, with its frame.
+/// Shrinks a window, including its frame, to fit its screen.
 void fitToScreen(GLFWwindow* window) {
   const DesktopBox screen = screenUnder(window);
   int left = 0, top = 0, right = 0, bottom = 0, width = 0, height = 0;
@@ -252,7 +252,7 @@ void Window::open(const std::string& title, int width, int height, Window* first
   glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
   glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);  // until it fits
   glfwWindowHintString(GLFW_X11_CLASS_NAME, "headscope");
-  // The hall's picture stays while the lecturer's window has the keyboard.
+  // The hall's picture must stay when the lecturer's window gets the keyboard.
   glfwWindowHint(GLFW_AUTO_ICONIFY, GLFW_FALSE);
   glfwWindowHint(GLFW_FOCUS_ON_SHOW, first ? GLFW_FALSE : GLFW_TRUE);
   state_->handle =
@@ -264,11 +264,11 @@ void Window::open(const std::string& title, int width, int height, Window* first
   }
   GLFWwindow* window = state_->handle;
   glfwMakeContextCurrent(window);
-  glfwSwapInterval(first ? 0 : 1);  // one window waits for its screen, and the other doesn't make it late
+  glfwSwapInterval(first ? 0 : 1);  // the second window must not delay the first
   glfwSetWindowSizeLimits(window, 640, 400, GLFW_DONT_CARE, GLFW_DONT_CARE);
   fitToScreen(window);
   glfwShowWindow(window);
-  fitToScreen(window);  // the window manager may have put it on another screen
+  fitToScreen(window);  // the window manager may have moved it to another screen
   glfwSetWindowUserPointer(window, state_.get());
   glfwSetKeyCallback(window, onKey);
   glfwSetCharCallback(window, onText);
@@ -299,7 +299,7 @@ DesktopBox Window::box() const {
 
 void Window::moveTo(const DesktopBox& box) {
   if (box == this->box() || box.width <= 0 || box.height <= 0)
-    return;  // which an X server ends a program for
+    return;  // an X server ends programs that ask for an empty window
   glfwSetWindowPos(state_->handle, box.x, box.y);
   glfwSetWindowSize(state_->handle, box.width, box.height);
 }

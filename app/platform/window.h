@@ -8,45 +8,44 @@
 
 namespace headscope::app {
 
-/// A GLFW window with an OpenGL 3.3 core context, current on the creating thread. Events go into the
-/// queue it is given.
+/// A GLFW window with an OpenGL 3.3 core context, current on the creating thread.
 class Window {
  public:
-  /// Throws std::runtime_error with one sentence: no display, or which OpenGL was found and is needed.
+  /// Throws std::runtime_error with one sentence: no display, or the OpenGL version found and needed.
   Window(const std::string& title, int width, int height);
-  /// A second window, beside `first`, which it must not outlive: it shows what that has in its textures. It
-  /// doesn't take the keyboard when it opens.
+  /// Opens a second window, which shares the textures of `first` and must not outlive it. It doesn't take the
+  /// keyboard when it opens.
   Window(const std::string& title, int width, int height, Window& first);
   ~Window();
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
-  /// Whether a display can be reached at all.
+  /// Whether a display can be opened.
   static bool displayAvailable();
 
   void sendEventsTo(InputQueue& queue);
-  /// OpenGL draws into this window from now on.
+  /// Makes this window's OpenGL context current.
   void makeCurrent();
-  /// Sleeps until an event, a wake() or `seconds`; 0 only looks.
+  /// Waits for an event, a wake() or `seconds` to pass; 0 = only handles pending events.
   void wait(double seconds);
-  /// Makes wait() return; safe from any thread.
+  /// Makes wait() return. Thread-safe.
   static void wake();
   bool shouldClose() const;
   void keepOpen();
-  /// Shows the frame ImGui has drawn; over its text boxes the mouse pointer is a text cursor,
-  /// and where ImGui shows none it is hidden.
+  /// Shows the frame that ImGui has drawn. Sets the mouse pointer: a text cursor over text boxes, none if
+  /// ImGui hides it.
   void present();
-  /// Lets the desktop mark the window, where it is behind others.
+  /// Asks the desktop to highlight the window if it doesn't have the focus.
   void askForAttention();
   void setTitle(const std::string& title);
-  /// Over the whole monitor that holds most of the window, or back to where it was.
+  /// Fills the whole monitor that holds most of the window, or restores the window.
   void setFullScreen(bool full);
-  /// Where the window is on the desktop.
+  /// The window's position and size on the desktop.
   DesktopBox box() const;
   void moveTo(const DesktopBox& box);
-  /// As large as it can be on that screen without taking it whole.
+  /// Centres the window on that screen, at 90 % of its size.
   void fill(const DesktopBox& screen);
-  bool takeRefresh();  ///< the window was resized, uncovered or woken since the last call
+  bool takeRefresh();  ///< whether there was an event, a resize or damage since the last call
 
   int width() const;  ///< framebuffer pixels
   int height() const;

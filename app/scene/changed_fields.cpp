@@ -73,7 +73,7 @@ std::string valueText(const Field& field, const Scene& scene) {
       field.access);
 }
 
-/// What its control is called, else the last word of its path.
+/// The label of the field's control, or else the last word of its path.
 std::string labelOf(const Field& field) {
   if (const auto* slider = std::get_if<Slider>(&field.control)) return slider->label;
   if (const auto* toggle = std::get_if<Toggle>(&field.control)) return toggle->label;
@@ -110,13 +110,13 @@ std::vector<ChangedField> changesBetween(const Scene& before, const Scene& now) 
 
 std::string changeName(const Scene& before, const Scene& now) {
   constexpr std::size_t kNamed = 2;
-  // A talk is no field, for its views are scenes.
+  // A talk is not a field, because its views are scenes.
   if (const auto views = std::ssize(before.talk->views), viewsNow = std::ssize(now.talk->views);
       views != viewsNow)
     return fmt::format("Talk {} → {}", attention::counted(views, "view"), viewsNow);
   if (before.talk != now.talk) return "Edit the talk";
   const std::vector<ChangedField> changes = changesBetween(before, now);
-  // Tables, paintings and kept patches have no value that fits into a line.
+  // Tables, paintings and kept patches have no values that fit into a line.
   if (changes.empty()) return "Edit";
   std::string name;
   for (std::size_t i = 0; i < std::min(kNamed, changes.size()); ++i)

@@ -7,16 +7,16 @@
 
 namespace headscope::app {
 
-/// One field that differs, as it was and as it is: "Window", "4", "6".
+/// A field that differs, before and now: "Window", "4", "6".
 struct ChangedField {
   std::string label, before, now;
 };
-/// Of these paths. Cursor fields are no changes.
+/// Returns the changed fields among `paths`, except cursor fields.
 std::vector<ChangedField> changesBetween(const std::vector<std::string>& paths, const Scene& before,
                                          const Scene& now);
-/// Every field of the document in which two scenes differ.
+/// Returns every changed field of the document.
 std::vector<ChangedField> changesBetween(const Scene& before, const Scene& now);
-/// What a change is called in a list: "Heads 4 → 8", of several the first two and how many more.
+/// Names a change for a list: "Heads 4 → 8"; of several fields, the first two and how many more.
 std::string changeName(const Scene& before, const Scene& now);
 
 }  // namespace headscope::app

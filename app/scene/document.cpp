@@ -5,7 +5,7 @@
 namespace headscope::app {
 
 namespace {
-constexpr double kEditSettles = 0.45;  // seconds after which a drag or a burst of typing is one step
+constexpr double kEditSettles = 0.45;  // seconds after which a drag or a burst of typing becomes a step
 }
 
 std::vector<UnsavedScene> Document::unsaved() const {
@@ -30,7 +30,7 @@ void Document::openInTalk(Scene scene, SceneFile file) {
 }
 
 void Document::open(Scene scene, std::filesystem::path path) {
-  // The same once more, such as a Reset of what nobody changed, is no step.
+  // Opening the same scene again, such as resetting an unchanged one, is not a step.
   if (path == this->path() && file()->holds(scene) && !dirty()) {
     scene_ = std::move(scene);
     return;

@@ -8,8 +8,8 @@
 
 namespace headscope::app {
 
-/// The scene that is worked on, with what it was before and where it is kept. What was opened before stays
-/// one undo away, with its own file.
+/// The scene being worked on, with its undo history and its file. The scene opened before it stays one undo
+/// away, with its own file.
 class Document {
  public:
   explicit Document(Scene scene)
@@ -17,34 +17,32 @@ class Document {
 
   Scene& scene() { return scene_; }
   const Scene& scene() const { return scene_; }
-  /// Where the scene is kept. Another object after another scene was opened, and the former one again when
-  /// that is undone.
+  /// The file of the scene. Opening another scene switches to another object; undoing that switches back.
   const std::shared_ptr<SceneFile>& file() const { return history_.file(); }
   const std::filesystem::path& path() const { return file()->path; }
   std::string name() const { return sceneName(path()); }
-  /// Whether it differs from what was opened or saved.
+  /// Whether the scene differs from what was opened or saved last.
   bool dirty() const { return !file()->holds(scene_); }
-  /// All that closing would lose: what is worked on comes last.
+  /// Everything that closing would lose; the current scene comes last.
   std::vector<UnsavedScene> unsaved() const;
 
-  /// Replaces the scene as a step that can be undone.
+  /// Replaces the scene as an undoable step.
   void open(Scene scene, SceneFile file);
-  /// The same, but that while there is a talk, a scene that has none opens inside it: the talk and its file
-  /// stay.
+  /// Like open(), but if there is a talk, a scene without one opens inside it: the talk and its file stay.
   void openInTalk(Scene scene, SceneFile file);
-  /// The same for what `path` holds, or for a scene to begin with.
+  /// Like openInTalk(), with the contents of `path`, or with a scene to begin with if `path` is empty.
   void open(Scene scene, std::filesystem::path path);
 
-  /// The scene goes on without its talk, in a file of its own; the talk is one undo away.
+  /// Removes the talk; the scene continues without a file. The talk is one undo away.
   void closeTalk();
 
-  /// After a frame: what changed since `before` is a step, at once or, where `edit` names a control that is
-  /// being dragged or typed in, when that ends: `held` is whether a button is down, `now` the time in
+  /// Call after each frame. Records what changed since `before` as a step: at once, or if `edit` names a
+  /// control being dragged or typed in, when that ends. `held` is whether a button is down, `now` the time in
   /// seconds. Returns whether anything changed.
   bool note(const Scene& before, const std::string& edit, bool held, double now);
-  /// What there is now is a step.
+  /// Records the current scene as a step.
   void record();
-  /// Seconds until a step that is under way is one; infinity where none is.
+  /// Seconds until a pending edit becomes a step; infinity if there is none.
   double secondsToStep(double now) const;
 
   void undo();
@@ -53,10 +51,10 @@ class Document {
   bool canRedo() const { return history_.canRedo(); }
   std::size_t undoSteps() const { return history_.undoSteps(); }
   const std::vector<History::Step>& steps() const { return history_.steps(); }
-  /// To any of them, as undoing or redoing so often would.
+  /// Goes to any of steps(), as repeated undo or redo would.
   void goTo(std::size_t step);
 
-  /// What a scene of that file is called: "untitled" where it has none.
+  /// The name to show for a scene of that file; "untitled" without a file.
   static std::string sceneName(const std::filesystem::path& path) {
     return path.empty() ? "untitled" : path.filename().string();
   }

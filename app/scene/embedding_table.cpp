@@ -54,12 +54,12 @@ void requireRow(const Table& table, Index at) {
                                                    std::to_string(table.values.rows()) + " was asked for");
 }
 
-/// A name for every row, also where none was given.
+/// Gives every row a name, an empty one if it had none.
 void nameAll(Table& table) {
   table.names.resize(static_cast<std::size_t>(table.values.rows()));
 }
 
-/// Row `at` becomes `values`, and the rows from there on move back by one.
+/// Inserts `values` as row `at`; later rows move back by one.
 void insertRow(Table& table, Index at, const std::string& name, const Eigen::RowVectorXf& values) {
   const Index rows = table.values.rows();
   attention::Matrix grown(rows + 1, table.values.cols());

@@ -7,29 +7,29 @@
 
 namespace headscope::app {
 
-/// The scene's embeddings are `table` from now on, and what doesn't go with any table gives way: a second
-/// text, planted heads, whose parts a table from elsewhere doesn't have, and sizes. The text stays.
+/// Makes `table` the scene's embeddings and keeps the text. Changes what conflicts with a table: drops the
+/// second text, replaces planted heads, which read parts that other tables don't have, and adapts the sizes.
 void takeTable(Scene& scene, attention::Table table);
 
-/// The same with a table that was made from the scene's own embeddings: planted heads stay, since its columns
-/// are the parts that they read. As wide as the model.
+/// The same for a table made from the scene's own embeddings, as wide as the model. Keeps planted heads,
+/// since its columns are the parts they read.
 void takeOwnTable(Scene& scene, attention::Table table);
 
-/// `table` is what an edit made of the scene's table: as takeOwnTable where the embeddings are that table and
-/// keep their width, else as takeTable.
+/// Takes an edited version of the scene's table: like takeOwnTable() if the embeddings are that table and
+/// keep their width, else like takeTable().
 void editTable(Scene& scene, attention::Table table);
 
-/// What a spreadsheet copied, as a table that a scene can have. Errors: what isn't a table, rows of different
-/// length, and sizes beyond the limits, each in a sentence.
+/// Parses what a spreadsheet copied. Returns an Error, a sentence, if it isn't a table, if its rows differ in
+/// length, or if it is too large for a scene.
 attention::Result<attention::Table> pastedTable(std::string_view text);
 
-// What can be done with the tokens of a table. Throw std::invalid_argument for rows that aren't there.
+// Edits of a table's tokens. They throw std::invalid_argument if a row doesn't exist.
 
 void swapTokens(attention::Table& table, Index a, Index b);
-/// The copy stands behind it.
+/// Inserts the copy after row `at`.
 void duplicateToken(attention::Table& table, Index at);
 void removeToken(attention::Table& table, Index at);
-/// A token called `name` before row `at`, or behind the last: the mean of all the others.
+/// Inserts a token called `name`, the mean of all others, before row `at` or at the end.
 void insertToken(attention::Table& table, Index at, const std::string& name);
 
 }  // namespace headscope::app

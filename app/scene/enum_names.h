@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-// The names that scene files use for choices, in the order of their enums.
+// The names of enum values in scene files, in the order of the enums.
 
 inline constexpr std::array<std::string_view, 3> kTokenizationNames{"words", "characters", "bytes"};
 inline constexpr std::array<std::string_view, 2> kEmbeddingNames{"text", "table"};

@@ -12,7 +12,7 @@
 
 namespace headscope::app {
 
-// What a row of the document's table of fields is made of. The rows themselves are in fields.h.
+// The parts of a row in the document's table of fields. The rows themselves are in fields.h.
 
 /// Reads and changes one member of a scene.
 template <typename T>
@@ -20,7 +20,7 @@ struct Member {
   const T& (*of)(const Scene&);
   T& (*edit)(Scene&);
 };
-/// The same for an enum, as the number of its value: 0, 1, ….
+/// The same for an enum, by the number of its value: 0, 1, ….
 struct EnumMember {
   int (*of)(const Scene&);
   void (*set)(Scene&, int);
@@ -42,7 +42,7 @@ template <auto... Steps>
 auto& memberOf(Scene& scene) {
   return (scene.*....*Steps);
 }
-/// The member that pointers to members lead to from a scene, one after the other.
+/// The member reached from a scene by a chain of pointers to members.
 template <auto... Steps>
 constexpr Access access() {
   using T = std::remove_cvref_t<decltype(memberOf<Steps...>(std::declval<Scene&>()))>;
@@ -54,21 +54,21 @@ constexpr Access access() {
                      [](Scene& scene) -> T& { return memberOf<Steps...>(scene); }};
 }
 
-/// Legal numbers: low to high, and whole ones `step` apart from low.
+/// Legal numbers: low to high; whole numbers are `step` apart, starting at low.
 struct Range {
   double low, high;
   const char* unit = "";  ///< "tokens"
   Index step = 1;
 };
-/// Legal numbers that are few.
+/// A small set of legal numbers.
 struct OneOf {
   std::span<const Index> values;
 };
-/// Words of a scene file, in the order of the enum's values.
+/// Words in a scene file, in the order of the enum's values.
 struct Names {
   std::span<const std::string_view> names;
 };
-/// What is no number: all that a member of this type can hold, in words.
+/// Legal values that aren't numbers, in words.
 struct Anything {
   const char* words;
 };
@@ -76,35 +76,35 @@ inline constexpr Anything kYesOrNo{"true or false"};
 using Values = std::variant<Range, OneOf, Names, Anything>;
 
 enum class Scale { linear, logarithmic, cubic };
-/// The numbers a slider reaches by dragging; any legal one can be typed. low == high: the field's range.
+/// The numbers a slider reaches by dragging; any legal number can be typed. low == high: the field's range.
 struct Track {
   double low = 0, high = 0;
   Scale scale = Scale::linear;
 };
 
-// Controls. `name` is what tests call them; a choice is NAME.VALUE, with the value as in JSON. `when` names
-// fields whose values put the control on the screen and let it reach all of its values: "cursor.page=map
+// Controls. `name` is the name in tests; a choice is NAME.VALUE, with the value as in JSON. `when` lists
+// field values that put the control on the screen and let it reach all of its values: "cursor.page=map
 // map.source=generated".
 
 struct Slider {
   const char *name, *label;
   Track track = {};
   const char* when = "";
-  const char* upTo = "";     ///< what else may end the track: "the tokens"
-  const char* section = "";  ///< the section of a panel that draws it without being told to
+  const char* upTo = "";     ///< what else limits the track: "the tokens"
+  const char* section = "";  ///< the section of a panel that draws it automatically
 };
 struct Toggle {
   const char *name, *label;
   const char* when = "";
 };
-/// One of several, with a label for each value.
+/// A choice of one value, with a label for each.
 struct Selection {
   const char* name;
   std::span<const char* const> labels;
   const char* when = "";
-  bool list = false;  ///< a list that opens; buttons side by side otherwise
+  bool list = false;  ///< a drop-down list; otherwise buttons in a row
 };
-/// No slider, toggle or choice: how it is changed instead.
+/// No slider, toggle or selection: how the field is changed instead.
 struct Elsewhere {
   const char* how;
 };
@@ -116,24 +116,24 @@ struct Field {
   Access access;
   Values values;
   Control control;
-  const char* help;  ///< one sentence, with the formula where there is one
+  const char* help;  ///< one sentence, with the formula if there is one
 };
 
-/// Whether a number is legal in this field.
+/// Whether `value` is legal for this field.
 bool allows(const Field& field, double value);
-/// The field's legal values in words: "0 to 1000", "4, 2 or 1", "max or mean".
+/// Describes the field's legal values: "0 to 1000", "4, 2 or 1", "max or mean".
 std::string valuesText(const Field& field);
-/// "model.softcap is 1001, expected 0 to 1000"; "" where the scene's value is legal.
+/// "model.softcap is 1001, expected 0 to 1000"; "" if the scene's value is legal.
 std::string illegalValue(const Field& field, const Scene& scene);
-/// What a slider reaches by dragging; only for fields that have one.
+/// The track of the field's slider; only for fields that have one.
 Track trackOf(const Field& field);
-/// A choice by its place among the labels: what it is called in JSON, which one a scene has, and another.
+/// Choices by their index among the labels: the name in JSON, the scene's choice, and choosing another.
 std::string choiceName(const Field& field, std::size_t choice);
 int chosenIn(const Field& field, const Scene& scene);
 void choose(const Field& field, Scene& scene, int choice);
-/// "a, b or c".
+/// Joins words: "a, b or c".
 std::string alternatives(const std::vector<std::string>& words);
-/// "0.95", "131072", "1e9".
+/// Formats a number briefly: "0.95", "131072", "1e9".
 std::string shortNumber(double value);
 
 }  // namespace headscope::app

@@ -12,11 +12,11 @@
 
 namespace headscope::app {
 
-// Beside those of masks and tables, for one call that finds them all.
+// In the same namespace as the overloads for masks and tables, so that one call finds them all.
 
 using PlantedHeads = std::vector<attention::PlantedHead>;
 
-/// Behaviours from a list that stands at `path`.
+/// Reads behaviours from the list at `path`.
 static void readPlan(const std::vector<JsonText>& list, const std::string& path, ObjectReader& reader,
                      PlantedHeads& planted) {
   planted.clear();
@@ -169,7 +169,7 @@ static Json valueJson(const SharedText& text) {
 
 namespace {
 
-/// The number with the fewest digits that is read as this float: 0.3, not the double nearest to the float.
+/// The double with the fewest digits that reads back as this float: 0.3, not the one nearest to the float.
 double shortest(float value) {
   char text[40];
   double number = static_cast<double>(value);
@@ -177,7 +177,7 @@ double shortest(float value) {
   return number;
 }
 
-/// What JSON has a type for.
+/// Types that JSON has.
 template <typename T>
 inline constexpr bool kPlain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string>;
 
@@ -197,7 +197,7 @@ void readField(ObjectReader& reader, const char* key, const Field& field, Scene&
         }
       },
       field.access);
-  // As older files call these tabs.
+  // Names of these tabs in older files.
   std::string& tab = scene.cursor.lab.tab;
   if (tab == "many") tab = "head_count";
   if (tab == "wrong") tab = "mistakes";

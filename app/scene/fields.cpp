@@ -31,7 +31,7 @@ const Field& fieldAt(std::string_view path) {
 
 std::string shortNumber(double value) {
   char text[40];
-  // As few digits as say the same number; a float's digits are its own, not those of the double it became.
+  // As few digits as identify the number; a float has its own, not those of the double it became.
   const auto single = static_cast<float>(value);
   const bool isSingle = static_cast<double>(single) == value;
   const auto end = isSingle ? std::to_chars(text, text + sizeof text, single).ptr
@@ -39,7 +39,7 @@ std::string shortNumber(double value) {
   std::string shown(text, end);
   if (const auto power = shown.find("e+"); power != std::string::npos)
     shown.erase(power + 1, shown[power + 2] == '0' ? 2 : 1);
-  // Its sign is that of files.
+  // Keeps the minus sign of files.
   return shown.starts_with('-') ? "-" + shownNumber(shown.substr(1)) : shownNumber(shown);
 }
 
@@ -62,7 +62,7 @@ std::string alternatives(const std::vector<std::string>& words) {
 
 namespace {
 
-/// The words of a choice, in backquotes for Markdown.
+/// The legal values in words, with `quote` around names (a backquote for Markdown).
 std::string valuesWith(const Field& field, const std::string& quote) {
   if (const auto* range = std::get_if<Range>(&field.values)) {
     std::string text = shortNumber(range->low) + " to " + shortNumber(range->high);

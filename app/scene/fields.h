@@ -9,21 +9,21 @@
 
 namespace headscope::app {
 
-/// Every field of the document, in the order of its JSON, the fields of one object after each other. Reading
-/// and writing files, validation, the controls, the manual's table and the tests' random scenes walk this
-/// list; a new field is a member of the scene and a row here.
+/// All fields of the document, in the order of its JSON, with the fields of an object together. Files,
+/// validation, controls, the manual's table and the tests' random scenes use this list. A new field needs a
+/// member of the scene and a row here.
 const std::vector<Field>& allFields();
 
-/// The row of a path; std::invalid_argument where there is none.
+/// Returns the row of a path. Throws std::invalid_argument if there is none.
 const Field& fieldAt(std::string_view path);
 
-/// What older files call a field, and what it is called now.
+/// Field names in older files, and the current names.
 inline constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kFormerPaths{
     {{"cursor.cache_room", "cursor.cache_view"},
      {"cursor.studio.room", "cursor.studio.view"},
      {"cursor.lab.room", "cursor.lab.view"}}};
 
-/// The manual's table of the fields, in Markdown.
+/// Formats the manual's table of fields as Markdown.
 std::string fieldsMarkdown();
 
 // The rows, by area.

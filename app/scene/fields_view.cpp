@@ -45,9 +45,9 @@ constexpr const char* kEditedLabels[] = {"Mask A", "Mask B"};
 
 constexpr Elsewhere kPointing{"pointing"}, kModelPage{"the page of the model"}, kLabPage{"the page Lab"},
     kLessonPage{"the page of lessons"}, kTalkPage{"the strip of the page Talk"};
-// Where one looks is kept inside what there is when it is shown; files may say more.
+// Places outside the available range are clamped when shown; files may contain them.
 constexpr Range kPlace{0, kMaxMapTokens}, kPlaceOrNone{-1, kMaxMapTokens};
-// The middle of a wide window lies beyond a head that stands at its edge.
+// The middle of a wide window lies outside a head at its edge.
 constexpr Range kWindow{-100.0 * kMaxMapTokens, 100.0 * kMaxMapTokens, "cells"};
 
 constexpr Field kViewRows[] = {

@@ -10,35 +10,35 @@
 
 namespace headscope::app {
 
-/// Where a scene is kept.
+/// The file of a scene.
 struct SceneFile {
-  std::filesystem::path path;  ///< empty: in no file yet
-  std::optional<Scene> saved;  ///< what was opened or saved last; none: no file holds the scene as it is
+  std::filesystem::path path;  ///< empty = not in a file yet
+  std::optional<Scene> saved;  ///< what was opened or saved last; nothing if no file holds the scene as it is
   bool holds(const Scene& scene) const { return saved && sameDocument(*saved, scene); }
 };
 
-/// A scene that no file holds as it is.
+/// A scene whose current state is in no file.
 struct UnsavedScene {
-  std::shared_ptr<SceneFile> file;  ///< that it belongs to
+  std::shared_ptr<SceneFile> file;  ///< the file it belongs to
   std::shared_ptr<const Scene> scene;
 };
 
-/// Undo and redo as a list of documents (sameDocument), each with the file it belongs to; where the person
-/// looks neither makes a step nor is taken back by one.
+/// Undo and redo as a list of documents (sameDocument()), each with its file. Where the user looks is neither
+/// recorded nor undone.
 class History {
  public:
   explicit History(Scene scene, std::shared_ptr<SceneFile> file = std::make_shared<SceneFile>())
       : steps_{{std::make_shared<const Scene>(std::move(scene)), std::move(file)}} {}
 
-  /// Of the current step.
+  /// The file of the current step.
   const std::shared_ptr<SceneFile>& file() const { return steps_[current_].file; }
-  /// Records `scene` as a new step if it differs from the current one; what could be redone is gone then.
+  /// Records `scene` as a new step if it differs from the current one. Drops the steps that could be redone.
   void record(const Scene& scene) {
     if (differs(scene)) push(scene, file());
   }
   /// Records `scene` as a step that belongs to another file.
   void begin(const Scene& scene, std::shared_ptr<SceneFile> file) { push(scene, std::move(file)); }
-  /// Before an edit: coming back to the current step shows the layer that was looked at then.
+  /// Call before an edit: undoing it then shows the layer that was looked at before.
   void noteLook(const Scene& before) {
     std::shared_ptr<const Scene>& current = steps_[current_].scene;
     const Index layer = before.setup.subject.layer;
@@ -59,19 +59,18 @@ class History {
   }
   std::size_t undoSteps() const { return current_; }
 
-  /// A document as it was, with the file that it belongs to.
+  /// A document at one step, with its file.
   struct Step {
     std::shared_ptr<const Scene> scene;
     std::shared_ptr<SceneFile> file;
   };
-  /// The oldest first; that at undoSteps() is the current one.
+  /// Oldest first; the current step is at undoSteps().
   const std::vector<Step>& steps() const { return steps_; }
   void goTo(std::size_t step, Scene& scene) {
     if (step < steps_.size()) takeDocument(scene, *steps_[current_ = step].scene);
   }
 
-  /// Of each other file than the current step's: its last step, where the file doesn't hold that. Oldest
-  /// first.
+  /// For each file except the current step's: its last step, if the file doesn't hold it. Oldest first.
   std::vector<UnsavedScene> unsavedElsewhere() const {
     std::vector<UnsavedScene> unsaved;
     for (std::size_t i = 0; i < steps_.size(); ++i) {
@@ -93,7 +92,7 @@ class History {
     if (steps_.size() > kMaxSteps) dropOldest();
     current_ = steps_.size() - 1;
   }
-  /// What a file's work had come to is dropped last: it may be unsaved.
+  /// Drops the last step of a file only if there is no other step, since it may be unsaved.
   void dropOldest() {
     std::size_t oldest = 0;
     while (oldest + 1 < steps_.size() && isLastOfFile(oldest)) ++oldest;

@@ -15,17 +15,17 @@
 
 namespace headscope::app {
 
-/// The first thing that is wrong with a document.
+/// The first error in a document.
 struct JsonFault {
   std::string message;
-  std::string_view at;  ///< what was read last before it, as it is in the document's text
+  std::string_view at;  ///< the value read last before the error, a view into the document's text
   bool empty() const { return message.empty(); }
 };
 
-/// Reads one JSON object field by field; remembers the first thing that is wrong with it.
+/// Reads one JSON object field by field, and remembers the first error.
 class ObjectReader {
  public:
-  /// `of`: what the object is a part of, "a scene", for messages.
+  /// `of` says in messages what the object is a part of: "a scene".
   ObjectReader(const JsonText& json, std::string path, JsonFault& fault, const char* of = "a scene")
       : path_(std::move(path)), of_(of), fault_(fault) {
     if (fault_.empty()) fault_.at = json.text();
@@ -53,7 +53,7 @@ class ObjectReader {
   template <typename Integer>
   requires std::is_integral_v<Integer>
   void read(const char* key, Integer& to) {
-    // What a field's range is compared with is a double, which tells whole numbers up to here apart.
+    // Ranges are doubles, which hold all whole numbers exactly up to this.
     constexpr std::int64_t kMost = std::int64_t{1} << 53;
     const auto whole = [](const Json& j) {
       if (std::is_unsigned_v<Integer> || j.is_number_unsigned())
@@ -64,7 +64,7 @@ class ObjectReader {
             scalar(key, std::is_unsigned_v<Integer> ? "a whole number from 0" : "a whole number", whole))
       to = value->template get<Integer>();
   }
-  /// One of `names`, as its number.
+  /// Reads one of `names`, as its index.
   void read(const char* key, std::span<const std::string_view> names, int& to) {
     const auto value = scalar(key, "text", [](const Json& j) { return j.is_string(); });
     if (!value) return;
@@ -91,7 +91,7 @@ class ObjectReader {
     noteUnexpected(key, *value, "a list");
     return std::nullopt;
   }
-  /// A list of `least` to `most` entries, empty where it is missing or wrong.
+  /// A list of `least` to `most` entries; empty if it is missing or wrong.
   std::vector<JsonText> list(const char* key, std::size_t least, std::size_t most) {
     auto found = list(key);
     const std::size_t count = found ? found->size() : 0;
@@ -102,7 +102,7 @@ class ObjectReader {
          std::to_string(most));
     return {};
   }
-  /// Such a list of objects, each read by `visit`, until something is wrong.
+  /// The same for a list of objects: `visit` reads each, until there is an error.
   template <typename Visit>
   void objects(const char* key, std::size_t least, std::size_t most, Visit visit) {
     const std::vector<JsonText> all = list(key, least, most);
@@ -121,7 +121,7 @@ class ObjectReader {
   }
   JsonFault& fault() { return fault_; }
 
-  /// The value of a member as it stands in the text.
+  /// The value of a member, as it is in the text.
   std::optional<JsonText> value(const char* key) {
     const JsonText* found = find(key);
     return found ? std::optional(*found) : std::nullopt;
@@ -133,7 +133,7 @@ class ObjectReader {
     return all;
   }
 
-  /// Call last: a field that nothing asked for is a misspelling or belongs to another version.
+  /// Call last. A field that was never read is misspelt or from another version, so it is an error.
   void finish() {
     for (const Field& field : members_) {
       if (field.asked) continue;

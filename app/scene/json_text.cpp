@@ -16,7 +16,7 @@ using attention::Status;
 
 namespace {
 
-/// Whether the text that begins `json` is longer than a scene's may be. No escape stands for less than a
+/// Whether the text at the start of `json` is longer than a scene allows. No escape stands for less than a
 /// byte.
 bool isTooLong(std::string_view json) {
   std::size_t at = 1;
@@ -27,7 +27,7 @@ bool isTooLong(std::string_view json) {
   return false;
 }
 
-/// Reads a document once. Every step is false once something is wrong.
+/// Checks a document in one pass. Every step returns false after an error.
 class JsonChecker {
  public:
   JsonChecker(std::string_view text, const std::stop_token& stop) : text_(text), cursor_(text), stop_(stop) {}
@@ -89,7 +89,7 @@ class JsonChecker {
           fmt::format("the number at byte {} has more than {} digits", text_.size() - left + 1, kMaxDigits));
     double value = 0;
     const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
-    // Numbers too small to be told from 0 are out of that range as well, but no problem.
+    // Numbers too small to differ from 0 are out of range as well, but fine.
     if (code != std::errc::result_out_of_range || Json::accept(word)) return true;
     return fail("this can't be read: a number is too large");
   }
@@ -158,7 +158,7 @@ std::optional<double> JsonText::number() const {
   const char* const end = text_.data() + text_.size();
   const auto [at, code] = std::from_chars(text_.data(), end, value);
   if (code == std::errc() && at == end) return value;
-  // Numbers too small to be told from 0 are none for from_chars.
+  // from_chars refuses numbers too small to differ from 0.
   const Json other = scalar();
   if (!other.is_number()) return std::nullopt;
   return other.get<double>();
@@ -167,7 +167,7 @@ std::optional<double> JsonText::number() const {
 std::string JsonText::shown() const {
   constexpr std::size_t kParsed = 4096, kShown = 40;
   if (text_.size() > kParsed) return isObject() ? "a long object" : isList() ? "a long list" : "a long text";
-  // In ASCII, so that cutting it never cuts a character.
+  // In ASCII, so that shortening never splits a character.
   const std::string all = Json::parse(text_).dump(-1, ' ', true, Json::error_handler_t::replace);
   return all.size() > kShown ? all.substr(0, kShown) + "…" : all;
 }

@@ -12,45 +12,44 @@
 
 namespace headscope::app {
 
-// Only .cpp files that read or write scenes include this: json stays private to them.
+// Include this only in .cpp files that read or write scenes, so that json stays private to them.
 
 using Json = nlohmann::ordered_json;
 
-/// What a scene file may hold at most, beside texts of kMaxTextBytes: levels, names in one object, and
+/// Limits of a scene file, in addition to texts of kMaxTextBytes: nesting levels, names in one object, and
 /// entries in one list.
 inline constexpr std::size_t kMaxJsonDepth = 16, kMaxJsonNames = 256, kMaxJsonEntries = 16'384;
 
-/// Whether `text` is JSON within these limits and without a name that stands twice in one object. Reads it
-/// once, keeps nothing of it, and ends at the first thing that is wrong, or once `stop` is requested. Where
-/// it is no JSON, `brokenAt` gets the byte, counted from 0.
+/// Returns success if `text` is JSON within these limits, without duplicate names in an object. Reads it
+/// once, keeps nothing, and returns an Error at the first problem or once `stop` is requested. If the text
+/// isn't JSON, stores the offset in bytes in `brokenAt`.
 attention::Status checkJson(std::string_view text, const std::stop_token& stop = {},
                             std::optional<std::size_t>* brokenAt = nullptr);
 
-/// A value of a JSON document, read where it stands in the text: as a tree, a document takes many times the
-/// memory of its text.
+/// A value of a JSON document, read in place: as a tree, a document takes many times the memory of its text.
 class JsonText {
  public:
   struct Member;
 
-  /// `text` passed checkJson and has to outlive this.
+  /// `text` has passed checkJson() and outlives this.
   explicit JsonText(std::string_view text);
 
   bool isObject() const { return text_.front() == '{'; }
   bool isList() const { return text_.front() == '['; }
-  /// In the order of the text. Of a list or an object alone.
+  /// In the order of the text. For a list or an object, respectively.
   std::vector<JsonText> entries() const;
   std::vector<Member> members() const;
 
-  /// A text, number, true, false or null; an empty list or object for one with anything in it.
+  /// A text, number, true, false or null; for a list or object, an empty one.
   Json scalar() const;
-  /// What is written without a fraction and an exponent, and fits.
+  /// The number if it is written without fraction and exponent and fits.
   std::optional<std::int64_t> wholeNumber() const;
   std::optional<double> number() const;
 
-  /// Where it stands in the text that it was made of.
+  /// The value's place in the text that it was made from.
   std::string_view text() const { return text_; }
 
-  /// For a message: the value in ASCII, cut where it is long.
+  /// For messages: the value in ASCII, shortened if it is long.
   std::string shown() const;
 
  private:

@@ -18,7 +18,7 @@ inline constexpr Index kMinMapTokens = 256;
 using attention::kMaxMapLayers;
 using attention::kMaxMapTokens;
 inline constexpr Index kMaxLines = 64;
-/// Of a text in a scene. The longest that can be shown has kMaxMapTokens tokens.
+/// Maximum size of a text in a scene. The longest that can be shown has kMaxMapTokens tokens.
 inline constexpr std::size_t kMaxTextBytes = std::size_t{4} << 20;
 inline constexpr Index kMaxT5Buckets = 128;
 inline constexpr Index kMaxReachLayers = 32;

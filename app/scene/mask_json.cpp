@@ -53,12 +53,12 @@ bool isWhole(const JsonText& item, Index low, Index high) {
   return number && *number >= low && *number <= high;
 }
 
-/// One entry of a list as it was found.
+/// "mask.marks[2] is 7": the start of a message about a list entry.
 std::string found(const ObjectReader& in, const char* key, std::size_t at, const JsonText& item) {
   return fmt::format("{}[{}] is {}", in.at(key), at, item.shown());
 }
 
-/// Whole numbers from low to kMaxTokens; ascending where `ascending`.
+/// Reads whole numbers from low to kMaxTokens; they must ascend if `ascending`.
 std::optional<std::vector<Index>> readNumbers(ObjectReader& in, const char* key, Index low, bool ascending) {
   const auto list = in.list(key);
   if (!list) return std::nullopt;
@@ -75,7 +75,7 @@ std::optional<std::vector<Index>> readNumbers(ObjectReader& in, const char* key,
   return numbers;
 }
 
-/// Pairs [begin, end) in ascending order that don't overlap.
+/// Reads pairs [begin, end) that ascend and don't overlap.
 std::optional<KeyRuns> readRuns(ObjectReader& in, const char* key, Index end) {
   const auto list = in.list(key);
   if (!list) return std::nullopt;
@@ -95,7 +95,7 @@ std::optional<KeyRuns> readRuns(ObjectReader& in, const char* key, Index end) {
 }
 
 std::optional<Index> readCount(ObjectReader& in, const char* key, Index low) {
-  // Nothing that can be read.
+  // A value that no file can contain.
   constexpr Index kMissing = std::numeric_limits<Index>::min();
   Index value = kMissing;
   in.read(key, value);
@@ -146,7 +146,7 @@ void readCells(const JsonText& json, const std::string& path, ObjectReader& in, 
   attention::intersect(cells.visible, cells.masked, both);
   if (!both.empty())
     return entry.note(fmt::format("{}.masked is visible too at key {}", path, both.front().begin));
-  // Runs that touch are one.
+  // Merges runs that touch.
   attention::sortRuns(cells.visible);
   attention::sortRuns(cells.masked);
   place = std::make_shared<const CellRow>(std::move(cells));
@@ -176,7 +176,7 @@ CellTable readPainting(const JsonText& json, const std::string& path, ObjectRead
 }  // namespace
 
 void readValue(ObjectReader& in, const char* key, Paintings& paintings) {
-  // A row costs memory also where nothing is painted on it.
+  // A row takes memory even if nothing is painted on it.
   constexpr Index kMaxRows = Index{1} << 20;
   const auto list = in.list(key);
   if (!list) return;

@@ -17,7 +17,7 @@ using attention::PatternKind;
 
 namespace {
 
-/// Collects squares of cells, cut off at the matrix.
+/// Collects squares of cells, clipped to the matrix.
 class Cells {
  public:
   Cells(Index queries, Index keys) : rows_(static_cast<std::size_t>(queries)), keys_(keys) {}
@@ -44,7 +44,7 @@ class Cells {
   Index keys_;
 };
 
-/// Every cell the straight way from one to the other passes.
+/// Adds every cell on the straight line from start to end.
 void addLine(Cells& cells, const Stroke& stroke) {
   const Index down = stroke.toRow - stroke.fromRow, right = stroke.toKey - stroke.fromKey;
   const Index steps = std::max<Index>({std::abs(down), std::abs(right), 1});
@@ -76,7 +76,7 @@ void addStroke(Cells& cells, const Stroke& stroke, Index queries, Index keys) {
       cells.add(0, queries, left - half, right - half + stroke.size);
       break;
     case PaintTool::diagonal: {
-      // Every diagonal between the two the drag began and ended on.
+      // Every diagonal between those where the drag started and ended.
       const auto [low, high] = std::minmax({stroke.fromKey - stroke.fromRow, stroke.toKey - stroke.toRow});
       for (Index row = 0; row < queries; ++row)
         cells.add(row, row + 1, row + low - half, row + high - half + stroke.size);
@@ -91,7 +91,7 @@ Stroke mirrored(const Stroke& stroke) {
   std::swap(other.toRow, other.toKey);
   if (stroke.tool == PaintTool::row) other.tool = PaintTool::column;
   if (stroke.tool == PaintTool::column) other.tool = PaintTool::row;
-  // An even number of diagonals side by side has one more on the one side; exchanged, it is the other side.
+  // An even number of adjacent diagonals has one more on one side; mirrored, it is on the other side.
   if (stroke.tool == PaintTool::diagonal && stroke.size % 2 == 0) {
     --other.fromKey;
     --other.toKey;
@@ -105,7 +105,7 @@ void grow(CellTable& table, Index queries, Index keys) {
   table.rows.resize(static_cast<std::size_t>(table.heads * table.queries));
 }
 
-/// The row with `cells` taken out of both lists.
+/// Returns the row with `cells` removed from both lists.
 CellRow without(const std::shared_ptr<const CellRow>& row, const KeyRuns& cells) {
   CellRow result;
   if (!row) return result;

@@ -44,7 +44,7 @@ Index kvHeadsFor(AttentionKind kind, Index heads) {
 
 namespace {
 
-/// The kv heads of `heads` query heads, for a choice of `wanted` of them.
+/// The number of kv heads for `heads` query heads, as near as possible to the chosen `wanted`.
 Index kvHeadsNear(AttentionKind kind, Index wanted, Index heads) {
   if (kind != AttentionKind::gqa) return kvHeadsFor(kind, heads);
   Index best = 1;
@@ -53,7 +53,7 @@ Index kvHeadsNear(AttentionKind kind, Index wanted, Index heads) {
   return best;
 }
 
-/// The legal number of heads nearest to `wanted`; 0 where none is.
+/// The legal number of heads nearest to `wanted`; 0 if there is none.
 Index headsNear(const ModelSetup& model, Index wanted) {
   const bool even = model.position == PositionKind::rope;
   Index best = 0;
@@ -86,7 +86,7 @@ void ChosenHeads::follow(const ModelSetup& model) {
   kvHeads_ = model.kvHeads;
 }
 
-/// kvHeads follow what was chosen; then the model is as it is left.
+/// Sets kvHeads by the user's choice, then remembers how the model was left.
 bool ChosenHeads::settle(ModelSetup& model, const Suits& suits) {
   if (model.heads != heads_ || model.heads % kvHeads_ != 0 || kind_ != AttentionKind::gqa)
     model.kvHeads = kvHeadsNear(kind_, kvHeads_, model.heads);

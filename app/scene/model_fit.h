@@ -6,48 +6,48 @@
 
 namespace headscope::app {
 
-// Heads, kv heads, head size and model dim have to fit each other. When one is set, the others give way.
+// Heads, kv heads, head size and model dim have to fit each other. Setting one adjusts the others.
 
 enum class AttentionKind { mha, gqa, mqa };
 AttentionKind kindOf(const ModelSetup& model);
-/// kvHeads for `kind`; for GQA the divisor nearest to √heads that is neither 1 nor heads, if there is one.
+/// The kvHeads for `kind`; for GQA the divisor nearest to √heads that is neither 1 nor heads, or 1 if none.
 Index kvHeadsFor(AttentionKind kind, Index heads);
 
-/// Whether something else that the model has to suit can be done with it.
+/// An additional condition that the model has to meet.
 using Suits = std::function<bool(const ModelSetup&)>;
 
-/// Makes modelDim so large that the model `suits`, whole heads of it where the head size is linked; whether
-/// it had to. Leaves the model as it is where no size does.
+/// Increases modelDim until the model meets `suits`, by whole heads if the head size is linked. Returns
+/// whether it changed anything; it doesn't if the model already meets `suits` or no size does.
 bool growModelDim(ModelSetup& model, const Suits& suits);
 
 /// Divisors of `n`, ascending.
 std::vector<Index> divisors(Index n);
 
-/// After modelDim was set from outside: keeps heads and head size legal, changing as little as possible.
+/// Call after modelDim was set from outside. Makes heads and head size legal, changing as little as possible.
 void fitModelTo(ModelSetup& model);
 
-/// What the person chose of the heads, kept while sliders push it aside, so that dragging back brings it
-/// back: GQA with 2 kv heads dragged down to one head and up again is GQA with 2 kv heads.
+/// The heads that the user chose, remembered while sliders change them, so that dragging back restores them:
+/// GQA with 2 kv heads dragged down to one head and up again is GQA with 2 kv heads.
 class ChosenHeads {
  public:
-  /// kvHeads become the number that the chosen kind asks for, of GQA the divisor nearest to the chosen one
-  /// that `suits`. Returns whether what came out does.
+  /// Sets heads. kvHeads follow the chosen kind; for GQA, they become the divisor nearest to the chosen one
+  /// that meets `suits`. Returns whether the result meets `suits`.
   bool setHeads(ModelSetup& model, Index heads, const Suits& suits = {});
-  /// Where modelDim and the head size are linked, heads become the number nearest to the chosen one that
-  /// divides it; then kvHeads as above.
+  /// Sets modelDim. If it is linked to the head size, heads become the divisor nearest to the chosen number;
+  /// then kvHeads follow as above.
   bool setModelDim(ModelSetup& model, Index modelDim, const Suits& suits = {});
-  /// The number of heads the person chose last.
+  /// The number of heads the user chose last.
   Index heads(const ModelSetup& model);
   bool operator==(const ChosenHeads&) const = default;
 
  private:
-  /// Starts anew where the model was changed by somebody else: undo, a file, another control.
+  /// Starts over if something else changed the model: undo, a file, another control.
   void follow(const ModelSetup& model);
   bool settle(ModelSetup& model, const Suits& suits);
 
   AttentionKind kind_ = AttentionKind::mha;
   Index heads_ = 0, kvHeads_ = 0;
-  Index leftHeads_ = 0, leftKvHeads_ = 0, leftModelDim_ = 0;  ///< as the model was left
+  Index leftHeads_ = 0, leftKvHeads_ = 0, leftModelDim_ = 0;  ///< the model as this class left it
 };
 
 }  // namespace headscope::app

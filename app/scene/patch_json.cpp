@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::string_view kModelPath = "subject.model";
 
-/// Sizes that an opened model decides.
+/// Sizes that an opened model determines.
 bool isSize(std::string_view path) {
   return path == "model.heads" || path == "model.kv_heads" || path == "model.head_dim" ||
          path == "model.model_dim" || path == "model.linked" || path == "model.bias";
 }
 
-/// Which page is shown, and of a lesson or a talk which step: a step and a view say that themselves.
+/// The page, and the position in a lesson or talk: steps and views state these themselves.
 bool isPlace(std::string_view path) {
   return path == "cursor.page" || path == "cursor.view" || path.starts_with("cursor.lesson.");
 }
@@ -78,7 +78,7 @@ void readPatchFields(ObjectReader& patch, const std::filesystem::path& folder, S
     scene = sceneWithModel(scene, named.setup.subject.model);
   }
   for (const std::string& name : names) {
-    (void)patch.value(name.c_str());  // a name that isn't known has its place in messages, too
+    (void)patch.value(name.c_str());  // so that messages give the place of an unknown name, too
     const Field* field = findField(name);
     if (!field) return patch.note(patch.at(name) + ": " + unknownField(name));
     if (name != kModelPath) readField(patch, name.c_str(), *field, scene);

@@ -13,27 +13,26 @@
 
 namespace headscope::app {
 
-// Changes of a scene: an object whose names are paths of fields.
+// Changes of a scene: an object whose names are field paths.
 
-/// Models that were opened, by what they are called, so that scenes of one file share them.
+/// Opened models by name, so that the scenes of one file share them.
 using OpenModels = std::map<std::string, std::shared_ptr<const OpenModel>>;
 
-/// What a scene is that `model` is opened in, before anything else is changed: the scene itself where it has
-/// that model already, else without what the layer before was made of.
+/// The scene in which `model` is opened before anything else changes: the scene itself if it has that model
+/// already, else without what the former layer was made of.
 Scene sceneWithModel(const Scene& scene, const std::string& model);
 
-/// Applies the members of `patch` to the scene, and opens nothing that they name. Files are named relative to
-/// `folder`. What is wrong is noted, with the path of the field.
+/// Applies the members of `patch` to the scene without opening anything they name; adds their paths to
+/// `changed`. File names are relative to `folder`. Notes errors with the path of the field.
 void readPatchFields(ObjectReader& patch, const std::filesystem::path& folder, Scene& scene,
                      std::vector<std::string>& changed);
 
-/// Applies the members of `patch` to the scene and opens the model that it names. Files are named relative to
-/// `folder`. What is wrong is noted, with the path of the field.
+/// Like readPatchFields(), but also opens the model that the patch names, and validates the scene.
 void readPatch(ObjectReader& patch, const std::filesystem::path& folder, OpenModels& models,
                const std::stop_token& stop, Scene& scene, std::vector<std::string>& changed);
 
-/// The fields in which `now` is other than `before`, by their paths; neither the page nor the lesson's step
-/// is among them. Files in `folder` or below are named relative to it; all in full where it is empty.
+/// The fields in which `now` differs from `before`, by path, except the page, the talk's view and the
+/// lesson's step. Files in or below `folder` are named relative to it; all in full if it is empty.
 Json patchJson(const Scene& before, const Scene& now, const std::filesystem::path& folder);
 
 }  // namespace headscope::app

@@ -8,7 +8,7 @@ namespace headscope::app {
 
 namespace {
 
-/// A coordinate as JSON: few digits, which are read as the same float.
+/// A coordinate for JSON: few digits that read back as the same float.
 double coordinate(float value) {
   return std::round(static_cast<double>(value) / static_cast<double>(kPointGrain)) / 1e4;
 }
@@ -30,7 +30,7 @@ void readPoints(ObjectReader& reader, PenStroke& stroke) {
   for (std::size_t i = 0; i < numbers.size(); i += 2) stroke.points.push_back({numbers[i], numbers[i + 1]});
 }
 
-/// At most a row and a column.
+/// Reads at most a row and a column.
 void readCell(ObjectReader& reader, PenStroke& stroke) {
   const auto list = reader.list("cell");
   if (!list) return;

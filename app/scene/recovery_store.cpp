@@ -34,18 +34,18 @@ std::filesystem::path lockOf(const std::filesystem::path& file) {
   return file.string() + kLockEnding;
 }
 
-/// Takes the lock of that file; none where somebody has it, or it can't be made.
+/// Locks that file. Returns null if somebody else has the lock, or if it can't be made.
 std::unique_ptr<RecoveryClaim> claim(const std::filesystem::path& file, int flags = 0) {
   attention::Descriptor lock(::open(lockOf(file).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | flags, 0600));
   if (lock.get() < 0 || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return nullptr;
   return std::make_unique<RecoveryClaim>(RecoveryClaim{file, std::move(lock)});
 }
 
-/// A name that no other window has.
+/// Claims a name that no other window has.
 std::unique_ptr<RecoveryClaim> claimNew(const std::filesystem::path& folder) {
   std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);
-  // What was typed is nobody else's.
+  // What the user typed is private.
   std::filesystem::permissions(folder, std::filesystem::perms::owner_all, ignored);
   constexpr int kAttempts = 100;
   for (int i = 0; i < kAttempts; ++i)
@@ -53,12 +53,12 @@ std::unique_ptr<RecoveryClaim> claimNew(const std::filesystem::path& folder) {
   return nullptr;
 }
 
-/// Is there while the scenes of that file are opened and drawn to show them.
+/// Exists while the scenes of that file are opened and drawn for a preview.
 std::filesystem::path previewOf(const std::filesystem::path& file) {
   return file.string() + ".preview";
 }
 
-/// The file goes before its lock, so that nobody finds the one without the other.
+/// Removes the file before its lock, so that nobody finds the file without its lock.
 void removeClaimed(const RecoveryClaim& claimed) {
   std::error_code ignored;
   std::filesystem::remove(previewOf(claimed.file), ignored);
@@ -66,7 +66,7 @@ void removeClaimed(const RecoveryClaim& claimed) {
   std::filesystem::remove(lockOf(claimed.file), ignored);
 }
 
-/// As JSON; a name that is no UTF-8 can't be written there, and its scene belongs to no file then.
+/// The path as JSON; empty if it isn't UTF-8, so that the scene belongs to no file.
 std::string pathText(const std::filesystem::path& path) {
   try {
     return Json(path.string()).dump();
@@ -88,7 +88,7 @@ std::string formatRecovery(const std::vector<KeptScene>& scenes, RecoveryStore::
   return text + "]}\n";
 }
 
-/// "" where there is no text.
+/// Returns "" if there is no text.
 std::string textAt(const Json& json, const Json::json_pointer& place) {
   return json.is_object() && json.contains(place) && json[place].is_string() ? json[place] : Json("");
 }
@@ -116,7 +116,7 @@ Status parseRecovery(const std::vector<std::uint8_t>& bytes, Recovery& recovery)
   return attention::success();
 }
 
-/// What a process that was ended in the middle of writing left: ".headscope-PID-N.tmp".
+/// Whether a process that ended while writing left the file: ".headscope-PID-N.tmp".
 bool isAbandonedPart(const std::filesystem::path& file) {
   int process = 0;
   return std::sscanf(file.filename().c_str(), ".headscope-%d-", &process) == 1 && process > 0 &&
@@ -152,7 +152,7 @@ void RecoveryStore::writeAside(std::chrono::milliseconds delay) {
   aside_ = std::jthread([this, delay](const std::stop_token& stop) { serve(stop, delay); });
 }
 
-/// Sleeps until something was noted; what can't be written is tried again.
+/// Sleeps until something is noted; retries failed writes.
 void RecoveryStore::serve(const std::stop_token& stop, std::chrono::milliseconds delay) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
@@ -197,7 +197,7 @@ Status RecoveryStore::write(Clock::time_point now) {
   return written;
 }
 
-/// With writing_ locked.
+/// Call with writing_ locked.
 Status RecoveryStore::writeNoted(Clock::time_point now) {
   std::vector<KeptScene> scenes;
   std::vector<std::shared_ptr<Recovery>> adopted;
@@ -218,7 +218,7 @@ Status RecoveryStore::writeNoted(Clock::time_point now) {
   return attention::success();
 }
 
-/// With writing_ locked.
+/// Call with writing_ locked.
 Status RecoveryStore::writeScenes(const std::vector<KeptScene>& scenes, Clock::time_point now) {
   if (scenes.empty()) {
     if (claim_) removeClaimed(*claim_);
@@ -250,7 +250,7 @@ std::vector<std::shared_ptr<Recovery>> RecoveryStore::abandoned() const {
     if (attention::isThere(file))
       found.push_back(readRecovery(std::move(*claimed)));
     else
-      removeClaimed(*claimed);  // a lock that was left behind, or made by looking for a file that just went
+      removeClaimed(*claimed);  // a lock left behind, or made while looking for a file just removed
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a->at > b->at; });
   return found;

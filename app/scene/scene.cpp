@@ -45,7 +45,7 @@ Index shownLayer(const Setup& setup) {
 
 namespace {
 
-/// Whether the two setups differ in nothing but the layer that is looked at.
+/// Whether the two setups differ at most in the layer that is shown.
 bool sameButLayer(const Setup& a, const Setup& b) {
   if (a.subject.layer == b.subject.layer || a.subject.scope == EditScope::one) return a == b;
   return withLayer(a, b.subject.layer) == b;

@@ -24,9 +24,9 @@
 
 namespace headscope::app {
 
-// The document: everything the person chose. `Setup` decides what is computed, `Look` how it is
-// drawn, `Cursor` where the person is looking. Undo walks through all but the Cursor, and leaves that
-// alone. Defaulted == on Setup is what tells the session to compute again.
+// The document: everything the user chose. `Setup` decides what is computed, `Look` how it is drawn, `Cursor`
+// where the user is looking. Undo covers all but the Cursor, and leaves that alone. The session compares
+// Setups by their defaulted == to decide whether to compute again.
 
 enum class EmbeddingSource { text, table };
 enum class PositionKind { none, sinusoidal, rope, alibi, t5 };
@@ -37,21 +37,21 @@ using SharedTable = SharedValue<attention::Table>;
 using SharedMarks = SharedValue<std::vector<attention::TextMarks>>;
 
 struct InputSetup {
-  SharedText text;  ///< UTF-8; every line is a sequence of the batch
+  SharedText text;  ///< UTF-8; each line is a sequence of the batch
   attention::Tokenization tokenization = attention::Tokenization::words;
   bool ignoreCase = true;  ///< "The" and "the" get the same vector
   EmbeddingSource source = EmbeddingSource::text;
   SharedTable table;  ///< typed embeddings, tokens × dimensions; used when source is table
   std::uint64_t seed = 1;
   bool cross = false;      ///< keys and values come from contextText
-  SharedText contextText;  ///< one line for all sequences, or one for each
+  SharedText contextText;  ///< one line for all sequences, or one per sequence
   bool operator==(const InputSetup&) const = default;
 };
 
-/// Beside what is here, the numbers of the score terms.
+/// A layer's sizes and options, in addition to the numbers of the score terms.
 struct ModelSetup : attention::ScoreNumbers {
-  /// Layers made here, one upon the other: each adds its output to the residual stream. With more than one,
-  /// `norm`: each reads the stream normed (RMS).
+  /// Number of stacked synthetic layers; each adds its output to the residual stream. With several, `norm`
+  /// means that each reads the stream after an RMS norm.
   Index layers = 1;
   bool norm = false;
   Index heads = 8, kvHeads = 2, headDim = 32, modelDim = 256;
@@ -61,9 +61,9 @@ struct ModelSetup : attention::ScoreNumbers {
   float dropout = 0;   ///< probability
   PositionKind position = PositionKind::sinusoidal;
   double ropeTheta = 10000;
-  Index t5Buckets = 32, t5Distance = 128;  ///< used with position t5; the numbers follow the weights' seed
+  Index t5Buckets = 32, t5Distance = 128;  ///< for position t5; the numbers depend on the weights' seed
   float t5Strength = 1;
-  /// The key and value head that a head reads.
+  /// The kv head that a query head reads.
   Index kvHeadOf(Index head) const { return head * kvHeads / heads; }
   bool operator==(const ModelSetup&) const = default;
 };
@@ -72,22 +72,22 @@ struct WeightSetup {
   WeightSource source = WeightSource::planted;
   std::uint64_t seed = 7;
   WeightInit init = WeightInit::xavier;  ///< how random weights are drawn
-  float gain = 1;                        ///< they are multiplied by
-  /// What each head is made to do; heads beyond the list cycle through the defaults. Entries beyond the
-  /// number of heads are kept, so that sliding heads down and up again loses nothing.
+  float gain = 1;                        ///< factor on random weights
+  /// Each head's behaviour; heads beyond the list cycle through the defaults. Entries beyond the number of
+  /// heads are kept, so that sliding heads down and up again loses nothing.
   std::vector<attention::PlantedHead> planted;
-  std::vector<std::vector<attention::PlantedHead>> plantedAbove;  ///< the same for the layers after the first
-  std::string file;  ///< a safetensors file or .npz with a layer's weights
-  Index layer = -1;  ///< which of the file's layers, by the number in its names; −1: the only one
+  std::vector<std::vector<attention::PlantedHead>> plantedAbove;  ///< the same for layers after the first
+  std::string file;  ///< safetensors or .npz file with a layer's weights
+  Index layer = -1;  ///< layer of the file, by the number in its names; −1 = the only one
   bool operator==(const WeightSetup&) const = default;
 };
 
 struct MaskSetup {
-  SharedLayers layers;                                                 ///< empty: everything is visible
-  std::map<std::string, SharedValue<attention::CellTable>> paintings;  ///< what painted("name") names
-  SharedMarks marks;     ///< for each line of the text; lines beyond have none
-  SharedTable additive;  ///< added to the scores of all heads: a row for each query, a column for each key
-  bool compare = false;  ///< compute a second mask beside the first, on the same queries, keys and values
+  SharedLayers layers;                                                 ///< empty = everything is visible
+  std::map<std::string, SharedValue<attention::CellTable>> paintings;  ///< what painted("name") refers to
+  SharedMarks marks;     ///< one per line of the text; further lines have none
+  SharedTable additive;  ///< added to the scores of all heads: a row per query, a column per key
+  bool compare = false;  ///< compute a second mask, on the same queries, keys and values
   SharedLayers other;
   bool operator==(const MaskSetup&) const = default;
 };
@@ -98,11 +98,11 @@ struct Setup {
   ModelSetup model;
   WeightSetup weights;
   MaskSetup mask;
-  Index prefill = 4;  ///< tokens the KV cache takes in at once before it steps
+  Index prefill = 4;  ///< tokens that enter the KV cache at once, before single steps
   bool operator==(const Setup&) const = default;
 };
 
-/// `dropped`: what dropout left of the weights, which are themselves the softmax's probabilities.
+/// `dropped`: the weights after dropout. `weights` are the softmax's probabilities.
 enum class Quantity { weights, scores, dropped };
 enum class RangeMode { perHead, shared, unit, logarithmic };
 
@@ -111,23 +111,22 @@ struct Look {
   render::Colormap colormap = render::Colormap::viridis;
   render::Colormap scoreColormap = render::Colormap::diverging;
   RangeMode range = RangeMode::unit;
-  float labelThreshold = 0.3f;  ///< a head is named from this score above even attention on
-  Index cacheBytes = 2;         ///< bytes a cached value takes in the cost figures: 4, 2 or 1
-  SharedStrokes strokes;        ///< what the pen drew over the pages
+  float labelThreshold = 0.3f;  ///< a head is named if its score is this far above even attention
+  Index cacheBytes = 2;         ///< bytes per cached value in the cost figures: 4, 2 or 1
+  SharedStrokes strokes;        ///< drawn by the pen over the pages
   bool operator==(const Look&) const = default;
 };
 
-/// Where the map's queries and keys come from: the scene's text, a long text made up for it, or a file of Q
-/// and K.
+/// Source of the map's queries and keys: the scene's text, a generated long text, or a file of Q and K.
 enum class MapSource { scene, generated, file };
 
-/// What the map of one long head is made of beside the Setup. It takes part in undo and files, and asks for
-/// no Snapshot.
+/// What the map of one long head is made of, in addition to the Setup. Part of undo and files; requires no
+/// new Snapshot.
 struct MapSetup {
   MapSource source = MapSource::scene;
-  Index tokens = 32768;    ///< of the text that is made up
-  std::uint64_t seed = 1;  ///< of the same
-  std::string file;        ///< a safetensors file with queries and keys
+  Index tokens = 32768;    ///< of the generated text
+  std::uint64_t seed = 1;  ///< of the generated text
+  std::string file;        ///< safetensors file with queries and keys
   Index layer = 0;         ///< of the file
   attention::Pooling pooling = attention::Pooling::max;
   bool operator==(const MapSetup&) const = default;
@@ -141,47 +140,47 @@ struct Cell {
 /// The mask studio's tabs.
 enum class StudioTab { mask, biases, compare };
 
-/// What the mask studio is set to look at.
+/// What the mask studio shows.
 struct StudioCursor {
   StudioTab tab = StudioTab::mask;
-  Index blockSize = 32;     ///< cells a side as the block map counts them
-  Index layers = 2;         ///< stacked layers the receptive field looks through
-  bool residual = true;     ///< tokens keep what they have from layer to layer
-  bool allHeads = true;     ///< the receptive field goes through any head, not the shown one alone
-  Index selected = 0;       ///< the layer the sliders and the brush belong to
+  Index blockSize = 32;     ///< cells per side of a block in the block map
+  Index layers = 2;         ///< stacked layers that the receptive field spans
+  bool residual = true;     ///< tokens keep their information from layer to layer
+  bool allHeads = true;     ///< the receptive field goes through any head, not only the one shown
+  Index selected = 0;       ///< layer that the sliders and the brush edit; −1 = none
   bool editsOther = false;  ///< layers and brush belong to the second mask
-  float wipe = 0.5f;        ///< where the first mask ends and the second begins
+  float wipe = 0.5f;        ///< where the second mask begins, as a share of the width
   bool operator==(const StudioCursor&) const = default;
 };
 
-/// What of the map is in sight.
+/// The visible part of the map.
 struct MapCursor {
-  double row = 0, col = 0;     ///< the middle of the window, in cells
+  double row = 0, col = 0;     ///< middle of the window, in cells
   double cellsPerPixel = 0;    ///< 0 = as many as show the whole head
-  Index query = -1, key = -1;  ///< the cell that is marked; −1 = none
+  Index query = -1, key = -1;  ///< the marked cell; −1 = none
   bool operator==(const MapCursor&) const = default;
 };
 
-/// Which lesson is open, and how far it has come.
+/// The open lesson and the position in it.
 struct LessonCursor {
-  std::string lesson;  ///< its id; empty: the list of lessons
+  std::string lesson;  ///< its id; empty = the list of lessons
   Index step = 0;
-  Index guess = -1;       ///< the option of the step's question that was chosen; −1: none
-  bool answered = false;  ///< the question's answer is shown
+  Index guess = -1;       ///< chosen option of the step's question; −1 = none
+  bool answered = false;  ///< whether the question's answer is shown
   bool operator==(const LessonCursor&) const = default;
 };
 
 struct Cursor {
-  std::string page = "heads";  ///< the key of the page that is shown; pages/pages.cpp has them
+  std::string page = "heads";  ///< key of the page shown, from pages/pages.cpp
   StudioCursor studio;
   MapCursor map;
   ModelCursor model;
   LessonCursor lesson;
   HeadLabCursor lab;
-  Index view = 0;      ///< the view of the talk that is on the stage of Talk
-  Index sequence = 0;  ///< which line of the batch is shown
-  Index focus = -1;    ///< the head shown large, or −1 for the grid
-  Cell cell{0, 7, 6};  ///< what the receipt explains
+  Index view = 0;      ///< view of the talk that is on the stage of Talk
+  Index sequence = 0;  ///< line of the batch that is shown
+  Index focus = -1;    ///< head shown large; −1 = the grid
+  Cell cell{0, 7, 6};  ///< the cell that the receipt explains
   CacheView cacheView = CacheView::growth;
   bool decoding = false;
   Index step = 0;  ///< tokens in the cache while decoding
@@ -195,46 +194,46 @@ struct Scene {
   GenerationSetup generation;
   CompareSetup compare;
   CostSetup cost;
-  SharedTalk talk;  ///< views to walk through; none: the scene is no talk
+  SharedTalk talk;  ///< views to walk through; empty = no talk
   Cursor cursor;
   bool operator==(const Scene&) const = default;
 };
 
-/// Whether they are the same document, wherever the person looks, which the layer belongs to but where the
-/// edits act on that one alone. What was typed is a part of it, also the text whose pattern a head takes
-/// over.
+/// Whether the two are the same document, wherever the user looks. The layer shown is part of where the user
+/// looks, unless edits apply only to that layer. All typed text is part of the document, including the text
+/// whose pattern a head takes over.
 bool sameDocument(const Scene& a, const Scene& b);
-/// `scene` becomes the same document as `from`; the person looks where they did, if that is there.
+/// Makes `scene` the same document as `from`. The user keeps looking at the same place if it exists there.
 void takeDocument(Scene& scene, const Scene& from);
-/// One layer and one head are looked at, whichever page chose them: brings the layer that Model shows large
-/// and the one that the other pages show together, and the head that is shown large and the cell's. Edits
-/// that act on one layer alone stay on theirs while Model looks at another.
+/// Makes all pages show one layer and one head, whichever page chose them: aligns the layer of the Model page
+/// with that of the other pages, and the head shown large with the cell's. Edits that apply to one layer stay
+/// on theirs while Model shows another.
 void shareSubject(Scene& scene);
 
-/// What the opening scene's sentence is read against until another context is typed.
+/// The second text in cross-attention for the opening scene's sentence, until another is typed.
 inline constexpr const char* kSampleContext = "Das Tier war zu müde , um die Straße zu überqueren .";
 
-/// What a new scene masks: causal & padding.
+/// The mask of a new scene: causal & padding.
 attention::MaskLayers openingMask();
 
 /// The opening scene: one sentence on eight planted heads over two kv heads.
 Scene openingScene();
-/// Whether several layers are made here, of which the scene shows one.
+/// Whether there are several synthetic layers, of which the scene shows one.
 bool isStack(const Setup& setup);
-/// Whether queries and keys are of two texts: cross-attention made here, or a decoder's cross heads.
+/// Whether queries and keys come from two texts: synthetic cross-attention, or a decoder's cross heads.
 bool isCross(const Setup& setup);
-/// How many layers there are: of the opened model, or made here.
+/// The number of layers, of the opened model or synthetic.
 Index layerCount(const Setup& setup);
-/// Which of them the scene shows, counted from 0.
+/// The layer that the scene shows, counted from 0.
 Index shownLayer(const Setup& setup);
-/// The same scene with another one shown.
+/// Returns the setup with another layer shown.
 Setup withLayer(Setup setup, Index layer);
-/// What head `head` of layer `layer` is made to do when the person has not chosen. Later layers have an
-/// induction head, which reads what the first layer's previous-token head wrote.
+/// The behaviour of head `head` of layer `layer` if the user has chosen none. Later layers have an induction
+/// head, which reads what the first layer's previous-token head wrote.
 attention::PlantedHead defaultPlant(Index head, Index layer = 0);
-/// The list for all heads of the shown layer, defaults filled in.
+/// The behaviours of all heads of the shown layer, with defaults filled in.
 std::vector<attention::PlantedHead> plantedHeads(const Setup& setup);
-/// Makes a head of the shown layer do that.
+/// Sets the behaviour of a head of the shown layer.
 void plantHead(Setup& setup, Index head, const attention::PlantedHead& plant);
 
 }  // namespace headscope::app

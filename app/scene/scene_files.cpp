@@ -4,7 +4,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Changes what a scene and the views of its talk are.
+/// Applies a change to a scene and to the views of its talk.
 template <typename Change>
 void changeAll(Scene& scene, const Change& change) {
   change(scene);
@@ -16,7 +16,7 @@ void changeAll(Scene& scene, const Change& change) {
   }
 }
 
-/// Everything in a scene that names a file.
+/// Visits every file name in a scene.
 template <typename Visit>
 void visitFiles(attention::MaskLayers& layers, const Visit& visit) {
   for (attention::Layer& layer : layers) {

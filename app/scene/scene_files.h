@@ -8,12 +8,12 @@
 
 namespace headscope::app {
 
-/// Files that a scene of a file names stand relative to its folder; these are their paths from here.
+/// Replaces file names relative to `folder`, as a scene's file has them, by paths from the working folder.
 void resolveFiles(Scene& scene, const std::filesystem::path& folder);
-/// What of a scene, and of the views of its talk, names a file, as it names it: a model's folder that is not
-/// the bundled one's, weights, queries and keys, a configuration, recorded attention, texts, masks.
+/// The file names in a scene and in its talk's views, as written: a model's folder other than the bundled
+/// one, a picture, features, weights, queries and keys, a configuration, recorded attention, texts and masks.
 std::vector<std::string> namedFiles(const Scene& scene);
-/// The other way: files in the folder or below move with it, others are named in full.
+/// The inverse: files in or below `folder` get relative names and move with it, others get full names.
 void relativeFiles(Scene& scene, const std::filesystem::path& folder);
 
 }  // namespace headscope::app

@@ -24,7 +24,7 @@ using attention::Status;
 
 namespace {
 
-/// Reads the fields of one object, whose paths begin with the object's own of `prefix` characters.
+/// Reads the fields of one object. Their paths begin with the object's own path of `prefix` characters.
 void readObject(ObjectReader& reader, std::span<const Field> fields, std::size_t prefix, int version,
                 Scene& scene) {
   for (std::size_t i = 0; i < fields.size();) {
@@ -64,7 +64,7 @@ void readDocument(const JsonText& json, Scene& scene, JsonFault& fault) {
         fmt::format("the scene has version {}, this program reads versions 1 to {}", version, kSceneVersion));
   readObject(root, allFields(), 0, version, scene);
   readTalk(root, scene);
-  // The first scenes' masks never acted between two texts.
+  // In version 1, masks never acted between two texts.
   if (version == 1 && scene.setup.input.cross)
     for (attention::Layer& layer : scene.setup.mask.layers.edit())
       layer.on = layer.on && !attention::comparesPositions({layer});
@@ -97,7 +97,7 @@ Result<Scene> parseScene(std::string_view text, const std::string& name, const s
   JsonFault fault;
   readDocument(JsonText(text), scene, fault);
   if (fault.empty() && !scene.setup.subject.model.empty()) {
-    // What a scene of a model doesn't say is as the model has it.
+    // Fields missing from a model's scene keep the model's values.
     scene = openingScene();
     forgetLayer(scene.setup);
     readDocument(JsonText(text), scene, fault);
@@ -114,7 +114,7 @@ Result<Scene> readScene(const std::filesystem::path& path, const std::stop_token
   if (!bytes) return bytes.error();
   Result<Scene> scene = parseScene({reinterpret_cast<const char*>(bytes->data()), bytes->size()},
                                    attention::shownPath(path.filename()), stop);
-  // Files are named relative to the scene that names them.
+  // File names are relative to the scene's file.
   if (scene.ok()) resolveFiles(*scene, path.parent_path());
   if (!scene) return scene;
   if (const Status fits = openSubject(*scene, stop); !fits)

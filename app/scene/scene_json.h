@@ -11,13 +11,13 @@ namespace headscope::app {
 
 inline constexpr int kSceneVersion = 2;
 
-/// The scene as JSON, two spaces of indentation, every field written. The format is in the manual,
-/// assets/manual/scenes.md.
+/// Formats the scene as JSON, with every field, indented by two spaces. assets/manual/scenes.md describes the
+/// format.
 std::string formatScene(const Scene& scene);
 
-/// Untrusted text in. Fields that are missing keep the opening scene's values; unknown fields, wrong types,
-/// a later version and values out of range are errors that name the field. `name` stands in front. Takes time
-/// and memory in proportion to the text; an error once `stop` is requested.
+/// Parses untrusted text. Missing fields keep the opening scene's values. Returns an Error naming the field,
+/// prefixed by `name`, for unknown fields, wrong types, a later version and values out of range, or an Error
+/// once `stop` is requested. Time and memory are proportional to the text.
 attention::Result<Scene> parseScene(std::string_view text, const std::string& name,
                                     const std::stop_token& stop = {});
 

@@ -5,8 +5,8 @@
 
 namespace headscope::app {
 
-/// A mask's layers, up to thousands, that copies share until one of them is edited: every frame copies the
-/// scene. Reads as a const list.
+/// A mask's layers, up to thousands. Copies share them until one is edited, because every frame copies the
+/// scene. Reads like a const list.
 class SharedLayers : public SharedValue<attention::MaskLayers> {
  public:
   SharedLayers() = default;

@@ -8,8 +8,8 @@
 
 namespace headscope::app {
 
-/// A text that copies share until one of them gets another: reads as a const std::string, and is assigned
-/// from anything a std::string is made of.
+/// A text that copies share until one of them is assigned another. Reads as a const std::string, and is
+/// assigned like one.
 class SharedText : public SharedValue<std::string> {
  public:
   SharedText() = default;

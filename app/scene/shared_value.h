@@ -5,7 +5,7 @@
 
 namespace headscope::app {
 
-/// A value that copies share until one of them edits it: scenes are compared in every frame and kept by the
+/// A value that copies share until one of them edits it. Scenes are compared in every frame and kept by the
 /// hundred in the history, and tables and paintings may be large.
 template <typename T>
 class SharedValue {
@@ -16,7 +16,7 @@ class SharedValue {
   const T& operator*() const { return *value_; }
   const T* operator->() const { return value_.get(); }
   std::shared_ptr<const T> pointer() const { return value_; }
-  /// A copy of its own to change.
+  /// Returns a private copy to change.
   T& edit() {
     auto own = std::make_shared<T>(*value_);
     value_ = own;

@@ -7,7 +7,7 @@ namespace headscope::app {
 
 /// A table as a list of rows, each with a name and its values.
 Json valueJson(const SharedTable& table);
-/// The same read back from field `key`, which may be absent; what is wrong with it is noted in the reader.
+/// Reads it back from field `key`, which may be absent. Notes errors in the reader.
 void readValue(ObjectReader& reader, const char* key, SharedTable& table);
 
 }  // namespace headscope::app

@@ -11,19 +11,19 @@ namespace headscope::app {
 
 struct Scene;
 
-/// One view of a talk: what the hall sees, and what the lecturer says about it.
+/// One view of a talk: what the audience sees, and the lecturer's notes.
 struct TalkView {
-  std::string name;   ///< one line; shown in the strip and while the hall's picture changes
-  std::string notes;  ///< for the lecturer alone, of any number of lines
-  /// Whole, with its page and where it is looked at; its own talk is empty. Views that were not changed share
-  /// it, also through undo: the pointer says whether it is still the same.
+  std::string name;   ///< one line; shown in the strip and while the audience's picture changes
+  std::string notes;  ///< for the lecturer only, any number of lines
+  /// Complete, with its page and cursor; its own talk is empty. Unchanged views share it, also across undo,
+  /// so the pointer tells whether it is still the same.
   std::shared_ptr<const Scene> scene;
 };
-/// Scenes are compared, not the pointers to them.
+/// Compares scenes, not the pointers to them.
 bool operator==(const TalkView& a, const TalkView& b);
 
-/// Views in the order that they are shown. A part of the scene: what is saved, undone and recovered of a
-/// scene is so of its talk.
+/// Views in the order that they are shown. Part of the scene, so saving, undo and recovery of a scene include
+/// its talk.
 struct Talk {
   std::vector<TalkView> views;
   bool operator==(const Talk&) const = default;
@@ -32,20 +32,20 @@ using SharedTalk = SharedValue<Talk>;
 
 inline constexpr std::size_t kMaxTalkViews = 300, kMaxViewName = 200, kMaxViewNotes = std::size_t{64} << 10;
 
-/// What `scene` is as a view: without a talk and a lesson's step of its own. `page` is the one that is shown.
+/// Returns `scene` as a view: with its page, but without its talk and lesson step.
 std::shared_ptr<const Scene> viewScene(const Scene& scene);
 
-// Edits, each of a talk that is `scene`'s. A place that isn't there changes nothing.
+// Edits of `scene`'s talk. A position that doesn't exist changes nothing.
 
-/// Puts a view after place `after` (−1: first) and returns where it is; −1 where there are kMaxTalkViews.
+/// Inserts a view after position `after` (−1 = first). Returns its position; −1 if there are kMaxTalkViews.
 int addView(Scene& scene, TalkView view, int after);
-/// Puts the view at `from` where `to` is; those between move up.
+/// Moves the view at `from` to position `to`; those between move up or down.
 void moveView(Scene& scene, int from, int to);
 void removeView(Scene& scene, int at);
-/// What the views are, for those who print or record them. Empty: the scene has no talk.
+/// The views, for printing or recording; empty = the scene has no talk.
 std::vector<TalkView> talkViews(const Scene& scene);
 
-/// "View 3" where a view has no name.
+/// The view's name, or "View 3" if it has none.
 std::string viewTitle(const TalkView& view, std::size_t at);
 
 }  // namespace headscope::app

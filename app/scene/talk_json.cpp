@@ -14,7 +14,7 @@ void limit(ObjectReader& reader, const char* key, const std::string& text, std::
     reader.note(fmt::format("{} has {} bytes, expected at most {}", reader.at(key), text.size(), most));
 }
 
-/// A model's sizes are its own, whatever a view says of them.
+/// Keeps a model's own sizes, whatever a view says about them.
 void keepSizes(Scene& scene, const Scene& base) {
   if (scene.setup.subject.model.empty()) return;
   ModelSetup& model = scene.setup.model;

@@ -5,13 +5,13 @@
 
 namespace headscope::app {
 
-// The talk of a scene's file: "talk": [{"name": …, "notes": …, "page": …, "scene": {…}}, …], where the last
-// are the fields in which the view is other than the opening scene, by their paths.
+// The talk in a scene file: "talk": [{"name": …, "notes": …, "page": …, "scene": {…}}, …]. "scene" has the
+// fields in which the view differs from the opening scene, by path.
 
-/// Reads it where the object has one. What is wrong is noted with its place: "talk[2].scene.…". Nothing that
-/// a view names is opened.
+/// Reads the talk if the object has one. Notes errors with their place: "talk[2].scene.…". Opens nothing that
+/// a view names.
 void readTalk(ObjectReader& root, Scene& scene);
-/// The list; empty where there is no talk.
+/// The list; empty if there is no talk.
 Json talkJson(const Scene& scene);
 
 }  // namespace headscope::app

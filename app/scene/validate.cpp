@@ -21,7 +21,7 @@ std::string brokenPlan(std::string_view field, const std::vector<PlantedHead>& p
   return {};
 }
 
-/// What no field's own range can say.
+/// What is wrong beyond the fields' own ranges; "" if nothing is.
 std::string brokenRule(const Setup& setup) {
   const ModelSetup& model = setup.model;
   const std::string headDim = std::to_string(model.headDim);
@@ -61,7 +61,7 @@ std::string brokenRule(const Setup& setup) {
 }  // namespace
 
 Status validate(const Scene& scene) {
-  // The limits are those of layers made here; a model's sizes are its own.
+  // The limits are those of synthetic layers; a model has its own sizes.
   const bool ofModel = !scene.setup.subject.model.empty();
   const auto isSize = [](std::string_view path) {
     return path == "model.heads" || path == "model.kv_heads" || path == "model.head_dim" ||
@@ -72,7 +72,7 @@ Status validate(const Scene& scene) {
       continue;
     else if (std::string illegal = illegalValue(field, scene); !illegal.empty())
       return Error{std::move(illegal)};
-  // The sizes are positive from here on: the rules divide and multiply them.
+  // After the ranges, since the rules divide and multiply the sizes.
   if (std::string broken = brokenRule(scene.setup); !broken.empty()) return Error{std::move(broken)};
   return attention::success();
 }

@@ -4,7 +4,7 @@
 
 namespace headscope::app {
 
-/// The first field out of its range, by its JSON name, with what was found and what was expected.
+/// Returns an Error for the first field out of range: its JSON name, what was found, and what was expected.
 attention::Status validate(const Scene& scene);
 
 }  // namespace headscope::app

@@ -10,27 +10,27 @@
 
 namespace headscope::app {
 
-// What stands round every page: the bar at the top, the line at the bottom.
+// The window's frame around every page: the bar at the top and the line at the bottom.
 
-/// What the bars say of the whole window.
+/// The state of the whole window, as the bars show it.
 struct WindowState {
-  std::string sceneName;  ///< of its file; "" where it has none
+  std::string sceneName;  ///< of its file; "" = none
   bool dirty = false, canUndo = false, canRedo = false;
   std::size_t undoSteps = 0, gpuBytes = 0;
-  double drawSeconds = 0;  ///< what the last frame took to draw; 0 = isn't said
+  double drawSeconds = 0;  ///< duration of the last frame; 0 = not shown
 };
 
-/// Tabs at the left, what can be done everywhere at the right. `shown` is a row of `rows`.
+/// Draws tabs on the left and global actions on the right. `shown` is an index into `rows`.
 void topBar(View& view, const Layout& layout, const WindowState& window, const ActionTable& actions,
             std::span<const PageRow> rows, std::size_t shown);
-/// The last error or notice, else what the page and the window take.
+/// Shows the last error or notice, otherwise the resources that the page and the window use.
 void statusLine(View& view, const Layout& layout, const WindowState& window, const PageStatus& page);
 
-/// While presenting, in place of that: the page's sentence, or the last error or notice.
+/// Replaces the status line while presenting: the page's sentence, or the last error or notice.
 void captionLine(View& view, const Layout& layout, const std::vector<CaptionPart>& caption,
                  const std::string& notFinite);
 
-/// What was just done, beside where it was asked for, for kToldSeconds or until something else is asked for.
+/// Shows what was just done next to the place of the request, for kToldSeconds or until the next request.
 void toldNote(View& view);
 
 }  // namespace headscope::app

@@ -9,7 +9,7 @@ namespace headscope::app {
 
 namespace {
 
-/// One action with its shortcut at the right; whether it was chosen.
+/// Shows one action with its shortcut on the right. Returns whether it was chosen.
 bool menuLine(const View& view, const Action& action, float width) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 to(at.x + width, at.y + view.px(30));

@@ -8,13 +8,14 @@
 
 namespace headscope::app {
 
-/// What can be done with what was clicked at: view.menu opens it beside the pointer, and a click acts.
+/// The menu of actions for the item under the pointer. Setting view.menu opens it there; a click runs an
+/// action.
 class ContextMenu {
  public:
   void draw(View& view, const ActionTable& actions);
 
  private:
-  std::vector<std::string> offered_;  ///< ids of the actions in it
+  std::vector<std::string> offered_;  ///< action ids
 };
 
 }  // namespace headscope::app

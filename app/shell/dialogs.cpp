@@ -11,7 +11,7 @@ namespace headscope::app {
 
 namespace {
 
-/// What the mouse does, by where: rows with an empty second part are titles.
+/// What the mouse does, by place. A row with an empty second part is a heading.
 struct MouseLine {
   const char *keys, *does;
 };
@@ -54,13 +54,13 @@ void keyLine(const View& view, const std::string& keys, const std::string& what)
 
 }  // namespace
 
-/// Whether it is an action of a page that is shown, and has a key.
+/// Whether the action has a key and belongs to a visible page.
 bool ShortcutSheet::isShown(const Action& action) const {
   return action.shortcut.key != Key::none &&
          std::find(pages_.begin(), pages_.end(), action.page) != pages_.end();
 }
 
-/// What a key does while those pages are shown.
+/// Returns the action that a key triggers while those pages are visible; null if none.
 const Action* ShortcutSheet::acting(const KeyPress& press) const {
   const Action* found = nullptr;
   for (const std::string& page : pages_) {
@@ -114,7 +114,7 @@ void ShortcutSheet::draw(Scene&, View& view, bool) {
 }
 
 namespace {
-/// Whether there are two words or more.
+/// Whether the text has two or more words.
 bool isSentence(const std::string& text) {
   const std::size_t first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
   return first != std::string::npos && text.find(' ', first) < last;
@@ -129,7 +129,7 @@ Palette::Palette(const ActionTable& actions) : actions_(actions) {
   };
 }
 
-/// Those that have the text in their name come first, then those that people also call so.
+/// Returns the matches: first those with the text in their name, then those found by other words.
 std::vector<const Action*> Palette::found() const {
   std::vector<const Action*> found;
   for (const int how : {2, 1})
@@ -139,7 +139,7 @@ std::vector<const Action*> Palette::found() const {
   return found;
 }
 
-/// The lines to choose from; the one that was clicked.
+/// Shows the matches. Returns the one that was clicked; null if none.
 const Action* Palette::list(View& view, const std::vector<const Action*>& found) {
   ImGui::BeginChild("list", ImVec2(0, 0), false, ImGuiWindowFlags_NoBackground);
   if (found.empty()) hint(view, "No action matches “" + wanted_ + "”.");

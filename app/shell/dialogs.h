@@ -9,8 +9,8 @@
 
 namespace headscope::app {
 
-/// All actions by name: type to narrow, arrows to choose, Enter to act. Several words are also offered as the
-/// text that heads read.
+/// The list of all actions: type to filter, choose with the arrows, run with Enter. Several words are also
+/// offered as text for the heads to read.
 class Palette : public Dialog {
  public:
   explicit Palette(const ActionTable& actions);
@@ -21,13 +21,13 @@ class Palette : public Dialog {
   std::vector<const Action*> found() const;
   const Action* list(View& view, const std::vector<const Action*>& found);
   const ActionTable& actions_;
-  Action sentence_;  ///< makes what is typed the text
+  Action sentence_;  ///< makes the typed words the text
   std::string wanted_;
   int chosen_ = 0;
 };
 
-/// Every key and what the mouse does: those of the pages that are shown first, and without the window's that
-/// they take over. Of `pages`, the first one's keys act before the second's.
+/// The list of keys and mouse controls. Lists the keys of the visible pages first, and omits the window's
+/// keys that they override. The first of `pages` overrides the second.
 class ShortcutSheet : public Dialog {
  public:
   ShortcutSheet(const ActionTable& actions, std::vector<std::string> pages)

@@ -35,7 +35,7 @@ std::vector<Choice> choicesFrom(const std::array<const char*, n>& labels) {
 
 }  // namespace
 
-/// Asks what is recorded, and how.
+/// The dialog that asks what to record, and how.
 class RecordDialog : public Dialog {
  public:
   explicit RecordDialog(Exports& exports) : exports_(exports) {}
@@ -197,18 +197,18 @@ void Exports::draw(std::vector<FigurePage> pages, bool light, const std::filesys
     return outcome.fail(view.figureWanted->name + " is still being drawn. Stop it first.");
   const std::string file = path.filename().string();
   outcome.done();
-  view.messages.notice.clear();  // the status line says how far it is, and offers to stop it
+  view.messages.notice.clear();  // the status line shows progress, with a button to stop
   const bool figure = pages.front().how.has_value();
   view.figureWanted = std::make_shared<FigureWish>(FigureWish{
       std::move(pages), light, file, view.time,
       [this, path, figure](attention::Result<std::vector<Drawing>> drawn) {
-        // Of a figure twice as many pixels: sharp on paper and on displays of double density.
+        // Twice the pixels for a figure, so that it is sharp on paper and high-density displays.
         const PictureSize size = figure ? PictureSize{.scale = 2 / services_.view.unit} : kHandoutSize;
         drawn ? save(path, *std::move(drawn), size) : services_.view.messages.fail(drawn.error().message);
       }});
 }
 
-/// The page as the window shows it, as soon as the dialog has gone.
+/// Saves the page as the window shows it, once the dialog has closed.
 void Exports::saveShown(const std::filesystem::path& path, const Outcome& outcome) {
   outcome.done("Drawing " + path.filename().string() + " …");
   services_.view.redraw();

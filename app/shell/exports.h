@@ -15,32 +15,32 @@
 
 namespace headscope::app {
 
-/// Figures and hand-outs, which are drawn off screen, and films, which this program makes beside the window
-/// as its command record does; one at a time of either. On the drawing thread.
+/// The export of figures and hand-outs, drawn off screen, and of films, recorded by another process with the
+/// command `record`. Runs one of each kind at a time. Use it on the drawing thread.
 class Exports {
  public:
-  /// `lesson`: that is shown; null where none is.
+  /// `lesson` returns the lesson shown; its path is empty if there is none.
   Exports(PageServices& services, std::function<void()> wake, std::function<LessonEntry()> lesson)
       : services_(services), wake_(std::move(wake)), lesson_(std::move(lesson)) {}
   ~Exports();
 
   std::vector<Action> actions();
-  /// Says how far it is, and what came of it; whether there was anything to say.
+  /// Reports progress and results. Returns whether there was anything to report.
   bool take();
-  /// The file of the program; for tests, which are another one.
+  /// The program's executable; settable for tests, whose own executable is another one.
   std::string program = kThisProgram;
 
  private:
   friend class RecordDialog;
-  /// Runs `headscope record FILE WORDS… -o path` on the lesson's file, or where there is none on the scene.
+  /// Runs `headscope record FILE WORDS… -o path` on the lesson's file, or on the scene if there is no lesson.
   void record(const Scene& scene, std::vector<std::string> words, const std::filesystem::path& path,
               const Outcome& outcome);
   void askForHandout();
   void askForFigure(PictureKind kind, bool light);
-  /// Has them drawn off screen, and saved.
+  /// Requests drawing the pages off screen and then saving them.
   void draw(std::vector<FigurePage> pages, bool light, const std::filesystem::path& path,
             const Outcome& outcome);
-  /// Writes a picture, or a PDF of several pages, where files are written, and says so.
+  /// Writes a picture, or a PDF for several pages, on the file worker, and reports the result.
   void save(const std::filesystem::path& path, std::vector<Drawing> pages, const PictureSize& size);
   void saveShown(const std::filesystem::path& path, const Outcome& outcome);
   std::vector<Action> pictureActions();
@@ -53,8 +53,8 @@ class Exports {
   std::function<void()> wake_;
   std::function<LessonEntry()> lesson_;
   std::unique_ptr<ChildProgram> child_;
-  std::filesystem::path input_;  ///< the scene's file, which goes with the child
-  std::string name_, told_;      ///< of what is written; what was said of it last
+  std::filesystem::path input_;  ///< temporary scene file, removed with the child
+  std::string name_, told_;      ///< the file being written, and the last progress shown
   bool stopped_ = false;
 };
 

@@ -11,7 +11,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Does something to the scene unless that would make it one that can't be: then says why.
+/// Applies the change unless it makes the scene invalid; then shows why.
 void tryChange(Scene& scene, View& view, const std::function<void(Scene&)>& change) {
   Scene changed = scene;
   change(changed);
@@ -20,7 +20,7 @@ void tryChange(Scene& scene, View& view, const std::function<void(Scene&)>& chan
   scene = std::move(changed);
 }
 
-/// What the row says of where its control is: "cache" of "cursor.page=cache", "" where it says nothing.
+/// Returns the location given in the row's condition: "cache" of "cursor.page=cache"; "" if it has none.
 std::string placeOf(const Selection& selection, std::string_view what) {
   const std::string_view when = selection.when;
   const std::size_t at = when.find(what);
@@ -29,7 +29,7 @@ std::string placeOf(const Selection& selection, std::string_view what) {
   return std::string(rest.substr(0, rest.find(' ')));
 }
 
-/// Goes where the choice can be seen.
+/// Goes to the place where the choice is visible.
 void goToPlace(Scene& scene, const Selection& selection) {
   if (std::string page = placeOf(selection, "cursor.page="); !page.empty()) scene.cursor.page = page;
   if (std::string tab = placeOf(selection, "cursor.lab.tab="); !tab.empty()) scene.cursor.lab.tab = tab;
@@ -40,7 +40,7 @@ std::string capitalised(std::string name) {
   return name;
 }
 
-/// "Colours: Magma", and of a page's tabs "Cache: Paging".
+/// Returns "Colours: Magma", or for a page's tab "Cache: Paging".
 std::string nameOf(const Field& field, const std::string& choice) {
   const std::string page = placeOf(std::get<Selection>(field.control), "cursor.page=");
   if (field.path.ends_with("view") && !page.empty()) return capitalised(page) + ": " + choice;

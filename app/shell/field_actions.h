@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-/// Every choice and switch of the document as an action, so that the list of actions knows them too.
+/// Returns every choice and switch of the document as an action, so that the action list contains them too.
 std::vector<Action> fieldActions(View& view);
 
 }  // namespace headscope::app

@@ -16,40 +16,40 @@
 
 namespace headscope::app {
 
-/// What is said about a view that is handed out. Texts are those of scene/text/rich_text.h.
+/// The text on a hand-out sheet. Formatted as in scene/text/rich_text.h.
 struct HandoutWords {
-  std::string file = {};  ///< that it is from
+  std::string file = {};  ///< the source file
   std::string title = {}, notes = {}, ask = {};
   std::vector<std::string> options = {};
-  std::string answer = {};  ///< which option is right, and why
+  std::string answer = {};  ///< the right option, and why
 };
 
-/// A step of a lesson, whose words are to be computed.
+/// A lesson step whose text is yet to be computed.
 struct HandoutStep {
-  std::shared_ptr<const Lesson> lesson = {};  ///< null: there is nothing to compute
+  std::shared_ptr<const Lesson> lesson = {};  ///< null = nothing to compute
   std::size_t at = 0;
-  bool answers = false;  ///< it says what is right
+  bool answers = false;  ///< reveals the right option
   bool operator==(const HandoutStep&) const = default;
 };
 
-/// What is drawn off screen: a figure, or a view as it is presented, on a sheet with what is said about it.
+/// A page drawn off screen: a figure, or a presented view with text on a sheet.
 struct FigurePage {
   Scene scene;
   PictureKind kind = PictureKind::page;
-  std::optional<FigureView> how = {};  ///< nothing: on a sheet
-  HandoutWords words = {};             ///< on the sheet, or those of `step`
+  std::optional<FigureView> how = {};  ///< nothing = a view on a sheet
+  HandoutWords words = {};             ///< the sheet's text, unless `step` provides it
   HandoutStep step = {};
 };
 
-/// What a window asks for, drawn off screen between its frames: a figure, or the pages of a hand-out.
+/// A request to draw something off screen between frames: a figure, or the pages of a hand-out.
 struct FigureWish {
   std::vector<FigurePage> pages;  ///< at least one
   bool light = true;
-  std::string name;  ///< of the file that it is for
-  double since = 0;  ///< View::time when it was asked for
-  /// Gets a drawing for each page, or why there are none.
+  std::string name;  ///< of the target file
+  double since = 0;  ///< View::time of the request
+  /// Receives one drawing per page, or the error.
   std::function<void(attention::Result<std::vector<Drawing>>)> then;
-  std::size_t drawn = 0;  ///< pages that are
+  std::size_t drawn = 0;  ///< pages drawn so far
 };
 
 }  // namespace headscope::app

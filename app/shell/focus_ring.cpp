@@ -8,7 +8,7 @@
 
 namespace headscope::app {
 
-/// A dark and a light line, so that it shows on everything.
+/// Draws a dark and a light line, so that the ring is visible on everything.
 void focusRing(View& view) {
   KeyboardFocus& focus = uiState().focus;
   if (focus.follow()) view.redraw();
@@ -16,7 +16,7 @@ void focusRing(View& view) {
   if (!control || ImGui::GetIO().WantTextInput) return;
   ImRect area = control->seen;
   if (area.GetWidth() <= 0 || area.GetHeight() <= 0) return;
-  // A control at the edge of the window keeps its line inside.
+  // Keeps the ring of a control at the window's edge inside the window.
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   const float edge = view.px(2);
   area.Expand(view.px(2));

@@ -4,7 +4,7 @@
 
 namespace headscope::app {
 
-/// Around the control that has the keyboard, which it brings into sight.
+/// Draws a ring around the control that has the keyboard focus, and scrolls the control into view.
 void focusRing(View& view);
 
 }  // namespace headscope::app

@@ -50,15 +50,15 @@ attention::Result<HandoutWords> handoutWords(const HandoutStep& step, Resources&
 
 namespace {
 
-/// Units of the sheet for one of the layout: the text is set at 13 points a line, and where that takes too
-/// much room smaller.
+/// Sheet units per layout unit, which set the size of the type. The type shrinks from the largest to the
+/// smallest size until the text fits.
 constexpr float kLargestType = 2.2f, kSmallestType = 0.9f;
 constexpr auto kLeft = static_cast<float>(kHandoutPicture.x), kTop = static_cast<float>(kHandoutPicture.y),
                kRight = static_cast<float>(kHandoutPicture.right()),
                kPictureEnd = static_cast<float>(kHandoutPicture.bottom());
 constexpr float kFoot = static_cast<float>(kHandoutSheet.height) - 60;
 
-/// Without the numbered marks, which point at places of the window, and the spaces before them.
+/// Drops numbered marks, which refer to places in the window, and the spaces before them.
 RichText readText(const std::string& text) {
   RichText rich = lessons_page::richOrPlain(text);
   for (auto& paragraph : rich)
@@ -70,8 +70,8 @@ RichText readText(const std::string& text) {
   return rich;
 }
 
-/// Sets what is said about a view, a unit of the sheet being `pixels`; returns how far down the sheet it
-/// goes. Without a list nothing is drawn.
+/// Lays out a view's text, with sheet units of `pixels` pixels. Returns where it ends on the sheet, in sheet
+/// units. Without a list, only measures.
 float setWords(const View& view, Canvas* list, const HandoutWords& said, float pixels) {
   const Theme& theme = *view.theme;
   const Fonts& fonts = *view.fonts;

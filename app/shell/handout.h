@@ -17,23 +17,24 @@
 
 namespace headscope::app {
 
-/// A sheet of A4, and the picture of the view on it.
+/// An A4 sheet, and the place of the view's picture on it.
 inline constexpr Frame kHandoutSheet{0, 0, 1460, 2064}, kHandoutPicture{90, 90, 1280, 720};
 inline const PictureSize kHandoutSize{.width = Length{210, true}};
 
-/// A page for each view of a scene's talk, or one for the scene where it has none. `name`: of its file.
+/// Returns one page per view of the scene's talk, or one for the scene if it has no talk. `name` is its
+/// file's.
 std::vector<FigurePage> handoutPages(const Scene& scene, const std::string& name);
-/// A page for each step. With `answers` it shows what comes after its question, and says what is right.
+/// Returns one page per step. With `answers`, pages show the scene after the question and reveal the right
+/// option.
 std::vector<FigurePage> handoutPages(const std::shared_ptr<const Lesson>& lesson, bool answers);
 
-/// On a worker: what is said about a step. Errors: those of studyStep().
+/// Returns the text for a step. Call on a worker. Returns the errors of studyStep().
 attention::Result<HandoutWords> handoutWords(const HandoutStep& step, Resources& resources,
                                              std::stop_token stop);
 
-/// Pixels that a unit of the sheet takes where it is set in the type that the view has: so many that the
-/// words find room.
+/// Returns the pixels per sheet unit at which the text, in the view's type, fits on the sheet.
 float sheetPixels(const View& view, const HandoutWords& said);
-/// Paints the sheet without its picture. `place`: the page's number.
+/// Paints the sheet without its picture. `place` is the page number.
 void paintSheet(const View& view, Canvas list, const HandoutWords& said, const std::string& place,
                 float pixels);
 

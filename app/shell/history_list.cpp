@@ -12,7 +12,7 @@
 
 namespace headscope::app {
 
-/// Once for each list of steps: comparing hundreds of scenes takes a while.
+/// Names the steps once per list, since comparing hundreds of scenes takes a while.
 void HistoryList::nameSteps() {
   const auto& steps = document_->steps();
   const void* newest = steps.back().scene.get();

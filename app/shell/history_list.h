@@ -10,8 +10,8 @@
 
 namespace headscope::app {
 
-/// All steps of the document, each by what it changed, the newest first. The arrows and a click go to one,
-/// and the scene follows at once; Enter closes the list.
+/// The document's steps, each named after its change, newest first. The arrows or a click go to a step, and
+/// the scene follows at once; Enter closes the list.
 class HistoryList : public Dialog {
  public:
   explicit HistoryList(std::shared_ptr<Document> document) : document_(std::move(document)) {}
@@ -23,7 +23,7 @@ class HistoryList : public Dialog {
   bool row(const View& view, std::size_t step, bool current) const;
   const std::shared_ptr<Document> document_;
   std::vector<std::string> names_;
-  const void* named_ = nullptr;  ///< the newest scene that has a name
+  const void* named_ = nullptr;  ///< newest scene when names_ was made
 };
 
 }  // namespace headscope::app

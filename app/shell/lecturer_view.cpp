@@ -14,7 +14,7 @@ namespace headscope::app {
 
 namespace {
 
-/// The largest part of the area, at its top left, that the picture fits into undistorted.
+/// Returns the largest area at the top left of `area` with the picture's proportions.
 ImRect fitInto(const ImRect& area, const LecturerPicture& picture) {
   const float scale = std::min(area.GetWidth() / picture.width, area.GetHeight() / picture.height);
   return {area.Min, ImVec2(area.Min.x + std::round(picture.width * scale),
@@ -33,7 +33,7 @@ ImRect paintPicture(const View& view, Canvas list, const char* name, const ImRec
   return place;
 }
 
-/// Keys and what they do, from line to line.
+/// Paints keys and their effects, wrapping lines.
 void paintKeys(const View& view, Canvas list, const ImRect& area, const std::vector<KeyWord>& keys) {
   const float line = view.px(30), space = view.px(8);
   float x = area.Min.x, y = area.Min.y + line / 2;
@@ -51,13 +51,13 @@ void paintKeys(const View& view, Canvas list, const ImRect& area, const std::vec
   }
 }
 
-/// Scrolls where the notes are longer than their room.
+/// Scrolls if the notes are longer than their area.
 void paintNotes(const View& view, const ImRect& area, const std::string& notes) {
   if (beginPanel(view, "lecturer.notes", area, 0, 0)) {
     const std::string text = notes.empty() ? "No notes for this view." : notes;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float wide = area.GetWidth() - view.px(16);
-    // Read in passing: in the largest type that needs no scrolling.
+    // Notes are read at a glance, so use the largest type that needs no scrolling.
     ImFont* const font = linesOf(view.fonts->hero, text, wide).size.y <= area.GetHeight() - view.px(8)
                              ? view.fonts->hero
                              : view.fonts->title;
@@ -91,7 +91,8 @@ void lecturerView(View& view, const LecturerState& state, float width, float hei
                        Align::right);
     const std::string title = state.title.empty() ? "What the audience sees" : state.title;
     paintFitted(view, list, view.fonts->title, ImVec2(pad, top / 2), right - 2 * pad, theme.text, title);
-    // The hall has what height the keys leave; next and notes have the rest of the width, a third at least.
+    // The hall's picture gets the height that the keys leave; next view and notes get the remaining width, at
+    // least a third.
     const LecturerPicture shape = state.hall.value_or(LecturerPicture{});
     const float high = (height - top) * 0.78f, fits = high * shape.width / shape.height + pad * 1.5f;
     const float middle = std::round(std::clamp(fits, width * 0.5f, width * 0.68f));

@@ -40,7 +40,7 @@ RichFonts fontsOf(const View& view, const MarkdownBlock& block) {
   return {fonts.text, fonts.bold, fonts.mono, fonts.small, view.theme->text};
 }
 
-/// Space above a block, in units.
+/// Returns the space above a block, in layout units.
 float spaceAbove(const std::vector<MarkdownBlock>& blocks, std::size_t index) {
   if (index == 0) return 0;
   const MarkdownBlock& block = blocks[index];
@@ -56,7 +56,7 @@ float spaceAbove(const std::vector<MarkdownBlock>& blocks, std::size_t index) {
   }
 }
 
-/// Lines that are too long are broken where they end.
+/// Splits code into lines, breaking those that are too long.
 std::vector<std::string_view> codeLines(std::string_view code, std::size_t characters) {
   std::vector<std::string_view> lines;
   while (!code.empty()) {
@@ -132,11 +132,11 @@ void ManualReader::draw(Scene&, View& view, bool opening) {
   endDialog();
 }
 
-/// The chapters; while something is searched for, the sections that have it.
+/// Shows the chapters, or while searching the matching sections.
 void ManualReader::list(View& view, bool opening) {
   lineBox(view, "manual.search", wanted_, ImGui::GetContentRegionAvail().x, opening, "Search the manual");
   gap(view, 6);
-  // Its place is kept, so that the chapters don't move when it comes.
+  // Keep its space, so that the chapters don't move when it appears.
   ImGui::BeginDisabled(visited_.empty());
   if (listRow(view, "manual.back", visited_.empty() ? "" : "← Back", false)) back();
   ImGui::EndDisabled();
@@ -223,7 +223,7 @@ void ManualReader::scrollByKeys(const View& view) {
   }
 }
 
-/// Measures the chapter, once for a width and a size of type.
+/// Measures the chapter, once per width and type size.
 void ManualReader::place(const View& view, float width) {
   if (placed_.chapter == shown_ && placed_.width == width && placed_.unit == view.unit) return;
   placed_ = {shown_, width, view.unit, {0}, {}};
@@ -236,7 +236,7 @@ void ManualReader::place(const View& view, float width) {
   }
 }
 
-/// Draws a block, or without a list only measures it; returns its height.
+/// Draws a block, or only measures it if there is no list. Returns its height.
 float ManualReader::drawBlock(const View& view, Canvas* list, std::size_t index, ImVec2 at, float width,
                               std::vector<LinkArea>* links) const {
   const MarkdownBlock& block = blocks_[shown_][index];
@@ -281,7 +281,7 @@ float ManualReader::drawRow(const View& view, Canvas* list, const MarkdownBlock&
   return height;
 }
 
-/// Each column has room for its longest word; what is left goes to those that want more.
+/// Fits each column's longest word; distributes the remaining width to columns that need more.
 std::vector<float> ManualReader::columnWidths(const View& view, int table, float width) const {
   std::vector<float> least, wanted;
   for (const MarkdownBlock& block : blocks_[shown_]) {

@@ -10,38 +10,38 @@
 
 namespace headscope::app {
 
-/// The manual: its chapters and a search at the left, the chapter that is read beside them.
+/// The manual: chapters and a search on the left, the open chapter next to them.
 class ManualReader : public Dialog {
  public:
-  /// Opens at the chapter called `key`, the first one where there is none.
+  /// Opens at the chapter `key`, or at the first one if there is no such chapter.
   ManualReader(std::vector<Chapter> manual, std::string_view key);
   std::string name() const override { return "manual"; }
   void draw(Scene& scene, View& view, bool opening) override;
 
   /// Follows a link: "cache.md", "files.md#tokenizers" or "#tokenizers".
   void follow(std::string_view target);
-  /// The key of the chapter that is read.
+  /// The key of the open chapter.
   const std::string& chapter() const { return manual_[shown_].key; }
-  /// The heading that was gone to last; empty at a chapter's beginning.
+  /// The heading last jumped to; empty at a chapter's start.
   const std::string& heading() const { return heading_; }
 
  private:
   /// A part of a chapter under one heading.
   struct Section {
     std::size_t chapter;
-    std::string heading;  ///< empty: what comes before the first one
+    std::string heading;  ///< empty = before the first heading
     std::string words;    ///< in lower case
   };
   struct Place {
     std::size_t chapter;
     std::string heading;
   };
-  /// Where the chapter's blocks are, in pixels from its top, as wide as it is shown.
+  /// The positions of the chapter's blocks at the shown width, in pixels from its top.
   struct Placed {
     std::size_t chapter = static_cast<std::size_t>(-1);
     float width = 0, unit = 0;
     std::vector<float> tops;                  ///< one more than there are blocks
-    std::vector<std::vector<float>> columns;  ///< of each table
+    std::vector<std::vector<float>> columns;  ///< for each table
   };
 
   void go(Place place);
@@ -59,13 +59,13 @@ class ManualReader : public Dialog {
   std::vector<float> columnWidths(const View& view, int table, float width) const;
 
   std::vector<Chapter> manual_;
-  std::vector<std::vector<MarkdownBlock>> blocks_;  ///< of each chapter
+  std::vector<std::vector<MarkdownBlock>> blocks_;  ///< by chapter
   std::vector<Section> sections_;
   std::vector<Place> visited_;
   std::size_t shown_ = 0;
   std::string heading_, wanted_;
   Placed placed_;
-  bool jumps_ = true;  ///< the page scrolls to heading_ in the next frame
+  bool jumps_ = true;  ///< scrolls to heading_ in the next frame
 };
 
 }  // namespace headscope::app

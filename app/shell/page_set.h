@@ -11,24 +11,24 @@
 
 namespace headscope::app {
 
-/// A window's pages: one for each row of the table, in the order of the tabs.
+/// A window's pages, one per row of the table, in tab order.
 class PageSet {
  public:
   explicit PageSet(std::span<const PageRow> rows) : rows_(rows) {}
-  /// Once, when the services are ready: pages may ask for what they show at once.
+  /// Call once, when the services are ready: pages may use them at once.
   void make(PageServices& services) {
     for (const PageRow& row : rows_) pages_.push_back(row.make(services));
   }
 
   std::span<const PageRow> rows() const { return rows_; }
-  /// The place of the page of that key; the first where there is none.
+  /// Returns the index of the page with that key; 0 if there is none.
   std::size_t at(const std::string& key) const {
     const auto row = std::ranges::find(rows_, key, [](const PageRow& each) { return each.info.key; });
     return row == rows_.end() ? 0 : static_cast<std::size_t>(row - rows_.begin());
   }
   Page& named(const std::string& key) const { return *pages_[at(key)]; }
   const PageInfo& info(const std::string& key) const { return rows_[at(key)].info; }
-  /// The page of that type. Throws std::bad_cast where there is none.
+  /// Returns the page of that type. Throws std::bad_cast if there is none.
   template <typename P>
   P& of() const {
     for (const auto& page : pages_)

@@ -16,17 +16,17 @@ namespace headscope::app {
 
 namespace {
 
-/// Least difference at which colours are told apart at a glance, not side by side alone.
+/// The smallest difference at which colours can be told apart at a glance, not only side by side.
 constexpr float kToldApart = 10;
 
-/// Where a search finds it: the first word of the section's name, or what people call it.
+/// Whether the search text matches the words.
 bool found(const std::string& wanted, const char* words) {
   Action named;
   named.name = words;
   return wanted.empty() || named.matches(wanted) > 0;
 }
 
-/// A row of "No red cones": the three colours, the colormap, and whether they are told apart.
+/// Shows one kind of colour vision: the three colours, the colormap, and whether they can be told apart.
 void visionLine(const View& view, ColourVision vision, render::Colormap colormap) {
   const Theme& theme = *view.theme;
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -68,7 +68,7 @@ bool SettingsDialog::isWanted(const PreferenceRow& row) const {
   return found(wanted_, row.label) || found(wanted_, row.help) || found(wanted_, row.words);
 }
 
-/// Every change is asked for as the action that the list of actions has too.
+/// Requests each change as an action, the same ones that the action list has.
 void SettingsDialog::row(View& view, const PreferenceRow& row) const {
   const std::string name = std::string("settings.") + row.key;
   const std::string keys = shortcutText(row.shortcut);

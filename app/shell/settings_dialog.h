@@ -7,8 +7,8 @@
 
 namespace headscope::app {
 
-/// The settings: type to narrow, and change each where it is said what it does. Below them, how the theme's
-/// colours and the scene's colormap look to eyes that see colours otherwise.
+/// The settings: type to filter, and change each next to its explanation. Below them, a check of how the
+/// theme's colours and the scene's colormap look with colour-vision deficiencies.
 class SettingsDialog : public Dialog {
  public:
   explicit SettingsDialog(const ActionTable& actions) : actions_(actions) {}

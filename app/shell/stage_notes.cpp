@@ -11,7 +11,7 @@ namespace {
 
 constexpr float kNotesPad = 12, kNotesMargin = 22;
 
-/// Large where they fit into a third of the window, else smaller.
+/// Notes in large type if they fit into the given height, otherwise in small type.
 struct SetNotes {
   std::string text;
   ImFont* font;

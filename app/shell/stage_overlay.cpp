@@ -20,8 +20,8 @@ namespace {
 
 constexpr double kTrailSeconds = 0.35;
 
-/// What a lecturer does without leaving the page: an action, what the bar and a pressed key say of it, and
-/// whether it is on; null where it is neither on nor off.
+/// What a lecturer can do without leaving the page: an action, its word on the bar and when its key is
+/// pressed, and whether it is on (null = not a switch).
 struct StageKey {
   const char* action;
   std::string (*word)(const Scene& scene);
@@ -61,12 +61,12 @@ constexpr std::array<StageKey, 15> kStageKeys{{
     {"stage.erase", [](const Scene&) { return std::string("Erase"); }, nullptr},
 }};
 
-/// "Causal off".
+/// Returns "Causal off".
 std::string stateWords(const StageKey& key, const Scene& scene, const StageState& stage) {
   return key.word(scene) + (!key.on ? "" : key.on(scene, stage) ? " on" : " off");
 }
 
-/// Those whose key acts on the page that is shown.
+/// Returns the entries whose keys work on the current page.
 std::vector<const StageKey*> keysHere(const Scene& scene, const ActionTable& actions) {
   std::vector<const StageKey*> here;
   for (const StageKey& key : kStageKeys) {
@@ -77,7 +77,7 @@ std::vector<const StageKey*> keysHere(const Scene& scene, const ActionTable& act
   return here;
 }
 
-/// A key and its word, on a pill at the end of the caption's line, where it covers no picture.
+/// Shows a key and its word in a pill at the end of the caption line, where it covers no picture.
 void keyPill(const View& view, Canvas list, const ImRect& line, const std::string& key,
              const std::string& word) {
   ImFont* font = view.fonts->title;
@@ -92,7 +92,7 @@ void keyPill(const View& view, Canvas list, const ImRect& line, const std::strin
   track("stage.key", from, to);
 }
 
-/// Buttons in a row in the caption's place, while the mouse is there: they cover no picture.
+/// Shows buttons in place of the caption while the mouse is there, so that they cover no picture.
 void bar(const Scene& scene, View& view, const StageState& stage, const Layout& layout,
          const ActionTable& actions) {
   const std::vector<const StageKey*> keys = keysHere(scene, actions);
@@ -132,7 +132,7 @@ void bar(const Scene& scene, View& view, const StageState& stage, const Layout& 
   endPanel();
 }
 
-/// A dot where the pointer is, and the way it came.
+/// Paints a dot at the pointer, and a trail where it came from.
 void laser(const View& view, StageState& stage, Canvas list, ImVec2 at) {
   std::vector<StageState::Spot>& trail = stage.trail;
   if (trail.empty() || trail.back().at.x != at.x || trail.back().at.y != at.y)
@@ -152,7 +152,7 @@ void laser(const View& view, StageState& stage, Canvas list, ImVec2 at) {
         ImVec2(at.x + view.px(6), at.y + view.px(6)));
 }
 
-/// Everything but a disc around the pointer is dimmed.
+/// Dims everything outside a disc around the pointer.
 void spotlight(const View& view, Canvas list, ImVec2 at) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   const float radius = view.px(90), reach = screen.x + screen.y;
@@ -217,7 +217,7 @@ void SentenceBox::draw(Scene& scene, View& view, bool opening) {
   if (opening) typed_ = *input.text;
   if (beginDialog(view, "sentence", "Sentence", 700, 112, true)) {
     const std::string before = typed_;
-    Fonts large = *view.fonts;  // the hall reads along
+    Fonts large = *view.fonts;  // so that the hall can read along
     large.text = large.hero;
     const Fonts* const usual = std::exchange(view.fonts, &large);
     const bool entered = lineBox(view, "stage.sentence", typed_, ImGui::GetContentRegionAvail().x, opening,

@@ -10,28 +10,29 @@
 
 namespace headscope::app {
 
-/// Over a page that is presented: the bar of what a lecturer does, where the mouse comes down to it, the key
-/// that was pressed, the laser and the spotlight, and the dark.
+/// Draws over a presented page: the lecturer's bar when the mouse is near it, the last key pressed, the
+/// laser, the spotlight, and the darkened screen.
 void stageOverlay(const Scene& scene, View& view, StageState& stage, const Layout& layout,
                   const ActionTable& actions);
 
-/// A key, and what it does or how what it switches is: "C", "Causal on".
+/// A key and its effect, or the state of what it switches: "C", "Causal on".
 struct KeyWord {
   std::string key, word;
 };
-/// What the bar has, for who sees it elsewhere.
+/// Returns the contents of the bar, to show them elsewhere.
 std::vector<KeyWord> stageWords(const Scene& scene, const StageState& stage, const ActionTable& actions);
-/// Pixels that the lecturer's notes take below a page that is presented, where there is one screen for all.
+/// Returns the height in pixels of the lecturer's notes below a presented page, when a single screen serves
+/// everyone.
 float notesHeight(const View& view, const std::string& notes, float width, float height);
 void stageNotes(const View& view, const std::string& notes, const ImRect& area);
-/// Whether the action is on that bar, whose keys are shown when they are pressed.
+/// Whether the action is on the bar. The bar's keys are shown when pressed.
 bool isOnStageBar(const std::string& action);
-/// Whether its key acts while presenting alone: a letter that is typed elsewhere replaces no text.
+/// Whether the action's key works only while presenting, so that a letter typed elsewhere replaces no text.
 bool isStageKey(const Action& action);
-/// Seconds until any of that has to be drawn again without input.
+/// Returns the seconds until any of this must be redrawn without input.
 double stageFrameIn(const StageState& stage, double now);
 
-/// A sentence typed over the page that is presented, whose heads follow each letter. Enter closes it.
+/// A box to type a sentence over the presented page; the heads follow each letter. Enter closes it.
 class SentenceBox : public Dialog {
  public:
   std::string name() const override { return "sentence"; }

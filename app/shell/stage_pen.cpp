@@ -17,7 +17,7 @@ ImRect window() {
   return {ImVec2(0, 0), ImGui::GetIO().DisplaySize};
 }
 
-/// The smallest picture or word there, which a stroke that begins there belongs to.
+/// Returns the smallest picture or word at that point; a stroke that starts there belongs to it.
 std::string thingAt(ImVec2 at) {
   std::string found;
   float least = FLT_MAX;
@@ -30,7 +30,7 @@ std::string thingAt(ImVec2 at) {
   return found;
 }
 
-/// "query" and 3 of "query.3"; nothing where that is no word in a row.
+/// Splits "query.3" into "query" and 3; nothing if it isn't a word in a row.
 std::optional<std::pair<std::string, Index>> wordIn(const std::string& name) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string::npos || !trackedTokens(name.substr(0, dot))) return std::nullopt;
@@ -46,9 +46,9 @@ PenToken tokenAt(const std::vector<attention::Token>* tokens, Index at) {
   return {at, std::ssize(*tokens), word.size() > kMaxStrokeName ? "" : word};
 }
 
-/// Where the token is now: the same word as near as it can be to the place it had, counted from the beginning
-/// or from the end, so that others inserted or removed before or after it don't matter. A word that was
-/// replaced keeps its place; one that was removed has none.
+/// Returns the token's current index: the same word closest to its old position, counted from the start or
+/// the end, so that insertions and removals on one side don't matter. A replaced word keeps its index; a
+/// removed one has none.
 std::optional<Index> foundAgain(const PenToken& token, const std::vector<attention::Token>* tokens) {
   if (!tokens || token.of == 0) return token.at;
   const Index n = std::ssize(*tokens);
@@ -70,7 +70,7 @@ ImRect cellRect(const TokenPlaces& places, Index row, Index column) {
   return {places.first.Min + by, places.first.Max + by};
 }
 
-/// The cell or the word of what is tracked as `name` there, if it has such.
+/// Returns the cell or word at that point in what is tracked as `name`; empty if it has none.
 std::vector<PenToken> cellAt(const std::string& name, ImVec2 at) {
   if (const auto word = wordIn(name)) return {tokenAt(trackedTokens(word->first)->columns, word->second)};
   const TokenPlaces* const places = trackedTokens(name);
@@ -84,7 +84,7 @@ std::vector<PenToken> cellAt(const std::string& name, ImVec2 at) {
   return {tokenAt(places->rows, row), tokenAt(places->columns, column)};
 }
 
-/// Where what it belongs to is now; nothing where that isn't on screen.
+/// Returns the current place of what the stroke belongs to; nothing if it isn't on screen.
 std::optional<ImRect> placeOf(const PenStroke& stroke) {
   if (stroke.on.empty()) return window();
   if (stroke.cell.empty()) return tracked(stroke.on);
@@ -100,7 +100,7 @@ std::optional<ImRect> placeOf(const PenStroke& stroke) {
   return picture->Overlaps(cell) ? std::optional(cell) : std::nullopt;  // not scrolled or zoomed away
 }
 
-/// As a file keeps it.
+/// Returns the point with the precision of a scene file.
 PenPoint kept(ImVec2 at) {
   const auto whole = [](float value) {
     const float within = std::clamp(value, -kFarthestPoint, kFarthestPoint);
@@ -109,7 +109,7 @@ PenPoint kept(ImVec2 at) {
   return {whole(at.x), whole(at.y)};
 }
 
-/// Each line is a step of the history.
+/// Draws with the mouse. Each line becomes a separate undo step.
 void drawOn(View& view, Scene& scene, StageState& stage, float step) {
   SharedStrokes& strokes = scene.look.strokes;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -139,7 +139,7 @@ void drawOn(View& view, Scene& scene, StageState& stage, float step) {
     points.push_back(at);
 }
 
-/// On two tones, so that it shows on every colormap.
+/// Paints the stroke in two tones, so that it is visible on every colormap.
 void paintStroke(const View& view, Canvas list, const PenStroke& stroke, const std::string& name) {
   const std::optional<ImRect> place = placeOf(stroke);
   if (!place || stroke.points.empty()) return;

@@ -6,10 +6,10 @@
 
 namespace headscope::app {
 
-/// What the pen drew on the page, on the pictures and words that it belongs to, and while it is on what it
-/// draws.
+/// Draws the page's pen strokes on the pictures and words they belong to, and lets the mouse draw while the
+/// pen is on.
 void stagePen(View& view, Scene& scene, StageState& stage);
-/// Whether the pen drew anything on the scene's page, and the scene without that.
+/// Whether the scene's page has pen strokes.
 bool hasPen(const Scene& scene);
 void erasePen(Scene& scene);
 

@@ -8,32 +8,32 @@
 
 namespace headscope::app {
 
-/// Seconds without the mouse after which the pointer is hidden while presenting, and the stage's bar goes.
+/// Seconds without mouse input until the pointer and the stage's bar are hidden while presenting.
 inline constexpr double kPointerRests = 2;
-/// Seconds that a key which was pressed while presenting is shown.
+/// Seconds that a pressed key is shown while presenting.
 inline constexpr double kKeyShown = 1;
 
-/// While presenting: what the lecturer holds over the page, and what is said of a key.
+/// The presentation's state: the lecturer's tools over the page, and the last key pressed.
 struct StageState {
-  double movedAt = -std::numeric_limits<double>::infinity();  ///< the mouse did something, in View::time
-  std::string key;                                            ///< id of the action whose key was pressed
+  double movedAt = -std::numeric_limits<double>::infinity();  ///< last mouse input, in View::time
+  std::string key;                                            ///< action id of the last key pressed
   double keyAt = -std::numeric_limits<double>::infinity();
-  int width = 0, height = 0;  ///< the window's, in the last frame
-  bool blank = false;         ///< all is dark, so that people listen
-  bool notes = false;         ///< the lecturer's notes lie over the page
-  bool lecturer = false;      ///< the lecturer has a window of their own
+  int width = 0, height = 0;  ///< size of the window in the last frame
+  bool blank = false;         ///< the screen is dark, so that people listen
+  bool notes = false;         ///< the notes are shown over the page
+  bool lecturer = false;      ///< the lecturer has a separate window
   double since = 0;           ///< when presenting began, in View::time
-  bool frozen = false;        ///< the window keeps its picture, whatever is done
+  bool frozen = false;        ///< the window keeps its picture regardless of changes
   bool laser = false, spotlight = false, magnifies = false;
-  float magnified = 1;  ///< how far it is, on its way to what `magnifies` says
+  float magnified = 1;  ///< current magnification, moving towards the one that `magnifies` implies
   struct Spot {
     ImVec2 at;
     double time;
   };
-  std::vector<Spot> trail;  ///< where the laser was, the oldest first
+  std::vector<Spot> trail;  ///< the laser's recent positions, oldest first
   bool pen = false;         ///< the mouse draws
-  bool drawing = false;     ///< a line of the pen is being drawn, the scene's last
-  std::size_t example = 0;  ///< the example text that comes next
+  bool drawing = false;     ///< a stroke is being drawn, the scene's last one
+  std::size_t example = 0;  ///< index of the next example text
 };
 
 }  // namespace headscope::app

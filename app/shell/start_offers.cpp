@@ -1,4 +1,4 @@
-// What is offered below the opening scene, while nothing is open yet.
+// Offers below the opening scene, while nothing has been opened.
 
 #include "app/shell/start_offers.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr float kMargin = 26, kBetween = 14;
 
-/// A band that is set apart from the page above it.
+/// Begins a band that stands out from the page above it.
 bool beginOffer(const View& view, const char* name, const ImRect& area) {
   if (!beginPanel(view, name, area, 0, 0, ImGuiWindowFlags_NoScrollWithMouse)) return false;
   Canvas list = *ImGui::GetWindowDrawList();

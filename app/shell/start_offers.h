@@ -9,13 +9,13 @@
 
 namespace headscope::app {
 
-/// Units that an offer below the page is high.
+/// The height of an offer below the page, in layout units.
 inline constexpr float kOfferHeight = 48;
 
-/// Once, below the living opening scene: eight heads read one sentence, and a lesson says how.
+/// Offers the first lesson, once, below the opening scene.
 void lessonOffer(View& view, const ImRect& area);
-/// There, too: what was opened before, as much as there is room for. What was clicked: one of `files`, or
-/// files.size() for none of them.
+/// Offers recent files in the same place, as many as fit. Returns the index of the clicked file, or
+/// files.size() if the offer was declined.
 std::optional<std::size_t> recentOffer(View& view, const ImRect& area, std::span<const RecentFile> files);
 
 }  // namespace headscope::app

@@ -10,7 +10,7 @@ namespace headscope::app {
 
 namespace {
 
-/// The page's figures and the window's own, and what is being computed, from `x` to `end`.
+/// Shows the figures of the page and the window and any running computation, between `x` and `end`.
 void figures(View& view, const WindowState& window, const PageStatus& page, Canvas list, float x, float y,
              float end) {
   std::vector<Figure> all = page.figures;
@@ -32,8 +32,8 @@ void figures(View& view, const WindowState& window, const PageStatus& page, Canv
     view.request("edit.stop");
 }
 
-/// The last error, else what was just done, else what is wrong with the numbers in sight, from `x` to `end`;
-/// whether there is any of them.
+/// Shows the last error, otherwise the last notice, otherwise a problem with the visible numbers, between `x`
+/// and `end`. Returns whether there was any.
 bool messageLine(const View& view, Canvas list, float x, float y, float end, const std::string& notFinite) {
   const Messages& messages = view.messages;
   const float half = view.px(8);
@@ -80,7 +80,7 @@ void toldNote(View& view) {
   const ImVec2 pad(view.px(10), view.px(7)), screen = ImGui::GetIO().DisplaySize;
   const std::string text = fitted(font, told.text, screen.x - 4 * pad.x);
   const ImVec2 size(textWidth(font, text) + 2 * pad.x, lineHeight(font) + 2 * pad.y);
-  // Above the pointer, whose own words stand below it.
+  // Above the pointer, since tooltips are below it.
   const float edge = view.px(4), above = told.at.y - view.px(14) - size.y;
   ImVec2 at(told.at.x - size.x / 2, above < edge ? told.at.y + view.px(22) : above);
   at.x = std::clamp(at.x, edge, std::max(edge, screen.x - size.x - edge));

@@ -9,7 +9,8 @@ namespace headscope::app {
 
 namespace {
 
-/// A quiet word with its shortcut in a box, right-aligned; returns the left edge. Acts when clicked.
+/// Draws a quiet label with its shortcut in a box, right-aligned; a click requests the action. Returns the x
+/// for the next item to the left.
 float barItem(View& view, const std::string& name, const std::string& label, const Action& action,
               float right, float y, bool enabled = true) {
   ImFont* font = view.fonts->text;
@@ -34,13 +35,13 @@ float barItem(View& view, const std::string& name, const std::string& label, con
   return left - view.px(24);
 }
 
-/// Which pages have a tab.
+/// The pages with a tab, and those in the menu.
 struct Tabs {
-  std::vector<std::size_t> shown, inMenu;  ///< numbers of rows
-  float gap = 0;                           ///< from one to the next
+  std::vector<std::size_t> shown, inMenu;  ///< row indices
+  float gap = 0;                           ///< between tabs
 };
 
-/// As many tabs as there is room for, the page that is shown among them; they move together first.
+/// Plans as many tabs as fit, including the current page. Narrows the gaps before it drops tabs.
 Tabs planTabs(const View& view, std::span<const PageRow> rows, std::size_t current, float room) {
   const auto widthOf = [&](std::size_t row) {
     return textWidth(view.fonts->bold, std::string(rows[row].info.name));
@@ -59,7 +60,7 @@ Tabs planTabs(const View& view, std::span<const PageRow> rows, std::size_t curre
   return tabs;
 }
 
-/// The pages, the one that is shown underlined; returns the right end.
+/// Draws the tabs, the current one underlined. Returns the right end.
 float pages(View& view, std::span<const PageRow> rows, const Tabs& tabs, std::size_t shown, float x,
             const ImRect& bar) {
   Canvas list = *ImGui::GetWindowDrawList();
@@ -86,7 +87,7 @@ struct BarItem {
   bool enabled = true;
 };
 
-/// What the bar offers, what matters most first: the last go to the menu where there is no room.
+/// Returns the bar's items, most important first; the last go to the menu if there is too little space.
 std::vector<BarItem> barItems(const View& view, const Layout& layout, const WindowState& window,
                               const ActionTable& actions, std::string_view side) {
   std::vector<BarItem> items;
@@ -107,8 +108,8 @@ std::vector<BarItem> barItems(const View& view, const Layout& layout, const Wind
   return items;
 }
 
-/// A button whose right end is at `right` for the actions that the bar has no room for; returns the left
-/// edge.
+/// Draws a menu button, right-aligned at `right`, for items that don't fit into the bar. Returns the x for
+/// the next item to the left.
 float menuButton(View& view, std::vector<std::string> actions, float right, const ImRect& bar) {
   const float width = view.px(38), left = right - width, y = bar.GetCenter().y;
   const bool clicked = hitArea("bar.menu", ImVec2(left, y - view.px(15)), ImVec2(width, view.px(30)));
@@ -121,7 +122,7 @@ float menuButton(View& view, std::vector<std::string> actions, float right, cons
   return left - view.px(16);
 }
 
-/// From the right as they lie in the bar: as they matter, but Undo before Redo.
+/// Orders items from the right by importance, but with Undo to the left of Redo.
 void orderItems(std::span<BarItem> shown) {
   const auto undo = std::ranges::find(shown, "bar.undo", &BarItem::name);
   if (shown.end() - undo > 1) std::iter_swap(undo, undo + 1);
@@ -133,7 +134,7 @@ float itemWidth(const View& view, const BarItem& item) {
   return textWidth(view.fonts->text, item.label) + key + view.px(24);
 }
 
-/// The scene's file, apart from the tabs and smaller, so that it reads as none of them.
+/// Shows the scene's file name, smaller and set apart, so that it isn't mistaken for a tab.
 void paintSceneName(const View& view, Canvas list, const WindowState& window, float x, float y, float right) {
   const std::string name = window.sceneName.empty() ? (window.dirty ? "Scene not saved" : "")
                                                     : window.sceneName + (window.dirty ? "  ·  edited" : "");
@@ -163,7 +164,7 @@ void topBar(View& view, const Layout& layout, const WindowState& window, const A
     if (layout.top.GetWidth() > view.px(760))
       x += paintText(list, view.fonts->title, ImVec2(x, y), theme.text, "Headscope") + view.px(30);
     x += view.px(6);
-    // The tabs come first; what doesn't fit beside them is in a menu.
+    // Tabs come first; items that don't fit next to them go to the menu.
     const float menu = view.px(54);
     const Tabs tabs = planTabs(view, rows, shown, layout.top.Max.x - view.px(22) - menu - x);
     x = pages(view, rows, tabs, shown, x, layout.top);

@@ -1,4 +1,4 @@
-// The questions about work that is in no file.
+// The questions about unsaved work.
 
 #include "app/shell/unsaved_dialogs.h"
 
@@ -18,12 +18,13 @@ namespace {
 
 constexpr float kRowHeight = 32, kPictureRowHeight = 112, kRowsHeight = 2 * kPictureRowHeight;
 
-/// High enough for so many rows, up to those that are shown without scrolling; `rest` is all else, in units.
+/// Returns the height for that many rows, limited to what is shown without scrolling; `rest` is everything
+/// else, in layout units.
 float questionHeight(std::size_t rows, float rest, float rowHeight = kRowHeight) {
   return rest + std::min(rowHeight * static_cast<float>(rows), kRowsHeight);
 }
 
-/// Rows below each other: what doesn't fit scrolls.
+/// Shows rows below each other; scrolls those that don't fit.
 template <typename Row>
 void questionRows(const View& view, std::size_t count, const Row& row, float rowHeight = kRowHeight) {
   const float height = view.px(questionHeight(count, 0, rowHeight));
@@ -40,7 +41,7 @@ void questionRows(const View& view, std::size_t count, const Row& row, float row
 }  // namespace
 
 void LeaveQuestion::draw(Scene&, View& view, bool) {
-  // What is called may put another dialog in this one's place.
+  // Keeps this dialog alive, since a callback may replace it.
   const std::shared_ptr<Dialog> self = view.dialog;
   std::function<void()> answer;
   if (beginDialog(view, "discard", "Close without saving?", 520, questionHeight(unsaved_.size(), 118))) {
@@ -67,7 +68,7 @@ void LeaveQuestion::draw(Scene&, View& view, bool) {
 
 namespace {
 
-/// What the scene looks like; whether that is settled.
+/// Shows the scene's picture. Returns whether there is nothing more to wait for.
 bool recoveryPicture(View& view, const RecoveryPreview& preview, std::size_t i, const ImRect& area) {
   const Canvas list = *ImGui::GetWindowDrawList();
   list.AddRectFilled(area.Min, area.Max, view.theme->raised, view.px(4));
@@ -81,7 +82,8 @@ bool recoveryPicture(View& view, const RecoveryPreview& preview, std::size_t i, 
   return texture || preview.refused;
 }
 
-/// Picture, name, page and what the heads read: enough to know the scene again. Whether the picture is there.
+/// Shows picture, name, page and text, so that the user recognises the scene. Returns whether the picture is
+/// settled.
 bool recoveryLine(View& view, const RecoveryQuestion::Offer& offer, std::size_t i, ImVec2 at, float width) {
   const RecoveryQuestion::OfferedScene& scene = offer.scenes[i];
   const float high = view.px(kPictureRowHeight - 12), wide = std::round(high * 16 / 9);

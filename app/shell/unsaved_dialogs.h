@@ -10,16 +10,16 @@
 
 namespace headscope::app {
 
-/// A scene that is in no file as it is: "demo.json", and where it is to be found.
+/// An unsaved scene: its name, such as "demo.json", and where to find it.
 struct UnsavedLine {
   std::string name, place;
-  bool hasFile = false;  ///< it can be saved without asking where
+  bool hasFile = false;  ///< can be saved without asking for a path
 };
 
-/// Leaving would lose these scenes.
+/// The question before leaving, which would lose these scenes.
 class LeaveQuestion : public Dialog {
  public:
-  /// `save` gets the place in `unsaved` of the one to be saved.
+  /// `save` receives the index in `unsaved` of the scene to save.
   LeaveQuestion(std::vector<UnsavedLine> unsaved, std::function<void(std::size_t)> save,
                 std::function<void()> leave)
       : unsaved_(std::move(unsaved)), save_(std::move(save)), leave_(std::move(leave)) {}
@@ -32,24 +32,24 @@ class LeaveQuestion : public Dialog {
   const std::function<void()> leave_;
 };
 
-/// The scenes that can be had back, as they come, for their pictures.
+/// The recovered scenes for the pictures, filled in as they arrive.
 struct RecoveryPreview {
   std::vector<std::shared_ptr<const Scene>> scenes;
   bool refused = false;  ///< there will be no pictures
 };
 
-/// A window ended without saving: what it kept can be had back.
+/// The question whether to restore the work of a window that ended without saving.
 class RecoveryQuestion : public Dialog {
  public:
   struct OfferedScene {
-    std::string name, page, words;  ///< "demo.json", "Heads", and what its heads read
+    std::string name, page, words;  ///< "demo.json", "Heads", and the text its heads read
   };
   struct Offer {
     std::string when, ago;             ///< "24 November 2026, 02:46", "3 minutes"
-    std::vector<OfferedScene> scenes;  ///< what was worked on comes last
+    std::vector<OfferedScene> scenes;  ///< the scene last worked on comes last
     std::string problem;               ///< why they can't be read; "" = they can
     std::shared_ptr<RecoveryPreview> preview = {};
-    std::function<void()> previewed = {};  ///< called once all pictures are there
+    std::function<void()> previewed = {};  ///< called when all pictures are settled, or on "Not now"
   };
   RecoveryQuestion(Offer offer, std::function<void()> restore, std::function<void()> discard)
       : offer_(std::move(offer)), restore_(std::move(restore)), discard_(std::move(discard)) {}

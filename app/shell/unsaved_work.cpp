@@ -12,7 +12,7 @@ namespace headscope::app {
 
 namespace {
 
-/// "3 minutes"; of what lies in the future, because a clock was set, "a moment".
+/// Returns "3 minutes"; "a moment" for times in the future, because a clock was set.
 std::string duration(std::chrono::seconds past) {
   const auto counted = [](std::int64_t count, const char* unit) {
     return std::to_string(count) + " " + unit + (count == 1 ? "" : "s");
@@ -23,7 +23,7 @@ std::string duration(std::chrono::seconds past) {
   return counted(past / std::chrono::days(1), "day");
 }
 
-/// "24 November 2026, 02:46", where the person is.
+/// Returns "24 November 2026, 02:46" in the local time zone.
 std::string localTime(std::chrono::system_clock::time_point at) {
   const std::time_t seconds = std::chrono::system_clock::to_time_t(at);
   std::tm parts{};
@@ -114,7 +114,7 @@ void UnsavedWork::offer() {
   view.redraw();
 }
 
-/// Reads its scenes for the pictures of what would come back.
+/// Reads the recovery's scenes for the pictures of what would be restored.
 void UnsavedWork::preview(const std::shared_ptr<Recovery>& recovery,
                           const std::shared_ptr<RecoveryPreview>& preview) {
   services_.files.read<std::vector<Scene>>(
@@ -134,7 +134,7 @@ void UnsavedWork::preview(const std::shared_ptr<Recovery>& recovery,
       });
 }
 
-/// Its scenes one after the other, each a step that can be undone, and none of them saved yet.
+/// Opens the recovered scenes one by one. Each becomes a separate undo step, and none is saved yet.
 void UnsavedWork::restore(const std::shared_ptr<Recovery>& recovery) {
   using Scenes = std::vector<Scene>;
   services_.files.read<Scenes>(
@@ -143,7 +143,7 @@ void UnsavedWork::restore(const std::shared_ptr<Recovery>& recovery) {
         return recoveredScenes(*recovery, rows, stop);
       },
       [this, recovery](attention::Result<Scenes> scenes) {
-        // The file stays: the next start offers it again.
+        // Keeps the file, so that the next start offers it again.
         if (!scenes) return services_.view.messages.fail(scenes.error().message);
         for (std::size_t i = 0; i < scenes->size(); ++i)
           open_(std::move((*scenes)[i]), {recovery->entries[i].path, std::nullopt});

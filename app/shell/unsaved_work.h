@@ -12,25 +12,25 @@ namespace headscope::app {
 
 struct RecoveryPreview;
 
-/// Keeps what is unsaved for the next start, however the window ends, and offers what windows that ended have
-/// left.
+/// A window's unsaved work, kept for the next start however the window ends. Also offers the work left by
+/// windows that have ended.
 class UnsavedWork {
  public:
-  /// `unsaved` is all that closing the window would lose; `open` makes a scene the window's.
+  /// `unsaved` returns everything that closing the window would lose; `open` opens a scene in the window.
   UnsavedWork(PageServices& services, const PageSet& pages,
               std::function<std::vector<UnsavedScene>()> unsaved, std::function<void(Scene, SceneFile)> open)
       : services_(services), pages_(pages), unsaved_(std::move(unsaved)), open_(std::move(open)) {}
 
-  /// From now on in `store`, whose abandoned work is offered. Without one nothing is kept.
+  /// Starts keeping work in `store`, and offers its abandoned work. Without a store, nothing is kept.
   void keepIn(std::shared_ptr<RecoveryStore> store);
-  /// After every frame: writes what has changed, in the background.
+  /// Call after every frame. Writes changes in the background.
   void note();
-  /// After every frame: asks about the newest that is not answered yet, once no other question is open.
+  /// Call after every frame. Asks about the newest unanswered recovery once no other dialog is open.
   void offer();
   void offerAgain() { offers_ = true; }
-  /// The person gave up what is unsaved.
+  /// Call when the user gave up the unsaved work.
   void discard() { discards_ = true; }
-  /// After the last frame: writes at once.
+  /// Call after the last frame. Writes at once.
   void write();
 
  private:
@@ -42,9 +42,9 @@ class UnsavedWork {
   const std::function<std::vector<UnsavedScene>()> unsaved_;
   const std::function<void(Scene, SceneFile)> open_;
   std::shared_ptr<RecoveryStore> store_;
-  std::vector<std::shared_ptr<Recovery>> waiting_;  ///< not answered yet, newest first
-  std::string problem_;                             ///< that was said
-  bool offers_ = false;                             ///< as soon as no other question is open
+  std::vector<std::shared_ptr<Recovery>> waiting_;  ///< unanswered, newest first
+  std::string problem_;                             ///< last problem reported
+  bool offers_ = false;                             ///< make the offer once no other dialog is open
   bool discards_ = false;
 };
 

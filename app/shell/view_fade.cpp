@@ -22,7 +22,7 @@ void ViewFade::begin(int width, int height, double now, double seconds) {
 
 void ViewFade::draw(View& view, bool ready) {
   if (!active()) return;
-  // The first frames still show what was asked for before the views were changed.
+  // The first frames still show the old view.
   const double waited = view.time - beganAt_;
   if (readyAt_ < 0 && ((ready && waited > 0.05) || waited > kMostWaiting)) readyAt_ = view.time;
   const double gone = readyAt_ < 0 ? 0 : (view.time - readyAt_) / seconds_;
@@ -32,7 +32,7 @@ void ViewFade::draw(View& view, bool ready) {
   const Canvas list = *ImGui::GetForegroundDrawList();
   list.AddImage(compat::textureId(picture_.texture()), ImVec2(0, 0), ImGui::GetIO().DisplaySize, ImVec2(0, 1),
                 ImVec2(1, 0), faded(0xFFFFFFFF, left));
-  view.redraw(2);  // this frame counts as one
+  view.redraw(2);  // one is used up by this frame
 }
 
 }  // namespace headscope::app

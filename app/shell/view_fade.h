@@ -7,20 +7,20 @@
 
 namespace headscope::app {
 
-/// From one view of a talk to the next: the picture of the one before stays until the next is computed, and
-/// fades over it. What both show stays where it is; no number between theirs is shown.
+/// A fade from one view of a talk to the next. The old picture stays until the new view is computed, then
+/// fades out over it. Common content doesn't move, and no intermediate numbers are shown.
 class ViewFade {
  public:
-  static constexpr double kLeastSeconds = 0.1;  ///< of fading: what would be shorter is a cut
-  static constexpr double kMostWaiting = 0.6;   ///< seconds until it fades over what isn't there yet
+  static constexpr double kLeastSeconds = 0.1;  ///< shorter fades become cuts
+  static constexpr double kMostWaiting = 0.6;   ///< seconds until it fades even if the view isn't ready
 
-  /// Whether that action goes from one view to another.
+  /// Whether that action moves from one view to another.
   static bool walks(const std::string& action);
-  /// Keeps the bound framebuffer's picture of width × height pixels, to fade for `seconds`.
+  /// Keeps a copy of the bound framebuffer (width × height pixels), to fade out over `seconds`.
   void begin(int width, int height, double now, double seconds);
   void stop() { picture_ = {}; }
   bool active() const { return !picture_.empty(); }
-  /// Over everything that is drawn. `ready` is whether the next view is computed.
+  /// Draws over everything else. `ready` = the next view is computed.
   void draw(View& view, bool ready);
 
  private:

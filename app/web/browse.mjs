@@ -1,4 +1,4 @@
-// node browse.mjs PAGE.html --picture FILE.png: draws what the page shows first.
+// node browse.mjs PAGE.html --picture FILE.png: saves a picture of the opened page.
 import { writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 

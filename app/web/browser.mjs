@@ -1,4 +1,4 @@
-// A headless Chromium that a test or a picture steers, through its own protocol and nothing else.
+// Drives a headless Chromium for tests and pictures, directly through its DevTools protocol.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 export const sleep = milliseconds => new Promise(done => setTimeout(done, milliseconds));
 
 export class Browser {
-  // Draws in software, so that it does the same everywhere.
+  // Renders in software, so that results are the same everywhere.
   static async start({ width = 1600, height = 960, scale = 1 } = {}) {
     const browser = new Browser();
     browser.profile = mkdtempSync(join(tmpdir(), 'headscope-browser-'));
@@ -31,12 +31,12 @@ export class Browser {
   }
   constructor() {
     this.waiting = new Map();
-    this.requests = [];  // addresses that were asked for
-    this.problems = [];  // what the page threw, and what its policy refused
-    this.dialogs = 0;    // questions before the page was left
+    this.requests = [];  // requested addresses
+    this.problems = [];  // exceptions of the page, and what its policy blocked
+    this.dialogs = 0;    // questions before leaving the page
     this.leaves = true;  // the answer to them
     this.downloads = [];
-    this.script = '';    // runs in the page before its own
+    this.script = '';    // runs in the page before its own scripts
     this.next = 0;
   }
   listen(stream) {
@@ -82,10 +82,10 @@ export class Browser {
   }
   async until(expression, what, seconds = 120) {
     for (const end = Date.now() + 1000 * seconds; Date.now() < end; await sleep(50))
-      if (await this.evaluate(expression).catch(() => false)) return;  // a page that is being left has no answer
+      if (await this.evaluate(expression).catch(() => false)) return;  // a page being left doesn't answer
     throw new Error(`waited ${seconds} s in vain: ${what}`);
   }
-  // Opens the page in a tab of its own and waits until it shows what it has to show.
+  // Opens the page in a new tab and waits until it is settled.
   async open(address) {
     await this.openTab();
     await this.send('Page.navigate', { url: address });
@@ -107,11 +107,11 @@ export class Browser {
   async type(text) {
     for (const letter of text) await this.key(letter, { text: letter });
   }
-  // `points`: [[x, y], ...] of all fingers; none where the last ones leave.
+  // `points` is [[x, y], ...] of all fingers; empty when the last ones are lifted.
   async touch(type, points = []) {
     await this.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
   }
-  // Gives the browser's next dialog for files these, or a folder.
+  // Answers the browser's next file dialog with these files, or a folder.
   async giveFiles(...files) {
     await this.send('Page.setInterceptFileChooserDialog', { enabled: true });
     return new Promise((done, failed) => {

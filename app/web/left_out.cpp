@@ -1,4 +1,4 @@
-// What a browser's page does without: it starts no program.
+// Stubs for what a page in a browser can't do: starting programs.
 
 #include "app/platform/child_program.h"
 

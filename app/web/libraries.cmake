@@ -1,5 +1,5 @@
-# The libraries of the browser's build: built from Debian's source packages, which app/web/build has unpacked, and
-# known by the names that find_package and pkg_check_modules give them on the desktop.
+# The libraries for the browser build, compiled from Debian's source packages, which app/web/build has
+# unpacked. They have the same target names as those of find_package and pkg_check_modules on the desktop.
 set(HEADSCOPE_WEB_SOURCES "" CACHE PATH "The folder that app/web/build unpacked the libraries into")
 set(from ${HEADSCOPE_WEB_SOURCES})
 set(made ${CMAKE_BINARY_DIR}/libraries)
@@ -12,10 +12,11 @@ if(HEADSCOPE_WEB_THREADS)
 endif()
 add_compile_options(${web_flags})
 add_link_options(${web_flags})
-# What the system does for the desktop, and what app/platform/web and app/web do instead.
+# Desktop-only sources, which app/platform/web and app/web replace.
 set(HEADSCOPE_LEFT_OUT "/app/platform/(window|desktop|quit_signals|address_space|exit_watch|child_program|frame_sink|font_lookup|outside_files|sent_files)\\.cpp|/render/(egl_context|headless)\\.cpp|/app/(headless|session_lecturer)\\.cpp|/figures/raster\\.cpp")
 
-# web_library(NAME [SOURCES ...] [INCLUDE ...] [DEFINE ...] [OWN ...]): OWN is for the library's own sources alone.
+# web_library(NAME [SOURCES ...] [INCLUDE ...] [DEFINE ...] [OWN ...] [OWN_INCLUDE ...]): OWN and OWN_INCLUDE
+# apply only to the library's own sources.
 function(web_library name)
   cmake_parse_arguments(L "" "" "SOURCES;INCLUDE;DEFINE;OWN;OWN_INCLUDE" ${ARGN})
   set(kind INTERFACE)
@@ -104,7 +105,7 @@ web_library(pcre2 SOURCES ${sources} ${made}/pcre2/pcre2_chartables.c INCLUDE ${
   OWN HAVE_CONFIG_H SUPPORT_UNICODE SUPPORT_PCRE2_8 DEFINE PCRE2_CODE_UNIT_WIDTH=8 PCRE2_STATIC)
 add_library(PkgConfig::pcre2 ALIAS web_pcre2)
 
-# What libzip's own build would find out in minutes, and the texts of its errors, which it makes from its header.
+# What libzip's own build would take minutes to detect, and the error texts that it generates from its header.
 set(zip ${from}/libzip/lib)
 file(CONFIGURE OUTPUT ${made}/libzip/config.h CONTENT "#pragma once
 #include \"zipconf.h\"
@@ -164,10 +165,10 @@ add_library(PkgConfig::hwy ALIAS web_hwy)
 web_library(fmt SOURCES ${from}/fmtlib/src/format.cc ${from}/fmtlib/src/os.cc INCLUDE ${from}/fmtlib/include)
 add_library(fmt::fmt ALIAS web_fmt)
 
-# Sizes of tensors in a file may need more than the 32 bits of a pointer.
+# Tensor sizes in a file may exceed the 32 bits of a pointer.
 web_library(eigen INCLUDE ${from}/eigen3 DEFINE "EIGEN_DEFAULT_DENSE_INDEX_TYPE=long long")
-# Its vectors are SSE's, which Emscripten translates for what asks for them. What it has in assembly
-# is for old versions of GCC, one of which clang says it is.
+# Eigen vectorises with SSE intrinsics, which Emscripten translates for files that request them. Eigen's
+# assembly is a workaround for old GCC versions, one of which clang claims to be.
 set(packets ${from}/eigen3/Eigen/src/Core/arch/SSE/PacketMath.h)
 file(READ ${packets} text)
 string(REPLACE "#if EIGEN_COMP_GNUC && EIGEN_COMP_GNUC < 63" "#if 0" text "${text}")
@@ -178,11 +179,11 @@ add_library(nlohmann_json::nlohmann_json ALIAS web_json)
 set(HEADSCOPE_IMGUI_SOURCE ${from}/imgui)
 add_compile_definitions(IMGUI_IMPL_OPENGL_ES3)
 
-# What Emscripten's old standard library lacks, before its own headers.
+# Standard library features that Emscripten lacks; found before its own headers.
 web_library(standard)
 target_include_directories(web_standard SYSTEM BEFORE INTERFACE ${CMAKE_SOURCE_DIR}/app/platform/web/std)
 
-# What a browser has of its own, or does without.
+# Libraries that the browser provides or doesn't need.
 foreach(name PkgConfig::epoxy PkgConfig::egl PkgConfig::glfw Threads::Threads)
   add_library(${name} INTERFACE IMPORTED GLOBAL)
 endforeach()

@@ -1,4 +1,4 @@
-// The program in a browser's page: the browser asks for each frame, and between two of them work is done.
+// The program in a web page: the browser requests each frame, and work runs between frames.
 
 #include <emscripten.h>
 
@@ -32,12 +32,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Of 2 GiB that a page has at most.
+/// Memory budget, out of the 2 GiB that a page can have.
 constexpr std::uint64_t kMemory = std::uint64_t{768} << 20;
-/// How long the scene rests before the address names it: browsers limit how often that may change.
+/// Delay before the address follows a changed scene: browsers limit how often it may change.
 constexpr double kSettledSeconds = 0.5;
 constexpr double kKeptAfterSeconds = 2;
-/// Of work, until the browser has its turn; and between two frames that only show how far it is.
+/// Seconds of work before the browser gets its turn; and between frames that only show progress.
 constexpr double kSlice = 0.024, kProgress = 0.1;
 
 double secondsSince(Clock::time_point time) {
@@ -55,18 +55,19 @@ class BrowserPage {
     recovery_ = std::make_shared<RecoveryStore>(state.empty() ? state : state / "recovery");
     session_.recoverWith(recovery_);
     if (headscopePageRests()) stand_in::atStopCheck = [this] { rest(); };
-    shown_ = session_.document().scene();  // which is not worth an address of its own
+    shown_ = session_.document().scene();  // needs no address
   }
 
   Session& session() { return session_; }
-  /// An event that the page's script made, which the next frame answers.
+  /// Queues an event made by the page's script; the next frame handles it.
   void push(InputEvent event) {
     ui_.input().push(std::move(event));
     due_ = {};
   }
 
   void frame() {
-    // Where a frame takes long, work that rests has as much time as it; what came of other work goes first.
+    // If frames are slow, suspended work gets as much time as a frame. Results of other work are handled
+    // first.
     if (resting_ > 0 && !worked_ && secondsSince(drawn_) < drawSeconds_) return;
     const bool worked = worked_.exchange(false);
     if (worked) {
@@ -79,8 +80,8 @@ class BrowserPage {
     figures_.step(session_);
   }
 
-  /// What fits into a slice, and of what takes longer one piece, which rests meanwhile where the browser lets
-  /// it; whether there was any.
+  /// Does as much work as fits into a slice. Longer work suspends between slices if the browser supports it.
+  /// Returns whether there was any.
   bool work() {
     beginSlice();
     bool any = false;
@@ -112,7 +113,7 @@ class BrowserPage {
     const double next = std::max(session_.nextFrameIn(), resting_ > 0 ? kProgress : 0);
     drawn_ = Clock::now();
     drawSeconds_ = std::chrono::duration<double>(drawn_ - now).count();
-    constexpr double kMost = 0.5;  // so that the address and what is kept follow
+    constexpr double kMost = 0.5;  // so that the address and the kept work follow
     due_ = drawn_ + std::chrono::microseconds(static_cast<std::int64_t>(std::min(next, kMost) * 1e6));
     headscopePageFrame(secondsSince(now) * 1000, session_.busy() ? 0 : next);
   }
@@ -121,7 +122,7 @@ class BrowserPage {
     slice_ = Clock::now();
     inside_ = true;
   }
-  /// Where work asks whether it is to stop; also frames do.
+  /// Called wherever work checks whether to stop, also within frames.
   void rest() {
     if (!inside_ || secondsSince(slice_) < kSlice) return;
     inside_ = false;
@@ -130,7 +131,7 @@ class BrowserPage {
     --resting_;
     beginSlice();
   }
-  /// Brings the page's address and the browser's storage in line with the scene once it rests.
+  /// Updates the page's address and the browser's storage once the scene has stopped changing.
   void follow() {
     const Scene& scene = session_.document().scene();
     if (!(scene == seen_)) {
@@ -156,7 +157,7 @@ class BrowserPage {
     headscopePageKeep();
   }
 
-  std::atomic<bool> worked_ = false;  ///< something was, since the last frame
+  std::atomic<bool> worked_ = false;  ///< some work was done since the last frame
   Window window_{"Headscope", 0, 0};
   Ui ui_;
   Session session_;
@@ -166,11 +167,11 @@ class BrowserPage {
   Scene seen_, shown_, kept_;
   Clock::time_point last_ = Clock::now(), due_ = last_, changed_ = last_, slice_ = last_, drawn_ = last_;
   double drawSeconds_ = 0;  ///< of the last frame, which ended at drawn_
-  int resting_ = 0;         ///< pieces of work that wait for the browser
-  bool inside_ = false;     ///< of work, not of a frame
+  int resting_ = 0;         ///< number of suspended pieces of work
+  bool inside_ = false;     ///< running work, not a frame
 };
 
-/// An exception ends the page with a sentence; unsaved work has been kept.
+/// Shows an exception in place of the program. Unsaved work was kept before.
 template <typename Act>
 void guarded(void* page, Act act) {
   try {
@@ -181,7 +182,7 @@ void guarded(void* page, Act act) {
   }
 }
 
-/// The page calls it on a stack that can rest.
+/// Called by the page on a suspendable stack.
 int work(void* page) {
   bool worked = false;
   guarded(page, [&worked](BrowserPage& own) { worked = own.work(); });
@@ -195,7 +196,7 @@ void frame(void* page) {
 }  // namespace
 }  // namespace headscope::app
 
-// What the page's own script calls (app/web/page.js), with the page that main() told it.
+// Called by the page's script (app/web/page.js) with the pointer that main() passed to it.
 extern "C" {
 EMSCRIPTEN_KEEPALIVE void headscopePaste(void* page, const char* text);
 EMSCRIPTEN_KEEPALIVE void headscopeType(void* page, const char* text);
@@ -212,7 +213,7 @@ using headscope::app::BrowserPage;
 using headscope::app::guarded;
 using headscope::app::InputEvent;
 
-/// As if the system's clipboard held the text and Ctrl+V were pressed.
+/// Acts as if the system clipboard held the text and Ctrl+V was pressed.
 void headscopePaste(void* page, const char* text) {
   guarded(page, [text](BrowserPage& own) {
     own.clipboard(text);
@@ -227,7 +228,7 @@ void headscopePaste(void* page, const char* text) {
   });
 }
 
-/// What an input method or a keyboard on the screen wrote.
+/// Handles text from an input method or an on-screen keyboard.
 void headscopeType(void* page, const char* text) {
   guarded(page, [text](BrowserPage& own) {
     headscope::app::eachCodepoint(text, [&own](std::uint32_t code, std::string_view) {
@@ -260,24 +261,24 @@ void headscopeLinkAddress(void* page, const char* address) {
   guarded(page, [address](BrowserPage& own) { own.session().setLinkAddress(address); });
 }
 
-/// The page as it is shown next, as an SVG file.
+/// Saves the next frame of the page as an SVG file.
 void headscopePicture(void* page, const char* path) {
   guarded(page, [path](BrowserPage& own) { own.picture(path); });
 }
 
-/// In a frame of another page: one page without tools.
+/// Embedded in another page: shows one page without tools.
 void headscopeEmbed(void* page, const char*) {
   guarded(page, [](BrowserPage& own) { own.session().view().present = true; });
 }
 
-/// By the browser's own key.
+/// Called when the user left full screen by the browser's own key.
 void headscopeLeftFullScreen(void* page, const char*) {
   guarded(page, [](BrowserPage& own) { own.session().view().fullScreen = false; });
 }
 
 int main() {
   try {
-    // For as long as the browser shows the page.
+    // Never freed: lives as long as the browser shows the page.
     BrowserPage* const page = std::make_unique<BrowserPage>().release();
     headscopePageBegun(page, headscope::app::work);
     emscripten_set_main_loop_arg(headscope::app::frame, page, 0, false);

@@ -1,11 +1,12 @@
-// Packs the program, its files and the page into one HTML. With threads, their script and the program's stay beside it.
+// Packs the program, its files and the page into one HTML file. With threads, the program's scripts stay next
+// to it.
 //   node pack.mjs [--threads yes] --page page.html --program FOLDER/headscope --output FILE.html [--files FOLDER=/PATH] [--file FILE=/PATH]
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-// Of the assets, what the program doesn't read.
+// Assets that the program doesn't read.
 const kLeftOut = new Set(['__pycache__', 'screenshots', 'icon', 'trainer', 'train.py', 'python']);
 
 const options = { files: [], file: [] };
@@ -22,9 +23,10 @@ function filesBelow(folder, path) {
   });
 }
 
-// Of numbers of four bytes all first bytes, then all second ones: what is alike stands together.
+// Puts all first bytes of four-byte numbers first, then all second bytes, and so on: similar bytes compress
+// better.
 const inPlanes = bytes => Buffer.concat([0, 1, 2, 3].map(plane => bytes.filter((_, i) => i % 4 === plane)));
-// The size of the index (32 bits, little-endian), the index as JSON, the files' bytes one after the other.
+// Format: size of the index (32 bits, little-endian), the index as JSON, then the files' bytes in order.
 function archive(files) {
   const parts = files.map(([file]) => (file.endsWith('.safetensors') ? inPlanes(readFileSync(file)) : readFileSync(file)));
   let at = 0;
@@ -34,7 +36,7 @@ function archive(files) {
   return Buffer.concat([size, text, ...parts]);
 }
 
-// By an encoder that takes its time: a twentieth smaller than zlib's.
+// Uses a slow encoder whose output is 5 % smaller than zlib's.
 function packed(bytes) {
   const file = options.output + '.part';
   writeFileSync(file, bytes);

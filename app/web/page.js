@@ -1,5 +1,5 @@
-// The page around the program: unpacks it, hands over what comes from the browser, and does what it asks for.
-// Everything that comes from a link, a file or the clipboard goes to the program as text or bytes, never into the page.
+// The page around the program: unpacks it, passes browser input to it, and provides the services it requests.
+// Data from links, files or the clipboard goes to the program as text or bytes, never into the page.
 'use strict';
 const headscopeBegan = performance.now();
 const kThreads = document.documentElement.dataset.threads === 'yes';
@@ -9,15 +9,15 @@ class HeadscopePage {
     this.say = document.getElementById('say');
     this.typed = document.getElementById('typed');
     this.unsaved = false;
-    this.frames = [];        // milliseconds, of the last thousand
-    this.firstFrame = 0;     // milliseconds since the script began
+    this.frames = [];        // milliseconds of the last 1000 frames
+    this.firstFrame = 0;     // milliseconds from the script's start
     this.nextIn = 0;
-    this.own = new Map();    // files that came from outside, and what was offered: path to time and size
-    this.kept = new Map();   // what the browser's storage holds
+    this.own = new Map();    // files from outside or already offered: path to time and size
+    this.kept = new Map();   // contents of the browser's storage
     this.fragment = '';
     this.chosen = '';        // in the browser's dialog for files
-    this.held = new Set();   // unsaved work of other tabs
-    // Whether work on a stack of its own can wait for the browser, and what goes on with each that waits.
+    this.held = new Set();   // unsaved work locked by this tab
+    // Whether work on a suspendable stack can wait for the browser; and the suspended work.
     this.rests = !kThreads && typeof WebAssembly.Suspending === 'function';
     this.resting = [];
     this.turns = new MessageChannel();
@@ -49,7 +49,7 @@ class HeadscopePage {
       FS.writeFile(file.path, file.path.endsWith('.safetensors') ? this.fromPlanes(packed) : packed, { canOwn: false });
     }
   }
-  // Of numbers of four bytes come all first bytes, then all second ones.
+  // Four-byte numbers are stored with all first bytes first, then all second bytes, and so on.
   fromPlanes(packed) {
     const bytes = new Uint8Array(packed.length);
     for (let plane = 0, at = 0; plane < 4; ++plane)
@@ -57,7 +57,7 @@ class HeadscopePage {
     return bytes;
   }
 
-  // What the program asks for.
+  // Services for the program.
 
   copy(text) {
     const byHand = () => {
@@ -95,8 +95,8 @@ class HeadscopePage {
     this.turnSoon();
   }
 
-  // Reading these back waits for the graphics process until it has drawn everything before; what was set last is
-  // remembered instead.
+  // Reading this state back would wait for the graphics process to finish all earlier drawing, so the last
+  // values set are remembered instead.
   rememberDrawingState() {
     const gl = WebGL2RenderingContext.prototype, last = new Map();
     const remember = (method, ...names) => {
@@ -117,8 +117,8 @@ class HeadscopePage {
     gl.getParameter = function (name) { return last.has(name) ? last.get(name) : read.call(this, name); };
   }
 
-  // Work: in each turn what waits begins, and where there is nothing, what rests last goes on. Its stack lies
-  // on those of what rests longer.
+  // Work: each turn starts waiting work or, if there is none, resumes the work suspended last. Its stack lies
+  // on top of the stacks suspended earlier.
 
   programBegan(program, work) {
     this.program = program;
@@ -135,7 +135,7 @@ class HeadscopePage {
     this.work(this.program).then(worked => worked && this.turnSoon(), error => this.failed('the program ended: ' + error.message));
     if (resting > 0 && this.resting.length === resting && this.resting.at(-1).ready) this.resting.pop().goOn();
   }
-  // Its stack goes on when it is the last of those that rest, and `ready`.
+  // Suspends the caller. Its stack resumes when it is the last one suspended and `ready` has settled.
   rest(ready = Promise.resolve()) {
     const one = { ready: false };
     ready.finally(() => {
@@ -147,8 +147,8 @@ class HeadscopePage {
       this.resting.push(one);
     });
   }
-  // RGBA of an SVG document that fills the pixels; null where it can't be drawn. A document that is an image has
-  // its fonts inside.
+  // Returns the RGBA pixels of an SVG document that fills the given size; null if it can't be drawn. The
+  // fonts are embedded, since an SVG used as an image can't load any.
   async draw(svg, width, height) {
     const pixels = this.drawn(svg, width, height).catch(() => null);
     await this.rest(pixels);
@@ -184,7 +184,7 @@ class HeadscopePage {
     this.problem = why;
   }
 
-  // Files that the program wrote are offered as downloads.
+  // Downloads: files that the program wrote.
 
   * walk(folder, hidden) {
     let names;
@@ -208,7 +208,7 @@ class HeadscopePage {
     }
   }
 
-  // Settings and unsaved work: hidden files, which the browser's storage holds as text.
+  // Settings and unsaved work: hidden files, kept as text in the browser's storage.
 
   keep() {
     const seen = new Set();
@@ -247,7 +247,7 @@ class HeadscopePage {
 
   // Files from outside.
 
-  askForFiles(endings) {  // a folder where there are none
+  askForFiles(endings) {  // '' asks for a folder
     const input = document.createElement('input');
     input.type = 'file';
     input.multiple = true;
@@ -279,7 +279,7 @@ class HeadscopePage {
       this.call('headscopeSay', 'What was dropped can’t be read: ' + error.message);
     }
   }
-  // The program's memory holds what it opens: it is asked for before anything is read.
+  // The program holds opened files in memory, so the size is checked before anything is read.
   async take(files) {
     const most = 768 * 2 ** 20, bytes = files.reduce((sum, [, file]) => sum + file.size, 0);
     if (bytes > most) {
@@ -308,7 +308,7 @@ class HeadscopePage {
       this.call('headscopeType', event.data);
       this.typed.value = '';
     });
-    this.typed.addEventListener('input', event => {  // of a keyboard on the screen
+    this.typed.addEventListener('input', event => {  // from an on-screen keyboard
       if (event.isComposing) return;
       if (event.inputType === 'insertText' && event.data) this.call('headscopeType', event.data);
       this.typed.value = '';
@@ -348,7 +348,7 @@ class HeadscopePage {
     if (typeof WebAssembly !== 'object') return 'WebAssembly, which Headscope runs as';
     if (typeof DecompressionStream !== 'function') return 'DecompressionStream, which Headscope is unpacked with';
     if (!document.createElement('canvas').getContext('webgl2')) return 'WebGL 2, which Headscope draws with';
-    // A vector of four numbers, whose sum is taken.
+    // A module that sums a vector of four numbers.
     const simd = [0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11];
     if (!WebAssembly.validate(new Uint8Array(simd))) return 'WebAssembly with vectors (SIMD), which Headscope computes with';
     return '';

@@ -1,4 +1,4 @@
-// What app/platform/web/page.h declares: each call goes on to the page's own script (page.js).
+// Implements app/platform/web/page.h by passing each call to the page's script (page.js).
 mergeInto(LibraryManager.library, {
   headscopePageBegun: function (program, work) { Module.page.programBegan(program, wasmTable.get(work)); },
   headscopePageCopy: function (text) { Module.page.copy(UTF8ToString(text)); },

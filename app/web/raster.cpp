@@ -1,4 +1,4 @@
-// Pictures for files in a browser, which draws the SVG itself.
+// Rasterises pictures in a browser, which draws the SVG itself.
 
 #include "app/compute/figures/raster.h"
 
@@ -26,7 +26,7 @@ bool drawn(const std::string& svg, Image& image) {
     while (outcome < 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     return outcome == 1;
   }
-  // The stack waits for the browser: no other work may wait above it.
+  // This stack waits for the browser, so no other work may suspend on top of it.
   auto check = std::exchange(stand_in::atStopCheck, nullptr);
   const bool done = headscopePageDraw(svg.c_str(), image.width, image.height, image.rgba.data()) != 0;
   stand_in::atStopCheck = std::move(check);

@@ -1,5 +1,5 @@
-// node serve.mjs FOLDER PORT: serves the page of FOLDER to this machine alone, isolated from other origins, as threads
-// that share memory need it. 0 is any free port.
+// node serve.mjs FOLDER PORT: serves the page in FOLDER to this machine only, isolated from other origins,
+// which browsers require for threads with shared memory. PORT 0 chooses a free port.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';

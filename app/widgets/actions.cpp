@@ -29,7 +29,7 @@ void ActionTable::add(std::vector<Action> actions, std::string_view section, std
         throw std::invalid_argument(action.id + " and " + other.id + " have the same key, " +
                                     shortcutText(action.shortcut));
     }
-    // Sections stay together, whoever adds to them.
+    // Keeps each section together, whoever adds to it.
     const auto last = std::find_if(actions_.rbegin(), actions_.rend(),
                                    [&](const Action& other) { return other.section == action.section; });
     actions_.insert(last.base() == actions_.begin() ? actions_.end() : last.base(), std::move(action));
@@ -48,8 +48,7 @@ const Action& ActionTable::find(std::string_view id) const {
 }
 
 const Action* ActionTable::pressed(KeyPress press, std::string_view page, bool typing, bool repeated) const {
-  // The other spellings people expect: Ctrl+Y redoes, Ctrl++ needs Shift on many keyboards, ? asks for the
-  // keys.
+  // Other common spellings: Ctrl+Y redoes, Ctrl++ needs Shift on many keyboards, and ? shows the keys.
   if (press == KeyPress{Key::y, {.ctrl = true}}) press = {Key::z, {.ctrl = true, .shift = true}};
   if (press == KeyPress{Key::equal, {.ctrl = true, .shift = true}}) press.mods.shift = false;
   if (press == KeyPress{Key::slash, {.shift = true}} && !typing) press = {Key::f1, {.shift = true}};

@@ -10,37 +10,37 @@
 
 namespace headscope::app {
 
-/// Something that can be done by name: from the keyboard, the action list (Ctrl+K) or a button.
+/// A named command: run by a shortcut, from the action list (Ctrl+K) or by a button.
 struct Action {
-  std::string id;            ///< "decode.play": how buttons and tests ask for it
-  std::string name;          ///< for the list: a verb and what it acts on
-  std::string section = {};  ///< of the list and the sheet of keys; empty: that of who adds it
-  KeyPress shortcut = {};    ///< Key::none where there is none
-  bool everywhere = false;   ///< the shortcut of a page's action acts on other pages as well
-  bool whileTyping = false;  ///< acts even when a text box has the keyboard
-  bool repeats = false;      ///< again and again while the key is held
-  std::string words = {};    ///< what else people call it, lower case: "export", "logit lens"
-  bool afterStage = false;   ///< of a page that stages another: its key is asked after that one's
+  std::string id;            ///< "decode.play": used by buttons and tests
+  std::string name;          ///< in the action list: a verb and its object
+  std::string section = {};  ///< in the action list and the sheet of keys; empty = add()'s section
+  KeyPress shortcut = {};    ///< Key::none = no shortcut
+  bool everywhere = false;   ///< a page's shortcut that also works on other pages
+  bool whileTyping = false;  ///< works even when a text box has the keyboard
+  bool repeats = false;      ///< repeats while the key is held
+  std::string words = {};    ///< other search words, lower case: "export", "logit lens"
+  bool afterStage = false;   ///< the shortcut gives precedence to the page on stage
   std::function<void(Scene&)> run;
-  std::string page = {};  ///< the one page where its shortcut acts, before others' there; empty: everywhere
+  std::string page = {};  ///< where the shortcut works, before global ones; empty = everywhere
 
-  /// How well it answers a search: 2 where its name has the text, 1 where every word of the text begins one
-  /// of its name's or its other words, 0 where it doesn't.
+  /// Returns how well the action matches a search: 2 if its name contains the text, 1 if each word of the
+  /// text starts a word in its name or `words`, otherwise 0.
   int matches(std::string_view wanted) const;
 };
 
-/// All actions, the window's own and every page's: one table for shortcuts, the action list and the sheet of
-/// keys, in the order they are listed.
+/// All actions, of the window and of every page, in listing order. Shortcuts, the action list and the sheet
+/// of keys share this table.
 class ActionTable {
  public:
-  /// Adds actions of a section, and of a page where `page` is not empty. Throws std::invalid_argument where
-  /// an id or a shortcut is taken.
+  /// Adds actions to a section, and to a page if `page` isn't empty. Throws std::invalid_argument if an id or
+  /// a shortcut is taken.
   void add(std::vector<Action> actions, std::string_view section, std::string_view page = {});
-  /// Whether there is such an action: some are left out where they can't do anything, as in a browser.
+  /// Whether the action exists; some are left out where they can't work, as in a browser.
   bool has(std::string_view id) const;
-  /// Throws std::invalid_argument for an id nobody has.
+  /// Throws std::invalid_argument if there is no such action.
   const Action& find(std::string_view id) const;
-  /// What a key press on a page asks for; null where it asks for nothing.
+  /// Returns the action that a key press on a page triggers; null if none.
   const Action* pressed(KeyPress press, std::string_view page, bool typing, bool repeated) const;
   const std::vector<Action>& all() const { return actions_; }
 
@@ -48,7 +48,7 @@ class ActionTable {
   std::vector<Action> actions_;
 };
 
-/// "Ctrl+Shift+Z"; "" for none.
+/// Returns "Ctrl+Shift+Z"; "" without a key.
 std::string shortcutText(const KeyPress& press);
 
 }  // namespace headscope::app

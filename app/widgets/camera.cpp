@@ -7,9 +7,9 @@ namespace headscope::app {
 
 namespace {
 
-/// Keeps the camera inside the matrix; at zoom 1 the whole of it is shown.
+/// Keeps the camera inside the matrix; zoom 1 shows the whole matrix.
 void clampCamera(Camera& camera, float n, float m) {
-  const float most = std::max(1.0f, std::max(n, m) / 2);  // two cells across at the closest
+  const float most = std::max(1.0f, std::max(n, m) / 2);  // shows at least two cells across
   camera.zoom = std::clamp(camera.zoom, 1.0f, most);
   camera.row = std::clamp(camera.row, 0.0f, n - n / camera.zoom);
   camera.col = std::clamp(camera.col, 0.0f, m - m / camera.zoom);

@@ -5,11 +5,11 @@
 
 namespace headscope::app {
 
-/// Some words of a sentence, in a colour that means something.
+/// A part of a sentence, in a meaningful colour.
 struct CaptionPart {
   std::string text;
   std::uint32_t color;
-  bool atEnd = false;  ///< at the right end of the line: "4 of 12"
+  bool atEnd = false;  ///< right-aligned, such as "4 of 12"
 };
 
 }  // namespace headscope::app

@@ -10,7 +10,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr Index kMostCells = 96;  // a side
+constexpr Index kMostCells = 96;  // per side
 
 void hatch(const View& view, Canvas list, const ImRect& cell, bool dead) {
   const Theme& theme = *view.theme;
@@ -19,7 +19,7 @@ void hatch(const View& view, Canvas list, const ImRect& cell, bool dead) {
   list.PushClipRect(cell.Min, cell.Max, true);
   const std::uint32_t ink = dead ? theme.faint : mixed(theme.background, theme.line, 0.8f);
   const float step = view.px(6), height = cell.GetHeight();
-  // Lines keep their place from cell to cell.
+  // Aligns the lines across cells.
   const float phase = std::fmod(cell.Min.x + cell.Max.y, step);
   for (const float x : placesBetween(cell.Min.x - height - phase, cell.Max.x, step)) {
     list.AddLine(ImVec2(x, cell.Max.y), ImVec2(x + height, cell.Min.y), ink, std::max(1.0f, view.px(0.8f)));

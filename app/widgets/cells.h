@@ -6,18 +6,18 @@
 
 namespace headscope::app {
 
-/// How a small matrix is drawn cell by cell.
+/// How paintCells() draws a matrix.
 struct CellStyle {
   render::Colormap colormap = render::Colormap::viridis;
   float low = 0, high = 1;  ///< the values at the ends of the colormap
-  float gap = 1;            ///< pixels between cells that are large enough to have some
+  float gap = 1;            ///< pixels between cells, if they are large enough
 };
 
-/// A matrix of some thousand cells at the most, without a texture: thumbnails of lists, options, comparisons.
-/// Large ones are pooled, the largest of each. Cells marked as masked or dead (render/heatmap.h) are hatched.
+/// Paints a matrix of up to a few thousand cells without a texture, for thumbnails in lists, options and
+/// comparisons. Larger matrices are max-pooled. Masked and dead cells (render/heatmap.h) are hatched.
 void paintCells(const View& view, Canvas list, const ImRect& area, const attention::Matrix& values,
                 const CellStyle& style);
-/// The largest area of square cells of that many rows and columns inside `room`, from its top left corner on.
+/// Returns the largest area of rows × cols square cells that fits into `room`, at its top left corner.
 ImRect squareCells(const ImRect& room, Index rows, Index cols);
 
 }  // namespace headscope::app

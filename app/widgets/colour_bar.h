@@ -6,16 +6,16 @@
 
 namespace headscope::app {
 
-/// The colours of a map from its low end at `from` to its high one: to the right, or upwards where `to` lies
-/// higher.
+/// Paints the colormap from its low end at `from` to its high end at `to`: rightwards, or upwards if `to` is
+/// above `from`.
 void paintRamp(Canvas list, render::Colormap colormap, ImVec2 from, ImVec2 to);
 
-/// What stands under a colour bar.
+/// The labels below a colour bar.
 struct BarLabels {
   std::string low, middle, high;
 };
 
-/// A colormap from end to end with its values below it, the right end at `right`.
+/// Paints the whole colormap with labels below it, its right end at `right`.
 void paintColourBar(const View& view, render::Colormap colormap, const BarLabels& labels, ImVec2 right,
                     float width);
 

@@ -20,7 +20,7 @@ constexpr Matrix3 kNoGreen{{{0.367322f, 0.860646f, -0.227968f},
 constexpr Matrix3 kNoBlue{{{1.255528f, -0.076749f, -0.178779f},
                            {-0.078411f, 0.930809f, 0.147602f},
                            {0.004733f, 0.691367f, 0.303900f}}};
-/// Relative luminance, the same in all channels.
+/// Relative luminance in every channel.
 constexpr Matrix3 kGrey{
     {{0.2126f, 0.7152f, 0.0722f}, {0.2126f, 0.7152f, 0.0722f}, {0.2126f, 0.7152f, 0.0722f}}};
 

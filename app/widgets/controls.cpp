@@ -88,7 +88,7 @@ void restingHelp(View& view, const std::string& name, const char* help, std::str
   const int frame = ImGui::GetFrameCount();
   if (pointer.control != name || pointer.frame < frame - 1) pointer = {name, view.time};
   pointer.frame = frame;
-  // Who presses it knows it, and wants to see what it did: no help over that until the pointer comes again.
+  // A user who clicks the control wants to see its effect, so hide the help until the pointer returns.
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) pointer.since = std::numeric_limits<double>::infinity();
   const Term* known = view.glossary && !term.empty() ? view.glossary->find(term) : nullptr;
   if ((!*help && !known) || view.time - pointer.since < kHelpDelay) return;
@@ -134,8 +134,8 @@ bool segmented(View& view, const std::string& name, std::span<const Choice> choi
 }
 
 namespace {
-/// Puts the list that opens next below its control, above where there is no room, and scrolls what is taller
-/// than the window.
+/// Places the list that opens next below its control, or above it if there is too little space. Lists taller
+/// than the window scroll.
 void placeList(const View& view, const Hit& control, float width, float height) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   const float margin = view.px(8), space = view.px(4);
@@ -158,7 +158,7 @@ bool dropdown(View& view, const std::string& name, std::span<const Choice> choic
   const Hit hit = hitOf(name, ImVec2(wide, height));
   if (hit.hovered) restingHelp(view, name, help);
   Canvas list = *ImGui::GetWindowDrawList();
-  // A figure says what was chosen, and nothing in it opens.
+  // A figure shows only the chosen label; nothing opens in it.
   if (view.figure) {
     paintFitted(view, list, font, ImVec2(hit.from.x, hit.middle().y), wide, view.theme->text, label);
     return false;

@@ -13,7 +13,7 @@ bool beginDialog(View& view, const char* name, const std::string& title, float w
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   const float w = std::min(view.px(width), screen.x - view.px(24)),
               h = std::min(view.px(height), screen.y - view.px(24));
-  // A full-window pane below the dialog takes clicks that miss it: they close it.
+  // A pane over the whole window, below the dialog, catches clicks outside; they close the dialog.
   ImGui::SetNextWindowPos(ImVec2(0, 0));
   ImGui::SetNextWindowSize(screen);
   ImGui::PushStyleColor(ImGuiCol_WindowBg, atBottom            ? 0u
@@ -21,7 +21,7 @@ bool beginDialog(View& view, const char* name, const std::string& title, float w
                                                                : IM_COL32(0, 0, 0, 150));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));  // clicks count to the very edge
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));  // clicks count up to the very edge
   ImGui::Begin("##shade", nullptr,
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing);

@@ -7,16 +7,16 @@
 
 namespace headscope::app {
 
-/// A question that covers the window until it is answered. What it knows between frames is its own and goes
-/// with it. Escape and a click beside it close it.
+/// A dialog that covers the window until it is answered. Its state lasts as long as the object. Escape or a
+/// click outside closes it.
 class Dialog {
  public:
   virtual ~Dialog() = default;
-  /// As tests and its window know it.
+  /// The name used by tests and by its window.
   virtual std::string name() const = 0;
-  /// Draws it and acts on what the person does; `opening` in its first frame.
+  /// Draws the dialog and handles input; `opening` is true in its first frame.
   virtual void draw(Scene& scene, View& view, bool opening) = 0;
-  /// Seconds until it has to be drawn again without input.
+  /// Returns the seconds until it must be redrawn without input.
   virtual double nextFrameIn() const { return std::numeric_limits<double>::infinity(); }
 
   void frame(Scene& scene, View& view) {
@@ -28,8 +28,9 @@ class Dialog {
   bool opening_ = true;
 };
 
-/// A titled box in the middle of the window over a shade; a click outside closes it. Sizes in units. With
-/// `atBottom` it stands at the lower edge without a shade, so that the heads above stay in sight.
+/// Begins a titled box in the middle of the window over a shade; a click outside closes it. Sizes are in
+/// layout units. With `atBottom`, the box is at the lower edge and there is no shade, so the heads above stay
+/// visible.
 bool beginDialog(View& view, const char* name, const std::string& title, float width, float height,
                  bool atBottom = false);
 void endDialog();

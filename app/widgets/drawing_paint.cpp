@@ -41,7 +41,8 @@ struct Painter {
     ImFont* const font = fontOf(*view.fonts, text, zoom);
     const ImVec2 at = place(text.x, text.y);
     if (text.degrees != 0) {
-      // Turned clockwise about its beginning, which is the end of a text that is turned the other way.
+      // The drawing turns the text clockwise around its start. On screen it turns the other way around its
+      // end.
       paintTurned(font, text, at);
       return;
     }
@@ -89,7 +90,7 @@ struct Painter {
 
  private:
   void paintTurned(ImFont* font, const TextRun& text, ImVec2 at) const {
-    // paintRotated turns counter-clockwise about the right end: so set, a label ends below its cell.
+    // paintRotated turns counter-clockwise around the right end, so that a label ends below its cell.
     paintRotated(list, font, at, static_cast<float>(text.degrees), colorOf(text.color), text.text);
   }
 };

@@ -5,11 +5,10 @@
 
 namespace headscope::app {
 
-/// The theme's colours for a drawing that is painted on screen.
+/// Returns the theme's colours for drawings on screen.
 DrawingColors drawingColors(const Theme& theme);
-/// Paints a drawing of text, boxes, lines and colour scales with its top left corner at `at`, a unit of it as
-/// large as `zoom` of the window's. Cells and samples of cells, which the heatmaps' shader draws, aren't
-/// painted.
+/// Paints a drawing of text, boxes, lines and colour scales with its top left corner at `at`; one unit of the
+/// drawing is `zoom` layout units. Skips cells and samples of cells, which the heatmap shader draws.
 void paintDrawing(const View& view, Canvas list, const Drawing& drawing, ImVec2 at, float zoom = 1);
 
 }  // namespace headscope::app

@@ -8,7 +8,7 @@ namespace headscope::app {
 
 namespace {
 
-/// As numbers are written on the screen; files have them without commas.
+/// Formats a number as on screen; files have no thousands separators.
 std::string fieldNumber(double value) {
   const bool whole = value == std::floor(value) && value >= 1000 && value < 1e7;
   return whole ? countText(static_cast<std::uint64_t>(value)) : shortNumber(value);
@@ -21,7 +21,7 @@ std::string legalText(const Field& field) {
          (*range->unit ? std::string(" ") + range->unit : "");
 }
 
-/// The legal whole numbers of a track: all of them, or where nobody could tell them apart steps of 0.5 %.
+/// Returns all whole numbers on the track, or steps of 0.5 % if there are too many to tell apart.
 std::vector<Index> everyStop(const Track& track) {
   const auto low = static_cast<Index>(track.low), high = static_cast<Index>(track.high);
   const bool many = high - low > kMaxMapTokens;
@@ -44,7 +44,7 @@ bool wholeSlider(View& view, const Field& field, const SliderState& state, Index
   return slider(view, sliderSpec(field, state), state.stops.empty() ? every : state.stops, value, refuse);
 }
 
-/// A seed is any whole fieldNumber; sliders know signed ones.
+/// A seed is any whole number from 0, but sliders use signed integers.
 bool seedSlider(View& view, const Field& field, SliderState state, std::uint64_t& seed) {
   state.refuse = [](Index wanted) { return wanted >= 0 ? "" : "A seed is a whole number from 0."; };
   auto value = static_cast<Index>(seed);

@@ -65,12 +65,12 @@ ImVec2 figureCells(const View& view, Index queries, Index keys, const FigureRule
   constexpr float kLabel = 13;
   const Index longer = std::max<Index>({queries, keys, 1});
   float cell = std::min(rules.side / static_cast<float>(longer), rules.largest);
-  // Whole units: cells come out equally wide, and sharp, at whole scales.
+  // Whole units keep cells equally wide and sharp at whole scales.
   cell = cell < 8 ? std::max(1.0f, std::round(cell + 0.3f)) : std::floor(cell);
   if (longer <= rules.allLabelled) cell = std::max(cell, kLabel);
   for (Index pooled = longer; pooled > rules.mostCells; pooled = (pooled + 1) / 2) cell /= 2;
   const auto n = static_cast<float>(queries), m = static_cast<float>(keys);
-  // One query over many keys would be a line.
+  // A single query over many keys would shrink to a line.
   return {view.px(cell * std::max(m, n / 5)), view.px(cell * std::max(n, m / 5))};
 }
 

@@ -9,28 +9,28 @@
 
 namespace headscope::app {
 
-/// What the colours of a figure's cells mean.
+/// The legend for the colours of a figure's cells.
 struct FigureLegend {
-  std::string caption;  ///< over the colours from end to end; "": there are none
+  std::string caption;  ///< above the colour ramp; "" = no ramp
   render::Colormap colormap = render::Colormap::viridis;
   BarLabels labels;
-  std::vector<std::pair<std::string, std::uint32_t>> swatches = {};  ///< single colours with what they mean
-  std::vector<std::string> notes = {};                               ///< lines under all
-  bool masked = false, dead = false;  ///< some cells are masked, or of a row that sees no key
+  std::vector<std::pair<std::string, std::uint32_t>> swatches = {};  ///< single colours and their meanings
+  std::vector<std::string> notes = {};                               ///< lines below everything else
+  bool masked = false, dead = false;  ///< some cells are masked, or in a row that sees no key
 };
-/// Pixels that it takes at the right of a figure's cells.
+/// Returns the width of the legend right of a figure's cells, in pixels.
 float legendRoom(const View& view);
-/// Draws it with its top left corner at `at`, the colours `height` pixels high at the most.
+/// Paints the legend with its top left corner at `at` and a ramp at most `height` pixels high.
 void paintLegend(const View& view, Canvas list, ImVec2 at, float height, const FigureLegend& legend);
 
-/// How large the cells of a figure are, in units.
+/// The size of a figure's cells, in layout units.
 struct FigureRules {
-  float side = 440;        ///< that the longer side of a matrix takes,
-  float largest = 38;      ///< with cells no larger than this
-  Index allLabelled = 96;  ///< up to so many tokens each has room for its label,
-  Index mostCells = 1024;  ///< and more than that along a side are pooled
+  float side = 440;        ///< length of a matrix's longer side
+  float largest = 38;      ///< largest cell size
+  Index allLabelled = 96;  ///< up to this many tokens, every token has space for its label
+  Index mostCells = 1024;  ///< beyond this many tokens along a side, cells are pooled
 };
-/// Pixels that the cells of queries × keys take in a figure.
+/// Returns the size of queries × keys cells in a figure, in pixels.
 ImVec2 figureCells(const View& view, Index queries, Index keys, const FigureRules& rules = {});
 
 }  // namespace headscope::app

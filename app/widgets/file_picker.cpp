@@ -21,9 +21,9 @@ namespace fs = std::filesystem;
 using attention::shownPath;
 
 namespace {
-/// Folders that answer sooner are not worth a word.
+/// Shorter reads are not worth a message.
 constexpr double kLongSeconds = 0.5;
-/// Of what was opened before, so that the folder's own is in sight.
+/// Leaves space for the folder's own files.
 constexpr std::size_t kRecentRows = 6;
 
 std::string readingText(const FolderReads::Look& look) {
@@ -31,7 +31,7 @@ std::string readingText(const FolderReads::Look& look) {
   return look.seen() == 0 ? text : fmt::format("{} {} entries so far", text, countText(look.seen()));
 }
 
-/// The end of a long path says more than its beginning.
+/// Shortens a long path at its start, since its end says more.
 std::string fittedPath(const View& view, std::string shown, float width) {
   while (textWidth(view.fonts->text, shown) > width && shown.size() > 4)
     shown = "…" + shown.substr(shown.find('/', 4) == std::string::npos ? 4 : shown.find('/', 4));
@@ -49,12 +49,12 @@ FilePicker::FilePicker(FileQuestion question, FolderReads& folders)
   std::error_code ignored;
   if (folder_.empty()) folder_ = fs::current_path(ignored);
   look(folder_, Wish::enter);
-  // Of a folder the files are of no use one by one: which of both is wanted is asked for.
+  // Don't ask if a folder would do as well: the user must first choose between files and a folder.
   if (!question_.saves() && question_.folderFile.empty() && hasOutsideFiles())
     askForOutsideFiles(question_.endings);
 }
 
-/// The newest wish counts: what was being looked at is given up.
+/// A new request cancels the previous one.
 void FilePicker::look(const fs::path& path, Wish wish) {
   const bool named = question_.saves() && wish == Wish::choose;
   look_ = folders_.look({path, question_.endings, named ? question_.endings.front() : ""});
@@ -108,7 +108,7 @@ std::string FilePicker::refusal(const fs::path& path, FoundPath::Kind kind) cons
   return "";
 }
 
-/// What failed belongs beside the name; what was done closes the dialog.
+/// Shows a failure next to the name; success closes the dialog.
 void FilePicker::takeOutcome(View& view) {
   if (!outcome_ || !outcome_->came) return;
   refused_ = outcome_->failure;
@@ -144,7 +144,7 @@ bool FilePicker::row(const View& view, const FolderEntry& entry) const {
   return clicked;
 }
 
-/// Those of before above the folder's own: what each is, its name, and where it is.
+/// Shows recent files above the folder's own: kind, name and location.
 void FilePicker::recentRows(View& view) {
   if (!question_.recent || question_.recent->empty()) return;
   sectionTitle(view, "RECENT");
@@ -173,7 +173,8 @@ void FilePicker::recentRows(View& view) {
   question_.recentChosen((*question_.recent)[*chosen], Outcome(view, outcome_));
 }
 
-/// Where the dialog is, or what it waits for; room is kept for the button that ends the waiting.
+/// Shows the current folder, or what the dialog is waiting for. Keeps space for the button that stops
+/// waiting.
 void FilePicker::top(View& view) {
   if (button(view, "files.up", "Up", folder_.has_relative_path() ? "" : "This is the top folder"))
     look(folder_.parent_path(), Wish::enter);
@@ -194,7 +195,7 @@ void FilePicker::top(View& view) {
 }
 
 void FilePicker::list(View& view) {
-  const float foot = view.px(164);  // with room for two lines that say what is wrong with the name
+  const float foot = view.px(164);  // with space for a two-line error about the name
   ImGui::BeginChild("entries", ImVec2(0, ImGui::GetContentRegionAvail().y - foot), false,
                     ImGuiWindowFlags_NoBackground);
   recentRows(view);
@@ -237,7 +238,7 @@ void FilePicker::answerLine(View& view, bool opening) {
   if (before != typed_) {
     confirmReplace_ = false;
     refused_.clear();
-    if (wish_ == Wish::choose) look_.reset();  // what was given is not what is wanted any more
+    if (wish_ == Wish::choose) look_.reset();  // the pending answer no longer matches the text
   }
   const ImVec2 below = ImGui::GetCursorScreenPos();
   belowTheLine(view);
@@ -251,7 +252,6 @@ void FilePicker::answerLine(View& view, bool opening) {
                                           : "Save";
   const bool pressed = button(view, "files.ok", word, reason);
   ImGui::SameLine(0, view.px(8));
-  // A file that is under way goes on when the dialog is closed, and the status line says what came of it.
   if (!question_.saves() && hasOutsideFiles()) {
     if (button(view, "files.outside", "From this computer…")) askForOutsideFiles(question_.endings);
     ImGui::SameLine(0, view.px(8));
@@ -260,6 +260,7 @@ void FilePicker::answerLine(View& view, bool opening) {
       ImGui::SameLine(0, view.px(8));
     }
   }
+  // Closing doesn't stop reading or writing a file; the status line then shows the result.
   if (button(view, "files.cancel", outcome_ ? "Close" : "Cancel")) view.dialog.reset();
   if ((pressed || entered) && reason.empty())
     look(folder_ / (typed_.empty() ? question_.folderFile : typed_), Wish::choose);

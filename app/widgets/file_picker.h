@@ -13,41 +13,40 @@
 
 namespace headscope::app {
 
-/// What a person calls it: the file's name, or the model's.
+/// Returns the name users know: the file's, or the model's.
 std::string recentName(const RecentFile& file);
 
-/// Asks for a file: folders and files with the given endings, and a line for the path.
+/// A question for a file, answered from a list of folders and files or by typing a path.
 struct FileQuestion {
   std::string title;
-  std::vector<std::string>
-      endings;           ///< with the dot: those that work; the first is added to a name that has none
-  std::string proposal;  ///< the name a file to write begins with; "" = a file is read
-  /// The dialog stays until the outcome is told, so that a name that didn't work can be mended.
+  std::vector<std::string> endings;  ///< with the dot; the first is the default
+  std::string proposal;              ///< initial name when saving; "" = opens a file
+  /// Called with the chosen path. The dialog stays open until the outcome is known, so that a bad name can be
+  /// corrected.
   std::function<void(Scene&, const std::filesystem::path&, const Outcome&)> chosen;
-  /// A folder that holds a file of this name is given in its place; "" = none is.
+  /// If set, a folder that contains a file of this name is an answer too.
   std::string folderFile = "";
-  /// What was opened or saved before, the newest first, and what a click on it does; they may be known later
-  /// than the dialog is shown.
+  /// Recent files, newest first, and what a click on one does. The list may arrive after the dialog opens.
   std::shared_ptr<std::vector<RecentFile>> recent = nullptr;
   std::function<void(const RecentFile&, const Outcome&)> recentChosen = nullptr;
   bool saves() const { return !proposal.empty(); }
 };
 
-/// When saving, an existing file is named before it is replaced. The disk is looked at by `folders`: what is
-/// shown stays until the answer comes, and what takes long is said and can be stopped.
+/// A dialog for a FileQuestion. Asks before replacing a file. Reads the disk through `folders`: the old list
+/// stays until the answer arrives, and a slow read is announced and can be stopped.
 class FilePicker : public Dialog {
  public:
-  /// Begins in the folder in which the last dialog was left.
+  /// Starts in the folder where the last dialog ended.
   FilePicker(FileQuestion question, FolderReads& folders);
 
   std::string name() const override { return question_.title; }
   void draw(Scene& scene, View& view, bool opening) override;
   double nextFrameIn() const override;
-  /// What is wrong with the name that was given; "" = nothing is.
+  /// The error in the given name; "" if none.
   const std::string& refused() const { return refused_; }
 
  private:
-  /// What the person did with the path that is being looked at: a folder is entered either way.
+  /// What to do with the path being looked up. A folder is entered either way.
   enum class Wish { enter, choose };
 
   void look(const std::filesystem::path& path, Wish wish);
@@ -55,9 +54,9 @@ class FilePicker : public Dialog {
   void takeOutcome(View& view);
   void enter(FoundPath found);
   void choose(Scene& scene, View& view, const std::filesystem::path& path, FoundPath::Kind kind);
-  /// Why this can't be read or written, as far as its name says; "" where nothing is wrong with it.
+  /// Returns why the path can't be read or written, as far as its name tells; "" if it may be.
   std::string refusal(const std::filesystem::path& path, FoundPath::Kind kind) const;
-  /// Whether what is shown is a folder that can be given itself.
+  /// Whether this is a folder that can be chosen itself.
   bool isAnswer(const FoundPath& found) const;
   bool looksLong() const;
   void top(View& view);
@@ -70,15 +69,15 @@ class FilePicker : public Dialog {
   FileQuestion question_;
   FolderReads& folders_;
   std::string typed_;
-  std::filesystem::path folder_;  ///< where names are looked for
-  FoundPath found_;               ///< what is in it
-  bool listed_ = false;           ///< that is known
-  std::string refused_;           ///< what is wrong with the name
+  std::filesystem::path folder_;  ///< base of relative names
+  FoundPath found_;               ///< contents of folder_
+  bool listed_ = false;           ///< found_ is known
+  std::string refused_;           ///< the error in the name
   bool confirmReplace_ = false;
-  bool typesOn_ = false;  ///< the name keeps the keyboard after Enter: what is refused is put right there
-  std::unique_ptr<FolderReads::Look> look_;  ///< null = nothing is being looked at
+  bool typesOn_ = false;  ///< the name keeps the keyboard after Enter, so that an error can be corrected
+  std::unique_ptr<FolderReads::Look> look_;  ///< null = nothing is being looked up
   Wish wish_ = Wish::enter;
-  std::shared_ptr<Outcome::Answer> outcome_;  ///< null = no file is under way
+  std::shared_ptr<Outcome::Answer> outcome_;  ///< null = no file is being read or written
 };
 
 }  // namespace headscope::app

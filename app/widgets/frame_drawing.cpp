@@ -33,7 +33,7 @@ std::vector<Polyline::Point> pointsOf(const std::vector<ImVec2>& points) {
   return out;
 }
 
-/// Adds the pieces one after the other.
+/// Converts the pieces one by one.
 class FrameWriter {
  public:
   FrameWriter(const View& view, const HeatmapLayer& heatmaps, Drawing& drawing)
@@ -44,20 +44,20 @@ class FrameWriter {
     std::visit([this](const auto& shape) { write(shape); }, piece.shape);
   }
   void finish() { clipTo(std::nullopt); }
-  /// What of the frame has anything on it.
+  /// The bounds of everything visible.
   const ImRect& seen() const { return seen_; }
 
  private:
   render::Color color() const { return unpacked(piece_->color); }
 
-  /// A shape that takes `area`: not where none of it is seen, and clipped where not all of it is.
+  /// Adds a shape that covers `area`. Skips it if none of it is visible, and clips it if only a part is.
   void put(Shape shape, const ImRect& area) { put(std::move(shape), area, piece_->clip); }
   void put(Shape shape, const ImRect& area, const ImRect& clip) {
     if (!clip.Overlaps(area)) return;
     ImRect seen = area;
     seen.ClipWith(clip);
     if (piece_->color != view_.theme->background) seen_.Add(seen);
-    constexpr float kSmoothed = 0.6f;  // pixels that a line's edge may stand out
+    constexpr float kSmoothed = 0.6f;  // pixels that a smoothed edge may extend
     ImRect wide = clip;
     wide.Expand(kSmoothed);
     clipTo(wide.Contains(area) ? std::nullopt : std::optional(frameOf(clip)));
@@ -118,14 +118,14 @@ class FrameWriter {
       if (stop == at) ++stop;
       writeLine(text.font, std::string(at, std::min(stop, newline)), ImVec2(text.at.x, y));
       y += size;
-      // As Dear ImGui goes on after a line that it broke: without the blanks and the line's own end.
+      // After a wrap, Dear ImGui skips blanks and the newline.
       at = stop;
       while (text.wrap > 0 && stop != newline && at < newline && (*at == ' ' || *at == '\t')) ++at;
       if (at == newline) ++at;
     }
   }
 
-  /// One line, from its top left corner.
+  /// Adds one line of text with its top left corner at `at`.
   void writeLine(ImFont* font, const std::string& line, ImVec2 at) {
     const std::size_t last = line.find_last_not_of(' ');
     if (last == std::string::npos) return;
@@ -163,14 +163,14 @@ class FrameWriter {
     put(std::move(run), taken);
   }
 
-  static constexpr double kSeam = 0.5;          ///< by which blends side by side overlap
-  static constexpr float kHalfCapital = 0.36f;  ///< as TextRun stands about its middle
+  static constexpr double kSeam = 0.5;          ///< overlap of adjacent blends
+  static constexpr float kHalfCapital = 0.36f;  ///< half a capital, in ems; TextRun's y is its middle
   const View& view_;
   const HeatmapLayer& heatmaps_;
   Drawing& drawing_;
   const FramePiece* piece_ = nullptr;
   ImRect seen_{FLT_MAX, FLT_MAX, -FLT_MAX, -FLT_MAX};
-  std::optional<Frame> clip_;  ///< of the shapes that are written
+  std::optional<Frame> clip_;  ///< for the shapes being written
 };
 
 }  // namespace

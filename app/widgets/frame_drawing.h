@@ -9,9 +9,9 @@
 
 namespace headscope::app {
 
-/// A frame as it was recorded as a drawing: letters are text, lines are lines, and heatmaps are their values.
-/// `heatmaps` drew the frame. Blends from corner to corner run from side to side.
-/// A figure is what is on it, with a margin.
+/// Converts a recorded frame, drawn by `heatmaps`, to a drawing: letters become text, lines stay lines, and
+/// heatmaps become their values. Blends between four corners become blends between two sides. A figure is
+/// cropped to its content plus a margin.
 Drawing frameDrawing(const View& view, const std::vector<FramePiece>& pieces, const HeatmapLayer& heatmaps,
                      int width, int height);
 

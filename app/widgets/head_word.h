@@ -6,7 +6,8 @@
 
 namespace headscope::app {
 
-/// What a head is seen to do, for tight places: "prev", "2 back", "mixed", … Elsewhere attention::describe().
+/// Returns what a head appears to do, for tight spaces: "prev", "2 back", "mixed", … Otherwise use
+/// attention::describe().
 std::string headWord(const attention::HeadLabel& label);
 
 }  // namespace headscope::app

@@ -76,7 +76,7 @@ void paintCrosshair(const View& view, Canvas list, const HeatTile& tile, Index q
 
 namespace {
 
-/// Positions to label so that neighbours stay `room` pixels apart, the lit one among them.
+/// Returns positions to label, at least `room` pixels apart, always including the lit one.
 std::vector<Index> labelled(float first, float count, Index total, float cell, float room, Index lit) {
   std::vector<Index> result;
   const Index step = std::max<Index>(1, static_cast<Index>(std::ceil(room / cell)));
@@ -117,7 +117,7 @@ std::optional<LabelUnder> labelAt(const HeatTile& tile, const AxisLabels& labels
     if (const auto cell = tile.cellAt(ImVec2(cells.Min.x, point.y), n, std::max<Index>(m, 1)))
       return LabelUnder{true, cell->row};
   if (point.y < cells.Max.y || point.y >= cells.Max.y + labels.bottomRoom || m == 0) return std::nullopt;
-  // Turned labels end below their columns and begin further left.
+  // Turned labels end at their columns and start further left below.
   const float down = point.y - cells.Max.y - view.px(6);
   const float x = point.x + down / std::tan(kLabelDegrees * 3.14159f / 180);
   if (const auto cell = tile.cellAt(ImVec2(x, cells.Max.y - 0.5f), std::max<Index>(n, 1), m))
@@ -153,8 +153,8 @@ void paintAxisLabels(const View& view, Canvas list, const HeatTile& tile, const 
 
 namespace {
 
-/// ".82", where there is room ".819": a cell needs no 0 before the point. Blank where these digits can't say
-/// more than 0, which no softmax gives.
+/// Returns ".82", or ".819" if `roomy`; a cell needs no 0 before the point. Blank if the digits would show 0,
+/// which no softmax gives.
 std::string cellText(float value, Quantity quantity, bool roomy) {
   if (quantity == Quantity::scores) return numberText(value, 3);
   if (!(value < 1) || (value == 0 && quantity == Quantity::dropped)) return weightText(value);
@@ -192,7 +192,7 @@ void paintValues(const View& view, Canvas list, const HeatTile& tile, Index n, I
       const std::optional<float> shown = value(row, col);
       const std::string text = shown ? cellText(*shown, look.quantity, roomy) : "";
       const float x = tile.x(static_cast<float>(col) + 0.5f), half = textWidth(font, text) / 2;
-      // While panning, a cell at the edge may show half of its number: none reads better.
+      // While panning, an edge cell could show half its number; showing none reads better.
       if (text.empty() || x - half < tile.area.Min.x || x + half > tile.area.Max.x) continue;
       paintText(list, font, ImVec2(x, tile.y(static_cast<float>(row) + 0.5f)),
                 inkOn(render::sample(colormapFor(look), normalized(range, *shown))), text, Align::center);
@@ -239,12 +239,12 @@ void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head,
 
 namespace {
 
-/// The score as the cells show it: the share of the weight, not the excess over even attention.
+/// Returns the share of the weight, as the cells show it, not the excess over even attention.
 float shownScore(const attention::HeadLabel& label, const attention::HeadProfile& profile) {
   return label.detector ? profile[label.detector->name].raw : 0;
 }
 
-/// What is left of a head that is switched off.
+/// Describes what replaces a switched-off head.
 std::string offHelp(const SwitchedHead& off) {
   return off.by == HeadOff::mean ? "Switched off: replaced by its mean over the tokens\n"
                                  : "Switched off: replaced by zero\n";
@@ -279,7 +279,7 @@ void paintOff(const View& view, Canvas list, const ImRect& tile) {
 
 namespace {
 
-/// What the head does, as short as `room` asks for and never cut: "" where not even the tightest name fits.
+/// Returns what the head does, in the longest wording that fits into `room`; "" if none does.
 std::string wordWithin(ImFont* font, float room, const attention::HeadLabel& label, bool off) {
   for (const std::string& word :
        off ? std::vector<std::string>{"switched off", "off"}
@@ -288,7 +288,7 @@ std::string wordWithin(ImFont* font, float room, const attention::HeadLabel& lab
   return "";
 }
 
-/// Of the widest number, so that heads whose numbers have fewer digits are named alike.
+/// Returns the width of the widest number, so that all heads have equal space for their names.
 float numberWidth(ImFont* font, Index heads) {
   return textWidth(font, std::string(std::to_string(heads - 1).size(), '0'));
 }
@@ -321,7 +321,7 @@ void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snaps
   const attention::HeadProfile& profile = sequence.profiles[static_cast<std::size_t>(head)];
   ImFont* small = large ? view.fonts->text : view.fonts->small;
   ImFont* number = large ? view.fonts->mono : view.fonts->monoSmall;
-  // A name that the picture is too narrow for reaches into the gap beside it.
+  // A name too wide for the picture may extend into the gap next to it.
   const bool reaches = room > width && textWidth(small, off ? "off" : headWord(label)) > at.x + width - x;
   const float right = at.x + (reaches ? room : width);
   if (width > view.px(118) && shares)
@@ -332,8 +332,8 @@ void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snaps
   }
   const std::string digits = label.detector && !off ? fixedText(shownScore(label, profile), 2) : "";
   const float digitsWidth = digits.empty() ? 0 : textWidth(number, digits) + view.px(6);
-  // The whole name with its score, else a short name with it, else the short name: a number alone says
-  // nothing.
+  // Tries the whole name with its score, then a short name with it, then the short name alone; a score alone
+  // would say nothing.
   std::string word = off ? "switched off" : attention::describe(label);
   if (textWidth(small, word) + digitsWidth > right - x) word = off ? "off" : headWord(label);
   if (textWidth(small, word) > right - x) word = wordWithin(small, right - x, label, off);

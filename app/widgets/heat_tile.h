@@ -11,40 +11,40 @@
 
 namespace headscope::app {
 
-/// One heatmap on screen: which cells are where. Everything drawn over the cells goes through it, so labels,
-/// crosshairs and numbers agree with the picture.
+/// The placement of one heatmap on screen. Everything drawn over its cells uses it, so labels, crosshairs and
+/// numbers match the picture.
 struct HeatTile {
-  ImRect area;               ///< pixels of the cells
-  float row = 0, col = 0;    ///< the cell at the top left, fractional while panning
+  ImRect area;               ///< the cells, in pixels
+  float row = 0, col = 0;    ///< the top left cell, fractional while panning
   float rows = 1, cols = 1;  ///< cells across the area
   Index head = 0;
-  Index decodedRows = -1;  ///< while decoding: rows from here on are not there yet; −1 = all are
+  Index decodedRows = -1;  ///< while decoding: rows from here on don't exist yet; −1 = all do
 
   float cellHeight() const { return area.GetHeight() / rows; }
   float cellWidth() const { return area.GetWidth() / cols; }
   float x(float col_) const { return area.Min.x + (col_ - col) * cellWidth(); }
   float y(float row_) const { return area.Min.y + (row_ - row) * cellHeight(); }
-  /// The cell under a point, if it is inside the area and the n × m matrix.
+  /// Returns the cell under a point, if it is inside the area and the n × m matrix.
   struct RowCol {
     Index row, col;
   };
   std::optional<RowCol> cellAt(ImVec2 point, Index n, Index m) const;
 };
 
-/// Says of the picture that is tracked as `name` where its tokens' cells are.
+/// Records where the tokens' cells are in the picture tracked as `name`.
 void trackCells(const std::string& name, const HeatTile& tile, const std::vector<attention::Token>* rows,
                 const std::vector<attention::Token>* columns);
 
-/// A tile's cells as a picture of matrices in which factor × factor cells are one.
+/// Returns the picture of a tile for matrices pooled by factor × factor.
 HeatmapTile pictureOf(const HeatTile& tile, int factor, const ValueRange& range);
 render::HeatmapStyle styleFor(const View& view, const Look& look);
 
-/// The crosshair: the query's row in orange, the key's column in blue, where they lie inside the tile.
+/// Paints the crosshair inside the tile: the query's row in orange and the key's column in blue.
 void paintCrosshair(const View& view, Canvas list, const HeatTile& tile, Index query, Index key, Index n,
                     Index m);
 
-/// Row labels right-aligned before the area and column labels turned below it; thinned until they don't
-/// touch. The lit query and key are always among them, in their colours.
+/// Row labels right-aligned left of the area, and turned column labels below it. Labels are thinned until
+/// none touch, but the lit query and key always keep theirs, in their colours.
 struct AxisLabels {
   const std::vector<attention::Token>* queries;
   const std::vector<attention::Token>* keys;
@@ -52,7 +52,7 @@ struct AxisLabels {
   float leftRoom = 0, bottomRoom = 0;  ///< pixels
   bool large = false;
 };
-/// The token whose label the pointer is on; `query`: of a row, at the left.
+/// The token whose label is under the pointer. `query` = a row label, at the left.
 struct LabelUnder {
   bool query = true;
   Index at = 0;
@@ -60,38 +60,38 @@ struct LabelUnder {
 std::optional<LabelUnder> labelAt(const HeatTile& tile, const AxisLabels& labels, const View& view,
                                   ImVec2 point);
 
-/// "query ↓" and "key →" in their colours at the left of the cells, above and, where there is room, below
-/// them; `room` pixels are free at the left.
+/// Paints "query ↓" and "key →" in their colours left of the cells, above and, with `roomBelow`, below them;
+/// `room` is the free width there, in pixels.
 void paintAxisTitles(const View& view, Canvas list, const ImRect& cells, float room, bool roomBelow = true);
 void paintAxisLabels(const View& view, Canvas list, const HeatTile& tile, const AxisLabels& labels);
 
-/// Writes values into the cells of an n × m matrix, where the cells are large enough; `value` says what
-/// stands in one, if anything does.
+/// Writes values into the cells of an n × m matrix if the cells are large enough; `value` returns nothing for
+/// a cell to leave blank.
 using CellValue = std::function<std::optional<float>(Index row, Index col)>;
 void paintValues(const View& view, Canvas list, const HeatTile& tile, Index n, Index m, const Look& look,
                  const ValueRange& range, const CellValue& value);
-/// The same with the values of a head.
+/// The same with the values of the tile's head.
 void paintCellValues(const View& view, Canvas list, const HeatTile& tile, const SequenceSnapshot& sequence,
                      const Look& look, const ValueRange& range);
 
-/// "brightest of 4 × 4 cells": how a picture was pooled.
+/// Describes how a picture was pooled: "largest of 4 × 4 cells".
 std::string pooledText(int factor);
 
-/// "it → animal", weight and score, beside the pointer.
-/// `underOther`: under the scene's second mask.
+/// Shows "it → animal", weight and score next to the pointer; with `underOther`, under the scene's second
+/// mask.
 void cellTooltip(const View& view, const SequenceSnapshot& sequence, Index head, Index query, Index key,
                  bool underOther = false);
 
-/// What the head is seen to do, how surely, and what the detector asks: for hovering.
-/// `threshold`: from which score above even attention on heads are named.
+/// Returns the head's tooltip: what it appears to do, how strongly, and what the detector measures. Heads are
+/// named if their score above even attention reaches `threshold`.
 std::string headHelp(const attention::HeadLabel& label, const attention::HeadProfile& profile,
                      float threshold);
 
-/// Over the picture of a head that is switched off.
+/// Paints a switched-off mark over a head's picture.
 void paintOff(const View& view, Canvas list, const ImRect& tile);
 
-/// The head's title line: name, kv badge, and what it does with its score, or that it is switched off, within
-/// `width`; within `room`, where that is more, if what it does isn't said otherwise.
+/// Paints the head's title line: name, kv badge, and what it does with its score, or that it is switched off.
+/// Fits into `width`, or into `room` if that is larger and the wording wouldn't fit otherwise.
 void paintHeadTitle(const View& view, Canvas list, const Look& look, const Snapshot& snapshot,
                     const SequenceSnapshot& sequence, Index head, ImVec2 leftMiddle, float width, bool large,
                     float room = 0);

@@ -75,7 +75,7 @@ void HeatmapLayer::draw(Canvas list, const render::HeatmapTextures& textures,
 }
 
 void HeatmapLayer::add(Canvas list, Batch batch) {
-  // What is scrolled out of its panel lies under another.
+  // Clip to the list, since parts scrolled out of a panel are covered by another panel.
   const ImVec2 from = list.GetClipRectMin(), to = list.GetClipRectMax();
   for (HeatmapTile& tile : batch.tiles) {
     render::Rect& clip = tile.view.clip;
@@ -112,12 +112,12 @@ void addColor(Fingerprint& print, const render::Color& color) {
   print.addAll(color.r, color.g, color.b, color.a);
 }
 
-/// Every member is named: one more doesn't compile until it is here.
+/// Naming every member makes a new one a compile error until it is added here.
 std::uint64_t printOf(const render::HeatmapStyle& style) {
   const auto& [colormap, low, high, logarithmic, tint, background, masked, maskedHatch, deadHatch, nan, gap,
                spacing] = style;
   Fingerprint print;
-  print.addAll(colormap, gap, spacing);  // the range is the tile's
+  print.addAll(colormap, gap, spacing);  // the tile has the range
   (void)low, (void)high, (void)logarithmic;
   for (const render::Color& color : {background, masked, maskedHatch, deadHatch, nan}) addColor(print, color);
   if (tint)
@@ -155,7 +155,7 @@ void HeatmapLayer::Batch::describe(const std::function<void(const ImRect&, std::
 
 namespace {
 
-/// The gap between cells fades out as they shrink from 10 to 6 gaps across, as in the shader.
+/// Fades the gap out as cells shrink from 10 to 6 gaps across, like the shader.
 float gapAmong(float gap, double cell) {
   return gap <= 0 ? 0 : gap * static_cast<float>(std::clamp((cell - 6.0 * gap) / (4.0 * gap), 0.0, 1.0));
 }

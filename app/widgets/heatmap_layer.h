@@ -13,23 +13,23 @@
 
 namespace headscope::app {
 
-/// Matrices on the GPU that ease from what they were to what they are. Keeps a copy of what was uploaded
-/// so that only matrices that changed travel again.
+/// Matrices on the GPU that ease from old to new values. Keeps a copy of the uploaded values to upload only
+/// matrices that changed.
 class EasedTextures {
  public:
-  /// values [layers, rows, cols]. With `ease`, and where the shape is the same and small enough, the picture
-  /// moves from the old values to the new ones over kEaseSeconds.
+  /// values is [layers, rows, cols]. With `ease`, if the shape is unchanged and small enough, the picture
+  /// moves from the old to the new values over kEaseSeconds.
   void set(const attention::Stack& values, double now, bool ease);
-  /// One matrix as the only layer.
+  /// Sets one matrix as the only layer.
   void set(const attention::Matrix& values, double now, bool ease);
   bool empty() const { return copies_[current_].empty(); }
   float blend(double now) const;
-  /// What it is or moves to, [layers, rows, cols].
+  /// The current values, or those being eased to, [layers, rows, cols].
   const attention::Stack& values() const { return copies_[current_]; }
   const render::HeatmapTextures& current() const { return textures_[current_]; }
   const render::HeatmapTextures* previous() const { return easing_ ? &textures_[1 - current_] : nullptr; }
   std::size_t bytes() const { return textures_[0].bytes() + textures_[1].bytes(); }
-  std::size_t uploads() const { return uploads_; }  ///< layers sent so far
+  std::size_t uploads() const { return uploads_; }  ///< layers uploaded so far
 
  private:
   static constexpr double kEaseSeconds = 0.12;
@@ -41,46 +41,45 @@ class EasedTextures {
   std::size_t uploads_ = 0;
 };
 
-/// One picture to draw: where, which layer, and what its colours run over.
+/// One picture to draw: its view, and the value range of its colours.
 struct HeatmapTile {
   render::HeatmapView view;
   ValueRange range = {};
 };
 
-/// A tile as it was drawn, for pictures without pixels.
+/// A tile as drawn, for vector pictures.
 struct PaintedCells {
-  Cells cells;          ///< those that are seen, whole; its frame may stand out of what is seen
-  Frame seen;           ///< which the style's background fills
-  double litShare = 1;  ///< of the cells' height: below it they are faded
-  float fade = 1;       ///< to what they are faded there
+  Cells cells;          ///< every cell visible at least in part; the frame may extend beyond `seen`
+  Frame seen;           ///< the visible area; the style's background fills it
+  double litShare = 1;  ///< share of the cells' height that is lit; below, they are faded
+  float fade = 1;       ///< opacity of the faded part
 };
 
-/// The way from a Snapshot's matrices to pixels inside ImGui's draw lists, so that panels stay free of GL.
+/// The layer that draws a Snapshot's matrices inside ImGui's draw lists, so that panels need no OpenGL.
 class HeatmapLayer {
  public:
-  /// Compiles the shaders from the assets. Throws std::runtime_error.
+  /// Compiles the shaders from the assets. Throws std::runtime_error if they are missing or don't compile.
   HeatmapLayer();
 
   void beginFrame(int width, int height, double now);
-  /// Draws the tiles at this place of the list, one after the other; nothing where there are no pictures yet.
-  /// The style's own range is not looked at.
-  /// The textures have to be there still when the frame is drawn.
+  /// Draws the tiles one by one at this point in the list; nothing if there are no textures yet. Uses the
+  /// tiles' ranges, not the style's. The textures must still exist when the frame is rendered.
   void draw(Canvas list, const EasedTextures& textures, const render::HeatmapStyle& style,
             std::vector<HeatmapTile> tiles);
-  /// The same with textures that don't ease.
+  /// The same for textures that don't ease.
   void draw(Canvas list, const render::HeatmapTextures& textures, const render::HeatmapStyle& style,
             std::vector<HeatmapTile> tiles);
 
-  /// What the draw callback with this data draws.
+  /// Returns what the draw callback with this data draws.
   std::vector<PaintedCells> painted(const void* data) const;
-  /// Whether a picture of this frame is still moving.
+  /// Whether a picture in this frame is still easing.
   bool moving() const { return moving_; }
 
  private:
   struct Batch : CallbackPart {
     HeatmapLayer* layer;
-    const EasedTextures* eased;               ///< or null,
-    const render::HeatmapTextures* textures;  ///< and then these
+    const EasedTextures* eased;               ///< null = `textures` is set
+    const render::HeatmapTextures* textures;  ///< null = `eased` is set
     render::HeatmapStyle style;
     std::vector<HeatmapTile> tiles;
 
@@ -95,7 +94,7 @@ class HeatmapLayer {
   void add(Canvas list, Batch batch);
 
   render::HeatmapPainter painter_;
-  std::deque<Batch> batches_;  // of the frame that is being built; ImGui keeps pointers until it is drawn
+  std::deque<Batch> batches_;  // of the current frame; ImGui keeps pointers to them until it is rendered
   int width_ = 0, height_ = 0;
   double now_ = 0;
   bool moving_ = false;

@@ -7,14 +7,14 @@ namespace headscope::app {
 
 namespace {
 
-/// Who presents shows the page alone, over a line that says what is seen; one head shares it with its
+/// Lays out a presentation: the page alone above a line that describes it. One head shares the page with its
 /// receipt.
 Layout presentLayout(const View& view, float width, float height, bool hasSide, bool hasStrip) {
   Layout layout;
   layout.presents = true;
   layout.showLeft = false;
   const float bottom = height - (view.figure ? 0 : view.px(28));
-  // Half of a wide screen; beside a lesson the picture stays the larger part.
+  // At most half of a wide screen; next to a lesson, the picture stays the larger part.
   const float side = std::min(width * 0.5f, std::max(view.px(196), width * 0.4f));
   layout.showRight = hasSide;
   layout.showCache = hasStrip;
@@ -46,9 +46,8 @@ Layout layoutFor(const View& view, float width, float height, bool hasSide, bool
   const float bottom = height - status;
   layout.top = ImRect(0, 0, width, top);
   layout.status = ImRect(0, bottom, width, height);
-  // A drawer takes its room from the page as the fixed panel does, but where too little would be left of
-  // that: there it takes the place of the panel at the left, and where that is not enough it lies over the
-  // page.
+  // A drawer takes its space from the page, as a fixed panel does. If that would leave too little, it
+  // replaces the left panel; if even that isn't enough, it covers the page.
   const float least = view.px(420);
   layout.showLeft = !(layout.showRight && width - leftWidth - rightWidth < least);
   const float left = layout.showLeft ? leftWidth : 0;

@@ -7,13 +7,13 @@ namespace headscope::app {
 
 namespace {
 
-/// A light page's colours are not dark enough: some tones of a map differ neither from them nor from the
-/// white round them. A dark hairline outside does.
+/// Whether marks need a dark outer hairline. On a light page, some tones of a map are too close to both the
+/// mark's colour and the white around it.
 bool hasHairline(const View& view) {
   return view.theme->light;
 }
 
-/// White differs from it by more than 9 : 1, so that whatever lies below differs from one of them by 3 : 1.
+/// The contrast with white exceeds 9:1, so everything below contrasts with one of the two by at least 3:1.
 std::uint32_t hairlineColor(const View& view) {
   return mixed(view.theme->text, view.theme->secondary, 0.6f);
 }
@@ -27,7 +27,7 @@ ImRect grown(ImRect box, float by) {
   return box;
 }
 
-/// Fills what lies between two boxes.
+/// Fills the area between two boxes.
 void paintFrame(Canvas list, const ImRect& outer, const ImRect& inner, std::uint32_t color) {
   list.AddRectFilled(outer.Min, ImVec2(outer.Max.x, inner.Min.y), color);
   list.AddRectFilled(ImVec2(outer.Min.x, inner.Max.y), outer.Max, color);
@@ -41,7 +41,7 @@ void paintMark(const View& view, Canvas list, const char* name, const ImRect& bo
                float thick) {
   if (view.figure) return;
   if (thick <= 0) thick = view.px(1.6f);
-  // On whole pixels, so that it is sharp; thinner where cells are small, which it would hide.
+  // Whole pixels keep the mark sharp. It is thinner on small cells, so as not to hide them.
   const float side = std::min(box.GetWidth(), box.GetHeight());
   const auto pixels = [](float wanted, float most) {
     return std::max(1.0f, std::round(std::min(wanted, most)));
@@ -53,7 +53,7 @@ void paintMark(const View& view, Canvas list, const char* name, const ImRect& bo
   const ImRect middle = grown(cells, line), outer = grown(middle, rim);
   const ImRect around = grown(outer, small && hairline ? rim : 0);
   if (!drawsMark(list, name, around.Min, around.Max)) return;
-  // A hairline needs the opposite tone too: inside, or outside of it where cells are small.
+  // The opposite tone goes inside a hairline, or outside it if cells are small.
   if (small && hairline) paintFrame(list, around, outer, oppositeTone(view));
   paintFrame(list, outer, middle, hairline ? hairlineColor(view) : oppositeTone(view));
   paintFrame(list, middle, cells, color);

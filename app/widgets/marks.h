@@ -5,12 +5,12 @@
 
 namespace headscope::app {
 
-/// An outline in `color` with the opposite tone round it, so that it shows on every colour of a picture; it
-/// lies just outside of `box`. Figures have none. `thick` in pixels; 0 = as crosshairs have it.
+/// Paints an outline just outside `box`, in `color` with a rim in the opposite tone, so that it shows on
+/// every colour. Figures have no marks. `thick` is in pixels; 0 = as for crosshairs.
 void paintMark(const View& view, Canvas list, const char* name, const ImRect& box, std::uint32_t color,
                float thick = 0);
 
-/// A small filled square in `color` in the same two tones.
+/// Paints a small filled square in `color` with the same rim.
 void paintSpot(const View& view, Canvas list, const char* name, const ImRect& box, std::uint32_t color);
 
 }  // namespace headscope::app

@@ -19,7 +19,7 @@ void paintFitted(const View& view, Canvas list, ImFont* font, ImVec2 at, float w
 
 namespace {
 
-/// In a box under the pointer, or under `clear` and over it where there is no room below.
+/// Paints a box at the pointer's x, below `clear`, or above it if there is too little space below.
 void paintTooltip(const View& view, std::string_view said, const ImRect& clear, float above) {
   if (said.empty()) return;
   ImFont* font = view.fonts->small;

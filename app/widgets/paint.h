@@ -8,18 +8,18 @@
 
 namespace headscope::app {
 
-// Text with what depends on the pointer and the theme. Positions are framebuffer pixels.
+// Text that depends on the pointer or the theme. Positions are framebuffer pixels.
 
-/// paintText of the fitted text; when it was cut and `hoverRect` is hovered, the whole appears as a tooltip.
+/// Paints text fitted to `width`. If it was cut, hovering it shows the whole text as a tooltip.
 void paintFitted(const View& view, Canvas list, ImFont* font, ImVec2 at, float width, std::uint32_t color,
                  std::string_view text, Align align = Align::left);
 
-/// A sentence in a small raised box beside the pointer.
+/// Shows a sentence in a small raised box next to the pointer.
 void tooltip(const View& view, std::string_view text);
-/// Below `clear`, which it does not cover, or above it where there is no room.
+/// The same below `clear`, without covering it, or above if there is too little space below.
 void tooltipBeside(const View& view, std::string_view text, const ImRect& clear);
 
-/// A badge with a tinted background; returns its width.
+/// Paints a badge with a tinted background. Returns its width.
 float paintBadge(const View& view, Canvas list, ImVec2 leftMiddle, std::uint32_t color,
                  std::string_view text);
 

@@ -17,7 +17,7 @@ void fillSide(const View& view, const ImRect& area) {
 }
 
 void fillDrawer(const View& view, const Layout& layout, std::initializer_list<const char*> covered) {
-  // A panel that appears later is put below the others, so what a drawer covers goes further down.
+  // A newly shown panel is put below the others, so move what the drawer covers further down.
   for (const char* name : covered)
     if (ImGuiWindow* window = layout.narrow ? ImGui::FindWindowByName(name) : nullptr)
       ImGui::BringWindowToDisplayBack(window);
@@ -47,8 +47,8 @@ void scrollEdge(const View& view, const ImRect& area) {
 
 namespace {
 
-/// Messages begin in lower case, to follow what they are about; alone they are a sentence. A file's name at
-/// the beginning stays as it is.
+/// Turns a message into a sentence. Messages start in lower case, to follow what they are about. A file name
+/// at the start stays unchanged.
 std::string asSentence(std::string text) {
   const std::string first = text.substr(0, text.find(' '));
   if (!text.empty() && first.find_first_of("./_") == std::string::npos)
@@ -67,7 +67,7 @@ void paintMessage(const View& view, const ImRect& area, const std::string& title
   paintText(list, view.fonts->hero, ImVec2(middle.x, middle.y - view.px(26)), color, title, Align::center);
   const float most = std::min(area.GetWidth() - view.px(40), view.px(560));
   ImFont* font = view.fonts->text;
-  // Lines of about one length, so that no word stands alone below the others.
+  // Balances the line lengths, so that no single word is left on the last line.
   const float whole = textWidth(font, text) + 1, lines = std::ceil(whole / most);
   const float width = lines > 1 ? std::min(most, whole / lines + view.px(40)) : whole;
   paintParagraph(list, font, ImVec2(middle.x - width / 2, middle.y + view.px(2)), width,

@@ -23,7 +23,7 @@ std::string capitalized(std::string_view text) {
 
 namespace {
 
-/// Values a slider stops at: every one while they are few, then coarser.
+/// Returns the slider's stops: every value while they are few, then coarser.
 std::vector<Index> stopsFor(Index low, Index high, Index step, Index now) {
   std::vector<Index> stops;
   high -= (high - low) % step;
@@ -34,18 +34,18 @@ std::vector<Index> stopsFor(Index low, Index high, Index step, Index now) {
   return stops;
 }
 
-/// What another parameter lets value `i` of `parameter` be at the most; nothing where none does.
+/// Returns the most that another parameter allows for value `i` of `parameter`; nothing if none limits it.
 std::optional<Index> mostOf(const ParameterInfo& parameter, const attention::PatternUse& use, std::size_t i,
                             std::size_t count) {
   const std::size_t other = attention::infoOf(use.kind).indexOf(parameter.notAbove);
   if (other >= use.arguments.size() || !use.arguments[other] || use.arguments[other]->values.empty())
     return std::nullopt;
   const auto& values = use.arguments[other]->values;
-  // Lists of two lengths meet in every combination.
+  // Lists of different lengths are combined in every way, so the smallest value counts.
   return values.size() == count ? values[i] : *std::min_element(values.begin(), values.end());
 }
 
-/// One slider, or one for each value of a list; whether one was moved.
+/// Shows one slider, or one for each value of a list. Returns whether one was moved.
 bool countSlider(const ParameterInfo& parameter, std::size_t at, attention::PatternUse& use,
                  const std::string& name, const MaskedText& text, View& view) {
   std::optional<Argument>& argument = use.arguments[at];
@@ -73,7 +73,7 @@ bool countSlider(const ParameterInfo& parameter, std::size_t at, attention::Patt
   return moved;
 }
 
-/// The parameters that can't be more than one that was moved give way.
+/// Lowers the parameters that must not exceed the one that was moved.
 void followMoved(const ParameterInfo& moved, attention::PatternUse& use) {
   const auto parameters = attention::infoOf(use.kind).parameters;
   for (std::size_t at = 0; at < parameters.size(); ++at) {

@@ -11,20 +11,20 @@ namespace headscope::app {
 /// "prefix" → "Prefix".
 std::string capitalized(std::string_view text);
 
-/// What a mask is laid over, for the sliders of its patterns.
+/// The text that a mask applies to, for the sliders of its patterns.
 struct MaskedText {
-  Index longest = 64;  ///< tokens along the longer side: no window has to reach farther
-  const attention::MaskGeometry* geometry = nullptr;  ///< where a parameter that is read from the text starts
+  Index longest = 64;  ///< tokens along the longer side, the most that a window needs to reach
+  const attention::MaskGeometry* geometry = nullptr;  ///< source of initial values; may be null
 };
 
-/// Sliders for the counts of a layer's pattern, named "NAME.PARAMETER".
+/// Shows sliders for the counts of a layer's pattern, named "NAME.PARAMETER".
 void parameterSliders(attention::Layer& layer, const std::string& name, const MaskedText& text, View& view);
-/// The same for one of a list, which is edited only where a slider was moved.
+/// The same for one layer of a list, which is edited only if a slider was moved.
 void parameterSliders(SharedLayers& layers, std::size_t at, const std::string& name, const MaskedText& text,
                       View& view);
 
-/// A rule's switch, and its sliders while it is on: "NAME" and "NAME.PARAMETER". Where it can't be switched,
-/// `reason` says why.
+/// Shows a rule's switch "NAME" and, while it is on, its sliders "NAME.PARAMETER". If `reason` isn't empty,
+/// the switch is disabled and shows it.
 void ruleSwitch(SharedLayers& layers, attention::PatternKind rule, const std::string& name,
                 const std::string& label, const MaskedText& text, View& view, const std::string& reason = "");
 

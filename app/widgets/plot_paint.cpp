@@ -12,7 +12,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Where the values of a plot lie on the screen.
+/// A mapping from plot values to the screen.
 struct PlotPlace {
   ImRect cells;
   const Plot& plot;
@@ -26,7 +26,7 @@ struct PlotPlace {
   ImVec2 at(const PlotPoint& point) const { return {x(point.x), y(point.y)}; }
 };
 
-/// The pattern of a dash: drawn and left out in turn, in layout units.
+/// Returns the lengths drawn and left out in turn, in layout units.
 std::array<float, 4> patternOf(Dash dash) {
   if (dash == Dash::dashed) return {7, 5, 7, 5};
   if (dash == Dash::dotted) return {2, 4, 2, 4};
@@ -54,7 +54,7 @@ void paintTicks(const View& view, Canvas list, const PlotPlace& place) {
     list.AddLine(ImVec2(cells.Min.x, y), ImVec2(cells.Max.x, y),
                  faded(theme.line, tick.label.empty() ? 0.25f : 0.7f));
     if (tick.label.empty() || y + half > lastTop - view.px(3)) continue;
-    // Raised digits are as wide as others in a fixed pitch.
+    // A monospaced font would make raised digits too wide.
     paintText(list, tick.label.starts_with("10") && tick.label.size() > 3 ? view.fonts->text : font,
               ImVec2(cells.Min.x - view.px(10), y), theme.secondary, tick.label, Align::right);
     lastTop = y - half;
@@ -64,7 +64,7 @@ void paintTicks(const View& view, Canvas list, const PlotPlace& place) {
             place.plot.x.title, Align::right);
 }
 
-/// The line's points in pixels, from one x to another.
+/// Returns the line's points between two x values, in pixels.
 std::vector<ImVec2> stretch(const PlotPlace& place, const PlotLine& line, double from, double to) {
   std::vector<ImVec2> points;
   const auto add = [&](double x) {
@@ -81,7 +81,7 @@ std::vector<ImVec2> stretch(const PlotPlace& place, const PlotLine& line, double
   return points;
 }
 
-/// Of a line, and of its name.
+/// Returns the colour of a line or of its name.
 template <typename Shown>
 std::uint32_t colorOf(const Theme& theme, const Shown& line) {
   return line.wrong ? theme.error : line.chosen ? theme.text : theme.secondary;
@@ -105,7 +105,7 @@ void paintEnds(const View& view, Canvas list, const std::vector<EndLabel>& ends,
   }
 }
 
-/// How many lines and marks come near a label.
+/// Counts the lines and marks near a label.
 int linesNear(const PlotPlace& place, float middle, float y, float half, float reach) {
   int near = 0;
   for (const float x : {middle - half, middle, middle + half}) {
@@ -171,7 +171,7 @@ void paintMarkLabel(const View& view, Canvas list, const PlotMark& mark, const L
   auto y = static_cast<float>(place.y);
   const auto paint = [&](ImFont* font, const std::string& text, std::uint32_t color) {
     const float width = textWidth(font, text), left = static_cast<float>(place.x - place.share * width);
-    // A line under a label would strike it through.
+    // Keeps a line below the label from striking it through.
     list.AddRectFilled(ImVec2(left - view.px(2), y - line / 2),
                        ImVec2(left + width + view.px(2), y + line / 2), faded(theme.background, 0.8f));
     paintText(list, font, ImVec2(left, y), color, text);
@@ -181,7 +181,7 @@ void paintMarkLabel(const View& view, Canvas list, const PlotMark& mark, const L
   if (!mark.more.empty()) paint(view.fonts->mono, mark.more, theme.secondary);
 }
 
-/// A line through the plot at x, and beside it the value of every line there.
+/// Paints a vertical line at x, and next to it the value of every plot line there.
 void paintHover(const View& view, Canvas list, const PlotPlace& place, double x) {
   const Theme& theme = *view.theme;
   const float at = place.x(x);
@@ -223,7 +223,7 @@ void paintHover(const View& view, Canvas list, const PlotPlace& place, double x)
   }
 }
 
-/// Names of lines up to `right`, marks, and their labels.
+/// Paints the line names up to `right`, the marks and their labels.
 void paintWords(const View& view, Canvas list, const PlotPlace& place, float right) {
   const Plot& plot = place.plot;
   const ImRect& cells = place.cells;
@@ -234,7 +234,7 @@ void paintWords(const View& view, Canvas list, const PlotPlace& place, float rig
   std::vector<LabelSize> sizes;
   for (const PlotMark& mark : plot.marks) sizes.push_back(sizeOf(view, mark, line));
   const auto labels = markLabels(plot, drawn, sizes, line, view.px(13), ends);
-  // Labels under marks: one may stand near another's.
+  // Labels are painted below the marks, since a label may be near another's mark.
   const auto isShown = [&](const PlotMark& mark) {
     return cells.Contains(place.at(mark.at)) || plot.x.share(mark.at.x) == 1;
   };

@@ -6,15 +6,14 @@
 
 namespace headscope::app {
 
-/// Room that the bars take at the right of a large tile; those of tiles in a grid stand in the gap between
-/// two.
+/// Returns the width that large bars need right of a tile. In a grid, bars are in the gap between tiles.
 float sinkBarsRoom(const View& view);
-/// What slim bars take of that gap.
+/// Returns the width of slim bars in that gap.
 float sinkBarsGap(const View& view);
 enum class SinkBars { large, slim };
-/// What a head's sink takes of each row's softmax, as bars at the right of the tile, under the word "sink"
-/// where they are large: so much is missing from the row's sum. Of rows that share a pixel one is drawn. Says
-/// the share where a bar is pointed at.
+/// Paints the share of each row's softmax that a head's sink takes, as bars right of the tile; the row's
+/// weights sum to one minus it. Large bars have the heading "sink". When several rows share a pixel, only one
+/// is drawn. Hovering a bar shows its share.
 void paintSinkBars(const View& view, Canvas list, const HeatTile& tile, Index rows,
                    const std::function<float(Index row)>& share, SinkBars size = SinkBars::large);
 

@@ -16,7 +16,7 @@ namespace headscope::app {
 
 namespace {
 
-/// What the person did to a slider in this frame.
+/// The user's input to a slider in this frame.
 struct Touch {
   enum class Kind { none, moved, stepped, typed } kind = Kind::none;
   float position = 0;  ///< moved: 0 to 1 along the track
@@ -34,7 +34,7 @@ SliderPlace placeOf(const View& view, ImVec2 from, float width, float height) {
   return {trackFrom - view.px(6), trackFrom, right - view.px(62), right, from.y + height / 2};
 }
 
-/// Where a slider's value lies on its track and what of the track can be reached: 0 to 1.
+/// A slider's value on its track, and the reachable part of the track, 0 to 1.
 struct Position {
   float value, lowest = 0, highest = 1;
 };
@@ -48,7 +48,7 @@ void paintSlider(const View& view, const SliderSpec& spec, const SliderPlace& at
               enabled ? theme.text : theme.faint, spec.label);
   const auto on = [&](float share) { return at.trackFrom + share * (at.trackTo - at.trackFrom); };
   const float x = on(position.value), half = view.px(1.5f);
-  // What can't be reached at the moment is a hairline, so that the scale stays where it is.
+  // The unreachable part is a hairline, so that the scale doesn't move.
   list.AddLine(ImVec2(at.trackFrom, at.y), ImVec2(at.trackTo, at.y), theme.line);
   list.AddRectFilled(ImVec2(on(position.lowest), at.y - half), ImVec2(on(position.highest), at.y + half),
                      theme.line, half);
@@ -64,7 +64,7 @@ void paintSlider(const View& view, const SliderSpec& spec, const SliderPlace& at
   paintText(list, view.fonts->mono, ImVec2(at.right, at.y), ink, shown, Align::right);
 }
 
-/// The text field over the value while it is typed. Returns true when Enter was pressed.
+/// Shows a text field over the value being typed. Returns true if Enter was pressed.
 bool typeField(View& view, const SliderPlace& at, float height, std::string& text) {
   ImGui::SetCursorScreenPos(ImVec2(at.trackTo + view.px(8), at.y - height / 2 + view.px(2)));
   ImGui::PushItemWidth(at.right - at.trackTo - view.px(8));
@@ -154,7 +154,7 @@ Touch touchSlider(View& view, const SliderSpec& spec, const Position& position, 
   return touch;
 }
 
-/// Below the slider and over what follows, so that nothing moves under the pointer.
+/// Shows a refusal below the slider, over other content, so that nothing moves under the pointer.
 void showRefusal(const View& view, const std::string& control) {
   if (view.controls.refusal.control != control) return;
   const std::string& reason = view.controls.refusal.reason;
@@ -175,7 +175,7 @@ void showRefusal(const View& view, const std::string& control) {
   track("refusal." + control, at, to);
 }
 
-/// Where `value` lies on the track, 0 to 1.
+/// Returns the position of `value` on the track, 0 to 1.
 float positionOn(const Track& track, float value) {
   const auto low = static_cast<float>(track.low), high = static_cast<float>(track.high);
   if (track.scale == Scale::logarithmic)
@@ -184,7 +184,7 @@ float positionOn(const Track& track, float value) {
   return track.scale == Scale::cubic ? std::cbrt(share) : share;
 }
 
-/// Where stop `i` lies: on the track where the slider has one, else one step after the other.
+/// Returns the position of stop `i`: on the track if there is one, otherwise evenly spaced.
 float positionOf(const Track& track, std::span<const Index> stops, std::size_t i) {
   if (track.low < track.high) return positionOn(track, static_cast<float>(stops[i]));
   return static_cast<float>(i) / static_cast<float>(std::max<std::size_t>(stops.size() - 1, 1));
@@ -206,7 +206,7 @@ std::size_t nearestStop(std::span<const Index> stops, Index value) {
   return at > 0 && value - stops[at - 1] < *above - value ? at - 1 : at;
 }
 
-/// The typed whole number, or the stop nearest to it; a refusal stays beside the slider.
+/// Takes a typed whole number if it is allowed; otherwise a refusal stays next to the slider.
 void takeTyped(View& view, const SliderSpec& spec, std::string text, std::span<const Index> stops,
                Index& value, const std::function<std::string(Index)>& refuse) {
   text = plainNumber(text);
@@ -247,7 +247,7 @@ bool slider(View& view, const SliderSpec& spec, std::span<const Index> stops, In
   const Touch touch = touchSlider(view, spec, position, shown);
   const Index before = value;
   if (touch.kind == Touch::Kind::moved) {
-    // A click on the knob itself must not move a typed value onto the nearest stop.
+    // A click on the knob must not move a typed value to the nearest stop.
     const std::size_t wanted = stopAt(track, stops, touch.position);
     if (wanted != at) value = stops[wanted];
   } else if (touch.kind == Touch::Kind::stepped) {
@@ -263,7 +263,7 @@ bool slider(View& view, const SliderSpec& spec, std::span<const Index> stops, In
 
 namespace {
 
-/// The value there, in two significant digits, so that what is shown is what is used.
+/// Returns the value there, rounded to two significant digits so that the shown value is the one used.
 float valueOn(const Track& track, float position) {
   const auto low = static_cast<float>(track.low), high = static_cast<float>(track.high);
   if (position >= 1) return high;

@@ -4,7 +4,7 @@
 
 namespace headscope::app {
 
-/// ImGui's own colours and sizes, for the few of its widgets that are used as they come.
+/// Sets ImGui's own colours and sizes, for the few of its widgets that are used unchanged.
 void applyImGuiStyle(const View& view);
 
 }  // namespace headscope::app

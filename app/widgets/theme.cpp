@@ -102,7 +102,7 @@ std::uint32_t faded(std::uint32_t color, float alpha) {
 }
 
 std::uint32_t mixed(std::uint32_t a, std::uint32_t b, float share) {
-  const float t = share > 0 ? std::min(share, 1.0f) : 0;  // NaN too is 0
+  const float t = share > 0 ? std::min(share, 1.0f) : 0;  // maps NaN to 0
   std::uint32_t out = 0;
   for (int i = 0; i < 4; ++i) {
     const float value = static_cast<float>(channel(a, i)) * (1 - t) + static_cast<float>(channel(b, i)) * t;
@@ -131,7 +131,7 @@ float luminance(const render::Color& color) {
 }
 
 std::uint32_t inkOn(const render::Color& color) {
-  // Black and white alone reach 4.5:1 on every tone: they are equal at 4.58:1.
+  // Black and white are equal at 4.58:1, so one of them reaches 4.5:1 on every tone.
   return luminance(color) > 0.179f ? rgb(0x000000) : rgb(0xffffff);
 }
 

@@ -25,58 +25,58 @@ class HeatmapLayer;
 struct Drawing;
 struct FigureWish;
 
-/// A (query, key) place that is lit in every picture; −1 = none of it.
+/// The (query, key) place highlighted in every picture; −1 = none.
 struct Crosshair {
   Index head = -1, query = -1, key = -1;
   bool operator==(const Crosshair&) const = default;
 };
 
-/// A slider's value while it is typed.
+/// A slider's value while it is being typed.
 struct TypedValue {
   std::string control;  ///< "" = nothing is being typed
   std::string text;
   bool justOpened = false;
 };
 
-/// Why a value that was asked for can't be, shown beside the control that was asked.
+/// The reason for rejecting a value, shown next to its control.
 struct Refusal {
   std::string control, reason;
 };
 
-/// A control whose value gave way to another that was moved, which it shows for a while.
+/// A control whose value was adjusted because another was moved; it shows this for a while.
 struct GaveWay {
   std::string control;
   double at;
 };
 inline constexpr double kGaveWaySeconds = 1.5;
 
-/// Seconds the pointer rests on a label before its help is shown.
+/// Seconds that the pointer must rest on a label before its help appears.
 inline constexpr double kHelpDelay = 0.6;
 
 /// The control whose label the pointer rests on.
 struct RestingPointer {
   std::string control;
   double since = -kHelpDelay;
-  int frame = -1;  ///< the last in which it did
+  int frame = -1;  ///< last frame in which it did
 };
 
-/// What controls remember from frame to frame.
+/// State that controls keep between frames.
 struct ControlState {
   TypedValue typed;
   Refusal refusal;
   std::vector<GaveWay> gaveWay;
-  std::string continuousEdit;  ///< the control that is being dragged or typed in, in this frame
-  std::string wheelTaker;      ///< the control that was clicked and is still pointed at: the wheel turns it
+  std::string continuousEdit;  ///< the control being dragged or typed in, in this frame
+  std::string wheelTaker;      ///< the control that was clicked and is still hovered: the wheel changes it
   RestingPointer resting;
-  int arrowsFrame = -2;    ///< the last in which the pointer was over a slider that takes the arrows
-  int keyTakenFrame = -1;  ///< the last in which the control that has the keyboard took the key
+  int arrowsFrame = -2;    ///< last frame in which the pointer was over a slider that takes the arrow keys
+  int keyTakenFrame = -1;  ///< last frame in which the focused control took the key
 };
 
-/// The sentence in the status line: what was just done, or the last thing that failed.
+/// The sentence in the status line: what was just done, or the last failure.
 struct Messages {
   std::string notice, error;
   double noticeAt = 0;
-  bool outlastsEdits = false;  ///< the notice is about what is shown, and not about the last edit
+  bool outlastsEdits = false;  ///< the notice is about what is shown, not about the last edit
 
   void say(std::string text, double now) {
     notice = std::move(text);
@@ -89,110 +89,110 @@ struct Messages {
     notice.clear();
     error.clear();
   }
-  /// The document was changed.
+  /// Call after the document was changed.
   void clearAfterEdit() {
     if (!outlastsEdits) notice.clear();
     error.clear();
   }
 };
 
-/// Seconds that what was just done is said where it was asked for.
+/// Seconds that a Told message stays visible.
 inline constexpr double kToldSeconds = 2.5;
 
-/// What was just done, said beside the place where it was asked for.
+/// A message about what was just done, shown where it was requested.
 struct Told {
   std::string text;
-  ImVec2 at;  ///< where the pointer was
+  ImVec2 at;  ///< the pointer's position at that time
   double since = -kToldSeconds;
 };
 
-/// Seconds from one view of a talk to the next, at most.
+/// The longest transition between two views of a talk, in seconds.
 inline constexpr double kWalkSeconds = 0.5;
 
-/// Small pictures of scenes as the hall sees them, which are painted off screen between frames.
+/// Thumbnails of scenes as shown to the hall, painted off screen between frames.
 struct ScenePictures {
-  /// The texture, whose first row is the lowest; nothing until it is painted, which is asked for by this.
+  /// Returns the texture, bottom row first; nothing until it is painted, which this call requests.
   std::optional<unsigned> of(const std::shared_ptr<const Scene>& scene);
-  /// The first that was asked for and isn't painted; null: none.
+  /// Returns the first requested scene that isn't painted yet; null if none.
   std::shared_ptr<const Scene> wanted() const;
 
   std::map<std::shared_ptr<const Scene>, unsigned> painted;
-  std::vector<std::shared_ptr<const Scene>> shown;  ///< asked for since the last frame began
+  std::vector<std::shared_ptr<const Scene>> shown;  ///< requested since the last frame began
 };
 
-/// A page is drawn for a figure: its main part alone, as it is presented but in ordinary type, without what
-/// points at something in it.
+/// How a page is drawn as a figure: its main part only, as when presenting but in normal type, without
+/// pointers to parts of it.
 struct FigureView {
-  float aspect = 1.6f;     ///< width over height that many pictures are laid out for
-  bool alone = false;      ///< the one picture that is asked for, without those beside it
-  ImVec2 size{1000, 640};  ///< units that the page would like to have, which it says as it is drawn
-  std::string title;       ///< for readers that can't see it; the page says it, too
+  float aspect = 1.6f;     ///< width over height for laying out many pictures
+  bool alone = false;      ///< draws only the requested picture, without its neighbours
+  ImVec2 size{1000, 640};  ///< layout units; set by the page as it is drawn
+  std::string title;       ///< for readers who can't see the figure; set by the page
 };
 
-/// What every widget draws with and answers to: passing, never saved, free for panels to change. What one
-/// page alone knows is that page's own.
+/// The shared state that every widget draws with and reacts to. Transient and never saved; panels may change
+/// it. State of a single page belongs to that page.
 struct View {
   const Theme* theme = &darkTheme();
   const Fonts* fonts = nullptr;
   float unit = 1;  ///< pixels per layout unit: monitor scale × text size
   FrameInput input;
-  double time = 0;                                  ///< seconds since start
-  double walkedAt = 0, walkSeconds = kWalkSeconds;  ///< when walk() was called, and what it found
+  double time = 0;                                  ///< since start, in seconds
+  double walkedAt = 0, walkSeconds = kWalkSeconds;  ///< last walk() and its transition
   Preferences preferences;
   HeatmapLayer* heatmaps = nullptr;
 
-  Crosshair hover;      ///< as drawn: what was pointed at in the last frame
-  Crosshair nextHover;  ///< what is pointed at in this one
+  Crosshair hover;      ///< hovered in the last frame, as drawn
+  Crosshair nextHover;  ///< hovered in this frame
   ControlState controls;
-  TextEdit edit;                                  ///< of the text box that has the keyboard
-  std::map<std::string, EditLayout> editLayouts;  ///< of text boxes, by their names
+  TextEdit edit;                                  ///< for the text box that has the keyboard
+  std::map<std::string, EditLayout> editLayouts;  ///< by text box name
   Messages messages;
-  ImVec2 pressedAt;  ///< where the pointer was when a key or a button of the mouse was last pressed
+  ImVec2 pressedAt;  ///< the pointer's position when a key or mouse button was last pressed
   Told told;
   ScenePictures pictures;
-  std::shared_ptr<const Glossary> glossary;  ///< null until its file is read
-  std::vector<std::string> requests;         ///< ids of actions, for the session, after the panels
-  std::vector<std::string> menu;  ///< ids of actions: asks the session to offer them beside the pointer
-  /// What a lesson's reader guessed for the row of the cursor's query, a weight for each key: shown below the
-  /// head that is shown large. Empty: nothing was guessed.
+  std::shared_ptr<const Glossary> glossary;  ///< null until its file has been read
+  std::vector<std::string> requests;         ///< action ids, which the session runs after the panels
+  std::vector<std::string> menu;  ///< action ids for a context menu at the pointer, which the session opens
+  /// What a lesson's reader predicted for the row of the cursor's query, one weight per key; shown below the
+  /// enlarged head. Empty = no prediction.
   std::vector<float> guessedRow;
-  /// Asks the session for the next frame that no dialog covers, as a drawing.
+  /// Asks the session for the next frame without a dialog, as a drawing.
   std::function<void(Drawing)> pictureWanted;
-  std::shared_ptr<FigureWish> figureWanted;  ///< null: none is, or no longer
-  std::shared_ptr<Dialog> dialog;            ///< a question that covers the window until it is answered
+  std::shared_ptr<FigureWish> figureWanted;  ///< null = none, or no longer
+  std::shared_ptr<Dialog> dialog;            ///< covers the window until it is answered
 
-  std::optional<FigureView> figure;  ///< nothing but this is shown
-  bool present = false;              ///< chrome away, type for the last row
+  std::optional<FigureView> figure;  ///< if set, only this is shown
+  bool present = false;              ///< hides the chrome and enlarges the type, for a lecture hall
   bool fullScreen = false;           ///< the window takes the whole monitor
-  bool drawer = false;               ///< narrow windows: the panel at the right is pulled out
-  bool showTimings = true;  ///< and the memory limit: off where pictures have to come out the same every time
-  bool quickFrames = true;  ///< what is there but takes long to draw may wait for the next frame
-  int framesToDraw = 3;     ///< at least so many more, without input: ImGui settles, pictures follow sizes
+  bool drawer = false;               ///< in narrow windows: the right panel is open
+  bool showTimings = true;           ///< and the memory limit; off if pictures must be reproducible
+  bool quickFrames = true;           ///< content that is slow to draw may wait for the next frame
+  int framesToDraw = 3;              ///< minimum without input, while sizes settle
 
   float px(float units) const { return units * unit; }
-  /// Before going to another view of a talk: who goes on sooner than that takes sees each view still, for
-  /// half of the time.
+  /// Call before moving to another view of a talk. Shortens the transition for quick steps: each view then
+  /// stays still for half the time.
   void walk() {
     const double half = (time - walkedAt) / 2;
     walkSeconds = half < kWalkSeconds ? half : kWalkSeconds;
     walkedAt = time;
   }
-  /// Says how large the figure's frame should be: that many pixels, and what panels leave free round them.
+  /// Sets the figure's size: that many pixels, plus the margins that panels leave around them.
   void fitFigure(ImVec2 pixels) { figure->size = ImVec2(pixels.x / unit + 48, pixels.y / unit + 32); }
   void request(std::string action) { requests.push_back(std::move(action)); }
   void say(std::string text) { messages.say(std::move(text), time); }
-  /// Says it in the status line, and beside the place where it was asked for: pressedAt at that time.
+  /// Says it in the status line and at the place of the request: pressedAt at that time.
   void tell(std::string text, ImVec2 at) {
     told = {text, at, time};
     say(std::move(text));
   }
   void redraw(int frames = 3) { framesToDraw = framesToDraw > frames ? framesToDraw : frames; }
-  /// Whether the key is an arrow that the slider under the pointer takes.
+  /// Whether the slider under the pointer takes this arrow key.
   bool takenBySlider(Key key) const;
-  /// Whether `key` was pressed in this frame, and is the page's: no text box, dialog, open list or slider
-  /// under the pointer takes it.
+  /// Whether `key` was pressed in this frame and belongs to the page: no text box, dialog, open list or
+  /// slider under the pointer takes it.
   bool pressed(Key key, Mods mods = {}) const;
-  /// The value of that control followed another's; said by the control for kGaveWaySeconds.
+  /// Marks that control's value as adjusted to another's; the control shows it for kGaveWaySeconds.
   void gaveWay(std::string control);
   bool hasGivenWay(std::string_view control) const;
 };

@@ -4,18 +4,19 @@
 
 namespace headscope::attention {
 
-// What bytes and operations of a model's cost are both made of.
+// Shared by the computations of bytes and of operations.
 
-/// GPUs that each kv head lies on. A latent is shared by all heads, so that every GPU keeps all of it.
+/// Returns the number of GPUs that store each kv head, or the latent: all heads share it, so every GPU has
+/// it.
 Index copiesOf(const LayerGroup& group, Index gpus);
 Index valueDimOf(const LayerGroup& group);
-/// Of `group.layers` layers that keep `tokens` tokens each, and their states.
+/// Returns the bytes of `group.layers` layers that cache `tokens` tokens each, including their states.
 std::uint64_t groupBytes(const LayerGroup& group, Index tokens, Index batch, NumberFormat format);
-/// Bytes of so many parameters of layers, of experts, and of the rest (embeddings, head, norms), in the
-/// request's format.
+/// Returns the bytes of the given numbers of parameters of layers, experts, and the rest (embeddings, head,
+/// norms), in the request's format.
 double parameterBytes(const ModelShape& shape, const CostRequest& request, double layers, double experts,
                       double rest);
-/// Of all parameters that the sizes name.
+/// Returns the bytes of all parameters that the sizes describe.
 double estimatedWeightBytes(const ModelShape& shape, const CostRequest& request);
 
 }  // namespace headscope::attention

@@ -11,7 +11,7 @@ namespace headscope::attention {
 
 namespace {
 
-/// One kv head's cache while its tokens come.
+/// One kv head's cache during decoding.
 class Keeper {
  public:
   Keeper(const EvictionRules& rules, Index tokens, std::uint64_t stream)
@@ -19,7 +19,7 @@ class Keeper {
 
   const std::vector<Index>& entries() const { return entries_; }
 
-  /// Takes in the newest token, and gives one up where there is no room.
+  /// Adds the newest token and evicts entries beyond the budget.
   void add(Index token) {
     entries_.push_back(token);
     if (rules_.policy == EvictionPolicy::none) return;
@@ -29,7 +29,7 @@ class Keeper {
   void weigh(Index token, double weight) { accumulated_[static_cast<std::size_t>(token)] += weight; }
 
  private:
-  /// The place of the entry that goes; never the newest.
+  /// Returns the index of the entry to evict; never the newest.
   std::size_t victim() {
     const std::size_t older = entries_.size() - 1;
     if (older == 0) return 0;
@@ -38,7 +38,7 @@ class Keeper {
       case EvictionPolicy::window:
         return 0;
       case EvictionPolicy::sinks:
-        // A budget that is all sinks keeps the newest in place of the last of them.
+        // If the budget is all sinks, the newest entry replaces the last sink.
         return std::min<std::size_t>(static_cast<std::size_t>(kSinks), older - 1);
       case EvictionPolicy::heavy:
         return lightest(older);
@@ -48,7 +48,7 @@ class Keeper {
     return 0;
   }
 
-  /// Least accumulated weight among those before the recent half of the budget.
+  /// Returns the entry with the least accumulated weight among those before the recent half of the budget.
   std::size_t lightest(std::size_t older) const {
     const auto recent = static_cast<std::size_t>(rules_.budget / 2);
     const std::size_t candidates = std::clamp<std::size_t>(older + 1 - std::min(recent, older), 1, older);
@@ -73,7 +73,8 @@ class Keeper {
   std::uint64_t state_;
 };
 
-/// Softmax over what is left; the rest of the row stays 0. Returns the full weight of what is gone.
+/// Computes the softmax over the remaining entries, leaving the rest of the row 0. Returns the weight that
+/// the evicted entries have in full attention.
 double softmaxOver(const float* scores, const float* fullWeights, const std::vector<Index>& left, Index keys,
                    std::optional<float> sink, float* weights) {
   double whole = 0;

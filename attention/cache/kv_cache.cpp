@@ -27,7 +27,7 @@ const AttentionConfig& requireCacheable(const AttentionConfig& config, Index cap
 
 KvCache::KvCache(const AttentionConfig& config, Index capacity, CacheType type)
     : config_(requireCacheable(config, capacity)), capacity_(capacity), type_(type) {
-  // In units of floats, half of one for a half.
+  // In floats; a 16-bit number takes half of one.
   const Index numbers = config.kvHeads * capacity * config.headDim;
   const auto floats = static_cast<std::size_t>((numbers * cacheTypeBytes(type) + 3) / 4);
   keys_ = kernels::Buffer(floats);
@@ -36,11 +36,11 @@ KvCache::KvCache(const AttentionConfig& config, Index capacity, CacheType type)
 
 namespace {
 
-/// Numbers of a cache's type as Eigen's, which rounds to the nearest even.
+/// An Eigen matrix of the cache's type; Eigen rounds to nearest even.
 template <typename Number>
 using Numbers = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Calls visit with a pointer of the cache's type.
+/// Calls `visit` with a pointer of the cache's type.
 template <typename Visit>
 decltype(auto) visitNumbers(CacheType type, void* data, const Visit& visit) {
   if (type == CacheType::f16) return visit(static_cast<Eigen::half*>(data));
@@ -80,8 +80,7 @@ CacheView KvCache::view() const {
   return {type_, keys_.data(), values_.data(), length_, capacity_ * config_.headDim};
 }
 
-/// One token reads the cache as it lies; several, and what the decode step leaves to others, read it as
-/// floats.
+/// A single token reads the cache in place; several tokens, and what decodeHeads() can't handle, as floats.
 void KvCache::attend(const AttentionConfig& config, const MaskInput& mask, AttentionResult& result,
                      const std::stop_token& stop, Keep keep) const {
   if (result.q.rows() == 1 && config.dropout.probability == 0 &&

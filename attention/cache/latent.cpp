@@ -20,26 +20,26 @@ using Eigen::MatrixXd;
 using Eigen::VectorXcd;
 using Eigen::VectorXd;
 
-/// The side of the largest matrix of which all eigenvectors are computed: some seconds.
+/// The side of the largest matrix whose eigenvectors are all computed, in a few seconds.
 constexpr Index kMostSide = 1536;
-/// Up to here they take no time worth saving.
+/// Up to this side, computing all eigenvectors is fast enough.
 constexpr Index kSmallSide = 512;
 
 /// A complex sum over the heads' pairs of one frequency.
 struct Shared {
   Index pair = 0;
   VectorXcd heads;  ///< [kvHeads], length 1
-  double gain = 0;  ///< how much scores would change without its rotation
+  double gain = 0;  ///< how much scores would change without the rotation
 };
 
-/// The squared length of each output's weights and bias: how large it is on average for inputs of length 1.
+/// Returns the squared norm of each output's weights and bias, a measure of the output's average size.
 VectorXd energies(const Linear& map) {
   VectorXd energy = map.weight.cast<double>().rowwise().squaredNorm();
   if (map.bias.size()) energy += map.bias.cast<double>().cwiseAbs2();
   return energy;
 }
 
-/// Mean of |1 − exp(iθ(j − k))|² over all pairs of positions, of a column of cosines and one of sines.
+/// Returns the mean of |1 − exp(iθ(j − k))|² over all pairs of positions, from their cosines and sines.
 double meanTurn(const Eigen::Ref<const VectorXd>& cosines, const Eigen::Ref<const VectorXd>& sines) {
   const double amplitude = cosines.squaredNorm() + sines.squaredNorm();
   const double aligned = cosines.sum() * cosines.sum() + sines.sum() * sines.sum();
@@ -47,7 +47,7 @@ double meanTurn(const Eigen::Ref<const VectorXd>& cosines, const Eigen::Ref<cons
   return amplitude > 0 ? std::max(0.0, 2 * (1 - aligned / (n * amplitude))) : 0;
 }
 
-/// Rows `at`, `at` + headDim, … of a map, the bias as one input more: [kvHeads, modelDim + 1].
+/// Returns rows `at`, `at` + headDim, … of a map, with the bias as an extra input: [kvHeads, modelDim + 1].
 MatrixXd rowsOfHeads(const Linear& keys, Index kvHeads, Index headDim, Index at) {
   const Index d = keys.weight.cols();
   MatrixXd rows = MatrixXd::Zero(kvHeads, d + 1);
@@ -68,7 +68,7 @@ std::vector<Shared> principalSums(const Linear& queries, const Linear& keys, Ind
     VectorXd read = VectorXd::Zero(kvHeads);
     for (Index h = 0; h < heads; ++h)
       read(h / group) += queryEnergy(h * headDim + pair) + queryEnergy(h * headDim + pair + half);
-    // (A + iB)(A + iB)ᴴ of the complex numbers that each head's pair of rows makes.
+    // (A + iB)(A + iB)ᴴ of the complex rows that each head's pair of rows forms.
     const MatrixXd a = rowsOfHeads(keys, kvHeads, headDim, pair),
                    b = rowsOfHeads(keys, kvHeads, headDim, pair + half),
                    mixed = productInDouble(b, a.transpose());
@@ -83,7 +83,7 @@ std::vector<Shared> principalSums(const Linear& queries, const Linear& keys, Ind
   return all;
 }
 
-/// The directions in single precision, from a block of vectors.
+/// Finds the directions in single precision with leadingEigen().
 Matrix leadingDirections(const Linear& keys, const Linear& values, Index count, const std::stop_token& stop) {
   const Index d = keys.weight.cols(), outputs = keys.weight.rows() + values.weight.rows();
   Matrix both(outputs, d);
@@ -103,7 +103,7 @@ Matrix leadingDirections(const Linear& keys, const Linear& values, Index count, 
 
 Index mostLatent(Index modelDim, Index outputs) {
   if (std::min(modelDim, outputs) <= kMostSide) return modelDim;
-  return kMostSide * 8 / 9;  // with the vectors that are held beyond them
+  return kMostSide * 8 / 9;  // leaves space for the extra vectors of leadingBlock()
 }
 
 Matrix latentDirections(const Linear& keys, const Linear& values, Index latentDim,
@@ -119,7 +119,7 @@ Matrix latentDirections(const Linear& keys, const Linear& values, Index latentDi
     return leadingDirections(keys, values, latentDim, stop);
   MatrixXd both(outputs, d);
   both << keys.weight.cast<double>(), values.weight.cast<double>();
-  // Right singular vectors of W are eigenvectors of WᵀW, or Wᵀ times those of WWᵀ: whichever is smaller.
+  // Right singular vectors of W are eigenvectors of WᵀW, or Wᵀ times those of WWᵀ; use the smaller product.
   // Eigenvalues ascend.
   if (d <= outputs) {
     const SymmetricEigen solved = symmetricEigen(gramInDouble(both));
@@ -150,7 +150,7 @@ Matrix rotaryDirections(const Linear& queries, const Linear& keys, Index kvHeads
   std::vector<Shared> all = principalSums(queries, keys, kvHeads, headDim, positions);
   std::stable_sort(all.begin(), all.end(),
                    [](const Shared& a, const Shared& b) { return descends(a.gain, b.gain); });
-  // Real and imaginary part of the sum over heads of conj(u)·k, as two real directions of all keys.
+  // The real and imaginary part of the sum over heads of conj(u)·k, as two real directions of all keys.
   for (Index i = 0; i < rotaryDim / 2; ++i) {
     const Shared& shared = all[static_cast<std::size_t>(i)];
     for (Index g = 0; g < kvHeads; ++g) {

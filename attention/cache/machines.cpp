@@ -9,7 +9,7 @@ namespace headscope::attention {
 
 namespace {
 
-/// As a table has it: GB, GB/s, and 10¹² operations a second of 16 bits, fp8, int8 and fp4; GB/s of the link.
+/// A row in the table's units: GB, GB/s, 10¹² operations/s in 16 bits, fp8, int8 and fp4, GB/s of the link.
 struct Row {
   const char* name;
   double memory, bandwidth, bits16, fp8, int8, fp4, link;

@@ -10,29 +10,29 @@
 
 namespace headscope::attention {
 
-/// An accelerator as its maker describes it. Operations a second are those of dense matrix products.
+/// An accelerator as specified by its manufacturer. Operations per second are for dense matrix products.
 struct Machine {
   std::string name;
   double memoryGb = 0;   ///< GB, 10⁹ bytes
-  double bandwidth = 0;  ///< bytes a second
-  double flops = 0;      ///< of 16-bit numbers, added up in fp32
+  double bandwidth = 0;  ///< bytes per second
+  double flops = 0;      ///< per second, for 16-bit numbers accumulated in fp32
   std::string source;
-  double fp8 = 0, int8 = 0, fp4 = 0;  ///< the same of these; 0: not multiplied as such
-  double link = 0;  ///< bytes a second to other GPUs, both directions together; 0: not known
+  double fp8 = 0, int8 = 0, fp4 = 0;  ///< the same for these formats; 0 = not supported
+  double link = 0;  ///< bytes per second to other GPUs, both directions together; 0 = unknown
   bool operator==(const Machine&) const = default;
 };
 
-/// One row for each, by their memory.
+/// Returns all known machines, by ascending memory.
 const std::vector<Machine>& machines();
-/// By name, as people write it: the case and what is no letter or digit don't count, and a part that only one
-/// name has is enough ("h100" is "H100 80 GB"). Null where there is none.
+/// Finds a machine by name, ignoring case and anything but letters and digits. If no name matches, the first
+/// that begins with `name` is used ("h100" is "H100 80 GB"). Null if there is none.
 const Machine* findMachine(const std::vector<Machine>& machines, std::string_view name);
 
-/// Operations a second in that format, or in the next wider one that the machine multiplies. fp32 counts half
-/// of 16 bits, as TF32 has it.
+/// Returns the operations per second in that format, or in the next wider one that the machine supports. fp32
+/// counts as half of 16 bits, like TF32.
 double peakFlops(const Machine& machine, MathFormat format);
-/// Where a computation of that many operations for each byte ends: the lower of both roofs (Williams et al.
-/// 2009), in operations a second, for `count` machines.
+/// Returns the operations per second that `count` machines reach at `intensity` operations per byte: the
+/// lower of both roofs (Williams et al. 2009).
 double roofline(const Machine& machine, Index count, double intensity, MathFormat format = MathFormat::bf16);
 
 }  // namespace headscope::attention

@@ -26,7 +26,7 @@ Index roundedUp(Index tokens, Index block) {
                                                            : tokens + fill;
 }
 
-/// What one of `gpus` GPUs keeps of a group.
+/// Returns the part of a group that one of `gpus` GPUs stores.
 LayerGroup partOf(LayerGroup group, Index gpus) {
   if (group.kvHeads > 0) group.kvHeads = std::max<Index>(1, group.kvHeads / gpus);
   group.state = (group.state + gpus - 1) / gpus;
@@ -94,7 +94,7 @@ std::uint64_t weightBytes(const ModelShape& shape, const CostRequest& request) {
     return shape.countedBytes;
   if (parametersOf(shape).total == kMost) return kMost;
   double bytes = estimatedWeightBytes(shape, request);
-  // Sizes name most of what the files hold, not all.
+  // The sizes cover most of the files' parameters, but not all.
   if (shape.countedParameters > 0) {
     ModelShape named = shape;
     named.countedParameters = 0;

@@ -9,123 +9,128 @@
 
 namespace headscope::attention {
 
-// What a model's KV cache and attention cost. Bytes and operations that do not fit into 64 bits are the
-// largest number; from kTooManyBytes on nobody shows a figure.
+// The cost of a model's KV cache and attention. Bytes and counts that don't fit in 64 bits saturate; figures
+// from kTooManyBytes on are not shown.
 
 inline constexpr std::uint64_t kTooManyBytes = std::uint64_t{1} << 63;
 
-/// Bytes of `values` numbers, rounded up to whole ones, without scales.
+/// Returns the bytes of `values` numbers, rounded up to whole bytes, without scales.
 std::uint64_t bytesOf(std::uint64_t values, NumberFormat format);
-/// A product that stays at the largest number.
+/// Returns a · b, or the largest number if it overflows.
 std::uint64_t saturatingTimes(std::uint64_t a, std::uint64_t b);
 
 struct CostRequest {
-  Index tokens = 1;                          ///< of each sequence, prompt and answer
+  Index tokens = 1;                          ///< per sequence, prompt and answer
   Index batch = 1;                           ///< sequences
   NumberFormat format = NumberFormat::bf16;  ///< of the cache
-  Index block = 16;                          ///< tokens of a page
+  Index block = 16;                          ///< tokens per page
   Index tensorParallel = 1;                  ///< GPUs that share every layer
   WeightFormat weights = WeightFormat::published;
   MathFormat math = MathFormat::weights;
 };
 
-/// Neither of them the first, which stands for another.
+/// The formats actually used: `published` and `weights` are replaced by the formats they stand for.
 WeightFormat weightFormatOf(const ModelShape& shape, const CostRequest& request);
 MathFormat mathFormatOf(const ModelShape& shape, const CostRequest& request);
-/// Bytes of all weights: those of the files where they were counted and no other format is asked for.
+/// Returns the bytes of all weights: the files' own bytes if they were counted and the request doesn't change
+/// the format, otherwise an estimate.
 std::uint64_t weightBytes(const ModelShape& shape, const CostRequest& request);
 
-/// Numbers that a layer keeps of each token: kvHeads · (headDim + valueDim), with a factor 2 where both are
-/// the same (Pope et al. 2022, section 3.3); latentDim + ropeDim under latent attention (DeepSeek-AI 2024,
-/// DeepSeek-V2, section 2.1.4), no factor 2; none where nothing is kept of each token.
+/// Returns the numbers a layer caches per token: kvHeads · (headDim + valueDim), so a factor of 2 if both are
+/// the same (Pope et al. 2022, section 3.3); latentDim + ropeDim, without a factor of 2, for latent attention
+/// (DeepSeek-AI 2024, DeepSeek-V2, section 2.1.4); plus indexDim for both. 0 if nothing is cached per token.
 std::uint64_t cachedNumbers(const LayerGroup& group);
-/// Tokens of a sequence of `tokens` that a layer keeps: all, the last `span`, those of the encoder, or none.
+/// Returns how many of a sequence's `tokens` a layer caches: all, the last `span`, the encoder's, or none.
 Index keptTokens(const LayerGroup& group, Index tokens);
-/// The same in whole pages of `block`. A window begins and ends within a page, which takes one more.
+/// The same in whole pages of `block` tokens. A window may begin and end within a page, which takes one more.
 Index reservedTokens(const LayerGroup& group, Index tokens, Index block);
-/// Bytes of a group's states for `batch` sequences, in 16 bits or more, whatever the cache's format.
+/// Returns the bytes of a group's states for `batch` sequences, with at least 16 bits per number even if the
+/// cache's format has fewer.
 std::uint64_t stateBytes(const LayerGroup& group, Index batch, NumberFormat format);
 
-/// Tokens that all layers hold together of a sequence: Σ keptTokens.
+/// Returns the tokens of one sequence cached by all layers together: Σ layers · keptTokens.
 std::uint64_t cachedTokens(const ModelShape& shape, Index tokens);
-/// Bytes of the cache: Σ layers · (cachedNumbers · keptTokens + state) · bytes · batch.
+/// Returns the bytes of the cache: Σ layers · (cachedNumbers · keptTokens + state) · bytes · batch.
 std::uint64_t cacheBytes(const ModelShape& shape, Index tokens, Index batch, NumberFormat format);
 
-/// What the layers of one kind hold.
+/// The cache of all layers of one kind.
 struct LayerGroupCost {
   LayerGroup group;
-  Index tokens = 0;  ///< that each of them keeps of a sequence
-  /// Reserved are whole pages. A page that has left a window is free again, as in engines that keep a block
-  /// table for each kind of layer.
+  Index tokens = 0;  ///< cached per layer and sequence
+  /// Reserved bytes are those of whole pages. Pages that have left a window are freed, as in engines with one
+  /// block table per kind of layer.
   std::uint64_t bytes = 0, reserved = 0, reservedPerGpu = 0;
-  Index copies = 1;  ///< GPUs that each kv head, or the latent, lies on
+  Index copies = 1;  ///< GPUs that store each kv head, or the latent
 };
-/// Throws std::invalid_argument where the shape doesn't split.
+/// Throws std::invalid_argument if the shape can't be split over the GPUs.
 std::vector<LayerGroupCost> layerCosts(const ModelShape& shape, const CostRequest& request);
 
-/// How many of `tensorParallel` GPUs a shape's heads can be split over: success, or why they can't.
+/// Returns an Error with the reason if a shape's heads can't be split over `tensorParallel` GPUs.
 Status splits(const ModelShape& shape, Index tensorParallel);
-/// `wanted` where they can, else the largest power of two below it that they can.
+/// Returns `wanted` if the heads can be split over that many GPUs, else the largest possible power of two
+/// below it.
 Index nearestSplit(const ModelShape& shape, Index wanted);
 
 struct CacheCost {
-  std::uint64_t perToken = 0;  ///< of one sequence, while no window is full; states and encoders not counted
+  std::uint64_t perToken = 0;  ///< in one sequence, before any window is full; without states and encoders
   std::uint64_t total = 0, reserved = 0;
   std::uint64_t perGpu = 0, reservedPerGpu = 0;
   std::uint64_t weights = 0, weightsPerGpu = 0;
   Index kvHeadsPerGpu = 0;
-  Index copies = 1;                ///< GPUs that each kv head, or the latent, lies on
-  std::uint64_t copiedPerGpu = 0;  ///< of perGpu: what another GPU keeps too, beyond an even share
+  Index copies = 1;                ///< GPUs that store each kv head, or the latent; the largest of all layers
+  std::uint64_t copiedPerGpu = 0;  ///< part of perGpu that exceeds an even share because of copies
 };
-/// Throws std::invalid_argument where the shape doesn't split.
+/// Throws std::invalid_argument if the shape can't be split over the GPUs.
 CacheCost cacheCost(const ModelShape& shape, const CostRequest& request);
 
-/// The shape with other kv heads, without windows and latent: what it would be as MHA, GQA or MQA.
+/// Returns the shape with other kv heads and without windows and latent: as MHA, GQA or MQA.
 ModelShape withKvHeads(ModelShape shape, Index kvHeads);
 
-/// The shape had its layers no windows and chunks.
+/// Returns the shape without windows and chunks.
 ModelShape withoutSpans(ModelShape shape);
 
-/// How the pairs of query and key are counted.
+/// How pairs of query and key are counted.
 enum class PairCount {
-  causal,  ///< n(n+1)/2, and in sliding layers those within the window; of encoders all the same
-  all,     ///< n²
+  causal,  ///< n(n+1)/2, in sliding layers those within the window; for encoders as `all`
+  all,     ///< n², in sliding layers n · window
 };
 
-/// Operations, a multiplication and an addition as 2.
+/// Operations; a multiplication and an addition count as 2.
 struct PrefillWork {
   double projections = 0, feedForward = 0;
   double scores = 0, weightedSum = 0, softmax = 0;
-  double recurrent = 0;  ///< updates of states: 6 operations for each number and token
-  double head = 0;       ///< of the last token alone
+  double recurrent = 0;  ///< state updates: 6 operations per number and token
+  double head = 0;       ///< for the last token only
   double attention() const { return scores + weightedSum; }
   double total() const { return projections + feedForward + attention() + recurrent + head; }
 };
-/// Of `tokens` tokens at once. Scores are 2·H·s for each pair, the weighted sum the same, the softmax 5·H.
-/// Keys and values of a latent are unpacked once for each token, which is part of the projections.
+/// Returns the work for `tokens` tokens at once. Per pair, scores take 2·H·s operations, the weighted sum the
+/// same with the value size, and the softmax 5·H. Unpacking a latent's keys and values, once per token, is
+/// part of the projections.
 PrefillWork prefillWork(const ModelShape& shape, Index tokens, PairCount pairs = PairCount::causal);
 
-/// The first number of tokens at which scores and weighted sum are as much as the projections (with
-/// `feedForward`: as these and the feed-forward part); nothing where they never are.
+/// Returns the smallest number of tokens at which scores and weighted sum take as much work as the
+/// projections (with `feedForward`, plus the feed-forward part); nothing if they never do.
 std::optional<Index> attentionOvertakes(const ModelShape& shape, bool feedForward, PairCount pairs);
 
-/// One step of decoding: every sequence of the batch gets a token more.
+/// One decode step: every sequence of the batch gets one more token.
 struct DecodeWork {
   double flops = 0;
-  double weightBytes = 0;  ///< read once for the batch; the embedding table is only looked up
+  double weightBytes = 0;  ///< read once per batch; without the embedding table, which is only looked up
   double cacheBytes =
-      0;  ///< of each sequence, by all GPUs together: a copied kv head is read by each of them
+      0;  ///< read for all sequences by all GPUs together; every GPU with a copy of a kv head reads it
   double bytes() const { return weightBytes + cacheBytes; }
   double intensity() const { return bytes() > 0 ? flops / bytes() : 0; }
 };
-/// Latent attention is decoded absorbed: nothing that is cached is unpacked (DeepSeek-AI 2024, DeepSeek-V2,
-/// section 2.1.2). With headDim s, valueDim v, ropeDim r and latentDim c each of H heads takes
-///   q·W_UK             2·s·c          once, as much as the unpacking of one token's key,
-///   q·[latent, rotary] 2·(c + r)      for each cached token,
-///   Σ weight·latent    2·c            for each cached token,
-///   ·W_UV              2·c·v          once, as much as the unpacking of one token's value.
-/// Under a mixture of experts the weights are those of the experts that a batch reaches on average when each
-/// token picks them at random: E·(1 − (1 − k/E)^batch).
+/// Returns the work of a decode step. Latent attention is decoded in absorbed form, without unpacking cached
+/// latents (DeepSeek-AI 2024, DeepSeek-V2, section 2.1.2). With headDim s, valueDim v, ropeDim r and
+/// latentDim c, each of H heads takes
+///   q·W_UK             2·s·c          once, as much as unpacking one token's key,
+///   q·[latent, rotary] 2·(c + r)      per cached token,
+///   Σ weight·latent    2·c            per cached token,
+///   ·W_UV              2·c·v          once, as much as unpacking one token's value.
+/// In a mixture of experts, the weights read are those of the experts that a batch reaches on average if each
+/// token picks its experts at random: E·(1 − (1 − k/E)^batch).
 DecodeWork decodeWork(const ModelShape& shape, const CostRequest& request);
 
 }  // namespace headscope::attention

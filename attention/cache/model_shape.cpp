@@ -14,7 +14,7 @@ namespace headscope::attention {
 
 namespace {
 
-/// Sizes beyond this are no model's, and products of two of them still fit.
+/// The largest size allowed. No model exceeds it, and the product of two such sizes doesn't overflow.
 constexpr Index kMostSize = Index{1} << 31;
 
 std::string notPositive(const ModelShape& shape) {
@@ -136,7 +136,7 @@ bool isHybrid(const ModelShape& shape) {
 
 namespace {
 
-/// A product with a count that is already large.
+/// Returns a product, saturating; `count` may exceed the range of Index.
 std::uint64_t times(std::uint64_t count, Index factor) {
   std::uint64_t product;
   return __builtin_mul_overflow(count, static_cast<std::uint64_t>(factor), &product)

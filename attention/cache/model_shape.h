@@ -12,82 +12,81 @@
 
 namespace headscope::attention {
 
-/// What a layer keeps of the tokens that came before.
+/// What a layer caches of earlier tokens.
 enum class CacheKind {
   full,       ///< keys and values of all tokens
-  window,     ///< of the last tokens
-  chunk,      ///< of the tokens of the current chunk
-  latent,     ///< one latent and one rotary key a token for all heads (MLA)
+  window,     ///< keys and values of the last tokens
+  chunk,      ///< keys and values of the current chunk's tokens
+  latent,     ///< one latent and one rotary key per token for all heads (MLA)
   recurrent,  ///< a state of constant size: Mamba, gated DeltaNet, RWKV, short convolutions
   cross,      ///< keys and values of the encoder's tokens, written once
-  shared,     ///< nothing of its own: it reads what an earlier layer keeps
+  shared,     ///< nothing; the layer reads an earlier layer's cache
   none,       ///< nothing: encoders, and layers without attention
 };
 inline constexpr std::array<std::string_view, 8> kCacheKindNames{"full",      "window", "chunk",  "latent",
                                                                  "recurrent", "cross",  "shared", "none"};
 
-/// Layers that are alike in how they mix tokens.
+/// Layers that mix tokens in the same way.
 struct LayerGroup {
   CacheKind kind = CacheKind::full;
   Index layers = 0;
   Index heads = 0, kvHeads = 0, headDim = 0;
-  Index valueDim = 0;                ///< 0: headDim
-  Index span = 0;                    ///< tokens of a window or chunk; of an encoder of fixed length, else 0
-  Index latentDim = 0, ropeDim = 0;  ///< kept of each token instead of keys and values
-  Index indexDim = 0;                ///< of the key that sparse attention chooses tokens by
-  Index state = 0;                   ///< numbers that are kept of a sequence, however long it is
-  bool state32 = false;              ///< in 32 bits, whatever the cache's format
-  std::uint64_t parameters = 0;      ///< of one layer
+  Index valueDim = 0;                ///< 0 = headDim
+  Index span = 0;                    ///< tokens of a window, a chunk or a fixed-length encoder; else 0
+  Index latentDim = 0, ropeDim = 0;  ///< cached per token instead of keys and values
+  Index indexDim = 0;                ///< size of the key by which sparse attention selects tokens
+  Index state = 0;                   ///< numbers cached per sequence, whatever its length
+  bool state32 = false;              ///< states have 32 bits regardless of the cache's format
+  std::uint64_t parameters = 0;      ///< per layer
   bool operator==(const LayerGroup&) const = default;
 };
 
-/// Layers that are alike in their feed-forward part.
+/// Layers with the same feed-forward part.
 struct FeedForward {
-  Index layers = 0, innerDim = 0;        ///< innerDim: of each expert, where there are some
-  Index experts = 0, activeExperts = 0;  ///< 0: dense
-  Index sharedDim = 0;                   ///< inner dimensions that every token goes through besides
+  Index layers = 0, innerDim = 0;        ///< innerDim: per expert, if there are any
+  Index experts = 0, activeExperts = 0;  ///< 0 = dense
+  Index sharedDim = 0;                   ///< additional inner dimensions used by every token
   bool gated = false;                    ///< three matrices instead of two
-  bool encoder = false;                  ///< takes no part in decoding
+  bool encoder = false;                  ///< not used in decoding
   bool operator==(const FeedForward&) const = default;
 };
 
-/// The sizes of a model that decide what it costs. Counts are per layer unless they say otherwise.
+/// The sizes of a model that determine its cost. Counts are per layer unless stated otherwise.
 struct ModelShape {
   std::string name = {};
   Index layers = 0, modelDim = 0, heads = 0;
-  Index kvHeads = 0;                    ///< divides heads; with a latent the heads that are made of it
-  Index headDim = 0;                    ///< of queries and keys, and of values where valueDim is 0
-  Index context = 0;                    ///< tokens it was made for
-  bool contextKnown = true;             ///< whether that is published, or only assumed
-  Index window = 0;                     ///< tokens that a sliding layer keeps; 0: every layer keeps all
-  Index globalLayers = 0;               ///< with a window: layers that keep all tokens nevertheless
-  Index latentDim = 0, ropeDim = 0;     ///< multi-head latent attention caches these instead of K and V
-  Index queryLatent = 0, valueDim = 0;  ///< of the same: its queries come from a latent too
+  Index kvHeads = 0;                 ///< divides heads; with a latent, the heads computed from it
+  Index headDim = 0;                 ///< of queries and keys, and of values if valueDim is 0
+  Index context = 0;                 ///< maximum length in tokens
+  bool contextKnown = true;          ///< whether the context is published, not assumed
+  Index window = 0;                  ///< tokens that a sliding layer caches; 0 = all layers cache all tokens
+  Index globalLayers = 0;            ///< with a window: layers that still cache all tokens
+  Index latentDim = 0, ropeDim = 0;  ///< cached by multi-head latent attention instead of K and V
+  Index queryLatent = 0, valueDim = 0;  ///< of the queries' latent (0 = none) and of the values
   bool decodes = true;                  ///< encoders keep no cache
 
-  Index innerDim = 0;  ///< of the feed-forward part, where it is dense
+  Index innerDim = 0;  ///< of dense feed-forward parts
   bool gated = false;  ///< three matrices instead of two
   Index vocabulary = 0;
   Index positions = 0;    ///< rows of learned positions
   bool tied = false;      ///< the head is the embedding table
-  Index denseLayers = 0;  ///< with experts: layers that have none
-  Index experts = 0, activeExperts = 0, sharedExperts = 0, expertDim = 0;  ///< mixture of experts; 0: dense
+  Index denseLayers = 0;  ///< with experts: layers without them
+  Index experts = 0, activeExperts = 0, sharedExperts = 0, expertDim = 0;  ///< mixture of experts; 0 = dense
 
-  /// The same by kinds of layers. Empty: all layers are as the sizes above say; read through layerGroups()
+  /// The same by kind of layer; empty if the sizes above describe all layers. Read them through layerGroups()
   /// and feedForwards().
   std::vector<LayerGroup> groups = {};
   std::vector<FeedForward> feedForward = {};
-  std::vector<std::uint8_t> order =
-      {};                             ///< the group of each layer that decodes, from the first; may be empty
-  std::uint64_t otherParameters = 0;  ///< norms, biases and tables that no size above has
+  std::vector<std::uint8_t> order = {};  ///< the group of each decoding layer, first to last; may be empty
+  std::uint64_t otherParameters = 0;     ///< norms, biases and tables not covered by the sizes above
 
   std::uint64_t aheadParameters =
-      0;  ///< of layers that predict further tokens, which its files hold and nobody needs
+      0;  ///< of layers in its files that predict further tokens and aren't needed
 
   WeightFormat weightFormat = WeightFormat::bf16;  ///< in which it is published
-  double weightBits = 0;                           ///< of one weight in that format; 0: as it usually has
-  std::uint64_t countedParameters = 0, countedBytes = 0;  ///< of its files' headers; 0: estimated from sizes
-  std::vector<std::string> notes = {};  ///< what of it is assumed or isn't counted, a sentence each
+  double weightBits = 0;                           ///< per weight in that format; 0 = the format's usual
+  std::uint64_t countedParameters = 0, countedBytes = 0;  ///< from its files' headers; 0 = estimated
+  std::vector<std::string> notes = {};  ///< what is assumed or not counted, one sentence each
 
   std::string source = {};  ///< where these figures are published
 
@@ -95,32 +94,32 @@ struct ModelShape {
   bool operator==(const ModelShape&) const = default;
 };
 
-/// Its layers by kind, whether they were given so or as sizes that all layers share.
+/// The layers by kind, whether the shape lists them or has sizes common to all layers.
 std::vector<LayerGroup> layerGroups(const ModelShape& shape);
 std::vector<FeedForward> feedForwards(const ModelShape& shape);
-/// Whether its layers keep different things beside windows, which have words of their own.
+/// Whether the layers have caches other than full and windowed ones, only latents, or none at all.
 bool isHybrid(const ModelShape& shape);
 
-/// The first thing about a shape that can't be, with what was found and what was expected.
+/// Returns an Error naming the first invalid size of a shape, its value and what was expected.
 Status validate(const ModelShape& shape);
 
-/// Learned numbers by what they do.
+/// Numbers of learned parameters by purpose.
 struct ShapeParameters {
-  std::uint64_t attention = 0;            ///< of all layers, whatever mixes their tokens
+  std::uint64_t attention = 0;            ///< of all layers, including recurrent ones
   std::uint64_t feedForward = 0;          ///< of all layers and experts
-  std::uint64_t activeFeedForward = 0;    ///< that one token goes through
-  std::uint64_t embedding = 0, head = 0;  ///< head is the table itself where it is tied
-  std::uint64_t active = 0;               ///< that one token uses: all but the experts it isn't sent to
-  std::uint64_t experts = 0;              ///< of feedForward: the routed experts
-  std::uint64_t encoder = 0;              ///< of attention and feedForward: what decoding leaves out
-  std::uint64_t total = 0;                ///< as the files' headers say, where they were read
+  std::uint64_t activeFeedForward = 0;    ///< used by one token
+  std::uint64_t embedding = 0, head = 0;  ///< if tied, the head is the embedding table itself
+  std::uint64_t active = 0;               ///< used by one token: all except the experts it isn't routed to
+  std::uint64_t experts = 0;              ///< routed experts, part of feedForward
+  std::uint64_t encoder = 0;              ///< part of attention and feedForward not used in decoding
+  std::uint64_t total = 0;                ///< from the files' headers if they were read
 };
 ShapeParameters parametersOf(const ModelShape& shape);
-/// Parameters of the attention of one layer: Q d·H·s, K and V d·G·s each, O H·s·d; latent attention's
-/// low-rank maps (DeepSeek-AI 2024, DeepSeek-V2, section 2.1).
+/// Returns the parameters of one layer's attention: Q d·H·s, K and V d·G·s each, O H·s·d; for latent
+/// attention those of its low-rank maps (DeepSeek-AI 2024, DeepSeek-V2, section 2.1).
 std::uint64_t attentionParameters(const ModelShape& shape);
 
-/// By name, whatever the case; null where there is none.
+/// Finds a shape by name, ignoring case; null if there is none.
 const ModelShape* findShape(const std::vector<ModelShape>& shapes, std::string_view name);
 
 }  // namespace headscope::attention

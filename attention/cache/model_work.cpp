@@ -7,7 +7,7 @@ namespace headscope::attention {
 
 namespace {
 
-/// Pairs of query and key in one layer that keeps `window` tokens (0: all).
+/// Returns the pairs of query and key in one layer that caches `window` tokens (0 = all).
 double pairsOf(double n, Index window, PairCount count) {
   const auto w = static_cast<double>(window);
   const bool slides = window > 0 && n > w;
@@ -15,8 +15,8 @@ double pairsOf(double n, Index window, PairCount count) {
   return slides ? w * (w + 1) / 2 + (n - w) * w : n * (n + 1) / 2;
 }
 
-/// Pairs in one layer of a group when `n` tokens are read at once. Encoders before a decoder may have a
-/// length of their own.
+/// Returns the pairs in one layer of a group for `n` tokens at once. An encoder in front of a decoder may
+/// have a different, fixed length.
 double groupPairs(const ModelShape& shape, const LayerGroup& group, double n, PairCount count) {
   const auto span = static_cast<double>(group.span);
   switch (group.kind) {
@@ -40,7 +40,7 @@ double groupPairs(const ModelShape& shape, const LayerGroup& group, double n, Pa
   return pairsOf(n, group.span, count);
 }
 
-/// Sizes of a query and of a value that a pair multiplies, over all heads.
+/// The sizes of a query and of a value in the products of a pair, over all heads.
 double scoreSize(const LayerGroup& group) {
   return static_cast<double>(group.heads * (group.headDim + group.ropeDim));
 }
@@ -48,7 +48,7 @@ double valueSize(const LayerGroup& group) {
   return static_cast<double>(group.heads * valueDimOf(group));
 }
 
-/// Sizes that a query of one decode step multiplies for each cached token, over all heads.
+/// Returns the multiplications of a decode step per cached token, over all heads.
 double cachedSize(const LayerGroup& group) {
   if (group.kind != CacheKind::latent) return scoreSize(group) + valueSize(group);
   return static_cast<double>(group.heads * (2 * group.latentDim + group.ropeDim));
@@ -61,7 +61,7 @@ double projectionFlops(const ModelShape& shape) {
   return 2 * static_cast<double>(parametersOf(shape).attention);
 }
 
-/// Operations on all pairs of a prefill of n tokens.
+/// Returns the operations on all pairs in a prefill of n tokens.
 double pairFlops(const ModelShape& shape, const std::vector<LayerGroup>& groups, double n, PairCount count) {
   double all = 0;
   for (const LayerGroup& group : groups)
@@ -70,8 +70,8 @@ double pairFlops(const ModelShape& shape, const std::vector<LayerGroup>& groups,
   return all;
 }
 
-/// Parameters of a group that each decoded token is multiplied by: of cross-attention all but K and V, which
-/// the encoder's tokens went through once.
+/// Returns the parameters of a group used by each decoded token: for cross-attention, all but K and V, which
+/// are applied once to the encoder's tokens.
 double decodedParameters(const ModelShape& shape, const LayerGroup& group) {
   if (shape.decodes && group.kind == CacheKind::none) return 0;
   const double once =
@@ -81,7 +81,7 @@ double decodedParameters(const ModelShape& shape, const LayerGroup& group) {
   return static_cast<double>(group.layers) * (static_cast<double>(group.parameters) - once);
 }
 
-/// Experts that a batch reaches on average when each token picks its own at random.
+/// Returns the number of experts a batch reaches on average if each token picks its experts at random.
 double expertsReached(const FeedForward& each, double batch) {
   const auto experts = static_cast<double>(each.experts), active = static_cast<double>(each.activeExperts);
   return experts * (1 - std::pow(1 - active / experts, batch));
@@ -108,7 +108,7 @@ PrefillWork prefillWork(const ModelShape& shape, Index tokens, PairCount count) 
 std::optional<Index> attentionOvertakes(const ModelShape& shape, bool feedForward, PairCount count) {
   const std::vector<LayerGroup> groups = layerGroups(shape);
   const double each = projectionFlops(shape) + (feedForward ? feedForwardFlops(shape) : 0);
-  // Pairs for each token only grow, so that the first place can be halved towards.
+  // Pairs per token never decrease, so a binary search finds the first place.
   const auto overtakes = [&](Index n) {
     const auto tokens = static_cast<double>(n);
     return pairFlops(shape, groups, tokens, count) / tokens >= each;
@@ -139,7 +139,7 @@ DecodeWork decodeWork(const ModelShape& shape, const CostRequest& request) {
   }
   for (const LayerGroup& group : layerGroups(shape)) {
     const double decoded = decodedParameters(shape, group);
-    LayerGroup read = group;  // what it keeps, or what another layer keeps for it
+    LayerGroup read = group;  // what it reads: its own cache or another layer's
     if (read.kind == CacheKind::shared) read.kind = read.span > 0 ? CacheKind::window : CacheKind::full;
     const Index kept = keptTokens(read, request.tokens);
     const auto copies = static_cast<double>(copiesOf(group, request.tensorParallel));

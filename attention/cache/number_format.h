@@ -7,30 +7,29 @@
 
 namespace headscope::attention {
 
-/// How a number of a cache is kept. A format is a value here and a row of kNumberFormats.
+/// Number formats of a cache. To add one, add a value here and a row in kNumberFormats.
 enum class NumberFormat { fp32, fp16, bf16, fp8, int8, int4 };
 
 struct NumberFormatRow {
   const char* name;
-  int bits;  ///< of one number, without scales
-  /// Rounds rows of keys or values [tokens, headDim] to what a cache of the format gives back; null: nothing
-  /// is rounded.
+  int bits;  ///< per number, without scales
+  /// Rounds rows of keys or values [tokens, headDim] as a cache of this format does; null = no rounding.
   void (*round)(Matrix& rows, const NumberFormatRow& format);
   const char* help;
-  Index scaleBytes = 0;  ///< of each scale; 0: no scales
-  Index group = 0;       ///< numbers of a row that share a scale; 0: all of it
+  Index scaleBytes = 0;  ///< per scale; 0 = no scales
+  Index group = 0;       ///< numbers of a row that share a scale; 0 = the whole row
 };
 
-// Rounding, each to the nearest and ties to even.
-void roundToHalf(Matrix& rows, const NumberFormatRow& format);    ///< beyond ±65,504 infinite
+// Rounding functions; all round to nearest, ties to even.
+void roundToHalf(Matrix& rows, const NumberFormatRow& format);    ///< infinite beyond ±65,504
 void roundToBfloat(Matrix& rows, const NumberFormatRow& format);  ///< the upper 16 bits of fp32
 void roundToE4m3(Matrix& rows, const NumberFormatRow& format);    ///< see roundedToE4m3() in quantise.h
-/// Symmetric whole numbers of `bits` times a scale of max|x| / (2^(bits − 1) − 1), itself kept as fp16, for
-/// each group. A group with NaN or infinity is all NaN.
+/// Rounds each group to symmetric integers of `bits` times a scale of max|x| / (2^(bits − 1) − 1), which is
+/// stored as fp16. A group with NaN or infinity becomes all NaN.
 void roundToSteps(Matrix& rows, const NumberFormatRow& format);
 
-/// Every format, from the one with the most bits down: choices, the cache's figures and pictures, `cost
-/// --dtype` and the tests walk the rows. Files have the names.
+/// All formats, by descending number of bits. Choices, the cache's figures and pictures, `cost --dtype` and
+/// the tests iterate over these rows; files use the names.
 inline constexpr std::array<NumberFormatRow, 6> kNumberFormats{{
     {"fp32", 32, nullptr, "IEEE single: 24 bits of precision."},
     {"fp16", 16, roundToHalf, "IEEE half: 11 bits of precision, up to ±65,504."},
@@ -46,7 +45,7 @@ inline constexpr auto kNumberFormatNames = [] {
   return names;
 }();
 
-/// Throws std::out_of_range for a value that has no row.
+/// Throws std::out_of_range if the value has no row.
 constexpr const NumberFormatRow& rowOf(NumberFormat format) {
   return kNumberFormats.at(static_cast<std::size_t>(format));
 }

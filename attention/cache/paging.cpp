@@ -41,7 +41,7 @@ Index PagedCache::add(Index tokens, Index shared, Index of) {
     require(
         other.alive && other.tokens >= shared,
         fmt::format("sequence {} has {} tokens, expected the {} that are shared", of, other.tokens, shared));
-    // The last block of a prefix that ends within it is written to, and so is a copy.
+    // If the prefix ends within a block, that block will be written to and must be a copy.
     const Index whole = shared / blockTokens_;
     sequence.blocks.assign(other.blocks.begin(), other.blocks.begin() + whole);
     sequence.tokens = whole * blockTokens_;

@@ -10,7 +10,7 @@ namespace headscope::attention {
 
 namespace {
 
-/// Numbers and words of one line, from its left.
+/// Reads numbers and words of one line from left to right.
 class ScheduleLine {
  public:
   explicit ScheduleLine(std::string_view text) : text_(text) {}
@@ -41,7 +41,7 @@ class ScheduleLine {
   std::string_view text_;
 };
 
-/// What is wrong with a request, or "".
+/// Returns what is wrong with a request, or "".
 std::string problemOf(const PagedRequest& request, const std::vector<PagedRequest>& earlier) {
   if (request.arrives < 0 || request.arrives > kMaxScheduleStep)
     return fmt::format("arrives at step {}, expected 0 to {}", request.arrives, kMaxScheduleStep);
@@ -78,7 +78,7 @@ Result<std::vector<PagedRequest>> parseSchedule(std::string_view text) {
                 line.word("+") && line.number(request.answer);
     if (fits && line.word("shares")) {
       fits = line.number(request.shared) && line.word("with") && line.number(request.with);
-      // Before the subtraction, so that the smallest number stays one.
+      // Clamped before the subtraction, which would overflow for the smallest number.
       request.with = std::max<Index>(request.with, 0) - 1;
     }
     if (!fits || !line.ends())

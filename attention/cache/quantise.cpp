@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kMostE4m3 = 448;
 
-/// Whole multiples, up to `most`, of a scale that is kept as a half.
+/// Rounds to integers up to ±`most` times a scale that is stored in half precision.
 void roundGroup(Eigen::Ref<Eigen::RowVectorXf> group, int most) {
   const float largest = group.size() == 0 ? 0 : group.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
   if (!std::isfinite(largest)) {
@@ -32,7 +32,7 @@ void roundGroup(Eigen::Ref<Eigen::RowVectorXf> group, int most) {
   }
 }
 
-/// Numbers of a row that share a scale.
+/// Returns the numbers of a row that share a scale.
 Index groupSize(const NumberFormatRow& format, Index headDim) {
   return format.group > 0 ? format.group : std::max<Index>(headDim, 1);
 }
@@ -42,7 +42,7 @@ Index groupSize(const NumberFormatRow& format, Index headDim) {
 float roundedToE4m3(float value) {
   if (std::isnan(value)) return value;
   const float size = std::min(std::abs(value), kMostE4m3);
-  // Below 2⁻⁶ numbers lie 2⁻⁹ apart; above, an eighth of their power of two.
+  // Numbers below 2⁻⁶ are 2⁻⁹ apart, larger ones an eighth of their power of two.
   const int exponent = size < 0x1p-6f ? -6 : std::ilogb(size);
   const float step = std::ldexp(1.0f, exponent - 3);
   return std::copysign(std::min(std::nearbyint(size / step) * step, kMostE4m3), value);

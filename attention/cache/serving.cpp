@@ -10,12 +10,12 @@ double sizeOf(Index value) {
   return static_cast<double>(value);
 }
 
-/// Numbers of one token that are alive at once in a layer, on one of `gpus` GPUs.
+/// Returns the numbers per token that are needed at once in a layer, on one of `gpus` GPUs.
 double rowNumbers(const ModelShape& shape, double gpus) {
   double mixer = 0, inner = 0;
   for (const LayerGroup& group : layerGroups(shape)) {
     const double attention = sizeOf((group.heads + 2 * group.kvHeads) * group.headDim);
-    // What a recurrent layer projects its input to, its matrices tell.
+    // The width of a recurrent layer's projections, estimated from its parameters.
     const double projected =
         sizeOf(static_cast<Index>(group.parameters)) / sizeOf(std::max<Index>(1, shape.modelDim));
     mixer = std::max(mixer, group.kind == CacheKind::recurrent ? projected : attention);
@@ -26,7 +26,7 @@ double rowNumbers(const ModelShape& shape, double gpus) {
   return 2 * sizeOf(shape.modelDim) + (mixer + 2 * inner) / gpus;
 }
 
-/// The largest value up to `most` at which it fits, 0 where 1 doesn't, nothing where `most` does.
+/// Returns the largest value below `most` that fits; 0 if 1 doesn't fit, nothing if `most` does.
 template <class Fits>
 std::optional<Index> largest(Index most, Fits fits) {
   if (fits(most)) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<Index> largest(Index most, Fits fits) {
   return low;
 }
 
-/// Seconds of all all-reduces when `tokens` tokens go through the model.
+/// Returns the seconds of all all-reduces for `tokens` tokens.
 double allReduceSeconds(const ModelShape& shape, Index gpus, const Machine& machine, double tokens,
                         bool encoder) {
   if (gpus == 1 || machine.link <= 0) return 0;
@@ -88,7 +88,7 @@ Serving serve(const ModelShape& shape, const CostRequest& request, const Machine
   const DecodeWork decode = decodeWork(shape, request);
   const double tokens = sizeOf(request.tokens);
   serving.prefillLinkSeconds = allReduceSeconds(shape, request.tensorParallel, machine, tokens, true);
-  CostRequest whole = request;  // whose experts many tokens reach
+  CostRequest whole = request;  // a batch of this size reaches as many experts as the prefill
   whole.batch = request.tokens;
   serving.prefillSeconds = std::max(prefillWork(shape, request.tokens).total() / flops,
                                     decodeWork(shape, whole).weightBytes / bandwidth) +

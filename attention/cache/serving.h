@@ -8,51 +8,52 @@
 
 namespace headscope::attention {
 
-// Whether a model fits on a machine, how long it takes there at best, and why.
+// Whether a model fits on a machine, how fast it can be there at best, and what limits it.
 
-/// Share of a GPU's memory that an engine takes; the rest is the driver's, the runtime's and fragments'.
+/// The share of a GPU's memory that an engine can use; the rest is for the driver, the runtime and
+/// fragmentation.
 inline constexpr double kUsableShare = 0.9;
-/// Tokens that a prefill takes in at once.
+/// The most tokens a prefill processes at once.
 inline constexpr Index kPrefillChunk = 8192;
 
-/// Bytes of one GPU while it serves. Activations: of each of `rows` tokens two residual streams of modelDim,
-/// the widest mixer's queries, keys and values and the widest feed-forward part's two inner rows, in 16 bits
-/// (32 where fp32 is multiplied); beside them the logits of the batch in 32 bits.
+/// The memory of one GPU while serving, in bytes. Activations are, for each of `rows` tokens, two residual
+/// streams of modelDim, the widest mixer's queries, keys and values, and the widest feed-forward part's two
+/// inner rows, in 16 bits (32 if the math is fp32), plus the logits of the batch in 32 bits.
 struct GpuMemory {
   double usable = 0, weights = 0, cache = 0, activations = 0;
-  Index rows = 0;  ///< tokens at once: those of all sequences, at most kPrefillChunk
+  Index rows = 0;  ///< tokens processed at once, of all sequences; at most kPrefillChunk
   double numbersPerRow = 0;
   double logits = 0;  ///< bytes, part of activations
   double needed() const { return weights + cache + activations; }
   double free() const { return usable - needed(); }
   bool fits() const { return needed() <= usable; }
 };
-/// Throws std::invalid_argument where the shape doesn't split over the request's GPUs.
+/// Throws std::invalid_argument if the shape can't be split over the request's GPUs.
 GpuMemory gpuMemory(const ModelShape& shape, const CostRequest& request, const Machine& machine);
 
-/// What a decode step waits for.
+/// What limits a decode step.
 enum class Bound { weights, cache, processor, link };
 inline constexpr std::string_view kBoundNames[] = {"weights", "cache", "processor", "link"};
 
 struct Serving {
   GpuMemory memory;
-  std::optional<Index> longestContext;  ///< at this batch; 0: none fits; nothing: whatever it is
-  std::optional<Index> largestBatch;    ///< at this context; the same
+  std::optional<Index> longestContext;  ///< at this batch; 0 = none fits, null = any fits
+  std::optional<Index> largestBatch;    ///< at this context; 0 = none fits, null = any fits
   MathFormat math = MathFormat::bf16;
-  double peak = 0;            ///< operations a second of one GPU in that format
-  double prefillSeconds = 0;  ///< of one sequence alone: the time to its first token
-  double stepSeconds = 0;     ///< of a decode step of the batch; 0 of an encoder
-  double weightSeconds = 0, cacheSeconds = 0, processorSeconds = 0;  ///< what of the step takes how long
+  double peak = 0;            ///< operations per second of one GPU in that format
+  double prefillSeconds = 0;  ///< for a single sequence: the time to its first token
+  double stepSeconds = 0;     ///< of the batch's decode step; 0 for encoders
+  double weightSeconds = 0, cacheSeconds = 0, processorSeconds = 0;  ///< parts of a step
   double linkSeconds = 0, prefillLinkSeconds = 0;  ///< all-reduces of a step and of a prefill
   Bound bound = Bound::weights;
   double tokensPerSecond = 0, tokensPerSecondForOne = 0;
 };
-/// Times are what the machine's peaks allow: memory and processor work side by side, the link after them. A
-/// ring all-reduce of n bytes over p GPUs sends 2·(p − 1)/p·n from each, at half of the link's bandwidth;
-/// there is one after each mixer and each feed-forward part.
+/// Estimates times from the machine's peaks: memory and processor work in parallel, then the link. A ring
+/// all-reduce of n bytes over p GPUs sends 2·(p − 1)/p·n bytes from each GPU at half of the link's bandwidth;
+/// there is one after each mixer and each feed-forward part. Throws std::invalid_argument like gpuMemory().
 Serving serve(const ModelShape& shape, const CostRequest& request, const Machine& machine);
 
-/// What a million generated tokens cost where a GPU costs that much an hour.
+/// Returns the price of a million generated tokens, given the price of one GPU per hour.
 double costPerMillion(const Serving& serving, Index gpus, double pricePerHour);
 
 }  // namespace headscope::attention

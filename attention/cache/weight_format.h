@@ -6,7 +6,7 @@
 
 namespace headscope::attention {
 
-/// How a model's weights are kept; published: as its files have them.
+/// Storage format of a model's weights; published = as in its files.
 enum class WeightFormat {
   published,
   fp32,
@@ -32,22 +32,22 @@ enum class WeightFormat {
   q2_k
 };
 
-/// How activations are kept, of which products are made; weights: as the weights' format usually has them.
+/// Format of the activations that are multiplied; weights = as usual for the weights' format.
 enum class MathFormat { weights, fp32, fp16, bf16, fp8, int8, fp4 };
 inline constexpr std::array<std::string_view, 7> kMathFormatNames{"weights", "fp32", "fp16", "bf16",
                                                                   "fp8",     "int8", "fp4"};
 
-/// One row for each format. Scales, zeros and groups are in `bits`.
+/// One row per format. `bits` includes scales and zeros.
 struct WeightFormatRow {
-  enum class Covers { all, layers, experts };  ///< what is kept so; the rest is kept in 16 bits
+  enum class Covers { all, layers, experts };  ///< weights in this format; the rest has 16 bits
   std::string_view name;
-  double bits;  ///< of one weight, with its share of scales and zeros
+  double bits;  ///< per weight, including its share of scales and zeros
   Covers covers;
-  MathFormat computes;  ///< what is multiplied unless one says otherwise
+  MathFormat computes;  ///< default math format
   std::string_view source;
 };
 
-/// GGUF files of several types: what llama.cpp's quantize publishes for Llama-3.1-8B.
+/// For GGUF files with several types: the bits that llama.cpp's quantize publishes for Llama-3.1-8B.
 inline constexpr std::string_view kMixed = "GGUF, several types; bits per weight of Llama-3.1-8B";
 
 inline constexpr std::array<WeightFormatRow, 22> kWeightFormats{{

@@ -19,7 +19,7 @@ LinearMap mapOf(const Linear& linear, const kernels::Columns<float>& y) {
           static_cast<std::size_t>(linear.weight.rows()), y};
 }
 
-/// q, k and v of both inputs.
+/// Fills q from `x`, k and v from `context`.
 void applyProjections(const AttentionConfig& config, const Projections& projections,
                       const Eigen::Ref<const Matrix>& x, const Eigen::Ref<const Matrix>& context,
                       AttentionResult& result, const std::stop_token& stop) {
@@ -81,7 +81,7 @@ void attendHeads(const AttentionConfig& config, const MaskInput& mask, std::span
   const Index valueDim = values[0].cols();
   if (valueDim == config.headDim)
     return attendHeadsFast(config, mask, keys, values, keep, result, std::move(stop));
-  // The kernels take values of the keys' width.
+  // The kernels need values as wide as the keys.
   std::vector<Matrix> wide;
   std::vector<MatrixView> views;
   for (const MatrixView& view : values) {

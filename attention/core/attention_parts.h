@@ -10,16 +10,16 @@
 
 namespace headscope::attention {
 
-// What the textbook path and the fast path share.
+// Shared by the textbook path and the fast path.
 
-/// V = finite part + exceptions. The product of weights and V runs over the finite part alone, where
-/// the zero weight of a masked key adds an exact 0; NaN and infinity, which 0 would not silence,
-/// are then added to just those rows that see them.
+/// V = finite part + exceptions. The product of weights and V uses the finite part only, so a masked
+/// key's zero weight contributes exactly 0. NaN and infinity, which a zero weight would not cancel,
+/// are then added only to the rows that see them.
 class ValueRows {
  public:
   explicit ValueRows(const MatrixView& values);
 
-  /// output = weights · V; a key is seen where its score is not −inf.
+  /// Sets output = weights · V. A key is visible if its score is not −inf.
   void weightedSum(const MatrixView& weights, const MatrixView& scores, MutableMatrixView output) const {
     output.noalias() = weights * finite();
     addExceptions(weights, scores, output);
@@ -37,23 +37,23 @@ class ValueRows {
   };
 
   MatrixView values_;
-  Matrix copy_;  ///< with zeros where values_ is not finite; empty where all of it is
+  Matrix copy_;  ///< values_ with non-finite entries set to 0; empty if all are finite
   std::vector<Exception> exceptions_;
 };
 
-/// Fits everything attendHeads reads against the config; both shapes stand in the message.
+/// Checks everything attendHeads() reads against the config. Throws std::invalid_argument naming both shapes.
 void requireHeadShapes(const AttentionConfig& config, std::span<const MatrixView> keys,
                        std::span<const MatrixView> values, const Stack& q);
-/// The same for attend.
+/// The same for attend().
 void requireAttendShapes(const AttentionConfig& config, const Projections& projections,
                          const Eigen::Ref<const Matrix>& x, const Eigen::Ref<const Matrix>& context,
                          const MaskInput& mask);
 
-/// Zeroes weights [n, m] of one head and scales up the rest. Drawn per head and absolute position, so that a
-/// cached decode drops what the full pass drops.
+/// Zeroes random weights [n, m] of one head and scales up the rest. Seeded by head and absolute position, so
+/// that a cached decode drops the same weights as a full pass.
 void dropWeights(const Dropout& dropout, Index head, Index firstPosition, MutableMatrixView weights);
 
-/// q and k of `result` by their positions, where the config says RoPE.
+/// Rotates q and k of `result` by their positions if the config uses RoPE.
 void rotate(const AttentionConfig& config, AttentionResult& result);
 
 std::vector<MatrixView> slices(const Stack& stack);

@@ -8,7 +8,7 @@
 #include "attention/core/saturating.h"
 #include "attention/core/score_terms.h"
 
-// Apart from config.cpp: it walks the rows of the score terms, which know configurations.
+// Separate from config.cpp because it uses the score terms, which depend on the configuration.
 
 namespace headscope::attention {
 namespace {
@@ -39,7 +39,7 @@ Status validateSizes(const AttentionConfig& config) {
 }
 
 Status validatePositions(const AttentionConfig& config) {
-  // Half the range leaves room for the rows that are counted on from here.
+  // Half the range, so that the positions of the following rows can't overflow.
   if (config.cacheLength < 0 || config.cacheLength > std::numeric_limits<Index>::max() / 2)
     return wrong("cacheLength", std::to_string(config.cacheLength),
                  "at least 0 and within half the index range");

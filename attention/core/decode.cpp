@@ -15,14 +15,14 @@
 namespace headscope::attention {
 namespace {
 
-/// Keys of one task at the least: half a MiB of a usual cache.
+/// Minimum number of keys per task: half a MiB of a typical cache.
 constexpr Index kKeys = 512;
 
-/// What each head of the step sees and adds, made once for all tasks.
+/// The visible keys and score terms of each head, computed once for all tasks.
 struct StepRules {
-  std::vector<RowRuns> runs;              ///< [kvHeads], a row for each head of the group
+  std::vector<RowRuns> runs;              ///< [kvHeads], one row per head of the group
   std::vector<HeadTerms> terms;           ///< [heads]
-  std::vector<const float*> bias, added;  ///< [heads] or none
+  std::vector<const float*> bias, added;  ///< [heads] or empty
 };
 
 StepRules rulesOf(const AttentionConfig& config, const MaskInput& mask, Index keys) {
@@ -54,7 +54,7 @@ void requireCache(const AttentionConfig& config, const CacheView& cache, const S
                       shapeText(cache.length, config.headDim), cache.headStride));
 }
 
-/// Softmax of all parts of one head put together.
+/// Partial softmax results of all heads, to be merged per head.
 class Parts {
  public:
   Parts(Index parts, Index heads, Index headDim)
@@ -62,14 +62,14 @@ class Parts {
         sum(Matrix::Zero(parts, heads)),
         output(parts * heads, headDim) {}
 
-  /// Log-sum-exp and output of `head`.
+  /// Writes the output of `head` and returns its log-sum-exp.
   float merge(Index head, MutableMatrixView to) const {
     to.setZero();
     const float top = max.rows() ? max.col(head).maxCoeff() : kMinusInfinity;
     if (top == kMinusInfinity) return sum.col(head).array().isNaN().any() ? std::nanf("") : top;
     float total = 0;
     for (Index p = 0; p < max.rows(); ++p) {
-      // Without a visible number there is nothing to add, but NaN, which has no maximum, has to show.
+      // A part without visible keys adds nothing. NaN, which leaves the maximum at −inf, must propagate.
       if (max(p, head) == kMinusInfinity && !std::isnan(sum(p, head))) continue;
       const float factor = std::exp(max(p, head) - top);
       total += factor * sum(p, head);
@@ -83,7 +83,7 @@ class Parts {
   Matrix output;    ///< [parts · heads, headDim]
 };
 
-/// From scores to weights, once the log-sum-exp is known.
+/// Converts scores to weights once the log-sum-exp is known.
 void weigh(const AttentionResult& result, Index head, const float* scores, float* weights) {
   const Index m = result.weights.cols();
   const float lse = result.lse(head, 0);
@@ -106,12 +106,12 @@ bool decodeHeads(const AttentionConfig& config, const MaskInput& mask, const Cac
   result.lse.resize(config.heads, 1);
   result.weights = keep == Keep::output ? Stack() : Stack::uninitialized(config.heads, 1, m);
   result.scores = keep == Keep::scores ? Stack::uninitialized(config.heads, 1, m) : Stack();
-  // Scores are turned into weights in place where only these are kept.
+  // If only the weights are kept, scores are converted in place.
   float* const scores = keep == Keep::scores ? result.scores.data() : result.weights.data();
 
   const StepRules rules = rulesOf(config, mask, m);
   kernels::Pool& pool = kernels::sharedPool();
-  // Enough tasks that none is left waiting for long, each long enough to be worth its start.
+  // Enough tasks to keep all threads busy, each long enough to be worth starting.
   const Index wanted = std::max<Index>(1, 8 * pool.threads() / config.kvHeads);
   const Index step = std::max(kKeys, ((m + wanted - 1) / wanted + kKeys - 1) / kKeys * kKeys);
   const Index parts = (m + step - 1) / step;

@@ -7,14 +7,14 @@
 
 namespace headscope::attention {
 
-/// How a cached number is kept: IEEE single, IEEE half, or the upper half of a single (bfloat16).
+/// Number format of a cache: IEEE single, IEEE half, or the upper half of a single (bfloat16).
 using kernels::CacheType;
 
-/// Bytes of one cached number.
+/// Returns the bytes per cached number.
 Index cacheTypeBytes(CacheType type);
 
-/// Keys and values of all kv heads as a cache holds them: [kvHeads, length, headDim], each kv head
-/// `headStride` numbers after the one before.
+/// The cached keys and values of all kv heads: [kvHeads, length, headDim], with `headStride` numbers from
+/// one kv head to the next.
 struct CacheView {
   CacheType type = CacheType::f32;
   const void* keys = nullptr;
@@ -23,12 +23,12 @@ struct CacheView {
   Index headStride = 0;
 };
 
-/// One decode step: result.q [heads, 1, headDim] attends to everything cached. Fills scores and weights (as
-/// `keep` says), lse and headOutput; what attendHeads would, in one pass over the cache that reads each key
-/// and value once for all heads of a group (Dao et al. 2023, "Flash-Decoding"). Without dropout. False, with
-/// the outputs undefined, where NaN or infinity stands in the cache or the query, which attendHeads handles,
-/// or when `stop` is requested.
-/// Throws std::invalid_argument, naming both shapes, where sizes don't fit.
+/// Runs one decode step: result.q [heads, 1, headDim] attends to the whole cache. Computes the same as
+/// attendHeads(), in one pass that reads each key and value once for all heads of a group (Dao et al. 2023,
+/// "Flash-Decoding"). Fills lse, headOutput and, depending on `keep`, scores and weights. Ignores dropout.
+/// Returns false, with the outputs undefined, if the cache or the query has NaN or infinity, which
+/// attendHeads() handles, or once `stop` is requested.
+/// Throws std::invalid_argument, naming both shapes, if sizes don't fit.
 bool decodeHeads(const AttentionConfig& config, const MaskInput& mask, const CacheView& cache, Keep keep,
                  AttentionResult& result, const std::stop_token& stop = {});
 

@@ -16,8 +16,8 @@ Eigen::MatrixXd triangularFactor(const Eigen::MatrixXd& matrix) {
 Eigen::VectorXd singularValues(const Eigen::MatrixXd& matrix) {
   const Index count = std::min(matrix.rows(), matrix.cols());
   if (count == 0) return {};
-  // [0 R; Rᵀ 0] has R's singular values and their negatives. Eigen's own solver of them takes half a minute
-  // to compile.
+  // The eigenvalues of [0 R; Rᵀ 0] are R's singular values and their negatives. Eigen's SVD takes half a
+  // minute to compile.
   const Eigen::MatrixXd triangle =
       matrix.rows() < matrix.cols() ? triangularFactor(matrix.transpose()) : triangularFactor(matrix);
   Eigen::MatrixXd both = Eigen::MatrixXd::Zero(2 * count, 2 * count);
@@ -47,9 +47,9 @@ SymmetricEigen symmetricEigen(const Eigen::MatrixXd& matrix) {
 }
 
 HermitianEigen hermitianEigen(const Eigen::MatrixXd& real, const Eigen::MatrixXd& imaginary) {
-  // [A −B; B A] has A + iB's eigenvalues, each twice: of x + iy come (x; y) and (−y; x), or any two
-  // directions of their plane. So a vector counts where it isn't a complex multiple of those before it.
-  // Eigen's own solver of complex matrices takes as long to compile as of real ones.
+  // [A −B; B A] has each eigenvalue of A + iB twice: an eigenvector x + iy gives (x; y) and (−y; x), or any
+  // two directions in their plane. A vector is kept only if it isn't a complex combination of earlier ones.
+  // This avoids Eigen's complex solver, which takes as long to compile as the real one.
   const Index size = real.rows();
   Eigen::MatrixXd both(2 * size, 2 * size);
   both << real, -imaginary, imaginary, real;

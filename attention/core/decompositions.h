@@ -6,33 +6,33 @@
 
 namespace headscope::attention {
 
-// Eigen's solvers, compiled once: their templates take longer to compile than all that uses them.
+// Wraps Eigen's solvers so that they are compiled once; their templates are slow to compile.
 
-/// R of the thin QR of a matrix, [min(rows, cols), cols].
+/// Returns R of the matrix's thin QR decomposition, [min(rows, cols), cols].
 Eigen::MatrixXd triangularFactor(const Eigen::MatrixXd& matrix);
 
-/// Singular values of a matrix, min(rows, cols) of them, descending; exact to the largest one · epsilon of
-/// double. Golub and Van Loan, Matrix Computations, 8.6.1.
+/// Returns the min(rows, cols) singular values, descending, accurate to double's epsilon times the largest
+/// (Golub and Van Loan, Matrix Computations, 8.6.1).
 Eigen::VectorXd singularValues(const Eigen::MatrixXd& matrix);
-/// How many singular values are above largest · longer side · epsilon, as NumPy's matrix_rank counts.
-/// `epsilon` is that of the format in which the matrix was computed: what is below is rounding.
+/// Returns the number of singular values above largest · longerSide · epsilon, like NumPy's matrix_rank.
+/// `epsilon` belongs to the format the matrix was computed in; smaller values are rounding errors.
 Index numericalRank(const Eigen::VectorXd& singular, Index longerSide,
                     double epsilon = std::numeric_limits<float>::epsilon());
 
-/// Eigenvalues of a square matrix, in no order.
+/// Returns the eigenvalues of a square matrix, in no particular order.
 Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& matrix);
 
-/// x of A·x = b for a symmetric A without negative eigenvalues.
+/// Solves A·x = b for a symmetric A without negative eigenvalues.
 Eigen::VectorXd solveSymmetric(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
 
-/// Of a symmetric matrix, ascending by value; vectors are columns.
+/// Eigenvalues of a symmetric matrix, ascending, and their eigenvectors as columns.
 struct SymmetricEigen {
   Eigen::VectorXd values;
   Eigen::MatrixXd vectors;
 };
 SymmetricEigen symmetricEigen(const Eigen::MatrixXd& matrix);
 
-/// The same of A + iB that equals its conjugate transpose: A is symmetric, B = −Bᵀ.
+/// The same for a Hermitian matrix A + iB: A is symmetric, B = −Bᵀ.
 struct HermitianEigen {
   Eigen::VectorXd values;
   Eigen::MatrixXcd vectors;

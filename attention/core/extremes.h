@@ -12,42 +12,41 @@
 
 namespace headscope::attention {
 
-// std::max, and maxCoeff() as Eigen has it without a template argument, drop NaN or keep it, as the order of
-// their arguments and the processor's instructions have it. What measures an error must keep it, what scales
-// a picture must not.
+// std::max and Eigen's plain maxCoeff() may drop or keep NaN, depending on the order of their arguments and
+// on the instruction set. Error measures must keep NaN; the scale of a picture must ignore it.
 
-/// The larger of two; NaN where one of them is.
+/// Returns the larger of two values; NaN if either is NaN.
 template <class T>
 T larger(T a, T b) {
   return std::isnan(a) || a > b ? a : b;
 }
 
-/// The one further from 0, with its sign; NaN where one of them is.
+/// Returns the value further from 0, with its sign; NaN if either is NaN.
 template <class T>
 T stronger(T a, T b) {
   return std::isnan(a) || std::abs(a) >= std::abs(b) ? a : b;
 }
 
-/// Whether `a` stands before `b` where the largest comes first and NaN last: an order for sorting, which ">"
-/// is not where NaN takes part.
+/// Whether `a` sorts before `b` in descending order with NaN last. Unlike ">", a valid sort order when
+/// values are NaN.
 template <class T>
 bool descends(T a, T b) {
   return std::isnan(b) ? !std::isnan(a) : a > b;
 }
 
-/// The largest |value|; NaN where one is NaN, 0 of none.
+/// Returns the largest |value|; NaN if any is NaN, 0 if there are no values.
 template <class Derived>
 typename Derived::Scalar largestMagnitude(const Eigen::DenseBase<Derived>& values) {
   if (values.size() == 0) return 0;
   return values.derived().array().abs().template maxCoeff<Eigen::PropagateNaN>();
 }
 
-/// The largest |value| that is finite; 0 where none is.
+/// Returns the largest finite |value|; 0 if none is finite.
 template <class Derived>
 typename Derived::Scalar largestFinite(const Eigen::DenseBase<Derived>& values) {
   using Scalar = typename Derived::Scalar;
-  // The bits of what isn't negative are in the order of the values, and compilers turn a largest integer into
-  // vectors: of floats they may not.
+  // The bits of non-negative floats sort like their values. Compilers vectorise an integer maximum, but must
+  // not vectorise a floating-point one.
   using Bits = std::conditional_t<sizeof(Scalar) == 4, std::int32_t, std::int64_t>;
   constexpr Bits kInfinity = std::bit_cast<Bits>(std::numeric_limits<Scalar>::infinity());
   Bits most = 0;
@@ -59,7 +58,7 @@ typename Derived::Scalar largestFinite(const Eigen::DenseBase<Derived>& values) 
   return std::bit_cast<Scalar>(most);
 }
 
-/// The least and the largest of the finite values; 0 and 0 where none is.
+/// Returns the smallest and largest finite value; 0 and 0 if none is finite.
 template <class Derived>
 std::pair<typename Derived::Scalar, typename Derived::Scalar> finiteRange(
     const Eigen::DenseBase<Derived>& values) {

@@ -16,16 +16,16 @@ namespace {
 
 using kernels::Buffer;
 
-/// Results beyond this go past the caches: they would only push out what is still needed.
+/// Larger results bypass the processor's caches, where they would only evict data that is still needed.
 constexpr std::size_t kStreamedFloats = std::size_t{6} << 20;
 
-/// Keys and values of all kv heads as the kernels read them. Kept for the thread's next call.
+/// Keys and values of all kv heads, packed for the kernels. The memory is reused by the thread's next call.
 struct PackedHeads {
   Buffer keys, values;
   std::size_t keyFloats = 0, valueFloats = 0;
 };
 
-/// Every head's rows in blocks, each with what it sees: the work of one call.
+/// The work of one call: blocks of rows of every head, with the keys each row sees.
 class HeadsWork {
  public:
   HeadsWork(const AttentionConfig& config, const MaskInput& mask, std::span<const MatrixView> keys,
@@ -49,8 +49,8 @@ class HeadsWork {
       terms_.push_back(headTerms(config_, mask_, head, n_, m_));
     const bool scored = !result_.scores.empty();
     stream_ = asSize(result_.weights.size() + result_.scores.size()) > kStreamedFloats && m_ >= 64;
-    // The last rows see the most where the mask is causal: they come first, so that no thread is left alone
-    // with a long one.
+    // Under a causal mask the last rows see the most keys. They run first, so that no thread ends alone with
+    // a long task.
     pool_.run(asSize(blocks_ * config_.heads), stop_, [&](std::size_t i) {
       const auto task = static_cast<Index>(i);
       attend(packed, task % config_.heads, blocks_ - 1 - task / config_.heads, scored);
@@ -64,7 +64,7 @@ class HeadsWork {
     packed.valueFloats = kernels::valuePanelFloats(m, headDim);
     packed.keys.atLeast(heads * packed.keyFloats);
     packed.values.atLeast(heads * packed.valueFloats);
-    constexpr std::size_t kKeys = 512;  // a multiple of every panel; microseconds
+    constexpr std::size_t kKeys = 512;  // a multiple of every panel's width; takes microseconds
     const std::size_t parts = (m + kKeys - 1) / kKeys;
     return pool_.run(parts * heads, stop_, [&](std::size_t i) {
       const std::size_t g = i / parts, first = i % parts * kKeys, some = std::min(kKeys, m - first);
@@ -127,13 +127,13 @@ class HeadsWork {
   bool stream_ = false;
 };
 
-/// What each head's sink leaves of weights, outputs and log-sum-exp that were made without it.
+/// Adds each head's sink to weights, outputs and log-sum-exps that were computed without it.
 void leaveToSinks(const AttentionConfig& config, AttentionResult& result, const std::stop_token& stop) {
   kernels::sharedPool().run(asSize(config.heads), stop, [&](std::size_t i) {
     const auto head = static_cast<Index>(i);
     for (Index row = 0; row < result.lse.cols(); ++row) {
       float& lse = result.lse(head, row);
-      // A row that sees nothing has nothing to leave, and one with NaN shows that as it is.
+      // A row without visible keys has nothing to scale; a NaN row stays as it is.
       if (lse == kMinusInfinity || std::isnan(lse)) continue;
       const float share = shareBeside(config.sinks[i], lse);
       if (!result.weights.empty()) result.weights[head].row(row) *= share;
@@ -143,7 +143,7 @@ void leaveToSinks(const AttentionConfig& config, AttentionResult& result, const 
   });
 }
 
-/// Dropout on the weights of every head, and the output once more from what is left.
+/// Applies dropout to the weights of every head and recomputes the outputs from them.
 void dropAndSum(const AttentionConfig& config, const std::vector<ValueRows>& values, AttentionResult& result,
                 const std::stop_token& stop) {
   kernels::sharedPool().run(asSize(config.heads), stop, [&](std::size_t i) {
@@ -165,7 +165,7 @@ void attendHeadsFast(const AttentionConfig& config, const MaskInput& mask, std::
   std::vector<ValueRows> rows;
   bool finite = true;
   for (const MatrixView& view : values) finite = rows.emplace_back(view).allFinite() && finite;
-  // What NaN and infinity do to a row is read off its scores; dropout changes the weights before they count.
+  // Non-finite values are added according to the scores; dropout changes the weights before they are used.
   const bool dropped = config.dropout.probability > 0;
   const Keep made = !finite ? Keep::scores : dropped ? std::max(keep, Keep::weights) : keep;
   const auto stack = [&](bool wanted, Index cols) {

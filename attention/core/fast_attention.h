@@ -9,7 +9,7 @@
 
 namespace headscope::attention {
 
-/// attendHeads on the kernels and all threads of their pool. Shapes are the caller's to check.
+/// attendHeads() on the kernels, using all threads of their pool. The caller must check the shapes.
 void attendHeadsFast(const AttentionConfig& config, const MaskInput& mask, std::span<const MatrixView> keys,
                      std::span<const MatrixView> values, Keep keep, AttentionResult& result,
                      std::stop_token stop);

@@ -6,10 +6,10 @@
 
 namespace headscope::attention {
 
-/// How one tensor holds queries, keys and values.
+/// How one fused tensor stores queries, keys and values.
 enum class FusedRows {
   thirds,  ///< all of q, then all of k, then all of v (GPT-2, Phi-3, torch.nn.MultiheadAttention)
-  heads,   ///< [heads, 3, headDim]: a head's q, k and v behind each other (GPT-NeoX)
+  heads,   ///< [heads, 3, headDim]: q, k and v of one head after another (GPT-NeoX)
 };
 enum class FusedPart { q, k, v };
 
@@ -19,8 +19,8 @@ struct RowRange {
   bool operator==(const RowRange&) const = default;
 };
 
-/// Which outputs of a fused map are `part`'s, in the order of its heads; ranges of equal size. With
-/// FusedRows::heads there are as many kv heads as heads, else it throws std::invalid_argument.
+/// Returns the outputs of a fused map that belong to `part`, in head order, as ranges of equal size. Throws
+/// std::invalid_argument if `fused` is FusedRows::heads and kvHeads differs from heads.
 std::vector<RowRange> rowsOf(FusedPart part, FusedRows fused, Index heads, Index kvHeads, Index headDim);
 
 }  // namespace headscope::attention

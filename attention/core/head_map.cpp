@@ -22,16 +22,16 @@
 namespace headscope::attention {
 namespace {
 
-/// Rows of one task.
+/// Rows per task.
 constexpr Index kSlice = 64;
-/// Keys whose scores are summed up together where only the log-sum-exp is wanted.
+/// Keys summarised together when only the log-sum-exp is needed.
 constexpr Index kSumFactor = 128;
 
 Index parts(Index size, Index unit) {
   return (size + unit - 1) / unit;
 }
 
-/// Rows row, row + step … of a head, `rows` of them.
+/// `rows` rows of a head: row, row + step …
 struct Rows {
   Index row, rows, step = 1;
 };
@@ -57,11 +57,11 @@ struct HeadMap::State {
   kernels::Buffer keys;    ///< panels
   std::vector<float> lse;  ///< [n]; NaN until known
   kernels::Pool& pool = kernels::sharedPool();
-  std::mutex mutex;  ///< guards the next one
+  std::mutex mutex;  ///< guards idleRuns
   std::vector<RowRuns> idleRuns;
 
-  /// What a slice's rows see, in memory that slices before it have used: fresh memory costs more than filling
-  /// it, and some masks have thousands of runs in a row.
+  /// The keys that a slice's rows see, in memory reused from earlier slices: fresh memory costs more than
+  /// filling it, and some masks have thousands of runs per row.
   class SliceRuns {
    public:
     explicit SliceRuns(State& state) : state_(state) {
@@ -97,7 +97,7 @@ struct HeadMap::State {
   Index n() const { return field.q.rows(); }
   Index m() const { return field.k.rows(); }
 
-  /// What the kernels take for some rows and keys. `runs` is filled and has to outlive it.
+  /// Returns the kernels' input for some rows and keys. Fills `runs`, which must outlive the result.
   kernels::MapRows partOf(const Rows& rows, Index key, Index keyCount, Index factor, RowRuns& runs,
                           const std::stop_token& stop) const {
     collectRuns(field.mask, field.head, rows.row, rows.rows, m(), runs, rows.step);
@@ -114,8 +114,8 @@ struct HeadMap::State {
     return part;
   }
 
-  /// About how much of the matrix is looked at, from a few rows: panels that nobody sees are left out. At
-  /// least a half, because there is more to a row than its scores.
+  /// Estimates from a few rows the share of the matrix that has to be computed; panels that no row sees are
+  /// skipped. At least a half, because a row costs more than its scores.
   double seenShare() const {
     constexpr Index kSampled = 64;
     RowRuns runs;
@@ -126,7 +126,7 @@ struct HeadMap::State {
     return std::max(0.5, static_cast<double>(seen) / static_cast<double>(std::max<Index>(rows * m(), 1)));
   }
 
-  /// Makes the log-sum-exp of rows known.
+  /// Computes the missing log-sum-exps of these rows. Returns false once `stop` is requested.
   bool ensure(Index row, Index rows, const std::stop_token& stop) {
     return pool.run(asSize(parts(rows, kSlice)), stop, [&](std::size_t i) {
       const Index first = row + static_cast<Index>(i) * kSlice, some = std::min(kSlice, row + rows - first);
@@ -136,7 +136,7 @@ struct HeadMap::State {
     });
   }
 
-  /// What the rows of one slice come to, in memory that slices before it have used.
+  /// Returns the summaries of one slice's rows, valid until the thread's next call.
   kernels::Summaries summarize(const Rows& rows, Index key, Index keyCount, Index factor,
                                const std::stop_token& stop) {
     static thread_local kernels::Buffer max, sum;
@@ -150,7 +150,7 @@ struct HeadMap::State {
     return to;
   }
 
-  /// The log-sum-exps of rows of which all keys are summed up, the head's sink included.
+  /// Writes the log-sum-exps of rows whose keys are all summarised, including the head's sink.
   void combine(const kernels::Summaries& summaries, Index rows, Index blocks, float* to) const {
     kernels::combineSummaries(summaries, asSize(rows), asSize(blocks), to);
     if (const auto sink = field.config.sinkOf(field.head))
@@ -162,7 +162,7 @@ struct HeadMap::State {
     if (!stop.stop_requested()) combine(summaries, rows.rows, parts(m(), kSumFactor), lse.data() + rows.row);
   }
 
-  /// Rows of one slice into its pixels; their log-sum-exp is known or follows from what is summed up.
+  /// Pools the rows of one slice into its pixels. Their log-sum-exps are known or follow from the summaries.
   void poolSlice(const Rows& rows, const MapPart& part, Index rowsOfPixel, float* max, float* sum,
                  const std::stop_token& stop) {
     static thread_local std::vector<float> rowLse;
@@ -188,15 +188,15 @@ struct HeadMap::State {
 
   Pooled coarse(const MapPart& part, Index step, const std::stop_token& stop) {
     const Index pixelRows = parts(part.rows, part.factor), blocks = parts(part.keys, part.factor);
-    const Index sampled = std::max<Index>(part.factor / step, 1);  // rows of a row of pixels
-    const Index perSlice = std::max<Index>(sampled / kSlice, 1);   // slices of a row of pixels
+    const Index sampled = std::max<Index>(part.factor / step, 1);  // rows per pixel row
+    const Index perSlice = std::max<Index>(sampled / kSlice, 1);   // slices per pixel row
     const Index sliceRows = sampled / perSlice;
     Matrix max(pixelRows * perSlice, blocks), sum(pixelRows * perSlice, blocks);
-    // A few small slices make a task.
+    // Several small slices form one task.
     const Index group = std::max<Index>(kSlice / sliceRows, 1);
     const Index tasks = parts(max.rows(), group);
-    // The last rows see the most where the mask is causal: they come first, so that no thread is left alone
-    // with a long one.
+    // Under a causal mask the last rows see the most keys. They run first, so that no thread ends alone with
+    // a long task.
     pool.run(asSize(tasks), stop, [&](std::size_t i) {
       const Index first = (tasks - 1 - static_cast<Index>(i)) * group,
                   last = std::min(first + group, max.rows());
@@ -212,7 +212,7 @@ struct HeadMap::State {
     return mean(part, step, merged(std::move(max), std::move(sum), perSlice));
   }
 
-  /// Slices of one row of pixels put together, always in the same order.
+  /// Merges the slices of each pixel row, always in the same order.
   static Pooled merged(Matrix max, Matrix sum, Index perSlice) {
     if (perSlice == 1) return {std::move(max), std::move(sum)};
     Pooled out{Matrix::Constant(max.rows() / perSlice, max.cols(), kMinusInfinity), {}};
@@ -228,7 +228,7 @@ struct HeadMap::State {
     return out;
   }
 
-  /// Sums to means over the cells that were looked at.
+  /// Divides sums by the number of sampled cells.
   static Pooled mean(const MapPart& part, Index step, Pooled pooled) {
     const Index f = part.factor;
     for (Index p = 0; p < pooled.mean.rows(); ++p)
@@ -258,7 +258,7 @@ struct HeadMap::State {
     if (part.rows == 0 || part.keys == 0) return {};
     const bool whole = part.key == 0 && part.keys == m();
     const bool coarseEnough = part.factor >= static_cast<Index>(kernels::kSummaryFactor);
-    // A coarse part with all keys has what its rows need in it.
+    // A coarse part over all keys yields its rows' log-sum-exps on the way.
     if (!(whole && coarseEnough) && !ensure(part.row, part.rows, stop)) return {};
     return coarseEnough ? coarse(part, 1, stop) : fine(part, wantsMax, wantsMean, stop);
   }

@@ -11,10 +11,10 @@
 
 namespace headscope::attention {
 
-/// What the weights of one head are made of: enough for any part of them, at a size of O(n·headDim).
+/// The inputs of one head's weights, in O((n + m)·headDim) memory: enough to compute any part of them.
 struct HeadField {
-  AttentionConfig config;  ///< dropout is left out
-  Index head = 0;          ///< whose biases and mask
+  AttentionConfig config;  ///< dropout is ignored
+  Index head = 0;          ///< selects the biases and the mask
   Matrix q;                ///< [n, headDim], rotated under RoPE
   Matrix k;                ///< [m, headDim], rotated under RoPE
   MaskInput mask;          ///< over [heads, n, m]
@@ -22,21 +22,21 @@ struct HeadField {
 
 enum class Pooling { max, mean };
 
-/// Rows row … row+rows−1 and keys key … key+keys−1 of a head, factor × factor cells to a pixel. Row and key
-/// are multiples of the factor, which is a power of two; the last pixels of the matrix may have fewer cells.
+/// Rows row … row+rows−1 and keys key … key+keys−1 of a head, factor × factor cells per pixel. The factor is
+/// a power of two; row and key are multiples of it. The last pixels of the matrix may have fewer cells.
 struct MapPart {
   Index row = 0, key = 0, rows = 0, keys = 0, factor = 1;
   bool operator==(const MapPart&) const = default;
 };
 
-/// One head's weights at any length, part by part and at any zoom, without ever holding n × m of them.
-/// Weights of a row need its log-sum-exp over all keys, which is computed when first asked for and kept.
+/// One head's weights for sequences of any length, computed part by part at any zoom without holding all
+/// n × m of them. A row's weights need its log-sum-exp over all keys, computed on first use and then kept.
 ///
-/// One thread at a time. Every call returns early once `stop` is requested, within a few milliseconds; what
-/// it returns then is to be dropped, what it keeps (finished rows' log-sum-exp) is right.
+/// Not thread-safe. Every call returns within a few milliseconds once `stop` is requested. The result is then
+/// undefined, but the log-sum-exps of finished rows stay valid.
 class HeadMap {
  public:
-  /// Throws std::invalid_argument, naming the shapes, where q, k, config and mask don't fit.
+  /// Throws std::invalid_argument, naming the shapes, if q, k, config and mask don't fit together.
   explicit HeadMap(HeadField field);
   ~HeadMap();
   HeadMap(HeadMap&&) noexcept;
@@ -45,27 +45,27 @@ class HeadMap {
   const HeadField& field() const;
   Index queries() const;
   Index keys() const;
-  /// Memory held: q, k, k once more in the order the kernels read it, log-sum-exp.
+  /// Returns the memory held, in bytes: q, k, a copy of k packed for the kernels, and the log-sum-exps.
   std::uint64_t bytes() const;
 
-  /// Pooled weights, [⌈rows/factor⌉, ⌈keys/factor⌉]; −inf where no cell of a pixel is visible. The mean is
-  /// over all cells of the pixel that lie in the matrix, masked ones as 0. Exact.
+  /// Returns the exact pooled weights, [⌈rows/factor⌉, ⌈keys/factor⌉]; −inf if no cell of a pixel is visible.
+  /// The mean is over all cells of the pixel inside the matrix; masked cells count as 0.
   Matrix weights(const MapPart& part, Pooling pooling, std::stop_token stop = {});
-  /// Both poolings of the same part in one pass.
+  /// Both poolings of the same part, computed in one pass.
   struct Pooled {
     Matrix max, mean;
   };
   Pooled pooled(const MapPart& part, std::stop_token stop = {});
 
-  /// The whole head as weights() would pool it, from a sample of its rows, about `work` multiply-adds' worth:
-  /// a lower bound for max, an estimate for mean.
+  /// Returns the whole head pooled from a sample of its rows, using about `work` multiply-adds: a lower bound
+  /// for max, an estimate for mean. Exact for factors below kernels::kSummaryFactor.
   Matrix preview(Index factor, Pooling pooling, double work, std::stop_token stop = {});
-  /// One row in so many is looked at in a preview.
+  /// Returns the step between the rows that a preview samples.
   Index previewStep(Index factor, double work) const;
 
-  /// Log-sum-exp of one row's scores if it is known; NaN before. −inf: the row sees no key.
+  /// Returns the log-sum-exp of a row's scores; NaN until it is computed, −inf if the row sees no key.
   float logSumExp(Index row) const;
-  /// Whether every row of row … row+rows−1 is known to see no key.
+  /// Whether all rows row … row+rows−1 are known to see no key.
   bool dead(Index row, Index rows) const;
 
  private:
@@ -73,7 +73,7 @@ class HeadMap {
   std::unique_ptr<State> state_;
 };
 
-/// Bytes a HeadMap of these sizes holds; saturates instead of overflowing.
+/// Returns the size of a HeadMap in bytes; saturates instead of overflowing.
 std::uint64_t headMapBytes(Index queries, Index keys, Index headDim);
 
 }  // namespace headscope::attention

@@ -6,18 +6,17 @@
 
 namespace headscope::attention {
 
-/// Which heads' outputs are changed before W_O puts them together, and how: what switching a head off is
-/// made of.
+/// Changes to heads' outputs before W_O combines them. Used to switch heads off.
 struct HeadSwitch {
-  std::vector<float> scale;  ///< [heads] factor on each head's output, 0 switches it off; empty: 1 for all
-  /// Heads whose output, after the factor, is its mean over the rows ("mean ablation"; Wang et al. 2022,
-  /// Interpretability in the Wild, section 2).
+  std::vector<float> scale;  ///< [heads] factor on each head's output, 0 = off; empty = 1 for all
+  /// Heads whose output, after scaling, is replaced by its mean over the rows ("mean ablation"; Wang et al.
+  /// 2022, Interpretability in the Wild, section 2).
   std::vector<Index> mean;
 
   bool empty() const { return scale.empty() && mean.empty(); }
 };
 
-/// Changes headOutput [heads, n, headDim]. Means are those of the first `rows` rows, and stand in all rows.
+/// Applies `how` to headOutput [heads, n, headDim]. Means of the first `rows` rows replace all rows.
 void switchHeads(Stack& headOutput, const HeadSwitch& how, Index rows);
 
 }  // namespace headscope::attention

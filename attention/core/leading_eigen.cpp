@@ -18,23 +18,24 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr int kMostRounds = 24, kMostDegree = 8;
-/// How much more a filter may enlarge the first vector than the last: single precision has seven digits.
+/// How much more a filter may amplify the first vector than the last; single precision has seven digits.
 constexpr double kMostSpread = 1e4;
-/// A round that adds less than this share of what is left out is the last.
+/// Iteration ends when a round adds less than this share of the unexplained trace.
 constexpr double kLittle = 1e-4;
 
-/// Of b vectors as rows [b, side].
+/// Returns a·bᵀ, made symmetric, for two sets of row vectors [count, side].
 MatrixXd productsOf(const Matrix& a, const Matrix& b, const std::stop_token& stop) {
   const MatrixXd all = timesTransposed(a, b, stop).cast<double>();
   return 0.5 * (all + all.transpose());
 }
 
-/// Rows turned by the columns of `turn` [b, b].
+/// Returns turnᵀ·rows: the rows combined by the columns of `turn`.
 Matrix turned(const MatrixXd& turn, const Matrix& rows, const std::stop_token& stop) {
   return product(Matrix(turn.transpose().cast<float>()), rows, stop);
 }
 
-/// By the eigenvectors of the rows' products, twice, as the first time rounds what was nearly dependent.
+/// Orthonormalises the rows by the eigenvectors of their products, twice: the first pass leaves rounding
+/// errors in rows that were nearly dependent.
 void orthonormalize(Matrix& rows, const std::stop_token& stop) {
   for (int round = 0; round < 2 && !stop.stop_requested(); ++round) {
     for (Index i = 0; i < rows.rows(); ++i)
@@ -46,14 +47,14 @@ void orthonormalize(Matrix& rows, const std::stop_token& stop) {
   }
 }
 
-/// The best that the rows' space holds (Rayleigh and Ritz), largest first.
+/// Turns the rows into the best eigenvectors in their span (Rayleigh-Ritz). Returns their values, descending.
 VectorXd bestOf(const Matrix& gram, Matrix& rows, const std::stop_token& stop) {
   const SymmetricEigen solved = symmetricEigen(productsOf(timesTransposed(rows, gram, stop), rows, stop));
   rows = turned(solved.vectors.rowwise().reverse(), rows, stop);
   return solved.values.reverse();
 }
 
-/// The largest degree whose polynomial doesn't enlarge one end of the block too much more than the other.
+/// Returns the largest degree whose polynomial stays within kMostSpread.
 int degreeFor(double largest, double smallest) {
   const double at = std::acosh(2 * largest / smallest - 1);
   int degree = 1;
@@ -61,7 +62,7 @@ int degreeFor(double largest, double smallest) {
   return degree;
 }
 
-/// A Chebyshev polynomial of the matrix, small from 0 to `end` and about 1 at `largest`.
+/// Applies a Chebyshev polynomial of the matrix that is small from 0 to `end` and about 1 at `largest`.
 void filter(const Matrix& gram, Matrix& rows, double largest, double end, const std::stop_token& stop) {
   const double middle = end / 2;
   const double first = middle / (largest - middle);
@@ -103,7 +104,7 @@ std::optional<LeadingEigen> leadingEigen(const Matrix& gram, Index count, const 
   double held = values.head(count).sum();
   for (int round = 0; round < kMostRounds && rows.rows() < side && !stop.stop_requested(); ++round) {
     const double largest = values(0), end = values(values.size() - 1);
-    if (!(end > largest * 1e-6)) break;  // the block holds all that there is
+    if (!(end > largest * 1e-6)) break;  // the block spans the whole range of the matrix
     filter(gram, rows, largest, end, stop);
     orthonormalize(rows, stop);
     values = bestOf(gram, rows, stop);

@@ -7,23 +7,23 @@
 
 namespace headscope::attention {
 
-/// The largest eigenvalues of a symmetric matrix without negative ones, descending, and their vectors as
-/// rows.
+/// The largest eigenvalues of a symmetric matrix without negative eigenvalues, descending, and their vectors
+/// as rows.
 struct LeadingEigen {
   Eigen::VectorXd values;
-  Matrix rows;  ///< [count, side], orthonormal; of a matrix of zeros zero
+  Matrix rows;  ///< [count, side], orthonormal; zeros for a matrix of zeros
 };
 
-/// The `count` leading ones of `gram` [side, side], in single precision, by a block of vectors that Chebyshev
-/// polynomials turn towards them (Zhou, Saad, Tiago & Chelikowsky 2006, "Self-consistent-field calculations
-/// using Chebyshev-filtered subspace iteration"; orthonormalised after Stathopoulos & Wu 2002). What the
-/// vectors leave out of the matrix's trace is within about a thousandth of the least that can be; single
-/// vectors of eigenvalues that lie close together needn't be the eigenvectors. Takes side²·count operations a
-/// few dozen times, where all eigenvectors take side³. Nothing once `stop` is requested, which is looked at
-/// often. Throws std::invalid_argument unless gram is square and count is 1 to side.
+/// Returns the `count` leading eigenvalues and eigenvectors of `gram` [side, side], in single precision, by
+/// Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago & Chelikowsky 2006, "Self-consistent-field
+/// calculations using Chebyshev-filtered subspace iteration"; orthonormalised after Stathopoulos & Wu 2002).
+/// The part of the trace that the vectors don't explain is within about a thousandth of the minimum. For
+/// eigenvalues close together, single vectors need not be eigenvectors. Takes a few dozen times side²·count
+/// operations; computing all eigenvectors takes side³. Returns nothing once `stop` is requested, which is
+/// checked often. Throws std::invalid_argument unless gram is square and count is 1 to side.
 std::optional<LeadingEigen> leadingEigen(const Matrix& gram, Index count, const std::stop_token& stop = {});
 
-/// Vectors that are held for so many: more than are wanted, so that the last converge too.
+/// Returns the number of vectors iterated for `count` wanted ones: a few more, so that the last converge too.
 Index leadingBlock(Index count, Index side);
 
 }  // namespace headscope::attention

@@ -9,29 +9,28 @@
 
 namespace headscope::attention {
 
-/// What this machine can do at the most, measured on all threads that the kernels use.
+/// This machine's peak performance, measured on all kernel threads.
 struct MachineCeilings {
-  double flops = 0;      ///< multiply-adds on registers alone, floating-point operations a second
-  double readBytes = 0;  ///< reading memory once that no cache holds, bytes a second
+  double flops = 0;      ///< floating-point operations per second in multiply-adds on registers only
+  double readBytes = 0;  ///< bytes per second when reading uncached memory once
 };
 
-/// Takes a tenth of a second and, while it does, 256 MiB. Throws std::bad_alloc.
+/// Takes about 0.1 s and 256 MiB of temporary memory. Throws std::bad_alloc.
 MachineCeilings measureCeilings();
 
-/// Reads all bytes once on the kernels' threads, as fast as they can be read; what it returns says nothing.
+/// Reads all bytes once on the kernel threads, as fast as possible. The result has no meaning.
 float readOnce(std::span<const std::uint8_t> bytes);
 
-/// Threads the kernels work on, the calling one included.
+/// Returns the number of kernel threads, including the calling one.
 int kernelThreads();
-/// Has the kernels work on so many from now on, or on as many as there are processors, at most 16, when 0.
-/// While nothing is computed.
+/// Sets the number of kernel threads; 0 = one per processor, at most 16. Call only while nothing is computed.
 void setKernelThreads(int threads);
-/// What was computed on several threads since the last call. While nothing is computed.
+/// Returns the tally of multi-threaded work since the last call. Call only while nothing is computed.
 kernels::PoolTally takeKernelTally();
-/// The instruction set the kernels chose, as Highway names it: "AVX2", "AVX3", "SSE4".
+/// Returns Highway's name of the instruction set the kernels use: "AVX2", "AVX3", "SSSE3".
 const char* instructionSet();
-/// Has the kernels choose among that instruction set and older ones alone; "" leaves the choice to the
-/// processor. Before anything was computed. The error names the sets there are.
+/// Limits the kernels to that instruction set and older ones; "" = no limit. Call before anything is
+/// computed. Returns an Error listing the available sets if there is none of that name.
 Status holdInstructionSet(const std::string& name);
 
 }  // namespace headscope::attention

@@ -4,8 +4,7 @@
 
 namespace headscope::attention {
 
-/// What a map of attention is drawn for at most: the longest sequences in tokens, the size of a head, and how
-/// many there are to choose from.
+/// Limits of an attention map: sequence length in tokens, head size, and the numbers of heads and layers.
 inline constexpr Index kMaxMapTokens = 131'072;
 inline constexpr Index kMaxMapHeadDim = 512;
 inline constexpr Index kMaxMapHeads = 1024;

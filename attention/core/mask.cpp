@@ -34,7 +34,7 @@ BlockKind MaskFormula::block(Index variant, Index rowBegin, Index rowEnd, Index 
   KeyRuns runs;
   for (Index row = rowBegin; row < rowEnd && !(any && !all); ++row) {
     visibleRuns(variant, row, runs);
-    // Runs never touch, so a block's row is full only where a single run holds it.
+    // Runs never touch, so a row of a block is fully visible only if one run covers it.
     const auto first = std::partition_point(runs.begin(), runs.end(),
                                             [&](const KeyRun& run) { return run.end <= keyBegin; });
     const bool touched = first != runs.end() && first->begin < keyEnd;

@@ -2,8 +2,8 @@
 
 namespace headscope::attention {
 
-/// Memory of results that are gone is kept for those to come, since fresh memory costs more than the
-/// arithmetic on it. Gives it back to the system: for when nothing is likely to be computed for a while.
+/// Returns the memory of destroyed results to the system. It is kept for reuse because fresh memory costs
+/// more than the arithmetic on it. Call when nothing is likely to be computed for a while.
 void releaseIdleMemory();
 
 }  // namespace headscope::attention

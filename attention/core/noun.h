@@ -6,7 +6,7 @@
 
 namespace headscope::attention {
 
-/// The noun for that many: "key" or "keys", "query" or "queries".
+/// Returns the singular or plural for `count`: "key" or "keys", "query" or "queries".
 inline std::string nounFor(std::integral auto count, std::string_view one) {
   if (count == 1) return std::string(one);
   const auto size = one.size();
@@ -15,7 +15,7 @@ inline std::string nounFor(std::integral auto count, std::string_view one) {
   return endsInY ? std::string(one.substr(0, size - 1)) + "ies" : std::string(one) + "s";
 }
 
-/// "1 key", "12288 keys", as files and messages have it; on screen app's countedText() groups digits.
+/// Returns "1 key", "12288 keys", for files and messages. On screen, countedText() of app groups the digits.
 std::string counted(std::integral auto count, std::string_view one) {
   return std::to_string(count) + " " + nounFor(count, one);
 }

@@ -7,13 +7,14 @@
 
 namespace headscope::attention {
 
-/// Calls task(i) once for each i below `count` on the threads that the kernels use, in any order, and returns
-/// when all are done. `stop` is asked before each; once it is requested the rest are left out and the answer
-/// is false. The first exception of a task is thrown on.
+/// Calls task(i) once for each i below `count` on the kernel threads, in any order, and returns when all are
+/// done. Checks `stop` before each task; once it is requested, skips the rest and returns false. Rethrows
+/// the first exception of a task.
 bool forEach(Index count, const std::stop_token& stop, const std::function<void(Index)>& task);
 
-/// While one lives, parallel work of the thread that made it waits, between slices of a few milliseconds, as
-/// long as others have foreground work. Such a thread must hold no lock meanwhile that the foreground wants.
+/// Marks the creating thread as background for the object's lifetime: between slices of a few milliseconds,
+/// its parallel work pauses while other threads have foreground work. The thread must not hold a lock that
+/// the foreground needs.
 class BackgroundThread {
  public:
   BackgroundThread();
@@ -22,7 +23,7 @@ class BackgroundThread {
   BackgroundThread& operator=(const BackgroundThread&) = delete;
 };
 
-/// While one lives there is foreground work, also between parallel parts.
+/// Declares foreground work for the object's lifetime, including the time between parallel parts.
 class ForegroundWork {
  public:
   ForegroundWork();

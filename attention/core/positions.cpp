@@ -12,7 +12,7 @@
 namespace headscope::attention {
 namespace {
 
-/// 2^(−8(h+1)/H), h = 0 … H−1, for a power of two.
+/// Returns 2^(−8(h+1)/H), h = 0 … H−1, for a power of two.
 std::vector<float> geometricSlopes(Index heads) {
   std::vector<float> slopes;
   for (Index h = 0; h < heads; ++h)
@@ -21,7 +21,7 @@ std::vector<float> geometricSlopes(Index heads) {
   return slopes;
 }
 
-/// One head's number for each bucket: its own stream, whatever the other heads draw.
+/// Returns one head's number for each bucket. Each head draws from a separate random stream.
 Eigen::RowVectorXf t5HeadValues(const BucketBias& bias, Index head) {
   if (bias.table) return bias.table->col(head).transpose();
   Eigen::RowVectorXf values(bias.buckets);
@@ -116,7 +116,7 @@ Matrix t5Values(const BucketBias& bias, Index heads) {
 
 void alibiBiases(Index heads, Index head, Index back, std::span<float> to) {
   const float slope = alibiSlopes(heads)[static_cast<std::size_t>(head)];
-  // 0 − x, so that the diagonal reads 0 and not −0.
+  // 0 − x, so that the diagonal is 0 and not −0.
   for (float& value : to) value = 0 - slope * static_cast<float>(std::abs(back--));
 }
 

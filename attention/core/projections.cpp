@@ -20,7 +20,7 @@ Linear xavier(Index out, Index in, bool bias, std::uint64_t seed) {
   };
   fill(linear.weight, std::sqrt(6.0 / static_cast<double>(in + out)), mixSeed(seed, 0));
   if (bias) {
-    // A stream of its own: switching biases on leaves the weights as they are.
+    // A separate stream, so that switching biases on doesn't change the weights.
     linear.bias.resize(out);
     fill(linear.bias, 1 / std::sqrt(static_cast<double>(in)), mixSeed(seed, 1));
   }

@@ -8,17 +8,16 @@
 
 namespace headscope::attention {
 
-/// One linear map as torch.nn.Linear keeps it: y = x·Wᵀ + b.
+/// A linear map y = x·Wᵀ + b, laid out like torch.nn.Linear.
 struct Linear {
   Matrix weight;  ///< [out, in]
-  Vector bias;    ///< [out], or empty for none
+  Vector bias;    ///< [out]; empty = none
 
-  /// x [n, in] to [n, out].
-  /// Once `stop` is requested the result is undefined.
+  /// Maps x [n, in] to [n, out]. Undefined once `stop` is requested. Throws like requireInput().
   Matrix apply(const Eigen::Ref<const Matrix>& x, std::stop_token stop = {}) const;
 };
 
-/// Throws std::invalid_argument, naming both shapes, unless x is as wide as the map takes.
+/// Throws std::invalid_argument, naming both shapes, unless x has the map's input width.
 void requireInput(const Linear& linear, const Eigen::Ref<const Matrix>& x);
 
 /// The four maps of an attention layer.
@@ -29,9 +28,9 @@ struct Projections {
   Linear o;  ///< [modelDim, heads · headDim]
 };
 
-/// Xavier-uniform weights (Glorot & Bengio 2010), the limit √(6/(in+out)) per projection, from a
-/// generator of our own so that a seed gives the same numbers on every machine. With `bias`,
-/// biases are drawn uniformly within ±1/√in, so that they are seen to act.
+/// Returns Xavier-uniform weights (Glorot & Bengio 2010) with limit √(6/(in+out)) per projection, drawn by
+/// our generator so that a seed gives the same numbers on every machine. With `bias`, biases are drawn
+/// uniformly within ±1/√in, so that their effect is visible.
 Projections xavierProjections(const AttentionConfig& config, bool bias, std::uint64_t seed);
 
 /// Throws std::invalid_argument naming the projection and both shapes unless all four fit `config`.

@@ -49,7 +49,7 @@ std::uint64_t hashText(std::string_view text, std::uint64_t seed) {
 }
 
 std::uint64_t mixSeed(std::uint64_t seed, std::uint64_t stream) {
-  // Scrambled twice, so that neighbouring seeds and streams don't land on one another's sequence.
+  // Scrambled twice, so that neighbouring seeds and streams don't share parts of their sequences.
   return scramble(scramble(seed + kGolden) + kGolden * (stream + 1));
 }
 

@@ -5,15 +5,15 @@
 
 namespace headscope::attention {
 
-/// SplitMix64 (Steele, Lea & Flood 2014): small, fast, and the same on every machine, which
-/// std::normal_distribution is not.
+/// SplitMix64 (Steele, Lea & Flood 2014): small, fast and, unlike std::normal_distribution, with the same
+/// results on every machine.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
   std::uint64_t next();
-  /// In [0, 1).
+  /// Uniform in [0, 1).
   double uniform();
-  /// Standard normal, by Box and Muller.
+  /// Standard normal, by the Box-Muller method.
   float gaussian();
 
  private:
@@ -22,10 +22,10 @@ class Random {
   bool hasSpare_ = false;
 };
 
-/// FNV-1a over the bytes, then mixed with `seed`: a stable number for a token's text.
+/// Returns a stable hash of a token's text: FNV-1a over the bytes, mixed with `seed`.
 std::uint64_t hashText(std::string_view text, std::uint64_t seed);
 
-/// An independent stream for part `stream` of something seeded with `seed`.
+/// Returns the seed of an independent random stream, number `stream` of those derived from `seed`.
 std::uint64_t mixSeed(std::uint64_t seed, std::uint64_t stream);
 
 }  // namespace headscope::attention

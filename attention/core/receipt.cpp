@@ -37,7 +37,8 @@ ScoreReceipt explainScore(const AttentionConfig& config, const MaskInput& mask, 
   receipt.steps = scoreSteps(config, mask, head, query, key, receipt.dot);
   receipt.visible = visible(mask, head, query, key);
 
-  // The stored row once more through softmax: exponential / rowSum is the stored weight up to rounding.
+  // Repeats the stored row's softmax. Without dropout, exponential / rowSum is the stored weight up to
+  // rounding.
   const MatrixView scores = result.scores[head];
   std::vector<float> weights(static_cast<std::size_t>(scores.cols()));
   receipt.sink = config.sinkOf(head);
@@ -50,7 +51,7 @@ ScoreReceipt explainScore(const AttentionConfig& config, const MaskInput& mask, 
   receipt.weight = result.weights.at(head, query, key);
   receipt.output = result.headOutput[head].row(query).transpose();
   receipt.weighted = Vector::Zero(receipt.output.size());
-  // What is masked or dropped adds nothing, not even where its value is NaN.
+  // A masked or dropped key adds nothing, even if its value is NaN.
   if (receipt.weight != 0)
     receipt.weighted = receipt.weight * result.v[config.kvHeadOf(head)].row(key).transpose();
   receipt.rest = receipt.output - receipt.weighted;
@@ -66,7 +67,7 @@ float sinkShare(const AttentionConfig& config, const AttentionResult& result, In
 float rowEntropy(const Eigen::Ref<const Eigen::RowVectorXf>& weights) {
   double entropy = 0;
   for (const float weight : weights)
-    // w·ln w tends to 0 with w; NaN must come through.
+    // w·ln w tends to 0 with w; NaN must propagate.
     if (weight != 0) entropy -= static_cast<double>(weight) * std::log(static_cast<double>(weight));
   return static_cast<float>(entropy);
 }

@@ -7,13 +7,13 @@
 
 namespace headscope::attention {
 
-/// What went wrong with something that came from outside, in one sentence a person can act on:
-/// what was found, what was expected, and where.
+/// A fault in input from outside, in one sentence a person can act on: what was found, what was expected,
+/// and where.
 struct Error {
   std::string message;
 };
 
-/// A value, or the reason there is none. For input from outside; misuse by our own code throws instead.
+/// A value or an Error. For input from outside; misuse by our own code throws instead.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -38,13 +38,13 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-/// Success, or the reason for failure, where there is no value to return.
+/// Success or an Error, for functions without a value to return.
 using Status = Result<std::monostate>;
 inline Status success() {
   return std::monostate{};
 }
 
-/// Misuse by our own code: throws std::invalid_argument with `message` unless `condition` holds.
+/// Throws std::invalid_argument with `message` unless `condition` holds. For misuse by our own code.
 inline void require(bool condition, const std::string& message) {
   if (!condition) throw std::invalid_argument(message);
 }

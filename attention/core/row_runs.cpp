@@ -9,7 +9,7 @@ void append(Index begin, Index end, std::vector<kernels::Run>& out) {
   if (begin < end) out.push_back({static_cast<std::size_t>(begin), static_cast<std::size_t>(end)});
 }
 
-/// What of `run` is left without the keys where an additive row is −inf.
+/// Appends `run` without the keys where the additive row is −inf.
 void appendCut(const KeyRun& run, const float* added, std::vector<kernels::Run>& out) {
   Index begin = run.begin;
   for (Index j = run.begin; j < run.end; ++j) {

@@ -10,14 +10,14 @@
 
 namespace headscope::attention {
 
-/// The product of sizes; the largest number instead of an overflow. Throws std::invalid_argument
-/// for a negative size.
+/// Returns the product of sizes; the largest uint64 if it overflows. Throws std::invalid_argument if a
+/// size is negative before the first 0.
 inline std::uint64_t saturatingProduct(std::initializer_list<Index> sizes) {
   std::uint64_t product = 1;
   bool overflow = false;
   for (const Index size : sizes) {
     if (size < 0) throw std::invalid_argument("a size is negative: " + std::to_string(size));
-    // A later zero makes the whole product zero, so the loop runs to the end.
+    // A later zero makes the whole product zero, so the loop continues after an overflow.
     if (size == 0) return 0;
     overflow |= __builtin_mul_overflow(product, static_cast<std::uint64_t>(size), &product);
   }

@@ -4,7 +4,7 @@
 
 namespace headscope::attention {
 
-// What the kernels tell of a row of scores or weights.
+// The kernels' statistics of a row of scores or weights.
 using kernels::largestOf;
 using kernels::markRow;
 using kernels::RowExtremes;

@@ -13,7 +13,7 @@ namespace {
 
 std::string scaleLabel(const AttentionConfig& config) {
   const float scale = config.effectiveScale(), root = std::sqrt(static_cast<float>(config.headDim));
-  // Two ways to round one over a root are a unit in the last place apart.
+  // The scale may differ from our rounding of 1/√headDim by a unit in the last place.
   if (std::abs(scale * root - 1) < 1e-6f) return fmt::format("÷ √{}", config.headDim);
   return scale == 1 ? "not scaled" : fmt::format("× {:.4g}", scale);
 }
@@ -28,7 +28,7 @@ void additiveOf(const ScoreRow& row, std::span<float> to) {
   std::copy_n(added.row(row.query).data() + row.key, to.size(), to.data());
 }
 
-// Of terms that are a number alone.
+// For terms that consist of a single number.
 template <float ScoreNumbers::*Number>
 bool isSet(const AttentionConfig& config, const MaskInput&) {
   return config.*Number != ScoreNumbers{}.*Number;
@@ -74,7 +74,7 @@ constexpr ScoreTerm kTerms[] = {
      [](const AttentionConfig&) -> std::string { return "mask"; }, visibilityOf},
 };
 
-/// A score after one more term; what is masked is overwritten, because NaN + (−inf) would stay NaN.
+/// Applies one term to a score. Masked scores are overwritten, because NaN + (−inf) would stay NaN.
 float after(TermKind kind, float score, float value) {
   switch (kind) {
     case TermKind::factor:
@@ -96,7 +96,8 @@ float valueAt(const ScoreTerm& term, const ScoreRow& row) {
   return value;
 }
 
-/// Adds a term's values by distance: those of the last row, which continue to the left of every other row's.
+/// Adds a term's values by distance, computed for the last row with all its distances; every other row's
+/// values are a part of these.
 void addByDistance(const ScoreTerm& term, const ScoreRow& lastRow, std::vector<float>& bias) {
   std::vector<float> values(bias.size());
   term.values(lastRow, values);
@@ -174,7 +175,7 @@ HeadTerms headTerms(const AttentionConfig& config, const MaskInput& mask, Index 
         terms.added = mask.additive[sliceOf(mask.additive, head)].data();
         break;
       case TermKind::visibility:
-        break;  // arrives as runs: row_runs.h
+        break;  // handled as runs, row_runs.h
     }
   }
   return terms;

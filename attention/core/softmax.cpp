@@ -18,10 +18,10 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 /// ln of the smallest normal float.
 constexpr float kLowest = -87.3365f;
 
-/// x = n·ln 2 + r with |r| ≤ ln 2 / 2, so exp(x) = 2ⁿ·exp(r), and exp(r) is its Taylor series to r⁷:
-/// the rest, r⁸/8!, is below 6e-9.
+/// With x = n·ln 2 + r and |r| ≤ ln 2 / 2, exp(x) = 2ⁿ·exp(r). Evaluates exp(r) by its Taylor series to r⁷;
+/// the remainder, r⁸/8!, is below 6e-9.
 inline float exponential(float x) {
-  // Adding 1.5·2²³ leaves no bits for a fraction: the sum is n in its lowest bits, rounded.
+  // Adding 1.5·2²³ leaves no fraction bits: the sum's lowest bits are n, rounded.
   constexpr float kRound = 12582912.0f;
   // ln 2 in two parts; the first has 9 significant bits, so that n times it is exact.
   constexpr float kLn2High = 0.693359375f;
@@ -38,7 +38,7 @@ inline float exponential(float x) {
   series = series * r + 0.5f;
   series = series * r + 1.0f;
   series = series * r + 1.0f;
-  // 127 in the exponent field is 2⁰; what kRound left above the field is shifted out.
+  // 127 in the exponent field is 2⁰; the upper bits of kRound are shifted out.
   const std::uint32_t exponent = (std::bit_cast<std::uint32_t>(shifted) + 127u) << 23;
   const float value = series * std::bit_cast<float>(exponent);
   return x < kLowest ? 0.0f : value;
@@ -47,7 +47,7 @@ inline float exponential(float x) {
 constexpr Index kLanes = 8;
 using Lanes = std::array<float, kLanes>;
 
-/// The largest score that is a number; −inf if there is none.
+/// Returns the largest score, ignoring NaN; −inf if there is none.
 float largest(const float* scores, Index count) {
   Lanes lanes;
   lanes.fill(-kInfinity);
@@ -58,8 +58,8 @@ float largest(const float* scores, Index count) {
   return *std::max_element(lanes.begin(), lanes.end());
 }
 
-/// Summed in lanes of fixed order: fast, a smaller error than one running sum, and the same bits
-/// wherever the row lies.
+/// Sums in lanes of fixed order: fast, more accurate than one running sum, and with the same bits wherever
+/// the row lies in memory.
 float laneSum(const float* values, Index count) {
   Lanes lanes{};
   Index j = 0;

@@ -4,7 +4,7 @@
 
 namespace headscope::attention {
 
-/// What work says that was told to stop: not a fault of anybody, and nothing to show.
+/// The Error returned by stopped work. It isn't a fault and is not shown.
 inline Error stopped() {
   return {"stopped"};
 }

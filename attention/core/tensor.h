@@ -10,23 +10,23 @@
 
 namespace headscope::attention {
 
-/// Row-major, as PyTorch and NumPy keep matrices, so that files map onto them without a transpose.
+/// Row-major like PyTorch's and NumPy's matrices, so that files can be used without a transpose.
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Vector = Eigen::Matrix<float, Eigen::Dynamic, 1>;
 using MatrixView = Eigen::Map<const Matrix>;
 using MutableMatrixView = Eigen::Map<Matrix>;
 using Index = Eigen::Index;
 
-/// The score of a key that isn't visible.
+/// The score of a masked key.
 inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-/// A count or place that isn't negative, as the standard library has them.
+/// Converts a non-negative count or index to the standard library's type.
 constexpr std::size_t asSize(Index i) {
   return static_cast<std::size_t>(i);
 }
 
-/// A stack of equally shaped matrices, [count, rows, cols], contiguous and row-major, aligned to 64 bytes.
-/// Memory of large ones is used again when they go.
+/// A stack of matrices of the same shape, [count, rows, cols], contiguous, row-major and aligned to 64 bytes.
+/// The memory of large stacks is reused after they are destroyed.
 class Stack {
  public:
   Stack() = default;
@@ -34,7 +34,7 @@ class Stack {
   Stack(Index count, Index rows, Index cols) : Stack(uninitialized(count, rows, cols)) {
     std::fill_n(data(), size(), 0.0f);
   }
-  /// For those who write every value.
+  /// Values are undefined; the caller must write all of them.
   static Stack uninitialized(Index count, Index rows, Index cols) {
     Stack stack;
     stack.count_ = count;
@@ -79,7 +79,7 @@ class Stack {
   kernels::Buffer values_;
 };
 
-/// "[3, 4]" for messages.
+/// Returns "[3, 4]", for messages.
 inline std::string shapeText(Index rows, Index cols) {
   return "[" + std::to_string(rows) + ", " + std::to_string(cols) + "]";
 }

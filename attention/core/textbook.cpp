@@ -11,8 +11,8 @@
 namespace headscope::attention {
 namespace {
 
-/// One row of q·k into scores, all terms but the mask: `bias` and `added` have one number for each, or are
-/// null. Masked keys are treated like the rest, so that no mask moves the boundary between vectorised and
+/// Converts one row of q·k to scores with all terms except the mask. `bias` and `added` have one number per
+/// key or are null. Masked keys are computed too, so that no mask moves the boundary between vectorised and
 /// single elements: each visible score has the same bits under every mask.
 void applyTerms(const HeadTerms& terms, const float* bias, const float* added,
                 Eigen::Map<Eigen::ArrayXf> scores) {
@@ -26,7 +26,7 @@ void applyTerms(const HeadTerms& terms, const float* bias, const float* added,
       scores[j] = added[j] == kMinusInfinity ? kMinusInfinity : scores[j] + added[j];
 }
 
-/// Sets −inf between and beyond the runs of visible keys.
+/// Sets all scores outside the runs of visible keys to −inf.
 void hideAllBut(const KeyRuns& runs, Eigen::Map<Eigen::ArrayXf> scores) {
   Index from = 0;
   for (const KeyRun& run : runs) {
@@ -36,7 +36,7 @@ void hideAllBut(const KeyRuns& runs, Eigen::Map<Eigen::ArrayXf> scores) {
   scores.tail(scores.size() - from).setConstant(kMinusInfinity);
 }
 
-/// Scores, weights and log-sum-exp of one head from its q and keys.
+/// Computes scores, weights and log-sum-exps of one head from its q and keys.
 void scoreHead(const AttentionConfig& config, const MaskInput& mask, Index head, const MatrixView& keys,
                AttentionResult& result) {
   MutableMatrixView scores = result.scores[head], weights = result.weights[head];

@@ -2,8 +2,8 @@
 
 namespace headscope::attention {
 
-/// Whether the system has threads. A browser's page has none unless it was built with them: what would run on
-/// one runs between two frames, a piece at a time, or at once.
+/// Whether the system has threads. A web page has none unless it was built with them; work for a thread then
+/// runs in pieces between frames, or immediately.
 #if defined(__EMSCRIPTEN__) && !defined(__EMSCRIPTEN_PTHREADS__)
 inline constexpr bool kHasThreads = false;
 #else

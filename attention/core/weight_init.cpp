@@ -10,7 +10,7 @@ constexpr float kNormalDeviation = 0.02f;
 
 Projections normalProjections(const AttentionConfig& config, bool bias, std::uint64_t seed, float gain) {
   Projections maps = xavierProjections(config, bias, seed);
-  std::uint64_t stream = 4;  // behind those that Xavier draws from
+  std::uint64_t stream = 4;  // after the streams of xavierProjections()
   for (Linear* map : {&maps.q, &maps.k, &maps.v, &maps.o}) {
     Random random(mixSeed(seed, stream++));
     for (Index i = 0; i < map->weight.size(); ++i)

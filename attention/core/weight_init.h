@@ -4,12 +4,12 @@
 
 namespace headscope::attention {
 
-/// Normal weights of standard deviation 0.02 · gain, as GPT-2 and BERT begin (Radford et al. 2019, section
-/// 2.3), from a generator of our own so that a seed gives the same numbers on every machine; biases as
-/// xavierProjections() draws them.
+/// Returns normally distributed weights of standard deviation 0.02 · gain, the initialisation of GPT-2 and
+/// BERT (Radford et al. 2019, section 2.3), drawn by our generator so that a seed gives the same numbers on
+/// every machine. Biases are those of xavierProjections().
 Projections normalProjections(const AttentionConfig& config, bool bias, std::uint64_t seed, float gain);
 
-/// xavierProjections() with weights `gain` times as large; biases stay.
+/// Returns xavierProjections() with weights multiplied by `gain` and unchanged biases.
 Projections scaledXavier(const AttentionConfig& config, bool bias, std::uint64_t seed, float gain);
 
 }  // namespace headscope::attention

@@ -66,7 +66,7 @@ Array::Array(ArrayShape shape, std::shared_ptr<const Computed> values)
 
 template <typename T>
 void Array::readStrided(const T* first, Index begin, Index count, double* to) const {
-  // Axes that follow each other without a gap are read as one, and those of size 1 not at all.
+  // Merge axes that follow each other without a gap; skip axes of size 1.
   std::array<Index, kMaxRank> sizes{}, strides{}, at{};
   std::size_t rank = 0;
   for (std::size_t axis = 0; axis < shape_.size(); ++axis) {

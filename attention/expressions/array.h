@@ -10,32 +10,32 @@
 
 namespace headscope::attention {
 
-/// Sizes of an array's axes, the first axis first; none of a single number.
+/// The sizes of an array's axes, first axis first; empty for a single number.
 using ArrayShape = std::vector<Index>;
 
-/// "[8, 12, 12]"; "a number" without axes.
+/// Returns "[8, 12, 12]", or "a number" for a shape without axes.
 std::string shapeText(const ArrayShape& shape);
-/// How many values such an array has: at most 2⁶³ − 1, where there would be more.
+/// Returns the number of values in an array of this shape, capped at 2⁶³ − 1.
 Index valueCount(const ArrayShape& shape);
 
-/// Numbers in row-major order with up to kMaxRank axes, as NumPy has them. What it holds never changes, and
-/// copies share it: picking a part of floats that lie elsewhere copies nothing.
+/// A row-major array of numbers with up to kMaxRank axes, modelled on NumPy's. Immutable, so copies share
+/// their values. A view of borrowed floats copies nothing.
 class Array {
  public:
   static constexpr std::size_t kMaxRank = 6;
 
-  /// Values that are made when they are read. Reads of several threads don't disturb each other.
+  /// Values computed each time they are read. Safe to read from several threads at once.
   class Computed {
    public:
     virtual ~Computed() = default;
-    /// Writes values begin … begin + count − 1, counted in row-major order.
+    /// Writes values begin … begin + count − 1 in row-major order.
     virtual void read(Index begin, Index count, double* to) const = 0;
   };
 
   Array(double number = 0);
-  /// Throws std::invalid_argument where shape and values don't fit, here and below.
+  /// Throws std::invalid_argument if shape and values don't match. So do the functions below.
   Array(ArrayShape shape, std::vector<double> values);
-  /// Floats that lie elsewhere, row-major; `owner` keeps them alive.
+  /// Borrows row-major floats; `owner` keeps them alive.
   Array(ArrayShape shape, const float* values, std::shared_ptr<const void> owner);
   Array(ArrayShape shape, std::shared_ptr<const Computed> values);
 
@@ -44,26 +44,26 @@ class Array {
   Index size() const { return size_; }
   bool isComputed() const { return computed_ != nullptr; }
 
-  /// Values begin … begin + count − 1 in row-major order.
+  /// Writes values begin … begin + count − 1 in row-major order.
   void read(Index begin, Index count, double* to) const;
-  /// The value at a place in row-major order; for a few values.
+  /// Returns the value at a row-major index. Meant for a few values only.
   double at(Index place) const;
-  /// All values in row-major order.
+  /// Returns all values in row-major order.
   std::vector<double> values() const;
 
-  // Views of what is not computed; the axis and what is picked of it are there.
+  // Views. They need stored (not computed) values, and the axis and the picked range must exist.
 
-  /// One place of an axis, which goes.
+  /// Picks one index of an axis and removes the axis.
   Array pick(std::size_t axis, Index place) const;
-  /// `count` places of an axis from `first` on.
+  /// Keeps `count` indices of an axis, starting at `first`.
   Array slice(std::size_t axis, Index first, Index count) const;
-  /// With one more axis of size 1.
+  /// Inserts an axis of size 1.
   Array withAxis(std::size_t axis) const;
-  /// Axis a of the result is axis order[a] of this.
+  /// Reorders the axes: axis a of the result is axis order[a] of this array.
   Array transposed(const std::vector<std::size_t>& order) const;
-  /// Axes of size 1, and those in front that are missing, are repeated.
+  /// Repeats axes of size 1 and adds missing leading axes.
   Array broadcast(const ArrayShape& shape) const;
-  /// The same values as another shape; of values without gaps.
+  /// Gives the same values another shape. They must be contiguous.
   Array reshaped(ArrayShape shape) const;
 
  private:
@@ -71,7 +71,7 @@ class Array {
   void readStrided(const T* first, Index begin, Index count, double* to) const;
 
   ArrayShape shape_;
-  ArrayShape strides_;  ///< in values; empty where the values are computed
+  ArrayShape strides_;  ///< in values; empty if the values are computed
   Index size_ = 1, offset_ = 0;
   std::shared_ptr<const std::vector<double>> numbers_;
   const float* floats_ = nullptr;
@@ -79,8 +79,8 @@ class Array {
   std::shared_ptr<const Computed> computed_;
 };
 
-/// The shape that both are repeated to, axes aligned at the last one, sizes of 1 repeated; nothing where they
-/// can't be.
+/// Returns the shape both broadcast to: axes are aligned at the last one and sizes of 1 are repeated. Returns
+/// nullopt if the shapes don't match.
 std::optional<ArrayShape> broadcastShape(const ArrayShape& a, const ArrayShape& b);
 
 }  // namespace headscope::attention

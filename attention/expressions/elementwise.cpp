@@ -7,14 +7,14 @@ namespace headscope::attention {
 
 namespace {
 
-/// Comparisons take numbers this near each other for equal.
+/// Comparisons treat numbers this close to each other as equal.
 constexpr double kEqual = 1e-6;
 
 bool equals(double a, double b) {
   return a == b || std::abs(a - b) <= kEqual;
 }
 
-/// Throws at the first NaN: a comparison with it would be false in silence.
+/// Throws at the first NaN; otherwise a comparison with it would silently be false.
 void refuseNaN(const double* values, Index count) {
   bool any = false;
   for (Index i = 0; i < count; ++i) any |= std::isnan(values[i]);
@@ -51,7 +51,7 @@ void apply(Join join, double* to, const double* with, Index count) {
   kJoins[static_cast<std::size_t>(join)](to, with, count);
 }
 
-/// Room for the values of an operand while they are joined.
+/// A buffer for an operand's values while they are combined.
 class Scratch {
  public:
   explicit Scratch(Index count) : values_(static_cast<std::size_t>(count)) {}
@@ -117,13 +117,13 @@ class Choice : public Array::Computed {
   std::vector<Array> parts_;
 };
 
-/// The parts repeated to one shape, each of them read.
+/// Broadcasts all parts to one shape and counts a read of each.
 ArrayShape align(Evaluation& run, std::vector<Array>& parts) {
   ArrayShape shape = commonShape(parts);
   const Index size = valueCount(shape);
   for (Array& part : parts) {
     run.visit(size);
-    // What is computed has no strides to repeat it by.
+    // Computed values have no strides to repeat, so they are stored first.
     if (part.shape() != shape) part = run.kept(part).broadcast(shape);
   }
   return shape;
@@ -146,7 +146,7 @@ ArrayShape commonShape(std::span<const Array> parts) {
 Array joined(Evaluation& run, std::vector<Array> parts, const std::vector<Join>& joins) {
   ArrayShape shape = align(run, parts);
   if (valueCount(shape) == 1) {
-    // Numbers are what most expressions are made of.
+    // Most expressions consist of single numbers; compute them right away.
     double value = parts.front().at(0);
     for (std::size_t i = 0; i < joins.size(); ++i) {
       const double with = parts[i + 1].at(0);

@@ -11,32 +11,32 @@
 
 namespace headscope::attention {
 
-/// Why an evaluation ended. The node whose turn it was adds its column.
+/// Why an evaluation ended. The caller adds the column of the node being evaluated.
 struct EvaluationFault {
   std::string message;
 };
 
-/// What one evaluation has used, and the values it reads. Its functions throw EvaluationFault.
+/// Tracks what one evaluation has used and reads values for it. Its functions throw EvaluationFault.
 class Evaluation {
  public:
-  /// Values that are worked on at once.
+  /// The most values processed at once.
   static constexpr Index kBlock = 2048;
 
   Evaluation(const ExpressionLimits& limits, std::stop_token stop)
       : limits_(limits), stop_(std::move(stop)) {}
 
-  /// Before so many values are read.
+  /// Counts `values` reads against the limit. Call before reading.
   void visit(Index values);
-  /// Before so many are kept.
+  /// Counts storage for `values` results against the limit. Call before allocating.
   void allocate(Index values);
   void checkStop() const;
 
-  /// Row-major values in order, at most kBlock at a time.
+  /// Passes the values to `take` in row-major order, at most kBlock at a time.
   void forEachBlock(const Array& array,
                     const std::function<void(const double*, Index begin, Index count)>& take);
-  /// The same values, where they are computed made once and kept.
+  /// Returns the array with its values stored; computed values are evaluated once.
   Array kept(const Array& array);
-  /// All values, for those who sort and factor them.
+  /// Returns all values, for code that sorts or factors them.
   std::vector<double> values(const Array& array);
 
  private:
@@ -45,29 +45,29 @@ class Evaluation {
   std::uint64_t visits_ = 0, bytes_ = 0;
 };
 
-/// The shape that all are repeated to. Throws EvaluationFault where they don't fit.
+/// Returns the shape all parts broadcast to. Throws EvaluationFault if they don't match.
 ArrayShape commonShape(std::span<const Array> parts);
 
-// Elementwise results are computed when they are read; the evaluation has to outlive them.
+// Elementwise results are computed when they are read; reading them may throw EvaluationFault.
 
-/// part₀ ∘ part₁ ∘ …, from the left.
+/// Returns part₀ ∘ part₁ ∘ …, evaluated from the left.
 Array joined(Evaluation& run, std::vector<Array> parts, const std::vector<Join>& joins);
-/// f of every value.
+/// Applies f to every value.
 Array mapped(Evaluation& run, const Array& part, double (*f)(double));
 Array negated(Evaluation& run, const Array& part);
-/// Where the condition is other than 0 the second's values, elsewhere the third's.
+/// Returns values of `yes` where the condition is nonzero, and of `no` elsewhere.
 Array chosen(Evaluation& run, const Array& condition, const Array& yes, const Array& no);
 
-/// What the brackets behind `base` pick; `parts` are the node's values, the base first.
+/// Evaluates the brackets that follow a base; `parts` are the node's values, the base first.
 Array picked(Evaluation& run, const std::vector<AxisPick>& picks, const std::vector<Array>& parts);
 
-/// "0.25", "NaN", "-inf": a number for a message.
+/// Formats a number for a message: "0.25", "NaN", "-inf".
 std::string numberWords(double value);
-/// A whole number within 10⁻⁶; `what` begins the message where it is none.
+/// Rounds to a whole number. Throws if `value` is not within 10⁻⁶ of one; `what` begins the message.
 Index wholeNumber(double value, const std::string& what);
-/// An axis of a shape from a number, negative ones counted from the last.
+/// Returns the axis of `of` that a number names; negative numbers count from the last axis.
 std::size_t axisOf(const Array& number, const Array& of);
-/// A single number, of any shape that has one value.
+/// Returns the single number in an array of any shape. Throws if it doesn't have exactly one value.
 double numberOf(const Array& array, const std::string& what);
 
 }  // namespace headscope::attention

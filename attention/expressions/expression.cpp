@@ -16,12 +16,13 @@ std::string columnText(std::size_t offset) {
   return "column " + std::to_string(offset + 1) + ": ";
 }
 
-/// One walk over the tree.
+/// Evaluates a tree by walking it once.
 class Walker {
  public:
   Walker(const ExpressionNames& names, Evaluation& run) : names_(names), run_(run) {}
 
-  /// Where the walk is, for the message: what is computed later is so on behalf of the last node.
+  /// The offset of the current node, for messages. Errors in values computed later name the last node
+  /// visited.
   std::size_t offset() const { return offset_; }
 
   Array value(const ExpressionNode& node) {
@@ -72,7 +73,7 @@ class Walker {
     return accepted(names_.call(node.word, arguments));
   }
 
-  /// Values of one shape along a new first axis.
+  /// Stacks values of equal shape along a new first axis.
   Array list(const std::vector<Array>& parts) {
     if (parts.empty()) return {{0}, std::vector<double>{}};
     ArrayShape shape = parts.front().shape();

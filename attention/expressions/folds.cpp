@@ -13,7 +13,7 @@ void refuse(double value, const char* what) {
     throw EvaluationFault{std::string(what) + " contains NaN, which is neither true nor false"};
 }
 
-// Each takes the values of one axis in turn and then says what they come to.
+// Each folder takes the values of one axis in turn, then returns their result.
 
 struct Sum {
   double sum = 0;
@@ -25,7 +25,7 @@ struct Mean {
   void add(double value, Index) { sum += value; }
   double result(Index count) const { return sum / static_cast<double>(count); }
 };
-/// Of the population, by Welford's running mean.
+/// The population's standard deviation, with Welford's running mean.
 struct Deviation {
   double mean = 0, squares = 0;
   void add(double value, Index at) {
@@ -35,7 +35,7 @@ struct Deviation {
   }
   double result(Index count) const { return std::sqrt(squares / static_cast<double>(count)); }
 };
-/// NaN stays, as in NumPy.
+/// NaN propagates, as in NumPy.
 template <bool Most, bool At>
 struct Extreme {
   double best = 0;
@@ -86,7 +86,7 @@ struct Entropy {
   double result(Index) const { return sum; }
 };
 
-/// Places before an axis, on it, and behind it; without an axis all are on one.
+/// The number of positions before an axis, along it, and after it. Without an axis, all values lie along one.
 struct Axes {
   Index outer = 1, length = 1, inner = 1;
   Axes(const Array& of, std::optional<std::size_t> axis) {

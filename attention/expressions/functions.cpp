@@ -13,7 +13,7 @@ namespace {
 
 using Arguments = std::span<const Array>;
 
-/// The axis that is the last argument, behind `before` others.
+/// Returns the axis given as the last argument, after `before` others; nullopt if omitted.
 std::optional<std::size_t> axisIn(Arguments arguments, std::size_t before = 1) {
   if (arguments.size() <= before) return std::nullopt;
   return axisOf(arguments[before], arguments.front());
@@ -152,7 +152,7 @@ void checkCall(const ExpressionNode& call) {
     throw ExpressionFault{call.word + " has " + counted(given, "argument") + ", expected " + call.word + "(" +
                               std::string(function.arguments) + ")",
                           call.begin};
-  // Of the values that occur 0 may be one, which count passes over.
+  // The unique values may include 0, which count would skip.
   if (function.name == "count" && call.parts.front().function &&
       call.parts.front().function->name == "unique")
     throw ExpressionFault{"count(unique(…)) leaves out 0; size(unique(…)) counts all values", call.begin};

@@ -60,7 +60,7 @@ void ExpressionLexer::readNumber() {
     ++all;
   next_.word = text_.substr(at_, all);
   if (code == std::errc::result_out_of_range) {
-    // What is nearer to 0 than any number is 0.
+    // Numbers too small for a double become 0.
     const bool small =
         next_.word.find("e-") != std::string::npos || next_.word.find("E-") != std::string::npos;
     if (!small) throw ExpressionFault{quotedText(next_.word) + " is too large for a number", at_};

@@ -6,7 +6,7 @@
 
 namespace headscope::attention {
 
-/// What is wrong with an expression, and the byte where that shows.
+/// What is wrong with an expression, and the byte offset of the error.
 struct ExpressionFault {
   std::string message;
   std::size_t offset = 0;
@@ -17,12 +17,12 @@ enum class ExpressionTokenKind { end, number, name, text, symbol };
 struct ExpressionToken {
   ExpressionTokenKind kind = ExpressionTokenKind::end;
   std::size_t begin = 0, end = 0;
-  std::string word;  ///< as it stands there; of a text what the quotes hold
+  std::string word;  ///< as written; for quoted text, without the quotes
   double number = 0;
 };
 
-/// Cuts an expression into numbers, names with points in them, texts in quotes, and symbols of one or two
-/// characters. Throws ExpressionFault at what can't stand in one.
+/// Splits an expression into numbers, (dotted) names, quoted text, and symbols of one or two characters.
+/// Throws ExpressionFault at anything else.
 class ExpressionLexer {
  public:
   explicit ExpressionLexer(std::string_view text) : text_(text) { read(); }

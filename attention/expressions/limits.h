@@ -5,13 +5,13 @@
 
 namespace headscope::attention {
 
-/// Brackets inside of each other.
+/// The maximum nesting depth of brackets, signs and powers.
 inline constexpr std::size_t kMaxExpressionDepth = 64;
 
-/// What one evaluation may take.
+/// The most that one evaluation may use.
 struct ExpressionLimits {
-  std::uint64_t visits = std::uint64_t{1} << 31;  ///< values that are read, of all operands together
-  std::uint64_t bytes = std::uint64_t{1} << 30;   ///< of results that can't be made piece by piece
+  std::uint64_t visits = std::uint64_t{1} << 31;  ///< values read, summed over all operands
+  std::uint64_t bytes = std::uint64_t{1} << 30;   ///< of results that can't be computed block by block
 };
 
 }  // namespace headscope::attention

@@ -11,7 +11,7 @@ namespace {
 
 using Doubles = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// The singular values of larger matrices take seconds, in which nothing could stop them.
+/// Singular values of larger matrices take seconds, and the computation can't be interrupted.
 constexpr Index kMostRankSide = 512;
 
 void requireMatrices(const Array& of, const char* what) {

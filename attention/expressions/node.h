@@ -9,7 +9,7 @@ namespace headscope::attention {
 
 struct ExpressionFunction;
 
-/// What joins two values; from `equal` on they are conditions.
+/// How two values are combined; the operators from `equal` on are conditions.
 enum class Join {
   add,
   subtract,
@@ -26,24 +26,24 @@ enum class Join {
   either
 };
 
-/// How one axis is picked from: operands by their place among the node's parts, −1 where they are left out.
+/// How one axis is indexed. `first` and `end` are indices into the node's parts, −1 if omitted.
 struct AxisPick {
   enum class Kind { place, slice, newAxis } kind = Kind::place;
   int first = -1, end = -1;
 };
 
-/// A part of an expression. Chains such as a − b + c are one node, so that the tree is no deeper than the
-/// text's brackets.
+/// A node of the syntax tree. A chain such as a − b + c is one node, so the tree is no deeper than the text's
+/// brackets.
 struct ExpressionNode {
   enum class Kind { number, text, name, list, chain, negative, call, foreignCall, pick };
 
   Kind kind = Kind::number;
-  std::size_t begin = 0, end = 0;  ///< bytes of the text
+  std::size_t begin = 0, end = 0;  ///< byte range in the text
   double number = 0;
-  std::string word;                              ///< name, function or text
-  std::vector<Join> joins;                       ///< of a chain: one less than its parts
-  std::vector<AxisPick> picks;                   ///< of the first part
-  const ExpressionFunction* function = nullptr;  ///< of a call
+  std::string word;                              ///< name, function, or quoted text
+  std::vector<Join> joins;                       ///< for a chain: one fewer than its parts
+  std::vector<AxisPick> picks;                   ///< applied to the first part
+  const ExpressionFunction* function = nullptr;  ///< for a call
   std::vector<ExpressionNode> parts;
 };
 

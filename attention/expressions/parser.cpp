@@ -11,7 +11,7 @@ namespace headscope::attention {
 
 using Kind = ExpressionNode::Kind;
 
-/// One bracket, sign or power deeper, for as long as it lives.
+/// Adds one level of brackets, signs or powers for its lifetime.
 class ExpressionParser::Level {
  public:
   explicit Level(ExpressionParser& parser) : parser_(parser) {
@@ -53,7 +53,7 @@ ExpressionNode ExpressionParser::read() {
 
 namespace {
 
-/// Puts one more part into a chain, which begins with what was read so far.
+/// Appends a part to a chain. The first call turns what was read so far into the chain's first part.
 void join(ExpressionNode& chain, bool& begun, Join how, ExpressionNode part) {
   if (!begun) {
     ExpressionNode first = std::move(chain);
@@ -71,7 +71,7 @@ void join(ExpressionNode& chain, bool& begun, Join how, ExpressionNode part) {
 struct Operator {
   std::string_view symbol;
   Join join;
-  std::size_t rank;  ///< the least binds least
+  std::size_t rank;  ///< lower ranks bind less tightly
 };
 constexpr Operator kOperators[] = {
     {"||", Join::either, 0},  {"&&", Join::both, 1},      {"==", Join::equal, 2},
@@ -87,7 +87,7 @@ ExpressionNode ExpressionParser::readValue() {
   return readChain(0);
 }
 
-/// Operators of one rank join from the left.
+/// Operators of equal rank are left-associative.
 ExpressionNode ExpressionParser::readChain(std::size_t rank) {
   if (rank == kRanks) return readSign();
   ExpressionNode node = readChain(rank + 1);
@@ -124,7 +124,7 @@ ExpressionNode ExpressionParser::readPower() {
 
 ExpressionNode ExpressionParser::readPicked() {
   ExpressionNode node = readPrimary();
-  // Brackets behind brackets pick from what was picked: one level each.
+  // Each further pair of brackets indexes the previous result and adds a level.
   for (std::size_t deep = 0; lexer_.sees("["); ++deep) {
     if (depth_ + deep >= kMaxExpressionDepth)
       throw ExpressionFault{
@@ -177,7 +177,7 @@ ExpressionNode ExpressionParser::readPrimary() {
   if (lexer_.sees("(")) {
     const std::size_t begin = lexer_.take().begin;
     ExpressionNode node = readValue();
-    // Names keep the place where they stand.
+    // A name in parentheses keeps its own offset, so errors and names() point at the name.
     if (node.kind != Kind::name && node.kind != Kind::foreignCall) node.begin = begin;
     node.end = lexer_.peek().end;
     expectSymbol(")", ")");

@@ -7,11 +7,11 @@
 
 namespace headscope::attention {
 
-/// Reads an expression by recursive descent. Throws ExpressionFault at the first thing that is wrong.
+/// A recursive-descent parser for expressions. Throws ExpressionFault at the first error.
 class ExpressionParser {
  public:
   explicit ExpressionParser(std::string_view text) : lexer_(text) {}
-  /// The whole text.
+  /// Parses the whole text.
   ExpressionNode read();
 
  private:

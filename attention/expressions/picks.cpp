@@ -16,7 +16,7 @@ Index placeInside(Index place, Index size, std::size_t axis, const ArrayShape& s
   return place < 0 ? place + size : place;
 }
 
-/// What a slice takes of an axis, as Python does: bounds beyond it end at it.
+/// Slices an axis as Python does: bounds past the end are clamped.
 Array sliced(const Array& from, std::size_t axis, const AxisPick& pick, const std::vector<Array>& parts) {
   const Index size = from.shape()[axis];
   const auto clamped = [&](int part, const char* what, Index otherwise) {
@@ -29,7 +29,7 @@ Array sliced(const Array& from, std::size_t axis, const AxisPick& pick, const st
   return from.slice(axis, count == 0 ? 0 : first, count);
 }
 
-/// The places of an axis that a list names, in the list's order.
+/// Picks the indices of an axis that a list names, in the list's order.
 Array gathered(Evaluation& run, const Array& from, std::size_t axis, const Array& list) {
   if (list.rank() != 1)
     throw EvaluationFault{"an index has the shape " + shapeText(list.shape()) +

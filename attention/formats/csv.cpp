@@ -12,7 +12,7 @@
 namespace headscope::attention {
 namespace {
 
-/// Gathers rows and decides what the first row and the first column are.
+/// Collects rows and decides whether the first row is a header and the first column holds names.
 class TableBuilder {
  public:
   Status add(std::vector<CsvField>& fields, std::size_t line) {
@@ -130,7 +130,7 @@ std::string formatCsv(const Table& table) {
   for (const auto& name : table.names) named = named || !name.empty();
   std::string out;
   if (named) {
-    // The header says that the first column holds names, even where every name is a number.
+    // The header marks the first column as names, even if every name is a number.
     out = "name";
     for (Index col = 0; col < cols; ++col) out += fmt::format(",x{}", col);
     out += '\n';

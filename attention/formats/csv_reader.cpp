@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t kMaxColumns = std::size_t{1} << 20;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// Whether a decimal number that float cannot hold is below 1 rather than above: by the place of its first
-/// digit that is not 0, moved by its exponent.
+/// Whether a decimal number that doesn't fit a float is too small rather than too large, judged by the
+/// position of its first nonzero digit and its exponent.
 bool isSmall(std::string_view number) {
   const auto mark = std::min(number.find_first_of("eE"), number.size());
   const auto digits = number.substr(0, mark);
@@ -23,7 +23,7 @@ bool isSmall(std::string_view number) {
   if (mark == number.size()) return first > point;
   auto exponentText = number.substr(mark + 1);
   if (exponentText.starts_with('+')) exponentText.remove_prefix(1);
-  // An exponent beyond 32 bits outweighs all the digits that a text may have.
+  // An exponent beyond 32 bits outweighs any number of digits.
   int exponent =
       exponentText.starts_with('-') ? std::numeric_limits<int>::min() : std::numeric_limits<int>::max();
   std::from_chars(exponentText.data(), exponentText.data() + exponentText.size(), exponent);

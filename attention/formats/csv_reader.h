@@ -20,9 +20,9 @@ class CsvReader {
  public:
   CsvReader(std::string_view text, char separator) : text_(text), separator_(separator) {}
 
-  /// The next record that is not a blank line, into `fields`; false at the end of the text.
+  /// Reads the next record that isn't a blank line into `fields`. Returns false at the end of the text.
   Result<bool> next(std::vector<CsvField>& fields);
-  /// Where the last record began, counted from 1.
+  /// The line on which the last record began, counted from 1.
   std::size_t line() const { return line_; }
 
  private:
@@ -37,15 +37,15 @@ class CsvReader {
   std::size_t at_ = 0, line_ = 1, nextLine_ = 1;
 };
 
-/// What can be read of a text's bytes: without a byte-order mark. An error for UTF-16.
+/// Returns the text without a byte-order mark, or an Error for UTF-16.
 Result<std::string_view> csvText(std::string_view bytes);
 
-/// A tab wherever one stands in the first line, then a semicolon (as spreadsheets write where the comma is
-/// the decimal sign), then a comma.
+/// Picks the separator from the first line: a tab if there is one, else a semicolon (which spreadsheets write
+/// where the comma is the decimal sign), else a comma.
 char findCsvSeparator(std::string_view text);
 
-/// A number as from_chars reads it, with an optional plus sign; NaN and the infinities count. Values too
-/// small for float become 0, values too large infinite.
+/// Parses a number as from_chars does, allowing a plus sign, NaN and infinities. Values too small for a float
+/// become 0, values too large become infinite.
 std::optional<float> readCsvNumber(std::string_view text);
 
 }  // namespace headscope::attention

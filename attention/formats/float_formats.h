@@ -8,17 +8,17 @@
 
 namespace headscope::attention {
 
-/// IEEE 754 binary16 bits to float; exact.
+/// Converts IEEE 754 binary16 bits to float, exactly.
 inline float halfToFloat(std::uint16_t bits) {
   return static_cast<float>(Eigen::numext::bit_cast<Eigen::half>(bits));
 }
 
-/// bfloat16 bits to float; exact.
+/// Converts bfloat16 bits to float, exactly.
 inline float bfloat16ToFloat(std::uint16_t bits) {
   return Eigen::numext::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-/// The nearest float; nothing for a finite value beyond float's range.
+/// Rounds to the nearest float. Returns nullopt for a finite value beyond float's range.
 inline std::optional<float> narrowed(double value) {
   if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max()) return std::nullopt;
   return static_cast<float>(value);

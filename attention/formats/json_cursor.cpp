@@ -51,7 +51,7 @@ bool JsonCursor::fail(std::string_view expected) {
   skipSpace();
   constexpr std::size_t kShown = 20;
   const std::string_view rest = text_.substr(at_, kShown);
-  // What is quoted may break off within a character.
+  // The cut may fall inside a character.
   const bool whole = validateUtf8(rest).ok();
   fault_ = fmt::format("byte {}: found {}, expected {}", at_,
                        rest.empty() ? "the end"
@@ -95,7 +95,7 @@ bool JsonCursor::next() {
   if (!level.first) {
     if (c != ',') return fail(fmt::format("a comma or \"{}\"", level.close));
     ++at_;
-    // Only another member or item may stand behind a comma.
+    // After a comma there must be another member or item.
     if (peek() == level.close) return fail("another item after the comma");
   }
   level.first = false;
@@ -113,7 +113,7 @@ bool JsonCursor::string(std::string_view& value, std::string& buffer) {
   if (failed()) return false;
   if (peek() != '"') return fail("a string");
   const std::size_t begin = ++at_;
-  bool plain = true;  // so far ASCII
+  bool plain = true;  // only ASCII so far
   for (; at_ < text_.size(); ++at_) {
     const auto c = static_cast<unsigned char>(text_[at_]);
     if (c == '"') {
@@ -179,7 +179,7 @@ bool JsonCursor::unescapeOne(std::string& buffer) {
 }
 
 bool JsonCursor::hexDigits(std::uint32_t& value) {
-  // at_ is that of the 'u'.
+  // at_ points at the 'u'.
   if (text_.size() - at_ < 5) return false;
   const char* begin = text_.data() + at_ + 1;
   const auto [end, code] = std::from_chars(begin, begin + 4, value, 16);

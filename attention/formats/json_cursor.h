@@ -8,33 +8,33 @@
 
 namespace headscope::attention {
 
-/// Reads JSON (RFC 8259, UTF-8) from front to back without building a tree, so that a vocabulary of tens of
-/// megabytes goes straight into its tables, and a damaged file takes no memory. Each step returns false once
-/// the text is not JSON or not of the kind that was asked for; fault() then says what was found where, and
-/// every later step is false as well.
+/// A forward-only JSON reader (RFC 8259, UTF-8) that builds no tree, so a vocabulary of tens of megabytes
+/// goes straight into its tables and a damaged file takes no memory. Each step returns false if the text
+/// isn't valid JSON or isn't of the requested kind. fault() then says what was found where, and all later
+/// steps return false.
 class JsonCursor {
  public:
   explicit JsonCursor(std::string_view text) : text_(text) {}
 
-  /// Steps into an object ('{') or a list ('[').
+  /// Enters an object ('{') or a list ('[').
   bool enter(char open);
-  /// Whether a member or an item follows. Steps over the comma before it, or out of what was entered last.
+  /// Whether a member or an item follows. Skips the comma before it, or leaves the innermost object or list.
   bool next();
-  /// A member's name and its colon. The view holds as long as `buffer` and the text.
+  /// Reads a member's name and the colon. The view is valid as long as `buffer` and the text.
   bool key(std::string_view& name, std::string& buffer);
-  /// A string without its escapes. The view holds as long as `buffer` and the text.
+  /// Reads a string, with escapes resolved. The view is valid as long as `buffer` and the text.
   bool string(std::string_view& value, std::string& buffer);
-  /// A whole number that fits into 64 bits.
+  /// Reads a whole number that fits into 64 bits.
   bool integer(std::int64_t& value);
-  /// A number, true, false or null, as it is written.
+  /// Reads a number, true, false or null, as written.
   bool word(std::string_view& value);
-  /// Passes over any value; `value` is its text, of which only strings and brackets were looked at.
+  /// Skips any value; `value` is its text. Inside objects and lists, only strings and brackets are checked.
   bool skip(std::string_view& value);
-  /// The first character of what follows, 0 at the end: '{', '[', '"', or that of a word.
+  /// Returns the first character of what follows, or 0 at the end: '{', '[', '"', or the start of a word.
   char peek();
-  /// The text from there on, of which nothing was looked at.
+  /// Returns the remaining text, unchecked.
   std::string_view rest();
-  /// Nothing but white space follows.
+  /// Whether only white space follows.
   bool finish();
 
   bool failed() const { return !fault_.empty(); }

@@ -8,17 +8,17 @@
 
 namespace headscope::attention {
 
-// Only .cpp files include this: json stays private to them.
+// Include only in .cpp files, to keep the json library private to them.
 
-/// What a file that is read as a tree may hold at most. A value takes some 60 bytes beside its text, and a
-/// list or an object that is never closed as much again for each bracket.
+/// Limits for files that are parsed into a tree. A value takes about 60 bytes besides its text; each list or
+/// object that is never closed takes as much again.
 struct JsonBounds {
-  std::size_t depth = 32;          ///< lists and objects within each other
+  std::size_t depth = 32;          ///< levels of nested lists and objects
   std::size_t values = 1'000'000;  ///< numbers, texts, lists, objects and so on
 };
 
-/// Untrusted text as a tree of nlohmann's. Reading ends at the first value beyond the bounds, before there is
-/// memory for it. Errors, with `name` in front: no JSON, a number too large, more than the bounds allow.
+/// Parses untrusted text into a nlohmann tree. Stops at the first value beyond the bounds, before allocating
+/// it. Returns an Error, prefixed by `name`, for invalid JSON, a number too large, or exceeded bounds.
 template <class Json = nlohmann::json>
 Result<Json> parseJsonTree(std::string_view text, const std::string& name, const JsonBounds& bounds = {}) {
   struct BeyondBounds {

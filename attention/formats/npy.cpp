@@ -21,7 +21,7 @@ static_assert(std::endian::native == std::endian::little, "array bytes are copie
 struct ValueType {
   std::string_view descr;
   std::size_t size;
-  /// Infinite for a finite value beyond float's range.
+  /// Returns infinity for a finite value beyond float's range.
   float (*read)(const std::uint8_t*);
 };
 
@@ -51,7 +51,7 @@ const ValueType* findType(const std::string& descr) {
   return nullptr;
 }
 
-/// The array's type, or what about the header does not do.
+/// Returns the array's type, or an Error saying what in the header isn't supported.
 Result<const ValueType*> checkHeader(const NpyHeader& header) {
   const auto* type = findType(header.descr);
   if (!type) {

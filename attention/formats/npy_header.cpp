@@ -25,7 +25,7 @@ struct ReadHeader {
   std::optional<std::vector<std::uint64_t>> shape;
 };
 
-/// Reads the header's Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }.
+/// Parses the header's Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }.
 class DictReader {
  public:
   explicit DictReader(std::string_view text) : text_(text) {}
@@ -119,7 +119,7 @@ std::string tupleText(const std::vector<std::uint64_t>& shape) {
   return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
 }
 
-/// The text of the header.
+/// Returns the header's text.
 Result<std::string_view> findHeader(std::span<const std::uint8_t> start, std::uint64_t fileSize) {
   const std::string_view text(reinterpret_cast<const char*>(start.data()), start.size());
   if (text.substr(0, kMagic.size()) != kMagic) return Error{"does not begin as a .npy file does"};
@@ -178,7 +178,7 @@ std::string npyPreamble(const std::string& descr, const std::vector<std::uint64_
   std::string header =
       "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + tupleText(shape) + ", }";
   const std::size_t prefix = kMagic.size() + 4;
-  // Spaces and a line break end the header where the data is aligned.
+  // Pad with spaces and a line break up to the alignment of the data.
   const std::size_t total =
       (prefix + header.size() + 1 + kHeaderAlignment - 1) / kHeaderAlignment * kHeaderAlignment;
   header.resize(total - prefix - 1, ' ');

@@ -13,25 +13,25 @@ namespace headscope::attention {
 
 // The format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 
-/// What stands before an array's values.
+/// The header that precedes an array's values.
 struct NpyHeader {
   std::string descr;  ///< "<f4"
   bool fortranOrder = false;
   std::vector<std::uint64_t> shape;
-  std::uint64_t dataBegin = 0, dataSize = 0;  ///< where in the file the values are: to its end
+  std::uint64_t dataBegin = 0, dataSize = 0;  ///< the values' bytes, which extend to the end of the file
 };
 
-/// So many first bytes of a file hold every header that is read.
+/// The most bytes at the start of a file that a header may take.
 inline constexpr std::uint64_t kMaxNpyHeader = std::uint64_t{1} << 20;
 
-/// Reads the header off the start of a file of `fileSize` bytes: all of it or its first kMaxNpyHeader.
-/// Messages name no file.
+/// Parses the header of a file of `fileSize` bytes. `start` is the whole file or its first kMaxNpyHeader
+/// bytes; with fewer, a header that doesn't fit is an Error. Messages name no file.
 Result<NpyHeader> parseNpyHeader(std::span<const std::uint8_t> start, std::uint64_t fileSize);
 
-/// An error unless exactly as many bytes of data are there as the shape says, and at least one value.
+/// Returns an Error unless the data has exactly the bytes that the shape needs, and at least one value.
 Status checkNpyExtent(const NpyHeader& header, std::size_t valueSize);
 
-/// The first bytes of a file in version 1.0 and C order, aligned for the data that follows.
+/// Returns the first bytes of a version 1.0 file in C order, padded so that the data is aligned.
 std::string npyPreamble(const std::string& descr, const std::vector<std::uint64_t>& shape);
 
 }  // namespace headscope::attention

@@ -25,7 +25,7 @@ std::optional<DType> typeOf(std::string_view descr) {
   return std::nullopt;
 }
 
-/// An array's header as a tensor's; messages name no file.
+/// Converts an array's header to a tensor entry. Messages name no file.
 Result<TensorEntry> entryOf(const NpyHeader& header) {
   const auto type = typeOf(header.descr);
   if (!type)
@@ -37,7 +37,7 @@ Result<TensorEntry> entryOf(const NpyHeader& header) {
   return TensorEntry{*type, header.shape, 0, header.dataSize};
 }
 
-/// How many characters each text of an array "<U12" has; nothing for other arrays.
+/// Returns the characters per text of an array such as "<U12"; nullopt for other arrays.
 std::optional<std::uint64_t> textLength(std::string_view descr) {
   if (!descr.starts_with("<U")) return std::nullopt;
   std::uint64_t length = 0;
@@ -48,7 +48,7 @@ std::optional<std::uint64_t> textLength(std::string_view descr) {
   return length;
 }
 
-/// NumPy pads texts with zeros; what is no character becomes the one for that.
+/// Strips NumPy's zero padding; invalid code points become U+FFFD.
 std::string utf8Of(std::span<const std::uint8_t> codes) {
   std::string text;
   for (std::size_t at = 0; at + 4 <= codes.size(); at += 4) {
@@ -61,7 +61,7 @@ std::string utf8Of(std::span<const std::uint8_t> codes) {
   return text;
 }
 
-/// A single number as metadata has it.
+/// Formats a single number as metadata.
 std::string numberText(DType type, std::span<const std::uint8_t> bytes) {
   const auto whole = [&]<typename T>(T value) {
     std::memcpy(&value, bytes.data(), sizeof value);
@@ -85,7 +85,7 @@ std::string numberText(DType type, std::span<const std::uint8_t> bytes) {
     case DType::Bool:
       return bytes[0] ? "True" : "False";
     default:
-      return {};  // half precision: no option is so coarse
+      return {};  // half precision, too coarse for any option
   }
 }
 
@@ -112,7 +112,7 @@ Status NpzFile::addText(std::size_t member, const std::string& name, const NpyHe
 
 Status NpzFile::addArray(std::size_t member, const std::string& name) {
   const std::uint64_t size = archive_.members()[member].size;
-  // Headers are some hundred bytes; one that says otherwise is read again.
+  // Headers usually take some hundred bytes; read more only if one is longer.
   std::vector<std::uint8_t> start(std::min<std::uint64_t>(size, 4096));
   if (const auto status = archive_.read(member, 0, start); !status) return status;
   auto header = parseNpyHeader(start, size);

@@ -12,18 +12,19 @@
 
 namespace headscope::attention {
 
-/// NumPy's .npz (numpy.savez, numpy.savez_compressed): a zip archive of .npy files, whose arrays stand for
-/// tensors of the same names. Values are read when they are asked for. Copies share the file.
+/// A NumPy .npz file (numpy.savez, numpy.savez_compressed): a zip archive of .npy files, each a tensor of the
+/// same name. Values are read on demand. Copies share the file.
 class NpzFile {
  public:
-  /// Reads the directory and the headers of the arrays. Single numbers and texts among them (shape ()) become
-  /// metadata, as do lists of texts, as JSON. Errors, each in one sentence: those of ZipArchive; PyTorch's
-  /// pickles, which hold instructions instead of data and are never run: what to do instead is said; archives
-  /// without arrays; arrays in Fortran's order, of other types, or with less data than their shape.
+  /// Reads the directory and the arrays' headers. Single numbers and texts (shape ()) become metadata, as do
+  /// lists of texts (as JSON). Returns an Error, one sentence, in ZipArchive's cases; for PyTorch pickles,
+  /// which contain instructions instead of data and are never run (the message says what to do instead); for
+  /// archives without arrays; and for arrays in Fortran order, of unsupported types, or whose data doesn't
+  /// match their shape.
   static Result<NpzFile> open(const std::filesystem::path& path);
 
   const SafetensorsHeader& header() const { return header_; }
-  /// As TensorSource::read().
+  /// Like TensorSource::read().
   Status read(const std::string& tensor, std::uint64_t offset, std::span<std::uint8_t> to) const;
 
  private:
@@ -40,10 +41,10 @@ class NpzFile {
   std::map<std::string, Place> places_;
 };
 
-/// A single array (.npy) as a file with one tensor, which is called "array".
+/// Reads the layout of a single array (.npy) as a file with one tensor called "array".
 Result<SafetensorsLayout> readNpyLayout(const RegularFile& file, const std::string& name);
 
-/// How to save what a pickle of PyTorch holds, for the end of a sentence.
+/// Explains how to re-save the contents of a PyTorch pickle; ends a sentence.
 std::string savePickleInstead(const std::filesystem::path& path);
 
 }  // namespace headscope::attention

@@ -37,7 +37,7 @@ std::vector<std::uint8_t> npyOf(const NpzArray& array) {
   return bytes;
 }
 
-/// libzip's source, which lives on while this does.
+/// Holds a reference to libzip's source, which keeps it alive.
 struct Source {
   zip_source_t* source;
   ~Source() { zip_source_free(source); }

@@ -8,15 +8,15 @@
 
 namespace headscope::attention {
 
-/// One array of an .npz: float32 numbers in C order, or a text.
+/// One array of an .npz file: float32 numbers in C order, or a text.
 struct NpzArray {
   std::string name;
   std::vector<std::uint64_t> shape = {};  ///< of the numbers
   std::vector<float> numbers = {};
-  std::string text = {};  ///< UTF-8; where it isn't empty it is the array, a single one of numpy's str type
+  std::string text = {};  ///< UTF-8; if not empty, the array is this single numpy str
 };
 
-/// Writes what numpy.load reads, compressed. Errors: those of writeFile.
+/// Writes a compressed file that numpy.load can read. Returns writeFile()'s errors.
 Status writeNpz(const std::filesystem::path& path, const std::vector<NpzArray>& arrays);
 
 }  // namespace headscope::attention

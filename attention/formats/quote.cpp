@@ -7,14 +7,14 @@ namespace {
 
 constexpr char kDigits[] = "0123456789abcdef";
 
-/// Whether a terminal does something with the character besides showing it: controls, marks and overrides of
-/// the direction of text (UAX #9), separators of lines and paragraphs.
+/// Whether a terminal interprets the character: controls, direction marks and overrides (UAX #9), line and
+/// paragraph separators.
 bool steers(utf8proc_int32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || c == 0x200E || c == 0x200F ||
          (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
 
-/// Calls visit(character, its bytes) for each, with -1 for a byte that is no UTF-8.
+/// Calls visit(character, its bytes) for each character, with -1 for a byte that isn't UTF-8.
 template <class Visit>
 void eachOf(std::string_view text, Visit visit) {
   while (!text.empty()) {
@@ -27,7 +27,7 @@ void eachOf(std::string_view text, Visit visit) {
   }
 }
 
-/// Appends `text`, with a backslash before each of `escaped`.
+/// Appends `text`, with a backslash before each character of `escaped`.
 void append(std::string_view text, std::string_view escaped, std::string& out) {
   eachOf(text, [&](utf8proc_int32_t code, std::string_view bytes) {
     for (const char c : bytes) {
@@ -66,7 +66,7 @@ std::string quotedText(std::string_view text) {
   std::size_t length = text.size();
   if (length > kLongest) {
     length = kLongest;
-    // Not in the middle of a UTF-8 sequence.
+    // Don't cut inside a UTF-8 sequence.
     while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80) --length;
   }
   std::string out = "\"";

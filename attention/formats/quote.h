@@ -5,16 +5,15 @@
 
 namespace headscope::attention {
 
-/// `text` for a message: control characters, of the second block too, those that turn the direction of text,
-/// separators of lines, and bytes that are no UTF-8 are shown as \xHH, so that no file can steer the terminal
-/// through a message.
+/// Escapes `text` for a message, so that no file can control the terminal through it. Control characters (C0
+/// and C1), characters that change text direction, line separators, and bytes that aren't UTF-8 become \xHH.
 std::string escapedText(std::string_view text);
 
-/// JSON that says the same and steers no terminal either: with the same characters as \uHHHH, but for the
-/// ends of its lines.
+/// Returns equivalent JSON that can't control the terminal: the same characters become \uHHHH, except for
+/// line breaks; bytes that aren't UTF-8 become \ufffd.
 std::string escapedJson(std::string_view json);
 
-/// The same in quotes, with quotes and backslashes escaped, and cut where it is long.
+/// Like escapedText(), but in quotes, with quotes and backslashes escaped, and truncated if long.
 std::string quotedText(std::string_view text);
 
 }  // namespace headscope::attention

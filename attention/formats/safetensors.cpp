@@ -22,7 +22,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "tensor bytes are copied as they lie in the file");
 
-/// Data starts at a multiple of this, so that a mapped file is aligned for every dtype.
+/// Data starts at a multiple of this, so every dtype is aligned in a mapped file.
 constexpr std::size_t kTensorAlignment = 8;
 
 struct DTypeInfo {
@@ -64,7 +64,7 @@ Result<DType> dtypeFromName(std::string_view text) {
 }
 
 std::optional<std::uint64_t> byteExtent(DType dtype, const std::vector<std::uint64_t>& shape) {
-  // An empty dimension makes the whole tensor empty, whatever stands beside it.
+  // An empty dimension makes the tensor empty, even if the others would overflow.
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   std::uint64_t bytes = byteSize(dtype);
   for (const auto size : shape) {
@@ -110,10 +110,10 @@ std::uint64_t bytesOf(const TensorPieces& tensor) {
   return bytes;
 }
 
-/// Everything before the tensors' bytes, which follow in the order the tensors then have.
+/// Returns everything before the tensors' bytes and sorts `tensors` into file order.
 Result<std::vector<std::uint8_t>> startOfFile(std::vector<TensorPieces>& tensors,
                                               const std::map<std::string, std::string>& metadata) {
-  // Wide values first: every tensor then starts at a multiple of its own value size.
+  // Widest values first, so that every tensor starts at a multiple of its value size.
   std::stable_sort(tensors.begin(), tensors.end(), [](const TensorPieces& a, const TensorPieces& b) {
     return byteSize(a.dtype) > byteSize(b.dtype);
   });

@@ -19,57 +19,57 @@ enum class DType { F32, F16, BF16, F64, I64, I32, U8, Bool, I16, I8 };
 std::string_view name(DType dtype);
 std::size_t byteSize(DType dtype);
 
-/// One named tensor, its bytes little-endian and row-major as the file holds them.
+/// One named tensor; its bytes are little-endian and row-major, as in the file.
 struct NamedTensor {
   DType dtype = DType::F32;
   std::vector<std::uint64_t> shape;
   std::vector<std::uint8_t> bytes;
 };
 
-/// A safetensors file in memory (https://github.com/huggingface/safetensors): 8 bytes header length,
-/// a JSON header with dtype, shape and data_offsets per name, then the data.
+/// A safetensors file in memory (https://github.com/huggingface/safetensors): 8 bytes of header length, a
+/// JSON header with dtype, shape and data_offsets per name, then the data.
 struct SafetensorsFile {
   std::map<std::string, NamedTensor> tensors;
   std::map<std::string, std::string> metadata;
 };
 
-/// Untrusted bytes in. Checks, before it allocates: header length within the file, valid JSON without
-/// duplicate names, known dtypes, shape × dtype = extent without overflow, offsets inside the data,
-/// no overlap, no hole. `name` stands in front of every message.
+/// Parses untrusted bytes. Before allocating, checks that the header lies within the file, is valid JSON
+/// without duplicate names and has known dtypes; that each extent is shape × dtype without overflow and
+/// inside the data; and that tensors neither overlap nor leave gaps. Messages are prefixed by `name`.
 Result<SafetensorsFile> parseSafetensors(std::span<const std::uint8_t> bytes, const std::string& name);
-/// A directory, pipe, unreadable or missing file is an error in one sentence.
+/// Reads a file. A directory, pipe, unreadable or missing file is an Error, in one sentence.
 Result<SafetensorsFile> readSafetensors(const std::filesystem::path& path);
-/// The bytes of the file, data aligned to its type. Throws std::invalid_argument if a tensor's bytes
-/// don't fit its shape; an error if a name or a metadata text is not UTF-8.
+/// Returns the bytes of the file, with data aligned to its type. Throws std::invalid_argument if a tensor's
+/// bytes don't match its shape. Returns an Error if a name or a metadata text isn't UTF-8.
 Result<std::vector<std::uint8_t>> formatSafetensors(const SafetensorsFile& file);
-/// To a temporary file beside `path`, flushed, then renamed over it.
+/// Writes to a temporary file next to `path`, flushes it, then renames it to `path`.
 Status writeSafetensors(const std::filesystem::path& path, const SafetensorsFile& file);
 
-/// A tensor whose bytes lie in pieces elsewhere, in the order they are to have in the file.
+/// A tensor whose bytes are stored elsewhere in pieces, listed in file order.
 struct TensorPieces {
   std::string name;
   DType dtype = DType::F32;
   std::vector<std::uint64_t> shape;
   std::vector<std::span<const std::uint8_t>> pieces;
 };
-/// The same file without a copy of the tensors. Throws std::invalid_argument if a tensor's pieces together
-/// don't have the bytes of its shape.
+/// Writes the same format without copying the tensors. Throws std::invalid_argument if a tensor's pieces
+/// together don't match its shape.
 Status writeSafetensors(const std::filesystem::path& path, std::vector<TensorPieces> tensors,
                         const std::map<std::string, std::string>& metadata);
 
-/// Floating-point values as float: F32, F16, BF16 and F64 (F64 rounds; beyond float's range is an
-/// error). The error names `name`, what was found and what was expected.
+/// Converts a tensor's F32, F16, BF16 or F64 values to float (F64 is rounded). Returns an Error for other
+/// types and for values beyond float's range, with `name`, what was found and what was expected.
 Result<std::vector<float>> toFloats(const NamedTensor& tensor, const std::string& name);
-/// The same for a part of a tensor: `bytes` of `dtype` into as many `values`. Throws std::invalid_argument
-/// if there are not as many.
+/// Converts part of a tensor: `bytes` of `dtype` into `values`. Throws std::invalid_argument if their counts
+/// differ.
 Status convertToFloats(DType dtype, std::span<const std::uint8_t> bytes, std::span<float> values,
                        const std::string& name);
 NamedTensor fromFloats(std::span<const float> values, std::vector<std::uint64_t> shape);
 
-/// Product of `shape` times the size of one value; nothing if that overflows 64 bits.
+/// Returns the product of `shape` times the size of one value; nullopt if that overflows 64 bits.
 std::optional<std::uint64_t> byteExtent(DType dtype, const std::vector<std::uint64_t>& shape);
 
-/// "[3, 64, 48]".
+/// Formats a shape: "[3, 64, 48]".
 std::string shapeText(const std::vector<std::uint64_t>& shape);
 
 }  // namespace headscope::attention

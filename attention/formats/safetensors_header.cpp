@@ -19,20 +19,20 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the header's length is little-endian");
 
-/// The limit of the reference implementation.
+/// The reference implementation's limit.
 constexpr std::uint64_t kMaxHeader = 100'000'000;
 constexpr std::size_t kMaxRank = 32;
 constexpr std::string_view kMetadata = "__metadata__";
 
-/// Reads the only document that is accepted:
+/// Parses the only document accepted:
 /// {"__metadata__": {text: text}, tensor: {"dtype": text, "shape": [n…], "data_offsets": [begin, end]}}.
-/// Every step is false once something is wrong.
+/// Every step returns false once there is an error.
 class HeaderReader {
  public:
   explicit HeaderReader(std::string_view json) : cursor_(json) {}
   SafetensorsHeader header;
 
-  /// What is wrong; "" where nothing is.
+  /// Returns what is wrong, or "".
   std::string read() {
     if (cursor_.enter('{'))
       while (cursor_.next() && readEntry()) continue;
@@ -90,7 +90,7 @@ class HeaderReader {
     return true;
   }
 
-  /// The list of `key`: a shape, or two offsets.
+  /// Reads the list under `key`: a shape or two offsets.
   bool readNumbers(std::vector<std::uint64_t>& numbers, std::string_view key, const std::string& expected) {
     const std::string has = where() + " has ";
     if (cursor_.peek() != '[')
@@ -138,7 +138,7 @@ class HeaderReader {
     return false;
   }
 
-  /// Says which value was found instead, unless what follows is none.
+  /// Reports the value found instead; returns false without a message if what follows isn't a value.
   bool unexpected(const std::string& before, const std::string& behind) {
     const char first = cursor_.peek();
     std::string_view value;
@@ -156,7 +156,7 @@ class HeaderReader {
   bool hasMetadata_ = false;
 };
 
-/// Each tensor's own numbers: its extent fits its shape and lies within the data.
+/// Checks one tensor: its extent matches its shape and lies within the data.
 Status checkEntry(const std::string& tensor, const TensorEntry& entry, std::uint64_t dataSize,
                   const std::string& name) {
   const auto at = name + ": tensor " + quotedText(tensor);
@@ -174,7 +174,7 @@ Status checkEntry(const std::string& tensor, const TensorEntry& entry, std::uint
   return success();
 }
 
-/// All tensors together: they cover the data without overlap or hole.
+/// Checks all tensors together: they cover the data without overlap or gaps.
 Status checkCoverage(const SafetensorsHeader& header, std::uint64_t dataSize, const std::string& name) {
   using Named = std::pair<const std::string, TensorEntry>;
   std::vector<const Named*> order;

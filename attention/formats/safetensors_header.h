@@ -12,10 +12,10 @@
 
 namespace headscope::attention {
 
-/// The file begins with the length of its JSON header in so many bytes.
+/// The number of bytes at the start of the file that give the length of its JSON header.
 inline constexpr std::uint64_t kHeaderLengthBytes = 8;
 
-/// One tensor as the JSON header declares it: its bytes are [begin, end) of the data.
+/// A tensor as declared in the JSON header: bytes [begin, end) of the data.
 struct TensorEntry {
   DType dtype = DType::F32;
   std::vector<std::uint64_t> shape;
@@ -27,26 +27,27 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
-/// Length of the JSON header in a file of `fileSize` bytes that begins with `start`: the whole file or its
-/// first kHeaderLengthBytes. Errors: a file too short for it, a header beyond the file or the format's limit.
+/// Returns the length of the JSON header of a file of `fileSize` bytes. `start` is the whole file or its
+/// first kHeaderLengthBytes. Returns an Error if the file is too short or the header exceeds the file or the
+/// format's limit.
 Result<std::uint64_t> safetensorsHeaderSize(std::span<const std::uint8_t> start, std::uint64_t fileSize,
                                             const std::string& name);
 
-/// Reads the JSON header: one pass over its events, so that neither deep nesting nor a repeated name can
-/// hide in a document tree. Checks that the tensors cover the `dataSize` bytes behind it without overlap or
-/// hole, each with the extent of its shape. `name` stands in front of messages.
+/// Parses the JSON header in one pass without building a tree, in which deep nesting or a repeated name could
+/// hide. Checks that each tensor has the extent of its shape and that together they cover the `dataSize`
+/// bytes after the header without overlap or gaps. Messages are prefixed by `name`.
 Result<SafetensorsHeader> parseSafetensorsHeader(std::string_view json, std::uint64_t dataSize,
                                                  const std::string& name);
 
-/// A header, and where in the file the data behind it begins.
+/// A header, and the offset in the file of the data after it.
 struct SafetensorsLayout {
   SafetensorsHeader header;
   std::uint64_t dataBegin = 0;
 };
-/// Reads and checks the header of a file, and nothing else of it.
+/// Reads and checks only the header of a file.
 Result<SafetensorsLayout> readSafetensorsHeader(const RegularFile& file, const std::string& name);
 
-/// Which name a dtype has in the file, and back.
+/// Returns the dtype that a name in the file stands for; name() is the inverse.
 Result<DType> dtypeFromName(std::string_view text);
 
 }  // namespace headscope::attention

@@ -11,12 +11,12 @@
 
 namespace headscope::attention {
 
-/// More rows than this are an error, so that a small file cannot ask for names beyond memory.
+/// More rows are an Error, so that a small file can't exhaust memory with names.
 inline constexpr Index kMaxTableRows = Index{1} << 24;
 
-/// Rows of numbers, each with a name: what a person types, pastes from a spreadsheet or loads.
+/// Rows of numbers, each with a name, as typed, pasted from a spreadsheet or loaded.
 struct Table {
-  std::vector<std::string> names;  ///< [rows]; "" where the source gave none
+  std::vector<std::string> names;  ///< [rows]; "" if the source has none
   Matrix values;                   ///< [rows, cols]
   bool operator==(const Table& other) const {
     return names == other.names && values.rows() == other.values.rows() &&
@@ -24,22 +24,23 @@ struct Table {
   }
 };
 
-/// Comma-, semicolon- or tab-separated text, as spreadsheets copy it (the separator is found from the
-/// first line). Quoted fields as in RFC 4180. A first row without numbers is taken for a header; a first
-/// column without numbers for row names, and so is one whose header is "name", "token" or empty, whatever
-/// it holds. Names that are not UTF-8 are errors. Errors name line and column, what was found and what
-/// was expected; NaN and infinite values are errors; so are rows of different length.
+/// Parses comma-, semicolon- or tab-separated text as copied from spreadsheets; the first line determines the
+/// separator. Quoted fields follow RFC 4180. A first row without numbers is a header. A first column without
+/// numbers holds row names, and so does one whose header is "name", "token" or empty, whatever it contains.
+/// Errors name the line and column, what was found and what was expected; they include rows of different
+/// length, NaN and infinite values, and names that aren't UTF-8.
 Result<Table> parseCsv(std::string_view text, const std::string& name);
-/// What parseCsv reads back as the same table; a header and the names stand in it if there are names.
+/// Formats a table so that parseCsv() reads the same one back; writes a header and names only if there are
+/// names.
 std::string formatCsv(const Table& table);
 
-/// NumPy's .npy, versions 1 to 3: 1-D (one row) or 2-D, little-endian f2, f4, f8, i4, i8; C or Fortran order.
-/// NaN and infinite values are errors that name row and column, counted from 1.
+/// Parses NumPy's .npy, versions 1 to 3: 1-D (one row) or 2-D, little-endian f2, f4, f8, i4, i8, C or Fortran
+/// order. NaN and infinite values are Errors that name row and column, counted from 1.
 Result<Table> parseNpy(std::span<const std::uint8_t> bytes, const std::string& name);
-/// float32, C order, version 1.0.
+/// Formats as version 1.0, float32 in C order.
 std::vector<std::uint8_t> formatNpy(const Matrix& values);
 
-/// By the file's ending: .npy, otherwise CSV.
+/// Reads a file as .npy if its name ends so, otherwise as CSV.
 Result<Table> readTable(const std::filesystem::path& path);
 
 }  // namespace headscope::attention

@@ -9,29 +9,28 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::pair<std::string_view, TensorRole> kRoles[] = {
-    {"attention", TensorRole::attention},
-    {"attentions", TensorRole::attention},
-    {"attn", TensorRole::attention},
-    {"attn_weights", TensorRole::attention},
-    {"attention_weights", TensorRole::attention},
-    {"attention_probs", TensorRole::attention},
-    {"attn_probs", TensorRole::attention},
-    {"weights", TensorRole::attention},
-    {"pattern", TensorRole::attention},
-    {"array", TensorRole::attention},
-    {"arr", TensorRole::attention},
-    {"q", TensorRole::queries},
-    {"query", TensorRole::queries},
-    {"queries", TensorRole::queries},
-    {"k", TensorRole::keys},
-    {"key", TensorRole::keys},
-    {"keys", TensorRole::keys},
-    {"v", TensorRole::values},
-    {"value", TensorRole::values},
-    {"values", TensorRole::values}};
+constexpr std::pair<std::string_view, TensorRole> kRoles[] = {{"attention", TensorRole::attention},
+                                                              {"attentions", TensorRole::attention},
+                                                              {"attn", TensorRole::attention},
+                                                              {"attn_weights", TensorRole::attention},
+                                                              {"attention_weights", TensorRole::attention},
+                                                              {"attention_probs", TensorRole::attention},
+                                                              {"attn_probs", TensorRole::attention},
+                                                              {"weights", TensorRole::attention},
+                                                              {"pattern", TensorRole::attention},
+                                                              {"array", TensorRole::attention},
+                                                              {"arr", TensorRole::attention},
+                                                              {"q", TensorRole::queries},
+                                                              {"query", TensorRole::queries},
+                                                              {"queries", TensorRole::queries},
+                                                              {"k", TensorRole::keys},
+                                                              {"key", TensorRole::keys},
+                                                              {"keys", TensorRole::keys},
+                                                              {"v", TensorRole::values},
+                                                              {"value", TensorRole::values},
+                                                              {"values", TensorRole::values}};
 
-/// The digits at the front, without leading zeros, cut off `text`.
+/// Removes the leading digits from `text` and returns them without leading zeros.
 std::string_view cutDigits(std::string_view& text) {
   std::size_t length = 0;
   while (length < text.size() && isDigit(text[length])) ++length;
@@ -83,7 +82,7 @@ bool naturallyBefore(std::string_view a, std::string_view b) {
     }
   }
   if (a.empty() != b.empty()) return a.empty();
-  // "layer.03" and "layer.3" count as the same number, but are two names.
+  // "layer.03" and "layer.3" have the same number but are different names.
   return wholeA < wholeB;
 }
 

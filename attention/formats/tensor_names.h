@@ -8,20 +8,19 @@
 
 namespace headscope::attention {
 
-// What programs call the arrays of attention that they save. Weights are layer_names.h's, masks mask_names.h's.
+// Names under which programs save attention arrays. For weights see layer_names.h, for masks mask_names.h.
 
 enum class TensorRole { attention, queries, keys, values };
 
-/// What a word of a name in lower case stands for. attention, attentions, attn, attn_weights,
-/// attention_weights, attention_probs, attn_probs, weights, pattern, array and arr are attention after the
-/// softmax; q, query and queries, k, key and keys, v, value and values are the layer's; each also with
-/// _states at its end.
+/// Returns the role that a lower-case word of a name stands for. Attention after the softmax: attention,
+/// attentions, attn, attn_weights, attention_weights, attention_probs, attn_probs, weights, pattern, array,
+/// arr. Queries, keys and values: q, query, queries; k, key, keys; v, value, values. Each may end in _states.
 std::optional<TensorRole> tensorRoleOf(std::string_view word);
-/// The words between dots and slashes: "layers", "3" and "q" of "layers.3/q".
+/// Splits a name at dots and slashes: "layers", "3" and "q" for "layers.3/q".
 std::vector<std::string_view> partsOfName(std::string_view name);
-/// The number that all of a word is.
+/// Returns the number that a whole word is; nullopt if it isn't one.
 std::optional<Index> numberInName(std::string_view word);
-/// Orders names as people count: "layers.9" before "layers.10".
+/// Orders names naturally: "layers.9" before "layers.10".
 bool naturallyBefore(std::string_view a, std::string_view b);
 
 }  // namespace headscope::attention

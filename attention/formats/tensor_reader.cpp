@@ -52,7 +52,7 @@ Result<std::vector<std::uint8_t>> TensorReader::bytes(const std::string& tensor,
 }
 
 Result<std::vector<float>> TensorReader::floats(const std::string& tensor, const TensorEntry& found) {
-  // No bytes and no numbers: says alone whether the type is one of floating-point numbers.
+  // Without any data, this only checks that the type is floating-point.
   if (const auto status = convertToFloats(found.dtype, {}, {}, at(tensor)); !status) return status.error();
   const std::size_t size = byteSize(found.dtype), count = (found.end - found.begin) / size;
   if (const auto status = take(tensor, count * sizeof(float)); !status) return status.error();

@@ -19,39 +19,40 @@ inline Index asIndex(std::uint64_t value) {
   return static_cast<Index>(value);
 }
 
-/// What names begin with that a snapshot has besides what attend reads and writes.
+/// The prefix of what a snapshot holds in addition to the tensors that attend reads and writes.
 inline constexpr std::string_view kSnapshotPrefix = "snapshot.";
 
-/// "[2, 5]": the position of the value `flat` of a tensor of this shape.
+/// Returns the position of value `flat` in a tensor of this shape, as "[2, 5]".
 std::string positionText(std::size_t flat, const Shape& shape);
 
-/// Takes tensors out of a file, each with its checks, and remembers which ones were asked for. What is taken
-/// may need `budget` bytes in all: a tensor that needs more is an error before anything of it is read.
+/// Reads tensors of a file with checks and records which ones were requested. In total they may take `budget`
+/// bytes; a tensor that exceeds it is an Error before any of it is read.
 class TensorReader {
  public:
   TensorReader(const TensorSource& file, const std::string& name, std::uint64_t budget)
       : file_(file), name_(name), budget_(budget) {}
 
-  /// Null where the file has none.
+  /// Returns null if the file has no such tensor.
   const TensorEntry* find(const std::string& tensor);
-  /// A tensor with `expected` axes (as words, for the message), none of them empty.
+  /// Finds a tensor with `least` to `most` axes, none of them empty; `expected` describes the shape in
+  /// messages.
   Result<const TensorEntry*> get(const std::string& tensor, std::size_t least, std::size_t most,
                                  const std::string& expected);
-  /// Its values, an error where one is NaN or infinite.
+  /// Reads a tensor's values. Returns an Error if one is NaN or infinite.
   Result<std::vector<float>> floats(const std::string& tensor, const TensorEntry& found);
-  /// Its bytes as they lie in the file.
+  /// Reads a tensor's bytes as stored in the file.
   Result<std::vector<std::uint8_t>> bytes(const std::string& tensor, const TensorEntry& found);
   Error wrongShape(const std::string& tensor, const Shape& shape, const std::string& expected) const;
   /// `file: tensor "q"`, for messages.
   std::string at(const std::string& tensor) const { return name_ + ": tensor " + quotedText(tensor); }
-  /// From now on checkNames() lets tensors pass whose names have a dot: a whole model's.
+  /// From now on, checkNames() accepts tensors with a dot in their names, as in a whole model.
   void passOverOtherParts() { passesOtherParts_ = true; }
-  /// An error for the first tensor of the file that was not asked for, `expect.*`, `snapshot.*` and those in
-  /// `passedOver` apart.
+  /// Returns an Error for the first tensor of the file that was not requested, except `expect.*`,
+  /// `snapshot.*` and those in `passedOver`.
   Status checkNames(const std::vector<std::string_view>& passedOver) const;
 
  private:
-  /// An error where there are not so many bytes left.
+  /// Takes `bytes` from the budget. Returns an Error if fewer are left.
   Status take(const std::string& tensor, std::uint64_t bytes);
 
   const TensorSource& file_;

@@ -19,9 +19,9 @@ bool beginsWith(std::span<const std::uint8_t> bytes, std::string_view text) {
                     [](char c, std::uint8_t byte) { return static_cast<std::uint8_t>(c) == byte; });
 }
 
-/// An error for formats that people may take for safetensors.
+/// Returns an Error for formats that are easily mistaken for safetensors.
 Status checkOtherFormats(std::span<const std::uint8_t> begin, const std::filesystem::path& path) {
-  // Pickles of protocol 2 with the number that PyTorch wrote in front until 1.6.
+  // A protocol 2 pickle that starts with PyTorch's magic number, as written before version 1.6.
   if (beginsWith(begin, "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46"))
     return fileError(path, "is a PyTorch pickle, " + savePickleInstead(path));
   if (beginsWith(begin, "GGUF"))
@@ -70,7 +70,7 @@ Status TensorSource::read(const std::string& tensor, std::uint64_t offset, std::
 
 Status TensorSource::readFloats(const std::string& tensor, std::uint64_t first, std::span<float> to,
                                 const std::string& at) const {
-  /// Read and converted at a time.
+  /// Values read and converted at a time.
   constexpr std::size_t kValues = std::size_t{1} << 16;
   const DType dtype = header().tensors.at(tensor).dtype;
   const std::size_t size = byteSize(dtype);

@@ -16,7 +16,7 @@ Place at(const Matrix& points, Index i) {
   return {points(i, 0), points(i, 1)};
 }
 
-/// Above 0 where c lies at the left of the way from a to b.
+/// Returns a positive number if c lies to the left of the line from a to b.
 double turn(const Place& a, const Place& b, const Place& c) {
   return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
@@ -49,7 +49,7 @@ std::vector<Index> convexHull(const Matrix& points) {
         corners.pop_back();
       corners.push_back(i);
     }
-    corners.pop_back();  // the next chain's first
+    corners.pop_back();  // the first of the next chain
     if (!upper) std::reverse(order.begin(), order.end());
   }
   return corners;

@@ -6,12 +6,13 @@
 
 namespace headscope::attention {
 
-/// The corners of the convex hull of points [n, 2], by their row, counter-clockwise where y grows upwards,
-/// without those on an edge (Andrew 1979, monotone chain). Points in one place or on one line have one or
-/// two corners; points that aren't finite are passed over.
+/// Returns the rows of the corners of the convex hull of points [n, 2], counter-clockwise with y upwards,
+/// without points on an edge (Andrew 1979, monotone chain). Points in one place have one corner, points on a
+/// line have two. Points that aren't finite are skipped.
 std::vector<Index> convexHull(const Matrix& points);
 
-/// How far a place lies outside the hull with these corners; 0 inside and on its edge.
+/// Returns the distance of a place from the hull with these corners; 0 inside and on its edge. ∞ if there are
+/// no corners.
 double distanceOutside(const Matrix& points, const std::vector<Index>& corners, float x, float y);
 
 }  // namespace headscope::attention

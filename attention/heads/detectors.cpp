@@ -19,7 +19,7 @@ constexpr std::array kDetectors{&previous,   &next,      &self,      &firstToken
                                 &induction,  &separator, &localBand, &distance,   &segment, &uniform,
                                 &confidence, &offset,    &stripe,    &copying};
 
-/// The mean weight on a detector's targets.
+/// Returns the mean weight on a detector's targets.
 DetectorScore weightOnTargets(const Detector& detector, const ObservedHead& head) {
   double weight = 0, baseline = 0;
   Index rows = 0;
@@ -43,7 +43,7 @@ DetectorScore weightOnTargets(const Detector& detector, const ObservedHead& head
   return {static_cast<float>(weight / count), static_cast<float>(baseline / count), rows};
 }
 
-/// A score on one row may be chance: it counts for two thirds, on many rows for nearly all.
+/// Discounts scores from few rows, which may be chance: one row counts two thirds, many rows almost fully.
 float evidence(const DetectorScore& score) {
   const auto rows = static_cast<float>(score.rows);
   return score.above() * rows / (rows + 0.5f);

@@ -7,26 +7,26 @@
 
 namespace headscope::attention {
 
-/// Every detector there is; each is a file of detectors/ and a row of the table.
+/// Returns all detectors. Each is defined in detectors/ and listed in the table.
 std::span<const Detector* const> allDetectors();
 
-/// Scores every detector on one head; those that judge its maps only where there are some.
+/// Scores every detector on one head; those that use its maps only if `maps` isn't null.
 HeadProfile profileHead(const ObservedHead& head, const HeadMaps* maps = nullptr);
 
 inline constexpr float kLabelThreshold = 0.3f;
 
 struct HeadLabel {
   const Detector* detector = nullptr;  ///< null = mixed: no detector stands out
-  float score = 0;                     ///< above baseline; for detectors that label the rest the raw score
+  float score = 0;                     ///< above baseline; the raw score for detectors that label the rest
   Index at = 0;                        ///< as DetectorScore::at
 };
 
-/// The strongest detector whose score above baseline reaches `threshold`; else one that labels the rest
-/// (uniform); else none. Behaviours overlap, so few rows count for less (one row, two thirds), and detectors
-/// may leave a head to others.
+/// Labels a head with the strongest detector whose score above baseline reaches `threshold`, else with one
+/// that labels the rest (uniform), else with none. As behaviours overlap, scores from few rows count less
+/// (two thirds for one row), and a detector may leave a head to others.
 HeadLabel labelHead(const HeadProfile& profile, float threshold = kLabelThreshold);
 
-/// "previous token", "2 back", "mixed", …
+/// Returns "previous token", "2 back", "mixed", …
 std::string describe(const HeadLabel& label);
 /// The same in at most six letters: "prev", "i−2", "mixed".
 std::string tightName(const HeadLabel& label);

@@ -10,13 +10,13 @@
 namespace headscope::attention {
 namespace {
 
-// Slow cosines are almost the same curve over a short reach; a little weight on small amplitudes
-// chooses among the many nearly equal answers and keeps the scores small.
+// Slow cosines are almost the same curve over a short reach. A small penalty on the amplitudes selects one
+// of many nearly equal solutions and keeps the scores small.
 constexpr double kFitRidge = 1e-5, kPeakRidge = 1e-3;
 constexpr int kMostSteps = 60;
 constexpr double kConverged = 1e-7;
 
-/// cos(ω_f·d), [last − first, frequencies], for d = first … last−1.
+/// Returns cos(ω_f·d), [last − first, frequencies], for d = first … last−1.
 Eigen::MatrixXd cosines(std::span<const double> frequencies, Index first, Index last) {
   Eigen::MatrixXd table(last - first, static_cast<Index>(frequencies.size()));
   for (Index f = 0; f < table.cols(); ++f) {
@@ -37,7 +37,7 @@ class ProfileLoss {
   ProfileLoss(std::span<const double> frequencies, std::span<const double> target)
       : cosines_(cosines(frequencies, 0, static_cast<Index>(target.size()))),
         sides_(Eigen::VectorXd::Constant(cosines_.rows(), 2)) {
-    sides_[0] = 1;  // Distance 0 occurs once, every other on both sides.
+    sides_[0] = 1;  // Distance 0 occurs once, all others on both sides.
     Eigen::VectorXd wanted =
         sides_.cwiseProduct(Eigen::Map<const Eigen::VectorXd>(target.data(), cosines_.rows()));
     wanted /= wanted.sum();
@@ -51,7 +51,7 @@ class ProfileLoss {
     return logSum - moments_.dot(amplitudes) + 0.5 * kFitRidge * amplitudes.squaredNorm();
   }
 
-  /// The Newton step to subtract, and how much a full step promises.
+  /// Returns the Newton step to subtract, and the decrease it promises per unit of length.
   std::pair<Eigen::VectorXd, double> step(const Eigen::VectorXd& amplitudes) const {
     const Eigen::VectorXd scores = cosines_ * amplitudes;
     Eigen::VectorXd weights = sides_.array() * (scores.array() - scores.maxCoeff()).exp();
@@ -82,7 +82,7 @@ std::vector<double> fitDistanceProfile(std::span<const double> frequencies, std:
     const auto [direction, promise] = loss.step(amplitudes);
     if (!(promise > kConverged)) break;
     double length = 1, next = loss.at(amplitudes - direction);
-    // Backtracking (Armijo): a full step can overshoot far from the answer.
+    // Backtracking (Armijo): far from the solution, a full step can overshoot.
     while (length > 1e-6 && !(next <= current - 0.1 * length * promise)) {
       length /= 2;
       next = loss.at(amplitudes - length * direction);

@@ -5,26 +5,26 @@
 
 namespace headscope::attention {
 
-/// One head's scores on their way, before the mask. What comes after them, the AttentionResult has: masked
-/// scores, weights, the head's output.
+/// One head's scores at each step before the mask. AttentionResult has the later steps: masked scores,
+/// weights and the head's output.
 struct HeadSteps {
   Matrix dots;       ///< [n, m] Q·Kᵀ
-  float factor = 1;  ///< the scale, and the gain where there is one: dots · factor are the scaled scores
-  Matrix biased;     ///< [n, m] with position biases, soft-cap and added numbers; empty where nothing does so
+  float factor = 1;  ///< scale · sharpness; dots · factor are the scaled scores
+  Matrix biased;     ///< [n, m] with position biases, soft-cap and additive mask; empty if there are none
 
-  /// The score of a cell before masking.
+  /// Returns the score of a cell before masking.
   float unmasked(Index query, Index key) const {
     return biased.size() ? biased(query, key) : dots(query, key) * factor;
   }
 };
 
-/// Works from the queries and keys that `result` holds. Throws std::invalid_argument where `head` lies
+/// Computes the steps from the queries and keys in `result`. Throws std::invalid_argument if `head` is
 /// outside the result.
 HeadSteps headSteps(const AttentionConfig& config, const MaskInput& mask, const AttentionResult& result,
                     Index head);
 
-/// Max-pools a matrix by the number farthest from 0, into at most `rows` × `cols` nearly equal parts: a large
-/// number stays visible. −inf and NaN give way to every number beside them.
+/// Pools a matrix into at most `rows` × `cols` nearly equal parts by the value farthest from 0, so that large
+/// values stay visible. Any finite value takes precedence over ±inf and NaN.
 Matrix poolFarthest(const Eigen::Ref<const Matrix>& values, Index rows, Index cols);
 
 }  // namespace headscope::attention

@@ -11,7 +11,7 @@ namespace headscope::attention {
 
 namespace {
 
-/// Less than this of a row is rounding, not weight.
+/// Smaller row sums are rounding errors.
 constexpr float kNothing = 1e-6f;
 
 void renormalise(Matrix& weights) {
@@ -29,7 +29,7 @@ void renormalise(Matrix& weights) {
 Vector writtenNorms(const MatrixView& v, const Eigen::Ref<const Matrix>& o) {
   require(v.cols() == o.cols(), "values of " + shapeText(v.rows(), v.cols()) + " through a map of " +
                                     shapeText(o.rows(), o.cols()));
-  // ‖v·oᵀ‖² = v·(oᵀ·o)·vᵀ, without the long rows of v·oᵀ.
+  // ‖v·oᵀ‖² = v·(oᵀ·o)·vᵀ avoids the long rows of v·oᵀ.
   const Eigen::MatrixXd gram = gramInDouble(o.cast<double>());
   Vector norms(v.rows());
   for (Index key = 0; key < v.rows(); ++key) {
@@ -42,7 +42,7 @@ Vector writtenNorms(const MatrixView& v, const Eigen::Ref<const Matrix>& o) {
 Matrix valueWeighted(const MatrixView& weights, const Vector& norms) {
   require(weights.cols() == norms.size(), "weights of " + shapeText(weights.rows(), weights.cols()) +
                                               " over " + std::to_string(norms.size()) + " values");
-  // By the largest norm, so that nothing is judged by the scale of the values.
+  // Divides by the largest norm, so that the scale of the values doesn't matter.
   const float most = largestFinite(norms);
   Matrix out = weights;
   out.array().rowwise() *= (norms / (most > 0 ? most : 1)).transpose().array();

@@ -4,20 +4,22 @@
 
 namespace headscope::attention {
 
-// What people make of a head's weights [n, m] to look at. Rows that see nothing stay 0.
+// Alternative views of a head's weights [n, m]. Rows without visible keys stay 0.
 
-/// ‖v_j W_O‖ of every key, [m]: how much a head writes for it. v [m, headDim], o [modelDim, headDim] the
-/// head's columns of W_O. Throws std::invalid_argument where headDim differs.
+/// Returns ‖v_j W_O‖ for every key, [m]: how much a head writes for it. v is [m, headDim]; o [modelDim,
+/// headDim] has the head's columns of W_O. Throws std::invalid_argument if headDim differs.
 Vector writtenNorms(const MatrixView& v, const Eigen::Ref<const Matrix>& o);
 
-/// A[i][j]·norms[j], rows summing to 1 again where anything is left of them: what of the output comes from
-/// where (Kobayashi et al. 2020, "Attention is not only a weight", eq. 6, without the residual). norms [m].
+/// Returns A[i][j]·norms[j] with rows renormalised to sum to 1, or 0 if nothing is left: how much each key
+/// contributes to the output (Kobayashi et al. 2020, "Attention is not only a weight", eq. 6, without the
+/// residual). norms is [m]; throws std::invalid_argument otherwise.
 Matrix valueWeighted(const MatrixView& weights, const Vector& norms);
 
-/// Without the first key's column, rows summing to 1 again; one that looks at nothing else is 0.
+/// Returns the weights with the first key's column set to 0 and rows renormalised to sum to 1; a row without
+/// other weight is 0.
 Matrix withoutFirst(const MatrixView& weights);
 
-/// Over the heads of [heads, n, m], cell by cell.
+/// The mean and the maximum over the heads of [heads, n, m], cell by cell.
 Matrix meanOverHeads(const Stack& weights);
 Matrix maxOverHeads(const Stack& weights);
 

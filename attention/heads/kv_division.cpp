@@ -10,14 +10,14 @@ namespace headscope::attention {
 namespace {
 
 constexpr Index kFewestPositions = 2, kFewestIdentity = 2;
-// Below this a same-token head has too little left to recognise tokens by if it also reads positions.
+// With fewer dimensions, a same-token head that also reads positions has too few left to recognise tokens.
 constexpr Index kRoomForBoth = 8;
 
 bool readsPositions(const PlantedHead& head) {
   return head.behaviour == Behaviour::offset || head.behaviour == Behaviour::localBand;
 }
 
-/// `count` of `total` frequencies, from the fastest to the slowest.
+/// Returns `count` of `total` frequencies, spread from the fastest to the slowest.
 std::vector<Index> spreadOut(Index total, Index count) {
   std::vector<Index> chosen;
   for (Index f = 0; f < count; ++f) {
@@ -54,7 +54,7 @@ Result<Division> divide(const AttentionConfig& config, const EmbeddingLayout& la
     return std::ranges::find(group, behaviour, &PlantedHead::behaviour) != group.end();
   };
   Division division;
-  // Where no layer writes what the previous token is, an induction head has nothing to read.
+  // If no layer writes the previous token, an induction head has nothing to read.
   const bool induction = has(Behaviour::induction) && layout.previous > 0;
   division.first = has(Behaviour::firstToken) || induction;
   division.separator = has(Behaviour::separator);
@@ -74,7 +74,7 @@ Result<Division> divide(const AttentionConfig& config, const EmbeddingLayout& la
   const bool both = (positions && (identity || has(Behaviour::random))) || (identity && room >= kRoomForBoth);
   Index frequencies = 0;
   if (both) {
-    // Few frequencies already make a sharp peak; words are told apart by every dimension they get.
+    // Few frequencies suffice for a sharp peak, but every identity dimension helps to tell words apart.
     const Index most = identity ? (room - kFewestIdentity) / 2 : room / 2;
     frequencies = std::clamp(room / 5 + 1, kFewestPositions, most);
   } else if (positions) {

@@ -20,7 +20,7 @@ void requireAlike(std::span<const Matrix> heads) {
                 shapeText(head.rows(), head.cols()));
 }
 
-/// Σ p·ln p over a row, 0·ln 0 being 0.
+/// Returns Σ p·ln p over a row, with 0·ln 0 = 0.
 template <class Row>
 float negativeEntropy(const Row& row) {
   return (row * row.max(std::numeric_limits<float>::min()).log()).sum();
@@ -35,7 +35,7 @@ float meanBetween(const Matrix& likeness, const Members& a, const Members& b) {
   return static_cast<float>(sum / static_cast<double>(a.size() * b.size()));
 }
 
-/// b behind a, each turned so that the ends that meet are as alike as can be.
+/// Appends b to a, each reversed if needed so that the ends that meet are most similar.
 Members joined(const Matrix& likeness, Members a, Members b) {
   float best = -1;
   bool turnA = false, turnB = false;

@@ -8,20 +8,20 @@
 
 namespace headscope::attention {
 
-/// How alike heads are, pair by pair: Σ A·B / (‖A‖·‖B‖) over all cells. All weights are [n, m] alike and not
-/// negative. The answer is [heads, heads] between 0 and 1, 1 on the diagonal; incomplete once `stop` is
-/// requested.
+/// Returns the cosine similarity of each pair of heads, Σ A·B / (‖A‖·‖B‖) over all cells: [heads, heads],
+/// from 0 to 1, 1 on the diagonal. All weights have the same shape [n, m] and aren't negative. Incomplete
+/// once `stop` is requested.
 Matrix cosineLikeness(std::span<const Matrix> heads, std::stop_token stop = {});
-/// The same as 1 − the mean over rows of the Jensen–Shannon divergence in bits (Lin 1991), for rows that sum
-/// to 1; those in which both are 0 don't count.
+/// The same by 1 − the mean over rows of the Jensen–Shannon divergence in bits (Lin 1991), for rows that sum
+/// to 1. Rows in which both heads are 0 are skipped.
 Matrix jensenShannonLikeness(std::span<const Matrix> heads, std::stop_token stop = {});
 
-/// At most `most` rows, evenly spaced: as many as comparing all pairs of heads has time for.
+/// Returns at most `most` evenly spaced rows, to limit the cost of comparing all pairs of heads.
 Matrix evenlySpacedRows(const MatrixView& weights, Index most);
 
-/// The heads in an order in which like ones stand together: clusters are joined by the largest mean likeness
-/// between their heads (average linkage), each turned so that its nearer ends meet. Ties keep the heads' own
-/// order.
+/// Returns the heads in an order that puts similar ones together: clusters are joined by the largest mean
+/// likeness between their heads (average linkage), oriented so that the most similar ends meet. Ties keep the
+/// original order.
 std::vector<Index> likenessOrder(const Matrix& likeness);
 
 }  // namespace headscope::attention

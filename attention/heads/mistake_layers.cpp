@@ -1,4 +1,4 @@
-// The random layers on which mistakes show, and what a dimension does to many of them.
+// Random layers that show mistakes, and the effect of the head size on many of them.
 
 #include <algorithm>
 #include <cmath>
@@ -14,9 +14,9 @@ namespace headscope::attention {
 
 namespace {
 
-/// One head of a random layer as wide as the demonstration's, without drawing its maps. Tokens X = Rᵀ·Qᵀ span
-/// k ≤ n dimensions, and along an orthonormal Q a normal map is normal again: X·W is Rᵀ·G, G [k, headDim].
-/// W has Xavier's variance, 2 ÷ (in + out) = 1 ÷ modelDim.
+/// Returns one head of a random layer as wide as the demonstration's, without drawing its full maps. The
+/// tokens X = Rᵀ·Qᵀ span k ≤ n dimensions. A normal map W stays normal along an orthonormal Q, so X·W is Rᵀ·G
+/// with a normal G [k, headDim]. W has Xavier's variance, 2 ÷ (in + out) = 1 ÷ modelDim.
 MistakeInput randomHead(Mistake mistake, Index tokens, Index headDim, std::uint64_t seed) {
   MistakeInput input;
   input.modelDim = mistake == Mistake::noScale ? headDim : 8 * headDim;
@@ -52,7 +52,7 @@ MistakeInput demonstration(Mistake mistake, Index tokens, Index headDim, std::ui
   input.k = splitHeads(maps.k.apply(x), config.kvHeads);
   input.modelDim = config.modelDim;
   input.scale = 1 / std::sqrt(static_cast<float>(config.headDim));
-  // Where the mistake needs large scores, the queries are large.
+  // Large queries for mistakes that need large scores.
   if (mistake == Mistake::noMaximum || mistake == Mistake::maskAfterRenormalised)
     for (Index i = 0; i < input.q.size(); ++i) input.q.data()[i] *= 128;
   input.visible = Matrix::Ones(tokens, tokens).triangularView<Eigen::Lower>();

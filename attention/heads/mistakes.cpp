@@ -24,20 +24,20 @@ Matrix softmaxRows(const Matrix& scores) {
   return weights;
 }
 
-/// e^s ÷ Σ e^s in single precision, as it stands.
+/// Computes e^s ÷ Σ e^s in single precision, without subtracting the maximum.
 Matrix plainSoftmax(const Matrix& scores) {
   const Matrix powers = scores.array().exp();
   return powers.array().colwise() / powers.rowwise().sum().array();
 }
 
-/// Hidden keys' weights set to 0 after the softmax; with `renormalise` each row is divided by its sum.
+/// Sets hidden keys' weights to 0 after the softmax; with `renormalise`, divides each row by its sum.
 Matrix maskedAfter(const Matrix& scores, const Matrix& visible, bool renormalise) {
   Matrix weights = softmaxRows(scores).cwiseProduct(visible);
   if (renormalise) weights.array().colwise() /= weights.rowwise().sum().array().eval();
   return weights;
 }
 
-/// The softmax of halves, with `fill` in place of hidden scores.
+/// Computes the softmax in half precision, with `fill` in place of hidden scores.
 Matrix halfSoftmax(const Matrix& scores, const Matrix& visible, float fill) {
   Matrix weights(scores.rows(), scores.cols());
   const auto half = [](float value) { return static_cast<float>(static_cast<Eigen::half>(value)); };
@@ -52,14 +52,14 @@ Matrix halfSoftmax(const Matrix& scores, const Matrix& visible, float fill) {
   return weights;
 }
 
-/// Head `head` of [heads, n, headDim] as q.view(heads, n, headDim) reads the numbers of [n, heads · headDim].
+/// Returns the head that q.view(heads, n, headDim) makes of the numbers [n, heads · headDim].
 Matrix viewed(const Stack& heads, Index head) {
   const Matrix flat = mergeHeads(heads);
   const Index size = heads.rows() * heads.cols();
   return Eigen::Map<const Matrix>(flat.data() + head * size, heads.rows(), heads.cols());
 }
 
-/// How many rows of a viewed head hold numbers of their own token's head.
+/// Returns how many rows of a viewed head have the numbers of this head and their own token.
 Index ownRows(const Stack& heads, Index head) {
   Index own = 0;
   for (Index row = 0; row < heads.rows(); ++row) {
@@ -73,7 +73,7 @@ Index rowsWithNaN(const Matrix& weights) {
   return std::ranges::count_if(weights.rowwise(), [](const auto& row) { return !row.allFinite(); });
 }
 
-/// How many rows are the same in both, hidden cells included.
+/// Returns how many rows are the same in both, including hidden cells.
 Index rowsAlike(const Matrix& a, const Matrix& b) {
   Index alike = 0;
   for (Index row = 0; row < a.rows(); ++row)
@@ -108,7 +108,7 @@ double meanOn(const Matrix& weights, Index from) {
          static_cast<double>(weights.rows());
 }
 
-/// One mistake on one input, step by step.
+/// Computes one mistake on one input.
 class Maker {
  public:
   explicit Maker(const MistakeInput& input)
@@ -215,7 +215,7 @@ class Maker {
     const Index d = in_.q.cols(), m = in_.k.rows(), heads = in_.q.count();
     const std::string h = std::to_string(heads);
     if (d == m) {
-      // What [n, dₖ]·[m, dₖ] is where m = dₖ: dimensions of the query meet tokens of the keys.
+      // If m = dₖ, [n, dₖ]·[m, dₖ] is valid, but multiplies the query's dimensions with the keys' tokens.
       out_.wrongScores = masked(product(q(), k()) * in_.scale, in_.visible);
       out_.wrongWeights = softmaxRows(out_.wrongScores);
       out_.symptom = "no error (n = dₖ = " + std::to_string(d) + "), and every score is wrong";
@@ -236,7 +236,7 @@ class Maker {
 
   void undivided() {
     const Index heads = in_.q.count();
-    // The nearest width below that heads don't divide.
+    // The next width at or below modelDim − 6 that isn't divisible by the heads.
     Index width = in_.modelDim - 6;
     while (width > 1 && width % heads == 0) --width;
     if (heads == 1) {
@@ -296,7 +296,7 @@ class Maker {
 
   bool hidesNone() const { return (in_.visible.array() > 0).all(); }
 
-  /// Why scores times `scale` have the weights of the right ones.
+  /// Returns why scores times `scale` have the same weights as the right ones.
   std::string sameScale(float scale) const {
     if (std::abs(scale - in_.scale) <= 1e-6f * std::abs(in_.scale)) return "both scales are the same";
     if (in_.visible.cwiseProduct(right_).isZero(0)) return "every score is 0, and stays 0 at any scale";

@@ -28,80 +28,80 @@ enum class Mistake {
   notDivisible
 };
 
-/// A mistake in words. The fix is one line of PyTorch: `before`, `added` (what the mistake lacks) and
-/// `after`.
+/// The description of a mistake. The fix is one line of PyTorch: `before`, `added` (missing in the mistake)
+/// and `after`.
 struct MistakeInfo {
   Mistake mistake;
-  std::string_view key;      ///< in tests: "no_scale"
+  std::string_view key;      ///< name in tests: "no_scale"
   std::string_view group;    ///< "Scale"
   std::string_view title;    ///< "No ÷√dₖ"
   std::string_view symptom;  ///< in a few words
   std::string_view sentence;
-  std::string_view caption;       ///< the same for one line in a hall
+  std::string_view caption;       ///< `sentence` in one line, for a lecture hall
   std::string_view wrong, right;  ///< formulas
   std::string_view before, added, after;
 };
 
-/// All of them, in the order of Mistake.
+/// Returns all mistakes, in the order of Mistake.
 std::span<const MistakeInfo> mistakes();
 
-/// What a mistake is made on: one layer's queries and keys, and what its head may see.
+/// The input of a mistake: one layer's queries and keys, and what its head may see.
 struct MistakeInput {
   Stack q;         ///< [heads, n, headDim]
   Stack k;         ///< [kvHeads, m, headDim]; kvHeads divides heads
-  Index head = 0;  ///< that is looked at
+  Index head = 0;  ///< the head to examine
   Index modelDim = 0;
   float scale = 1;        ///< of the right scores: 1/√headDim
-  Matrix visible;         ///< [n, m] 1 where the head may read, 0 where it may not
-  Index paddedFrom = -1;  ///< keys from here on are padding; −1: none are
-  Index paddedUpTo = 0;   ///< keys before this one are padding: left-padded
+  Matrix visible;         ///< [n, m] 1 = visible, 0 = hidden
+  Index paddedFrom = -1;  ///< keys from here on are padding; −1 = none
+  Index paddedUpTo = 0;   ///< keys before this one are padding (left padding); 0 = none
 };
 
-/// A number to know a mistake by.
+/// A number that reveals a mistake.
 struct MistakeMeasure {
   std::string name;
   double wrong = 0, right = 0;
 };
 
-/// Two shapes that don't fit, and which of their numbers clash.
+/// Two shapes that don't fit, and the indices of the sizes that clash.
 struct ShapeClash {
   std::string leftName, rightName;
   std::vector<Index> left, right;
   std::size_t leftAt = 0, rightAt = 0;
-  std::string message;  ///< as PyTorch says it
+  std::string message;  ///< PyTorch's error message
 };
 
-/// A mistake beside the right result. Scores are −inf where the mask hides them, before the softmax.
+/// The wrong and the right result. Scores are those before the softmax, −inf where masked.
 struct MistakeResult {
-  Matrix wrongScores, wrongWeights, rightScores, rightWeights;  ///< [n, m]; the wrong ones empty with a clash
+  Matrix wrongScores, wrongWeights, rightScores, rightWeights;  ///< [n, m]; wrong ones empty on a clash
   std::vector<MistakeMeasure> measures;
-  std::string same;  ///< why nothing differs here, in a few words; empty where it does
-  /// In place of the table's, where the mistake shows in another way on this input; else empty.
+  std::string same;  ///< why both results are the same, in a few words; empty if they differ
+  /// Replaces the table's symptom if the mistake looks different on this input; otherwise empty.
   std::string symptom;
   std::optional<ShapeClash> clash;
 };
 
-/// Throws std::invalid_argument where the shapes of the input don't fit each other.
+/// Computes a mistake. Throws std::invalid_argument if the shapes of the input don't fit together.
 MistakeResult makeMistake(Mistake mistake, const MistakeInput& input);
 
-/// A random layer on which the mistake shows: Gaussian tokens through Xavier weights, `tokens` of them,
-/// causal. `headDim` sets the head's dimension where the mistake is about scale; others have 8 heads of 32
-/// over 2 kv heads. Deterministic in `seed`.
+/// Returns a random causal layer that shows the mistake: `tokens` Gaussian tokens through Xavier weights,
+/// deterministic for a given `seed`. `headDim` is used for mistakes about scale; others have 8 heads of
+/// size 32 over 2 kv heads.
 MistakeInput demonstration(Mistake mistake, Index tokens, Index headDim, std::uint64_t seed);
 
-/// Mean over rows that see two keys or more.
+/// Returns the mean of each row's largest weight, over rows that see two keys or more.
 double meanLargestWeight(const Matrix& weights, const Matrix& visible);
-/// The same of H_i / ln(visible_i): 1 is even, 0 one key.
+/// The same for the entropy ratio H_i / ln(visible_i): 1 = even, 0 = a single key.
 double meanEntropy(const Matrix& weights, const Matrix& visible);
 
-/// What a dimension does to the weights of random layers, with scaling and without.
+/// The effect of the head size on the weights of random layers, with the wrong and the right scale.
 struct SaturationPoint {
   Index headDim = 0;
   double wrongLargest = 0, rightLargest = 0, wrongEntropy = 0, rightEntropy = 0;
 };
-/// Means over `layers` random layers of `tokens` tokens, for each dimension: normal maps of Xavier's
-/// variance, of which one head is looked at. Of the mistakes about scale. Once `stop` is requested the result
-/// is undefined.
+/// Returns for each head size the means over one head of `layers` random layers with `tokens` tokens and
+/// normally distributed maps of Xavier's variance. For mistakes about scale. The result is undefined once
+/// `stop` is requested.
 std::vector<SaturationPoint> saturation(Mistake mistake, std::span<const Index> headDims, Index tokens,
                                         Index layers, std::stop_token stop = {});
 

@@ -15,17 +15,17 @@
 namespace headscope::attention {
 namespace {
 
-// The weights an offset head aims at: the wanted key, its two neighbours, and hardly anything beyond.
-// A peak of about 0.94 looks sharp and still moves when something is changed.
+// Target weights of an offset head: the wanted key, its two neighbours, and almost nothing beyond.
+// A peak of about 0.94 looks sharp and still reacts to changes.
 constexpr double kNeighbourWeight = 0.03;
 constexpr double kBandCurvature = 0.25;  ///< a local band falls off as exp(−0.25·d²)
 constexpr double kStrayWeight = 0.01;    ///< shared by all distances; keeps the fit finite
 constexpr double kRandomSpread = 1.5;    ///< standard deviation of a random head's scores
-/// What heads write where nobody reads is small against the rest, so that a norm hardly sees it.
+/// Scale of what heads write to the part that nothing reads, small so that it hardly affects a norm.
 constexpr float kWrittenShare = 0.25f;
 constexpr Index kShortestReach = 64, kLongestReach = 8192;
 
-/// Writes the rows of W_Q and W_K for one layer; holds what all its heads have in common.
+/// Writes the rows of W_Q and W_K for one layer, with the state shared by all its heads.
 class Planter {
  public:
   Planter(const AttentionConfig& config, const EmbeddingLayout& layout, Index maxPositions,
@@ -34,11 +34,11 @@ class Planter {
     // Rounded up, so that the weights stay the same while a text grows word by word.
     reach_ = static_cast<Index>(
         std::bit_ceil(static_cast<std::uint64_t>(std::clamp(maxPositions, kShortestReach, kLongestReach))));
-    // Attention divides by √headDim; a scale that the person sets instead is meant to be seen.
+    // Cancels the default scale 1/√headDim; a scale set by the user should have a visible effect.
     unit_ = std::sqrt(static_cast<double>(config.headDim));
   }
 
-  /// rows [headDim, modelDim] of W_K.
+  /// Writes rows [headDim, modelDim] of W_K.
   void plantKeys(const Division& division, Index kvHead, Eigen::Ref<Matrix> rows) const {
     Index row = 0;
     if (division.first) rows(row++, kFlagFirst) = 1;
@@ -52,7 +52,7 @@ class Planter {
     for (Index d = 0; d < division.previous; ++d) rows(row++, layout_.previousAt() + d) = 1;
   }
 
-  /// rows [headDim, modelDim] of W_Q.
+  /// Writes rows [headDim, modelDim] of W_Q.
   void plantQuery(const PlantedHead& planted, const Division& division, Index head, Eigen::Ref<Matrix> rows) {
     switch (planted.behaviour) {
       case Behaviour::offset:
@@ -79,10 +79,10 @@ class Planter {
  private:
   using Amplitudes = std::vector<double>;
 
-  /// One flagged key keeps 16/17 of the weight against as many others as the reach.
+  /// With this gain, one flagged key keeps 16/17 of the weight against reach_ other keys.
   float flagGain() const { return static_cast<float>(unit_ * std::log(16.0 * static_cast<double>(reach_))); }
 
-  /// Every kv head reads its own stretch of the identity part where there is enough of it.
+  /// Each kv head reads a different range of the identity part if it is large enough.
   Index identityStart(const Division& division, Index kvHead) const {
     const Index spare = layout_.identity - division.identity;
     return layout_.identityAt() + (kvHead * division.identity % (spare + 1)) / 2 * 2;
@@ -120,7 +120,7 @@ class Planter {
     return fitted(division, bands_, [](double d) { return std::exp(-kBandCurvature * d * d); });
   }
 
-  /// Q reads the sinusoids turned back by `offset` steps, so that q·k = Σ a_f·cos(ω_f·(i − offset − j)).
+  /// Q reads the sinusoids rotated back by `offset` steps, so that q·k = Σ a_f·cos(ω_f·(i − offset − j)).
   void readPositions(const Division& division, const Amplitudes& amplitudes, Index offset,
                      Eigen::Ref<Matrix> rows) const {
     for (std::size_t f = 0; f < division.frequencies.size(); ++f) {
@@ -137,12 +137,12 @@ class Planter {
     }
   }
 
-  /// Q reads identity as K does, and takes the token itself away by its position.
+  /// Q reads identity like K, and excludes the token itself by its position.
   void readIdentity(const Division& division, Index kvHead, Eigen::Ref<Matrix> rows) const {
     const Index whole = division.wholeIdentity();
     if (whole == 0) return;
-    // Other tokens' products have variance 1/whole: over many keys they weigh exp(gain²/2·whole)
-    // together, which the second term makes up for.
+    // Other tokens' products have variance 1/whole. Over many keys this raises their total weight by
+    // exp(gain²/(2·whole)), which the second term compensates.
     const auto reach = static_cast<double>(reach_);
     const double clear = std::log(19.0 * reach / 4);
     const double gain = clear * (1 + clear / static_cast<double>(whole));
@@ -152,17 +152,17 @@ class Planter {
           static_cast<float>(unit_ * gain / static_cast<double>(whole));
     }
     if (division.frequencies.empty()) return;
-    // Enough to lose against a match, and not to stand out among the rest where there is none.
+    // Enough for the token itself to lose against a match, and not to stand out if there is none.
     const double away = std::max(9.0, gain - std::log(reach));
     Amplitudes amplitudes = flattestPeak(frequenciesOf(division), reach_);
     for (double& a : amplitudes) a *= -away;
     readPositions(division, amplitudes, 0, rows);
   }
 
-  /// Q reads the part of identity that a layer below carried on to where K reads.
+  /// Q reads the part of identity that a layer below carried over to where K reads it.
   void readPrevious(const Division& division, Eigen::Ref<Matrix> rows) const {
     if (division.previous == 0) return;
-    // As for the same token, but sharper: what K reads is a mean over some tokens and no exact copy.
+    // As for same-token heads, but sharper: K reads a mean over some tokens, not an exact copy.
     const double clear = std::log(199.0 * static_cast<double>(reach_) / 4);
     const auto whole = static_cast<double>(division.previous);
     const double gain = clear * (1 + clear / whole);
@@ -222,8 +222,8 @@ std::string describe(const PlantedHead& head) {
 
 namespace {
 
-/// Of the values and outputs of a layer that others follow: what they write leaves the parts that heads read
-/// as they were, but for the head that carries identity on.
+/// Restricts W_V and W_O of a layer followed by others, so that outputs don't change the parts that heads
+/// read, except for the head that carries identity over.
 void keepParts(const AttentionConfig& config, const EmbeddingLayout& layout,
                const std::vector<PlantedHead>& heads, bool writesPrevious, Projections& projections) {
   if (layout.written == 0) return;
@@ -248,7 +248,7 @@ void requireHeads(const AttentionConfig& config, const std::vector<PlantedHead>&
           fmt::format("{} planted heads given, expected {}", heads.size(), config.heads));
 }
 
-/// Those that share a kv head.
+/// Returns the heads that share a kv head.
 std::span<const PlantedHead> readersOf(const AttentionConfig& config, const std::vector<PlantedHead>& heads,
                                        Index kvHead) {
   requireHeads(config, heads);
@@ -287,7 +287,7 @@ Result<Projections> plantHeads(const AttentionConfig& config, const EmbeddingLay
           fmt::format("embedding layout is {} wide with {} flags, expected {} with {}", layout.modelDim,
                       layout.flags, config.modelDim, kFlagCount));
   Projections projections = xavierProjections(config, bias, seed);
-  // A bias on queries or keys would add a behaviour of its own.
+  // A bias on queries or keys would add another behaviour.
   for (Linear* linear : {&projections.q, &projections.k}) {
     linear->weight.setZero();
     linear->bias.setZero();

@@ -10,51 +10,51 @@ namespace headscope::attention {
 
 enum class Behaviour { offset, firstToken, sameToken, localBand, uniform, separator, random, induction };
 
-/// What one query head is made to do.
+/// The behaviour planted in one query head.
 struct PlantedHead {
   Behaviour behaviour = Behaviour::uniform;
   Index offset = 1;  ///< for Behaviour::offset: looks at i − offset; 1 = previous, 0 = self, −1 = next
   bool operator==(const PlantedHead&) const = default;
 };
 
-/// "previous token", "self", "next token", "3 back", "local band", …
+/// Returns "previous token", "self", "next token", "3 back", "local band", …
 std::string describe(const PlantedHead& head);
 
-/// Weights that make each head do what `heads` says, by construction, on embeddings in `layout`.
-/// heads.size() == config.heads. Heads of one kv group share K: each kv head's dimensions are divided among
-/// the parts its group needs, as [flags | sinusoids | identity | previous].
-/// - offset, local band: K reads sinusoids and Q reads them turned back by the offset, with amplitudes fitted
-///   so that the softmax comes closest to the wanted profile (heads/distance_profile.h);
-/// - first token, separator: Q reads the constant flag, K the flag;
-/// - same token: Q and K read identity, and where K holds positions Q takes the token itself away by them, so
-///   that the head looks for an earlier occurrence and spreads over the rest where there is none;
-/// - induction: Q reads identity, K what a layer below wrote of the previous token's (Elhage et al. 2021,
-///   "K-composition"), and the first token, which has none before it, is taken away by its flag; a layer
-///   below has to be planted with `writesPrevious`, else the head is uniform over what is left;
-/// - random: Q is Gaussian over all that K holds; uniform: Q = 0.
-/// `maxPositions` is the longest sequence for which peaks must stay unambiguous; it sets the gains. It is
-/// rounded up to a power of two between 64 and 8,192, so that weights stay put while a text grows; the closer
-/// it is to the real length the better same-token, first-token and separator heads are matched to it.
-/// Gains make up for a factor of 1/√headDim whatever config.scale says, so that another scale is seen to act.
-/// V and O are Xavier from `seed`. In a layout for several layers O writes to its last part alone, but with
-/// `writesPrevious` the first head that looks at the previous token carries as much of its identity as
-/// there is room for. Q and K get zero biases where `bias` asks for biases; K dimensions nobody
-/// needs are filled from identity. Without sinusoids in the embedding, offset and local heads are uniform.
-/// Error, naming the kv head and what its group needs, where headDim is too small to hold it.
+/// Constructs weights that make each head behave as `heads` says on embeddings in `layout`.
+/// heads.size() == config.heads. Heads of a kv group share K, so each kv head's dimensions are divided among
+/// the parts its group needs: [flags | sinusoids | identity | previous].
+/// - offset, local band: K reads sinusoids and Q reads them rotated back by the offset, with amplitudes
+///   fitted so that the softmax is closest to the wanted profile (heads/distance_profile.h);
+/// - first token, separator: Q reads the constant flag, K the token's flag;
+/// - same token: Q and K read identity. If K also has positions, Q uses them to exclude the token itself, so
+///   that the head looks for earlier occurrences; without any, it spreads over the other keys;
+/// - induction: Q reads identity, K the previous token's identity written by a layer below (Elhage et al.
+///   2021, "K-composition"). The first token, which has no previous one, is excluded by its flag. A layer
+///   below must be planted with `writesPrevious`; otherwise the head is uniform over the remaining keys;
+/// - random: Q is Gaussian over everything in K; uniform: Q = 0.
+/// `maxPositions` is the longest sequence for which peaks must be unambiguous; it determines the gains. It is
+/// rounded up to a power of two between 64 and 8,192, so that weights don't change as a text grows. The
+/// closer it is to the real length, the better the gains of same-token, first-token and separator heads fit.
+/// Gains assume a scale of 1/√headDim regardless of config.scale, so that another scale has a visible effect.
+/// V and O are Xavier weights from `seed`. In a layout for several layers, O writes only to the layout's last
+/// part; with `writesPrevious`, the first previous-token head also carries over as much of that token's
+/// identity as fits. With `bias`, Q's and K's biases are zero. Unused K dimensions are filled from identity.
+/// Without sinusoids in the embedding, offset and local heads are uniform.
+/// Returns an Error, naming the kv head and what its group needs, if headDim is too small.
 Result<Projections> plantHeads(const AttentionConfig& config, const EmbeddingLayout& layout,
                                const std::vector<PlantedHead>& heads, bool bias, Index maxPositions,
                                std::uint64_t seed, bool writesPrevious = false);
-/// The same error without the weights: whether the heads can be planted at all. All three throw
-/// std::invalid_argument unless there are config.heads of them.
+/// Returns the error of plantHeads() without computing weights. All three functions throw
+/// std::invalid_argument unless heads.size() == config.heads.
 Status canPlant(const AttentionConfig& config, const EmbeddingLayout& layout,
                 const std::vector<PlantedHead>& heads);
 
-/// By how many dimensions of identity induction heads tell words apart: what their kv head has room for
-/// beside what else its group reads, the fewest where several differ. 0 without an induction head, and where
-/// the heads can't be planted.
+/// Returns the number of identity dimensions by which induction heads tell words apart: those that fit in
+/// their kv head next to its group's other parts; the smallest number if several differ. 0 if there is no
+/// induction head or the heads can't be planted.
 Index comparedByInduction(const AttentionConfig& config, const EmbeddingLayout& layout,
                           const std::vector<PlantedHead>& heads);
-/// With fewer, different words are often taken for one another.
+/// With fewer dimensions, different words are often confused.
 inline constexpr Index kEnoughCompared = 6;
 
 }  // namespace headscope::attention

@@ -12,7 +12,7 @@ namespace {
 
 using Row = Eigen::RowVectorXd;
 
-/// Takes away what lies along `other`, and makes what is left 1 long; false where nothing is.
+/// Removes the component along `other` and normalises the rest. Returns false if nothing remains.
 bool straighten(Row& direction, const Row* other) {
   if (other) direction -= direction.dot(*other) * *other;
   const double length = direction.norm();
@@ -21,13 +21,13 @@ bool straighten(Row& direction, const Row* other) {
   return true;
 }
 
-/// Some direction of length 1 that is orthogonal to `other`.
+/// Returns a unit direction orthogonal to `other`.
 Row anyDirection(Index dim, const Row* other) {
   for (Index d = 0; d < dim; ++d) {
     Row direction = Row::Unit(dim, d);
     if (straighten(direction, other)) return direction;
   }
-  return Row::Zero(dim);  // one dimension alone has no second
+  return Row::Zero(dim);  // a single dimension has no second direction
 }
 
 void pointUp(Row& direction) {
@@ -45,7 +45,7 @@ Plane principalPlane(const Eigen::Ref<const Matrix>& points) {
   const Row mean = points.cast<double>().colwise().mean();
   Eigen::MatrixXd centred(n, dim);
   for (Index i = 0; i < n; ++i) centred.row(i) = points.row(i * points.rows() / n).cast<double>() - mean;
-  // The smaller of both products has the same eigenvalues.
+  // Both products have the same eigenvalues; use the smaller one.
   const bool byPoints = n < dim;
   const SymmetricEigen solved =
       symmetricEigen(gramInDouble(byPoints ? Eigen::MatrixXd(centred.transpose()) : centred));

@@ -4,17 +4,18 @@
 
 namespace headscope::attention {
 
-/// One layer as attention rollout takes it (Abnar & Zuidema 2020, "Quantifying attention flow in
-/// transformers", section 3): ½A + ½I with A the mean of the heads' weights [heads, n, n], rows summing to 1
-/// again; a row that sees nothing keeps its own token. [n, n].
+/// Returns the matrix of one layer in attention rollout (Abnar & Zuidema 2020, "Quantifying attention flow in
+/// transformers", section 3), [n, n]: ½A + ½I, where A is the mean of the heads' weights [heads, n, n], with
+/// rows renormalised to sum to 1. A row that sees no key keeps its own token. Throws std::invalid_argument
+/// unless there are as many queries as keys.
 Matrix rolloutStep(const Stack& weights);
 
-/// How much of what a token holds after some layers comes from each token of the text, as rollout reckons it:
-/// the product of their steps, the last layer's at the left. It knows nothing of values, norms and MLPs.
-/// Layers go in from the first on.
+/// Attention rollout: how much of a token's state after some layers comes from each token of the text. It is
+/// the product of the layers' steps, the last layer's leftmost, and ignores values, norms and MLPs. Add
+/// layers from the first on.
 class Rollout {
  public:
-  /// weights [heads, n, n], the same n for all layers; throws std::invalid_argument where it differs.
+  /// Adds a layer's weights [heads, n, n]. Throws std::invalid_argument if n differs between layers.
   void add(const Stack& weights);
   /// [n, n], rows sum to 1; empty before the first layer.
   const Matrix& matrix() const { return matrix_; }

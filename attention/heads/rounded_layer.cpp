@@ -15,7 +15,7 @@ namespace headscope::attention {
 
 namespace {
 
-/// Rounds as memory of one format does.
+/// Rounds numbers to one storage format.
 class Rounding {
  public:
   explicit Rounding(NumberFormat format) : format_(format) {
@@ -38,7 +38,7 @@ class Rounding {
   NumberFormat format_;
 };
 
-/// One head's scores before the mask.
+/// Returns one head's scores before the mask.
 Matrix unmaskedScores(const RoundedInput& input, const AttentionResult& result, Index head,
                       const Rounding& rounded) {
   const AttentionConfig& config = input.config;
@@ -63,7 +63,7 @@ Matrix unmaskedScores(const RoundedInput& input, const AttentionResult& result, 
   return scores;
 }
 
-/// −inf where the row doesn't see the key.
+/// Sets scores to −inf where the row doesn't see the key.
 void hide(const MaskInput& mask, Index head, Matrix& scores) {
   KeyRuns runs;
   for (Index row = 0; row < scores.rows(); ++row) {

@@ -31,7 +31,7 @@ WorkedSum workedSum(std::span<const float> a, std::span<const float> b, std::siz
     sum.nothingOmitted =
         std::all_of(middle, sum.terms.end(), [](const SumTerm& term) { return term.product == 0; });
     sum.terms.resize(most);
-    // Where most products are 0, as in planted weights, none of those is worth a place.
+    // Products of 0, frequent with planted weights, are not worth listing.
     sum.omitted +=
         static_cast<Index>(std::erase_if(sum.terms, [](const SumTerm& term) { return term.product == 0; }));
     std::sort(sum.terms.begin(), sum.terms.end(),

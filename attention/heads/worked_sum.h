@@ -9,23 +9,22 @@ namespace headscope::attention {
 
 /// One product of a sum.
 struct SumTerm {
-  Index at = 0;  ///< the place in both factors
+  Index at = 0;  ///< index in both factors
   float a = 0, b = 0;
   double product = 0;
-  double running = 0;  ///< Σ of the products up to this one
+  double running = 0;  ///< Σ of the listed products up to this one
 };
 
-/// Σ a[c]·b[c], written out as far as there is room for it.
+/// Σ a[c]·b[c], written out up to a maximum number of terms.
 struct WorkedSum {
-  std::vector<SumTerm>
-      terms;  ///< by their place; where some are left out, those that are largest by amount and not 0
+  std::vector<SumTerm> terms;  ///< by index; if some are omitted, only the largest by magnitude that aren't 0
   Index omitted = 0;
-  double rest = 0;             ///< Σ of the products that were left out
-  bool nothingOmitted = true;  ///< each of these is 0
-  double total = 0;            ///< of all, in double precision
+  double rest = 0;             ///< Σ of the omitted products
+  bool nothingOmitted = true;  ///< all omitted products are 0
+  double total = 0;            ///< Σ of all products, in double precision
 };
 
-/// `most` products at most. Throws std::invalid_argument where a and b differ in length.
+/// Lists at most `most` products. Throws std::invalid_argument if a and b differ in length.
 WorkedSum workedSum(std::span<const float> a, std::span<const float> b, std::size_t most);
 
 }  // namespace headscope::attention

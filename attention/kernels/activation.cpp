@@ -5,16 +5,16 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/activation.cpp"
 #include "hwy/foreach_target.h"
-// After foreach_target.h, which sets the target that this is compiled for.
+// Must follow foreach_target.h, which sets the target to compile for.
 #include "attention/kernels/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
-/// By e^−|u|, which never overflows.
+/// Uses e^−|u|, which never overflows.
 HWY_INLINE Lanes weighed(Lanes x, Lanes linear, Lanes cubic) {
   const Lane d;
-  // A square that is finite, so that no part of it, which may be 0, is NaN.
+  // Keep the square finite: if `cubic` is 0, their product must not be NaN.
   const Lanes square = hn::Min(hn::Mul(x, x), hn::Set(d, 3e38f));
   const Lanes u = hn::Mul(x, hn::MulAdd(cubic, square, linear));
   const Lanes power = expNonPositive(hn::Neg(hn::Abs(u)));

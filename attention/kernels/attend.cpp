@@ -11,21 +11,20 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/attend.cpp"
 #include "hwy/foreach_target.h"
-// After foreach_target.h, which sets the target that this is compiled for.
+// Must follow foreach_target.h, which sets the target to compile for.
 #include "attention/kernels/score-inl.h"
 #include "hwy/cache_control.h"
 
-// Without stored weights the keys are taken a few hundred at a time, with the running maximum and sum of
-// Milakov and Gimelshein (2018): what a row has gathered is scaled down whenever a larger score appears.
+// If weights aren't stored, keys are processed a few hundred at a time with the running maximum and sum of
+// Milakov and Gimelshein (2018): a row's accumulated values are scaled down whenever a larger score appears.
 
 #ifndef HEADSCOPE_KERNELS_ATTEND_SHARED_
 #define HEADSCOPE_KERNELS_ATTEND_SHARED_
 namespace headscope::attention::kernels {
 
-/// Keys that are taken at once where the weights are not stored, a multiple of every target's panel.
+/// Keys processed at once if weights aren't stored; a multiple of every target's panel.
 inline constexpr std::size_t kChunk = 512;
-/// Values of so many keys are read again and again by the strips of a block: they fill half of the first
-/// cache.
+/// Keys whose values the strips of a block read repeatedly; they fill half of the L1 cache.
 inline constexpr std::size_t kValueDepth = 192;
 
 struct AttendScratch {
@@ -66,12 +65,12 @@ HWY_INLINE float largest(const ScoreBlock& scores, size_t r) {
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(a, b)));
 }
 
-/// exp(score − max) in place of the scores, and their sum. NaN where the row has a score that is NaN or +inf.
+/// Replaces scores by exp(score − max) and returns their sum; NaN if the row has a score that is NaN or +inf.
 HWY_INLINE float exponentials(const ScoreBlock& scores, size_t r, float max) {
   const Lane d;
   const size_t n = hn::Lanes(d), panel = panelColumns(), panels = scores.panels();
   const std::uint8_t* const active = scores.activeOf(r / kRows);
-  // A row that has seen no key yet: everything is exp(−inf).
+  // If the row hasn't seen a key yet, everything is exp(−inf).
   const Lanes top = hn::Set(d, max == kMinusInfinity ? 0.0f : max);
   Lanes a = hn::Zero(d), b = a;
   for (PanelRange range = nextActive(active, 0, panels); range.begin < panels;
@@ -95,7 +94,7 @@ HWY_INLINE void scaleRow(float* row, size_t count, float factor) {
   for (size_t i = 0; i < count; i += n) hn::StoreU(hn::Mul(hn::LoadU(d, row + i), f), d, row + i);
 }
 
-/// What the rows gathered before is brought to the new maximum, then the scores become exponentials.
+/// Rescales the rows' accumulated values to the new maximum, then turns scores into exponentials.
 HWY_INLINE void takeScores(const ScoreBlock& scores, const Running& running) {
   for (size_t r = 0; r < scores.rows; ++r) {
     const float before = running.max[r];
@@ -130,7 +129,7 @@ HWY_INLINE void gatherValues(const ScoreBlock& scores, const AttendBlock& block,
     }
 }
 
-/// to[i] = from[i]·factor, past the caches if told so.
+/// Computes to[i] = from[i]·factor, bypassing the caches if `stream`.
 HWY_INLINE void storeScaled(const float* HWY_RESTRICT from, size_t count, float factor, bool stream,
                             float* HWY_RESTRICT to) {
   const Lane d;
@@ -160,7 +159,7 @@ HWY_INLINE void storeConstant(float* to, size_t count, float value, bool stream)
   std::fill(to + i, to + count, value);
 }
 
-/// A row of the block's memory to its place: active panels times factor, `rest` elsewhere.
+/// Stores a row of the block's memory: active panels times `factor`, `rest` elsewhere.
 HWY_INLINE void storeRow(const ScoreBlock& scores, size_t r, float factor, float rest, bool stream,
                          float* to) {
   const size_t panel = panelColumns(), panels = scores.panels(), keys = scores.keyEnd;
@@ -176,7 +175,7 @@ HWY_INLINE void storeRow(const ScoreBlock& scores, size_t r, float factor, float
   storeConstant(to + from, keys - from, rest, stream);
 }
 
-/// A row with a score that is NaN or +inf: NaN for all it sees but where the score is −inf.
+/// Stores a row with a score that is NaN or +inf: NaN for every visible key, except where the score is −inf.
 void storeBrokenRow(const AttendBlock& block, size_t r, float* to) {
   std::fill_n(to, block.keys.keys, 0.0f);
   const ScoreRules& rules = block.rules;
@@ -193,7 +192,7 @@ void storeBrokenRow(const AttendBlock& block, size_t r, float* to) {
 HWY_INLINE void storeRows(const ScoreBlock& scores, const AttendBlock& block, const Running& running) {
   for (size_t r = 0; r < block.rows; ++r) {
     const float sum = running.sum[r];
-    // Without a visible key the sum is 0 and so is everything that it divides.
+    // Without a visible key the sum is 0, and so is everything it divides.
     const float factor = sum == 0 ? 0 : 1 / sum;
     if (block.weights) {
       float* const to = block.weights + r * block.weightsRow;
@@ -215,7 +214,7 @@ void attendBlock(const AttendBlock& block, AttendScratch& scratch) {
   const size_t chunk = stores ? std::max(block.keys.keys, panel) : kChunk;
   const size_t strips = (block.rows + kRows - 1) / kRows;
   ScoreBlock scores{.rows = block.rows, .headDim = headDim, .rules = &block.rules};
-  // Rows that lie a whole number of pages apart would share a few lines of the caches.
+  // Extra panel: rows a whole number of pages apart would compete for a few cache lines.
   scores.stride = roundedUp(std::min(chunk, block.keys.keys), panel) + panel;
   scores.scores = scratch.scores.atLeast(strips * kRows * scores.stride);
   scratch.active.resize(strips * (scores.stride / panel));
@@ -248,7 +247,7 @@ void attendBlock(const AttendBlock& block, AttendScratch& scratch) {
     if (block.output) gatherValues(scores, block, running);
   }
   storeRows(scores, block, running);
-  // What went past the caches is there for other threads, whatever they synchronise by.
+  // Make the stores that bypassed the caches visible to other threads, however they synchronise.
   if (block.stream) hwy::FlushStream();
 }
 
@@ -262,7 +261,7 @@ namespace {
 HWY_EXPORT(stripRows);
 HWY_EXPORT(attendBlock);
 
-/// A block's scores stay in the second cache.
+/// The floats of a block's scores, few enough to stay in the L2 cache.
 constexpr std::size_t kScoreFloats = std::size_t{64} << 10;
 
 }  // namespace

@@ -7,31 +7,31 @@
 
 namespace headscope::attention::kernels {
 
-/// Some rows of one head, softmax(q·kᵀ…)·v in one pass. Outputs that are null are not made.
+/// Some rows of one head: softmax(q·kᵀ…)·v in one pass. Outputs that are null aren't computed.
 struct AttendBlock {
   const float* q = nullptr;  ///< [rows, headDim]
   std::size_t qRow = 0;
   std::size_t rows = 0;
   Panels keys;               ///< [keys, headDim]
-  const float* k = nullptr;  ///< the same keys as they were, [keys, headDim], to look at rows with NaN
+  const float* k = nullptr;  ///< the same keys unpacked, [keys, headDim]; used for rows with NaN
   std::size_t kRow = 0;
-  const float* values = nullptr;  ///< panels; finite: a masked key's 0 has to silence its value
+  const float* values = nullptr;  ///< panels; must be finite, so a masked key's weight 0 cancels its value
   ScoreRules rules;
 
   float* scores = nullptr;     ///< [rows, keys]; −inf where masked
-  float* weights = nullptr;    ///< [rows, keys]; rows sum to 1, or are 0 where no key is visible
-  std::size_t weightsRow = 0;  ///< from row to row of both
-  float* lse = nullptr;        ///< [rows]; −inf where no key is visible
+  float* weights = nullptr;    ///< [rows, keys]; rows sum to 1, or are 0 if no key is visible
+  std::size_t weightsRow = 0;  ///< row stride of scores and weights
+  float* lse = nullptr;        ///< [rows]; −inf if no key is visible
   float* output = nullptr;     ///< [rows, headDim]
   std::size_t outputRow = 0;
-  const std::stop_token* stop = nullptr;  ///< asked every few hundred keys; outputs are undefined then
-  bool stream = false;  ///< weights and scores go past the caches: they are larger than these
+  const std::stop_token* stop = nullptr;  ///< checked every few hundred keys; a stop leaves outputs undefined
+  bool stream = false;                    ///< weights and scores bypass the caches, being larger than them
 };
 
-/// Rows that a call should bring when it has all rows of a head to do.
+/// Returns how many rows a call should take if all rows of a head are to be computed.
 std::size_t attendRows(std::size_t keys, bool storesWeights);
 
-/// Computes what is asked for. Scratch memory belongs to the thread and stays for its next call.
+/// Computes the outputs that aren't null. Scratch memory is kept per thread for its next call.
 void attend(const AttendBlock& block);
 
 }  // namespace headscope::attention::kernels

@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-/// From here on a buffer has pages of its own and is kept when it goes, and from there on they are huge.
+/// From kLarge on, buffers have whole pages and are kept for reuse; from kHuge on, the pages are huge.
 constexpr std::size_t kLarge = std::size_t{64} << 10, kHuge = kHugePage / 2;
 constexpr std::size_t kPage = 4096;
-/// Blocks that are kept at the most: looking for one that fits must not take long. A pass over a model of 12
-/// layers leaves some 150.
+/// The most blocks kept, so that searching them stays fast. A pass over a model of 12 layers leaves about
+/// 150.
 constexpr std::size_t kMostBlocks = 1024;
 
 std::atomic<std::uint64_t> allocations{0};
@@ -33,20 +33,19 @@ void* allocate(std::size_t bytes) {
   if (bytes < kLarge) return std::aligned_alloc(kAlignment, bytes);
   if (bytes % kHugePage != 0) return std::aligned_alloc(kPage, bytes);
   void* const pages = std::aligned_alloc(kHugePage, bytes);
-  // A hint: without huge pages it works all the same.
+  // Only a hint; everything works without huge pages.
   if (pages) madvise(pages, bytes, MADV_HUGEPAGE);
   return pages;
 }
 
-/// Large blocks: those that nobody uses, and how much is in use. Of the first as much is kept as
-/// kMaxIdleBufferBytes, or as far as it was in use at once since the last release: keeping that takes no more
-/// memory than computing did.
+/// Idle large blocks, and the amount in use. Idle blocks are kept up to kMaxIdleBufferBytes, or up to the
+/// most that was in use at once since the last release: this takes no more memory than the computation did.
 class LargeBlocks {
  public:
   ~LargeBlocks() { release(); }
 
-  /// The smallest idle block that holds `bytes` without wasting a quarter of it. Where there is none, others
-  /// go as far as a new one of `bytes` needs their room.
+  /// Takes the smallest idle block that holds `bytes` without wasting a quarter of it. If there is none,
+  /// returns null and frees as many idle blocks as a new one of `bytes` requires.
   std::pair<void*, std::size_t> take(std::size_t bytes) {
     std::vector<void*> surplus;
     std::pair<void*, std::size_t> found{nullptr, 0};
@@ -70,7 +69,7 @@ class LargeBlocks {
     return found;
   }
 
-  /// A new block is in use.
+  /// Records a new block in use.
   void made(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     count(bytes);
@@ -107,8 +106,8 @@ class LargeBlocks {
     mostUsed_ = std::max(mostUsed_, used_);
   }
 
-  /// Takes out what is too much to keep beside `used` bytes. The oldest go first: their sizes are those that
-  /// are no longer asked for.
+  /// Removes and returns the idle blocks that exceed the limit next to `used` bytes, oldest first, since
+  /// their sizes are the least likely to be needed again.
   std::vector<void*> beyond(std::uint64_t used) {
     const std::uint64_t most = std::max(kMaxIdleBufferBytes, mostUsed_ - std::min(mostUsed_, used));
     std::vector<void*> surplus;
@@ -124,10 +123,10 @@ class LargeBlocks {
   mutable std::mutex mutex_;
   std::vector<std::pair<void*, std::size_t>> blocks_;
   std::uint64_t held_ = 0, used_ = 0;
-  std::uint64_t mostUsed_ = 0;  ///< at once, since the last release
+  std::uint64_t mostUsed_ = 0;  ///< largest used_ since the last release
 };
 
-/// Never destroyed: buffers of other static objects may go after any destructor of ours.
+/// Never destroyed, because buffers in other static objects may be destroyed later.
 LargeBlocks& largeBlocks() {
   static auto* const blocks = new LargeBlocks;
   return *blocks;

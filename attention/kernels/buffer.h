@@ -6,11 +6,11 @@
 
 namespace headscope::attention::kernels {
 
-/// Uninitialised floats, aligned to 64 bytes. Large ones lie on huge pages where the system has them, and
-/// their memory is kept for the next that fits when they go: touching fresh pages costs more than the
-/// arithmetic on them. Left to malloc, with mallopt's highest thresholds (32 MiB) and huge pages, a forward
-/// pass of 8 heads takes 1.5 times the processor time at 2,048 tokens, and 1.8 times with five times the
-/// memory at 512. Move-only. Throws std::bad_alloc.
+/// Uninitialised floats, aligned to 64 bytes. Large buffers use huge pages if the system has them, and their
+/// memory is kept after destruction for the next buffer it fits, because touching fresh pages costs more than
+/// the arithmetic on them. With malloc instead, using mallopt's highest thresholds (32 MiB) and huge pages, a
+/// forward pass of 8 heads takes 1.5 times the processor time at 2,048 tokens, and 1.8 times with five times
+/// the memory at 512. Move-only. Throws std::bad_alloc.
 class Buffer {
  public:
   Buffer() = default;
@@ -26,7 +26,7 @@ class Buffer {
 
   float* data() const { return data_; }
   std::size_t capacity() const { return bytes_ / sizeof(float); }
-  /// Makes room for `floats`; what was in it is lost when it has to grow.
+  /// Makes sure `floats` fit. If the buffer has to grow, its contents are lost.
   float* atLeast(std::size_t floats) {
     if (capacity() < floats) *this = Buffer(floats);
     return data_;
@@ -37,12 +37,12 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
-/// Memory kept for reuse. So much of it is kept in any case, and more as far as it was in use at once.
+/// The bytes kept for reuse: up to kMaxIdleBufferBytes, or more if more were in use at once.
 std::uint64_t idleBufferBytes();
 inline constexpr std::uint64_t kMaxIdleBufferBytes = std::uint64_t{1} << 30;
-/// Gives what is kept back to the system.
+/// Returns the kept memory to the system.
 void releaseIdleBuffers();
-/// Allocations that went to the system so far: a warm program makes none.
+/// The number of allocations from the system so far; a warmed-up program makes none.
 std::uint64_t bufferAllocations();
 
 }  // namespace headscope::attention::kernels

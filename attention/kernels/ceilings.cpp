@@ -11,13 +11,14 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/ceilings.cpp"
 #include "hwy/foreach_target.h"
-// After foreach_target.h, which sets the target that these are compiled for.
+// Must follow foreach_target.h, which sets the target to compile for.
 #include "attention/kernels/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
-/// `turns` multiply-adds on each of twelve vectors; the sum, so that nothing is left out. Returns lanes.
+/// Runs `turns` multiply-adds on each of twelve vectors. Stores their sum, so nothing is optimised away;
+/// returns the number of lanes.
 size_t multiplyAdds(size_t turns, float* sum) {
   const Lane d;
   constexpr size_t kChains = 12;  // more than the units' latency times their number
@@ -36,7 +37,8 @@ size_t multiplyAdds(size_t turns, float* sum) {
   return kChains * hn::Lanes(d);
 }
 
-/// The sum of `count` floats at any byte, read once, but for those behind the last 4 whole vectors.
+/// Returns the sum of `count` floats, which may be unaligned, read once. Leaves out the last ones that don't
+/// fill four vectors.
 float readThrough(const void* from, size_t count) {
   const Lane d;
   const size_t n = hn::Lanes(d);
@@ -122,7 +124,8 @@ namespace {
 
 std::vector<std::int64_t> targets() {
   std::vector<std::int64_t> found = hwy::SupportedAndGeneratedTargets();
-  // Asking makes Highway choose anew among all that the processor has, those too that are held back.
+  // The query makes Highway choose among all targets of the processor, even disabled ones; restore the
+  // choice.
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
   return found;
 }
@@ -132,7 +135,7 @@ std::vector<std::int64_t> targets() {
 bool holdTarget(std::string_view name) {
   for (const std::int64_t target : targets()) {
     if (name != hwy::TargetName(target)) continue;
-    // Of two sets of instructions the newer one is the lower bit.
+    // Newer instruction sets have lower bits.
     hwy::DisableTargets(target - 1);
     return true;
   }

@@ -9,22 +9,22 @@
 
 namespace headscope::attention::kernels {
 
-/// What this machine can do at the most, measured: about 50 ms each.
+/// Measured limits of this machine. Each measurement takes about 50 ms.
 
-/// Multiply-adds on registers alone, on all threads of the pool; floating-point operations a second.
+/// Floating-point operations per second of register-only multiply-adds on all threads of the pool.
 double fmaCeiling(Pool& pool);
-/// Reading 256 MiB once, on all threads; bytes a second. Throws std::bad_alloc.
+/// Bytes per second when reading 256 MiB once on all threads. Throws std::bad_alloc.
 double readCeiling(Pool& pool);
-/// Reads all bytes once, on all threads, and does nothing else but add them up as floats.
+/// Reads all bytes once on all threads, only adding them up as floats.
 float readOnce(Pool& pool, std::span<const std::uint8_t> bytes);
 
-/// The instruction set the kernels chose, as Highway names it: "AVX2", "AVX3_ZEN4", "SSE4".
+/// The instruction set the kernels use, by Highway's name: "AVX2", "AVX3_ZEN4", "SSE4".
 const char* targetName();
 
-/// Has the kernels choose among the instruction set of that name and older ones alone, before anything was
-/// computed. False, and nothing changed, where the processor has none of that name.
+/// Restricts the kernels to the named instruction set and older ones. Call before computing anything. Returns
+/// false and changes nothing if the processor doesn't have it.
 bool holdTarget(std::string_view name);
-/// The names of those the processor has, newest first, with commas.
+/// The names of the processor's instruction sets, newest first, separated by commas.
 std::string targetNames();
 
 }  // namespace headscope::attention::kernels

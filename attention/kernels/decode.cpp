@@ -10,7 +10,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/decode.cpp"
 #include "hwy/foreach_target.h"
-// After foreach_target.h, which sets the target that this is compiled for.
+// Must follow foreach_target.h, which sets the target to compile for.
 #include "attention/kernels/numbers-inl.h"
 #include "attention/kernels/vector-inl.h"
 #include "hwy/contrib/math/math-inl.h"
@@ -19,16 +19,17 @@
 #define HEADSCOPE_KERNELS_DECODE_SHARED_
 namespace headscope::attention::kernels {
 
-/// Keys that are taken at once: long stretches of rows that are read as they lie, which a processor fetches
-/// ahead by itself, and scores that stay in the first cache. Rows asked for by hand, several rows beside each
-/// other, and values read down the columns each cost a quarter to a half of what memory gives.
+/// Keys processed at once: their rows are long contiguous stretches, which a processor prefetches by itself,
+/// and their scores stay in the L1 cache. Explicit prefetches, interleaving several rows, and reading values
+/// by column each cost a quarter to a half of the memory bandwidth.
 inline constexpr std::size_t kDecodeKeys = 512;
-/// Keys that are passed over together where no head sees them.
+/// Keys skipped together if no head sees them.
 inline constexpr std::size_t kPassedOver = 32;
 /// Heads whose sums are held in registers together.
 inline constexpr std::size_t kDecodeHeads = 4;
-/// Bytes that numbers of 16 bits are asked for ahead. Working on them leaves the processor too little room to
-/// look ahead by itself: on Zen 3 a step reads 10 to 20 % more a second so, and one of fp32 5 % less.
+/// Bytes that 16-bit numbers are prefetched ahead. Processing them leaves the processor too little capacity
+/// to look ahead by itself: on Zen 3, a step reads 10 to 20 % more per second this way, but one of fp32 5 %
+/// less.
 inline constexpr std::size_t kDecodeAhead = 2048, kCacheLine = 64;
 
 }  // namespace headscope::attention::kernels
@@ -37,21 +38,19 @@ inline constexpr std::size_t kDecodeAhead = 2048, kCacheLine = 64;
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
-/// Heads that are gathered together: with eight vectors beside each other their sums fill half of the
-/// registers.
+/// Heads gathered together: with eight vectors each, their sums fill half of the registers.
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
 inline constexpr size_t kGathered = 2;
 #else
 inline constexpr size_t kGathered = 1;
 #endif
 
-/// Sums of each of kCount vectors that lie beside each other, in their order: pairs of neighbours are added
-/// until one vector holds them all, which takes a third of the steps of summing one after the other. kCount
-/// is a power of 2.
+/// Returns the sums of kCount adjacent vectors, in order. Adds neighbouring pairs until one vector holds all
+/// sums, which takes a third of the steps of summing one vector after another. kCount is a power of 2.
 template <size_t kCount>
 HWY_INLINE Lanes sumEach(const float* HWY_RESTRICT vectors) {
   const Lane d;
-#if HWY_TARGET != HWY_SCALAR  // whose vectors have nothing to add up
+#if HWY_TARGET != HWY_SCALAR  // a scalar vector has nothing to add up
   if constexpr (kCount > 1) {
     constexpr size_t kHalf = kCount / 2;
     const Lanes low = sumEach<kHalf>(vectors), high = sumEach<kHalf>(vectors + kHalf * hn::Lanes(d));
@@ -61,14 +60,14 @@ HWY_INLINE Lanes sumEach(const float* HWY_RESTRICT vectors) {
   return hn::Load(d, vectors);
 }
 
-/// Asks for the line that is read kDecodeAhead bytes after `at`, the first number of one.
+/// Prefetches the cache line kDecodeAhead bytes after `at`, which points to the first number of a line.
 template <typename Number>
 HWY_INLINE void fetchAhead(const Number* at) {
   if constexpr (sizeof(Number) < sizeof(float))
     hwy::Prefetch(reinterpret_cast<const unsigned char*>(at) + kDecodeAhead);
 }
 
-/// sums[h] += q[h]·key over kWide vectors of dimensions.
+/// Computes sums[h] += q[h]·key over kWide vectors of dimensions.
 template <size_t kHeads, size_t kWide, typename Number>
 HWY_INLINE void multiply(const float* HWY_RESTRICT q, const Number* HWY_RESTRICT key, size_t headDim,
                          Lanes* sums) {
@@ -83,7 +82,7 @@ HWY_INLINE void multiply(const float* HWY_RESTRICT q, const Number* HWY_RESTRICT
   }
 }
 
-/// Dot products of kHeads queries with a vector's number of keys or fewer, to scores[head][key].
+/// Writes the dot products of kHeads queries with at most one vector's number of keys to scores[head][key].
 template <size_t kHeads, typename Number>
 HWY_INLINE void dots(const float* HWY_RESTRICT q, const Number* HWY_RESTRICT keys, size_t count,
                      size_t headDim, float* HWY_RESTRICT scores) {
@@ -112,8 +111,8 @@ HWY_INLINE void dots(const float* HWY_RESTRICT q, const Number* HWY_RESTRICT key
     hn::Store(sumEach<hn::MaxLanes(d)>(parts + h * n * n), d, scores + h * kDecodeKeys);
 }
 
-/// output[h] += Σ weights[h][key]·values[key] over kWide vectors of dimensions that begin at `values` and
-/// `output`.
+/// Computes output[h] += Σ weights[h][key]·values[key] over kWide vectors of dimensions; `load` reads the
+/// values and `output` points to the first dimension.
 template <size_t kHeads, size_t kWide, typename Load>
 HWY_INLINE void gather(size_t keys, const float* HWY_RESTRICT weights, float* HWY_RESTRICT output,
                        size_t stride, const Load& load) {
@@ -155,10 +154,10 @@ HWY_INLINE void gatherRows(size_t keys, const Number* HWY_RESTRICT values, size_
     });
 }
 
-// The next two run once for hundreds of keys, so that a call costs nothing, and inlined at nine places each
-// would make up half of what this file takes to compile.
+// The next two run once for hundreds of keys, so a call costs nothing. Inlined at nine places each, they
+// would take half of this file's compile time.
 
-/// Scale, bias, soft-cap, additive numbers and the mask on one head's products with keys key … key+count−1.
+/// Applies scale, bias, soft-cap, additive mask and mask to one head's products with keys key … key+count−1.
 HWY_NOINLINE void finishScores(const DecodePart& part, size_t head, size_t key, size_t count, float* scores) {
   const Lane d;
   const size_t n = hn::Lanes(d);
@@ -182,7 +181,7 @@ HWY_NOINLINE void finishScores(const DecodePart& part, size_t head, size_t key, 
   std::fill(scores + (from - key), scores + roundedUp(count, n), kMinusInfinity);
 }
 
-/// The running softmax of one head takes some scores in, which become exponentials.
+/// Updates the running softmax of one head with some scores, which become exponentials.
 HWY_NOINLINE void takeScores(const DecodePart& part, size_t head, size_t count, size_t stride, float* scores,
                              float* output) {
   const Lane d;
@@ -207,7 +206,7 @@ HWY_NOINLINE void takeScores(const DecodePart& part, size_t head, size_t count, 
   part.sum[head] += hn::GetLane(hn::SumOfLanes(d, total));
 }
 
-/// kHeads heads from `head` on over one stretch of keys.
+/// Processes one stretch of keys for kHeads heads, starting at `head`.
 template <size_t kHeads, typename Number>
 HWY_INLINE void takeKeys(const DecodePart& part, size_t head, size_t key, size_t count, size_t stride,
                          float* output) {
@@ -231,14 +230,14 @@ HWY_INLINE void takeKeys(const DecodePart& part, size_t head, size_t key, size_t
     gatherRows<kTogether>(count, values, headDim, scores + h * kDecodeKeys, sums + h * stride, stride);
 }
 
-/// Whether any head sees a key of these.
+/// Whether any head sees one of these keys.
 HWY_INLINE bool anySees(const DecodePart& part, size_t key, size_t end) {
   const Run* const last = part.runs + part.firstRun[part.heads];
   return std::any_of(part.runs + part.firstRun[0], last,
                      [&](const Run& run) { return run.begin < end && run.end > key; });
 }
 
-/// How many keys from `key` on are taken at once; 0 where the next ones are passed over.
+/// Returns how many keys to process from `key` on; 0 if the next ones are skipped.
 HWY_INLINE size_t seenKeys(const DecodePart& part, size_t key) {
   const size_t end = std::min(key + kDecodeKeys, part.keyEnd);
   size_t seen = key;
@@ -273,7 +272,7 @@ void decodeAs(const DecodePart& part, float* output) {
     std::copy_n(output + h * stride, part.headDim, part.output + h * part.headDim);
 }
 
-/// output: room for the heads' sums in whole vectors.
+/// `output` has space for the heads' sums in whole vectors.
 void decodePart(const DecodePart& part, float* output) {
   if (part.type == CacheType::f32)
     decodeAs<float>(part, output);

@@ -6,10 +6,10 @@
 
 namespace headscope::attention::kernels {
 
-/// How a cached number is kept: IEEE single, IEEE half, or the upper half of a single.
+/// How a cached number is stored: IEEE single, IEEE half, or the upper half of a single.
 enum class CacheType { f32, f16, bf16 };
 
-/// One query of each head of a group over some keys of the kv head they share.
+/// One query for each head of a group, over some keys of their shared kv head.
 struct DecodePart {
   CacheType type = CacheType::f32;
   const void* keys = nullptr;    ///< [≥ keyEnd, headDim] of `type`
@@ -20,21 +20,20 @@ struct DecodePart {
   std::size_t heads = 0;
   const float* q = nullptr;  ///< [heads, headDim]
   float scale = 1, softcap = 0;
-  const float* const* bias = nullptr;     ///< of head h and key j at bias[h][j]; null for none
-  const float* const* added = nullptr;    ///< additive mask, in the same way
-  const Run* runs = nullptr;              ///< what each head sees, as in ScoreRules
+  const float* const* bias = nullptr;     ///< for head h and key j at bias[h][j]; null for none
+  const float* const* added = nullptr;    ///< additive mask, indexed like bias
+  const Run* runs = nullptr;              ///< the keys each head sees, as in ScoreRules
   const std::size_t* firstRun = nullptr;  ///< [heads + 1]
 
-  float* scores =
-      nullptr;  ///< of head h and key j at scores[h·scoresRow + j], −inf where masked; null for none
+  float* scores = nullptr;  ///< for head h and key j at [h·scoresRow + j], −inf where masked; null for none
   std::size_t scoresRow = 0;
-  float* max = nullptr;     ///< [heads] largest score; −inf where none is visible
+  float* max = nullptr;     ///< [heads] largest score; −inf if no key is visible
   float* sum = nullptr;     ///< [heads] Σ exp(score − max)
   float* output = nullptr;  ///< [heads, headDim] Σ exp(score − max)·v
 };
 
-/// Reads each key and value once, whatever the number of heads. A masked key's value counts as 0·v: where the
-/// cache holds NaN or infinity, so does the output.
+/// Reads each key and value once, whatever the number of heads. A masked key's value counts as 0·v, so NaN or
+/// infinity in the cache reaches the output.
 void decode(const DecodePart& part);
 
 }  // namespace headscope::attention::kernels

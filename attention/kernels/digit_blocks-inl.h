@@ -1,5 +1,5 @@
-// Weights in blocks times rows of whole numbers, compiled once for each target: no include guard but
-// Highway's own.
+// Weights in blocks times rows of whole numbers. Compiled once for each target, so the only include guard is
+// Highway's.
 #if defined(HEADSCOPE_KERNELS_DIGIT_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADSCOPE_KERNELS_DIGIT_BLOCKS_INL_H_
 #undef HEADSCOPE_KERNELS_DIGIT_BLOCKS_INL_H_
@@ -17,7 +17,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
-/// Outputs that are worked on together: what is read of the input serves all of them.
+/// Outputs computed together, sharing what is read of the input.
 inline constexpr size_t kManyOutputs = HWY_TARGET == HWY_AVX3 ? 2 : 1;
 
 template <size_t kOutputs>
@@ -28,7 +28,7 @@ struct OutputSums {
   }
 };
 
-/// Where the weights of some outputs have their next blocks, and those blocks' scales where they lie apart.
+/// The next blocks of some outputs' weights, and the scales of these blocks if stored apart.
 template <class Type, size_t kOutputs>
 struct NextBlocks {
   const Byte *blocks[kOutputs], *scales[kOutputs];
@@ -40,13 +40,13 @@ struct NextBlocks {
       blocks[o] = weight.data + block * Type::kBytes;
       scales[o] = weight.scales ? weight.scales + block : nullptr;
     }
-    // A long row of input has most of the first cache to itself; weights wait in the second.
+    // A long input row needs most of the L1 cache, so weights are prefetched into L2.
     toSecondCache = weight.row > 4096;
     ahead = blocks[0] + std::max(toSecondCache ? size_t{8192} : size_t{1024}, kOutputs * row * Type::kBytes);
   }
 
-  /// Fetches what is read a while later, as much as the outputs read now. Memory gives most when it is read
-  /// as it lies, though several outputs are worked on in turn.
+  /// Prefetches as many bytes as the outputs read now. Memory is fastest when read sequentially, although
+  /// several outputs are processed in turn.
   template <size_t kBytes>
   HWY_INLINE void fetchAhead() {
     for (size_t i = 0; i < kOutputs * kBytes; i += 64)
@@ -62,7 +62,8 @@ struct NextBlocks {
   bool toSecondCache;
 };
 
-/// The products of one block's vectors from v on, whose digits and sums of four begin there.
+/// Adds the products of one block's vectors from v on; `digits` and `taken` (sums of four) begin at that
+/// vector.
 template <class Type, size_t kOutputs, size_t v = 0>
 HWY_INLINE void addVectors(const Byte* const (&b)[kOutputs], const typename Type::Own (&factors)[kOutputs],
                            const std::int8_t* digits, const std::int32_t* taken, OutputSums<kOutputs>& sums) {
@@ -79,7 +80,7 @@ HWY_INLINE void addVectors(const Byte* const (&b)[kOutputs], const typename Type
                                              taken + kLanes * kVectors, sums);
 }
 
-/// y[o] = Σ w·x of the weights of some outputs in blocks of 256 numbers.
+/// Computes y[o] = Σ w·x for some outputs with weights in blocks of 256 numbers.
 template <class Type, size_t kOutputs>
 HWY_INLINE void largeBlocks(NextBlocks<Type, kOutputs> next, const DigitRow& x, float* y) {
   OutputSums<kOutputs> sums, offsets;
@@ -94,7 +95,7 @@ HWY_INLINE void largeBlocks(NextBlocks<Type, kOutputs> next, const DigitRow& x, 
     addVectors<Type, kOutputs>(next.blocks, factors, x.digits + 3 * done, x.taken + done / 4, sums);
     for (const Byte*& b : next.blocks) b += Type::kBytes;
   }
-  // Of the factors, four and four in turn, the second four are offsets.
+  // Factors and offsets alternate, four of each.
   const auto fours = hn::And(hn::Iota(WholeLane(), 0), hn::Set(WholeLane(), 4));
   const auto second = hn::RebindMask(Lane(), hn::Ne(fours, hn::Zero(WholeLane())));
   for (size_t o = 0; o < kOutputs; ++o)
@@ -102,8 +103,8 @@ HWY_INLINE void largeBlocks(NextBlocks<Type, kOutputs> next, const DigitRow& x, 
         hn::GetLane(hn::SumOfLanes(Lane(), hn::Add(sums.of[o], hn::IfThenElseZero(second, offsets.of[o]))));
 }
 
-/// The products of the blocks of one vector, numbers `done` and on of the row: sums + them. `scales`: where
-/// the blocks' d is.
+/// Returns sums plus the products of one vector's blocks, which begin at number `done` of the row. The scale
+/// pointers locate the blocks' d.
 template <class Type>
 HWY_INLINE Lanes addSmall(const Byte* first, const Byte* second, const Byte* firstScale,
                           const Byte* secondScale, const DigitRow& x, size_t done, Lanes sums) {
@@ -119,7 +120,7 @@ HWY_INLINE Lanes addSmall(const Byte* first, const Byte* second, const Byte* fir
   }
 }
 
-/// y[o] = Σ w·x of the weights of some outputs in blocks of 32 numbers.
+/// Computes y[o] = Σ w·x for some outputs with weights in blocks of 32 numbers.
 template <class Type, size_t kOutputs>
 HWY_INLINE void smallBlocks(NextBlocks<Type, kOutputs> next, const DigitRow& x, float* y) {
   constexpr size_t kBlocks = kWide / kGroup, kScale = Type::kApart ? 1 : Type::kBytes;
@@ -130,7 +131,7 @@ HWY_INLINE void smallBlocks(NextBlocks<Type, kOutputs> next, const DigitRow& x, 
     for (size_t o = 0; o < kOutputs; ++o) {
       const Byte*& b = next.blocks[o];
       const Byte* const scale = Type::kApart ? next.scales[o] : b;
-      // Of an odd number of blocks the last has none beside it.
+      // If the number of blocks is odd, the last one has no partner.
       const bool two = done + kWide <= x.in;
       sums.of[o] = addSmall<Type>(b, two ? b + (kBlocks - 1) * Type::kBytes : kNothing, scale,
                                   two ? scale + (kBlocks - 1) * kScale : kNothing, x, done, sums.of[o]);
@@ -150,7 +151,7 @@ HWY_INLINE void someOutputs(const WeightColumns& weight, size_t output, const Di
     largeBlocks<Type, kOutputs>(next, x, y);
 }
 
-/// y[o] = Σ weight[o]·x for `count` outputs.
+/// Computes y[o] = Σ weight[o]·x for `count` outputs.
 template <class Type>
 void outputsOf(const WeightColumns& weight, size_t count, const DigitRow& x, float* y) {
   size_t o = 0;
@@ -158,7 +159,7 @@ void outputsOf(const WeightColumns& weight, size_t count, const DigitRow& x, flo
   for (; o < count; ++o) someOutputs<Type, 1>(weight, o, x, y + o);
 }
 
-/// Calls use with the type's digits.
+/// Calls `use` with the digits of the weight type.
 template <typename Use>
 HWY_INLINE void withDigits(WeightType type, const Use& use) {
   switch (type) {

@@ -1,5 +1,5 @@
-// Blocks of 256 weights times whole numbers, compiled once for each target: no include guard but Highway's
-// own.
+// Blocks of 256 weights times whole numbers. Compiled once for each target, so the only include guard is
+// Highway's.
 #if defined(HEADSCOPE_KERNELS_DIGIT_LARGE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADSCOPE_KERNELS_DIGIT_LARGE_INL_H_
 #undef HEADSCOPE_KERNELS_DIGIT_LARGE_INL_H_
@@ -13,19 +13,19 @@
 #include "attention/kernels/digit_vectors-inl.h"
 #include "attention/kernels/weight_blocks-inl.h"
 
-// For each type: the bytes of a block, the factors of its groups (d and m times their whole numbers), and its
-// codes, a vector at a time. Blocks are as the functions read… of weight_blocks-inl.h have them.
+// Each type defines the bytes of a block, the factors of its groups (d and m times their integer scales), and
+// its codes, one vector at a time. For the block formats see the read… functions of weight_blocks-inl.h.
 
 #if HEADSCOPE_DIGITS
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
-/// Which group of 32 numbers of a block is the vector's first or second.
+/// Returns which group of 32 numbers in a block is the vector's first or second.
 constexpr size_t groupOf(size_t vector, size_t half) {
   return kWide == kGroup ? vector : 2 * vector + half;
 }
 
-/// Factors of a block's groups, in the order of DigitRow::scales.
+/// The factors of a block's groups, in the order of DigitRow::scales.
 template <size_t kCount>
 struct Factors {
   Lanes parts[kCount / kLanes];
@@ -38,7 +38,7 @@ struct Factors {
   }
 };
 
-/// 16 whole numbers, times `by`, to parts[0] and so on.
+/// Writes 16 integers times `by` to parts[0] and following.
 template <class V>
 HWY_INLINE void storeFactors(V whole, Lanes by, Lanes* parts) {
   const hn::DFromV<V> d;
@@ -55,7 +55,7 @@ HWY_INLINE void storeFactors(V whole, Lanes by, Lanes* parts) {
 #endif
 }
 
-/// Halves d and m of a block, each for four lanes in turn, as floats.
+/// Returns the halves d and m of a block as floats, alternating every four lanes.
 HWY_INLINE Lanes alternating(const Byte* b) {
   const hn::Rebind<hwy::float16_t, Lane> half;
   const hn::Repartition<std::uint32_t, decltype(half)> pairs;
@@ -74,7 +74,7 @@ HWY_INLINE Lanes halfEverywhere(const Byte* b) {
   return hn::PromoteTo(Lane(), hn::BitCast(hn::Rebind<hwy::float16_t, Lane>(), hn::Set(d, half)));
 }
 
-/// Lanes of a vector of factors: `first` for the first `each` of them, then first + step and so on.
+/// Spreads factors over lanes: factor kFirst for the first kEach lanes, then kFirst + kStep, and so on.
 template <size_t kFirst, size_t kEach, size_t kStep, size_t kCount>
 HWY_INLINE Lanes spread(const Factors<kCount>& factors) {
   HWY_ALIGN std::int32_t from[kLanes];
@@ -84,7 +84,7 @@ HWY_INLINE Lanes spread(const Factors<kCount>& factors) {
                               hn::IndicesFromVec(Lane(), hn::Load(WholeLane(), from)));
 }
 
-/// What large types share whose vectors have a group of 32 behind the other, and a factor for each 16
+/// Shared by large types whose vectors hold whole groups of 32 in order and that have a factor per 16
 /// numbers.
 struct DigitsOf16 {
   static constexpr size_t kNumbers = 256, kScales = 16, kTogether = 1;
@@ -96,7 +96,7 @@ struct DigitsOf16 {
   }
 
  protected:
-  /// Of two groups that share 32 bytes: bits of each, from bit `first` and `next` on, moved to bit `to`.
+  /// Moves bits of two groups that share 32 bytes, from bits kFirst and kNext respectively, to bit kTo.
   template <size_t kFirst, size_t kNext, size_t kTo>
   static HWY_INLINE CodeVector movedBits(const Byte* b, Byte mask) {
     const Fours fours;
@@ -108,7 +108,7 @@ struct DigitsOf16 {
       moved = hn::Shr(packed, halves(fours, std::uint32_t{kFirst - kTo}, std::uint32_t{kNext - kTo}));
     return hn::And(hn::BitCast(CodeLane(), moved), hn::Set(CodeLane(), mask));
   }
-  /// Two bits of each number of the vector's groups, in 64 bytes, at bit `to`.
+  /// Returns two bits of each number of the vector's groups, from 64 packed bytes, at bit kTo.
   template <size_t v, size_t kTo>
   static HWY_INLINE CodeVector twoBits(const Byte* b) {
     constexpr size_t kFrom = groupOf(v, 0), kNext = groupOf(v, 1);
@@ -120,7 +120,7 @@ struct DigitsOfQ2_K : DigitsOf16 {
   static constexpr size_t kBytes = 84, kScales = 32;
   static constexpr bool kOffsets = true;
   using Own = Factors<32>;
-  /// Four of d, four of m in turn.
+  /// Factors of d and m alternate, four of each.
   static HWY_INLINE Own factors(const Byte* b) {
     const hn::FixedTag<Byte, 16> d;
     const hn::Repartition<std::uint32_t, decltype(d)> fours;
@@ -154,7 +154,7 @@ struct DigitsOfQ3_K : DigitsOf16 {
   static HWY_INLINE Own factors(const Byte* b) {
     const hn::FixedTag<Byte, 16> d;
     const hn::Repartition<std::uint32_t, decltype(d)> fours;
-    // Of the block's last 16 bytes two belong to its codes.
+    // The first two of the block's last 16 bytes are codes.
     HWY_ALIGN static constexpr Byte kLow[16] = {2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5, 6, 7, 8, 9};
     HWY_ALIGN static constexpr Byte kTop[16] = {10, 11, 12, 13, 10, 11, 12, 13,
                                                 10, 11, 12, 13, 10, 11, 12, 13};
@@ -178,13 +178,13 @@ struct DigitsOfQ3_K : DigitsOf16 {
   }
 };
 
-/// Wide vectors have four groups' numbers (DigitForm::quartered), and two have those of the same groups:
-/// their products, 8·15·2²³ at the most of Q4_K and 8·31·2²³ of Q5_K, are added up before they become floats.
+/// Wide vectors hold numbers of four groups (DigitForm::quartered), two vectors the same groups. Their
+/// products, at most 8·15·2²³ for Q4_K and 8·31·2²³ for Q5_K, are added up before conversion to float.
 struct DigitsOfQ4_K {
   static constexpr size_t kNumbers = 256, kScales = 16, kBytes = 144, kTogether = kWide / kGroup;
   static constexpr bool kOffsets = true;
   using Own = Factors<16>;
-  /// The scales of 8 groups as readQ4_K has them, times d and m: four of d, four of m, four of d, four of m.
+  /// Returns the scales of 8 groups (see readQ4_K) times d and m, alternating four of d and four of m.
   static HWY_INLINE Own factors(const Byte* b) {
     const hn::FixedTag<Byte, 16> d;
     const hn::Repartition<std::uint32_t, decltype(d)> fours;
@@ -231,7 +231,7 @@ struct DigitsOfQ4_K {
   }
 
  private:
-  /// Of the factors of groups 0–3 and 4–7, those of even or odd groups, for four lanes each.
+  /// Returns the factors of the even or odd groups among groups 0–3 and 4–7, each for four lanes.
   template <size_t kOdd>
   static HWY_INLINE Lanes oddOrEven(const Own& factors) {
     HWY_ALIGN std::int32_t from[kLanes];
@@ -244,7 +244,7 @@ struct DigitsOfQ5_K : DigitsOfQ4_K {
   static constexpr size_t kBytes = 176;
   template <size_t v>
   static HWY_INLINE CodeVector codes(const Byte* b) {
-    // Bit g of 32 bytes is group g's.
+    // Bit g of each of the 32 bytes belongs to group g.
     const CodeLane d;
 #if HWY_TARGET == HWY_AVX3
     constexpr size_t kOdd = v / 2;
@@ -282,7 +282,7 @@ struct DigitsOfIQ4_XS : DigitsOf16 {
   static HWY_INLINE Own factors(const Byte* b) {
     const hn::FixedTag<Byte, 16> d;
     const hn::Repartition<std::uint16_t, decltype(d)> pairs;
-    // Each of 8 groups of 32 twice.
+    // Repeats the scale of each of the 8 groups of 32 numbers.
     HWY_ALIGN static constexpr Byte kLow[16] = {4, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7};
     HWY_ALIGN static constexpr Byte kEven[16] = {15, 15, 0, 0, 15, 15, 0, 0, 15, 15, 0, 0, 15, 15, 0, 0};
     HWY_ALIGN static constexpr Byte kTop[16] = {2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3};

@@ -9,17 +9,17 @@
 namespace headscope::attention::kernels {
 namespace {
 
-/// A row of input split for weights of a type.
+/// An input row split for one weight type.
 struct SplitRow {
   WeightType type = WeightType::f32;
   bool usable = false;
   DigitRow row;
 };
 
-/// A row split for each type of weights that some maps have.
+/// An input row, split for each weight type of some maps.
 class SplitTypes {
  public:
-  /// x [in]. Those that are there keep their memory.
+  /// Splits x [in]. Reuses the memory of earlier rows.
   void split(Pool& pool, std::span<const LinearMap> maps, const float* x, std::size_t in) {
     used_ = 0;
     for (const LinearMap& map : maps) {
@@ -33,7 +33,7 @@ class SplitTypes {
     });
   }
 
-  /// For the type; null where the row can't be split for it.
+  /// Returns the row split for a type; null if it can't be split for it.
   const DigitRow* of(WeightType type) const {
     const SplitRow* const found = find(type);
     return found && found->usable ? &found->row : nullptr;
@@ -60,7 +60,7 @@ bool anyDigits(std::span<const LinearMap> maps) {
 
 bool applyDigits(Pool& pool, std::size_t in, const Columns<const float>& x, std::span<const LinearMap> maps,
                  std::vector<LinearMap>& others, const std::stop_token& stop) {
-  // Taken for as long as they are in use: a task of somebody else's run on this thread may ask for its own.
+  // Moved out while in use: another task running on this thread may need them too.
   static thread_local std::vector<float> keptInput;
   static thread_local SplitTypes keptTypes;
   std::vector<float> input = std::move(keptInput);

@@ -10,11 +10,11 @@
 
 namespace headscope::attention::kernels {
 
-/// Whether any of the maps can be applied in whole numbers.
+/// Whether any of the maps can be computed in whole numbers.
 bool anyDigits(std::span<const LinearMap> maps);
 
-/// As applyMaps, for one row, of those maps that can be applied in whole numbers with it (digits.h); the rest
-/// are put behind `others`.
+/// Like applyMaps() for one row, but only for maps that can be computed in whole numbers with it (digits.h).
+/// Appends the other maps to `others`.
 bool applyDigits(Pool& pool, std::size_t in, const Columns<const float>& x, std::span<const LinearMap> maps,
                  std::vector<LinearMap>& others, const std::stop_token& stop);
 

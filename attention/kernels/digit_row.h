@@ -9,23 +9,23 @@
 
 namespace headscope::attention::kernels {
 
-/// How a row of input is laid out for weights of a type.
+/// The layout of an input row for a weight type.
 struct DigitForm {
   enum class Scales {
-    ofLanes,     ///< s for each four numbers
-    of16,        ///< s for each 16 numbers
-    withSums16,  ///< for each four groups of 16 numbers: their s, then −s·(the sum of their D)
-    withSums32   ///< the same of groups of 32
+    ofLanes,     ///< one s per four numbers
+    of16,        ///< one s per 16 numbers
+    withSums16,  ///< for every four groups of 16 numbers: their s, then −s·(the sum of their D)
+    withSums32   ///< the same for groups of 32
   };
-  int taken = 0;        ///< codes are q + this; −1: they are q, and blocks of 32 add m
-  float bits = 0x1p22;  ///< s is the greatest number's power of two divided by this
-  /// Vectors of 64 have, of each 256 numbers, the first halves of groups 0, 2, 4 and 6, the second halves of
-  /// these, and the same of groups 1, 3, 5 and 7.
+  int taken = 0;        ///< codes are q + this; −1: codes are q, and blocks of 32 add m
+  float bits = 0x1p22;  ///< s is the power of two of the largest number, divided by this
+  /// Vectors of 64 hold, for each 256 numbers, the first halves of groups 0, 2, 4 and 6, then their second
+  /// halves, then the same of groups 1, 3, 5 and 7.
   bool quartered = false;
   Scales scales = Scales::ofLanes;
-  bool evenFirst = false;  ///< of each 32 numbers those with an even index come before the others
-  /// Σ|x − s·D| at the most, of Σ|x| without the greatest of each 32; less where blocks may differ by powers
-  /// of two and a group that has the losses may have the greatest weights.
+  bool evenFirst = false;  ///< within each 32 numbers, those with even indices come first
+  /// The largest allowed Σ|x − s·D|, relative to Σ|x| without the largest of each 32. Less for types whose
+  /// blocks may differ by powers of two, because the group with the losses may have the largest weights.
   float lost = 0x1p-18f;
 };
 
@@ -62,8 +62,8 @@ constexpr std::optional<DigitForm> digitForm(WeightType type) {
   }
 }
 
-/// A row of input in whole numbers, in the order that the product with weights of one type reads them; W is
-/// the bytes of a vector.
+/// An input row in whole numbers, in the order in which products with one weight type read it. W is the bytes
+/// of a vector.
 struct DigitRow {
   std::size_t in = 0;
   std::int8_t* digits = nullptr;  ///< [in / W, 3, W]: D₀, D₁, D₂

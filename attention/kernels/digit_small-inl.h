@@ -1,5 +1,5 @@
-// Blocks of 32 weights times whole numbers, compiled once for each target: no include guard but Highway's
-// own.
+// Blocks of 32 weights times whole numbers. Compiled once for each target, so the only include guard is
+// Highway's.
 #if defined(HEADSCOPE_KERNELS_DIGIT_SMALL_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADSCOPE_KERNELS_DIGIT_SMALL_INL_H_
 #undef HEADSCOPE_KERNELS_DIGIT_SMALL_INL_H_
@@ -13,15 +13,15 @@
 #include "attention/kernels/digit_vectors-inl.h"
 #include "attention/kernels/weight_blocks-inl.h"
 
-// For each type: the bytes of a block, the codes of the one or two blocks that a vector takes, and their d
-// (and m), of kApart from the blocks' scales elsewhere. Blocks are as the functions read… of
-// weight_blocks-inl.h have them.
+// Each type defines the bytes of a block, the codes of the one or two blocks in a vector, and their d (and
+// m), with kApart read from separate scales. For the block formats see the read… functions of
+// weight_blocks-inl.h.
 
 #if HEADSCOPE_DIGITS
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
-/// The half that each of two blocks begins with, in its lanes.
+/// Returns the halves at the start of two blocks, each in its block's lanes.
 HWY_INLINE Lanes halvesOf(const Byte* first, const Byte* second) {
   std::uint16_t own[2];
   std::memcpy(own, first, sizeof *own);
@@ -31,7 +31,7 @@ HWY_INLINE Lanes halvesOf(const Byte* first, const Byte* second) {
                        hn::BitCast(hn::Rebind<hwy::float16_t, Lane>(), halves(narrow, own[0], own[1])));
 }
 
-/// A small type that begins with d, and m where it has offsets, and has nibbles from a byte on.
+/// A small type that begins with d (and m if it has offsets), with nibbles starting at a given byte.
 template <size_t kSize, size_t kNibbles, bool kM>
 struct DigitsOfNibbles {
   static constexpr size_t kNumbers = 32, kBytes = kSize;
@@ -45,7 +45,7 @@ struct DigitsOfNibbles {
 using DigitsOfQ4_0 = DigitsOfNibbles<18, 2, false>;
 using DigitsOfQ4_1 = DigitsOfNibbles<20, 4, true>;
 
-/// The fifth bits of a block's numbers lie in the four bytes before its nibbles.
+/// The fifth bits of a block's numbers are in the four bytes before its nibbles.
 template <size_t kSize, size_t kNibbles, bool kM>
 struct DigitsOfFiveBits : DigitsOfNibbles<kSize, kNibbles, kM> {
   static HWY_INLINE CodeVector codes(const Byte* b, const Byte* second) {

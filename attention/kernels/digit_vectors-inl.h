@@ -1,4 +1,4 @@
-// Vectors of codes times digits, compiled once for each target: no include guard but Highway's own.
+// Vectors of codes times digits. Compiled once for each target, so the only include guard is Highway's.
 #if defined(HEADSCOPE_KERNELS_DIGIT_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADSCOPE_KERNELS_DIGIT_VECTORS_INL_H_
 #undef HEADSCOPE_KERNELS_DIGIT_VECTORS_INL_H_
@@ -12,7 +12,7 @@
 #include "attention/kernels/vector-inl.h"
 #include "attention/kernels/weight_bytes-inl.h"
 
-// Where there are products of bytes: since AVX2, and with AVX-512 where it has VNNI.
+// Targets with byte products: AVX2, and AVX-512 if it has VNNI.
 #undef HEADSCOPE_DIGITS
 #define HEADSCOPE_DIGITS (HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3)
 
@@ -27,23 +27,22 @@ using Wholes = hn::Vec<WholeLane>;
 
 inline constexpr size_t kWide = hn::MaxLanes(CodeLane()), kLanes = kWide / 4, kGroup = 32;
 
-/// A vector of digits.
 using DigitVector = hn::Vec<hn::RebindToSigned<CodeLane>>;
 
-/// sums + (Σ of four code·digit).
+/// Returns sums + Σ code·digit over each four bytes.
 HWY_INLINE Wholes addFours(Wholes sums, CodeVector codes, DigitVector digits) {
 #if HWY_TARGET == HWY_AVX3
-  // Highway has no name for VNNI's instruction, nor its target the right to the intrinsic.
+  // Highway doesn't expose VNNI's instruction, and its target doesn't allow the intrinsic.
   asm("vpdpbusd %2, %1, %0" : "+v"(sums.raw) : "v"(codes.raw), "v"(digits.raw));
   return sums;
 #else
-  // Codes of at most seven bits: two products fit 16.
+  // Codes have at most seven bits, so two products fit 16 bits.
   const __m256i pairs = _mm256_maddubs_epi16(codes.raw, digits.raw);
   return hn::Add(sums, Wholes{_mm256_madd_epi16(pairs, _mm256_set1_epi16(1))});
 #endif
 }
 
-/// Σ code·D of each four numbers of all the vectors together, modulo 2³².
+/// Returns Σ code·D over each four numbers of all vectors together, modulo 2³².
 template <size_t kVectors>
 HWY_INLINE Wholes foursOf(const CodeVector (&codes)[kVectors], const std::int8_t* digits) {
   Wholes sums = hn::Zero(WholeLane());
@@ -63,7 +62,7 @@ HWY_INLINE CodeVector both(const Byte* b) {
   return hn::LoadU(CodeLane(), b);
 #endif
 }
-/// One value in the lanes of the first 32 bytes, another in those of the second.
+/// Sets the lanes of the first 32 bytes to one value and those of the second to another.
 template <class D, typename T>
 HWY_INLINE hn::Vec<D> halves(D d, T first, T second) {
   if constexpr (kWide == kGroup) {
@@ -74,7 +73,7 @@ HWY_INLINE hn::Vec<D> halves(D d, T first, T second) {
   }
 }
 
-/// Bytes moved by bits, of which those that come from a neighbour must be masked.
+/// For shifting bytes by bits; bits from a neighbour must be masked.
 using Pairs = hn::Repartition<std::uint16_t, CodeLane>;
 using Fours = hn::Repartition<std::uint32_t, CodeLane>;
 
@@ -84,7 +83,7 @@ HWY_INLINE CodeVector nibblesOf(CodeVector bytes) {
   return hn::And(bytes, hn::Set(CodeLane(), Byte{15}));
 }
 
-/// Low nibbles, then high ones, of 16 bytes of a block.
+/// Returns the low nibbles, then the high nibbles, of 16 bytes of each block.
 HWY_INLINE CodeVector blockNibbles(const Byte* b, const Byte* second) {
   const CodeLane d;
   HWY_ALIGN static constexpr std::uint32_t kShift[16] = {0, 0, 0, 0, 4, 4, 4, 4, 0, 0, 0, 0, 4, 4, 4, 4};
@@ -98,7 +97,7 @@ HWY_INLINE CodeVector blockNibbles(const Byte* b, const Byte* second) {
   return hn::And(hn::BitCast(d, moved), hn::Set(d, Byte{15}));
 }
 
-/// The codes q + 128 of numbers that four bits stand for.
+/// Looks up the numbers q that nibbles stand for and returns the codes q + 128.
 HWY_INLINE CodeVector lookedUpCodes(const std::int8_t (&table)[16], CodeVector nibbles) {
   const CodeLane d;
   const auto numbers = hn::LoadDup128(d, reinterpret_cast<const Byte*>(table));

@@ -9,7 +9,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/digits.cpp"
 #include "hwy/foreach_target.h"
-// After foreach_target.h, which sets the target that this is compiled for.
+// Must follow foreach_target.h, which sets the target to compile for.
 #include "attention/kernels/digit_blocks-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,7 +22,7 @@ bool hasDigits(WeightType type) {
   static const bool vnni = __builtin_cpu_supports("avx512vnni");
   return vnni && digitForm(type);
 #else
-  // Two products of 8-bit codes don't fit the 16 bits that this target adds them up in.
+  // Two products of 8-bit codes don't fit the 16 bits in which this target adds them up.
   const auto form = digitForm(type);
   return form && form->taken < 128;
 #endif
@@ -32,10 +32,10 @@ size_t digitLanes() {
   return kWide;
 }
 
-/// 32 numbers as whole ones.
+/// 32 numbers as integers.
 struct WholeGroup {
   std::int32_t numbers[kGroup];
-  float scale, rest, lost;  ///< s, Σ|x| without the greatest, Σ|x − s·D|
+  float scale, rest, lost;  ///< s, Σ|x| without the largest, Σ|x − s·D|
 };
 
 HWY_INLINE void splitGroup(const float* x, float bits, WholeGroup& group) {
@@ -46,7 +46,7 @@ HWY_INLINE void splitGroup(const float* x, float bits, WholeGroup& group) {
     most = hn::Max(most, size);
     sum = hn::Add(sum, size);
   }
-  // The power of two of a little more than the greatest, so that the highest digit of its rounded number
+  // The power of two of slightly more than the largest number, so that the highest digit of its rounded value
   // fits.
   const float greatest = hn::GetLane(hn::MaxOfLanes(d, most));
   const auto exponent = std::bit_cast<std::uint32_t>(1.004f * greatest) & 0x7f800000u;
@@ -63,12 +63,12 @@ HWY_INLINE void splitGroup(const float* x, float bits, WholeGroup& group) {
   group.lost = hn::GetLane(hn::SumOfLanes(d, lost));
 }
 
-/// The 16 numbers of a piece of a row as digits, [3, kWide] from the first on.
+/// Writes 16 numbers as digits, [3, kWide], starting at `digits`.
 HWY_INLINE void storeDigits(const std::int32_t* numbers, std::int8_t* digits) {
   const WholeLane d;
   const hn::Rebind<std::int8_t, WholeLane> narrow;
   for (size_t i = 0; i < 16; i += kLanes) {
-    // Each digit is the signed lowest byte of what is left.
+    // Each digit is the signed lowest byte of the rest.
     const Wholes whole = hn::LoadU(d, numbers + i);
     const Wholes last = hn::ShiftRight<24>(hn::ShiftLeft<24>(whole));
     const Wholes rest = hn::ShiftRight<8>(hn::Sub(whole, last));
@@ -80,14 +80,14 @@ HWY_INLINE void storeDigits(const std::int32_t* numbers, std::int8_t* digits) {
   }
 }
 
-/// Which byte of a row's codes the piece's first number has.
+/// Returns the index of a piece's first number among a row's codes.
 HWY_INLINE size_t placeOfPiece(const DigitForm& form, size_t piece) {
   if (!form.quartered || kWide == kGroup) return 16 * piece;
   const size_t group = piece % 16 / 2, vector = piece / 16 * 4 + group % 2 * 2 + piece % 2;
   return kWide * vector + group / 2 * 16;
 }
 
-/// Group `index` of a row to its place.
+/// Stores group `index` of a row.
 HWY_INLINE void storeGroup(const DigitForm& form, const WholeGroup& group, size_t index, const DigitRow& to) {
   std::int32_t all[2] = {0, 0};
   for (size_t half = 0; half < 2; ++half) {
@@ -120,7 +120,7 @@ HWY_INLINE void storeGroup(const DigitForm& form, const WholeGroup& group, size_
   }
 }
 
-/// Numbers of even index, then the others.
+/// Moves numbers with even indices before the others.
 void putEvenFirst(WholeGroup& group) {
   std::int32_t numbers[kGroup];
   for (size_t i = 0; i < kGroup; ++i) numbers[i % 2 * 16 + i / 2] = group.numbers[i];

@@ -3,14 +3,14 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/entropy.cpp"
 #include "hwy/foreach_target.h"
-// After foreach_target.h, which sets the target that this is compiled for.
+// Must follow foreach_target.h, which sets the target to compile for.
 #include "attention/kernels/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
-/// ln x of normal numbers x > 0: x = 2^e·m with m from √½ to √2, and ln m = 2·artanh s = 2·(s + s³/3 + s⁵/5 +
-/// …) with s = (m − 1)/(m + 1), |s| ≤ 0.172, of which the terms from s¹¹ on are below a float's precision.
+/// Returns ln x for normal numbers x > 0: x = 2^e·m with m from √½ to √2, and ln m = 2·artanh s = 2·(s + s³/3
+/// + s⁵/5 + …) with s = (m − 1)/(m + 1), |s| ≤ 0.172. Terms from s¹¹ on are below a float's precision.
 HWY_INLINE Lanes logarithm(Lanes x) {
   const Lane d;
   const hn::RebindToSigned<Lane> di;
@@ -26,7 +26,7 @@ HWY_INLINE Lanes logarithm(Lanes x) {
   return hn::MulAdd(hn::ConvertTo(d, exponent), hn::Set(d, 0.693147181f), hn::Mul(s, series));
 }
 
-/// p·ln p: 0 of what is too small to be normal.
+/// Returns p·ln p; for subnormal p, with the logarithm of the smallest normal number.
 HWY_INLINE Lanes weighedLogarithm(Lanes p) {
   return hn::Mul(p, logarithm(hn::Max(p, hn::Set(Lane(), std::numeric_limits<float>::min()))));
 }

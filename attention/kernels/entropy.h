@@ -4,7 +4,7 @@
 
 namespace headscope::attention::kernels {
 
-/// −Σ p·ln p over `count` probabilities; what is 0 adds nothing. NaN where one is NaN.
+/// Returns −Σ p·ln p over `count` probabilities; zeros add nothing. NaN if one is NaN.
 float entropyOf(const float* p, std::size_t count);
 
 }  // namespace headscope::attention::kernels

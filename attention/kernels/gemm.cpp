@@ -14,12 +14,12 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/gemm.cpp"
 #include "hwy/foreach_target.h"
-// After foreach_target.h, which sets the target that this is compiled for.
+// Must follow foreach_target.h, which sets the target to compile for.
 #include "attention/kernels/pack_weights-inl.h"
 #include "attention/kernels/vector-inl.h"
 
-// The loops around the product follow Goto and van de Geijn (2008): a panel of weights stays in the first
-// cache, a block of input rows in the second, and both lie in the order they are read.
+// The loops around the product follow Goto and van de Geijn (2008): a panel of weights stays in the L1 cache
+// and a block of input rows in L2, both packed in the order they are read.
 
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
@@ -32,7 +32,7 @@ size_t columnsOfPanel() {
   return panelColumns();
 }
 
-/// One panel of kRows input rows, transposed.
+/// Packs one panel of kRows input rows, transposed.
 void packInput(const Columns<const float>& x, size_t row, size_t rows, size_t in, float* packed) {
   for (size_t column = 0; column < in; column += x.width)
     packPanel(x.data + column / x.width * x.groupStride + row * x.rowStride, x.rowStride, rows, kRows,
@@ -46,8 +46,8 @@ void addBias(const float* HWY_RESTRICT bias, size_t rows, size_t columns, float*
     for (size_t column = 0; column < columns; ++column) c[row * cRow + column] += bias[column];
 }
 
-/// kGemmDepth steps of the sums of one block, from both operands in panels, added to c unless these are the
-/// first, and the bias behind the last, while the sums are at hand.
+/// Computes up to kGemmDepth steps of a block's sums from packed operands. Adds them to c unless they are the
+/// first, and adds the bias after the last, while the sums are in the cache.
 void multiplyBlock(const GemmBlock& block, size_t step, size_t depth, const float* weights) {
   const size_t panel = panelColumns();
   for (size_t column = 0; column < block.columns; column += panel) {
@@ -63,7 +63,7 @@ void multiplyBlock(const GemmBlock& block, size_t step, size_t depth, const floa
   }
 }
 
-/// `panels`: room for the block's columns in whole panels and one more, each of kGemmDepth steps.
+/// `panels` has space for the block's columns in whole panels and one panel more, each of kGemmDepth steps.
 void gemmBlock(const GemmBlock& block, const WeightColumns& weight, float* panels) {
   float* const rows = panels + roundedUp(block.columns, panelColumns()) * std::min(block.in, kGemmDepth);
   for (size_t step = 0; step < block.in; step += kGemmDepth) {
@@ -73,7 +73,7 @@ void gemmBlock(const GemmBlock& block, const WeightColumns& weight, float* panel
   }
 }
 
-/// Σ w·x over `count` steps.
+/// Returns Σ w·x over `count` steps.
 template <typename Number>
 HWY_INLINE float dot(const Number* w, const float* x, size_t count) {
   const Lane d;
@@ -93,7 +93,7 @@ HWY_INLINE float dot(const Number* w, const float* x, size_t count) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e))));
 }
 
-/// y = Σ x[k]·(row k of a transposed weight). y has room for whole vectors.
+/// Computes y = Σ x[k]·(row k of a transposed weight). y has space for whole vectors.
 template <typename Number>
 HWY_INLINE void addRows(const Number* w, size_t row, const float* x, size_t in, size_t count, float* y) {
   const Lane d;
@@ -102,7 +102,7 @@ HWY_INLINE void addRows(const Number* w, size_t row, const float* x, size_t in, 
   for (size_t k = 0; k < in; ++k, w += row) {
     const Lanes factor = hn::Set(d, x[k]);
     size_t o = 0;
-    // Several vectors are loaded before any is stored, so that reads of memory don't wait for stores.
+    // Load several vectors before storing any, so that reads from memory don't wait for stores.
     for (; o + 4 * n <= count; o += 4 * n) {
       const Lanes a = hn::MulAdd(factor, loadNumbers(w + o), hn::LoadU(d, y + o));
       const Lanes b = hn::MulAdd(factor, loadNumbers(w + o + n), hn::LoadU(d, y + o + n));
@@ -120,8 +120,8 @@ HWY_INLINE void addRows(const Number* w, size_t row, const float* x, size_t in, 
   }
 }
 
-/// Outputs of one input row: weights are read once and nothing is packed. Of a transposed map the steps from
-/// `step` on. xSums: of each kSummed of x; for weights in blocks alone.
+/// Computes outputs of one input row, reading weights once without packing. For a transposed map, starts at
+/// `step`. `xSums` are the sums of each kSummed numbers of x, for weights in blocks only.
 void mapRow(const float* x, const float* xSums, const WeightColumns& weight, size_t step, size_t in,
             size_t count, float* y) {
   if (!isPlain(weight.type)) {
@@ -156,7 +156,7 @@ void perform(const MapTask& task, std::size_t in, const float* packed, std::size
   static thread_local Buffer panels, sums;
   const std::size_t wide = (task.columns + panel - 1) / panel * panel;
   const Columns<float>& y = task.map->y;
-  // Straight to its place where whole panels fit it.
+  // Write directly to the output if whole panels fit there.
   const bool direct = wide == task.columns && task.column % y.width + task.columns <= y.width;
   GemmBlock block{.packed = packed + task.row * in,
                   .in = in,
@@ -170,16 +170,16 @@ void perform(const MapTask& task, std::size_t in, const float* packed, std::size
   if (!direct) scatter(task, block.c, block.cRow);
 }
 
-/// Some outputs of a single row of input, over steps step … step+steps−1 of the sums.
+/// Some outputs of a single input row, over steps step … step+steps−1 of the sums.
 struct RowTask {
   MapTask outputs;
   std::size_t step, steps;
-  float* partial;        ///< where the sums wait for those of other steps; null where these are all
-  std::size_t maps = 1;  ///< whose outputs lie behind each other in the weight's rows
+  float* partial;        ///< partial sums of these steps; null if they are all
+  std::size_t maps = 1;  ///< number of maps whose outputs are adjacent in the weight's rows
 };
 
-/// How many of the maps from the first on are neighbours in one transposed weight, as a fused q, k and v are:
-/// its rows are then read whole.
+/// Returns how many of the first maps are adjacent in one transposed weight, like a fused q, k and v. Its
+/// rows can then be read whole.
 std::size_t neighbours(std::span<const LinearMap> maps) {
   const auto* place = static_cast<const unsigned char*>(maps.front().weight);
   std::size_t count = 0;
@@ -193,10 +193,10 @@ std::size_t neighbours(std::span<const LinearMap> maps) {
   return count;
 }
 
-/// Outputs in groups where a weight's rows are theirs; steps in groups where its rows are the inputs'.
+/// Divides outputs into groups, or the steps if the weight is transposed.
 std::vector<RowTask> rowTasks(std::size_t in, std::span<const LinearMap> maps, Buffer& sums) {
   constexpr std::size_t kSpare = 64;      // a vector of any target
-  constexpr std::size_t kMostParts = 16;  // each is added to the others by one thread
+  constexpr std::size_t kMostParts = 16;  // one thread adds all parts up
   const std::size_t steps = std::max(kRowSteps, (in + kMostParts - 1) / kMostParts);
   const std::size_t parts = (in + steps - 1) / steps;
   std::size_t floats = 0;
@@ -225,7 +225,7 @@ void finishRow(const MapTask& outputs, float* sums) {
   scatter(outputs, sums, outputs.columns);
 }
 
-/// Where task i is the first of its outputs: adds what the others made of them, in their order.
+/// If task i is the first of its outputs, adds the other tasks' partial sums to it, in order.
 void addPartials(const std::vector<RowTask>& tasks, std::size_t i) {
   const RowTask& first = tasks[i];
   if (!first.partial || first.step > 0) return;
@@ -238,7 +238,7 @@ void addPartials(const std::vector<RowTask>& tasks, std::size_t i) {
   }
 }
 
-/// One row has no use for panels: each weight takes part once.
+/// Computes a single row. Panels wouldn't help, since each weight is used once.
 bool applyToRow(Pool& pool, std::size_t in, const Columns<const float>& x, std::span<const LinearMap> maps,
                 const std::stop_token& stop) {
   static thread_local std::vector<float> kept;
@@ -278,13 +278,13 @@ bool applyMaps(Pool& pool, std::size_t rows, std::size_t in, const Columns<const
   }
   if (rows == 1) return applyToRow(pool, in, x, maps, stop);
   static thread_local Buffer kept;
-  // Taken for as long as it is in use: a task of somebody else's run on this thread may ask for its own.
+  // Moved out while in use: another task running on this thread may need it too.
   Buffer buffer = std::move(kept);
   const std::size_t panelRows = HWY_DYNAMIC_DISPATCH(rowsOfPanel)();
   const std::size_t panel = HWY_DYNAMIC_DISPATCH(columnsOfPanel)();
   const std::size_t rowPanels = (rows + panelRows - 1) / panelRows;
   float* const packed = buffer.atLeast(rowPanels * panelRows * in);
-  // A few panels a task: packing one takes microseconds.
+  // Several panels per task, since packing one takes microseconds.
   constexpr std::size_t kPanels = 4;
   bool done = pool.run((rowPanels + kPanels - 1) / kPanels, stop, [&](std::size_t i) {
     for (std::size_t p = i * kPanels; p < std::min((i + 1) * kPanels, rowPanels); ++p) {

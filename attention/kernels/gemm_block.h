@@ -6,35 +6,35 @@
 
 namespace headscope::attention::kernels {
 
-/// Steps of the inner sum that are taken before the next block of outputs. A panel of weights is then larger
-/// than the first cache and streams from the second one, which keeps up; sums are written and read a third as
-/// often as with the 256 that would fit: 6 % faster at a model's sizes on AVX-512 and AVX2.
+/// Steps of the inner sum per block of outputs. A panel of weights then exceeds the L1 cache and streams from
+/// L2, which keeps up, but sums are written and read a third as often as with the 256 steps that would fit: 6
+/// % faster at a model's sizes on AVX-512 and AVX2.
 inline constexpr std::size_t kGemmDepth = 768;
-/// Outputs of one task, a multiple of every target's panel, and rows of one at the most.
+/// Outputs per task, a multiple of every target's panel, and the most rows per task.
 inline constexpr std::size_t kGemmColumns = 64, kGemmRows = 768;
-/// Rows of a transposed weight that one task takes for a single row of input: memory is then read as it lies.
+/// Rows of a transposed weight per task for a single input row, so that memory is read sequentially.
 inline constexpr std::size_t kRowSteps = 64;
 
 /// The weights of some outputs of a map.
 struct WeightColumns {
-  const unsigned char* data = nullptr;  ///< the map's first number, at any byte
+  const unsigned char* data = nullptr;  ///< the map's first number; may be unaligned
   WeightType type = WeightType::f32;
   bool transposed = false;
   std::size_t row = 0;    ///< numbers from row to row
-  std::size_t first = 0;  ///< of the outputs
+  std::size_t first = 0;  ///< first output
   std::size_t paired = 0;
-  const unsigned char* scales = nullptr;  ///< as LinearMap has them
+  const unsigned char* scales = nullptr;  ///< see LinearMap
 
   std::size_t numbersBefore(std::size_t column) const { return rowOfOutput(first + column, paired) * row; }
-  /// Where the weights of an output begin; not of a transposed map.
+  /// Where the weights of an output begin. Not for a transposed map.
   const unsigned char* output(std::size_t column) const {
     return data + weightBytes(type, numbersBefore(column));
   }
-  /// The scale of the block that has step `step` of an output; null where blocks have their own.
+  /// The scale of the block that contains `step` of an output; null if blocks contain their scales.
   const unsigned char* scale(std::size_t column, std::size_t step = 0) const {
     return scales ? scales + (numbersBefore(column) + step) / weightBlock(type).numbers : nullptr;
   }
-  /// Where a row of a transposed map has the first output.
+  /// Where a row of a transposed map holds the first output.
   const unsigned char* input(std::size_t step) const { return data + weightBytes(type, step * row + first); }
 };
 

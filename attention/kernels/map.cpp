@@ -10,15 +10,15 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/map.cpp"
 #include "hwy/foreach_target.h"
-// After foreach_target.h, which sets the target that this is compiled for.
+// Must follow foreach_target.h, which sets the target to compile for.
 #include "attention/kernels/score-inl.h"
 
 #ifndef HEADSCOPE_KERNELS_MAP_SHARED_
 #define HEADSCOPE_KERNELS_MAP_SHARED_
 namespace headscope::attention::kernels {
 
-/// Keys whose scores are taken at once: those of a block of rows fit the first caches. A multiple of every
-/// target's panel.
+/// Keys whose scores are computed at once; those of a block of rows fit the L1 and L2 caches. A multiple of
+/// every target's panel.
 inline constexpr std::size_t kMapChunk = 256;
 
 struct MapScratch {
@@ -33,11 +33,11 @@ struct MapScratch {
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
-/// The rows' queries and memory for `chunk` keys.
+/// Sets up the rows' queries and memory for `chunk` keys.
 ScoreBlock blockFor(const MapRows& part, size_t chunk, MapScratch& scratch) {
   const size_t panel = panelColumns(), padded = roundedUp(part.rows, kRows);
   ScoreBlock block{.rows = part.rows, .headDim = part.keys.headDim, .rules = &part.rules};
-  // Rows that lie a whole number of pages apart would share a few lines of the caches.
+  // Extra panel: rows a whole number of pages apart would compete for a few cache lines.
   block.stride = chunk + panel;
   block.scores = scratch.scores.atLeast(padded * block.stride);
   scratch.active.resize(padded / kRows * (chunk / panel + 1));
@@ -51,10 +51,11 @@ ScoreBlock blockFor(const MapRows& part, size_t chunk, MapScratch& scratch) {
   return block;
 }
 
-/// A masked cell while weights are pooled: less than every weight.
+/// Marks a masked cell during pooling; less than every weight.
 inline constexpr float kUnseen = -1;
 
-/// `scores` of one row as weights, the largest of and the sum with what earlier rows of the group left.
+/// Turns one row's scores into weights; combines their maximum and sum with those of earlier rows in the
+/// group.
 HWY_INLINE void foldRow(const float* scores, bool seen, size_t count, float lse, bool first, float* max,
                         float* sum) {
   const Lane d;
@@ -71,7 +72,7 @@ HWY_INLINE void foldRow(const float* scores, bool seen, size_t count, float lse,
   }
 }
 
-/// `factor` columns of a group to one pixel.
+/// Pools every `factor` columns of a group into one pixel.
 HWY_INLINE void poolColumns(const float* max, const float* sum, size_t offset, size_t count, size_t factor,
                             float* pooledMax, float* pooledSum) {
   for (size_t j = offset; j < offset + count; j += factor) {
@@ -80,7 +81,7 @@ HWY_INLINE void poolColumns(const float* max, const float* sum, size_t offset, s
       largest = std::max(largest, max[c]);
       total += sum[c];
     }
-    // A maximum loses sight of NaN, a sum does not.
+    // A maximum may lose NaN, a sum doesn't.
     if (std::isnan(total)) largest = total;
     const bool visible = largest != kUnseen;
     if (pooledMax) *pooledMax++ = visible ? largest : kMinusInfinity;
@@ -88,7 +89,7 @@ HWY_INLINE void poolColumns(const float* max, const float* sum, size_t offset, s
   }
 }
 
-/// Weights of one row cell by cell, −inf where masked.
+/// Stores one row's weights cell by cell, −inf where masked.
 HWY_INLINE void storeWeights(const float* scores, bool seen, size_t count, float lse, float* to) {
   const Lane d;
   const size_t n = hn::Lanes(d);
@@ -104,7 +105,7 @@ HWY_INLINE void storeWeights(const float* scores, bool seen, size_t count, float
   }
 }
 
-/// The cells of a chunk as they are: each is a pixel, its largest weight and its sum.
+/// Stores a chunk's cells unpooled: each pixel's largest weight and sum are the cell's weight.
 HWY_INLINE void storeCells(const MapRows& part, const ScoreBlock& scores, const float* lse, float* to) {
   const size_t panel = panelColumns(), blocks = mapBlocks(part);
   for (size_t r = 0; r < part.rows; ++r)

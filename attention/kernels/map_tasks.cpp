@@ -6,10 +6,10 @@
 namespace headscope::attention::kernels {
 namespace {
 
-/// Multiply-adds of a task at the most, so that a stop is noticed within milliseconds.
+/// The most multiply-adds per task, so that a stop is noticed within milliseconds.
 constexpr std::size_t kTaskWork = std::size_t{200} << 20;
-/// Rows of a task at the least: each task puts its weights into panels, which is a fifth of the work on so
-/// many.
+/// The fewest rows per task: packing the weights, which each task does, takes a fifth of the work on this
+/// many rows.
 constexpr std::size_t kFewestRows = 48;
 
 std::size_t dividedUp(std::size_t size, std::size_t unit) {
@@ -27,7 +27,7 @@ std::vector<MapTask> tasksFor(std::size_t rows, std::size_t in, std::span<const 
   const std::size_t fewest = std::max<std::size_t>(dividedUp(rows, most), 1);
   const std::size_t parts = std::clamp(dividedUp(2 * threads, std::max<std::size_t>(groups, 1)), fewest,
                                        std::max(fewest, rows / kFewestRows));
-  // Parts of one size, up to a panel.
+  // Divide rows evenly, rounded up to whole panels.
   const std::size_t step = std::max(dividedUp(dividedUp(rows, parts), panelRows) * panelRows, panelRows);
   std::vector<MapTask> tasks;
   for (const LinearMap& map : maps)

@@ -9,30 +9,30 @@
 
 namespace headscope::attention::kernels {
 
-/// Some outputs of a map for some rows of input.
+/// Some outputs of a map for some input rows.
 struct MapTask {
   const LinearMap* map = nullptr;
   std::size_t row = 0, rows = 0, column = 0, columns = 0;
 };
 
-/// The outputs of all maps by kGemmColumns at a time, for `rows` rows of input by multiples of `panelRows`.
-/// Rows are split further where there would be fewer than two tasks a thread.
+/// Divides the outputs of all maps into groups of kGemmColumns, and `rows` input rows into multiples of
+/// `panelRows`. Splits rows further if there would be fewer than two tasks per thread.
 std::vector<MapTask> tasksFor(std::size_t rows, std::size_t in, std::span<const LinearMap> maps,
                               std::size_t panelRows, std::size_t threads = 1);
 
-/// The weights of a task's outputs.
+/// Returns the weights of a task's outputs.
 WeightColumns weightsOf(const MapTask& task, std::size_t in);
 
-/// Of a task's outputs; null where the map has none.
+/// Returns the bias of a task's outputs; null if the map has none.
 const float* biasOf(const MapTask& task);
 
-/// Where an output of a task belongs: both counted from the task's first.
+/// Returns the address of an output; row and column are relative to the task's first.
 float* placeOf(const MapTask& task, std::size_t row, std::size_t column);
 
-/// From c [rows, cRow] to where a task's outputs belong, group by group.
+/// Copies c [rows, cRow] to a task's outputs, group by group.
 void scatter(const MapTask& task, const float* c, std::size_t cRow);
 
-/// Columns 0 … in−1 of a row behind each other.
+/// Copies columns 0 … in−1 of a row to contiguous memory.
 void gatherRow(std::size_t in, const Columns<const float>& x, std::size_t row, float* to);
 
 }  // namespace headscope::attention::kernels

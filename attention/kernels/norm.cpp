@@ -5,7 +5,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/norm.cpp"
 #include "hwy/foreach_target.h"
-// After foreach_target.h, which sets the target that this is compiled for.
+// Must follow foreach_target.h, which sets the target to compile for.
 #include "attention/kernels/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -15,9 +15,10 @@ namespace headscope::attention::kernels::HWY_NAMESPACE {
 
 using Wide = hn::ScalableTag<double>;
 using WideLanes = hn::Vec<Wide>;
-using Narrow = hn::Rebind<float, Wide>;  ///< as many floats as doubles
+using Narrow = hn::Rebind<float, Wide>;  ///< as many floats as there are doubles in a vector
 
-/// Calls step(i) for every whole vector of doubles from number i on, rest(i) for each number behind them.
+/// Calls step(i) for every whole vector of doubles beginning at number i, then rest(i) for each remaining
+/// number.
 template <typename Step, typename Rest>
 HWY_INLINE void forNumbers(size_t count, const Step& step, const Rest& rest) {
   const size_t n = hn::Lanes(Wide());
@@ -26,7 +27,7 @@ HWY_INLINE void forNumbers(size_t count, const Step& step, const Rest& rest) {
   for (; i < count; ++i) rest(i);
 }
 
-/// Σ (x − mean)^power, power 1 or 2.
+/// Returns Σ (x − mean)^power for power 1 or 2.
 template <int kPower>
 HWY_INLINE double momentOf(const float* x, size_t count, double mean) {
   const Wide d;

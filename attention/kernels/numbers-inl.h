@@ -1,4 +1,5 @@
-// Numbers as caches and weights keep them, compiled once for each target: no include guard but Highway's own.
+// Numbers as stored in caches and weights. Compiled once for each target, so the only include guard is
+// Highway's.
 #if defined(HEADSCOPE_KERNELS_NUMBERS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADSCOPE_KERNELS_NUMBERS_INL_H_
 #undef HEADSCOPE_KERNELS_NUMBERS_INL_H_
@@ -14,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
-/// A vector of numbers as floats. They may lie at any byte.
+/// Loads a vector of numbers as floats. The address may be unaligned.
 HWY_INLINE Lanes loadNumbers(const float* p) {
   return hn::LoadU(Lane(), p);
 }
@@ -27,9 +28,8 @@ HWY_INLINE Lanes loadNumbers(const hwy::bfloat16_t* p) {
 HWY_INLINE Lanes loadNumbers(const hwy::float16_t* p) {
   const Lane d;
 #if HWY_ARCH_X86 && HWY_TARGET > HWY_AVX2
-  // Without an instruction for it Highway converts finite halves alone. A half's bits below the sign are
-  // those of a float that is 2¹¹² times too small, but for infinity and NaN, whose exponent stays the
-  // largest.
+  // Without a conversion instruction, Highway only converts finite halves. A half's bits below the sign are
+  // those of a float that is 2¹¹² times too small, except that infinity and NaN keep the largest exponent.
   const hn::RebindToUnsigned<Lane> du;
   const hn::Rebind<std::uint16_t, Lane> half;
   const auto bits = hn::PromoteTo(du, hn::LoadU(half, reinterpret_cast<const std::uint16_t*>(p)));
@@ -41,7 +41,7 @@ HWY_INLINE Lanes loadNumbers(const hwy::float16_t* p) {
   const Lanes value = hn::IfThenElse(hn::Ge(finite, hn::Set(d, 65536.0f)), special, finite);
   return hn::Or(value, hn::BitCast(d, sign));
 #elif HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  // Converting 512 bits at once takes Zen 4 longer than twice 256.
+  // On Zen 4, converting 512 bits at once takes longer than 256 bits twice.
   const hn::Half<Lane> half;
   const hn::Rebind<hwy::float16_t, hn::Half<Lane>> halves;
   return hn::Combine(d, hn::PromoteTo(half, hn::LoadU(halves, p + hn::Lanes(half))),
@@ -51,7 +51,7 @@ HWY_INLINE Lanes loadNumbers(const hwy::float16_t* p) {
 #endif
 }
 
-/// Doubles, rounded.
+/// Loads doubles, rounded to float.
 HWY_INLINE Lanes loadNumbers(const double* p) {
   const Lane d;
   HWY_ALIGN double part[hn::MaxLanes(d)];
@@ -61,7 +61,7 @@ HWY_INLINE Lanes loadNumbers(const double* p) {
   return hn::Load(d, rounded);
 }
 
-/// The first `count` lanes, of which nothing more is read; the others are 0.
+/// Loads the first `count` lanes without reading further; the others are 0.
 template <typename Number>
 HWY_INLINE Lanes loadNumbersPart(const Number* p, size_t count) {
   const Lane d;
@@ -70,7 +70,7 @@ HWY_INLINE Lanes loadNumbersPart(const Number* p, size_t count) {
   return loadNumbers(part);
 }
 
-/// `count` numbers as floats.
+/// Converts `count` numbers to floats.
 template <typename Number>
 HWY_INLINE void copyNumbers(const Number* from, size_t count, float* to) {
   const Lane d;

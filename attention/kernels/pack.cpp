@@ -5,7 +5,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/pack.cpp"
 #include "hwy/foreach_target.h"
-// After foreach_target.h, which sets the target that this is compiled for.
+// Must follow foreach_target.h, which sets the target to compile for.
 #include "attention/kernels/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -26,7 +26,7 @@ void packKeyPanels(const float* k, size_t rowStride, size_t keys, size_t headDim
 void packValuePanels(const float* v, size_t rowStride, size_t keys, size_t headDim, size_t first,
                      size_t count, float* panels) {
   const size_t panel = panelColumns(), all = roundedUp(keys, panel);
-  // The last call also fills the keys that only pad the last panel.
+  // The last call also fills the padding of the last panel.
   const size_t end = first + count == keys ? all : first + count;
   for (size_t column = 0; column < headDim; column += panel)
     for (size_t key = first; key < end; ++key) {

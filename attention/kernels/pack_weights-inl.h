@@ -1,4 +1,4 @@
-// Weights on their way into panels, compiled once for each target: no include guard but Highway's own.
+// Packs weights into panels. Compiled once for each target, so the only include guard is Highway's.
 #if defined(HEADSCOPE_KERNELS_PACK_WEIGHTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADSCOPE_KERNELS_PACK_WEIGHTS_INL_H_
 #undef HEADSCOPE_KERNELS_PACK_WEIGHTS_INL_H_
@@ -17,7 +17,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
-/// Calls use with a null pointer to numbers of the type, which is a plain one.
+/// Calls `use` with a null pointer to numbers of a plain type.
 template <typename Use>
 HWY_INLINE void withNumbers(WeightType type, const Use& use) {
   switch (type) {
@@ -32,11 +32,11 @@ HWY_INLINE void withNumbers(WeightType type, const Use& use) {
   }
 }
 
-/// Bytes fetched at a time, and rows between fetching and reading.
+/// Bytes per prefetch, and rows between prefetching and reading.
 inline constexpr size_t kLine = 64, kAhead = 8;
 
-/// `depth` steps of a transposed weight from `step` on, in panels. It is read row by row: each may lie on a
-/// page of its own.
+/// Packs `depth` steps of a transposed weight, starting at `step`, into panels. Reads row by row, since each
+/// row may be on a different page.
 template <typename Number>
 void packTransposed(const WeightColumns& weight, const Number*, size_t columns, size_t step, size_t depth,
                     float* panels) {
@@ -55,7 +55,7 @@ void packTransposed(const WeightColumns& weight, const Number*, size_t columns, 
   }
 }
 
-/// `depth` steps of one output's weights from `step` on, as floats.
+/// Unpacks `depth` steps of one output's weights, starting at `step`, to floats.
 HWY_INLINE void outputNumbers(const WeightColumns& weight, size_t column, size_t step, size_t depth,
                               float* to) {
   const WeightBlock block = weightBlock(weight.type);
@@ -69,7 +69,7 @@ HWY_INLINE void outputNumbers(const WeightColumns& weight, size_t column, size_t
   });
 }
 
-/// `depth` steps of the weights from `step` on, in panels. `rows`: room for another panel.
+/// Packs `depth` steps of the weights, starting at `step`, into panels. `rows` has space for one more panel.
 void packWeights(const WeightColumns& weight, size_t columns, size_t step, size_t depth, float* rows,
                  float* panels) {
   if (weight.transposed)

@@ -18,21 +18,21 @@
 namespace headscope::attention::kernels {
 namespace {
 
-/// How long a thread stays awake for the next run: longer than the gaps between the phases of one layer.
+/// How long a thread spins for the next run: longer than the gaps between the phases of one layer.
 constexpr std::chrono::microseconds kAwake{50};
 
-/// Turns of waiting for a worker to finish before its processor is thought to be somebody else's.
+/// How often to spin for a worker before assuming that its processor is running something else.
 constexpr int kPatience = 4096;
 
 constexpr int kMostThreads = 64;
 
-// For the tally: shared runs, and nanoseconds of each thread on them.
+// For the tally: the number of shared runs, and each thread's nanoseconds on them.
 std::atomic<std::uint64_t> sharedRuns{0};
 std::array<std::atomic<std::int64_t>, kMostThreads> busyTimes{};
-/// Place among a pool's threads; 0 of those that ask.
+/// Index among a pool's threads; 0 for calling threads.
 thread_local std::size_t placeInPool = 0;
 
-/// Counts the time that it lives.
+/// Adds its lifetime to the thread's busy time.
 class BusyTime {
  public:
   BusyTime() = default;
@@ -46,7 +46,7 @@ class BusyTime {
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Tells the processor that this thread only waits.
+/// Tells the processor that this thread is spinning.
 inline void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -55,7 +55,7 @@ inline void relax() {
 #endif
 }
 
-/// The processors that this process may use: taskset and containers allow fewer than there are.
+/// Returns how many processors this process may use; taskset and containers can reduce it.
 int allowedProcessors() {
 #ifdef __linux__
   cpu_set_t allowed;
@@ -66,7 +66,7 @@ int allowedProcessors() {
 
 }  // namespace
 
-/// One run, on the asking thread's stack. A worker may look at it only between joining and leaving.
+/// One run, on the calling thread's stack. Workers may access it only between joining and leaving.
 struct Pool::Job {
   const std::size_t count;
   const std::stop_token& stop;
@@ -77,7 +77,7 @@ struct Pool::Job {
   std::mutex failing;
   std::exception_ptr failure;
 
-  /// Does the next task; false when there is none left to begin.
+  /// Runs the next task. Returns false if none is left to start.
   bool step() {
     if (stopped.load(std::memory_order_relaxed)) return false;
     const std::size_t i = next.fetch_add(1, std::memory_order_relaxed);
@@ -180,13 +180,13 @@ void Pool::runTogether(Team& team, Job& job) {
     const BusyTime busy;
     takePart(job, true);
   }
-  // Nobody can join any more, so whoever has joined is all there is to wait for.
+  // Nobody can join any more; wait for those who have.
   team.job = nullptr;
   for (int turn = 0; team.users.load() != 0; ++turn) turn < kPatience ? relax() : std::this_thread::yield();
   team.owner = std::thread::id();
 }
 
-/// A worker leaves background work when foreground work comes, its owner waits.
+/// When foreground work arrives, workers leave background work and its owner waits.
 void Pool::takePart(Job& job, bool owner) {
   while (true) {
     if (job.background && foreground_.load() > 0) {
@@ -202,7 +202,7 @@ void Pool::waitForForeground(const std::stop_token& stop) {
   wake_.wait(lock, stop, [this] { return foreground_.load() == 0; });
 }
 
-/// Joined first, then looked: the owner takes the job away before it counts.
+/// Registers before reading the job, because the owner removes the job before it counts users.
 void Pool::join(Team& team) {
   ++team.users;
   if (Job* const job = team.job.load()) {
@@ -239,7 +239,7 @@ PoolTally takePoolTally() {
 namespace {
 
 std::optional<Pool>& keptPool() {
-  // What isn't a number from 1 leaves the choice to the pool, as 0 does.
+  // Anything but a number of at least 1 leaves the choice to the pool, like 0.
   const char* const asked = std::getenv("HEADSCOPE_THREADS");
   static std::optional<Pool> pool(std::in_place, asked ? std::clamp(std::atoi(asked), 0, kMostThreads) : 0);
   return pool;
@@ -252,7 +252,7 @@ Pool& sharedPool() {
 }
 
 void renewSharedPool(int threads) {
-  keptPool().emplace(threads);  // in the same place: who holds a reference goes on with it
+  keptPool().emplace(threads);  // at the same address, so references stay valid
 }
 
 }  // namespace headscope::attention::kernels

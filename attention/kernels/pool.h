@@ -12,12 +12,12 @@
 
 namespace headscope::attention::kernels {
 
-/// Threads that work through numbered tasks together with the thread that asks. Made once and kept: between
-/// two runs that follow each other at once the threads wait awake, afterwards they sleep.
+/// Threads that work through numbered tasks together with the calling thread. Created once and kept: between
+/// two runs in quick succession the threads spin, afterwards they sleep.
 class Pool {
  public:
-  /// `threads` in all, the asking one included; one for each processor it may use, at most 16, when 0. Fewer
-  /// where the system gives no more.
+  /// Creates `threads` threads including the caller; 0 = one per processor it may use, at most 16. Creates
+  /// fewer if the system allows no more.
   explicit Pool(int threads = 0);
   ~Pool();
   Pool(const Pool&) = delete;
@@ -25,29 +25,29 @@ class Pool {
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
-  /// Calls task(i) once for each i below `count`, in any order, on several threads, and returns when all
-  /// are done. `stop` is asked before each task; once it is requested the rest are left out and the answer
-  /// is false. While another thread's run of the same importance is under way, and for a run inside a task,
-  /// all tasks are done by the calling thread: nobody waits for somebody else's work. The first exception of
-  /// a task is thrown on.
+  /// Calls task(i) once for each i below `count`, in any order, on several threads, and returns when all are
+  /// done. Checks `stop` before each task; once it is requested, skips the rest and returns false. The
+  /// calling thread does all tasks alone while another thread's run of the same priority is in progress, and
+  /// for a run inside a task, so it never waits for another caller's work. Rethrows the first exception of a
+  /// task.
   bool run(std::size_t count, const std::stop_token& stop, const std::function<void(std::size_t)>& task);
 
-  /// Runs of the calling thread are background work from now on: before each of its tasks the foreground is
-  /// asked for, and as long as there is any the tasks wait. So tasks of background work should take a few
-  /// milliseconds at the most, and whoever runs them must hold no lock that the foreground wants.
+  /// Makes runs of the calling thread background work: their tasks wait while there is foreground work, which
+  /// is checked before each task. Background tasks should take at most a few milliseconds, and their caller
+  /// must not hold a lock that the foreground needs.
   void beginBackground();
   void endBackground();
-  /// All runs of other threads are foreground work while they are under way; so is what is done between these
-  /// two calls, which may come from several threads at once.
+  /// All runs of other threads are foreground work. So is the code between these two calls, which several
+  /// threads may make at once.
   void beginForeground() { ++foreground_; }
   void endForeground();
 
  private:
   struct Job;
-  /// Those who work on one run: one for the foreground, one for the background.
+  /// The threads working on one run. There is one team for the foreground and one for the background.
   struct Team {
-    std::mutex running;                    ///< held by the thread whose run the workers see
-    std::atomic<std::thread::id> owner{};  ///< that thread
+    std::mutex running;                    ///< held by the thread whose run the workers join
+    std::atomic<std::thread::id> owner{};  ///< the thread holding `running`
     std::atomic<Job*> job{nullptr};
     std::atomic<int> users{0};  ///< workers that may hold the job
   };
@@ -61,8 +61,8 @@ class Pool {
   bool insideTask(std::thread::id thread) const;
 
   Team front_, back_;
-  std::atomic<int> foreground_{0};      ///< foreground runs, and what was begun as such
-  std::atomic<int> backgroundRuns_{0};  ///< under way
+  std::atomic<int> foreground_{0};      ///< current foreground runs and beginForeground() calls
+  std::atomic<int> backgroundRuns_{0};  ///< in progress
   mutable std::mutex naming_;
   std::vector<std::thread::id> background_;  ///< guarded by naming_
   std::atomic<std::uint32_t> generation_{0};
@@ -71,10 +71,9 @@ class Pool {
   std::vector<std::jthread> workers_;
 };
 
-/// The one pool that all kernels share.
-/// HEADSCOPE_THREADS in the environment says how many threads it has.
+/// The pool that all kernels share. The environment variable HEADSCOPE_THREADS sets its number of threads.
 Pool& sharedPool();
-/// Has it work on so many threads from now on, as its constructor takes them. While nothing runs.
+/// Recreates the shared pool with this number of threads (see Pool's constructor). Call while nothing runs.
 void renewSharedPool(int threads);
 
 }  // namespace headscope::attention::kernels

@@ -5,14 +5,13 @@
 
 namespace headscope::attention::kernels {
 
-/// What pools did.
+/// Statistics of the pools' work.
 struct PoolTally {
-  std::uint64_t shared = 0;  ///< runs that several threads took part in; each ends by waiting for all
-  std::vector<double>
-      busySeconds;  ///< on tasks of those: the asking threads together, then each other thread
+  std::uint64_t shared = 0;  ///< runs that several threads took part in; each ends by waiting for all of them
+  std::vector<double> busySeconds;  ///< on those runs: all calling threads together, then each worker
 };
 
-/// Since the last call. While nothing runs.
+/// Returns the statistics since the last call. Call while nothing runs.
 PoolTally takePoolTally();
 
 }  // namespace headscope::attention::kernels

@@ -1,4 +1,4 @@
-// Scores of a block of rows, compiled once for each target: no include guard but Highway's own.
+// Scores of a block of rows. Compiled once for each target, so the only include guard is Highway's.
 #if defined(HEADSCOPE_KERNELS_SCORE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADSCOPE_KERNELS_SCORE_INL_H_
 #undef HEADSCOPE_KERNELS_SCORE_INL_H_
@@ -17,20 +17,19 @@
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
-/// Some rows' scores over some keys, in memory of the caller's. Rows are taken in strips of kRows, keys in
-/// panels; a panel in which no row of a strip sees a key is left out, and what memory holds there is
-/// undefined.
+/// Scores of some rows over some keys, in the caller's memory. Rows are processed in strips of kRows, keys in
+/// panels. If no row of a strip sees a key of a panel, it is skipped and its memory is undefined.
 struct ScoreBlock {
   size_t rows = 0, headDim = 0;
   const ScoreRules* rules = nullptr;
   const float* q = nullptr;         ///< strips of rows, each [headDim, kRows], scaled
-  size_t keyBegin = 0, keyEnd = 0;  ///< keyBegin is where a panel begins
-  float* scores = nullptr;          ///< [rows, stride], key keyBegin first; the stride holds whole panels
+  size_t keyBegin = 0, keyEnd = 0;  ///< keyBegin is the start of a panel
+  float* scores = nullptr;          ///< [rows, stride], starting at keyBegin; the stride holds whole panels
   size_t stride = 0;
   std::uint8_t* active = nullptr;  ///< [strips, panels]
-  const Run** next = nullptr;      ///< [rows] the row's first run that ends after keyBegin; see findRuns
-  size_t* runsPassed = nullptr;    ///< where given, counts the runs that are gone through
-  size_t seenEnd = 0;              ///< where markActive was, every row sees every key up to here
+  const Run** next = nullptr;      ///< [rows] the row's first run that ends after keyBegin; see findRuns()
+  size_t* runsPassed = nullptr;    ///< if not null, counts the runs visited
+  size_t seenEnd = 0;              ///< set by markActive(): every row sees every key before this one
 
   size_t strips() const { return (rows + kRows - 1) / kRows; }
   size_t panels() const { return (keyEnd - keyBegin + panelColumns() - 1) / panelColumns(); }
@@ -44,7 +43,7 @@ struct PanelRange {
   size_t begin, end;
 };
 
-/// The next range of active panels from `from` on; empty at the end.
+/// Returns the next range of active panels at or after `from`; empty at the end.
 HWY_INLINE PanelRange nextActive(const std::uint8_t* active, size_t from, size_t panels) {
   while (from < panels && !active[from]) ++from;
   size_t end = from;
@@ -52,7 +51,7 @@ HWY_INLINE PanelRange nextActive(const std::uint8_t* active, size_t from, size_t
   return {from, end};
 }
 
-/// Rows of q [rows, headDim], scaled, in strips.
+/// Packs rows of q [rows, headDim], scaled, into strips.
 HWY_INLINE void packQueries(const float* q, size_t rowStride, size_t rows, size_t headDim, float scale,
                             float* strips) {
   for (size_t row = 0; row < rows; row += kRows)
@@ -62,8 +61,8 @@ HWY_INLINE void packQueries(const float* q, size_t rowStride, size_t rows, size_
   for (size_t i = 0; i < count; ++i) strips[i] *= scale;
 }
 
-/// Finds where the rows' runs begin in the first of some blocks of ascending keys. Those of the blocks behind
-/// it are found from there, so that rows of many runs are gone through once.
+/// Finds each row's first run for the first of several blocks with ascending keys. Later blocks continue from
+/// there, so even rows with many runs are traversed once.
 HWY_INLINE void findRuns(const ScoreBlock& block) {
   const ScoreRules& rules = *block.rules;
   for (size_t r = 0; r < block.rows; ++r)
@@ -82,7 +81,8 @@ HWY_INLINE void markActive(ScoreBlock& block) {
     const Run *const from = next, *run = nullptr;
     while (next != last && next->end <= block.keyBegin) ++next;
     block.seenEnd = std::min(block.seenEnd, next != last && next->begin <= block.keyBegin ? next->end : 0);
-    // Keys before this one are in panels that are marked: short runs share them, and dividing is dear.
+    // Panels before this key are marked already. Saves divisions, which are expensive, if a panel has several
+    // runs.
     size_t marked = block.keyBegin;
     for (run = next; run != last && run->begin < block.keyEnd; ++run) {
       const size_t begin = std::max(run->begin, marked), end = std::min(run->end, block.keyEnd);
@@ -99,7 +99,7 @@ HWY_INLINE bool transforms(const ScoreRules& rules) {
   return rules.bias || rules.added || rules.softcap != 0;
 }
 
-/// Bias, soft-cap and additive numbers on the scores of one row, panels `range`.
+/// Applies bias, soft-cap and additive mask to one row's scores in panels `range`.
 HWY_INLINE void transformRow(const ScoreBlock& block, size_t r, PanelRange range) {
   const ScoreRules& rules = *block.rules;
   if (!transforms(rules)) return;
@@ -112,7 +112,7 @@ HWY_INLINE void transformRow(const ScoreBlock& block, size_t r, PanelRange range
   const size_t keys = block.keyEnd - block.keyBegin;
   const Lanes cap = hn::Set(d, rules.softcap), part = hn::Set(d, rules.softcap != 0 ? 1 / rules.softcap : 0);
   for (size_t j = range.begin * panel; j < range.end * panel; j += n) {
-    // Beyond the last key there is nothing to be read.
+    // Don't read beyond the last key.
     const size_t count = j < keys ? std::min(n, keys - j) : 0;
     if (count == 0) break;
     Lanes s = hn::LoadU(d, block.row(r) + j);
@@ -123,7 +123,7 @@ HWY_INLINE void transformRow(const ScoreBlock& block, size_t r, PanelRange range
   }
 }
 
-/// −inf between the row's runs, panels `range`.
+/// Writes −inf between the row's runs in panels `range`.
 HWY_INLINE void hideRow(const ScoreBlock& block, size_t r, PanelRange range) {
   const size_t panel = panelColumns();
   const size_t begin = block.keyBegin + range.begin * panel, end = block.keyBegin + range.end * panel;

@@ -6,7 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/score_rows.cpp"
 #include "hwy/foreach_target.h"
-// After foreach_target.h, which sets the target that this is compiled for.
+// Must follow foreach_target.h, which sets the target to compile for.
 #include "attention/kernels/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -17,7 +17,7 @@ SeenKeys seenOf(const float* scores, size_t count) {
   const size_t n = hn::Lanes(d);
   const Lanes hidden = hn::Set(d, kMinusInfinity);
   size_t end = count;
-  // Under causal masks half of the work lies behind the last visible key.
+  // Under causal masks, half of the work is after the last visible key.
   while (end % n != 0 && !(scores[end - 1] > kMinusInfinity)) --end;
   if (end % n == 0)
     while (end > 0 && hn::AllFalse(d, hn::Gt(hn::LoadU(d, scores + end - n), hidden))) end -= n;
@@ -37,7 +37,7 @@ float mostOf(const float* values, size_t count) {
   for (; i + n <= count; i += n) {
     const Lanes v = hn::LoadU(d, values + i);
     most = hn::Max(most, v);
-    sum = hn::Add(sum, hn::Sub(v, v));  // NaN of NaN and of infinities, which are looked at one by one
+    sum = hn::Add(sum, hn::Sub(v, v));  // NaN for NaN and infinities, which are then handled one by one
   }
   float largest = kMinusInfinity;
   if (!hn::AllTrue(d, hn::Eq(sum, sum)))

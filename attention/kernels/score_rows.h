@@ -4,21 +4,22 @@
 
 namespace headscope::attention::kernels {
 
-/// Of one row of scores: how many are above −∞, and one behind the last of them.
+/// For one row of scores: how many are above −∞, and the index after the last of them.
 struct SeenKeys {
   std::size_t count = 0, end = 0;
 };
 SeenKeys seenKeys(const float* scores, std::size_t count);
 
-/// The largest value; NaN where one is NaN, −∞ of none.
+/// Returns the largest value; NaN if one is NaN, −∞ for none.
 float largestOf(const float* values, std::size_t count);
 
-/// What values lay between, over any number of rows.
+/// The range of values over any number of rows.
 struct RowExtremes {
-  float low, high;  ///< of finite scores; begin with ∞ and −∞
-  float most;       ///< of |value| that is finite; begins with 0
+  float low, high;  ///< of scores, ignoring non-finite ones; initially ∞ and −∞
+  float most;       ///< largest finite |value|; initially 0
 };
-/// One row: to[i] = values[i], −∞ where scores[i] is −∞; widens the extremes by scores and values.
+/// Writes one row: to[i] = values[i], or −∞ where scores[i] is −∞. Widens the extremes by its scores and
+/// values.
 void markRow(const float* scores, const float* values, std::size_t count, float* to, RowExtremes& extremes);
 
 }  // namespace headscope::attention::kernels

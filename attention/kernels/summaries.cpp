@@ -12,42 +12,43 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "attention/kernels/summaries.cpp"
 #include "hwy/foreach_target.h"
-// After foreach_target.h, which sets the target that this is compiled for.
+// Must follow foreach_target.h, which sets the target to compile for.
 #include "attention/kernels/score-inl.h"
 #include "hwy/cache_control.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
-/// Keys that a strip of rows takes at once. Its scores are a few vectors: the processor begins with the next
-/// product while it finishes these exponentials. Keys and queries of all strips stay in the first cache.
+/// Keys that a strip of rows processes at once. Their scores are a few vectors, so the processor starts the
+/// next product while it finishes these exponentials. Keys and the queries of all strips stay in the L1
+/// cache.
 inline constexpr size_t kStep = kSummaryFactor;
-/// Rows whose lanes are put together.
+/// Rows whose lanes are reduced together.
 inline constexpr size_t kTogether = 4;
 inline constexpr size_t kPaddedRows = (kRows + kTogether - 1) / kTogether * kTogether;
-/// Powers of 2 by which a score's exponential may exceed what its row's sums are relative to: with as many
-/// keys as there are, no sum overflows.
+/// By how many powers of 2 a score's exponential may exceed the reference of its row. No sum overflows,
+/// however many keys there are.
 inline constexpr double kHeadroom = 100;
-/// Added to score·log₂e it leaves no bits for a fraction, and 127 is what floats add to an exponent.
+/// Added to score·log₂e, this leaves no bits for a fraction; 127 is the bias of a float's exponent.
 inline constexpr double kRound = 12582912 + 127;
-/// Of larger scores the products with log₂e have no bits for a fraction.
+/// The product of a larger score with log₂e has no bits for a fraction.
 inline constexpr float kLargeScore = 1 << 20;
 
-/// kRows rows on their way through the keys, with what they have summed up of a block.
+/// kRows rows in their pass through the keys, with their sums for the current block.
 struct Strip {
   ScoreRules rules;
   ScoreBlock scores;
   std::uint8_t active[kStep];
   const Run* next[kRows];
-  float base[kRows];       ///< subtracted from scores; 0 but for large ones, where differences are exact
-  float shift[kRows];      ///< kRound − the exponent of 2 that the sums are relative to
-  float lowest[kRows];     ///< the exponential of a smaller score − base is 0
-  float limit[kRows];      ///< a larger score changes the three before
-  size_t firstSum[kRows];  ///< the sums of blocks before are 0
+  float base[kRows];       ///< subtracted from scores; 0 except for large scores, whose differences are exact
+  float shift[kRows];      ///< kRound − the exponent of 2 of the reference
+  float lowest[kRows];     ///< exponentials of smaller score − base are 0
+  float limit[kRows];      ///< a larger score changes base, shift and lowest
+  size_t firstSum[kRows];  ///< sums of earlier blocks are 0
   float top[kPaddedRows * hn::MaxLanes(Lane())];
   float total[kPaddedRows * hn::MaxLanes(Lane())];
 
-  /// Sums are Σ exp(score − reference).
+  /// Returns the reference; sums are Σ exp(score − reference).
   double reference(size_t r) const {
     return base[r] + (kRound - static_cast<double>(shift[r])) * std::numbers::ln2;
   }
@@ -65,9 +66,9 @@ struct Strip {
   }
 };
 
-/// exp(score)·2^(shift − kRound), 0 below the lowest; NaN for NaN and +inf. The error is below 1.5e-7 and
-/// 1.4e-8 of the score, which are less than the score's own rounding. As expNonPositive, with the polynomial
-/// of degree 5 that is nearest to 2ʳ for |r| ≤ ½ (Remez), to 7.5e-8.
+/// Returns exp(score)·2^(shift − kRound), 0 below `lowest`; NaN for NaN and +inf. The relative error is below
+/// 1.5e-7 plus 1.4e-8 times the score, less than the score's own rounding. Works like expNonPositive(), with
+/// the polynomial of degree 5 closest to 2ʳ for |r| ≤ ½ (Remez), within 7.5e-8.
 HWY_INLINE Lanes expScaled(Lanes score, Lanes shift, Lanes lowest) {
   const Lane d;
   const hn::RebindToSigned<Lane> di;
@@ -84,7 +85,7 @@ HWY_INLINE Lanes expScaled(Lanes score, Lanes shift, Lanes lowest) {
   return hn::IfThenZeroElse(hn::Lt(score, lowest), hn::Mul(series, power));
 }
 
-/// A row's scores of one step into its lanes.
+/// Adds a row's scores of one step to its lanes.
 HWY_INLINE void takeRow(const float* HWY_RESTRICT scores, const Strip& strip, size_t r, Lanes& top,
                         Lanes& total) {
   const Lane d;
@@ -98,8 +99,8 @@ HWY_INLINE void takeRow(const float* HWY_RESTRICT scores, const Strip& strip, si
   }
 }
 
-/// A row whose scores exceed its limit, or that sees its first key: what it has summed up so far, `sums` of
-/// `blocks` before and the lanes of this one, becomes relative to its largest score.
+/// Handles a row whose scores exceed its limit or that sees its first key: rescales its sums so far, those of
+/// the `blocks` earlier blocks in `sums` and the lanes of the current one, to its largest score.
 HWY_NOINLINE void raiseReference(Strip& strip, size_t r, Lanes top, float* sums, size_t stride,
                                  size_t blocks) {
   const Lane d;
@@ -110,16 +111,16 @@ HWY_NOINLINE void raiseReference(Strip& strip, size_t r, Lanes top, float* sums,
   }
   const double before = strip.reference(r);
   strip.setReference(r, largest);
-  // Without a key before there is nothing to be scaled.
+  // Without an earlier key there is nothing to scale.
   const auto factor = std::exp(std::min(static_cast<float>(before - strip.reference(r)), 0.0f));
   size_t& from = strip.firstSum[r];
   for (size_t b = from; b < blocks; ++b) sums[b * stride] *= factor;
-  // Where scores rise all the way, as ALiBi's, few blocks are not yet 0.
+  // If scores keep rising, as with ALiBi, all but a few sums have become 0.
   while (from < blocks && sums[from * stride] == 0) ++from;
   for (size_t i = 0; i < hn::Lanes(d); ++i) strip.total[r * hn::Lanes(d) + i] *= factor;
 }
 
-/// The scores of one step. `sums` [blocks, stride] of the blocks before this one.
+/// Adds the scores of one step. `sums` [blocks, stride] are those of the blocks before this one.
 HWY_INLINE void takeScores(Strip& strip, float* sums, size_t stride, size_t blocks) {
   const Lane d;
   const size_t n = hn::Lanes(d);
@@ -136,7 +137,7 @@ HWY_INLINE void takeScores(Strip& strip, float* sums, size_t stride, size_t bloc
   }
 }
 
-/// From the lanes of kTogether vectors to as many numbers, by `combine`.
+/// Reduces the lanes of kTogether vectors to one number each, using `combine`.
 template <typename Combine>
 HWY_INLINE void reduceTogether(const float* vectors, float* out, [[maybe_unused]] Combine combine) {
 #if HWY_TARGET == HWY_SCALAR
@@ -150,7 +151,7 @@ HWY_INLINE void reduceTogether(const float* vectors, float* out, [[maybe_unused]
   const Lanes ab = combine(hn::InterleaveLower(d, v0, v1), hn::InterleaveUpper(d, v0, v1));
   const Lanes ce = combine(hn::InterleaveLower(d, v2, v3), hn::InterleaveUpper(d, v2, v3));
   const auto abWide = hn::BitCast(wide, ab), ceWide = hn::BitCast(wide, ce);
-  // In each block of four lanes now one for each vector.
+  // Each block of four lanes now has one lane per vector.
   const Lanes all = combine(hn::BitCast(d, hn::InterleaveLower(wide, abWide, ceWide)),
                             hn::BitCast(d, hn::InterleaveUpper(wide, abWide, ceWide)));
   HWY_ALIGN float lanes[hn::MaxLanes(d)];
@@ -169,7 +170,7 @@ HWY_INLINE void reduceTotals(const float* vectors, float* out) {
   reduceTogether(vectors, out, [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); });
 }
 
-/// The lanes of a block that is complete to its place, with what is undefined behind the strip's rows.
+/// Stores the lanes of a complete block, writing undefined values after the strip's rows.
 HWY_INLINE void finishBlock(Strip& strip, float* max, float* sum) {
   const size_t n = hn::Lanes(Lane());
   for (size_t r = 0; r < kRows; r += kTogether) {
@@ -179,10 +180,11 @@ HWY_INLINE void finishBlock(Strip& strip, float* max, float* sum) {
   strip.beginBlock();
 }
 
-/// The strip's scores of a step, −inf where a row doesn't see a key; false where none sees one.
+/// Computes the strip's scores of a step, −inf where a row doesn't see a key. Returns false if no row sees
+/// one.
 HWY_INLINE bool scoreStep(ScoreBlock& block, const float* keys) {
   const size_t panel = panelColumns(), panels = block.panels();
-  // Nearly everywhere in a causal head.
+  // Nearly always the case in a causal head.
   if (block.keyBegin + kStep <= block.seenEnd) {
     const float* const b = keys + block.keyBegin * block.headDim;
     for (size_t j = 0; j < kStep; j += panel)
@@ -200,7 +202,7 @@ HWY_INLINE bool scoreStep(ScoreBlock& block, const float* keys) {
   return true;
 }
 
-/// The rows of a part in strips; `q` is their queries, packed.
+/// Divides the rows of a part into strips; `q` are their packed queries.
 void makeStrips(const MapRows& part, const float* q, float* scores, std::vector<Strip>& strips) {
   strips.resize((part.rows + kRows - 1) / kRows);
   for (size_t s = 0; s < strips.size(); ++s) {
@@ -229,7 +231,7 @@ void makeStrips(const MapRows& part, const float* q, float* scores, std::vector<
   }
 }
 
-/// Behind the last key that a row of the part sees.
+/// Returns the end of the last key that a row of the part sees.
 HWY_INLINE size_t seenEnd(const MapRows& part) {
   const ScoreRules& rules = part.rules;
   size_t end = part.keyBegin;
@@ -239,8 +241,8 @@ HWY_INLINE size_t seenEnd(const MapRows& part) {
   return std::min(end, part.keyEnd);
 }
 
-/// Asks for part `i` of `count` of some floats, so that strips fetch what the next step reads while they
-/// compute: a seventh of the time where keys come from memory.
+/// Prefetches part `i` of `count` of some floats, so that strips fetch the data of the next step while they
+/// compute. Saves a seventh of the time if keys come from memory.
 HWY_INLINE void fetchPart(const float* from, size_t floats, size_t i, size_t count) {
   constexpr size_t kLine = 64 / sizeof(float);
   const size_t each = roundedUp((floats + count - 1) / count, kLine);
@@ -293,8 +295,8 @@ void combineBlocks(const Summaries& rows, size_t count, size_t blocks, float* ls
   }
 }
 
-/// Of some rows in one block: the largest score − lse, and Σ of weights, in lanes. `shift` are the rows' lse,
-/// `scale` what makes their sums weights if taken twice.
+/// For some rows in one block, stores the largest score − lse and the sum of weights, by lane. `shift` holds
+/// the rows' lse; multiplying their sums by `scale` twice yields weights.
 HWY_INLINE void foldBlock(const float* max, const float* sum, size_t count, const float* shift,
                           const float* scale, float* largest, float* total) {
   const Lane d;
@@ -311,7 +313,7 @@ HWY_INLINE void foldBlock(const float* max, const float* sum, size_t count, cons
   hn::StoreU(mass, d, total);
 }
 
-/// Scores − lse to weights.
+/// Turns the largest score − lse into weights.
 HWY_INLINE void finishPixels(size_t blocks, float* largest, float* total) {
   const Lane d;
   const size_t n = hn::Lanes(d);
@@ -319,7 +321,7 @@ HWY_INLINE void finishPixels(size_t blocks, float* largest, float* total) {
   for (size_t b = 0; b < blocks; b += n) {
     const size_t count = std::min(n, blocks - b);
     const Lanes top = loadPart(largest + b, count), mass = loadPart(total + b, count);
-    // A maximum loses sight of NaN, a sum does not.
+    // A maximum may lose NaN, a sum doesn't.
     const auto broken = hn::IsNaN(mass);
     const auto hidden = hn::AndNot(broken, hn::Eq(top, none));
     // Rounding must not lift a weight above 1.
@@ -335,7 +337,7 @@ void foldRows(const Summaries& rows, size_t count, size_t blocks, const float* l
   float *const shift = buffer.atLeast(2 * padded), *const scale = shift + padded;
   for (size_t r = 0; r < count; ++r) {
     shift[r] = lse[r];
-    // Its root: the whole might not be a float where the row's sum is among other keys.
+    // The square root: the full factor might exceed a float if other keys dominate the row's sum.
     scale[r] = static_cast<float>(std::exp((rows.reference[r] - lse[r]) / 2));
   }
   HWY_ALIGN float tops[kTogether * hn::MaxLanes(Lane())], totals[kTogether * hn::MaxLanes(Lane())];

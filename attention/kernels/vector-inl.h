@@ -1,4 +1,4 @@
-// What the kernels share, compiled once for each target: no include guard but Highway's own.
+// Shared by all kernels. Compiled once for each target, so the only include guard is Highway's.
 #if defined(HEADSCOPE_KERNELS_VECTOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADSCOPE_KERNELS_VECTOR_INL_H_
 #undef HEADSCOPE_KERNELS_VECTOR_INL_H_
@@ -24,8 +24,8 @@ using std::size_t;
 
 inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-/// Rows of a product that are computed together, and vectors beside each other: as many sums as registers
-/// hold, with room for what they are made of.
+/// Rows and adjacent vectors of a product computed together: as many sums as registers hold, leaving some for
+/// the operands.
 #if HWY_TARGET <= HWY_AVX3
 inline constexpr size_t kRows = 12;
 #else
@@ -33,7 +33,8 @@ inline constexpr size_t kRows = 6;
 #endif
 inline constexpr size_t kVectors = 2;
 
-/// Columns of a panel: keys or outputs that lie beside each other for every step of the inner sum.
+/// The number of columns in a panel: keys or outputs stored next to each other for every step of the inner
+/// sum.
 HWY_INLINE size_t panelColumns() {
   return kVectors * hn::Lanes(Lane());
 }
@@ -42,13 +43,13 @@ HWY_INLINE size_t roundedUp(size_t size, size_t unit) {
   return (size + unit - 1) / unit * unit;
 }
 
-/// Steps of the inner sum that `a` is fetched ahead by where it comes from beyond the second cache: a block
-/// of 768² then takes 8 % less time on Zen 4, whose second cache is half as large as the block.
+/// How many steps ahead `a` is prefetched if it comes from beyond the L2 cache. A block of 768² then takes 8
+/// % less time on Zen 4, whose L2 cache is half as large as the block.
 inline constexpr size_t kFetchedAhead = 64;
 
-/// kCount rows of c = or += a·b over `depth` steps of the inner sum. a[row·aRow + step·aStep];
-/// b[step·bStep + column] and c[row·cRow + column] for one panel of columns. The order of each sum is the
-/// same whatever kCount is. kFetch: `a` lies in the order it is read and comes from far.
+/// Computes kCount rows of c = or += a·b over `depth` steps of the inner sum: a[row·aRow + step·aStep], and
+/// b[step·bStep + column] and c[row·cRow + column] for one panel of columns. The order of each sum doesn't
+/// depend on kCount. Set kFetch if `a` is stored in the order it is read and comes from beyond the L2 cache.
 template <size_t kCount, bool kFetch>
 HWY_INLINE void product(size_t depth, const float* HWY_RESTRICT a, size_t aRow, size_t aStep,
                         const float* HWY_RESTRICT b, size_t bStep, float* HWY_RESTRICT c, size_t cRow,
@@ -80,7 +81,7 @@ HWY_INLINE void product(size_t depth, const float* HWY_RESTRICT a, size_t aRow, 
   }
 }
 
-/// The same for any number of rows up to kRows.
+/// The same for up to kRows rows.
 template <bool kFetch = false>
 HWY_INLINE void productRows(size_t rows, size_t depth, const float* a, size_t aRow, size_t aStep,
                             const float* b, size_t bStep, float* c, size_t cRow, bool accumulate) {
@@ -100,7 +101,7 @@ HWY_INLINE void productRows(size_t rows, size_t depth, const float* a, size_t aR
 }
 
 #if HWY_TARGET != HWY_SCALAR
-/// Numbers src[0 … 3] of every fourth row, each in a block of 128 bits.
+/// Loads numbers src[0 … 3] of every fourth row, each into a block of 128 bits.
 template <class D>
 HWY_INLINE hn::Vec<D> loadBlocks(D d, const float* src, size_t srcRow) {
   if constexpr (hn::MaxLanes(D()) <= 4) {
@@ -112,7 +113,7 @@ HWY_INLINE hn::Vec<D> loadBlocks(D d, const float* src, size_t srcRow) {
   }
 }
 
-/// As many rows of src as D has numbers, over `depth` columns, transposed: dst[k·panel + row].
+/// Transposes as many rows of src as D has lanes, over `depth` columns: dst[k·panel + row].
 template <class D>
 HWY_INLINE void packRows(D d, const float* HWY_RESTRICT src, size_t srcRow, size_t panel, size_t depth,
                          float* HWY_RESTRICT dst) {
@@ -135,12 +136,13 @@ HWY_INLINE void packRows(D d, const float* HWY_RESTRICT src, size_t srcRow, size
 }
 #endif
 
-/// `rows` rows of src over `depth` columns, transposed: dst[k·panel + row]; rows up to `panel` are zero.
+/// Transposes `rows` rows of src over `depth` columns: dst[k·panel + row]. Rows from there up to `panel` are
+/// zero.
 HWY_INLINE void packPanel(const float* HWY_RESTRICT src, size_t srcRow, size_t rows, size_t panel,
                           size_t depth, float* HWY_RESTRICT dst) {
   size_t row = 0;
 #if HWY_TARGET != HWY_SCALAR
-#if !HWY_HAVE_SCALABLE  // whole vectors, where their size is known
+#if !HWY_HAVE_SCALABLE  // whole vectors, if their size is known
   constexpr size_t kWide = hn::MaxLanes(Lane());
   for (; row + kWide <= rows; row += kWide)
     packRows(Lane(), src + row * srcRow, srcRow, panel, depth, dst + row);
@@ -152,14 +154,14 @@ HWY_INLINE void packPanel(const float* HWY_RESTRICT src, size_t srcRow, size_t r
     for (size_t k = 0; k < depth; ++k) dst[k * panel + row] = row < rows ? src[row * srcRow + k] : 0.0f;
 }
 
-/// exp(x) for x ≤ 0, within two units in the last place; 0 below −87.33, where the result would be
-/// subnormal; NaN for NaN. 2ⁿ·2ʳ with n = round(x·log₂e) and the series of 2ʳ, |r| ≤ ½, to r⁷: the rest,
-/// (ln 2 / 2)⁸ / 8!, is below 6e-9.
+/// Returns exp(x) for x ≤ 0 within two units in the last place; 0 below −87.33, where the result would be
+/// subnormal; NaN for NaN. Computes 2ⁿ·2ʳ with n = round(x·log₂e) and the series of 2ʳ, |r| ≤ ½, up to r⁷;
+/// the rest, (ln 2 / 2)⁸ / 8!, is below 6e-9.
 HWY_INLINE Lanes expNonPositive(Lanes x) {
   const Lane d;
   const hn::RebindToSigned<Lane> di;
-  // Adding 1.5·2²³ leaves no bits for a fraction: the sum is n in its lowest bits, rounded. With 127 more
-  // they are the exponent field of 2ⁿ.
+  // Adding 1.5·2²³ leaves no bits for a fraction, so the lowest bits of the sum are n, rounded. With 127
+  // added, they are the exponent field of 2ⁿ.
   const Lanes kRound = hn::Set(d, 12582912.0f + 127.0f);
   const Lanes kLog2E = hn::Set(d, 1.44269504f), kLog2ERest = hn::Set(d, 1.92596299e-8f);
   const Lanes shifted = hn::MulAdd(x, kLog2E, kRound);
@@ -177,17 +179,17 @@ HWY_INLINE Lanes expNonPositive(Lanes x) {
   return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.3365f)), hn::Mul(series, power));
 }
 
-/// The lesser of x and 0, and NaN where x is NaN, which hn::Min leaves to the target.
+/// Returns the lesser of x and 0, and NaN for NaN, for which hn::Min depends on the target.
 HWY_INLINE Lanes atMostZero(Lanes x) {
   const Lane d;
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
-  return hn::Min(hn::Zero(d), x);  // the second where either is NaN
+  return hn::Min(hn::Zero(d), x);  // x86 returns the second operand if either is NaN
 #else
   return hn::IfThenZeroElse(hn::Gt(x, hn::Zero(d)), x);
 #endif
 }
 
-/// The first `count` lanes of p, of which nothing more is read; the others are 0.
+/// Loads the first `count` lanes of p without reading further; the others are 0.
 HWY_INLINE Lanes loadPart(const float* p, size_t count) {
   const Lane d;
   HWY_ALIGN float part[hn::MaxLanes(d)] = {};
@@ -195,7 +197,7 @@ HWY_INLINE Lanes loadPart(const float* p, size_t count) {
   return hn::Load(d, part);
 }
 
-/// The first `count` lanes of v to p.
+/// Stores the first `count` lanes of v to p.
 HWY_INLINE void storePart(Lanes v, size_t count, float* p) {
   const Lane d;
   HWY_ALIGN float part[hn::MaxLanes(d)];

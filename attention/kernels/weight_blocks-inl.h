@@ -1,4 +1,4 @@
-// Numbers that are kept in blocks, compiled once for each target: no include guard but Highway's own.
+// Weights in blocks. Compiled once for each target, so the only include guard is Highway's.
 #if defined(HEADSCOPE_KERNELS_WEIGHT_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADSCOPE_KERNELS_WEIGHT_BLOCKS_INL_H_
 #undef HEADSCOPE_KERNELS_WEIGHT_BLOCKS_INL_H_
@@ -14,21 +14,22 @@
 #include "attention/kernels/weight_bytes-inl.h"
 #include "attention/kernels/weight_type.h"
 
-// The blocks as GGUF's specification describes them (github.com/ggml-org/ggml, docs/gguf.md). 32 or 256
-// numbers share halves d (and m): a number is d·q, d·(q − c) or d·q + m. In blocks of 256 ("K") each 16 or 32
-// have a whole number more, which scales d, and another, which scales m. A byte's low nibble comes first, its
-// high nibble half a group later.
+// The block formats of GGUF's specification (github.com/ggml-org/ggml, docs/gguf.md). 32 or 256 numbers share
+// halves d (and m); a number is d·q, d·(q − c) or d·q + m. In blocks of 256 ("K"), each 16 or 32 numbers also
+// have an integer that scales d, and possibly another that scales m. A byte's low nibble belongs to the first
+// half of a group, its high nibble to the second.
 
 HWY_BEFORE_NAMESPACE();
 namespace headscope::attention::kernels::HWY_NAMESPACE {
 
-/// A half at any byte.
+/// Reads a half, which may be unaligned.
 HWY_INLINE float halfAt(const Byte* p) {
   std::uint16_t half;
   std::memcpy(&half, p, sizeof half);
   const std::uint32_t magnitude = half & 0x7fffu, sign = std::uint32_t{half} << 16 & 0x80000000u;
-  // A half's exponent is 112 less than a float's. Subnormal ones, which scales of Q4_K often are, are counted
-  // instead: multiplying a subnormal float takes as long as unpacking a hundred numbers.
+  // A half's exponent is 112 less than a float's. Subnormal halves, which Q4_K's scales often are, are
+  // converted as integers, because multiplying a subnormal float takes as long as unpacking a hundred
+  // numbers.
   const std::uint32_t exponent = (magnitude >= 0x7c00u ? 224u : 112u) << 23;
   const std::uint32_t bits = magnitude < 0x400u
                                  ? std::bit_cast<std::uint32_t>(static_cast<float>(magnitude) * 0x1p-24f)
@@ -36,21 +37,21 @@ HWY_INLINE float halfAt(const Byte* p) {
   return std::bit_cast<float>(bits | sign);
 }
 
-/// At most 16 lanes, which divide every group.
+/// At most 16 lanes, so they divide every group.
 using GroupLane = hn::CappedTag<float, 16>;
 
-/// Whole numbers of 8 bits as floats.
+/// Converts 8-bit integers to floats.
 template <typename Whole>
 HWY_INLINE hn::Vec<GroupLane> wholeNumbers(const Whole* q) {
   const hn::Rebind<Whole, GroupLane> narrow;
   return hn::ConvertTo(GroupLane(), hn::PromoteTo(hn::RebindToSigned<GroupLane>(), hn::LoadU(narrow, q)));
 }
 
-/// Writes the numbers scale·q + offset that are read from blocks.
+/// A sink that writes the numbers read from blocks, scale·q + offset.
 struct UnpackedNumbers {
   float* y;
 
-  /// `count`: a multiple of 16.
+  /// `count` is a multiple of 16.
   template <typename Whole>
   HWY_INLINE void take(const Whole* q, size_t count, float scale, float offset = 0) {
     const GroupLane d;
@@ -62,10 +63,10 @@ struct UnpackedNumbers {
   HWY_INLINE float sum() const { return 0; }
 };
 
-/// Adds up their products with x, without writing them: Σ (scale·q + offset)·x = scale·Σ q·x + offset·Σ x.
+/// A sink that only sums up products with x: Σ (scale·q + offset)·x = scale·Σ q·x + offset·Σ x.
 struct BlockProducts {
   const float* x;
-  const float* xSums;  ///< of each kSummed of x
+  const float* xSums;  ///< sum of each kSummed numbers of x
   hn::Vec<GroupLane> sums = hn::Zero(GroupLane());
   float offsets = 0;
 
@@ -103,7 +104,7 @@ HWY_INLINE void readQ4_1(const Byte* b, Sink& to) {
   to.take(Unsigned(nibbles(b + 4)).q, 32, halfAt(b), halfAt(b + 2));
 }
 
-/// A fifth bit of each number in 32 bits, then nibbles.
+/// d, a fifth bit of each number in 32 bits, then nibbles.
 template <typename Sink>
 HWY_INLINE void readQ5_0(const Byte* b, Sink& to) {
   to.take(Signed(less(withBits(nibbles(b + 6), b + 2, 16), 16)).q, 32, halfAt(b));
@@ -114,7 +115,7 @@ HWY_INLINE void readQ5_1(const Byte* b, Sink& to) {
   to.take(Unsigned(withBits(nibbles(b + 8), b + 4, 16)).q, 32, halfAt(b), halfAt(b + 2));
 }
 
-/// Scales of 16 numbers (a byte: four bits for d, four for m), 2-bit numbers, d, m.
+/// A byte of scales per 16 numbers (four bits for d, four for m), 2-bit numbers, d, m.
 template <typename Sink>
 HWY_INLINE void readQ2_K(const Byte* b, Sink& to) {
   const Byte *const scales = b, *const packed = b + 16;
@@ -129,7 +130,7 @@ HWY_INLINE void readQ2_K(const Byte* b, Sink& to) {
   }
 }
 
-/// A third bit of each number (0 takes 4 off), 2-bit numbers, 6-bit scales of 16 numbers (less 32), d.
+/// A third bit of each number (0 subtracts 4), 2-bit numbers, 6-bit scales of 16 numbers (minus 32), d.
 template <typename Sink>
 HWY_INLINE void readQ3_K(const Byte* b, Sink& to) {
   const Byte *const high = b, *const packed = b + 32, *const scales = b + 96;
@@ -145,7 +146,7 @@ HWY_INLINE void readQ3_K(const Byte* b, Sink& to) {
   }
 }
 
-/// The 6-bit scales of d and m of 8 groups, in 12 bytes.
+/// The 6-bit scales of d and m for 8 groups, in 12 bytes.
 struct GroupScales {
   float d[8], m[8];
 };
@@ -160,7 +161,7 @@ HWY_INLINE GroupScales groupScales(const Byte* s, float d, float m) {
   return scales;
 }
 
-/// d, m, scales, 4-bit numbers: of each 32 bytes the low nibbles, then the high ones.
+/// d, m, scales, 4-bit numbers: the low nibbles of each 32 bytes, then the high nibbles.
 template <typename Sink>
 HWY_INLINE void readQ4_K(const Byte* b, Sink& to) {
   const GroupScales scales = groupScales(b + 4, halfAt(b), halfAt(b + 2));
@@ -169,7 +170,7 @@ HWY_INLINE void readQ4_K(const Byte* b, Sink& to) {
             scales.m[group]);
 }
 
-/// The same with a fifth bit of each number between scales and nibbles: group g's are bit g of 32 bytes.
+/// The same, with the fifth bits of numbers between scales and nibbles: bit g of 32 bytes is for group g.
 template <typename Sink>
 HWY_INLINE void readQ5_K(const Byte* b, Sink& to) {
   const GroupScales scales = groupScales(b + 4, halfAt(b), halfAt(b + 2));
@@ -179,8 +180,8 @@ HWY_INLINE void readQ5_K(const Byte* b, Sink& to) {
   }
 }
 
-/// Low nibbles, upper 2 bits, signed scales of 16 numbers, d; 32 is taken off each number. Half a block has
-/// 64 bytes of nibbles and 32 of upper bits.
+/// Low nibbles, upper 2 bits, signed scales of 16 numbers, d; 32 is subtracted from each number. Each half of
+/// a block has 64 bytes of nibbles and 32 bytes of upper bits.
 template <typename Sink>
 HWY_INLINE void readQ6_K(const Byte* b, Sink& to) {
   const float d = halfAt(b + 208);
@@ -195,7 +196,7 @@ HWY_INLINE void readQ6_K(const Byte* b, Sink& to) {
   }
 }
 
-/// The 16 numbers of IQ4's four bits, closer to each other around 0.
+/// The 16 numbers that IQ4's four bits stand for, spaced more closely around 0.
 inline constexpr std::int8_t kUneven[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
                                             1,    13,   25,  38,  53,  69,  89,  113};
 
@@ -204,7 +205,7 @@ HWY_INLINE void readIQ4_NL(const Byte* b, Sink& to) {
   to.take(Signed(lookedUp(nibbles(b + 2), kUneven)).q, 32, halfAt(b));
 }
 
-/// d, the upper 2 bits of 8 scales, their lower 4 bits, nibbles; 32 is taken off each scale.
+/// d, the upper 2 bits of 8 scales, their lower 4 bits, nibbles; 32 is subtracted from each scale.
 template <typename Sink>
 HWY_INLINE void readIQ4_XS(const Byte* b, Sink& to) {
   const float d = halfAt(b);
@@ -216,21 +217,22 @@ HWY_INLINE void readIQ4_XS(const Byte* b, Sink& to) {
   }
 }
 
-/// Twice the numbers of a float of 4 bits (E2M1).
+/// Twice the values of a 4-bit float (E2M1).
 inline constexpr std::int8_t kTwiceE2M1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
-/// Half of 2^(e − 127), whose smallest ones are subnormal; 255 is NaN.
+/// Returns half of 2^(e − 127). The smallest results are subnormal; e = 255 gives NaN.
 HWY_INLINE float halfOfPower(std::uint32_t e) {
   return std::bit_cast<float>(e == 255 ? 0x7fc00000u : e >= 2 ? (e - 1) << 23 : 0x00200000u << e);
 }
 
-/// OCP's MX format of 4 bits: a byte e, 2^(e − 127), then nibbles.
+/// OCP's 4-bit MX format: a byte e for the scale 2^(e − 127), then nibbles.
 template <typename Sink>
 HWY_INLINE void readMXFP4(const Byte* b, Sink& to) {
   to.take(Signed(lookedUp(nibbles(b + 1), kTwiceE2M1)).q, 32, halfOfPower(b[0]));
 }
 
-/// The same in safetensors: neighbours share a byte, the low nibble first, and e lies elsewhere.
+/// The same as stored in safetensors: adjacent numbers share a byte, low nibble first, and e is stored
+/// separately.
 template <typename Sink>
 float readMXFP4Apart(const Byte* from, const Byte* scales, size_t blocks, Sink to) {
   for (size_t i = 0; i < blocks; ++i)
@@ -238,7 +240,7 @@ float readMXFP4Apart(const Byte* from, const Byte* scales, size_t blocks, Sink t
   return to.sum();
 }
 
-/// A sink of its own, made of `arguments`, whose sums stay in registers.
+/// Passes all blocks to a local sink made from `arguments`, so that its sums stay in registers.
 template <auto kRead, typename Sink, typename... Arguments>
 float eachBlock(const Byte* from, size_t bytes, size_t blocks, Arguments... arguments) {
   Sink sink{arguments...};
@@ -246,7 +248,7 @@ float eachBlock(const Byte* from, size_t bytes, size_t blocks, Arguments... argu
   return sink.sum();
 }
 
-/// A sink takes the numbers of `blocks` blocks in their order; its sum. `scales`: of mxfp4_apart.
+/// Passes the numbers of `blocks` blocks to a sink in order and returns its sum. `scales` is for mxfp4_apart.
 template <typename Sink, typename... Arguments>
 float readBlocks(WeightType type, const Byte* from, const Byte* scales, size_t blocks,
                  Arguments... arguments) {

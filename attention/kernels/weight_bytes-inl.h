@@ -1,4 +1,5 @@
-// Codes of a few bits, taken out of bytes, compiled once for each target: no include guard but Highway's own.
+// Extracts codes of a few bits from bytes. Compiled once for each target, so the only include guard is
+// Highway's.
 #if defined(HEADSCOPE_KERNELS_WEIGHT_BYTES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEADSCOPE_KERNELS_WEIGHT_BYTES_INL_H_
 #undef HEADSCOPE_KERNELS_WEIGHT_BYTES_INL_H_
@@ -24,7 +25,7 @@ using ByteLane = hn::FixedTag<Byte, 16>;
 using ByteLanes = hn::Vec<ByteLane>;
 #endif
 
-/// 32 bytes that are worked on together.
+/// 32 bytes processed together.
 struct Bytes {
   ByteLanes low, high;
 };
@@ -68,7 +69,7 @@ HWY_INLINE void storeBytes(const Bytes& q, Byte* to) {
   for (size_t i = 0; i < 32; ++i) to[i] = byteAt(q, i);
 }
 #else
-/// (byte >> shift) & mask, where the mask has no bits that come from the byte's neighbour.
+/// Returns (byte >> shift) & mask; the mask must exclude bits shifted in from the neighbouring byte.
 HWY_INLINE ByteLanes shifted(ByteLanes bytes, size_t shift, Byte mask) {
   const hn::Repartition<std::uint16_t, ByteLane> pairs;
   const auto moved = hn::ShiftRightSame(hn::BitCast(pairs, bytes), static_cast<int>(shift));
@@ -78,29 +79,29 @@ HWY_INLINE Bytes bitsOf(const Byte* from, size_t shift, Byte mask) {
   const ByteLane d;
   return {shifted(hn::LoadU(d, from), shift, mask), shifted(hn::LoadU(d, from + 16), shift, mask)};
 }
-/// 16 bytes' nibbles, the low ones first.
+/// Returns the nibbles of 16 bytes, the low ones first.
 HWY_INLINE Bytes nibbles(const Byte* packed) {
   const ByteLanes bytes = hn::LoadU(ByteLane(), packed);
   return {hn::And(bytes, hn::Set(ByteLane(), 15)), shifted(bytes, 4, 15)};
 }
-/// One of the first half and one of the second in turn.
+/// Interleaves the first half with the second.
 HWY_INLINE Bytes inTurn(Bytes q) {
   const ByteLane d;
   return {hn::InterleaveLower(d, q.low, q.high), hn::InterleaveUpper(d, q.low, q.high)};
 }
-/// `value` where the byte has a bit of `bits`.
+/// Returns `value` for bytes that have a bit of `bits`, 0 for others.
 HWY_INLINE ByteLanes where(ByteLanes bytes, ByteLanes bits, Byte value) {
   const ByteLane d;
   return hn::And(hn::VecFromMask(d, hn::TestBit(bytes, bits)), hn::Set(d, value));
 }
-/// Adds `value` to those whose byte of 32 has the bit.
+/// Adds `value` to each number whose byte at `from` has the bit.
 HWY_INLINE Bytes withBitOfEach(Bytes q, const Byte* from, size_t bit, Byte value) {
   const ByteLane d;
   const ByteLanes bits = hn::Set(d, static_cast<Byte>(1 << bit));
   return {hn::Or(q.low, where(hn::LoadU(d, from), bits, value)),
           hn::Or(q.high, where(hn::LoadU(d, from + 16), bits, value))};
 }
-/// Adds `value` to those whose bit of 32 is set.
+/// Adds `value` to each number whose bit is set among the 32.
 HWY_INLINE Bytes withBits(Bytes q, const Byte* bits, Byte value) {
   const ByteLane d;
   HWY_ALIGN static constexpr Byte kBit[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
@@ -116,7 +117,7 @@ HWY_INLINE ByteLanes aboveNibble(ByteLanes q, ByteLanes high) {
   const hn::Repartition<std::uint16_t, ByteLane> pairs;
   return hn::Or(q, hn::BitCast(ByteLane(), hn::ShiftLeft<4>(hn::BitCast(pairs, high))));
 }
-/// Low nibbles with the nibbles above them.
+/// Combines low nibbles with the nibbles above them.
 HWY_INLINE Bytes joined(Bytes q, Bytes high) {
   return {aboveNibble(q.low, high.low), aboveNibble(q.high, high.high)};
 }
@@ -124,7 +125,7 @@ HWY_INLINE Bytes less(Bytes q, Byte some) {
   const ByteLanes taken = hn::Set(ByteLane(), some);
   return {hn::Sub(q.low, taken), hn::Sub(q.high, taken)};
 }
-/// The numbers that four bits stand for.
+/// Looks up the numbers that nibbles stand for.
 HWY_INLINE Bytes lookedUp(Bytes q, const std::int8_t (&table)[16]) {
   const auto numbers = hn::LoadU(ByteLane(), reinterpret_cast<const Byte*>(table));
   return {hn::TableLookupBytes(numbers, q.low), hn::TableLookupBytes(numbers, q.high)};
@@ -135,7 +136,7 @@ HWY_INLINE void storeBytes(Bytes q, Byte* to) {
 }
 #endif
 
-/// Their numbers in one or two groups: 0 … 255, or −128 … 127.
+/// The bytes as an array of numbers, 0 … 255 or −128 … 127.
 template <typename Whole>
 struct Codes {
   Whole q[32];

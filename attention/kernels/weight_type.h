@@ -4,9 +4,10 @@
 
 namespace headscope::attention::kernels {
 
-/// How weights are kept: one by one as IEEE single, IEEE half, the upper half of a single or IEEE double,
-/// which is rounded; or in blocks, as GGUF files have them, each with a scale (weight_blocks-inl.h). The
-/// scales of mxfp4_apart, as safetensors have it, lie behind each other elsewhere, a byte for each block.
+/// How weights are stored: individually, as IEEE single, IEEE half, the upper half of a single, or IEEE
+/// double, which is rounded when read; or in blocks with a scale each, as in GGUF files
+/// (weight_blocks-inl.h). mxfp4_apart, from safetensors, stores its scales separately and contiguously, one
+/// byte per block.
 enum class WeightType {
   f32,
   f16,
@@ -28,27 +29,28 @@ enum class WeightType {
   mxfp4_apart,
 };
 
-/// Numbers of a single row of input whose sum is ready for weights that add an offset.
+/// The numbers of a single input row per precomputed sum, used for weights that add an offset.
 inline constexpr std::size_t kSummed = 16;
 
-/// So many numbers lie in so many bytes, and aren't taken apart.
+/// The smallest unit that is stored: `numbers` numbers in `bytes` bytes.
 struct WeightBlock {
   std::size_t numbers = 1, bytes = 4;
 };
 WeightBlock weightBlock(WeightType type);
-/// Bytes of `numbers` numbers, a whole number of blocks, without scales that lie elsewhere.
+/// Returns the bytes of `numbers` numbers, a whole number of blocks, without separately stored scales.
 std::size_t weightBytes(WeightType type, std::size_t numbers);
-/// Whether each number can be read alone.
+/// Whether each number can be read individually.
 inline bool isPlain(WeightType type) {
   return type <= WeightType::f64;
 }
 
-/// `count` numbers as floats, a whole number of blocks from `from` on, which may be at any byte. `scales`: of
-/// mxfp4_apart, that of the first block.
+/// Converts `count` numbers, a whole number of blocks, to floats; `from` may be unaligned. `scales` points to
+/// the first block's scale, for mxfp4_apart only.
 void unpackWeights(WeightType type, const void* from, std::size_t count, float* to,
                    const void* scales = nullptr);
 
-/// Which row of its weight an output is, with outputs in groups of `paired`; 0: that of its own number.
+/// Returns which row of the weight an output has, with outputs in groups of `paired`; 0 = the row of its own
+/// index.
 inline std::size_t rowOfOutput(std::size_t output, std::size_t paired) {
   if (paired == 0) return output;
   const std::size_t place = output % paired, half = paired / 2;

@@ -9,26 +9,26 @@
 
 namespace headscope::attention {
 
-/// One row of cells that each were made visible, masked, or left alone.
+/// One row of cells; each is visible, masked or unset.
 struct CellRow {
   KeyRuns visible, masked;
   bool operator==(const CellRow&) const = default;
 };
 
-/// Cells painted by hand or read from a file, [heads, queries, keys] with heads = 1 for all. Rows are shared
-/// between copies, so that keeping every stroke of a painting costs the rows it touched.
+/// Cells painted by hand or read from a file, [heads, queries, keys]; heads = 1 applies to all heads. Copies
+/// share rows, so that keeping every stroke of a painting costs only the rows it changed.
 struct CellTable {
   Index heads = 1, queries = 0, keys = 0;
-  std::vector<std::shared_ptr<const CellRow>> rows;  ///< [heads · queries]; null = left alone
+  std::vector<std::shared_ptr<const CellRow>> rows;  ///< [heads · queries]; null = unset
   bool operator==(const CellTable& other) const;
 };
 
-/// What expressions name but don't hold.
+/// The cell tables that expressions refer to by name.
 struct MaskSources {
   std::map<std::string, std::shared_ptr<const CellTable>> paintings;  ///< by name
   std::map<std::string, std::shared_ptr<const CellTable>> files;      ///< by fileKey
 };
-/// A file under a convention: "path\nconvention".
+/// Returns the key of a file read under a convention: "path\nconvention".
 std::string fileKey(const std::string& path, const std::string& convention);
 
 }  // namespace headscope::attention

@@ -26,8 +26,8 @@ Written codeNot(const Written& a) {
   return written(operations::negation.python, {a});
 }
 
-/// Writes one head's program as the body of a function: an assignment for every layer, so that the code reads
-/// as the list of layers does and no expression grows with the mask.
+/// Writes one head's program as a function body with one assignment per layer, so that the code reads like
+/// the list of layers and expressions stay short.
 class ProgramCode {
  public:
   ProgramCode(const CodeDialect& dialect, const CodeSizes& sizes, CodeTables& tables)
@@ -43,7 +43,7 @@ class ProgramCode {
   }
 
  private:
-  /// The value of a list, nothing longer than one layer's own formula.
+  /// Writes a list and returns its value: a variable or a single layer's formula.
   CodeCells list(const MaskProgram& program, const CodePlace& place) {
     if (program.empty()) return {};
     CodeCells value = step(program.front(), place);
@@ -59,15 +59,15 @@ class ProgramCode {
     for (std::size_t i = 1; i < program.size(); ++i) {
       const Combine join = program[i].combine;
       const char* sign = join == Combine::all ? "& " : join == Combine::any ? "| " : "then ";
-      // A group's own lines come first: they may use no name of this list.
+      // Writes a group's lines first; they must not use this list's names.
       CodeCells layer = step(program[i], place);
       value = assign(joined(value, layer, join), sign + nameOf(program[i]));
     }
     return value;
   }
 
-  /// Keeps visible cells among the decided ones. Where one of the two alone decides a cell, that decision
-  /// holds.
+  /// Joins two values. A cell that only one of them decides keeps that decision. Visible cells stay a subset
+  /// of the decided ones.
   CodeCells joined(const CodeCells& before, const CodeCells& layer, Combine join) {
     if (join == Combine::replace) {
       if (layer.decidesAll) return layer;
@@ -80,7 +80,7 @@ class ProgramCode {
     if (!before.decidesAll) first = codeEither(first, codeNot(before.decided));
     if (!layer.decidesAll) second = codeEither(second, codeNot(layer.decided));
     CodeCells out{codeBoth(first, second), {}, true};
-    // Where neither decides both of these are true.
+    // If neither decides a cell, both are true.
     if (!before.decidesAll && !layer.decidesAll)
       out.visible = codeBoth(out.visible, codeEither(before.decided, layer.decided));
     return withDecided(out, before, layer);
@@ -147,7 +147,7 @@ std::string indented(const std::string& lines) {
   return out;
 }
 
-/// The mask's text as one line of comment, whatever names stand in it.
+/// Returns the mask's text as a one-line comment, with control characters replaced and long text cut.
 std::string commentText(const MaskLayers& layers) {
   constexpr std::size_t kLongest = 2000;
   std::string text = maskText(layers);
@@ -161,7 +161,7 @@ std::string commentText(const MaskLayers& layers) {
   return text.substr(0, length) + "…";
 }
 
-/// Puts the parts of the code together.
+/// Assembles the parts of the code.
 class MaskCodeWriter {
  public:
   MaskCodeWriter(MaskCode language, const MaskGeometry& geometry)
@@ -214,7 +214,7 @@ class MaskCodeWriter {
            indented(withinTables() + position + body) + "\n";
   }
 
-  /// create_block_mask may ask for as many cells as whole blocks have, and arrays hold those of the mask.
+  /// create_block_mask may evaluate cells of whole blocks beyond the mask, which the arrays don't have.
   std::string withinTables() const {
     if (!dialect_.onDevice() || tables_.code().empty()) return "";
     return fmt::format(

@@ -6,22 +6,22 @@
 
 namespace headscope::attention {
 
-/// Languages a mask can be copied as.
+/// The languages a mask can be exported to.
 enum class MaskCode { flexAttention, pytorch, numpy };
 
-/// How one library says things.
+/// The spelling of operations in one library.
 class CodeDialect {
  public:
   explicit CodeDialect(MaskCode language) : language_(language) {}
 
   bool isTorch() const { return language_ != MaskCode::numpy; }
-  /// Tables of a mask_mod lie where the mask is computed.
+  /// Whether tables must be moved to the device that computes the mask, as for a mask_mod.
   bool onDevice() const { return language_ == MaskCode::flexAttention; }
-  /// "torch.zeros(24, dtype=torch.int64)"
+  /// Returns "torch.zeros(24, dtype=torch.int64)".
   std::string zeros(const std::string& shape, const char* type) const {
     return module() + ".zeros(" + shape + ", dtype=" + dtype(type) + ")";
   }
-  /// An array of whole numbers from a Python expression for a list.
+  /// Returns an array of integers made from a Python list expression.
   std::string integers(const std::string& list) const {
     return module() + (isTorch() ? ".tensor(" : ".array(") + list + ", dtype=" + dtype("int64") + ")";
   }

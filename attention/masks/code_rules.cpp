@@ -6,7 +6,7 @@
 namespace headscope::attention {
 namespace {
 
-/// What never is below 0: positions, and what dividing them gives.
+/// Whether a node is never negative: positions, and their quotients and remainders.
 bool isNatural(const Symbolic& node) {
   using Kind = Symbolic::Kind;
   if (node.kind == Kind::query || node.kind == Kind::key || node.kind == Kind::row) return true;
@@ -33,7 +33,7 @@ const std::string& RuleCode::nameOf(const LookupTable& table) {
   return entry->second;
 }
 
-/// Code needs an array's worth of truths, also where all are alike.
+/// Writes constants as comparisons too, because the code needs an array of truths.
 Written RuleCode::write(const Truth& truth) {
   const auto value = known(truth.node);
   if (value) return {place_.j + (*value != 0 ? " >= 0" : " < 0"), Bond::compare};
@@ -69,7 +69,7 @@ Written RuleCode::write(const Symbolic& node) {
 Written RuleCode::writeOperation(const Symbolic& node) {
   const auto& operands = node.operands;
   const bool joins = node.operation == &operations::both || node.operation == &operations::either;
-  // Known, and not deciding the whole: then the other one does.
+  // A known operand that doesn't decide the result leaves it to the other one.
   if (joins && known(operands[0])) return write(operands[1]);
   if (joins && known(operands[1])) return write(operands[0]);
   if (node.operation == &operations::minus && known(operands[1]) == 0) return write(operands[0]);

@@ -8,21 +8,21 @@
 
 namespace headscope::attention {
 
-/// Where a rule is asked: what positions are called there, and what they count from.
+/// The context of a rule in code: the names of the positions and what they are relative to.
 struct CodePlace {
   std::string i = "i", j = "j";
-  const std::vector<Index>* starts = nullptr;  ///< inside documents(…): where they begin
-  std::string document;                        ///< and the number of the query's
+  const std::vector<Index>* starts = nullptr;  ///< inside documents(…): the documents' first positions
+  std::string document;  ///< inside documents(…): code for the query's document number
 };
 
-/// What a layer's cells come to: which are visible, and which it decides at all.
+/// The value of a layer's cells: which are visible, and which the layer decides.
 struct CodeCells {
   Written visible, decided;
   bool decidesAll = true;
 };
 
-/// Prints one rule's formula as a Python expression, in which & and | bind tighter than comparisons; defines
-/// the arrays it needs. What no position changes is worked out.
+/// Writes one rule's formula as a Python expression, in which & and | bind tighter than comparisons, and
+/// defines the arrays it needs. Parts that don't depend on positions are evaluated.
 class RuleCode {
  public:
   RuleCode(const Rule& rule, const CodePlace& place, const CodeDialect& dialect, const CodeSizes& sizes,
@@ -30,7 +30,7 @@ class RuleCode {
       : rule_(rule), place_(place), dialect_(dialect), sizes_(sizes), tables_(tables) {}
 
   CodeCells write();
-  /// The array's name; empty where it would hold nothing but 0.
+  /// Returns the array's name; empty if all its values would be 0.
   const std::string& nameOf(const LookupTable& table);
 
  private:
@@ -38,7 +38,7 @@ class RuleCode {
   Written write(const Symbolic& node);
   Written writeOperation(const Symbolic& node);
   Written writeLookup(const Symbolic& node);
-  /// The value of what has but one wherever it is asked.
+  /// Returns the value of a node that is the same for all positions; nothing if it isn't.
   std::optional<Index> known(const Symbolic& node);
   std::optional<Index> knownOperation(const Symbolic& node);
   Index countOf(std::string_view parameter) const;

@@ -31,7 +31,7 @@ std::string codeList(const std::vector<std::string>& items) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     const bool last = i + 1 == items.size();
     if (broken && column + items[i].size() + 1 > kWidth) {
-      // Never right behind the bracket, even for an item as long as a line.
+      // No line break right after the bracket, even if an item is as long as a line.
       if (column > 4) text.back() = '\n', text += "    ";
       column = 4;
     }

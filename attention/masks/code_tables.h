@@ -8,13 +8,13 @@
 
 namespace headscope::attention {
 
-/// The arrays that formulas look up, each defined once however many heads use it.
+/// The arrays used by formulas, each defined once however many heads use it.
 class CodeTables {
  public:
   explicit CodeTables(const CodeDialect& dialect) : dialect_(dialect) {}
 
-  /// The name of the array that `definition` makes: lines of code with "@" for the name. `name` is what it is
-  /// called, numbered from the second of that name on.
+  /// Returns the name of the array created by `definition`, lines of code with "@" in place of the name. The
+  /// name is `name`, numbered from the second array of that name on.
   std::string define(const std::string& name, const std::string& definition);
   const std::string& code() const { return code_; }
 
@@ -25,10 +25,10 @@ class CodeTables {
   std::string code_;
 };
 
-/// "[7, 16]", broken into lines where it is long.
+/// Returns "[7, 16]"; long lists are broken into lines.
 std::string codeList(const std::vector<std::string>& items);
 std::string codeList(const std::vector<Index>& values);
-/// "(0, 4, 9)".
+/// Returns "(0, 4, 9)".
 std::string codeTuple(std::initializer_list<Index> values);
 
 }  // namespace headscope::attention

@@ -4,15 +4,15 @@
 
 namespace headscope::attention {
 
-/// What another mask did to the same heads, [heads, queries] each.
+/// The effect of mask B compared with mask A on the same heads, [heads, queries] each.
 struct MaskComparison {
-  Matrix movedMass;  ///< ½ Σⱼ |w_A − w_B|: the share of a row's weight that reads elsewhere; where just one
-                     ///< row sees nothing, ½ of the other's
+  Matrix movedMass;  ///< ½ Σⱼ |w_A − w_B|: the share of a row's weight that moves to other keys; if only one
+                     ///< of the rows sees no key, ½ of the other's weight
   Matrix entropyChange;  ///< entropy of B's row minus that of A's, nats
-  Matrix outputChange;  ///< ‖o_A − o_B‖ / ‖o_A‖ of the head's output; 0 where both are 0, ∞ where only A's is
+  Matrix outputChange;  ///< ‖o_A − o_B‖ / ‖o_A‖ of the head's output; 0 if both are 0, ∞ if only o_A is
 };
 
-/// What is compared of one mask: weights [heads, queries, keys] before dropout, and the heads' outputs
+/// The results under one mask: weights [heads, queries, keys] before dropout, and head outputs
 /// [heads, queries, headDim].
 struct MaskedHeads {
   MaskedHeads(const Stack& weights_, const Stack& outputs_) : weights(weights_), outputs(outputs_) {}
@@ -21,7 +21,7 @@ struct MaskedHeads {
   const Stack& outputs;
 };
 
-/// Both are over the same heads, queries and keys (throws std::invalid_argument otherwise).
+/// Compares two masks. Throws std::invalid_argument unless both have the same heads, queries and keys.
 MaskComparison compareMasks(const MaskedHeads& a, const MaskedHeads& b);
 
 }  // namespace headscope::attention

@@ -50,7 +50,7 @@ class CompiledMask : public MaskFormula {
   }
 
  private:
-  /// Apart from the rows' own work, which then builds no text.
+  /// Separate, so that the evaluation of rows builds no text.
   [[noreturn]] static void refuse(const char* what, Index found, Index count) {
     throw std::invalid_argument(fmt::format("mask has no {} {}, expected below {}", what, found, count));
   }

@@ -11,33 +11,32 @@
 
 namespace headscope::attention {
 
-/// All files a mask names, as pairs of path and convention.
+/// Returns all files a mask names, as pairs of path and convention.
 std::vector<std::pair<std::string, std::string>> filesOf(const MaskLayers& layers);
 
-/// The mask over one geometry. Rows cost as many steps as they have runs, whatever their length; nothing of
-/// size queries × keys is ever held. A layer that is left out (off, other heads, untouched cells of a
-/// painting) takes no part, and where no layer does everything is visible.
-/// Errors: a file's table of another size than queries × keys, a painting or file that is not in `sources`,
-/// a tree with a cycle or a parent that isn't there, a prefix longer than the keys, positions beyond them,
-/// documents(…) around a pattern that is held cell by cell, around another, or around one that would be read
-/// off the text.
+/// Compiles the mask for one geometry. Evaluating a row takes as many steps as it has runs, whatever its
+/// length; nothing of size queries × keys is stored. A layer that doesn't apply (switched off, other heads,
+/// unset cells of a painting) has no effect; cells that no layer decides are visible.
+/// Returns an Error for a file whose size isn't queries × keys, a painting or file missing from `sources`, a
+/// tree with a cycle or a missing parent, a prefix longer than the keys, positions beyond the keys, or
+/// documents(…) around a cell-by-cell pattern, another documents(…), or a pattern with values from the text.
 Result<std::shared_ptr<const MaskFormula>> compileMask(const MaskLayers& layers, const MaskGeometry& geometry,
                                                        const MaskSources& sources = {});
 
-/// Why a layer plays no part in this geometry ("switched off"), or nothing.
+/// Returns why a layer doesn't apply in this geometry ("switched off"); empty if it applies.
 std::string omittedReason(const Layer& layer, const MaskGeometry& geometry);
 
-/// A layer that plays no part, and why.
+/// A layer that doesn't apply, and why.
 struct OmittedLayer {
   std::string text, reason;
 };
-/// All of them, those in brackets and inside of documents(…) too.
+/// Returns all layers that don't apply, including those in brackets and in documents(…).
 std::vector<OmittedLayer> omittedLayers(const MaskLayers& layers, const MaskGeometry& geometry);
 
-/// Whether any layer that is on goes by how query and key lie to each other.
+/// Whether any layer that is on compares the positions of query and key.
 bool comparesPositions(const MaskLayers& layers);
-/// The one rule where there are not as many queries as keys: "positions decide, causal is j ≤ i; of 3 queries
-/// over 5 keys the first stands at i = 0".
+/// Returns the rule for unequal numbers of queries and keys: "causal masks compare positions, j ≤ i; with
+/// 3 queries over 5 keys, the first query is at i = 0".
 std::string positionRule(Index queries, Index keys, Index cacheLength);
 
 }  // namespace headscope::attention

@@ -33,7 +33,7 @@ void RowEvaluator::evaluate(const MaskProgram& program, const RowPlace& place, s
                             KeyRuns& out) {
   Level& buffers = level(depth);
   RowValue& row = buffers.folded;
-  // The caller's buffer takes part, so that nothing is copied.
+  // Uses the caller's buffer to avoid a copy.
   std::swap(row.visible, out);
   fold(program, place, depth);
   if (!row.decidesAll) {
@@ -128,7 +128,7 @@ void RowEvaluator::joinWhereDecided(Combine combine, Level& level) {
   if (combine == Combine::any) {
     unite(before.visible, layer.visible, level.first);
   } else {
-    // Where just one of the two decides, that holds; with "then" the later layer decides wherever it can.
+    // A cell that only one of the two decides keeps that decision; with "then", the later layer wins.
     subtract(before.visible, layer.decided, level.first);
     if (combine == Combine::replace) {
       unite(level.first, layer.visible, level.second);

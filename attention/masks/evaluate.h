@@ -6,19 +6,18 @@
 
 namespace headscope::attention {
 
-/// Works out rows of programs. Keeps its buffers from row to row, so that after the first few nothing is
-/// allocated; one for each thread.
+/// Evaluates rows of programs. Reuses its buffers, so that nothing is allocated after the first few rows.
+/// Not thread-safe; use one per thread.
 class RowEvaluator {
  public:
-  /// The keys that the query at `place` sees, written over `out`. Cells that no layer decides are
-  /// visible.
+  /// Replaces `out` with the keys that the query at `place` sees. Cells that no layer decides are visible.
   void visibleRuns(const MaskProgram& program, const RowPlace& place, KeyRuns& out);
 
  private:
-  /// A row on its way through the layers: cells that are not decided yet are neither visible nor masked.
+  /// An intermediate row. Undecided cells are neither visible nor masked.
   struct RowValue {
     KeyRuns visible;
-    KeyRuns decided;  ///< holds `visible`; not read where decidesAll
+    KeyRuns decided;  ///< superset of `visible`; unused if decidesAll
     bool decidesAll = true;
   };
   /// Buffers for one depth of brackets.
@@ -29,7 +28,7 @@ class RowEvaluator {
 
   Level& level(std::size_t depth);
   void evaluate(const MaskProgram& program, const RowPlace& place, std::size_t depth, KeyRuns& out);
-  /// Leaves the value of the whole list in level(depth).folded.
+  /// Stores the value of the whole list in level(depth).folded.
   void fold(const MaskProgram& program, const RowPlace& place, std::size_t depth);
   void stepValue(const Step& step, const RowPlace& place, std::size_t depth, RowValue& out);
   void documentRow(const Rule& rule, const RowPlace& place, std::size_t depth, KeyRuns& out);

@@ -11,22 +11,22 @@
 
 namespace headscope::attention {
 
-// A mask as people write and see it: an ordered list of layers, each joined to what the layers before it came
-// to. The text form and this list say the same; the grammar stands in the README.
+// A mask as people write and see it: an ordered list of layers, each joined to the result of the layers
+// before it. The text form and this list are equivalent; assets/manual/masks.md has the grammar.
 
-/// How a layer joins what stands before it (the first layer's is not asked).
+/// How a layer is joined to the layers before it (ignored for the first layer).
 enum class Combine {
-  all,      ///< "&": visible where both are
-  any,      ///< "|": visible where either is
-  replace,  ///< "then": this layer decides, and what stands before it where this one does not
+  all,      ///< "&": visible if both are
+  any,      ///< "|": visible if either is
+  replace,  ///< "then": this layer decides; cells it leaves undecided keep their value
 };
 
-/// Some of the heads: heads(0-3, 6), heads(even), heads(odd), heads(kv 1).
+/// A set of heads: heads(0-3, 6), heads(even), heads(odd), heads(kv 1).
 struct HeadSet {
   enum class Kind { range, even, odd, kvHead };
   struct Item {
     Kind kind = Kind::range;
-    Index first = 0, last = 0;  ///< range: both inside; kvHead: first alone
+    Index first = 0, last = 0;  ///< range: both inclusive; kvHead: only `first`
     bool operator==(const Item&) const = default;
   };
   std::vector<Item> items;
@@ -34,8 +34,8 @@ struct HeadSet {
   bool operator==(const HeadSet&) const = default;
 };
 
-/// What one parameter was given. count: one value, or one per head; positions, parents: as written; spans:
-/// first and last position of each in turn; name, path, convention: text.
+/// The argument for one parameter. count: one value, or one per head; positions, parents: as written; spans:
+/// first and last position of each span; name, path, convention: text.
 struct Argument {
   std::vector<Index> values;
   std::string text;
@@ -44,7 +44,7 @@ struct Argument {
 
 struct Layer;
 
-/// A pattern with its arguments, one for each parameter of the table. Those from the text may be empty.
+/// A pattern with its arguments, one per parameter of the table. Those taken from the text may be empty.
 struct PatternUse {
   PatternKind kind = PatternKind::full;
   std::vector<std::optional<Argument>> arguments;
@@ -52,16 +52,15 @@ struct PatternUse {
   bool operator==(const PatternUse&) const;
 };
 
-/// A pattern or, in brackets, a list of layers, with what is said about it.
+/// A pattern or, in brackets, a list of layers, with its prefixes.
 struct Layer {
   Combine combine = Combine::all;
-  std::string name;              ///< "name": …
-  bool on = true;                ///< off: … stays in the list and is left out
-  std::optional<HeadSet> heads;  ///< heads(…): … for other heads it is left out
-  std::optional<HeadSet>
-      sequences;         ///< sequences(…): … ranges of the batch's lines; for others it is left out
-  bool negated = false;  ///< !…
-  PatternUse pattern;    ///< asked when group is empty
+  std::string name;                  ///< "name": …
+  bool on = true;                    ///< off: … the layer stays in the list but doesn't apply
+  std::optional<HeadSet> heads;      ///< heads(…): … the layer applies only to these heads
+  std::optional<HeadSet> sequences;  ///< sequences(…): … the layer applies only to these lines of the batch
+  bool negated = false;              ///< !…
+  PatternUse pattern;                ///< used if group is empty
   std::vector<Layer> group;
   bool isGroup() const { return !group.empty(); }
   bool operator==(const Layer&) const = default;
@@ -69,10 +68,10 @@ struct Layer {
 
 using MaskLayers = std::vector<Layer>;
 
-/// A use of `kind` with the table's standard arguments; those from the text are left out.
+/// Returns a use of `kind` with the table's default arguments; those taken from the text are empty.
 PatternUse standardUse(PatternKind kind);
 
-/// Why a text is no mask, and the byte where that shows.
+/// Why a text is not a mask, and the byte offset of the error.
 struct MaskTextError {
   std::string message;
   std::size_t offset = 0;
@@ -80,26 +79,27 @@ struct MaskTextError {
 
 struct ParsedMask {
   MaskLayers layers;                   ///< empty for an empty text: everything is visible
-  std::optional<MaskTextError> error;  ///< then there are no layers
+  std::optional<MaskTextError> error;  ///< if set, there are no layers
 };
 
-/// Reads the text form. "&" binds tighter than "|", that tighter than "then"; all join from the left. Counts
-/// outside their limits, unknown names, more than 64 brackets deep, more than 4,096 layers or 1 MiB of text
-/// are errors. Left out arguments that don't come from the text get the table's standard.
+/// Parses the text form. "&" binds tighter than "|", which binds tighter than "then"; all group from the
+/// left. Errors are counts outside their limits, unknown names, brackets nested more than 64 deep, and more
+/// than 4,096 layers or 1 MiB of text. Omitted arguments get the table's default, except those taken from the
+/// text.
 ParsedMask parseMask(std::string_view text);
 
-/// The text form: parseMask gives back the same layers (a group that opens a list and about which nothing is
-/// said is the same as its layers).
+/// Returns the text form. parseMask() restores the same layers, except that a group without prefixes at the
+/// start of a list is replaced by its layers.
 std::string maskText(const MaskLayers& layers);
 std::string layerText(const Layer& layer);
 
-/// Two lines: the text (long ones cut around the place) and a caret under the place.
+/// Returns two lines: the text, cut around `offset` if it is long, and a caret under that place.
 std::string caretText(std::string_view text, std::size_t offset);
 
-/// The mask in symbols with its numbers, for one head: "j ≤ i ∧ (0 ≤ i − j < 128 ∨ j < 4)".
+/// Returns one head's mask in symbols: "j ≤ i ∧ (0 ≤ i − j < 128 ∨ j < 4)".
 std::string maskFormula(const MaskLayers& layers, Index head, Index kvHead, Index sequence);
 
-/// The first thing that cannot be on `heads` heads: a heads(…) that names one beyond them.
+/// Returns an Error if a heads(…) of a layer that is on names a head or kv head that doesn't exist.
 Status checkHeads(const MaskLayers& layers, Index heads, Index kvHeads);
 
 }  // namespace headscope::attention

@@ -111,7 +111,7 @@ bool MaskParser::readValue(const ParameterInfo& parameter, Argument& argument) {
   if (isText(parameter.kind)) return readText(parameter, argument);
   const MaskToken next = lexer_.peek();
   if (!takeSymbol('[')) return readItem(parameter, argument);
-  // Counts are one per head: none at all says nothing.
+  // Counts are per head, so an empty list has no meaning.
   const bool mayBeEmpty = parameter.kind != ParameterKind::count;
   if (mayBeEmpty && takeSymbol(']')) return true;
   do {

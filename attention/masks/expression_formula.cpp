@@ -14,7 +14,7 @@ std::string number(Index value) {
   return value < 0 ? "−" + std::to_string(-value) : std::to_string(value);
 }
 
-/// "{0, 11}"; long lists are cut. Spans count as one.
+/// Returns "{0, 11}"; long lists are cut. A span counts as one item.
 std::string listText(const std::vector<Index>& values, bool spans) {
   constexpr std::size_t kMost = 8;
   const std::size_t step = spans ? 2 : 1;
@@ -27,7 +27,7 @@ std::string listText(const std::vector<Index>& values, bool spans) {
   return text + "}";
 }
 
-/// Prints a pattern's tree in symbols, with what one head was given.
+/// Writes a pattern's tree in symbols, with one head's arguments.
 class PatternFormula {
  public:
   PatternFormula(const PatternInfo& info, const PatternUse& use, Index head, const std::string& prime)
@@ -111,7 +111,7 @@ class PatternFormula {
     return index < use_.arguments.size() && use_.arguments[index] ? &*use_.arguments[index] : nullptr;
   }
 
-  /// This head's count, the list or the text; a symbol where it comes from the marks on the text.
+  /// Returns this head's count, the list or the string; the symbol if the value comes from the marked text.
   std::string parameter(std::string_view name) const {
     const ParameterInfo& info = info_.parameters[indexOf(name)];
     const Argument* given = argument(name);
@@ -130,13 +130,13 @@ class PatternFormula {
   std::string i_, j_;
 };
 
-/// Which layers take part, and the formulas of lists of them.
+/// Writes the formulas of lists of layers, skipping layers that don't apply.
 class MaskFormulaWriter {
  public:
   MaskFormulaWriter(Index head, Index kvHead, Index sequence)
       : head_(head), kvHead_(kvHead), sequence_(sequence) {}
 
-  /// Nothing where no layer takes part.
+  /// Returns nothing if no layer applies.
   std::optional<Written> write(const MaskLayers& layers, const std::string& prime) const {
     std::optional<Written> all;
     for (const Layer& layer : layers) {
@@ -170,7 +170,7 @@ class MaskFormulaWriter {
     return inner ? joined(formula, *inner, Combine::all) : formula;
   }
 
-  /// Only painted and read cells can leave others alone.
+  /// Only painted cells and cells from files can leave others undecided.
   static std::string where(const Layer& layer) {
     return std::string(layer.isGroup() ? "" : patternOf(layer.pattern.kind).where);
   }

@@ -57,7 +57,7 @@ void MaskLexer::read() {
   if (c == '"') return readString();
   if (isWordPart(c)) {
     while (at_ < text_.size() && isWordPart(text_[at_])) ++at_;
-    // 1.5 is taken as a whole, so that the message can say what is wrong with it.
+    // Reads 1.5 as one token for a clear error message.
     if (isDigit(c) && at_ + 1 < text_.size() && text_[at_] == '.' && isDigit(text_[at_ + 1]))
       for (++at_; at_ < text_.size() && isWordPart(text_[at_]);) ++at_;
     next_.text = text_.substr(begin, at_ - begin);

@@ -11,18 +11,18 @@ namespace headscope::attention {
 
 enum class MaskTokenKind { end, word, number, string, symbol };
 
-/// A piece of a mask's text.
+/// A token of a mask's text.
 struct MaskToken {
   MaskTokenKind kind = MaskTokenKind::end;
   std::size_t offset = 0;
-  std::string_view text;  ///< as it stands there
-  std::string string;     ///< of a string: what the quotes hold, without escapes
+  std::string_view text;  ///< as written
+  std::string string;     ///< for strings: the quoted text with escapes resolved
 
   bool isSymbol(char c) const { return kind == MaskTokenKind::symbol && text[0] == c; }
   bool isWord(std::string_view word) const { return kind == MaskTokenKind::word && text == word; }
 };
 
-/// Cuts a mask's text into words, digits, strings and the symbols ( ) [ ] , = : & | ! and -.
+/// Splits a mask's text into words, numbers, strings and the symbols ( ) [ ] , = : & | ! and -.
 class MaskLexer {
  public:
   explicit MaskLexer(std::string_view text) : text_(text) { read(); }
@@ -33,9 +33,9 @@ class MaskLexer {
     read();
     return token;
   }
-  /// The first character of what follows peek(), spaces passed over; 0 at the end.
+  /// Returns the first non-blank character after the token peek(); 0 at the end.
   char after() const;
-  /// What can't stand in a mask at all; peek() is an end there.
+  /// Text that is not allowed in a mask; peek() then returns an end token.
   const std::optional<MaskTextError>& error() const { return error_; }
 
  private:
@@ -49,7 +49,7 @@ class MaskLexer {
   std::optional<MaskTextError> error_;
 };
 
-/// `text` in quotes for a message, long text cut and control characters left out.
+/// Returns `text` in quotes for a message, with long text cut and control characters removed.
 std::string quotedWord(std::string_view text);
 
 }  // namespace headscope::attention

@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::size_t kMaxDepth = 64, kMaxLayers = 4096, kMaxText = std::size_t{1} << 20;
 
-/// Whether nothing is said about a layer beside its pattern or group.
+/// Whether a layer has no prefixes.
 bool isBare(const Layer& layer) {
   return layer.name.empty() && layer.on && !layer.heads && !layer.sequences && !layer.negated;
 }
 
-/// What a list is called as the right side of a join: itself where it is one layer, else a group.
+/// Converts a list to the right operand of a join: a single layer as it is, several as a group.
 Layer asOperand(MaskLayers layers, Combine join) {
   Layer operand;
   if (layers.size() == 1) {
@@ -33,7 +33,7 @@ Combine tighter(Combine join) {
   return join == Combine::replace ? Combine::any : Combine::all;
 }
 
-/// Operators as other languages write them.
+/// Returns our operator for one from other languages; empty if the token isn't one.
 std::string_view operatorFor(const MaskToken& token) {
   if (token.isWord("and") || token.isWord("AND")) return "&";
   if (token.isWord("or") || token.isWord("OR")) return "|";
@@ -78,7 +78,7 @@ bool MaskParser::readMask(MaskLayers& layers) {
   return readJoined(Combine::replace, layers);
 }
 
-/// One level of precedence; what stands before the first join of the level stays a part of the same list.
+/// Reads one level of precedence. The left operand of the level's first join stays part of the same list.
 bool MaskParser::readJoined(Combine join, MaskLayers& layers) {
   const auto readSide = [&](MaskLayers& side) {
     return join == Combine::all ? readUnary(side) : readJoined(tighter(join), side);
@@ -97,7 +97,8 @@ bool MaskParser::readJoined(Combine join, MaskLayers& layers) {
   }
 }
 
-/// A layer; bare brackets come back as the list they hold, since the caller knows whether they matter.
+/// Reads a layer. Brackets without prefixes are returned as their list, since only the caller knows whether
+/// they matter.
 bool MaskParser::readUnary(MaskLayers& layers) {
   Layer layer;
   const std::size_t offset = lexer_.peek().offset;
@@ -197,7 +198,7 @@ bool MaskParser::readBracket(Layer& layer, MaskLayers& layers) {
   if (!expectSymbol(')', "\"&\", \"|\", \"then\" or \")\"")) return false;
   --depth_;
   if (isBare(layer)) {
-    // The brackets say nothing that the list doesn't; they are no layer.
+    // Brackets without prefixes don't count as a layer.
     --layers_;
     layers = std::move(inside);
     return true;
@@ -250,7 +251,7 @@ bool MaskParser::failAt(const MaskToken& token, const std::string& expected) {
     return fail("the text ends where " + expected + " is expected", token.offset);
   if (const auto symbol = operatorFor(token); !symbol.empty())
     return fail(quotedWord(token.text) + " is written \"" + std::string(symbol) + "\"", token.offset);
-  // What is quoted already is not quoted again.
+  // A string token is already in quotes; use its contents.
   const bool string = token.kind == MaskTokenKind::string;
   return fail((string ? "the text " + quotedWord(token.string) : quotedWord(token.text)) + " found where " +
                   expected + " is expected",

@@ -7,13 +7,13 @@
 
 namespace headscope::attention {
 
-/// Reads a mask's text by recursive descent, no deeper than the brackets allowed. Every read… returns false
-/// after the first error, which error() then holds.
+/// A recursive-descent parser for masks; the limit on nested brackets bounds its depth. Every read…() returns
+/// false after the first error, which error() returns.
 class MaskParser {
  public:
   explicit MaskParser(std::string_view text) : lexer_(text) {}
 
-  /// The whole text.
+  /// Reads the whole text.
   bool read(MaskLayers& layers);
   const MaskTextError& error() const { return error_; }
 
@@ -43,7 +43,7 @@ class MaskParser {
   bool takeSymbol(char c);
   bool expectSymbol(char c, const char* otherwise = nullptr);
   bool fail(std::string message, std::size_t offset);
-  /// "… stands where … is expected", or that the text ends there.
+  /// Fails with "… found where … is expected", or "the text ends where … is expected".
   bool failAt(const MaskToken& token, const std::string& expected);
 
   MaskLexer lexer_;

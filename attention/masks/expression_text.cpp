@@ -64,8 +64,8 @@ std::string argumentText(ParameterKind kind, const Argument& argument) {
   return text + "]";
 }
 
-/// Whether values stand without names: where there is but one thing to give, and where a path and its
-/// convention tell themselves apart.
+/// Whether arguments are written without names: if there is only one parameter, or a path and its convention,
+/// which can't be confused.
 bool isPositional(const PatternInfo& info) {
   if (info.parameters.empty() || info.takesInner) return false;
   return info.parameters.size() == 1 || info.parameters[0].kind == ParameterKind::path;
@@ -84,7 +84,7 @@ std::string patternText(const PatternUse& use) {
   return std::string(info.name) + (text.empty() ? "" : "(" + text + ")");
 }
 
-/// What stands before a layer's pattern or brackets.
+/// Returns the text before a layer's pattern or brackets.
 std::string prefixText(const Layer& layer) {
   std::string text;
   if (!layer.name.empty()) text += quoted(layer.name) + ": ";
@@ -94,7 +94,7 @@ std::string prefixText(const Layer& layer) {
   return text + (layer.negated ? "!" : "");
 }
 
-/// The layer that brackets around one layer come to where one of the two says nothing beside them.
+/// Removes brackets without prefixes around a single layer.
 const Layer& unwrapped(const Layer& layer) {
   const Layer* inner = &layer;
   while (inner->group.size() == 1 && prefixText(*inner).empty()) inner = &inner->group.front();
@@ -105,7 +105,7 @@ const char* joinText(Combine join) {
   return join == Combine::all ? " & " : join == Combine::any ? " | " : " then ";
 }
 
-/// A list without brackets around it. `join` is the loosest it has at its top, none where it is one layer.
+/// A list without brackets around it. `join` is the loosest join at its top level, if there is any.
 struct ListText {
   std::string text;
   bool joined = false;
@@ -118,7 +118,7 @@ ListText listText(const MaskLayers& layers) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const Layer& layer = unwrapped(layers[i]);
     if (i == 0) {
-      // Brackets that open a list and say nothing are needed no more than any others before the first join.
+      // Brackets without prefixes at the start of a list are redundant before the first join.
       const bool bare = layer.isGroup() && prefixText(layer).empty();
       out = bare ? listText(layer.group) : ListText{layerText(layer)};
       continue;
@@ -136,7 +136,7 @@ ListText listText(const MaskLayers& layers) {
   return out;
 }
 
-/// One character of a shown line, and where it comes from.
+/// One character of a shown line, and its offset in the text.
 struct ShownCharacter {
   std::string text;
   std::size_t offset = 0, columns = 1;
@@ -178,12 +178,12 @@ std::string layerText(const Layer& layer) {
 }
 
 std::string caretText(std::string_view text, std::size_t offset) {
-  // As much as one line of a terminal holds, twice as much before the place as behind it.
+  // Fits a line of a terminal, with twice as much text before the place as after it.
   constexpr std::size_t kBefore = 50, kAfter = 25, kLongestCharacter = 4;
   offset = std::min(offset, text.size());
   const std::size_t begin = offset - std::min(offset, (kBefore + 1) * kLongestCharacter);
   const std::size_t end = std::min(text.size(), offset + (kAfter + 1) * kLongestCharacter);
-  // Starting inside a character would show its rest as damage.
+  // Don't start inside a UTF-8 sequence, which would show as damaged text.
   std::size_t start = begin;
   while (start > 0 && start < offset && (static_cast<unsigned char>(text[start]) & 0xC0) == 0x80) ++start;
   const auto shown = shownCharacters(text, start, end);

@@ -5,16 +5,16 @@
 
 namespace headscope::attention {
 
-/// What a mask is laid over.
+/// The sizes and the text that a mask is applied to.
 struct MaskGeometry {
   Index queries = 0, keys = 0;
   Index cacheLength = 0;  ///< the first query's absolute position
   Index heads = 1, kvHeads = 1;
-  Index sequence = 0;   ///< which line of the batch
+  Index sequence = 0;   ///< line of the batch
   Index keyLength = 0;  ///< keys that are not padding
-  bool cross = false;   ///< two texts, each counted from 0; masks go by the positions all the same
+  bool cross = false;   ///< two texts, each with positions from 0; masks still compare these positions
   TextStructure structure;
-  /// The key and value head that a head reads.
+  /// Returns the kv head that a head reads.
   Index kvHeadOf(Index head) const { return head * kvHeads / heads; }
 };
 

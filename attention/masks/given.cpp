@@ -16,7 +16,7 @@ Positions sortedWithin(Positions positions, Index end) {
   return positions;
 }
 
-/// Checks what was given; `what` is counted as "24 keys".
+/// Checks given positions. `what` is the plural noun for the limit, as in "24 keys".
 Status checkPositions(const Positions& positions, Index end, const char* what, const std::string& title) {
   for (std::size_t k = 0; k < positions.size(); ++k) {
     const std::string found = fmt::format("{} hold {}", title, positions[k]);

@@ -10,43 +10,44 @@
 
 namespace headscope::attention {
 
-/// Sizes that all rules of one mask share.
+/// The sizes shared by all rules of one mask.
 struct CodeSizes {
   Index queries = 0, keys = 0, cacheLength = 0;
-  /// Positions that can be asked about.
+  /// Returns the number of positions that queries and keys can have.
   Index positions() const { return std::max(cacheLength + queries, keys); }
 };
 
-/// What code can't hold; maskCode makes an Error of it.
+/// Thrown if a mask is too large for code; maskCode() converts it to an Error.
 struct CodeLimit : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-/// Throws "`what` `found`, code holds at most `most`" where there is more.
+/// Throws CodeLimit "`what` `found`, expected at most `most` for code" if found > most.
 void limitCode(Index found, Index most, const std::string& what);
 
-/// How many cells an array may have where the code runs, and how many of them the code may spell out.
+/// The most cells an array may have when the code runs, and the most values the code may list explicitly.
 inline constexpr Index kMaxTableCells = Index{1} << 30, kMaxSpelledOut = Index{1} << 18;
 
-/// What an array is made for.
+/// The context an array is created for.
 struct TableSource {
   const Rule& rule;
   const CodeDialect& dialect;
   CodeSizes sizes;
-  const std::vector<Index>* starts = nullptr;  ///< inside documents(…): where they begin
+  const std::vector<Index>* starts = nullptr;  ///< inside documents(…): the documents' first positions
 
-  /// "@ = torch.zeros(…)", with `fill` behind it: one assignment for every one of `items`, if there are any.
+  /// Returns code that creates an array of zeros, "@ = torch.zeros(…)", and, if there are `items`, a loop
+  /// over them that unpacks each into `variables` and runs "@" + `assignment`.
   std::string filled(const std::string& shape, const char* type, const std::vector<std::string>& items,
                      const std::string& variables, const std::string& assignment) const;
 };
 
-/// An array that the formulas of a pattern look things up in.
+/// An array that a pattern's formulas index.
 struct LookupTable {
   std::string_view name;  ///< in code
-  /// Lines of Python that make it, "@" for its name; empty where all of it is 0 or false.
+  /// Returns lines of Python that create it, with "@" for its name; empty if all of it is 0 or false.
   std::string (*define)(const TableSource&) = nullptr;
-  /// What stands in it at a, or at [a, b], for the row at the place.
+  /// Returns its value at [a] or [a, b] for the row at the place.
   Index (*value)(const Rule&, const RowPlace&, Index a, Index b) = nullptr;
-  bool perDocument = false;  ///< inside documents(…) the document's number is a first index
+  bool perDocument = false;  ///< inside documents(…), the document's number is the first index
 };
 
 }  // namespace headscope::attention

@@ -1,8 +1,7 @@
 #pragma once
 
-/// Every mask pattern, in the order people are shown them. A new pattern is a row here and a file in
-/// patterns/ that defines patterns::name; PatternKind, the table and the declarations all come from this
-/// list.
+/// All mask patterns, in the order they are shown. To add one, add a row here and a file in patterns/ that
+/// defines patterns::name; PatternKind, the table and the declarations are generated from this list.
 #define HEADSCOPE_PATTERNS(ROW) \
   ROW(full)                     \
   ROW(causal)                   \

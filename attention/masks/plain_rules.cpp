@@ -33,7 +33,7 @@ MaskLayers layersOf(const PlainRules& rules) {
 
 std::shared_ptr<const MaskFormula> compileRules(PlainRules rules, const MaskGeometry& geometry,
                                                 const std::vector<std::shared_ptr<const CellTable>>& cells) {
-  // Beyond these nothing changes, and patterns take no larger counts.
+  // Larger values have the same effect, but patterns don't accept them.
   rules.window = std::min(rules.window, geometry.cacheLength + geometry.queries + geometry.keys);
   rules.sinks = std::min(rules.sinks, geometry.keys);
   MaskLayers layers = layersOf(rules);

@@ -9,21 +9,20 @@
 
 namespace headscope::attention {
 
-// What a mask comes to for one head of one sequence: layers that don't apply are gone, lists of one value per
-// head are one value, and what was left to the text stands there in numbers. Plain data, to be evaluated
-// (evaluate.h), compared between heads, or written down in another language (code.h); resolve.h makes it.
+// A mask resolved for one head of one sequence: layers that don't apply are removed, lists with one value per
+// head are reduced to one value, and defaults from the text are filled in. Plain data, made by resolve.h, to
+// be evaluated (evaluate.h), compared between heads, or exported as code (code.h).
 
-/// Lists that a pattern goes by. All lie inside the text and are in the order their pattern needs.
+/// The lists a pattern uses. All lie inside the text and are in the order their pattern needs.
 struct RuleLists {
-  /// globals, longformer: the global tokens. documents, packed, shared_prefix: where documents begin, 0
-  /// first. intervals: the positions at which parts of the queries begin; those before the first see
-  /// nothing.
+  /// globals, longformer: the global tokens. documents, packed, shared_prefix: the documents' first
+  /// positions, starting with 0. intervals: the first query of each part; earlier queries see nothing.
   std::vector<Index> positions = {};
-  /// image: the images, ascending, apart. intervals: what each part sees, the last for all further parts.
+  /// image: the images, ascending, not overlapping. intervals: each part's keys; further parts use the last.
   std::vector<KeyRun> spans = {};
-  /// tree: the parent of draft node k, which stands at position prefix + k; −1 hangs from the prefix.
+  /// tree: the parent of draft node k, which is at position prefix + k; −1 = the prefix.
   std::vector<Index> parents = {};
-  /// tree: from node k on, the parents follow each other in steps of one as far as this node.
+  /// tree: for each node, the last node on its way up that is reached in steps of +1 only or of −1 only.
   std::vector<Index> chainEnds = {};
   bool operator==(const RuleLists&) const = default;
 };
@@ -31,37 +30,37 @@ struct RuleLists {
 struct Step;
 struct Pattern;  // patterns/definition.h
 
-/// One pattern with everything in place.
+/// One pattern with all its arguments resolved.
 struct Rule {
   const Pattern* pattern = nullptr;
-  /// The pattern's counts in the order of the table, other parameters passed over.
+  /// The pattern's counts in the order of the table, skipping other parameters.
   std::array<Index, 5> counts{};
-  std::shared_ptr<const RuleLists> lists;  ///< null for patterns that have none
+  std::shared_ptr<const RuleLists> lists;  ///< null if the pattern has none
   std::shared_ptr<const CellTable> cells;  ///< painted, file
-  Index cellHead = 0;       ///< which head of `cells`; may lie beyond them: then it says nothing
-  std::vector<Step> inner;  ///< documents; empty = everything
+  Index cellHead = 0;                      ///< head of `cells`; beyond their heads, no cell is decided
+  std::vector<Step> inner;                 ///< documents; empty = everything
   bool operator==(const Rule& other) const;
 };
 
-/// One layer that applies: a rule or, where `group` holds any, a list of steps in brackets.
+/// One layer that applies: a rule or, if `group` isn't empty, a list of steps in brackets.
 struct Step {
-  Combine combine = Combine::all;  ///< the first step's is not asked
+  Combine combine = Combine::all;  ///< ignored for the first step
   bool negated = false;
   Rule rule;
   std::vector<Step> group;
   bool operator==(const Step& other) const;
 };
 
-/// Where a row stands: its query's position and the keys there are. Inside documents(…) all are counted from
-/// the document's start.
+/// The place of a row: its query's position and the number of keys. Inside documents(…), both are relative to
+/// the document.
 struct RowPlace {
-  Index row = 0;          ///< from 0, whatever the cache holds
+  Index row = 0;          ///< from 0, ignoring the cache and documents
   Index position = 0;     ///< i
   Index keys = 0;         ///< m
   Index cacheLength = 0;  ///< C
 };
 
-/// Empty where no layer applies: everything is visible.
+/// Empty if no layer applies: everything is visible.
 using MaskProgram = std::vector<Step>;
 
 struct MaskPrograms {

@@ -20,8 +20,8 @@ void requireSquare(const MaskFormula& mask) {
           "mask is " + shapeText(mask.queries(), mask.keys()) + ", expected as many queries as keys");
 }
 
-/// Sets of tokens, one for each token, and the unions of neighbouring ones as a segment tree: the union of
-/// any run of them takes two sets per level instead of one per token.
+/// One set of tokens per token, in a segment tree with the unions of neighbouring sets: the union over any
+/// run of tokens takes two sets per level instead of one per token.
 class TokenSets {
  public:
   explicit TokenSets(Index tokens)
@@ -32,7 +32,7 @@ class TokenSets {
   Index words() const { return words_; }
   Word* of(Index token) { return node(tokens_ + token); }
 
-  /// After the sets of tokens changed.
+  /// Updates the unions after the tokens' sets changed.
   void rebuild() {
     for (Index at = tokens_ - 1; at >= 1; --at) {
       Word* out = node(at);
@@ -67,7 +67,7 @@ void forEachNew(const Word* set, const Word* known, Index words, Found found) {
       found(w * kWordBits + std::countr_zero(fresh));
 }
 
-/// What tokens know of each other, layer by layer.
+/// Computes layer by layer which tokens have reached which.
 class Spreading {
  public:
   Spreading(const MaskFormula& mask, const std::vector<Index>& variants)
@@ -81,7 +81,7 @@ class Spreading {
     sets_.rebuild();
   }
 
-  /// Works out the next layer; false when it was stopped.
+  /// Computes the next layer. Returns false if stopped.
   bool step(bool residual, const std::stop_token& stop) {
     const Index words = sets_.words();
     for (Index token = 0; token < tokens_; ++token) {
@@ -100,7 +100,7 @@ class Spreading {
     return true;
   }
 
-  /// Makes the new layer the present one, telling what is new; false if nothing changed.
+  /// Makes the new layer current and calls found(token, key) for new pairs. Returns false if nothing changed.
   template <typename Found>
   bool advance(Found found) {
     const Index words = sets_.words();
@@ -135,13 +135,13 @@ class Spreading {
   KeyRuns runs_;
 };
 
-/// Tokens that were not found yet; those of a run are met without passing over the others again.
+/// The tokens not found yet, as a union-find structure that skips found ones.
 class Unfound {
  public:
   explicit Unfound(Index tokens) : next_(static_cast<std::size_t>(tokens) + 1) {
     std::iota(next_.begin(), next_.end(), Index{0});
   }
-  /// The first that is `from` or later; the number of tokens if there is none.
+  /// Returns the first unfound token at or after `from`; the number of tokens if there is none.
   Index firstFrom(Index from) {
     while (at(from) != from) from = at(from) = at(at(from));
     return from;
@@ -182,7 +182,7 @@ ReachMap reachAfter(const MaskFormula& mask, const std::vector<Index>& variants,
     const bool changed = spreading.advance([&](Index query, Index key) {
       if (residual) cell(query, key) = static_cast<std::uint8_t>(layer);
     });
-    // What didn't change in one layer changes in none.
+    // If one layer changes nothing, no further one does.
     if (!changed) break;
   }
   if (!residual)

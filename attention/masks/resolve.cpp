@@ -74,8 +74,8 @@ class Resolver {
     return rule;
   }
 
-  /// Inside a document positions count anew, and so does what a pattern is given; what is read off the text
-  /// counts from the text's beginning.
+  /// Inside a document, positions and given arguments are relative to its start, but values from the text are
+  /// relative to the text's start.
   static Status checkInside(const Pattern& pattern, const PatternUse& use) {
     const PatternInfo& info = pattern.info;
     const std::string found = "documents(…) holds " + std::string(info.name);
@@ -104,7 +104,7 @@ class Resolver {
     return success();
   }
 
-  /// Worked out once for all heads with the same counts.
+  /// Computed once for all heads with the same counts.
   Result<std::shared_ptr<const RuleLists>> listsOf(const Pattern& pattern, const Given& given) {
     auto& known = lists_[{&given.use, given.counts}];
     if (!known) {
@@ -115,7 +115,7 @@ class Resolver {
     return known;
   }
 
-  /// Leaves `rule` without cells where the table has none for this head.
+  /// Leaves `rule` without cells if the table has none for this head.
   static void fillCells(const std::shared_ptr<const CellTable>& cells, Index head, Rule& rule) {
     if (cells->heads != 1 && head >= cells->heads) return;
     rule.cells = cells;
@@ -134,7 +134,7 @@ const CellRow& rowOf(const CellTable& table, Index head, Index row) {
   return row < table.queries && at < table.rows.size() && table.rows[at] ? *table.rows[at] : kLeftAlone;
 }
 
-/// Whether both rules read the same cells, whatever table these are kept in.
+/// Whether both rules have equal cells, even if they are in different tables.
 bool sameCells(const Rule& a, const Rule& b) {
   if (!a.cells || !b.cells) return a.cells == b.cells;
   if (a.cells == b.cells && a.cellHead == b.cellHead) return true;

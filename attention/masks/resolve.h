@@ -5,7 +5,7 @@
 
 namespace headscope::attention {
 
-/// One program for all heads that come to the same. Errors: those of compileMask.
+/// Resolves a mask to programs; heads with equal programs share one. Returns the errors of compileMask().
 Result<MaskPrograms> resolveMask(const MaskLayers& layers, const MaskGeometry& geometry,
                                  const MaskSources& sources);
 

@@ -41,8 +41,8 @@ void intersect(const KeyRuns& a, const KeyRuns& b, KeyRuns& out) {
   out.clear();
   auto left = a.begin(), right = b.begin();
   while (left != a.end() && right != b.end()) {
-    // Where one run is shared by two neighbours of the other side a gap of that side lies between them,
-    // so that what comes out never touches.
+    // If one run meets two neighbouring runs of the other side, these have a gap between them, so results
+    // never touch.
     const Index begin = std::max(left->begin, right->begin), end = std::min(left->end, right->end);
     if (begin < end) out.push_back({begin, end});
     if (left->end < right->end) {
@@ -62,7 +62,7 @@ void subtract(const KeyRuns& a, const KeyRuns& b, KeyRuns& out) {
     while (hole != b.end() && hole->begin < run.end) {
       if (from < hole->begin) out.push_back({from, hole->begin});
       from = hole->end;
-      // A hole that reaches beyond this run may also cut the next.
+      // A hole that extends beyond this run may also cut the next.
       if (hole->end >= run.end) break;
       ++hole;
     }

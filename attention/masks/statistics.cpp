@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::size_t kMostListed = 64;
 constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 26;
-/// Rows between two looks at the stop token.
+/// Rows between two checks of the stop token.
 constexpr Index kRowsPerLook = 64;
 
-/// Rows that stand for all: one from each of `count` equal stretches, at a place within it that moves on by
-/// the golden ratio, so that no pattern's period falls in step with them.
+/// A representative sample of rows: one from each of `count` equal stretches, at an offset that advances by
+/// the golden ratio, so that the sample is never in step with a pattern's period.
 class RowSample {
  public:
   RowSample(Index rows, Index count) : rows_(rows), count_(count) {}
@@ -33,7 +33,7 @@ class RowSample {
   Index rows_, count_;
 };
 
-/// How many rows can be counted with `budget` runs, judged by a few.
+/// Estimates from a few rows how many rows can be counted with `budget` runs.
 Index rowsWithin(const MaskFormula& mask, Index variant, std::uint64_t budget, std::stop_token stop) {
   constexpr Index kProbes = 256;
   const Index rows = mask.queries();
@@ -44,7 +44,7 @@ Index rowsWithin(const MaskFormula& mask, Index variant, std::uint64_t budget, s
   KeyRuns row;
   for (Index k = 0; k < sample.count() && !stop.stop_requested(); ++k) {
     mask.visibleRuns(variant, sample[k], row);
-    // A row costs something even if there is nothing in it.
+    // Even an empty row has a cost.
     runs += row.size() + 1;
   }
   const double perRow = static_cast<double>(runs) / kProbes;
@@ -54,7 +54,7 @@ Index rowsWithin(const MaskFormula& mask, Index variant, std::uint64_t budget, s
              : std::clamp<Index>(static_cast<Index>(affordable), std::min<Index>(kProbes, rows), rows);
 }
 
-/// Gathers what rows leave visible.
+/// Accumulates statistics over rows.
 class Counter {
  public:
   Counter(Index keys, Index cacheLength)
@@ -96,7 +96,7 @@ class Counter {
   }
 
   Index keys_, cacheLength_;
-  std::vector<Index> change_;  ///< how many more rows see this key than the one before it
+  std::vector<Index> change_;  ///< number of rows that see this key minus that of the previous key
   MaskStatistics statistics_;
 };
 
@@ -116,7 +116,7 @@ class BlockRow {
   void add(const KeyRuns& runs) {
     Index block = 0, blockEnd = blockSize_;
     for (const KeyRun& run : runs) {
-      // Short runs share blocks, and dividing is the dearest step.
+      // Short runs share a block, and the division is the most expensive step.
       if (run.begin >= blockEnd) {
         block = run.begin / blockSize_;
         blockEnd = (block + 1) * blockSize_;
@@ -127,7 +127,7 @@ class BlockRow {
       }
       count(block) += static_cast<std::uint64_t>(blockEnd - run.begin);
       const Index last = (run.end - 1) / blockSize_;
-      // Those between hold one whole row more each.
+      // The blocks in between each get one more full row.
       ++whole_[static_cast<std::size_t>(block) + 1];
       --whole_[static_cast<std::size_t>(last)];
       block = last;
@@ -136,7 +136,7 @@ class BlockRow {
     }
   }
 
-  /// Visible cells of each block, once after all rows.
+  /// Returns the visible cells of each block. Call once, after all rows.
   const std::vector<std::uint64_t>& total() {
     Index rows = 0;
     for (std::size_t col = 0; col < counts_.size(); ++col) {
@@ -154,12 +154,12 @@ class BlockRow {
   std::vector<Index> whole_;
 };
 
-/// Visible cells of any block of a mask that depends on key − row alone.
+/// Counts the visible cells of any block of a mask that depends only on key − row.
 class DistanceCounts {
  public:
   DistanceCounts(const MaskFormula& mask, Index variant)
       : queries_(mask.queries()), sums_(at(mask.queries() + mask.keys() + 1)) {
-    // Whether a cell is visible, by key − row + queries − 1: rows a whole width apart say it for every one.
+    // Visibility by key − row + queries − 1. Rows that are `keys` apart cover all values.
     const Index keys = mask.keys();
     std::vector<std::uint8_t> seen(at(queries_ + keys));
     KeyRuns runs;
@@ -182,7 +182,7 @@ class DistanceCounts {
  private:
   static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
   Index queries_;
-  /// [d]: over all e < d, how many are seen among the first e.
+  /// [d]: the sum over e < d of the number of visible values among the first e.
   std::vector<std::uint64_t> sums_;
 };
 

@@ -13,7 +13,7 @@ bool isOneOf(const Token& token, std::span<const std::string_view> texts) {
   return std::find(texts.begin(), texts.end(), token.text) != texts.end();
 }
 
-/// Marks that end a sentence, in the scripts that have their own, and what stands for the end of a line.
+/// Whether the token ends a sentence, in any script with such marks, or stands for the end of a line.
 bool endsSentence(const Token& token) {
   static constexpr std::array<std::string_view, 19> kEnds{".", "!",  "?",    "…",      "‼",     "⁇", "⁈",
                                                           "⁉", "。", "！",   "？",     "｡",     "؟", "۔",
@@ -21,8 +21,8 @@ bool endsSentence(const Token& token) {
   return isOneOf(token, kEnds);
 }
 
-/// Whether the token is a point between two digits: in characters or bytes, "3.14" is four tokens. One that
-/// is punctuation stands behind a number and before another ("page 3. 14 more", by words).
+/// Whether the token is a decimal point: split into characters or bytes, "3.14" is four tokens. In words, a
+/// separator between two numbers is punctuation ("page 3. 14 more").
 bool isNumbersPoint(std::span<const Token> tokens, std::size_t at) {
   constexpr std::string_view kDigits = "0123456789";
   const auto endsInDigit = [&](const std::string& text) {
@@ -35,14 +35,14 @@ bool isNumbersPoint(std::span<const Token> tokens, std::size_t at) {
          endsInDigit(tokens[at - 1].text) && startsWithDigit(tokens[at + 1].text);
 }
 
-/// What still belongs to a sentence behind its end: closing quotes and brackets, and the space after it.
+/// Whether the token still belongs to the sentence that ended before it: a closing quote or bracket, a space.
 bool trailsSentence(const Token& token) {
   static constexpr std::array<std::string_view, 10> kTrails{")", "]",  "}",  "”",  "’",
                                                             "»", "」", "』", "）", "␣"};
   return isOneOf(token, kTrails);
 }
 
-/// Where sentences begin, 0 first.
+/// Returns the first token of each sentence, starting with 0.
 Positions sentenceStarts(std::span<const Token> tokens) {
   Positions starts{0};
   for (std::size_t at = 0; at < tokens.size();) {
@@ -54,8 +54,8 @@ Positions sentenceStarts(std::span<const Token> tokens) {
   return starts;
 }
 
-/// Finds which closing bracket answers which opening one. A closing bracket without its opening one is passed
-/// over; so are opening ones that something around them closes first.
+/// Matches brackets. Ignores closing brackets without an opening one, and opening brackets that are unclosed
+/// when a pair around them closes.
 class BracketReader {
  public:
   KeyRuns read(std::span<const Token> tokens) {
@@ -87,7 +87,7 @@ class BracketReader {
     while (opening.kind != kind) opening = pop();
     const KeyRun run{opening.at + 1, at};
     if (run.end - run.begin < kShortest) return;
-    // What stands inside of these brackets belongs to the same image.
+    // Runs inside these brackets belong to the same image.
     while (!runs_.empty() && runs_.back().begin >= run.begin) runs_.pop_back();
     runs_.push_back(run);
   }
@@ -122,7 +122,7 @@ KeyRuns imagesOf(const TextMarks& marks, KeyRuns found, Index keys) {
   if (!marks.images) return found;
   KeyRuns images;
   for (const KeyRun& run : *marks.images) {
-    // Marks that touch are two images.
+    // Marks that touch are separate images.
     const Index from = images.empty() ? 0 : images.back().end;
     const KeyRun cut{std::max(run.begin, from), std::min(run.end, keys)};
     if (cut.begin < cut.end) images.push_back(cut);
@@ -130,7 +130,8 @@ KeyRuns imagesOf(const TextMarks& marks, KeyRuns found, Index keys) {
   return images;
 }
 
-/// The tree's nodes: a branch for each sentence behind the prefix, or as marked, then on from the last one.
+/// Returns the parents of the tree's nodes: as marked, then each continuing the one before it; without marks,
+/// one branch per sentence after the prefix.
 Positions parentsOf(const TextMarks& marks, const Positions& sentences, Index prefix, Index keys) {
   const Index draft = keys - prefix;
   Positions parents = marks.parents.value_or(Positions{});
@@ -149,7 +150,7 @@ Index dividedUp(Index number, Index by) {
   return std::max<Index>(1, number / by + (number % by != 0 ? 1 : 0));
 }
 
-/// The smallest number of columns for which no more rows than columns are needed.
+/// Returns the smallest number of columns that needs no more rows than columns.
 Index squareSide(Index tokens) {
   Index side = 1;
   while (side * side < tokens) ++side;

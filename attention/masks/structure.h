@@ -9,19 +9,19 @@
 
 namespace headscope::attention {
 
-/// What a person marked on one text. Whatever is empty is found in the text itself.
+/// A user's marks on one text. Empty ones are derived from the text.
 struct TextMarks {
   std::optional<std::vector<Index>> documentStarts;  ///< ascending; 0 is implied
   std::optional<Index> prefixLength;
   std::optional<KeyRuns> images;
   std::optional<std::vector<Index>> globals;  ///< ascending
   std::optional<Index> treePrefix;
-  std::optional<std::vector<Index>> parents;  ///< −1 = hangs from the prefix
+  std::optional<std::vector<Index>> parents;  ///< −1 = the prefix
   std::optional<Index> gridHeight, gridWidth;
   bool operator==(const TextMarks&) const = default;
 };
 
-/// What patterns read off a text of m keys, in absolute positions.
+/// The structure of a text of m keys that patterns use, in absolute positions.
 struct TextStructure {
   std::vector<Index> documentStarts{0};
   Index prefixLength = 0;
@@ -30,22 +30,24 @@ struct TextStructure {
   Index treePrefix = 0;
   std::vector<Index> parents;  ///< [m − treePrefix]
   Index gridHeight = 1, gridWidth = 1;
-  std::vector<Index> querySegments;  ///< cross-attention: where the k-th part of the queries begins,
-  KeyRuns keySegments;               ///< and the keys it sees
+  std::vector<Index> querySegments;  ///< cross-attention: the first query of each part
+  KeyRuns keySegments;               ///< cross-attention: the keys each part sees
   bool operator==(const TextStructure&) const = default;
 };
 
-/// The structure of a text, marks first. Without marks: a document, and a branch of the draft tree, ends
-/// with a sentence (after . ! ? … or a run of them, but not a number's point); the prefix, of a prefix LM and
-/// of a tree, is the first sentence or, if there is but one, the first half; images are the runs of three or
-/// more tokens between brackets ([ ] ( ) < >), else none; the global token is the first; the grid is the one
-/// nearest to a square that holds all tokens, wider than high; the k-th sentence of the queries sees the k-th
-/// of the keys, the last of them when there are fewer. Marks beyond the text are cut off at its end. In
-/// self-attention give `keys` twice.
+/// Returns the structure of a text. Marks take precedence and are cut at the text's end. Without marks:
+/// - each sentence (ended by one or more of . ! ? …, but not by a decimal point) is a document and a branch
+///   of the draft tree;
+/// - the prefix of a prefix LM and of a tree is the first sentence, or the first half if there is only one;
+/// - images are runs of three or more tokens between brackets ([ ] ( ) < >);
+/// - the first token is global;
+/// - the grid is the smallest nearly square one that holds all tokens, never higher than wide;
+/// - the k-th sentence of the queries sees the k-th of the keys, or the last if there are fewer.
+/// In self-attention, pass `keys` twice.
 TextStructure structureOf(std::span<const Token> queries, std::span<const Token> keys,
                           const TextMarks& marks);
 
-/// The same for `keys` positions without a text: one document, prefix = half, first token global, …
+/// The same for `keys` positions without a text: one document, half of it prefix, first token global, …
 TextStructure structureOf(Index queries, Index keys, const TextMarks& marks);
 
 }  // namespace headscope::attention

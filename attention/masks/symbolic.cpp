@@ -56,7 +56,7 @@ constinit const Operation atMostBack{
     {"($b <= $a) & ($a - $b <= $c)", Bond::all, Bond::product},
     [](Index a, Index b, Index c) { return Index{0 <= a - b && a - b <= c}; }};
 
-// In Python & and | bind tighter than comparisons; beside each other they get brackets for the reader.
+// In Python, & and | bind tighter than comparisons; mixed & and | get brackets for readability.
 constinit const Operation both{{"$a ∧ $b", Bond::all, Bond::compare},
                                {"$a & $b", Bond::all, Bond::atom},
                                [](Index a, Index b, Index) { return Index{a != 0 && b != 0}; }};

@@ -8,25 +8,25 @@
 
 namespace headscope::attention {
 
-// What a pattern lets see, as a small tree over the positions i and j, its parameters and its lists. A
-// pattern writes the tree once, as C++ reads it: (j <= i) & (i - j < parameter("window")). It is printed as a
-// formula (expression_formula.cpp) and as Python (code_rules.cpp).
+// A pattern's visibility as a small expression tree over the positions i and j, its parameters and its lists.
+// A pattern builds the tree once, as a C++ expression: (j <= i) & (i - j < parameter("window")). The tree is
+// printed as a formula (expression_formula.cpp) and as Python (code_rules.cpp).
 
-/// How tightly a written expression holds together.
+/// The precedence of a written expression, tightest first.
 enum class Bond { atom, product, sum, compare, all, any, then };
 
 struct Written {
   std::string text;
   Bond bond = Bond::atom;
 };
-/// As a part of something that takes operands up to `loosest`: looser ones get brackets.
+/// Returns the text of an operand, in brackets if it binds more loosely than `loosest`.
 std::string inside(const Written& part, Bond loosest);
 
-/// How one language writes an operation.
+/// The spelling of an operation in one language.
 struct Notation {
   std::string_view text;  ///< $a, $b and $c stand for the operands
   Bond bond = Bond::atom;
-  Bond loosest = Bond::atom;  ///< operands looser than this get brackets; "and" within "and" never does
+  Bond loosest = Bond::atom;  ///< looser operands get brackets, except "and" in "and" and "or" in "or"
 };
 Written written(const Notation& notation, const std::vector<Written>& operands);
 
@@ -48,15 +48,15 @@ struct Symbolic {
   enum class Kind {
     query,      ///< i
     key,        ///< j
-    row,        ///< the query's row, from 0 whatever the cache holds
-    cached,     ///< C, the tokens in the cache
-    positions,  ///< how many positions there are
+    row,        ///< the query's row, from 0 regardless of the cache
+    cached,     ///< C, the number of tokens in the cache
+    positions,  ///< the number of positions
     always,     ///< true
     literal,    ///< `number`
     parameter,  ///< the count `name`
-    operation,  ///< on the operands
-    lookup,     ///< in `table`, at the operands
-    words,      ///< its one operand, which formulas write as `name`
+    operation,  ///< `operation` on the operands
+    lookup,     ///< the value in `table` at the operands
+    words,      ///< the single operand; formulas write `name` instead
   };
   Kind kind = Kind::always;
   Index number = 0;
@@ -145,19 +145,19 @@ inline Number positions() {
 inline Truth always() {
   return {};
 }
-/// The pattern's count of that name.
+/// The value of the pattern's count of that name.
 inline Number parameter(std::string_view name) {
   return Number(Symbolic{Symbolic::Kind::parameter, 0, name});
 }
 
 Number at(const LookupTable& table, const Number& a);
 Number at(const LookupTable& table, const Number& a, const Number& b);
-/// For tables of truths.
+/// The same for tables of truths.
 Truth holds(const LookupTable& table, const Number& a);
 Truth holds(const LookupTable& table, const Number& a, const Number& b);
 
-/// `meaning`, for which formulas have words. In them {i} and {j} stand for the positions and {name} for a
-/// parameter; what stands in square brackets is left out where its parameter comes from the text.
+/// Returns `meaning`, which formulas write in words. In `words`, {i} and {j} are the positions and {name} is
+/// a parameter; a part in square brackets is omitted if its parameter's value comes from the text.
 Truth called(std::string_view words, const Truth& meaning);
 
 }  // namespace headscope::attention

@@ -6,7 +6,7 @@
 
 namespace headscope::attention {
 
-/// A part of a text's structure, which stands for an argument that is left out. One of the three is there.
+/// A part of a text's structure that is the default of an argument. Exactly one of the three is set.
 struct TextPart {
   Index (*count)(const MaskGeometry&) = nullptr;
   std::vector<Index> TextStructure::*positions = nullptr;

@@ -13,14 +13,14 @@ bool isFor(const AttentionEdit& edit, Index layer) {
   return !edit.layer || *edit.layer == layer;
 }
 
-/// The layers as one, in brackets.
+/// The layers as one group, as if in brackets.
 Layer grouped(MaskLayers layers) {
   Layer group;
   group.group = std::move(layers);
   return group;
 }
 
-/// The model's own mask with those of the edits.
+/// The model's own mask combined with those of the edits.
 MaskLayers maskLayers(const ModelConfig& config, const std::vector<AttentionEdit>& edits, Index layer) {
   MaskLayers layers = parseMask(config.maskText(layer)).layers;
   for (const AttentionEdit& edit : edits) {
@@ -38,7 +38,8 @@ MaskLayers maskLayers(const ModelConfig& config, const std::vector<AttentionEdit
 LayerAttentions::LayerAttentions(const ModelConfig& config, const std::vector<AttentionEdit>& edits,
                                  PassRows rows, const MaskedLine& line, const MaskSources& sources)
     : config_(config), edits_(edits), rows_(rows), sources_(sources) {
-  // Over the whole text, of which the pass has the last rows: tables and parts go by rows from its beginning.
+  // Masks cover the whole text, because tables and parts count rows from its start; the pass uses the last
+  // rows.
   geometry_.queries = rows.tokens();
   geometry_.keys = config.cross() ? rows.source : rows.tokens();
   geometry_.cross = config.cross();

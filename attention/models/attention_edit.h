@@ -10,38 +10,40 @@
 
 namespace headscope::attention {
 
-/// What a person changes of a model's attention, on one layer or on all; settings join the model's own.
+/// The user's changes to a model's attention, on one layer or on all. Settings are combined with the model's
+/// own.
 struct AttentionEdit : ScoreSettings {
-  std::optional<Index> layer;  ///< nothing: all
+  std::optional<Index> layer;  ///< nothing: all layers
   MaskLayers mask;             ///< joined to the model's own by "&"; empty: none
-  bool replacesMask = false;   ///< `mask` stands instead of the model's own
-  /// Added to scores, [1 or heads, N, N] for a text of up to N tokens; empty for none.
+  bool replacesMask = false;   ///< `mask` replaces the model's own
+  /// Added to the scores, [1 or heads, N, N] for a text of up to N tokens; [1 or heads, N, m] for cross heads
+  /// that read m encoder tokens. Empty or null: nothing is added.
   std::shared_ptr<const Stack> additive;
 };
 
-/// What one layer's attention is computed with.
+/// The settings and mask of one layer's attention.
 struct LayerAttention {
   AttentionConfig config;
   MaskInput mask;  ///< over [heads, n, m]
 };
 
-/// Where the rows of a pass stand in the text: `first` tokens are cached, `count` more follow.
+/// The rows of a pass within the text: `first` cached tokens, then `count` new ones.
 struct PassRows {
   Index first = 0, count = 0;
-  Index source = 0;  ///< rows of an encoder's output that a decoder reads
+  Index source = 0;  ///< of the encoder's output that a decoder reads
   Index tokens() const { return first + count; }
 };
 
-/// What masks may ask of the text.
+/// The properties of a text that masks can refer to.
 struct MaskedLine {
   const TextStructure& structure;  ///< of all tokens
   Index unpadded = 0;              ///< tokens before the padding
-  Index sequence = 0;              ///< which line of a batch it is
+  Index sequence = 0;              ///< index of the text in its batch
 };
 
-/// The model's own attention with every edit that is for the layer, in their order; what a later one sets
-/// counts. Compiled masks serve all layers of a pass that have the same. Errors: those of compileMask, an
-/// additive matrix of another size, and what validate() refuses.
+/// The attention of each layer: the model's own with all edits of that layer applied in order
+/// (joinSettings()). Layers with equal masks share one compiled mask. of() returns an Error of compileMask()
+/// or validate(), or if an additive matrix has the wrong size.
 class LayerAttentions {
  public:
   LayerAttentions(const ModelConfig& config, const std::vector<AttentionEdit>& edits, PassRows rows,
@@ -57,7 +59,7 @@ class LayerAttentions {
   PassRows rows_;
   const MaskSources& sources_;
   MaskGeometry geometry_;
-  /// Masks so far, by the layers they are made of.
+  /// Compiled masks, keyed by their mask layers.
   std::vector<std::pair<MaskLayers, std::shared_ptr<const MaskFormula>>> compiled_;
 };
 

@@ -13,14 +13,14 @@
 namespace headscope::attention {
 namespace {
 
-/// Doubles: parts cancel, and their sum has to be the logit.
+/// Doubles, because parts cancel and must sum to the logit.
 using Direction = Eigen::RowVectorXd;
 
 Direction wide(const Eigen::Ref<const Matrix>& row) {
   return row.row(0).cast<double>();
 }
 
-/// A norm of one row as the linear map that it is with its scale held.
+/// A norm of one row, which is a linear map once its scale is held.
 class HeldNorm {
  public:
   HeldNorm(const ModelConfig& config, const NormWeights& weights, const Direction& x)
@@ -29,7 +29,7 @@ class HeldNorm {
     const double mean = centred_ ? x.mean() : 0;
     scale_ = 1 / std::sqrt((x.array() - mean).square().mean() + config.epsilon);
   }
-  /// g·norm(x) is pulled(g)·x and this.
+  /// g·norm(x) = pulled(g)·x + bias(g).
   double bias(const Direction& g) const {
     return weights_.bias.size() ? g.dot(weights_.bias.cast<double>().transpose()) : 0;
   }
@@ -46,8 +46,8 @@ class HeldNorm {
   double scale_ = 1;
 };
 
-/// What the head makes of the stream: a direction, whose product with the normed stream is the answer's
-/// logit, and what its bias adds.
+/// How the head computes an answer's logit: a direction whose product with the normed stream gives the logit,
+/// the bias to add, and the resulting logit.
 struct Reading {
   Direction direction;
   double bias = 0, total = 0;
@@ -94,7 +94,8 @@ Status checkRun(const Model& model, const PassResult& run, Index row, const Answ
   return success();
 }
 
-/// Walks down the stream of one row with the direction that what is written there adds in.
+/// Walks down the stream of one row, carrying the direction along which anything written there adds to the
+/// answer.
 class Descent {
  public:
   Descent(const Model& model, const PassResult& run, Index row, Attribution& result)
@@ -104,7 +105,7 @@ class Descent {
       result.byKey = Stack(config_.layerCount(), config_.heads, first.weights.cols());
   }
 
-  /// Parts of one layer, top down; `g` becomes the direction at the stream before it.
+  /// Adds the parts of one layer, top down, and turns `g` into the direction on the stream before that layer.
   void layer(Index at, Direction& g) {
     const LayerResult& made = *run_.layers[asSize(at)];
     const LayerWeights& weights = model_.weights().layers[asSize(at)];
@@ -112,7 +113,7 @@ class Descent {
     if (config_.order == BlockOrder::after) {
       throughNorm(at, g, weights.mlpNorm, wide(made.between.row(row_)) + wide(made.mlpAdded.row(row_)));
       add(Writer::mlp, at, g.dot(wide(made.mlpAdded.row(row_))));
-      // Each attention's norm is over what the stream was with it.
+      // Each attention's norm acts on the stream plus that attention's output.
       std::vector<Matrix> before;
       const Matrix& in = at == 0 ? run_.embedded : run_.layers[asSize(at - 1)]->hidden;
       Matrix stream = in.row(row_);
@@ -149,7 +150,6 @@ class Descent {
     return factors.size() > 0 ? Direction(g.cwiseProduct(factors.cast<double>().transpose())) : g;
   }
 
-  /// One of a layer's attentions.
   struct Attended {
     const Stack* output;
     const MappedLinear* o;
@@ -157,7 +157,7 @@ class Descent {
     bool shown;
     HeadGroup group;
   };
-  /// In the order that the stream goes through them: a decoder that reads has one to its own text first.
+  /// In the order of the stream: a decoder that reads an encoder runs self-attention first.
   std::vector<Attended> attentions(const LayerResult& made, const LayerWeights& weights) const {
     const Attended shown{&made.headOutput, &weights.o, &weights.attentionNorm, true,
                          config_.reads() ? config_.group : HeadGroup::only};
@@ -167,7 +167,7 @@ class Descent {
     return config_.cross() ? std::vector{other, shown} : std::vector{shown, other};
   }
 
-  /// What attention adds to the row before a norm of its own.
+  /// What an attention adds to the row, before any norm of its output.
   Matrix attended(const Attended& each) const {
     Matrix side(1, config_.heads * config_.valueDim());
     for (Index head = 0; head < config_.heads; ++head)
@@ -196,14 +196,14 @@ class Descent {
     double sum = 0;
     for (Index key = 0; key < weights.cols(); ++key) {
       const double weight = double{weights(row_, key)};
-      // A key that isn't visible may have any value, also none.
+      // The value of a masked key may be anything, even NaN.
       const double part = weight == 0 ? 0 : weight * inHead.dot(v.row(key).cast<double>());
       result_.byKey[made.layer](head, key) = static_cast<float>(part);
       sum += part;
     }
     const double size = made.headOutput[head].row(row_).cast<double>().norm() * inHead.norm();
     if (std::abs(sum - value) <= 1e-3 * std::max(size, 1e-30)) return;
-    // Its output isn't what its pattern makes of the values: it was switched off, or replaced.
+    // The output isn't pattern times values: the head was switched off or replaced.
     result_.byKey[made.layer].row(head).setConstant(value == 0 ? 0 : std::numeric_limits<float>::quiet_NaN());
   }
 

@@ -11,19 +11,19 @@ namespace headscope::attention {
 
 namespace {
 
-/// One run's rows of a head of [heads, runs · n, …].
+/// The rows of one run in one head of [heads, runs · n, …].
 MutableMatrixView rowsOf(Stack& heads, Index head, Index run, Index n) {
   return {heads.data() + (head * heads.rows() + run * n) * heads.cols(), n, heads.cols()};
 }
 
-/// One run's rows of all heads.
+/// The rows of one run in all heads.
 Stack partOf(const Stack& heads, Index run, Index n) {
   Stack part = Stack::uninitialized(heads.count(), n, heads.cols());
   for (Index head = 0; head < heads.count(); ++head) part[head] = heads[head].middleRows(run * n, n);
   return part;
 }
 
-/// Every row times the factors, where there are any.
+/// The rows multiplied by the factors, if there are any.
 Matrix scaled(Matrix rows, const Vector& factors) {
   if (factors.size() > 0) rows.array().rowwise() *= factors.transpose().array();
   return rows;
@@ -113,7 +113,7 @@ void Block::attendBoth(Matrix& x, std::span<KvCache> caches, AttentionResult& re
 Matrix Block::attendOther(const Matrix& x, std::span<KvCache> caches) const {
   const Index n = x.rows();
   const OtherAttention& w = *weights.other;
-  const bool own = config.cross();  // those that aren't looked at read the text itself
+  const bool own = config.cross();  // the other attention is then self-attention
   Matrix y = Matrix::Zero(n, config.modelDim);
   Stack q = Stack::uninitialized(config.heads, n, config.headDim), k, v;
   std::vector<LinearMap> maps;
@@ -183,7 +183,7 @@ bool Block::projectLatent(const Matrix& x, Stack& q, Stack& k, Stack& v) const {
   return true;
 }
 
-/// Each head's keys, but for what is rotated, and values of the latent.
+/// Computes each head's values and the unrotated part of its keys from the latent.
 bool Block::fromLatent(const Matrix& latent, Stack& k, Stack& v) const {
   const LatentWeights& w = *weights.latent;
   const Index plain = config.headDim - config.latent.ropeDim, values = config.latent.valueDim;
@@ -198,7 +198,7 @@ bool Block::fromLatent(const Matrix& latent, Stack& k, Stack& v) const {
     }
     return true;
   }
-  // Blocks of numbers along the outputs are unpacked before they are multiplied.
+  // Blocks of numbers along the outputs have to be unpacked before they are multiplied.
   Linear rows;
   MappedLinear keyUp = w.keyUp;
   if (!kernels::isPlain(keyUp.pieces[0].type)) {
@@ -217,7 +217,7 @@ Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, AttentionResult
   if (input) *input = x;
   const Index n = x.rows();
   Stack q = Stack::uninitialized(config.heads, n, config.headDim);
-  const Index keys = config.cross() ? 0 : n;  // those of cross heads are made already
+  const Index keys = config.cross() ? 0 : n;  // cross heads' keys already exist
   Stack k = Stack::uninitialized(config.kvHeads, keys, config.headDim);
   Stack v = Stack::uninitialized(config.kvHeads, keys, config.valueDim());
   std::vector<LinearMap> maps;
@@ -256,7 +256,7 @@ Matrix Block::attend(const Matrix& x, std::span<KvCache> caches, AttentionResult
 }
 
 Keep Block::keepOf(std::size_t run) const {
-  // Replaced patterns are needed to make the heads' outputs anew.
+  // Replaced patterns are needed to recompute the heads' outputs.
   const bool patterns = std::ranges::any_of(
       runs[run], [&](const Patch& patch) { return patch.layer == layer && patch.piece == Piece::pattern; });
   return patterns ? std::max(keep, Keep::weights) : keep;

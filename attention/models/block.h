@@ -12,72 +12,74 @@
 
 namespace headscope::attention {
 
-/// Keys and values that a layer's cross heads make of an encoder's output, [kvHeads, m, headDim] each: made
-/// once, they stay as they are while the decoder's text grows.
+/// The keys and values that a layer's cross heads make from an encoder's output, [kvHeads, m, headDim] each.
+/// Made once; they don't change while the decoder's text grows.
 struct SourceHeads {
   Stack k, v;
 };
 SourceHeads sourceHeads(const ModelConfig& config, const LayerWeights& weights, const Matrix& memory,
                         const std::stop_token& stop);
 
-/// One layer of a model and what it is to be computed with: by one run of the text, or by several at once,
-/// which differ in their patches and go through the products together.
+/// One layer of a model and the settings it is computed with, for one run of the text or for several at once,
+/// which differ only in their patches and share the matrix products.
 struct Block {
   const ModelConfig& config;
   Index layer;
   const LayerWeights& weights;
   const LayerAttention& attention;
-  const Matrix* rotation;  ///< of the rows' positions; null: positions aren't rotated
-  const Rotation* turned;  ///< which dimensions it turns
+  const Matrix* rotation;  ///< table for the rows' positions; null: no rotation
+  const Rotation* turned;  ///< which dimensions `rotation` turns
   Keep keep;
   std::stop_token stop;
-  Matrix* input;       ///< takes what the attention looked at reads; null: not wanted
-  Stack* otherOutput;  ///< takes the outputs of the heads not looked at; null: not wanted
-  Matrix* between;     ///< takes the stream as it is after attention and before the MLP; null: not wanted
-  Matrix* mlpAdded;    ///< takes what the MLP adds; null: not wanted
-  Routing* routing;    ///< takes which experts the rows went to; null: not wanted
-  std::span<const std::vector<Patch>> runs;  ///< the patches of each run
+  Matrix* input;       ///< receives the input of the inspected attention; null: not wanted
+  Stack* otherOutput;  ///< receives the outputs of the other heads; null: not wanted
+  Matrix* between;     ///< receives the stream between attention and MLP; null: not wanted
+  Matrix* mlpAdded;    ///< receives what the MLP adds; null: not wanted
+  Routing* routing;    ///< receives the experts of each row; null: not wanted
+  std::span<const std::vector<Patch>> runs;  ///< patches of each run
   PatchRows rows;                            ///< of each run
-  const LayerAttention* other = nullptr;     ///< of a decoder that reads: the attention not looked at
-  const SourceHeads* source = nullptr;       ///< and what its cross heads read
+  const LayerAttention* other = nullptr;  ///< the attention not inspected, in a decoder that reads an encoder
+  const SourceHeads* source = nullptr;    ///< what its cross heads read
 
   /// Takes the residual stream x [runs · n, modelDim] through attention and MLP, in the order and with the
-  /// norms of the model's family; the rows' keys and values are appended to their run's cache. Gives q, k and
-  /// v of these rows (rotated), weights as `keep` says and the heads' outputs, [heads, runs · n, …]; no
-  /// output. Once `stop` is requested all is undefined.
+  /// norms of the model's family, and appends each run's keys and values to its cache. Returns q, k and v of
+  /// these rows (rotated), weights as `keep` says and the heads' outputs, [heads, runs · n, …], but no
+  /// output. Undefined once `stop` is requested.
   AttentionResult run(Matrix& x, std::span<KvCache> caches) const;
 
  private:
-  /// Queries, keys and values of the rows, before norms and rotations; false once `stop` is requested.
+  /// Computes the rows' queries, keys and values before norms and rotations. Returns false once `stop` is
+  /// requested.
   bool project(const Matrix& x, Stack& q, Stack& k, Stack& v) const;
   bool projectLatent(const Matrix& x, Stack& q, Stack& k, Stack& v) const;
   bool fromLatent(const Matrix& latent, Stack& k, Stack& v) const;
-  /// Wo·Attn(x); what is computed on the way goes to `result`.
+  /// Returns Wo·Attn(x); stores intermediate values in `result`.
   Matrix attend(const Matrix& x, std::span<KvCache> caches, AttentionResult& result) const;
-  /// Both attentions of a decoder that reads, to its own text first.
+  /// Applies both attentions of a decoder that reads an encoder, self-attention first.
   void attendBoth(Matrix& x, std::span<KvCache> caches, AttentionResult& result) const;
-  /// The same as attend() of the attention that isn't looked at: nothing is patched or kept.
+  /// Like attend(), for the attention that isn't inspected: nothing is patched, and only head outputs are
+  /// kept.
   Matrix attendOther(const Matrix& x, std::span<KvCache> caches) const;
-  /// Each run's attention over its own rows.
+  /// Self-attention of each run, over its cache.
   AttentionResult attendRuns(const LayerAttention& how, Stack q, Stack k, Stack v,
                              std::span<KvCache> caches) const;
-  /// Each run's attention over what the encoder made.
+  /// Attention of each run over the encoder's output.
   AttentionResult attendSource(const LayerAttention& how, Stack q,
                                std::span<const SourceHeads> patched) const;
-  /// What each run's cross heads read, where patches replace some of it; else nothing.
+  /// What each run's cross heads read, if patches replace any of it; otherwise empty.
   std::vector<SourceHeads> patchedSources() const;
   const SourceHeads& sourceOf(std::span<const SourceHeads> patched, std::size_t run) const {
     return patched.empty() ? *source : patched[run];
   }
   Keep keepOf(std::size_t run) const;
-  /// Heads' outputs anew where a pattern was replaced.
+  /// Recomputes the outputs of heads whose pattern was replaced.
   void patchPatterns(AttentionResult& result, std::span<const KvCache> caches,
                      std::span<const SourceHeads> patched) const;
   void patchHeads(Stack& heads, Piece piece) const;
   void patchRows(Matrix& rows, Piece piece) const;
-  /// What the MLP adds, after its norm where there is one.
+  /// Patches and records what the MLP adds to the stream (after its norm, if any).
   Matrix added(Matrix y) const;
-  /// Of the layer's MLP, or of its mixture of experts.
+  /// The output of the layer's MLP or mixture of experts.
   Matrix mlp(const Matrix& x) const;
   Matrix norm(const Matrix& x, const NormWeights& weights) const;
   void normQueriesAndKeys(Stack& q, Stack& k) const;

@@ -11,14 +11,14 @@
 namespace headscope::attention {
 namespace {
 
-/// Rows that read the normed stream, as rows that read the stream: its scale apart.
+/// Converts rows that read the normed stream into rows that read the stream itself, up to the norm's scale.
 void readThrough(Matrix& rows, const NormWeights& norm, NormKind kind) {
   if (norm.weight.size() == 0) return;
   rows.array().rowwise() *= norm.weight.transpose().array();
   if (kind == NormKind::layer) rows.colwise() -= rows.rowwise().mean().eval();
 }
 
-/// ‖A·M·B‖²_F from AᵀA and B·Bᵀ: the trace of Mᵀ·(AᵀA)·M·(B·Bᵀ), which is small.
+/// ‖A·M·B‖²_F from AᵀA and B·Bᵀ: the trace of the small matrix Mᵀ·(AᵀA)·M·(B·Bᵀ).
 double squaredNorm(const Matrix& aGram, const Matrix& middle, const Matrix& bGram) {
   const Matrix left = middle.transpose() * aGram * middle;
   return std::max(0.0, left.cast<double>().cwiseProduct(bGram.cast<double>()).sum());
@@ -64,7 +64,7 @@ HeadCircuits headCircuits(const Model& model, const HeadPlace& place) {
   maps.k = weightRows(other ? other->k : weights.k, kv * size, size);
   maps.v = weightRows(other ? other->v : weights.v, kv * size, size);
   maps.o = weightColumns(other ? other->o : weights.o, head * size, size);
-  // Each head's queries and keys are normed once more: that gain is of headDim, or of all heads together.
+  // Queries and keys may have another norm, whose gain has headDim entries or covers all heads together.
   const auto gain = [&](Matrix& rows, const NormWeights& of, Index at) {
     const Index first = config.wholeQkNorm ? at * size : 0;
     if (of.weight.size() > 0) rows.array().colwise() *= of.weight.segment(first, size).array();

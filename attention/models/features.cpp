@@ -8,10 +8,10 @@
 namespace headscope::attention {
 namespace {
 
-/// Whisper's encoder makes 1,500 rows of half a minute.
+/// Whisper's encoder makes 1,500 rows from 30 seconds of audio.
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 16;
 
-/// The tensor's name; nothing where it can't be told which one is meant.
+/// The name of the tensor to read; nothing if it is ambiguous.
 std::optional<std::string> featuresOf(const SafetensorsHeader& header) {
   for (const char* name :
        {"encoder_last_hidden_state", "last_hidden_state", "encoder_hidden_states", "features", "array"})

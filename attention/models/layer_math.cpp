@@ -11,10 +11,10 @@
 namespace headscope::attention {
 namespace {
 
-/// Numbers of one task: tens of microseconds.
+/// Numbers per task: tens of microseconds of work.
 constexpr Index kTaskNumbers = 1 << 14;
 
-/// Calls task(first row, rows) for all of x in parts.
+/// Calls task(first row, rows) for parts of x, in parallel.
 template <typename Task>
 void forRows(Index rows, Index cols, const Task& task) {
   const Index step = std::max<Index>(1, kTaskNumbers / std::max<Index>(cols, 1));
@@ -26,7 +26,7 @@ std::span<const float> numbersOf(const Vector& v) {
   return {v.data(), static_cast<std::size_t>(v.size())};
 }
 
-/// `to` may be x.
+/// `to` may be x's data.
 void normRow(std::span<const float> x, const NormWeights& weights, NormKind kind, double epsilon, float* to) {
   const std::span y(to, x.size());
   if (kind == NormKind::layer)

@@ -4,17 +4,17 @@
 
 namespace headscope::attention {
 
-// What a transformer's layers do beside attention and linear maps, row by row on all threads.
+// Row-wise operations of a transformer layer other than attention and linear maps, on all threads.
 
-/// Each row normed over its columns, by the kind's equation (model_config.h); as it is where there are no
+/// Returns each row normalized over its columns by the kind's equation (model_config.h), or x if there are no
 /// weights. Sums in double precision.
 Matrix normRows(const Matrix& x, const NormWeights& weights, NormKind kind, double epsilon);
-/// The same, in place, for every row of every head.
+/// Normalizes every row of every head in place.
 void normHeads(Stack& heads, const NormWeights& weights, NormKind kind, double epsilon);
 
-/// act(x), in place.
+/// Applies the activation in place.
 void activate(Matrix& x, Activation activation);
-/// up = act(gate) ⊙ up, with ModelConfig::gateLimit where there is one; the gate is used up.
+/// Computes up = act(gate) ⊙ up, with the limits of ModelConfig::gateLimit if given. Overwrites the gate.
 void activateGated(Matrix& gate, Matrix& up, Activation activation, std::optional<float> limit = {});
 
 }  // namespace headscope::attention

@@ -10,7 +10,7 @@
 namespace headscope::attention {
 namespace {
 
-/// The rows that go to one expert, and their shares.
+/// The rows routed to one expert, and their shares.
 struct Load {
   std::vector<Index> rows;
   std::vector<float> shares;
@@ -27,7 +27,7 @@ std::vector<Load> loadsOf(const Routing& routing, Index experts) {
   return loads;
 }
 
-/// softmax or σ in place, in double precision.
+/// Applies softmax or σ in place, in double precision.
 void toShares(Eigen::Ref<Eigen::RowVectorXf> scores, bool sigmoid) {
   if (sigmoid) {
     for (float& score : scores) score = static_cast<float>(1 / (1 + std::exp(-double{score})));
@@ -39,7 +39,8 @@ void toShares(Eigen::Ref<Eigen::RowVectorXf> scores, bool sigmoid) {
   for (float& score : scores) score = static_cast<float>(std::exp(double{score} - most) / sum);
 }
 
-/// The numbers of the `count` largest, the larger first and the lower number of equals; NaN is the least.
+/// The indices of the `count` largest values, in descending order. Ties go to the lower index; NaN ranks
+/// last.
 std::vector<int> largest(const Eigen::RowVectorXf& values, Index count) {
   std::vector<int> order(asSize(values.size()));
   std::iota(order.begin(), order.end(), 0);
@@ -54,7 +55,7 @@ std::vector<int> largest(const Eigen::RowVectorXf& values, Index count) {
   return order;
 }
 
-/// −inf for the experts of all but the best groups.
+/// Sets the scores of all experts outside the best groups to −inf.
 void leaveGroups(const Mixture& mixture, Eigen::RowVectorXf& choice) {
   const Index size = mixture.experts / mixture.groups;
   Eigen::RowVectorXf worth = Eigen::RowVectorXf::Zero(mixture.groups);
@@ -69,7 +70,7 @@ void leaveGroups(const Mixture& mixture, Eigen::RowVectorXf& choice) {
       choice.segment(group * size, size).setConstant(-std::numeric_limits<float>::infinity());
 }
 
-/// Of outputs that are gate and up in turn.
+/// Splits outputs in which gate and up alternate.
 void partGateAndUp(const Matrix& both, Matrix& gate, Matrix& up) {
   using Every = Eigen::Map<const Matrix, 0, Eigen::Stride<Eigen::Dynamic, 2>>;
   const Eigen::Stride<Eigen::Dynamic, 2> stride(both.cols(), 2);
@@ -133,9 +134,9 @@ Matrix mixtureOf(const MixtureWeights& weights, const ModelConfig& config, const
   for (std::size_t e = 0; e < loads.size() && !stop.stop_requested(); ++e) {
     const Load& load = loads[e];
     if (load.rows.empty()) continue;
-    // A row alone may be multiplied as whole numbers, which round elsewhere than the floats of several rows
-    // do (kernels/digits.h). Of a text's pass it goes twice, so that all rows give what unpacked weights
-    // give.
+    // A single row may be multiplied in whole numbers, which round differently from the floats used for
+    // several rows (kernels/digits.h). In a pass over several rows it is therefore duplicated, so that every
+    // row equals what unpacked weights give.
     std::vector<Index> rows = load.rows;
     if (rows.size() == 1 && x.rows() > 1) rows.push_back(rows[0]);
     const Matrix added = mlpOf(weights.experts[e], x(rows, Eigen::all), config, stop);

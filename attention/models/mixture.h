@@ -8,16 +8,17 @@
 
 namespace headscope::attention {
 
-/// down(act(up x)), or down(act(gate x) ⊙ up x) where the MLP has a gate; zeros once `stop` is requested.
+/// Returns down(act(up x)), or down(act(gate x) ⊙ up x) if the MLP has a gate; zeros once `stop` is
+/// requested.
 Matrix mlpOf(const MlpWeights& weights, const Matrix& x, const ModelConfig& config,
              const std::stop_token& stop);
 
-/// Which experts the rows of x go to: the best `used` by their scores, which Mixture describes, the larger
-/// first and the lower number of equals; NaN is the least.
+/// Chooses the experts of each row of x: the `used` best by the scores that Mixture describes, best first.
+/// Ties go to the lower index; NaN ranks last.
 Routing routingOf(const MixtureWeights& weights, const Mixture& mixture, const Matrix& x,
                   const std::stop_token& stop);
 
-/// Σ share·MLPₑ(x) over each row's experts, and MLP(x) of what is shared, times σ(w·x) where that has a
+/// Returns Σ share·MLPₑ(x) over each row's experts, plus the shared MLP(x), multiplied by σ(w·x) if it has a
 /// router.
 Matrix mixtureOf(const MixtureWeights& weights, const ModelConfig& config, const Routing& routing,
                  const Matrix& x, const std::stop_token& stop);

@@ -21,8 +21,8 @@ std::string_view textOf(const std::vector<std::uint8_t>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Takes the tokens that end a text from generation_config.json if it names any, and the rules of either
-/// file; transformers reads config.json's only where there is no other file.
+/// Reads the end tokens, if any, and the generation rules from generation_config.json; from config.json only
+/// if there is no generation_config.json, as transformers does.
 Status readGeneration(const std::filesystem::path& folder, std::string_view configText, ModelConfig& config) {
   const std::string name =
       isThere(folder / "generation_config.json") ? "generation_config.json" : "config.json";
@@ -89,7 +89,7 @@ Result<Model> Model::openGguf(const std::filesystem::path& path) {
   if (!text) return text.error();
   auto config = readModelConfig(*text, source->name + ", its metadata read as a config.json");
   if (!config) return config.error();
-  // Such norms are kept with the 1 added.
+  // GGUF stores these norms with the 1 already added.
   if (config->norm == NormKind::rmsPlusOne) config->norm = NormKind::rms;
   const TensorNaming naming = ggufNaming(
       *config->family, ggufFamily(GgufMetadata(*source).architecture(), config->mixture.experts > 0)->paired,
@@ -100,7 +100,7 @@ Result<Model> Model::openGguf(const std::filesystem::path& path) {
 
 Result<Model> Model::of(Checkpoint checkpoint, ModelConfig config, const TensorNaming& naming) {
   auto weights = ModelWeights::find(checkpoint, config, naming);
-  // Norms were read; a file that was cut meanwhile explains anything else better.
+  // The norms have been read: if the file was truncated meanwhile, report that rather than its consequences.
   if (const Status status = checkpoint.intact(); !status) return status.error();
   if (!weights) return weights.error();
   std::move(weights->notes.begin(), weights->notes.end(), std::back_inserter(config.notes));

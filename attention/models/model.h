@@ -11,56 +11,59 @@
 
 namespace headscope::attention {
 
-/// A checkpoint, opened, or what was made in memory: its config, and its weights where they lie. Move-only;
-/// several threads may use one at once. What runs it is ModelSession (session.h).
+/// An opened checkpoint, or a model made in memory: its config, and its weights, which stay where they are
+/// stored. Move-only. Thread-safe. ModelSession (session.h) runs it.
 class Model {
  public:
-  /// Opens a folder as Hugging Face lays it out: config.json, generation_config.json if there is one, and
-  /// model.safetensors or its shards; or a GGUF file. Reads a few MB, whatever the model's size. Errors, each
-  /// in one sentence: a folder or file that is missing, what readModelConfig(), Checkpoint, GgufSource,
-  /// ggufConfig() and ModelWeights refuse. Of an encoder–decoder the name says whose heads are looked at,
-  /// "t5-small#decoder" (groupedPath).
+  /// Opens a Hugging Face folder (config.json, generation_config.json if present, and model.safetensors or
+  /// its shards) or a GGUF file. Reads a few MB, whatever the model's size. For an encoder–decoder the name
+  /// selects the heads to inspect, as in "t5-small#decoder" (groupedPath()). Returns an Error in one sentence
+  /// if a folder or file is missing, or if readModelConfig(), Checkpoint, GgufSource, ggufConfig() or
+  /// ModelWeights fails.
   static Result<Model> open(const std::filesystem::path& path);
-  /// Of weights that lie in memory, which `owner` keeps there. The vocabulary is what the embedding has rows.
-  /// Where some lie in the checkpoint of another model, `of` is that.
+  /// Makes a model of weights in memory, which `owner` keeps alive. The embedding has one row per vocabulary
+  /// entry. `of`: the model whose checkpoint holds some of the weights; null if none does.
   static Model made(ModelConfig config, ModelWeights weights, std::shared_ptr<const void> owner,
                     std::shared_ptr<const Model> of = nullptr);
 
   const ModelConfig& config() const { return config_; }
   const ModelWeights& weights() const { return weights_; }
   const Checkpoint& checkpoint() const { return of_ ? of_->checkpoint() : checkpoint_; }
-  /// What the checkpoint calls its tensors; nothing of what was made in memory.
+  /// The checkpoint's tensor names; null for a model made only in memory.
   const TensorNaming* naming() const { return naming_.get(); }
-  /// What a layer's attention is computed with, before a person changes anything.
+  /// The settings of a layer's attention, before any edits.
   AttentionConfig attention(Index layer) const;
-  /// Of a decoder that reads: the encoder in the same files; null: its output is to be given.
+  /// For a decoder that reads an encoder: the encoder in the same files, or null if its output has to be
+  /// supplied.
   const std::shared_ptr<const Model>& source() const { return source_; }
-  /// Whether it says anything about tokens: a checkpoint may lack the head for it.
+  /// Whether the model predicts tokens; a checkpoint may lack the head.
   bool guesses() const { return weights_.head.has_value(); }
-  /// Whether it says which of config().picture->classes a picture is of.
+  /// Whether the model predicts which of config().picture->classes a picture shows.
   bool classifies() const { return weights_.picture && !weights_.picture->classifiers.empty(); }
-  /// Why it does neither, in a sentence; empty where it does.
+  /// A sentence on why the model does neither; empty if it does one of them.
   std::string whyNoGuesses() const;
-  /// Why it can't write a text on, in a sentence; empty where it can.
+  /// A sentence on why the model can't generate text; empty if it can.
   std::string whyNoText() const;
-  /// Bytes of keys and values, or of latents, that one token adds to a cache of all layers in single
-  /// precision. A session keeps what is made of a latent, every head's keys and values.
+  /// Bytes that one token's keys and values, or latents, add to a single-precision cache of all layers. A
+  /// session caches every head's keys and values even if they are made from a latent.
   std::uint64_t cacheBytesPerToken() const;
 
-  /// An error unless every id is one of the vocabulary and a text of `before` more tokens may have these.
+  /// Returns an Error unless every id is in the vocabulary and the model has positions for `before` tokens
+  /// and these.
   Status checkTokens(std::span<const Index> ids, Index before) const;
-  /// The residual stream before the first layer, [n − first, modelDim], of the tokens from `first` on of a
-  /// text of n: embeddings (scaled), positions, types and norm as the family has them. The ids are the
-  /// caller's to check.
+  /// Returns the residual stream before the first layer, [n − first, modelDim], for the tokens from `first`
+  /// on of a text of n: embeddings (scaled) plus the family's positions, types and norm. The caller checks
+  /// the ids.
   Matrix embed(std::span<const Index> text, Index first) const;
-  /// The residual stream [n, modelDim] as the head reads it. The same where the family has no final norm.
+  /// Returns the residual stream [n, modelDim] as the head reads it; unchanged if the family has no final
+  /// norm.
   Matrix finalNorm(const Matrix& stream) const;
-  /// What the model would say next from the residual stream after any layer [n, modelDim]: logits
-  /// [n, vocabulary], through its own norm, head and soft-cap; a "logit lens" where the layer isn't the last
-  /// (nostalgebraist 2020). Empty where it has no head. Once `stop` is requested the result is undefined.
+  /// Returns next-token logits [n, vocabulary] from the residual stream [n, modelDim] after any layer,
+  /// through the model's own norm, head and soft-cap; a "logit lens" if the layer isn't the last
+  /// (nostalgebraist 2020). Empty if the model has no head. Undefined once `stop` is requested.
   Matrix logits(const Matrix& stream, const std::stop_token& stop = {}) const;
-  /// Of a model that classifies: logits [1, classes] from the residual stream of all tokens after any layer
-  /// [n, modelDim], through its final norm and classifier.
+  /// For a model that classifies pictures: returns logits [1, classes] from the residual stream of all tokens
+  /// [n, modelDim] after any layer, through the final norm and the classifier.
   Matrix classLogits(const Matrix& stream, const std::stop_token& stop = {}) const;
 
  private:
@@ -83,8 +86,8 @@ class Model {
   std::shared_ptr<const Model> source_;
 };
 
-/// A model's folder and which group of heads its name asks for: "t5#cross" is the group cross of the folder
-/// t5. The group is "" where the name says none, or a folder or file has that name itself.
+/// A model's folder and the group of heads that its name selects: "t5#cross" is the group `cross` of the
+/// folder t5. The group is "" if the name has none, or if a folder or file has that exact name.
 struct GroupedPath {
   std::filesystem::path path;
   std::string group;

@@ -55,7 +55,7 @@ ModelShape shapeOf(const ModelConfig& config) {
 
 namespace {
 
-/// The format by the name that files give it, "Q4_K"; published where the table has none.
+/// The format with that name in files, such as "Q4_K"; `published` if the table has none.
 WeightFormat formatOf(std::string_view kind) {
   if (kind == "F32") return WeightFormat::fp32;
   if (kind == "F16") return WeightFormat::fp16;
@@ -65,7 +65,7 @@ WeightFormat formatOf(std::string_view kind) {
   return WeightFormat::published;
 }
 
-/// Counts a file's weights, and says which format most of them have.
+/// Counts a file's weights and finds the format of most of them.
 void takeWeights(ModelShape& shape, const std::map<std::string, TensorView>& tensors) {
   std::map<std::string_view, std::uint64_t> numbersOf;
   for (const auto& [name, tensor] : tensors) {

@@ -29,7 +29,7 @@ std::optional<MatrixView> slice(const Stack& stack, Index head) {
   return stack[head];
 }
 
-/// What a run made of a piece; nothing where it wasn't kept.
+/// What a run recorded for a piece; nothing if it wasn't kept.
 std::optional<MatrixView> recordedPiece(const PassResult& run, Index layer, Piece piece, Index head) {
   if (piece == Piece::stream) return whole(recordedStream(run, layer));
   const LayerResult* const result = recordedLayer(run, layer);
@@ -43,7 +43,7 @@ std::optional<MatrixView> recordedPiece(const PassResult& run, Index layer, Piec
       return slice(result->k, head);
     case Piece::values:
       return slice(result->v, head);
-    case Piece::pattern:  // of all heads, or nobody knows whose they are
+    case Piece::pattern:  // needs all heads: a subset doesn't record which they are
       if (result->weights.count() != result->config.heads) return std::nullopt;
       return slice(result->weights, head);
     case Piece::head:
@@ -54,7 +54,7 @@ std::optional<MatrixView> recordedPiece(const PassResult& run, Index layer, Piec
   return std::nullopt;
 }
 
-/// Heads that a piece is of; 1 of what a layer has once.
+/// The number of heads that a piece has; 1 if it exists once per layer.
 Index headsOf(const ModelConfig& config, Piece piece) {
   switch (piece) {
     case Piece::stream:
@@ -71,7 +71,7 @@ Index headsOf(const ModelConfig& config, Piece piece) {
   return config.heads;
 }
 
-/// Numbers that a row of a piece has; a pattern's are as many as the run has tokens.
+/// The length of a piece's row; a pattern's has one entry per token of the run.
 Index widthOf(const ModelConfig& config, Piece piece, Index tokens) {
   if (piece == Piece::stream || piece == Piece::mlp) return config.modelDim;
   if (piece == Piece::values || piece == Piece::head) return config.valueDim();
@@ -82,8 +82,8 @@ bool ofKeys(Piece piece) {
   return piece == Piece::keys || piece == Piece::values;
 }
 
-/// An error unless each of `tokens` has a partner among `recorded` tokens of the other text, or, without
-/// partners, there are as many.
+/// Returns an Error unless `partners` maps each of `tokens` to one of the other text's `recorded` tokens or
+/// −1; without partners, unless the counts are equal.
 Status checkTokens(const std::vector<Index>* partners, Index tokens, Index recorded) {
   if (!partners && recorded != tokens)
     return Error{fmt::format("the source run has {} tokens, expected the text's {}", recorded, tokens)};
@@ -120,7 +120,7 @@ Status checkSource(const Patch& patch, const TakenFrom& from, const ModelConfig&
   return success();
 }
 
-/// Row `row` of the pass becomes that of another run.
+/// Replaces the row of `token` by the other run's.
 void take(const TakenFrom& from, const MatrixView& recorded, Piece piece, Index token,
           Eigen::Ref<Eigen::RowVectorXf> row) {
   const std::vector<Index>* const rows =

@@ -13,66 +13,66 @@ namespace headscope::attention {
 
 struct PassResult;  // pass_result.h
 
-/// What one token's pass through a model is made of, and a patch can replace.
+/// The pieces of a pass that a patch can replace.
 enum class Piece {
-  stream,   ///< [n, modelDim], before a layer; of the layer after the last one: before the final norm
+  stream,   ///< [n, modelDim], before a layer; one past the last layer: before the final norm
   queries,  ///< of a head, [n, headDim], normed and rotated
   keys,     ///< of a KV head, [n, headDim], normed and rotated; read by all heads that share it
   values,   ///< of a KV head, [n, headDim]
-  pattern,  ///< a head's weights, [n, m]; its output follows from them and from the values
+  pattern,  ///< a head's weights, [n, m]; its output is recomputed from them and the values
   head,     ///< a head's output, [n, headDim], before W_O
   mlp,      ///< [n, modelDim], what a layer's MLP adds to the stream
 };
 
-/// The piece is multiplied: 0 switches it off.
+/// Multiplies the piece; a factor of 0 switches it off.
 struct Scaled {
   float factor = 0;
   bool operator==(const Scaled&) const = default;
 };
-/// Every row becomes the mean over the rows of the pass that are no padding, which has to be the whole text
-/// ("mean ablation"; Wang et al. 2022, Interpretability in the Wild, section 2).
+/// Replaces every row by the mean over the pass's unpadded rows. The pass must cover the whole text ("mean
+/// ablation"; Wang et al. 2022, Interpretability in the Wild, section 2).
 struct MeanOfRows {
   bool operator==(const MeanOfRows&) const = default;
 };
-/// The piece is what another run made of it ("activation patching"; Vig et al. 2020; Meng et al. 2022).
+/// Replaces the piece by another run's ("activation patching"; Vig et al. 2020; Meng et al. 2022).
 struct TakenFrom {
-  std::shared_ptr<const PassResult> run;  ///< with the layer and the piece in it
-  /// Of every token of this text the token of the other that it goes with; −1: none, its row stays. In a
-  /// pattern, keys without one get weight 0. Null: the same tokens, and as many.
+  std::shared_ptr<const PassResult> run;  ///< has to contain the layer and the piece
+  /// For each token of this text, the matching token of the other; −1: none, and the row stays unchanged. In
+  /// a pattern, keys without a match get weight 0. Null: both texts have the same number of tokens, matched
+  /// in order.
   std::shared_ptr<const std::vector<Index>> rows = nullptr;
-  /// The same of the encoder's tokens, which cross heads' keys, values and patterns' columns are of.
+  /// The same for the encoder's tokens, to which cross heads' keys, values and pattern columns belong.
   std::shared_ptr<const std::vector<Index>> sourceRows = nullptr;
   bool operator==(const TakenFrom&) const = default;
 };
 
-/// One piece of a pass replaced, as it is computed: all that follows reads what stands in its place.
+/// Replaces one piece of a pass while it is computed; everything after it reads the replacement.
 struct Patch {
   Piece piece = Piece::head;
   Index layer = 0;
-  std::optional<Index> head = {};  ///< a KV head of keys and values; nothing: all of the layer's
-  Index firstToken = 0;  ///< rows from this token on, of what the heads read where keys and values are,
-  std::optional<Index> tokens = {};  ///< so many; nothing: to the end
+  std::optional<Index> head = {};  ///< a KV head for keys and values; nothing: all heads of the layer
+  Index firstToken = 0;  ///< first row to replace; an encoder token for cross heads' keys and values
+  std::optional<Index> tokens = {};  ///< number of rows; nothing: to the end
   std::variant<Scaled, MeanOfRows, TakenFrom> by = Scaled{};
   bool operator==(const Patch&) const = default;
 };
 
-/// An error unless the model has the layer and the head, and the run that is taken from has the piece for
-/// each of the text's tokens. `source`: tokens that the encoder read for cross heads.
+/// Returns an Error unless the model has the layer and the head, and the source run recorded the piece for
+/// each of the text's tokens. `source`: number of tokens the encoder read for cross heads.
 Status checkPatch(const Patch& patch, const ModelConfig& config, Index tokens, Index source = 0);
 
-/// The rows of a pass that patches go on: `first` tokens are cached, `count` more follow, of which the first
-/// `unpadded` are no padding.
+/// The rows of a pass to patch: `count` rows after `first` cached tokens; the first `unpadded` of them aren't
+/// padding.
 struct PatchRows {
   Index first = 0, count = 0, unpadded = 0;
 };
-/// Whether one of them replaces this piece of the layer, and of this head where it has heads.
+/// Whether any patch replaces this piece of the layer, and of this head if the piece belongs to heads.
 bool anyPatch(std::span<const Patch> patches, Index layer, Piece piece, Index head = 0);
-/// Applies those of `patches` that replace this piece, in their order, to what one run made of it: `numbers`
-/// [count, …].
+/// Applies the patches that replace this piece, in order, to one run's values: `numbers` [count, …].
 void applyPatches(std::span<const Patch> patches, Index layer, Piece piece, Index head, PatchRows rows,
                   MutableMatrixView numbers);
 
-/// The stream before a layer, or after the last one, as a run recorded it; null where it didn't.
+/// Returns the stream that a run recorded before a layer, or after the last one; null if it wasn't recorded.
 const Matrix* recordedStream(const PassResult& run, Index layer);
 
 }  // namespace headscope::attention

@@ -16,7 +16,7 @@ Index sizeBy(const ConfigReader& json, KeyNames keys, std::optional<Index> stand
   return json.size(*keys.begin(), standard);
 }
 
-/// State and matrices of a layer.
+/// Numbers in a layer's state and in its matrices.
 struct Recurrent {
   Index state;
   std::uint64_t parameters;
@@ -44,7 +44,7 @@ Recurrent mamba(const ConfigReader& json, Index d) {
                                   {inner, d}})};
 }
 
-/// Dao and Gu 2024, Mamba-2, section 7: heads · headDim · state, and the inputs of the convolution.
+/// Dao and Gu 2024, Mamba-2, section 7: heads · headDim · state, plus the convolution's inputs.
 Recurrent mamba2(const ConfigReader& json, Index d) {
   const Index heads = sizeBy(json, {"mamba_n_heads", "mamba_num_heads", "num_heads"});
   const Index expanded = d * sizeBy(json, {"mamba_expand", "expand"}, 2);
@@ -60,7 +60,8 @@ Recurrent mamba2(const ConfigReader& json, Index d) {
           sumOf({{d, inner + mixed + heads}, {mixed, k + 1}, {3, heads}, {inner}, {inner, d}})};
 }
 
-/// Yang et al. 2024, Gated Delta Networks, as Qwen3-Next has them: value heads · key dim · value dim.
+/// Yang et al. 2024, Gated Delta Networks, as in Qwen3-Next: value heads · key dim · value dim, plus the
+/// convolution's inputs.
 Recurrent gatedDelta(const ConfigReader& json, Index d) {
   const Index keyHeads = json.size("linear_num_key_heads"), valueHeads = json.size("linear_num_value_heads");
   const Index keyDim = json.size("linear_key_head_dim"), valueDim = json.size("linear_value_head_dim");
@@ -73,7 +74,7 @@ Recurrent gatedDelta(const ConfigReader& json, Index d) {
                  {values, d}})};
 }
 
-/// De et al. 2024, Griffin, section 2.4: one number for each of lru_width, and the convolution's inputs.
+/// De et al. 2024, Griffin, section 2.4: one number per channel of lru_width, plus the convolution's inputs.
 Recurrent linearRecurrent(const ConfigReader& json, Index d) {
   const Index width = json.size("lru_width", d), k = json.size("conv1d_width", 4);
   const Index heads = json.size("num_attention_heads");
@@ -82,20 +83,20 @@ Recurrent linearRecurrent(const ConfigReader& json, Index d) {
           sumOf({{2, d, width}, {width, d}, {width, k + 1}, {2, heads, block, block}, {5, width}})};
 }
 
-/// Qin et al. 2024, Lightning Attention, as MiniMax-01 has it: a matrix for each head.
+/// Qin et al. 2024, Lightning Attention, as in MiniMax-01: one matrix per head.
 Recurrent lightning(const ConfigReader& json, Index d) {
   const Index heads = json.size("num_attention_heads"), dim = json.size("head_dim");
   return {heads * dim * dim, sumOf({{d, 5, heads, dim}})};
 }
 
-/// A gated short convolution, as LFM2 has it.
+/// A gated short convolution, as in LFM2.
 Recurrent shortConvolution(const ConfigReader& json, Index d) {
   const Index k = json.size("conv_L_cache", 3);
   return {d * k, sumOf({{d, 3, d}, {d, k}, {d, d}})};
 }
 
-/// Peng et al. 2023, RWKV, section 3: 5 numbers for each of modelDim. Its channel mixing has a gate of d × d
-/// beside the two matrices that count as feed-forward part.
+/// Peng et al. 2023, RWKV, section 3: 5 numbers per channel of modelDim. Channel mixing has a d × d gate
+/// besides the two matrices that count as the feed-forward part.
 Recurrent rwkv(const ConfigReader& json, Index d) {
   const Index width = json.size("attention_hidden_size", d);
   return {5 * d, sumOf({{3, d, width}, {width, d}, {d, d}})};

@@ -4,7 +4,7 @@
 
 namespace headscope::attention {
 
-/// Which of a mixture's experts each row went to, and with what share; the largest share first.
+/// The experts of each row and their shares, in the order they were chosen: best score first.
 struct Routing {
   Eigen::Matrix<int, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> experts;  ///< [rows, used]
   Matrix shares;                                                                ///< [rows, used]

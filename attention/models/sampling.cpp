@@ -12,7 +12,7 @@
 namespace headscope::attention {
 namespace {
 
-/// Ids by falling logit, then by id, without those that are −inf or NaN.
+/// Ids by descending logit, then ascending id, without those that are −inf or NaN; at most `most`, 0 = all.
 std::vector<Index> ranked(const Eigen::Ref<const Eigen::RowVectorXf>& logits, Index most) {
   std::vector<Index> ids;
   for (Index id = 0; id < logits.size(); ++id)
@@ -40,7 +40,7 @@ Result<Index> chooseToken(const Eigen::Ref<const Eigen::RowVectorXf>& logits, co
   const bool greedy = sampling.temperature == 0;
   const std::vector<Index> ids = ranked(logits, greedy ? 1 : sampling.topK);
   if (ids.empty()) return Error{"the model's logits are not numbers, so no token can be chosen"};
-  // Beyond the largest finite number no temperature says anything.
+  // An infinite logit wins at any temperature.
   if (greedy || std::isinf(logits[ids[0]])) return ids[0];
   std::vector<double> weights;
   for (const Index id : ids)

@@ -15,7 +15,7 @@ bool contains(const std::optional<std::vector<Index>>& list, Index value) {
   return !list || std::find(list->begin(), list->end(), value) != list->end();
 }
 
-/// The weights of the heads asked for; those of all without a copy.
+/// The weights of the requested heads; moves them if all are requested.
 Stack chosenHeads(Stack weights, const std::optional<std::vector<Index>>& heads) {
   if (!heads || weights.empty()) return weights;
   Stack some = Stack::uninitialized(static_cast<Index>(heads->size()), weights.rows(), weights.cols());
@@ -23,7 +23,7 @@ Stack chosenHeads(Stack weights, const std::optional<std::vector<Index>>& heads)
   return some;
 }
 
-/// What a layer makes beside its attention and the stream, where it is asked for.
+/// A layer's requested results other than its attention and the stream.
 struct BesideStream {
   Matrix input, between, mlpAdded;
   Stack otherOutput;
@@ -54,7 +54,7 @@ std::shared_ptr<const LayerResult> keep(Index layer, bool asked, const PassReque
   return result;
 }
 
-/// The patches of each run: at least one, those of every run before its own.
+/// The patches of each run, at least one: the shared ones, then its own.
 std::vector<std::vector<Patch>> patchesOf(const PassRequest& request) {
   std::vector<std::vector<Patch>> runs(std::max<std::size_t>(1, request.runs.size()), request.patches);
   for (std::size_t run = 0; run < request.runs.size(); ++run)
@@ -62,7 +62,7 @@ std::vector<std::vector<Patch>> patchesOf(const PassRequest& request) {
   return runs;
 }
 
-/// The first layer that runs differ in from what the text made by itself.
+/// The first layer that any run patches; `layers` if none does.
 Index firstChanged(const PassRequest& request, Index layers) {
   Index first = layers;
   for (const std::vector<Patch>& run : request.runs)
@@ -70,21 +70,21 @@ Index firstChanged(const PassRequest& request, Index layers) {
   return first;
 }
 
-/// Patches of the stream after the last layer.
+/// Patches the stream after the last layer.
 void patchEnd(Matrix& x, const std::vector<std::vector<Patch>>& runs, PatchRows rows, Index layers) {
   for (std::size_t run = 0; run < runs.size(); ++run)
     applyPatches(runs[run], layers, Piece::stream, 0, rows,
                  {x.data() + static_cast<Index>(run) * rows.count * x.cols(), rows.count, x.cols()});
 }
 
-/// Each run's row `row` of n.
+/// Row `row` of each run of n rows.
 Matrix rowOfEach(const Matrix& x, Index row, Index n) {
   Matrix rows(x.rows() / n, x.cols());
   for (Index run = 0; run < rows.rows(); ++run) rows.row(run) = x.row(run * n + row);
   return rows;
 }
 
-/// One table for each of the model's rotations.
+/// One table per rotation of the model.
 std::vector<Matrix> rotationTables(const ModelConfig& config, PassRows rows, Index textTokens) {
   std::vector<Matrix> tables;
   for (const Rotation& rotation : config.rotations)
@@ -92,7 +92,7 @@ std::vector<Matrix> rotationTables(const ModelConfig& config, PassRows rows, Ind
   return tables;
 }
 
-/// A decoder's heads that aren't looked at, as the checkpoint has them: nobody changes anything of them.
+/// The decoder attention that isn't inspected, as in the checkpoint: no edit applies to it.
 class OtherAttentions {
  public:
   OtherAttentions(const ModelConfig& config, PassRows rows, const TextStructure& structure)
@@ -127,7 +127,7 @@ std::uint64_t passBytes(const ModelConfig& config, Index tokens, const PassReque
   std::uint64_t sum =
       saturatingSum({product(2 * config.layerCount(), keys, n),  // cached keys and values
                      product(2 * config.layerCount(), keys, read), product(2, rows, config.vocabulary)});
-  // One layer at work: the stream and its norms, projections, the MLP's inner rows, all heads' weights.
+  // One layer in progress: the stream and its norms, projections, the MLP's inner rows, all heads' weights.
   sum = saturatingSum(
       {sum, product(4, config.modelDim, n), product(2, queries + keys, n),
        product(2, std::max({config.innerDim, config.mixture.innerDim, config.mixture.sharedDim}), n),
@@ -219,7 +219,7 @@ Result<PassResult> ModelSession::append(std::span<const Index> ids, const PassRe
   if (const Status status = takeMemory(request); !status) return status.error();
   if (const Status status = checkRequest(request, after); !status) return status.error();
   if (const Status status = model_->checkTokens(ids, before); !status) return status.error();
-  // Twice the room where a text grows token by token, so that keys are copied once in a while.
+  // Doubles the capacity when a text grows token by token, so that keys are rarely copied.
   if (!beside && after > caches_.front().capacity())
     reserve(before == 0 ? after : std::max(after, 2 * before));
   if (const Status status = fillCaches(after, request, stop); !status) return status.error();

@@ -18,54 +18,54 @@ namespace headscope::attention {
 
 enum class LogitRows { none, last, all };
 
-/// What is wanted of a pass, and what a person changes of it.
+/// What a pass computes and keeps, and the user's changes to it.
 struct PassRequest {
-  std::optional<std::vector<Index>> layers;  ///< whose results are kept; nothing: of all
-  std::optional<std::vector<Index>> heads;   ///< whose weights are kept, in these layers; nothing: of all
+  std::optional<std::vector<Index>> layers;  ///< layers whose results are kept; nothing: all
+  std::optional<std::vector<Index>> heads;   ///< heads whose weights are kept in these layers; nothing: all
   bool weights = true;
   bool projections = false;  ///< q, k, v and the heads' outputs
-  bool input = false;        ///< what the attention looked at reads
+  bool input = false;        ///< the input of the inspected attention
   bool hidden = false, between = false, mlp = false;
   LogitRows logits = LogitRows::last;
-  std::optional<Index> logitRow = {};  ///< of LogitRows::last: this row of the pass instead
-  /// Layers to compute; nothing: all. With fewer there are no logits, and the tokens aren't kept.
+  std::optional<Index> logitRow = {};  ///< for LogitRows::last: use this row of the pass instead
+  /// Number of layers to compute; nothing: all. With fewer there are no logits, and the tokens aren't kept.
   std::optional<Index> depth = {};
 
   std::vector<AttentionEdit> edits;
-  std::vector<Patch> patches;  ///< of every run
-  /// Runs of the text beside each other, each with patches of its own after those above: everything of a
-  /// result [n, …] is then [runs · n, …], run after run. The text has to be a whole one, and isn't kept.
-  /// Empty: one run, that is kept.
+  std::vector<Patch> patches;  ///< in every run
+  /// Runs the text several times at once, each with these patches after those above; every result [n, …]
+  /// becomes [runs · n, …], run by run. Needs the whole text in one pass, and doesn't keep it. Empty: one
+  /// run, which is kept.
   std::vector<std::vector<Patch>> runs;
-  /// What the text made without `runs`, with its hidden states: layers before the first patch aren't computed
-  /// again, nor told of. Null: all are.
+  /// The result of the same pass without `runs`, hidden states included. Layers before the first patch are
+  /// then neither recomputed nor reported. Null: all layers are computed.
   std::shared_ptr<const PassResult> own = nullptr;
-  /// For masks that ask for them: structure of all tokens of the text, how many of them are no padding
-  /// (nothing: all), and which line of a batch the text is.
+  /// For masks that need them: the structure of the whole text, its number of unpadded tokens (nothing: all),
+  /// and its index in a batch.
   std::optional<TextStructure> structure;
   std::optional<Index> unpadded = {};
   Index sequence = 0;
   MaskSources sources;  ///< for masks that name paintings or files
 
-  /// Of a decoder that reads: what the encoder made of the other text [m, modelDim], its final norm included
-  /// (encoded()). The first pass of a text needs it; later ones have it.
+  /// For a decoder that reads an encoder: the encoder's output for the other text [m, modelDim], final norm
+  /// included (encoded()). Required in the first pass of a text, optional in later ones.
   std::shared_ptr<const Matrix> memory = nullptr;
 
-  /// Told of every layer as soon as it is computed, first to last, on the calling thread.
+  /// Called with every layer as soon as it is computed, first to last, on the calling thread.
   std::function<void(const std::shared_ptr<const LayerResult>&)> onLayer;
 };
 
-/// Memory that a pass over a whole text of so many tokens takes, its results included; saturates instead of
-/// overflowing. The weights, which are the system's to hold, are not in it.
+/// Bytes that a pass over a whole text of `tokens` tokens takes, results included; saturates instead of
+/// overflowing. Excludes the weights, whose memory the system manages.
 std::uint64_t passBytes(const ModelConfig& config, Index tokens, const PassRequest& request);
 
-/// What an encoder makes of a text, [n, modelDim], its final norm included: the memory of a decoder that
-/// reads it. Errors as ModelSession::append() has them.
+/// Runs an encoder over a text and returns its output [n, modelDim], final norm included: the memory of a
+/// decoder that reads it. Returns the Errors of ModelSession::append().
 Result<std::shared_ptr<const Matrix>> encoded(const std::shared_ptr<const Model>& encoder,
                                               std::span<const Index> ids, std::stop_token stop = {});
 
-/// A text in a model: its tokens so far, with the keys and values of every layer, so that a token more costs
-/// one row. One thread at a time.
+/// A text in a model: its tokens so far, with the keys and values of every layer, so that one more token
+/// costs one row. Not thread-safe.
 class ModelSession {
  public:
   explicit ModelSession(std::shared_ptr<const Model> model);
@@ -73,44 +73,45 @@ class ModelSession {
   const Model& model() const { return *model_; }
   const std::vector<Index>& tokens() const { return tokens_; }
   Index length() const { return static_cast<Index>(tokens_.size()); }
-  /// What the decoder reads, and the keys and values that a layer's cross heads made of it; null before.
+  /// The encoder output that the decoder reads, null before it is given, and the keys and values that a
+  /// layer's cross heads made from it, available once the layer has been computed.
   const std::shared_ptr<const Matrix>& memory() const { return memory_; }
   const SourceHeads& sourceHeads(Index layer) const { return *sources_[static_cast<std::size_t>(layer)]; }
-  /// Of keys and values.
   const KvCache& cache(Index layer) const { return caches_[static_cast<std::size_t>(layer)]; }
 
-  /// Appends tokens and computes their rows: a whole text, one token, anything between. For an encoder, whose
-  /// earlier tokens see later ones, only a whole text is right. Errors, after which the session is as it was:
-  /// an id beyond the vocabulary, a text longer than the model's positions, what LayerAttentions and
-  /// checkPatch refuse, a layer, head or depth that isn't there, a checkpoint that changed or was lost on
-  /// disk, "stopped".
+  /// Appends tokens and computes their rows: a whole text, one token, or anything between. An encoder needs
+  /// the whole text at once, because its earlier tokens attend to later ones. Returns an Error, leaving the
+  /// session unchanged, if an id is outside the vocabulary; the text exceeds the model's positions; the
+  /// encoder's output is missing or not the text's; LayerAttentions or checkPatch() fails; a layer, head or
+  /// depth doesn't exist; the checkpoint changed or was lost on disk; or, once `stop` is requested,
+  /// "stopped".
   Result<PassResult> append(std::span<const Index> ids, const PassRequest& request = {},
                             std::stop_token stop = {});
-  /// Forgets all tokens from `length` on.
+  /// Removes all tokens from `length` on.
   void truncate(Index length);
-  /// Makes room for so many tokens at once.
+  /// Reserves cache space for `tokens` tokens in total.
   void reserve(Index tokens);
 
  private:
-  /// Rows of tokens_, as part of a text of `textTokens`.
+  /// Computes rows of tokens_, as part of a text of `textTokens` tokens.
   Result<PassResult> run(PassRows rows, Index textTokens, const PassRequest& request,
                          const std::stop_token& stop);
-  /// The stream before the pass's first layer.
+  /// Returns the stream before layer `first`, the pass's first.
   Result<Matrix> beginning(std::span<const Index> text, PassRows rows, const PassRequest& request,
                            Index first) const;
-  /// The encoder's output that the text is read with; another one than before is refused.
+  /// Takes the encoder's output from the request. Returns an Error if it differs from the text's earlier one.
   Status takeMemory(const PassRequest& request);
   Status checkRequest(const PassRequest& request, Index textTokens) const;
-  /// Computes what is missing of the cached rows, all of them where keys have to be rotated anew.
+  /// Computes missing cached rows; all of them if the keys have to be rotated differently.
   Status fillCaches(Index textTokens, const PassRequest& request, const std::stop_token& stop);
   Index cachedRows() const;
 
   std::shared_ptr<const Model> model_;
   std::vector<Index> tokens_;
   std::shared_ptr<const Matrix> memory_;
-  std::vector<std::optional<SourceHeads>> sources_;  ///< [layers] of a decoder that reads, as they are needed
-  std::vector<KvCache> caches_;                      ///< [layers]; behind tokens_ only after a failure
-  Index rotatedFor_ = 0;                             ///< tokens of the text that cached keys were rotated for
+  std::vector<std::optional<SourceHeads>> sources_;  ///< [layers] of a decoder that reads; made when needed
+  std::vector<KvCache> caches_;                      ///< [layers]; shorter than tokens_ only after a failure
+  Index rotatedFor_ = 0;                             ///< text length that the cached keys were rotated for
 };
 
 }  // namespace headscope::attention

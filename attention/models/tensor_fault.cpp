@@ -9,7 +9,7 @@
 namespace headscope::attention {
 namespace {
 
-/// The layer a tensor belongs to; −1 for none.
+/// The layer a tensor belongs to; −1: none.
 Index layerOf(const std::string& name, const TensorNaming& naming) {
   const std::string_view pattern = naming.names.layer;
   const std::string_view before = pattern.substr(0, pattern.find('N'));
@@ -31,24 +31,24 @@ bool isOfEmbedding(const std::string& name, const TensorNames& names) {
          holds(names.embeddingNorm);
 }
 
-/// Where in what a pass reads a tensor stands: 0 is the embedding, then come the layers, then the head.
+/// A tensor's place in the order of a pass: 0 is the embedding, then the layers, then the head.
 Index placeOf(const std::string& name, const Model& model) {
   const Index layer = layerOf(name, *model.naming());
   if (layer >= 0) return layer + 1;
   return isOfEmbedding(name, model.naming()->names) ? 0 : model.config().layerCount() + 1;
 }
 
-/// The first value that isn't finite, among whole numbers none.
+/// The first value that isn't finite; whole numbers always are.
 std::optional<TensorFault> faultOf(const std::string& name, const TensorView& tensor,
                                    const std::stop_token& stop) {
-  // What stands alone is a setting that no pass reads: "masked_bias".
+  // A scalar is a setting that no pass reads, such as "masked_bias".
   if (tensor.shape.empty() || !tensor.type) return std::nullopt;
   const std::uint64_t count = tensor.numbers();
   constexpr std::uint64_t kPart = 1 << 16;
   std::vector<float> values;
   for (std::uint64_t first = 0; first < count && !stop.stop_requested(); first += kPart) {
     values.resize(std::min(kPart, count - first));
-    // What float can't hold isn't finite in what is computed either.
+    // What exceeds float's range isn't finite in computations either.
     for (std::size_t i = 0; i < values.size() && !tensor.read(first, values, name); ++i)
       if (!tensor.read(first + i, {&values[i], 1}, name))
         return TensorFault{name, "beyond 3.4·10³⁸", positionText(first + i, tensor.shape)};

@@ -8,22 +8,22 @@
 
 namespace headscope::attention {
 
-/// What of a model a pass went through.
+/// The parts of a model that a pass used.
 struct PassParts {
   bool embedding = true;  ///< tables of tokens, positions and types, and their norm
-  Index layers = 0;       ///< the first so many
+  Index layers = 0;       ///< number of layers, from the first on
   bool head = false;      ///< the final norm and the map to the vocabulary
 };
 
-/// The first number of a checkpoint that is NaN or infinite.
+/// The first NaN or infinite number in a checkpoint.
 struct TensorFault {
-  std::string tensor;     ///< as the file has it
-  std::string value, at;  ///< "NaN", "infinite" or "-infinite"; "[2, 5]"
-  Index layer = -1;       ///< that it belongs to; −1: to none
+  std::string tensor;     ///< name in the file
+  std::string value, at;  ///< "NaN", "infinite", "-infinite" or "beyond 3.4·10³⁸"; indices such as "[2, 5]"
+  Index layer = -1;       ///< the tensor's layer; −1: none
 };
 
-/// Looks through those parts in the order in which a pass reads them, within one in the order of names. Reads
-/// every number of them. Nothing where all are finite, and once `stop` is requested.
+/// Checks every number of these parts, in the order in which a pass reads them and by tensor name within a
+/// part. Returns nothing if all are finite, or once `stop` is requested.
 std::optional<TensorFault> findTensorFault(const Model& model, const PassParts& parts,
                                            const std::stop_token& stop = {});
 

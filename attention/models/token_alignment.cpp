@@ -6,15 +6,15 @@
 namespace headscope::attention {
 namespace {
 
-/// Texts whose table of common lengths would be larger aren't compared in the middle.
+/// Most cells of the table of common lengths; longer texts aren't searched for equal tokens.
 constexpr Index kMostCells = Index{1} << 24;
 
-/// Pairs of equal tokens, in order, as many as there can be.
+/// Pairs of equal tokens, in order, as many as possible.
 std::vector<std::pair<Index, Index>> commonTokens(std::span<const Index> a, std::span<const Index> b) {
   const Index n = std::ssize(a), m = std::ssize(b);
   std::vector<std::pair<Index, Index>> pairs;
   if (n == 0 || m == 0 || n > kMostCells / m) return pairs;
-  // length(i, j) of the longest common subsequence of what is left from i and j on.
+  // length(i, j): of the longest common subsequence of the tokens from i and j on.
   Eigen::Matrix<std::int32_t, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> length;
   length.setZero(n + 1, m + 1);
   for (Index i = n - 1; i >= 0; --i)
@@ -36,7 +36,7 @@ std::vector<std::pair<Index, Index>> commonTokens(std::span<const Index> a, std:
 
 std::vector<Index> alignTokens(std::span<const Index> text, std::span<const Index> other) {
   std::vector<Index> rows(text.size(), -1);
-  // Texts of one length that differ in single words: place by place, whatever else could be matched.
+  // Texts of equal length that differ in a few words match position by position, whatever else could match.
   if (text.size() == other.size()) {
     Index same = 0;
     for (std::size_t i = 0; i < text.size(); ++i) same += text[i] == other[i];

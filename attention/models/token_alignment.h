@@ -7,23 +7,24 @@
 
 namespace headscope::attention {
 
-/// Which token of `other` each token of `text` goes with, −1 for none, ascending. Texts of one length, at
-/// least half of whose tokens are equal, go together place by place. Else equal tokens do, as many as go in
-/// order (their longest common subsequence), and what is between two such pairs where both have as much.
+/// Returns the token of `other` that matches each token of `text`, ascending; −1: none. If the texts have the
+/// same length and at least half of their tokens are equal, they match position by position. Otherwise equal
+/// tokens match, as many as possible in order (the longest common subsequence), and so do the stretches
+/// between two such pairs if they are equally long.
 std::vector<Index> alignTokens(std::span<const Index> text, std::span<const Index> other);
 
-/// What a person says beside that: token `a` of the text goes with `b` of the other; −1: the other one with
-/// none.
+/// A match set by the user: token `a` of the text and token `b` of the other. −1: the other token has no
+/// match.
 struct TokenTie {
   Index a = -1, b = -1;
   bool operator==(const TokenTie&) const = default;
 };
-/// Which token of each text goes with which of the other's.
+/// The matches of each text's tokens in the other text; −1: none.
 struct TokenAlignment {
   std::vector<Index> otherOfText, textOfOther;
 };
-/// As alignTokens() has it, and then the ties one after the other: both tokens leave those they went with.
-/// Ties of tokens that there aren't are passed over.
+/// Like alignTokens() above, then applies the ties in order; a tie first releases both tokens from their
+/// matches. Ignores ties of tokens that don't exist.
 TokenAlignment alignTokens(std::span<const Index> text, std::span<const Index> other,
                            std::span<const TokenTie> ties);
 

@@ -5,7 +5,7 @@
 
 namespace headscope::attention {
 
-// Of the bytes of a language or a file; characters that people write are unicode.h's.
+// Helpers for ASCII bytes, as in a language or file format. For text that people write, see unicode.h.
 
 constexpr bool isDigit(char c) {
   return c >= '0' && c <= '9';

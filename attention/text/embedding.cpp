@@ -15,15 +15,15 @@ namespace {
 
 constexpr Index kSmallestPlantedDim = 16;
 
-// Sixteen frequencies tell several thousand positions apart with room to spare (heads/distance_profile.h);
-// what is left is better spent on identity.
+// Sixteen frequencies easily distinguish several thousand positions (heads/distance_profile.h); further
+// dimensions are better spent on identity.
 constexpr Index kFewestFrequencies = 3, kMostFrequencies = 16;
 
-// The fastest turns by more than a third of a circle per token, so that neighbours stand well apart;
-// the slowest takes 314 tokens for a circle, and longer distances are told by how the others combine.
+// The fastest turns by more than a third of a circle per token, which separates neighbours well. The slowest
+// takes 314 tokens for a circle; longer distances follow from the combination of frequencies.
 constexpr double kFastest = 2.2, kSlowest = 0.02;
 
-/// Fills part [n, dim] of a matrix with one row per distinct token, by `draw(Random&, row)`.
+/// Fills part [n, dim] of a matrix with one row per distinct token, using `draw(Random&, row)`.
 template <typename Part, typename Draw>
 void fillIdentities(const std::vector<Token>& tokens, const EmbeddingOptions& options, Part part, Draw draw) {
   std::unordered_map<std::string, Index> firstRow;
@@ -39,7 +39,7 @@ void fillIdentities(const std::vector<Token>& tokens, const EmbeddingOptions& op
   }
 }
 
-/// Gaussian pairs scaled to length √2 (an odd dimension at the end to length 1).
+/// Draws Gaussian pairs scaled to length √2 (an odd last dimension to length 1).
 template <typename Row>
 void drawPairs(Random& random, Row row) {
   for (Index d = 0; d < row.size(); d += 2) {
@@ -68,7 +68,7 @@ Result<EmbeddingLayout> plantedLayout(Index modelDim, Index carried) {
   layout.positions = 2 * std::clamp(modelDim / 6, kFewestFrequencies, kMostFrequencies);
   layout.identity = modelDim - layout.flags - layout.positions;
   if (carried > 0) {
-    // Whole pairs, as identity is drawn in pairs of equal length.
+    // Whole pairs, because identity is drawn in pairs of equal length.
     layout.previous = std::max<Index>(2, std::min(carried, layout.identity / 3) / 2 * 2);
     layout.written = layout.identity / 4;
     layout.identity -= layout.previous + layout.written;

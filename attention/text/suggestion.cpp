@@ -8,8 +8,8 @@
 namespace headscope::attention {
 namespace {
 
-/// How many letters must be put in, taken out, changed or swapped with their neighbour to make one word of
-/// the other.
+/// Returns the number of letters to insert, delete, change or swap with a neighbour to turn one word into the
+/// other.
 std::size_t editDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;

@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::string_view kVisibleSpace = "␣";
 
-/// "<0A>": what stands for something that draws nothing, or for a byte outside ASCII.
+/// "<0A>": the visible form of an invisible character or a byte outside ASCII.
 std::string escaped(char32_t c) {
   return fmt::format("<{:02X}>", static_cast<unsigned>(c));
 }
 
-/// Apostrophes and hyphens (the soft one, too) that hold a word together when they stand inside one.
+/// Apostrophes and hyphens (including the soft hyphen) that join the two sides of a word.
 bool isJoiner(char32_t c) {
   return std::u32string_view(U"'-’\u00AD\u2010\u2011").find(c) != std::u32string_view::npos;
 }
@@ -62,7 +62,7 @@ std::vector<Token> wordsOf(std::string_view line) {
   return tokens;
 }
 
-/// Whether the byte at `at` is the point of a number, as the 2nd of "3.14": ASCII all round.
+/// Whether the byte at `at` is a decimal point between ASCII digits, such as the second byte of "3.14".
 bool isNumbersPoint(std::string_view line, std::size_t at) {
   const auto digitAt = [&](std::size_t i) {
     return i < line.size() && isDigit(static_cast<unsigned char>(line[i]));
@@ -120,13 +120,13 @@ Status validateUtf8(std::string_view text) {
 
 Result<std::vector<std::vector<Token>>> tokenize(std::string_view text, Tokenization how) {
   if (Status valid = validateUtf8(text); !valid) return valid.error();
-  // A byte-order mark names the encoding; it is not text.
+  // A byte-order mark names the encoding and isn't part of the text.
   if (constexpr std::string_view kMark = "\xEF\xBB\xBF"; text.starts_with(kMark))
     text.remove_prefix(kMark.size());
   std::vector<std::vector<Token>> batch;
   while (!text.empty()) {
-    // Line feed, carriage return, and the two together each end a line; the empty line that the pair
-    // would leave between them has no token and is passed over with the others.
+    // LF, CR and CR LF each end a line. The pair CR LF leaves an empty line in between, which is skipped like
+    // any other line without tokens.
     const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
     std::vector<Token> tokens = tokensOf(text.substr(0, end), how);
     if (!tokens.empty()) batch.push_back(std::move(tokens));

@@ -18,7 +18,7 @@ utf8proc_category_t categoryOf(char32_t c) {
   return utf8proc_category(static_cast<utf8proc_int32_t>(c));
 }
 
-/// Why `text` doesn't begin with a code point.
+/// Returns why `text` doesn't begin with a code point.
 const char* faultOf(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
@@ -63,15 +63,15 @@ bool isInvisible(char32_t c) {
 }
 
 bool isWordCharacter(char32_t c) {
-  // In the order of the enumeration: letters, marks, numbers, connectors. Of numbers, fractions, superscripts
-  // and the like are signs of their own.
+  // Relies on the order of the enumeration: letters, marks, numbers, connectors. Other numbers (NO:
+  // fractions, superscripts and the like) are separate tokens.
   const utf8proc_category_t category = categoryOf(c);
   return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_PC &&
          category != UTF8PROC_CATEGORY_NO;
 }
 
 bool isIdeograph(char32_t c) {
-  // utf8proc doesn't know scripts.
+  // utf8proc has no script data.
   struct Blocks {
     char32_t first, last;
   };
@@ -81,7 +81,7 @@ bool isIdeograph(char32_t c) {
 }
 
 bool isPunctuation(char32_t c) {
-  // Signs that stand for words are punctuation to Unicode, but part nothing.
+  // Unicode classifies these as punctuation, but they stand for words and separate nothing.
   constexpr std::u32string_view kSigns = U"#%&*@§¶";
   const utf8proc_category_t category = categoryOf(c);
   return category >= UTF8PROC_CATEGORY_PD && category <= UTF8PROC_CATEGORY_PO &&

@@ -28,7 +28,7 @@ struct Planted {
   const char* expected;
 };
 
-/// What the checker has to find, one at a time.
+/// Sources with one violation each that the checker has to find.
 const Planted kBreaches[] = {
     {"attention/core/a.cpp", "#include \"render/image.h\"\n", "attention knows neither"},
     {"attention/text/a.h", "#include \"app/scene.h\"\n", "attention knows neither"},
@@ -179,7 +179,7 @@ TEST(IncludeRules, AreKept) {
   EXPECT_THAT(breaches(ownSources()), IsEmpty());
 }
 
-/// Tests may include anything, but stay as short.
+/// Tests may include anything, but have the same length limits.
 TEST(IncludeRules, AreKeptByTheLengthOfTests) {
   const fs::path root = HEADSCOPE_SOURCE_DIR;
   for (const auto& entry : fs::recursive_directory_iterator(root / "tests")) {

@@ -21,7 +21,7 @@ bool isOneOf(std::string_view text, std::initializer_list<std::string_view> word
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-/// The text without comments. Quoted text is kept, so that a // inside an address ends nothing.
+/// The text without comments. Strings are kept, so that a // inside an address doesn't start a comment.
 std::string withoutComments(std::string_view text) {
   std::string out;
   char quote = 0;
@@ -66,12 +66,12 @@ bool isGl(std::string_view include) {
   return isOneOf(include, {"render/gl.h", "render/gl_objects.h"});
 }
 
-/// The floors of app/, from the ground up; a file includes its own floor and those below.
+/// The floors of app/, from the bottom up; a file includes only its own floor and those below.
 constexpr std::array<std::string_view, 8> kFloors{"platform", "scene", "compute", "widgets",
                                                   "pages",    "shell", "session", "commands"};
 
-/// The floor a path of app/ is on; the platform and the scene are the same one. Nothing for what only holds
-/// the program together.
+/// The floor of a path in app/; platform and scene share one. Nullopt for code that only connects the
+/// program's parts.
 std::optional<int> floorOf(std::string_view path) {
   path.remove_prefix(std::string_view("app/").size());
   std::string_view name = path.substr(0, path.find('/'));
@@ -82,7 +82,7 @@ std::optional<int> floorOf(std::string_view path) {
   return at == kFloors.begin() ? 1 : static_cast<int>(at - kFloors.begin());
 }
 
-/// The page a path belongs to: "heads"; "" for what pages share.
+/// The page that a path belongs to, such as "heads"; "" for shared code of pages.
 std::string_view pageOf(std::string_view path) {
   constexpr std::string_view kPages = "app/pages/";
   if (!path.starts_with(kPages)) return "";
@@ -92,7 +92,7 @@ std::string_view pageOf(std::string_view path) {
   return folder == "common" ? "" : folder;
 }
 
-/// Whether what is in a page's folder is in the page's namespace.
+/// Whether a file in a page's folder uses the page's namespace.
 bool keepsPageNamespace(std::string_view path, const std::string& text) {
   static const std::regex kNamespace(R"((^|\n)namespace (headscope[\w:]*) \{)");
   const std::string page(pageOf(path));
@@ -101,7 +101,7 @@ bool keepsPageNamespace(std::string_view path, const std::string& text) {
          opened[2] == "headscope::app::" + page + "_page";
 }
 
-/// The part of attention/ that a path is in: "core".
+/// The folder of attention/ that a path is in, such as "core".
 std::string folderOf(std::string_view path) {
   path.remove_prefix(std::string_view("attention/").size());
   return std::string(path.substr(0, path.find('/')));
@@ -115,11 +115,12 @@ std::string replaced(std::string text, const char* pattern, const char* with) {
   }
 }
 
-/// The declarations of what keeps a value that can change from one call to the next: thread_local, and a
-/// static that is neither constexpr nor const. A static function has a parenthesis first.
+/// Declarations of variables that keep their value from one call to the next: thread_local, and static that
+/// is neither constexpr nor const. In a static function's declaration, a parenthesis comes first.
 std::vector<std::string> stateIn(std::string code) {
   code = replaced(std::move(code), R"("(\\.|[^"\\\n])*")", "''");
-  code = replaced(std::move(code), "<[^<>;{}]*>", "");  // of a template, whose const is not the variable's
+  code = replaced(std::move(code), "<[^<>;{}]*>", "");  // template arguments, whose const isn't the
+                                                        // variable's
   std::vector<std::string> found;
   const std::regex declaration(R"(\b(thread_local|static)\b([^;{}=(]*)([;{=(]))");
   for (std::sregex_iterator at(code.begin(), code.end(), declaration), end; at != end; ++at) {
@@ -132,8 +133,8 @@ std::vector<std::string> stateIn(std::string code) {
   return found;
 }
 
-/// The functions that are longer than allowed, by their first lines. As the formatter leaves them, one ends
-/// with a "}" at the margin and begins with the last line at the margin before it.
+/// The functions that are longer than allowed, by their first lines. In formatted code, a function ends with
+/// a "}" at the margin and begins with the last line at the margin before it.
 std::vector<std::string> longFunctions(const std::string& text) {
   std::vector<std::string> found;
   std::string first;
@@ -149,10 +150,9 @@ std::vector<std::string> longFunctions(const std::string& text) {
   return found;
 }
 
-/// Whether the file writes a fraction by a format of its own, which keeps the point whatever the settings
-/// say.
+/// Whether the file formats fractions itself, which ignores the decimal mark in the settings.
 bool writesFractions(std::string_view path, const std::string& text) {
-  // Commands and files have the point.
+  // Commands and files always use a decimal point.
   if (isIn(path, "app/commands") || !isIn(path, "app") ||
       isOneOf(path, {"app/scene/text/number_text.cpp", "app/compute/figures/svg.cpp",
                      "app/compute/figures/picture_file.cpp", "app/compute/cost/cost_catalogue.cpp",
@@ -222,7 +222,7 @@ class Checker {
     if (attention && isGl(include)) refuse(path, include, "attention knows no screen");
     const bool library = isGl(include) && !isIn(include, "render");
     if (library && path != "render/gl.h") refuse(path, include, "only render/gl.h does");
-    // Two headers show JSON: one to the readers and writers of scenes alone, one to sources alone.
+    // Two headers may expose JSON: one only to readers and writers of scenes, the other only to sources.
     const bool mayShow = path == "app/scene/json_text.h" || path == "attention/formats/json_tree.h";
     if (isIn(include, "nlohmann") && !path.ends_with(".cpp") && !mayShow)
       refuse(path, include, "JSON stays out of headers");
@@ -256,7 +256,7 @@ class Checker {
     folders_[from].insert(to);
   }
 
-  /// Follows the includes of a panel through our own files.
+  /// Follows the includes of a panel through the program's own files.
   void checkReach(const std::string& path) {
     std::set<std::string> seen{path};
     std::vector<std::string> open{path};
@@ -284,7 +284,7 @@ class Checker {
         if (!seen.insert(next).second) continue;
         for (const std::string& further : folders_[next]) open.push_back(further);
       }
-      // kernels answer to core, and only to core.
+      // kernels includes core, and only core includes kernels.
       if (seen.contains(folder) && folder != "core" && folder != "kernels")
         report("attention/" + folder, "includes itself in a circle of folders");
     }

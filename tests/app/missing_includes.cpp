@@ -10,7 +10,7 @@
 namespace headscope::test {
 namespace {
 
-/// Words and signs of a source, without comments, quoted text and what the preprocessor reads.
+/// The words and operators of a source, without comments, strings and preprocessor lines.
 std::vector<std::string> tokensOf(const std::string& text) {
   std::vector<std::string> tokens;
   const auto isWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
@@ -44,7 +44,7 @@ bool hasSeveralWords(const std::string& name) {
   return false;
 }
 
-/// What a header declares in a namespace: types, and functions and constants, whose lines aren't indented.
+/// The names that a header declares in a namespace: types, and functions and constants on unindented lines.
 std::set<std::string> declaredFor(const std::string& text) {
   std::set<std::string> names;
   for (const DefinedType& type : typesOf(text)) names.insert(type.name.substr(type.name.rfind(':') + 1));
@@ -59,7 +59,7 @@ std::set<std::string> declaredFor(const std::string& text) {
   return names;
 }
 
-/// Whether the word at `at` may be declared there: a type or a sign of one is in front of it.
+/// Whether the word at `at` may be declared there: it follows a type or a declarator such as * or &.
 bool mayDeclare(const std::vector<std::string>& tokens, std::size_t at) {
   static const std::set<std::string> kNoTypes{"return", "case", "new", "else", "throw", "co_return", "not"};
   if (at == 0) return false;

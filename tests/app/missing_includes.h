@@ -7,10 +7,10 @@
 
 namespace headscope::test {
 
-/// "app/x.cpp: uses sectionTitle of app/widgets/controls.h, which it doesn't include" for each name that a
-/// file uses, that one header alone declares for all to see, and that none of the file's includes, directly
-/// or through others, brings in. Compiling a folder's sources together hides such a hole. Only names of
-/// several words are looked for, as a single word may be anything's.
+/// One message, "app/x.cpp: uses sectionTitle of app/widgets/controls.h, which it doesn't include", for each
+/// name that a file uses, that only one header declares publicly, and that none of the file's includes
+/// provides, directly or through others. Compiling a folder's sources together would hide the missing
+/// include. Only names of several words are checked, because a single word may have many meanings.
 std::vector<std::string> missingIncludes(const Sources& sources);
 
 }  // namespace headscope::test

@@ -9,7 +9,7 @@
 namespace headscope::test {
 namespace {
 
-/// The folders of app/compute, from the ground up.
+/// The folders of app/compute, from the bottom up.
 constexpr std::array<std::string_view, 11> kSubjects{"jobs", "plots", "layer", "cost",    "heads",  "mask",
                                                      "map",  "cache", "model", "lessons", "figures"};
 
@@ -62,7 +62,8 @@ class Circles {
   std::vector<std::string> open_;
 };
 
-/// The index of a path's folder in kSubjects; −1 for what is not in app/compute.
+/// The index of a path's folder in kSubjects; −1 if it isn't in app/compute, the number of subjects if the
+/// folder is unknown.
 std::ptrdiff_t subjectOf(std::string_view path) {
   constexpr std::string_view kCompute = "app/compute/";
   if (!path.starts_with(kCompute)) return -1;
@@ -99,7 +100,7 @@ std::vector<std::string> upwardIncludes(const Sources& sources) {
 }
 
 std::vector<DefinedType> typesOf(std::string_view text) {
-  // Top-level declarations start at the left edge, as the format has it, but inside of namespaces only.
+  // Formatted top-level declarations start at the margin, but only inside namespaces.
   static const std::regex kType(R"(^(struct|class|enum class|enum|union) (\w+)( final)?( :[^;]*)?( \{.*)?$)");
   static const std::regex kNamespace(R"(^namespace ?([\w:]*) ?\{$)");
   std::vector<DefinedType> types;

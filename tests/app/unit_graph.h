@@ -8,16 +8,16 @@
 
 namespace headscope::test {
 
-/// A unit is a header with the source of its name: "app/scene/scene". Units that include each other in
-/// circles, directly or through others, each circle's units in order; those of one unit are none.
+/// Cycles of units that include each other, directly or through others, with each cycle's units in order. A
+/// unit is a header with the source of the same name: "app/scene/scene". A single unit is not a cycle.
 std::vector<std::vector<std::string>> circlesOfUnits(const Sources& sources);
 
-/// "app/compute/layer/a.cpp: includes app/compute/model/b.h; model is above layer" for each arrow between the
-/// folders of app/compute that runs up.
+/// "app/compute/layer/a.cpp: includes app/compute/model/b.h; model is above layer" for each upward include
+/// between folders of app/compute.
 std::vector<std::string> upwardIncludes(const Sources& sources);
 
-/// Types that a header or source defines for all to see, by their namespace: "headscope::app::Window". With
-/// `kind`, as "struct" or "enum class".
+/// A type that a header or source defines in a namespace: the qualified name "headscope::app::Window", and
+/// the `kind`, such as "struct" or "enum class".
 struct DefinedType {
   std::string name, kind;
 };

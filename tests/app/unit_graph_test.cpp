@@ -62,7 +62,7 @@ TEST(UnitGraph, RunsOneWayThroughCompute) {
   EXPECT_THAT(upwardIncludes(programSources()), IsEmpty());
 }
 
-/// Two types of one name in a namespace mix their destructors, and nothing else says so.
+/// Two types of the same name in one namespace mix up their destructors, and nothing else reports it.
 TEST(UnitGraph, HasEachTypeNameOnce) {
   std::map<std::string, std::string> places;
   for (const auto& [path, text] : programSources())

@@ -5,10 +5,10 @@ import statistics
 import subprocess
 import sys
 
-SLOWER = 1.05  # the median ratio from which a line is named
-SHOWN = 20  # lines of a case up to which all are shown; of more those that changed, and all of them together
+SLOWER = 1.05  # the median ratio from which a line is listed
+SHOWN = 20  # up to this many lines of a case, all are shown; of more, the changed ones and their total
 TOGETHER = "all lines together"
-# What is measured, as words for `headscope bench`.
+# What is measured, as arguments for `headscope bench`.
 CASES = {
     "512 wide, n = 512": [],
     "512 wide, n = 128": ["--only", "forward", "--tokens", "128"],

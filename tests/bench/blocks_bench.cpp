@@ -1,6 +1,6 @@
-// Rows of input times weights in blocks, as a decode step multiplies: weights a second, bytes a second, and
-// the share of their time that merely reading the same bytes takes on as many threads. The weights are as
-// many as those of a model of a thousand million numbers: no cache holds them.
+// Rows of input times weights in blocks, as in a decode step. Reports weights per second, bytes per second,
+// and how the time compares with merely reading the same bytes on as many threads. There are as many weights
+// as in a model of a thousand million parameters, more than any cache holds.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -39,8 +39,8 @@ std::vector<std::uint8_t> randomBlocks(WeightType type) {
   return bytes;
 }
 
-/// The type, threads, rows. "share": what reading the same bytes takes, in turn with the products, of their
-/// time; the median.
+/// Arguments: type, threads, rows. "share": the time to read the same bytes as a share of the products' time,
+/// measured alternately; the median.
 void BM_BlockRow(benchmark::State& state) {
   const auto type = static_cast<WeightType>(state.range(0));
   kernels::Pool pool(static_cast<int>(state.range(1)));

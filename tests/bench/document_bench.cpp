@@ -1,5 +1,5 @@
-// What a frame of a large document takes, and what a picture of a head whose mask has thousands of runs in a
-// row does.
+// The time of a frame with a large document, and of a head's picture whose mask has thousands of runs per
+// row.
 
 #include <benchmark/benchmark.h>
 

@@ -1,6 +1,6 @@
-// How fast the mathematics is: a layer's forward pass with more or less of it kept, one linear map, parts of
-// one long head, a decode step. Counters are floating-point operations or bytes a second. Run it as
-// snapshot_bench.cpp says; `headscope bench` compares with what the machine can do.
+// The speed of the mathematics: a layer's forward pass keeping more or less of it, one linear map, parts of
+// one long head, a decode step. Counters are floating-point operations or bytes per second. Run it as
+// described in snapshot_bench.cpp; `headscope bench` compares with what the machine can do.
 #include <benchmark/benchmark.h>
 
 #include "app/commands/bench/bench.h"
@@ -27,7 +27,7 @@ void countWork(benchmark::State& state, const char* name, double amount) {
   state.counters[name] = Counter(amount, Counter::kIsIterationInvariantRate, Counter::kIs1000);
 }
 
-/// Tokens, model dim, heads, kv heads.
+/// Arguments: tokens, model dim, heads, kv heads.
 template <Keep keep>
 void BM_Forward(benchmark::State& state) {
   headscope::app::BenchShape shape;
@@ -53,7 +53,7 @@ BENCHMARK(BM_Forward<Keep::output>)->Apply(forwardSizes);
 BENCHMARK(BM_Forward<Keep::weights>)->Apply(forwardSizes);
 BENCHMARK(BM_Forward<Keep::scores>)->Apply(forwardSizes);
 
-/// Rows, inputs, outputs.
+/// Arguments: rows, inputs, outputs.
 void BM_LinearMap(benchmark::State& state) {
   const Linear linear{Matrix::Random(state.range(2), state.range(1)), {}};
   const Matrix x = Matrix::Random(state.range(0), state.range(1));
@@ -85,7 +85,8 @@ constexpr Index kLong = 32768;
 void BM_Tile(benchmark::State& state) {
   HeadMap map = longHead(kLong);
   const MapPart part{kLong / 2, kLong / 4, 256, 256, 1};
-  benchmark::DoNotOptimize(map.weights(part, Pooling::max));  // what is known from then on is not measured
+  benchmark::DoNotOptimize(map.weights(part, Pooling::max));  // computes what later calls reuse, which isn't
+                                                              // measured
   for (auto _ : state) benchmark::DoNotOptimize(map.weights(part, Pooling::max));
 }
 BENCHMARK(BM_Tile)->Unit(benchmark::kMillisecond)->UseRealTime();
@@ -106,7 +107,7 @@ void BM_Overview(benchmark::State& state) {
 }
 BENCHMARK(BM_Overview)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// Cached tokens.
+/// Argument: cached tokens.
 void BM_Decode(benchmark::State& state) {
   AttentionConfig config = configOf(4096, 32, 8);
   const Index cached = state.range(0);
@@ -114,7 +115,8 @@ void BM_Decode(benchmark::State& state) {
   const Stack keys(config.kvHeads, cached, config.headDim), values = keys;
   AttentionResult result;
   result.q = Stack(config.heads, 1, config.headDim);
-  const headscope::attention::CacheView cache{CacheType::f32, keys.data(), values.data(), cached, cached * config.headDim};
+  const headscope::attention::CacheView cache{CacheType::f32, keys.data(), values.data(), cached,
+                                              cached * config.headDim};
   for (auto _ : state) benchmark::DoNotOptimize(decodeHeads(config, {}, cache, Keep::output, result));
   countWork(state, "bytes",
             static_cast<double>(kvCacheBytes(config.kvHeads, config.headDim, cached, sizeof(float))));

@@ -1,4 +1,4 @@
-// What a frame of the map takes when nothing has to be computed for it.
+// The time of a map frame for which nothing has to be computed.
 
 #include <benchmark/benchmark.h>
 
@@ -9,7 +9,7 @@
 namespace headscope {
 namespace {
 
-/// The map page at 1920 × 1080 on a text of 2,000 tokens, everything in sight computed.
+/// The map page at 1920 × 1080 on a text of 2,000 tokens, with everything in view computed.
 class MapFrames {
  public:
   explicit MapFrames(double cellsPerPixel) : app_(1920, 1080) {

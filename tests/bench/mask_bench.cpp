@@ -1,6 +1,6 @@
-// How fast masks answer. Rows: cells whose visibility is known per second, as filling a dense mask would
-// count them. Blocks: cells classified per second into the blocks FlexAttention would compute. Run it as
-// snapshot_bench.cpp says.
+// The speed of masks. Rows: cells whose visibility is determined per second, counted as in filling a dense
+// mask. Blocks: cells per second classified into the blocks that FlexAttention would compute. Run it as
+// described in snapshot_bench.cpp.
 #include <benchmark/benchmark.h>
 
 #include <memory>
@@ -22,7 +22,7 @@ struct NamedMask {
   const char* text;
 };
 
-/// Every pattern that needs neither a painting nor a file, and masks as models put them together.
+/// Every pattern that needs neither a painting nor a file, and masks as models combine them.
 constexpr NamedMask kMasks[] = {
     {"full", "full"},
     {"causal", "causal"},

@@ -25,7 +25,7 @@ MODELS = {
     "1.2 B, BF16 safetensors": [*WHOLE, "--dtype", "BF16"],
     "1.2 B, Q4_K GGUF": [*WHOLE, "--gguf", "--dtype", "Q4_K"],
 }
-# The layers of the large model alone, as floats and in blocks.
+# Only the layers of the large model, as floats and in blocks.
 PARTS = {"F32": [*PART, "--gguf", "--dtype", "F32"], "Q4_K": [*PART, "--gguf", "--dtype", "Q4_K"]}
 
 

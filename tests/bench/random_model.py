@@ -51,7 +51,7 @@ def llama(o):
 def values(name, shape, rng):
     if len(shape) == 1:
         return np.full(shape, 0.0 if name.endswith(".bias") else 1.0, np.float32)
-    # Large tensors repeat themselves: drawing a thousand million numbers takes longer than measuring them.
+    # Large tensors repeat: drawing a thousand million numbers would take longer than measuring them.
     count = int(np.prod(shape))
     drawn = rng.standard_normal(min(count, 1 << 22), np.float32) * np.float32(0.02)
     return np.resize(drawn, shape)

@@ -1,5 +1,5 @@
-// How long the steps from a changed Scene to a Snapshot take. Run a Release build on a quiet machine and
-// compare rows of one run with each other: build/tests/headscope_bench --benchmark_min_time=1
+// The time from a changed Scene to a Snapshot. Run a Release build on a quiet machine, and compare only rows
+// of the same run: build/tests/headscope_bench --benchmark_min_time=1
 #include <benchmark/benchmark.h>
 
 #include "app/compute/layer/layer_config.h"
@@ -12,7 +12,7 @@ namespace {
 
 using namespace headscope::app;
 
-/// `tokens` words on `heads` heads, as a person might have it.
+/// `tokens` words on `heads` heads, as a typical user might have.
 Setup setupOf(Index tokens, Index heads, Index modelDim, WeightSource source) {
   Setup setup = openingScene().setup;
   std::string text;
@@ -58,7 +58,7 @@ BENCHMARK(BM_Random)
     ->Args({2048, 8, 512})
     ->Unit(benchmark::kMillisecond);
 
-/// A slider is dragged: what didn't change is kept from one Snapshot to the next, as in the window.
+/// Dragging a slider: unchanged parts are kept from one Snapshot to the next, as in the window.
 void BM_Slider(benchmark::State& state) {
   Setup setup = setupOf(state.range(0), state.range(1), state.range(2), WeightSource::random);
   setup.weights.planted.clear();
@@ -90,7 +90,7 @@ BENCHMARK(BM_Attend)
     ->Args({2048, 8, 512})
     ->Unit(benchmark::kMillisecond);
 
-/// What the mask studio computes for the next frame when a parameter moves.
+/// What the mask studio computes for the next frame when a parameter changes.
 void BM_StudyMask(benchmark::State& state) {
   MaskQuestion question;
   question.setup = setupOf(state.range(0), 12, 768, WeightSource::random);

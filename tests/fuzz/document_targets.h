@@ -23,7 +23,7 @@
 #include "attention/models/config/model_catalogue.h"
 #include "tests/support/temporary_folder.h"
 
-/// The fuzz targets of what the program itself reads, apart from the others: they need the document as well.
+/// The fuzz targets for files of the program itself. They are separate because they need the document.
 namespace headscope::fuzz {
 
 inline void holdDocument(bool condition) {
@@ -34,7 +34,7 @@ inline std::string_view textOf(std::span<const std::uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// A scene that is read is valid, and what is written of it is the same scene.
+/// A scene that was read is valid, and writing and reading it gives the same scene.
 inline void fuzzScene(std::span<const std::uint8_t> bytes) {
   using namespace app;
   const auto scene = parseScene(textOf(bytes), "fuzz");
@@ -48,8 +48,8 @@ inline void fuzzScene(std::span<const std::uint8_t> bytes) {
   holdDocument(back.ok() && *back == *scene && formatScene(*back) == written);
 }
 
-/// The text as a link, and as what a link holds: what is read is valid, names no file, and has a link that
-/// says the same.
+/// Reads the text as a link, and as a link's content. A scene that was read is valid, names no file, and its
+/// link can be read as the same scene.
 inline void fuzzLink(std::span<const std::uint8_t> bytes) {
   using namespace app;
   const std::string text(textOf(bytes));
@@ -68,8 +68,8 @@ inline void fuzzLink(std::span<const std::uint8_t> bytes) {
   }
 }
 
-/// The text as models.json and as machines.json: entries are valid or a problem, and a shape can be written
-/// and read again.
+/// Reads the text as models.json and as machines.json. Each entry is valid or reported, and a shape can be
+/// written and read again.
 inline void fuzzCatalogue(std::span<const std::uint8_t> bytes) {
   using namespace app;
   const std::string text(textOf(bytes));
@@ -88,8 +88,7 @@ inline void fuzzCatalogue(std::span<const std::uint8_t> bytes) {
     holdDocument(!machine.name.empty() && machine.memoryGb > 0 && machine.bandwidth > 0 && machine.flops > 0);
 }
 
-/// The text as each file in which the program keeps something for a person: what was read, is written so that
-/// it is read again.
+/// Reads the text as each file that stores user data. What was read can be written and read again.
 inline void fuzzSettings(std::span<const std::uint8_t> bytes) {
   using namespace app;
   const std::string_view text = textOf(bytes);
@@ -109,7 +108,7 @@ inline void fuzzSettings(std::span<const std::uint8_t> bytes) {
                  (!skill.head || (skill.head->layer >= 0 && skill.head->head >= 0)));
 }
 
-/// A hub's folder: the first line is the name of its model, the rest is refs/main. Whatever they say, the
+/// A hub's folder: the first line is the model's name, the rest is refs/main. Whatever they contain, the
 /// model is found once, as one of its two revisions.
 inline void fuzzHub(std::span<const std::uint8_t> bytes) {
   namespace fs = std::filesystem;
@@ -136,7 +135,8 @@ inline void fuzzHub(std::span<const std::uint8_t> bytes) {
   holdDocument(found.size() == 1 && found[0].folder.parent_path() == fs::absolute(model / "snapshots"));
 }
 
-/// A lesson or one sentence. What is read has whole scenes, and a step more can be written to it.
+/// A lesson or a single sentence. A lesson that was read has complete scenes, and another step can be
+/// appended to it.
 inline void fuzzLesson(std::span<const std::uint8_t> bytes) {
   using namespace app;
   const std::string_view text = textOf(bytes);

@@ -5,7 +5,7 @@
 #include "attention/models/vision/picture_processor.h"
 #include "tests/fuzz/targets.h"
 
-/// The fuzz targets of pictures and of how they are made ready.
+/// The fuzz targets for pictures and their preprocessing.
 namespace headscope::fuzz {
 
 inline void fuzzPicture(Bytes bytes) {
@@ -18,13 +18,13 @@ inline void fuzzPicture(Bytes bytes) {
   hold(std::ssize(picture->rgb) == 3 * picture->width * picture->height);
 }
 
-/// What was accepted makes a picture ready, or says why not.
+/// An accepted processor prepares a picture, or says why it can't.
 inline void fuzzPictureProcessor(Bytes bytes) {
   using namespace attention;
   const auto processor =
       PictureProcessor::read({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "fuzz", "ViT");
   if (!processor) return hold(processor.error().message.starts_with("fuzz"));
-  // Sides of thousands of pixels are right, and take long.
+  // Sides of thousands of pixels are valid, but take long.
   const auto small = [](Index side) { return side <= 64; };
   if (!small(processor->size.width) || !small(processor->size.height) || !small(processor->shortest)) return;
   const auto fitted = processor->fit({5, 3, std::vector<std::uint8_t>(45, 200)});

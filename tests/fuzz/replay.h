@@ -14,13 +14,13 @@
 #include "test_paths.h"
 #include "tests/support/temporary_folder.h"
 
-/// Replays a fuzz target without libFuzzer, in the normal tests.
+/// Replays a fuzz target without libFuzzer, as part of the normal tests.
 namespace headscope::fuzz {
 
 using OwnBytes = std::vector<std::uint8_t>;
 using Target = std::function<void(std::span<const std::uint8_t>)>;
 
-/// Pieces that parsers take for something: numbers at the edges, and the formats' own signs.
+/// Pieces with a meaning for parsers: extreme numbers, and the formats' own symbols.
 inline const std::vector<std::string> kPieces = {"0",
                                                  "-1",
                                                  "18446744073709551615",
@@ -73,7 +73,8 @@ inline const std::vector<std::string> kPieces = {"0",
                                                  "$",
                                                  "[:, None]"};
 
-/// One to four damages: a changed bit or byte, a cut, a doubled or swapped stretch, a piece put in.
+/// Applies one to four kinds of damage: a changed bit or byte, a cut, a doubled or swapped range, an inserted
+/// piece.
 inline OwnBytes damaged(OwnBytes bytes, attention::Random& random) {
   const auto below = [&](std::size_t limit) {
     return static_cast<std::size_t>(random.next() % std::max<std::size_t>(limit, 1));
@@ -127,7 +128,7 @@ inline std::vector<OwnBytes> corpus(const std::string& name) {
   return files;
 }
 
-/// Runs the target over the corpus as it is, and over thousands of damaged copies of it and of `valid`.
+/// Runs the target on the corpus, and on thousands of damaged copies of it and of `valid`.
 inline void replay(const std::string& name, std::vector<OwnBytes> valid, const Target& target) {
   constexpr std::size_t kDamages = 6000;
   auto seeds = corpus(name);

@@ -28,9 +28,9 @@
 #include "attention/text/tokenizer.h"
 #include "tests/support/memory_file.h"
 
-/// What has to hold for any bytes at all: a parser returns a value or an error, and what it accepted can be
-/// written and read back. Used by the libFuzzer programs and by the replay in the normal tests. A broken
-/// promise aborts, because that is what both of them notice.
+/// Properties that hold for any bytes at all: a parser returns a value or an error, and an accepted value can
+/// be written and read back. Used by the libFuzzer programs and by the replay in the normal tests. A
+/// violation aborts, because both of them notice that.
 namespace headscope::fuzz {
 
 using Bytes = std::span<const std::uint8_t>;
@@ -54,14 +54,14 @@ inline void fuzzSafetensors(Bytes bytes) {
   }
 }
 
-/// A head of `tensor` as the reader of whole files has it.
+/// Expects a head of `tensor` to equal the same head as read by the reader of whole files.
 inline void holdSameHead(const attention::Result<attention::Matrix>& read, const attention::QkTensor& tensor,
                          attention::Index head, const attention::SafetensorsFile& file) {
   using namespace attention;
   const auto whole = toFloats(file.tensors.at(tensor.name), "fuzz");
   if (!read) return hold(read.error().message.starts_with("/proc/"));
   hold(read->rows() == tensor.tokens && read->cols() == tensor.headDim && read->allFinite());
-  // Another head may hold a number beyond float's range, and then there are no floats to compare with.
+  // If another head holds a number beyond float's range, there are no floats to compare with.
   if (whole) hold(std::equal(read->data(), read->data() + read->size(), whole->data() + head * read->size()));
 }
 
@@ -82,7 +82,7 @@ inline void fuzzQkFile(Bytes bytes) {
   }
 }
 
-/// A file of the front alone, and the whole: config, weights and tokenizer.
+/// The beginning of a file, and a whole file: config, weights and tokenizer.
 inline void fuzzGguf(Bytes bytes) {
   using namespace attention;
   const auto header = parseGgufHeader(bytes, "fuzz");
@@ -115,7 +115,7 @@ inline void fuzzNpy(Bytes bytes) {
   hold(back.ok() && *back == *table);
 }
 
-/// Of what a header promises, so much is read: an archive of a few bytes may promise terabytes.
+/// The most that is read of what a header announces: an archive of a few bytes may announce terabytes.
 inline constexpr std::uint64_t kMostFuzzedBytes = 1 << 18;
 
 inline void fuzzNpz(Bytes bytes) {
@@ -139,7 +139,7 @@ inline void fuzzNpz(Bytes bytes) {
   }
 }
 
-/// One head of q, k or v, where there is one.
+/// Checks one head of q, k or v, if the array exists.
 inline void holdRecorded(const attention::RecordedAttention& file,
                          const std::optional<attention::RecordedArray>& array, attention::Index tokens,
                          const std::string& path) {
@@ -178,7 +178,7 @@ inline void fuzzRecorded(Bytes bytes) {
   }
 }
 
-/// The tokens beside recorded attention; the first byte is how many there have to be.
+/// The tokens that accompany recorded attention; the first byte is the number required.
 inline void fuzzTokens(Bytes bytes) {
   using namespace attention;
   if (bytes.empty()) return;
@@ -188,8 +188,8 @@ inline void fuzzTokens(Bytes bytes) {
   for (const std::string& token : *tokens) hold(validateUtf8(token).ok());
 }
 
-/// A schedule that is read can be run: at each step every block has as many owners as tables name it, and in
-/// the end nobody has any.
+/// A schedule that was read can be run: at each step, every block has as many owners as there are tables that
+/// list it, and in the end none.
 inline void fuzzSchedule(Bytes bytes) {
   using namespace attention;
   const auto requests = parseSchedule({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -270,7 +270,7 @@ inline void fuzzExpression(Bytes bytes) {
   const ExpressionLimits limits{1 << 16, 1 << 20};
   const auto value = expression->evaluate(FuzzNames(), limits);
   const auto holds = expression->holds(FuzzNames(), limits);
-  // Whether a condition holds is found out in pieces, and may fit where its values don't.
+  // Conditions are evaluated in pieces, and may fit in memory even if their values don't.
   if (!value) return hold(!value.error().message.empty());
   hold(value->rank() <= Array::kMaxRank && value->size() == valueCount(value->shape()) &&
        !value->isComputed());
@@ -279,7 +279,8 @@ inline void fuzzExpression(Bytes bytes) {
   if (holds) hold(*holds == std::all_of(values.begin(), values.end(), [](double one) { return one != 0; }));
 }
 
-/// Every token has an id and a text, spans follow each other to the end, and the ids come back as text.
+/// Every token has an id and a text, the spans are consecutive up to the end, and the ids decode to valid
+/// UTF-8.
 inline void holdEncoded(const attention::TextTokenizer& tokenizer, std::string_view text) {
   using namespace attention;
   const auto encoded = tokenizer.encode(text);
@@ -298,8 +299,8 @@ inline void holdEncoded(const attention::TextTokenizer& tokenizer, std::string_v
   if (const auto decoded = tokenizer.decode(encoded->ids)) hold(validateUtf8(*decoded).ok());
 }
 
-/// The bytes as a tokenizer.json, and where they are none their beginning as a text. Nearly all of the time
-/// goes into encoding: texts are short, so that many files are tried.
+/// Reads the bytes as a tokenizer.json, or uses the beginning as text if they aren't one. Encoding takes
+/// nearly all of the time, so texts are short to try many files.
 inline void fuzzTokenizer(Bytes bytes) {
   using namespace attention;
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());

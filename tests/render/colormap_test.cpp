@@ -30,7 +30,7 @@ struct Published {
   int r, g, b;
 };
 
-/// Entries of the published tables that are not all among the anchors.
+/// Entries of the published tables; not all of them are anchors.
 constexpr Published kPublished[] = {
     {Colormap::viridis, 0, 68, 1, 84},       {Colormap::viridis, 20, 72, 29, 111},
     {Colormap::viridis, 77, 52, 96, 141},    {Colormap::viridis, 128, 33, 145, 140},
@@ -46,7 +46,7 @@ constexpr Published kPublished[] = {
 };
 
 TEST(Colormap, FollowsThePublishedTables) {
-  // One level for the anchors' own rounding, one for that of the published entries here.
+  // One level for the rounding of the anchors, one for that of the published entries here.
   constexpr double kLevels = 2;
   for (const Published& p : kPublished) {
     const Color c = sample(p.map, static_cast<float>(p.entry) / 255.0f);
@@ -69,7 +69,7 @@ TEST(Colormap, OurRampsHaveEvenSteps) {
   for (const Colormap map : {Colormap::blues, Colormap::greys}) {
     const double whole = lightnessAt(map, 255) - lightnessAt(map, 0);
     for (int i = 0; i <= 255; i += 15) {
-      // One unit of L* is about the least difference that is seen.
+      // One unit of L* is about the smallest visible difference.
       EXPECT_NEAR(lightnessAt(map, i), lightnessAt(map, 0) + whole * i / 255, 1.0) << name(map) << i;
     }
   }
@@ -90,7 +90,7 @@ TEST(Colormap, DivergingIsPurpleNeutralGreenWithEqualLightnessOnBothSides) {
   for (int i = 0; i < 128; ++i) {
     EXPECT_NEAR(lightnessAt(map, i), lightnessAt(map, 255 - i), 1.0) << i;
   }
-  // The two entries in the middle are both the neutral tone.
+  // The two middle entries are both the neutral tone.
   for (int i = 0; i < 127; ++i) {
     EXPECT_GT(lightnessAt(map, i), lightnessAt(map, i + 1)) << i;
   }

@@ -33,7 +33,7 @@ TEST(Headless, ReadsTheTopRowFirst) {
   HeadlessContext context(5, 4);
   clearTo(0, 0, 1);
   glEnable(GL_SCISSOR_TEST);
-  glScissor(0, 3, 2, 1);  // the top row in OpenGL's counting
+  glScissor(0, 3, 2, 1);  // the top row, as OpenGL counts
   clearTo(1, 0, 0);
   const auto image = context.read();
   ASSERT_EQ(image.width, 5);
@@ -90,7 +90,7 @@ TEST(Headless, TwoContextsKeepTheirOwnPixels) {
 
 class HeadlessDeathTest : public ::testing::Test {
  protected:
-  // A fresh process, since Mesa and GLVND read their settings once.
+  // Uses a new process, because Mesa and GLVND read their settings only once.
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 

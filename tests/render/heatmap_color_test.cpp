@@ -1,4 +1,4 @@
-// What colour a cell of a given value takes.
+// The colour of a cell with a given value.
 
 #include <algorithm>
 #include <bit>
@@ -51,11 +51,11 @@ TEST_F(HeatmapTest, ATintRunsFromItsLowToItsHighColourInsteadOfTheColormap) {
     EXPECT_EQ(pixelAt(image, 50, 10), toPixel(high));
     const Pixel actual = pixelAt(image, 30, 10);
     for (std::size_t c = 0; c < 3; ++c) {
-      // A fifth of the way; exact but for the rounding of the result to whole levels.
+      // A fifth of the way, exact except that the result is rounded to whole levels.
       EXPECT_NEAR(actual[c], 0.8 * toPixel(low)[c] + 0.2 * toPixel(high)[c], 0.51) << c;
     }
   }
-  // And back: the tint leaves nothing behind.
+  // Drawing without the tint restores the colour.
   EXPECT_EQ(pixelAt(draw(textures, viewOf(textures, {0, 0, 60, 20}), plainStyle()), 50, 10), entry(255));
 }
 
@@ -161,7 +161,7 @@ TEST_F(HeatmapTest, SmallSpecialCellsAreFlatTones) {
   EXPECT_NE(*masked.begin(), toPixel(plainStyle().background));
 }
 
-/// How much of the way from black to white a square of pixels is on average.
+/// The average brightness of a square of pixels, from black (0) to white (1).
 double brightness(const render::Image& image, int x0, int y0, int size) {
   double sum = 0;
   for (int y = y0; y < y0 + size; ++y) {
@@ -174,10 +174,11 @@ TEST_F(HeatmapTest, HatchKeepsItsWeightWhileItTurnsIntoATone) {
   HeatmapStyle style = plainStyle();
   style.background = rgb(0x000000);
   style.maskedHatch = style.deadHatch = rgb(0xffffff);
-  // Lines of 1 pixel every 12 along a row, so every 12/√2 across: they cover √2/12, two families a bit
-  // less than twice that. The few pixels of a line only sample its slopes: a twentieth of the contrast.
+  // Lines of 1 pixel every 12 along a row, so every 12/√2 across, cover √2/12; two families cover a bit less
+  // than twice that. A line's few pixels only sample its slopes, hence a tolerance of a twentieth of the
+  // contrast.
   const double masked = std::sqrt(2.0) / 12, dead = 1 - (1 - masked) * (1 - masked);
-  for (const int cell : {6, 10, 12, 15, 20, 60}) {  // tone alone to lines alone
+  for (const int cell : {6, 10, 12, 15, 20, 60}) {  // from pure tone to pure lines
     clear();
     const int cells = 120 / cell;
     std::vector<float> values(static_cast<std::size_t>(cells) * cells, kMaskedCell);
@@ -227,7 +228,7 @@ TEST_F(HeatmapTest, RowsNotYetLitFadeTowardsTheBackground) {
   for (const auto& [y, full] : {std::pair{50, entry(255)}, std::pair{70, toPixel(style.nan)}}) {
     const Pixel actual = pixelAt(image, 10, y);
     for (std::size_t c = 0; c < 3; ++c) {
-      // Exact but for the rounding of the result to whole levels.
+      // Exact except that the result is rounded to whole levels.
       EXPECT_NEAR(actual[c], 0.75 * ground[c] + 0.25 * full[c], 0.51) << y << " channel " << c;
     }
     EXPECT_EQ(actual[3], 255);

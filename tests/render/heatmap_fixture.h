@@ -44,7 +44,7 @@ inline render::Color rgb(unsigned hex) {
           static_cast<float>(hex & 255) / 255, 1};
 }
 
-/// A context, a painter, and a canvas of 160 × 120 pixels cleared to a colour that no heatmap has.
+/// A context, a painter, and a canvas of 160 × 120 pixels cleared to a colour that no heatmap uses.
 class HeatmapTest : public ::testing::Test {
  protected:
   static constexpr int kWidth = 160, kHeight = 120;
@@ -59,7 +59,7 @@ class HeatmapTest : public ::testing::Test {
     glClear(GL_COLOR_BUFFER_BIT);
   }
 
-  /// A style whose values k/255 take entry k of viridis, without gaps.
+  /// A style in which the value k/255 has entry k of viridis, without gaps.
   static render::HeatmapStyle plainStyle() {
     render::HeatmapStyle style;
     style.background = rgb(0x0d1015);
@@ -69,7 +69,7 @@ class HeatmapTest : public ::testing::Test {
     return style;
   }
 
-  /// All of a layer over the rectangle, clipped by it alone.
+  /// A view of a whole layer in the rectangle, clipped only by it.
   static render::HeatmapView viewOf(const render::HeatmapTextures& textures, const render::Rect& target) {
     render::HeatmapView view;
     view.target = view.clip = target;
@@ -94,7 +94,7 @@ class HeatmapTest : public ::testing::Test {
   }
 
   static float level(int k) { return static_cast<float>(k) / 255.0f; }
-  /// What a cell of value level(k) looks like.
+  /// The colour of a cell with the value level(k).
   static Pixel entry(int k, render::Colormap map = render::Colormap::viridis) {
     return toPixel(render::sample(map, level(k)));
   }

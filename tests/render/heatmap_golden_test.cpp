@@ -1,4 +1,4 @@
-// Whole heatmaps as a person sees them, against pictures that were looked at.
+// Whole heatmaps as a person sees them, compared with reviewed pictures.
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ using render::HeatmapView;
 using render::kDeadCell;
 using render::kMaskedCell;
 
-/// Rows of softmax over a score, causal where asked.
+/// Softmax over rows of `score`; causal if `causal` is set.
 template <typename Score>
 std::vector<float> weightsOf(int n, bool causal, Score score) {
   std::vector<float> weights(static_cast<std::size_t>(n) * n, kMaskedCell);
@@ -31,7 +31,8 @@ std::vector<float> weightsOf(int n, bool causal, Score score) {
   return weights;
 }
 
-/// Previous token, first token, local band with a dead row and a NaN, and pronoun to noun.
+/// Heads for the previous token, the first token, a local band with a dead row and a NaN, and pronoun to
+/// noun.
 HeatmapTextures fourHeads(int n) {
   HeatmapTextures textures;
   textures.resize(4, n, n);

@@ -7,7 +7,7 @@ using render::HeatmapTextures;
 
 class HeatmapTexturesTest : public HeatmapTest {
  protected:
-  /// What a layer of equal cells looks like.
+  /// The colour of a layer whose cells are all equal.
   Pixel colorOf(const HeatmapTextures& textures, int layer) {
     auto view = viewOf(textures, {0, 0, 20, 20});
     view.layer = layer;
@@ -22,7 +22,7 @@ class HeatmapTexturesTest : public HeatmapTest {
 
 TEST_F(HeatmapTexturesTest, HoldsSixtyFourLayers) {
   HeatmapTextures textures;
-  textures.resize(64, 5, 7);  // odd rows are the ones that a wrong row alignment shears
+  textures.resize(64, 5, 7);  // odd row lengths, which a wrong row alignment would shear
   for (int layer = 0; layer < 64; ++layer) fill(textures, layer, level(4 * layer));
   for (int layer = 0; layer < 64; ++layer) EXPECT_EQ(colorOf(textures, layer), entry(4 * layer)) << layer;
   EXPECT_EQ(textures.bytes(), 64u * 5 * 7 * 4);
@@ -93,7 +93,7 @@ TEST_F(HeatmapTexturesTest, MovesAndIsEmptyAfterwards) {
   first.resize(1, 2, 2);
   fill(first, 0, level(12));
   HeatmapTextures second = std::move(first);
-  EXPECT_EQ(first.layers(), 0);  // NOLINT(bugprone-use-after-move): being empty is what is promised
+  EXPECT_EQ(first.layers(), 0);  // NOLINT(bugprone-use-after-move): guaranteed to be empty
   EXPECT_EQ(colorOf(second, 0), entry(12));
   first.resize(1, 1, 1);
   fill(first, 0, level(200));

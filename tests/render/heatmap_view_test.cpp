@@ -1,4 +1,4 @@
-// Which cell lands on which pixel, and what is left alone.
+// Which cell is drawn at which pixel, and which pixels stay untouched.
 
 #include <limits>
 
@@ -30,7 +30,7 @@ TEST_F(HeatmapTest, FirstRowIsAtTheTop) {
 TEST_F(HeatmapTest, NothingOutsideTheClipIsTouched) {
   const auto textures = texturesOf(1, 1, {level(128)});
   HeatmapView view = viewOf(textures, {0, 0, kWidth, kHeight});
-  // A pixel belongs to the clip where its centre does: 37.5 takes pixel 37, 90.6 takes pixel 90.
+  // A pixel belongs to the clip if its centre does: 37.5 includes pixel 37, 90.6 includes pixel 90.
   for (const Rect clip : {Rect{37, 41, 90, 77}, Rect{37.5f, 40.6f, 90.4f, 77.5f}, Rect{-50, 20, 30, 1000},
                           Rect{10, 10, 11, 11}}) {
     clear();
@@ -65,7 +65,7 @@ TEST_F(HeatmapTest, EmptyClipDrawsNothing) {
   EXPECT_EQ(pixelAt(draw(textures, view, plainStyle()), 25, 35), kUntouched);
 }
 
-/// The view as the header describes it, pixel by pixel; −1 outside the matrix.
+/// The cell under a pixel by the header's definition; −1 outside the matrix.
 int cellUnder(int pixel, float start, float cellSize, float first, int count) {
   const double at = (pixel + 0.5 - start) / cellSize + first;
   const int cell = static_cast<int>(std::floor(at));
@@ -105,7 +105,7 @@ TEST_F(HeatmapTest, GapsAreOnePixelAtTheRightAndLowerEdgeOfEachCell) {
   style.gap = 1;
   const Pixel ground = toPixel(style.background);
   const auto textures = texturesOf(7, 7, std::vector<float>(49, level(200)));
-  // Whole, fractional and half pixel cells; the latter put edges exactly on pixel centres.
+  // Whole, fractional and half-pixel cells; the last put edges exactly on pixel centres.
   for (const float cell : {16.0f, 15.37f, 12.5f}) {
     clear();
     const auto image = draw(textures, viewOf(textures, {0, 0, 7 * cell, 7 * cell}), style);
@@ -211,7 +211,7 @@ TEST_F(HeatmapTest, ShaderErrorsCarryTheCompilersLog) {
   }
 }
 
-/// Wherever the cells lie on the pixels, and also where one matrix is drawn in two parts.
+/// Wherever the cells lie relative to the pixels, also if one matrix is drawn in two parts.
 TEST_F(HeatmapTest, PooledCellsShowEachBrightOneOnExactlyOnePixel) {
   constexpr int kCells = 90;
   for (const float size : {89.0f, 71.3f, 60.0f, 45.0f})

@@ -38,7 +38,7 @@ void putBigEndian(std::uint8_t* at, std::uint32_t value) {
 
 TEST(Image, PngRoundTripKeepsEveryByte) {
   for (const auto& [width, height] : {std::pair{1, 1}, {7, 3}, {3, 70}, {64, 64}}) {
-    const Image image = randomImage(width, height);  // all alphas, which must not touch the colours
+    const Image image = randomImage(width, height);  // all alphas, which must not affect the colours
     const Image back = decodePng(encodePng(image));
     EXPECT_EQ(back.width, width);
     EXPECT_EQ(back.height, height);
@@ -84,7 +84,7 @@ TEST(Image, BytesThatAreNoPngAreAnError) {
 
 TEST(Image, EveryTruncationOfThePixelsIsAnError) {
   const auto bytes = encodePng(randomImage(9, 9));
-  // The last 12 bytes are the empty end chunk, which readers may do without.
+  // The last 12 bytes are the empty end chunk, which readers don't need.
   for (std::size_t size = 0; size + 12 < bytes.size(); ++size) {
     EXPECT_THROW(decodePng(std::span(bytes).first(size)), std::runtime_error) << size;
   }
@@ -105,7 +105,7 @@ TEST(Image, DamagedBytesAreAnErrorOrAnImageButNeverACrash) {
       }
     }
   }
-  EXPECT_GT(errors, static_cast<int>(bytes.size()));  // most of them: the chunks have checksums
+  EXPECT_GT(errors, static_cast<int>(bytes.size()));  // most of them, because chunks have checksums
 }
 
 TEST(Image, AClaimedHugeSizeIsRefusedBeforeAnythingIsAllocated) {

@@ -5,7 +5,7 @@
 namespace headscope::test {
 namespace {
 
-/// Left half black, right half white, 8 × 8.
+/// Draws the left half black and the right half white, 8 × 8.
 void drawHalves() {
   glDisable(GL_SCISSOR_TEST);
   glClearColor(0, 0, 0, 1);

@@ -32,7 +32,7 @@ int rank(float value) {
   return value == kDeadCell ? 1 : 2;
 }
 
-/// By the rule in words: NaN over finite over dead over masked, the larger of two finite values.
+/// The rule as documented: NaN over finite over dead over masked, and the larger of two finite values.
 float naive(const std::vector<float>& values, int rows, int cols, int factor, int row, int col) {
   float best = kMaskedCell;
   for (int r = row * factor; r < std::min(rows, (row + 1) * factor); ++r) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# installed_smoke.sh BUILD: installs what was built into an empty folder, moves it, and uses it from there alone.
+# installed_smoke.sh BUILD: installs the build into an empty folder, moves it, and uses it only from there.
 set -euo pipefail
 build=$1
 folder=$(mktemp -d)
@@ -14,7 +14,7 @@ mv "$folder/staged/usr" "$folder/moved"
 cd "$folder"
 program=$folder/moved/bin/headscope
 unset HEADSCOPE_ASSETS
-# The checkout's assets would be taken where these are not found.
+# The checkout's assets would be used if these were not found.
 echo "read from here" >>moved/share/headscope/manual/heads.md
 "$program" help heads | tail -1 | grep -qx "read from here" || fail "the installed assets are not those that are read"
 "$program" scene >mine.headscope.json
@@ -23,7 +23,7 @@ echo "read from here" >>moved/share/headscope/manual/heads.md
 "$program" render "$("$program" link mine.headscope.json)" --what mask -o mask.svg || fail "a link did not open"
 "$program" model learned --text "Once upon a time" --json >/dev/null || fail "the bundled model did not open"
 
-# Every command has its page and is known to the shells.
+# Every command has a man page and shell completion.
 commands=$("$program" --help | sed -n '/^Subcommands:/,$s/^  \([a-z]*\) .*/\1/p')
 [[ $commands == *render* ]] || fail "the commands could not be listed"
 for command in $commands; do

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# window_smoke.sh HEADSCOPE FOLDER: opens the real window on a virtual X server, uses it as a person would,
-# and closes it. FOLDER keeps what the server showed last and what was said, where a step fails.
+# window_smoke.sh HEADSCOPE FOLDER: opens the real window on a virtual X server, uses it as a person would, and closes
+# it. If a step fails, FOLDER keeps the last screen and the messages.
 #
-# The pixels are read from the file Xvfb keeps its frame buffer in (-fbdir, an XWD file), without the mouse
-# pointer (-nocursor). The status line shows timings that differ from frame to frame, so that "the picture
-# changed" is asked of the rows with the heatmaps alone.
+# The pixels are read from the file in which Xvfb keeps its frame buffer (-fbdir, an XWD file), without the mouse
+# pointer (-nocursor). The status line shows timings that differ from frame to frame, so only the rows with the heatmaps
+# are compared to find out whether the picture has changed.
 set -uo pipefail
 
-# The whole group ends with timeout, so that no X server outlives a script that hangs.
+# timeout ends the whole group, so that no X server survives a script that hangs.
 if [[ ${WINDOW_SMOKE_BOUNDED:-} != yes ]]; then
   WINDOW_SMOKE_BOUNDED=yes exec timeout --kill-after=10 240 bash "$0" "$@"
 fi
@@ -18,8 +18,8 @@ readonly kHeatmapRows="170 720"           # from below the text box down to abov
 readonly kHeatmapAt="700 300"             # inside a head
 readonly kMaskCellAt="560 420"            # inside the mask in its studio
 readonly kTextBoxAt="150 110"
-readonly kLeaveButtonAt="390 353"         # in the question, in a window of 1200x720
-readonly kPatience=60                     # seconds; a loaded machine is slow, a hang takes for ever
+readonly kLeaveButtonAt="390 353"         # in the question's dialog, in a window of 1200x720
+readonly kPatience=60                     # seconds; a loaded machine is slow, a hang lasts forever
 
 work=$(mktemp -d)
 server='' program=''
@@ -43,7 +43,7 @@ fail() {
 
 step() { echo "- $*"; }
 
-# waitFor SECONDS COMMAND...: false if the command is not true within the time.
+# waitFor SECONDS COMMAND...: false if the command doesn't succeed within that time.
 waitFor() {
   local deadline=$((SECONDS + $1))
   shift
@@ -67,7 +67,7 @@ heatmaps() { rows $kHeatmapRows | cksum; }
 
 colours() { rows "$1" "$2" | od -An -v -tx4 -w4 | sort -u | wc -l; }
 
-# The picture, once it has stood still: eases and answers of the worker are over.
+# The picture once it no longer changes: animations have ended and the workers have answered.
 settled() {
   local before now same=0 deadline=$((SECONDS + kPatience))
   before=$(heatmaps)
@@ -95,7 +95,7 @@ expectChange() {
 # shellcheck disable=SC2086  # a place is two numbers
 pointAt() { xdotool mousemove $1; }
 
-# A key as a hand presses it: down for a while.
+# Presses a key as a hand does, holding it down for a moment.
 press() {
   local key
   for key in "$@"; do xdotool keydown "$key"; sleep 0.05; done
@@ -142,7 +142,7 @@ findWindow() { window=$(xdotool search --onlyvisible --name Headscope 2>/dev/nul
 showsHeatmaps() { (($(colours 300 310) > 20)); }
 
 startProgram() {
-  # Preferences of the person who runs the tests must not change the pictures, nor be changed.
+  # The preferences of the person who runs the tests must neither affect the pictures nor be changed.
   unset WAYLAND_DISPLAY
   HOME=$work XDG_CONFIG_HOME=$work/config XDG_STATE_HOME=$work/state "$headscope" >"$work/said" 2>"$work/errors" &
   program=$!
@@ -154,9 +154,9 @@ startProgram() {
   step "the window is there"
 }
 
-wakings() { awk '/^voluntary_ctxt_switches/ { print $2 }' /proc/"$program"/status; } # of the thread that draws
+wakings() { awk '/^voluntary_ctxt_switches/ { print $2 }' /proc/"$program"/status; } # of the drawing thread
 
-# Nothing moves, nothing is drawn: the thread that draws sleeps. A window that draws on wakes up 60 times a second.
+# If nothing moves, nothing is drawn and the drawing thread sleeps. A window that draws wakes up 60 times a second.
 expectIdle() {
   local before after
   before=$(wakings)
@@ -197,7 +197,7 @@ useMask() {
 lecturerThere() { [[ -n $(xdotool search --onlyvisible --name 'Headscope: lecturer' 2>/dev/null) ]]; }
 lecturerGone() { ! lecturerThere; }
 
-# The second window opens over the first, and takes keys for it.
+# The second window opens over the first and takes the keyboard for it.
 useLecturer() {
   local heads=$picture
   press ctrl shift p
@@ -208,7 +208,7 @@ useLecturer() {
   press ctrl shift p
   waitFor "$kPatience" lecturerGone || fail "Ctrl+Shift+P does not close the lecturer's window"
   press Escape
-  pointAt "$kMaskCellAt"  # the pointer that rested is hidden until it moves
+  pointAt "$kMaskCellAt"  # the pointer was hidden while it rested, until it moves
   pointAt "$kHeatmapAt"
   waitFor "$kPatience" equals "$heads" || fail "after the lecturer's window Escape does not lead back to the heads"
   step "the lecturer's window is closed, and the heads are as they were"
@@ -224,7 +224,7 @@ useTextBox() {
   xdotool key End
   xdotool type ' and sat'
   expectChange "typing"
-  # Typing is undone in bursts, and a slow machine may make several of one.
+  # Typing is undone in bursts, and on a slow machine it may be split into several.
   for _ in {1..9}; do
     press ctrl z
     settled
@@ -267,7 +267,7 @@ typeSomething() {
   expectChange "typing"
 }
 
-# Who is asked to end while something is unsaved keeps it for the next start, and so does who loses the display.
+# Being asked to end with unsaved work keeps that work for the next start, and so does losing the display.
 keepUnsavedWork() {
   local code=0
   (($(kept) == 0)) || fail "after Leave something is kept for the next start"
@@ -275,7 +275,7 @@ keepUnsavedWork() {
   grep -q '"width": *1200' "$preferences" && grep -q '"height": *720' "$preferences" ||
     fail "the window's size isn't kept for the next start"
   step "the window's size is kept for the next start"
-  rm -- "$preferences"  # what follows is done in a window of the usual size
+  rm -- "$preferences"  # the following steps use a window of the default size
   startProgram
   typeSomething
   kill -TERM "$program"
@@ -301,7 +301,7 @@ keepUnsavedWork() {
 
 listens() { compgen -G "$work/runtime/headscope/*.window" >/dev/null; }
 
-# Another process hands a file to the window, as headscope.py does.
+# Another process sends a file to the window, as headscope.py does.
 sendToWindow() {
   local said code=0
   waitFor "$kPatience" listens || fail "the window doesn't listen for files of other programs"
@@ -313,7 +313,7 @@ sendToWindow() {
   expectChange "a scene that another process sent"
 }
 
-# A window that is larger than the screen it opens on is made to fit.
+# A window larger than the screen it opens on is shrunk to fit.
 onASmallScreen() {
   local WIDTH=0 HEIGHT=0 X=0 Y=0
   HOME=$work XDG_CONFIG_HOME=$work/config XDG_STATE_HOME=$work/state XDG_RUNTIME_DIR=$work/runtime \

@@ -11,7 +11,7 @@ constinit std::atomic<std::uint64_t> allocated = 0;
 }  // namespace
 
 #ifndef HEADSCOPE_SANITIZE_BUILD
-// The library's operator delete frees what malloc gave, and its other operators call this one.
+// The library's operator delete frees memory from malloc, and its other forms of operator new call this one.
 void* operator new(std::size_t bytes) {
   allocated.fetch_add(bytes, std::memory_order_relaxed);
   if (void* const memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;

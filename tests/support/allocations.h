@@ -4,8 +4,8 @@
 
 namespace headscope::test {
 
-/// Bytes that this program has asked operator new for so far, on all threads; always 0 under a sanitizer,
-/// which has an operator of its own.
+/// Bytes that this program has requested from operator new so far, on all threads. Always 0 under a
+/// sanitizer, which replaces operator new itself.
 std::uint64_t allocatedBytes();
 
 }  // namespace headscope::test

@@ -14,7 +14,7 @@
 namespace headscope::test {
 namespace {
 
-/// How far the channels of a pixel lie apart at most; alpha doesn't count.
+/// The largest difference between the channels of a pixel, ignoring alpha.
 int apartAt(const render::Image& a, const render::Image& b, std::size_t pixel) {
   int most = 0;
   for (std::size_t i = 4 * pixel; i < 4 * pixel + 3; ++i)
@@ -22,7 +22,7 @@ int apartAt(const render::Image& a, const render::Image& b, std::size_t pixel) {
   return most;
 }
 
-/// Takes a pixel and all marked ones that touch it, over one another, off `marked`; returns how many.
+/// Unmarks a pixel and all marked pixels connected to it, diagonally too. Returns how many there were.
 int takeCluster(std::vector<bool>& marked, int width, int height, int x, int y) {
   std::vector<std::pair<int, int>> open{{x, y}};
   const auto at = [&](int column, int row) {
@@ -66,7 +66,7 @@ Difference differenceOf(const render::Image& actual, const render::Image& golden
     const int apart = apartAt(actual, golden, pixel);
     marked[pixel] = apart > steps;
     result.pixels += apart > steps;
-    // Amplified so that a difference of one step can be seen.
+    // Amplified, so that even a difference of one step is visible.
     const auto tone = static_cast<std::uint8_t>(apart == 0 ? 0 : std::min(255, 64 + 4 * apart));
     std::fill_n(&result.picture.rgba[4 * pixel], 3, tone);
     result.picture.rgba[4 * pixel + 3] = 255;

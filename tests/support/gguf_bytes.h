@@ -8,7 +8,7 @@
 
 namespace headscope::test {
 
-/// The bytes of a GGUF file, written entry by entry as its description says, right or wrong.
+/// Builds the bytes of a GGUF file entry by entry, whether valid or not.
 class GgufBytes {
  public:
   template <typename Number>
@@ -26,7 +26,7 @@ class GgufBytes {
     bytes_ = {'G', 'G', 'U', 'F'};
     return number(version).number(tensors).number(metadata);
   }
-  /// Of a kind by its number: 4 is U32, 8 a text.
+  /// Each entry has its type by number: 4 is U32, 8 a string.
   GgufBytes& entry(std::string_view key, std::uint32_t value) {
     return text(key).number<std::uint32_t>(4).number(value);
   }
@@ -39,7 +39,7 @@ class GgufBytes {
     for (const std::uint64_t side : widestLast) number(side);
     return number(type).number(offset);
   }
-  /// Zeros up to a multiple of 32, then `count` more.
+  /// Pads with zeros to a multiple of 32, then appends `count` more.
   GgufBytes& data(std::size_t count) {
     bytes_.resize((bytes_.size() + 31) / 32 * 32 + count);
     return *this;

@@ -13,10 +13,10 @@
 #include "attention/formats/layers/attention_file.h"
 #include "test_paths.h"
 
-/// Compares results with those of tests/golden, which float64 computed. Each value has a tolerance of its
-/// own: eight standard deviations of the rounding errors on the way to it. Rounding errors behave like
+/// Compares results with those in tests/golden, which were computed in float64. Each value has its own
+/// tolerance: eight standard deviations of the rounding errors that lead to it. Rounding errors behave like
 /// independent random numbers (Higham & Mary 2019, A new approach to probabilistic rounding error analysis),
-/// each with a deviation of at most u times the number rounded; errors of inputs pass through to first order.
+/// each with a deviation of at most u times the rounded number. Errors of inputs propagate to first order.
 namespace headscope::test {
 
 using attention::Index;
@@ -35,12 +35,12 @@ inline std::vector<std::filesystem::path> goldenFiles() {
 inline constexpr double kUnit = FLT_EPSILON / 2;
 inline constexpr double kDeviations = 8;
 
-/// One tensor's values and the standard deviation of the error of each.
+/// The values of one tensor and the standard deviation of each value's error.
 struct Expected {
   Wide value, deviation;
 };
 
-/// Sequence `i` of the tensor `name`, its leading axes folded into rows.
+/// Sequence `i` of the tensor `name`, with its leading axes folded into rows.
 inline Wide valuesOf(const attention::SafetensorsFile& file, const std::string& name, std::size_t i,
                      std::size_t batch) {
   const auto& tensor = file.tensors.at(name);
@@ -52,19 +52,19 @@ inline Wide valuesOf(const attention::SafetensorsFile& file, const std::string& 
       .cast<double>();
 }
 
-/// The deviation of a sum, from the squares of its terms, its value, and how many there are: each partial sum
+/// The deviation of a sum, from the squares of its terms, its value and the number of terms. Each partial sum
 /// is rounded once, and lies between a random walk through the terms and the sum itself.
 inline Wide sumDeviation(const Wide& squares, const Wide& value, Index terms) {
-  // Two roundings more: a factor or a bias, and the expected value's own to float.
+  // Two more roundings: a factor or bias, and the expected value's rounding to float.
   return kUnit * (static_cast<double>(terms + 2) * (squares.array() + value.array().square())).sqrt();
 }
 
-/// Errors that come from independent sources.
+/// Combines errors from independent sources.
 inline Wide joined(const Wide& a, const Wide& b) {
   return (a.array().square() + b.array().square()).sqrt();
 }
 
-/// The deviation of a·b, [n, m], where a and b have deviations of their own.
+/// The deviation of a·b, [n, m], given the deviations of a and b.
 inline Wide productDeviation(const Expected& a, const Expected& b) {
   const Wide a2 = a.value.array().square(), b2 = b.value.array().square();
   const Wide aError = a.deviation.array().square(), bError = b.deviation.array().square();
@@ -82,7 +82,7 @@ inline Wide linearDeviation(const attention::Linear& linear, const Expected& x) 
   return deviation;
 }
 
-/// [n, heads · dim] to [heads · n, dim].
+/// Reshapes [n, heads · dim] to [heads · n, dim].
 inline Wide splitRows(const Wide& y, Index heads) {
   const Index dim = y.cols() / heads;
   Wide out(heads * y.rows(), dim);
@@ -90,7 +90,8 @@ inline Wide splitRows(const Wide& y, Index heads) {
   return out;
 }
 
-/// A rotation mixes the errors of both values of a pair, and adds those of sine, cosine and two products.
+/// A rotation mixes the errors of both values of a pair, and adds the errors of sine, cosine and two
+/// products.
 inline Wide rotated(const Wide& deviation, const Wide& value) {
   constexpr double kRoundings = 4;
   const Index half = deviation.cols() / 2;
@@ -101,7 +102,7 @@ inline Wide rotated(const Wide& deviation, const Wide& value) {
   return out;
 }
 
-/// The expected arrays of sequence `i`, in the order in which each builds on the ones before.
+/// The expected arrays of sequence `i`, each with its deviation, computed in order of dependence.
 class GoldenSequence {
  public:
   GoldenSequence(const attention::SafetensorsFile& golden, const attention::AttentionProblem& problem,
@@ -151,15 +152,14 @@ class GoldenSequence {
     return {at(name).value.middleRows(slice * rows, rows), at(name).deviation.middleRows(slice * rows, rows)};
   }
 
-  /// Scores, weights, log-sum-exp and output of one head.
+  /// Sets the scores, weights, log-sum-exp and output of one head.
   void attendHead(Index head, Index n, Index m) {
     const Index kvHead = config_.kvHeadOf(head);
     const auto q = part("q", head, n), k = part("k", kvHead, m), v = part("v", kvHead, m);
     const double scale = std::abs(config_.effectiveScale());
     const Expected kTransposed{k.value.transpose(), k.deviation.transpose()};
     Wide deviation = scale * productDeviation(q, kTransposed);
-    // Scale, ALiBi, soft-cap and additive mask each round what they work on, a hyperbolic tangent a few
-    // times.
+    // Scale, ALiBi, soft-cap and additive mask each round their input, a hyperbolic tangent several times.
     constexpr double kRoundings = 6;
     const Wide products = scale * (q.value * kTransposed.value).cwiseAbs();
     const Wide scores = part("scores", head, n).value;
@@ -175,16 +175,16 @@ class GoldenSequence {
 
     const auto weights = part("weights", head, n);
     const Wide exact = Wide::Zero(n, m);
-    // Errors of a row's weights have one cause, so they add up instead of joining.
+    // The errors of a row's weights have a common cause, so they add up linearly.
     at("head_output").deviation.middleRows(head * n, n) =
         weights.deviation * v.value.cwiseAbs() + productDeviation({weights.value, exact}, v);
   }
 
-  /// Softmax: where every score of a row moves by at most e, up for one key and down for the rest, a weight w
-  /// becomes w·E / (1 + w·(E − 1)) at most, with E = exp(2e). Exact, because the errors of huge scores are
-  /// not small; a weight near 0 or 1 hardly moves.
+  /// Softmax: if every score of a row moves by at most e, one key's up and the others' down, a weight w
+  /// becomes at most w·E / (1 + w·(E − 1)), with E = exp(2e). Exact rather than first-order, because the
+  /// errors of huge scores are not small, while a weight near 0 or 1 hardly moves.
   void softenHead(Index head, Index n, Index m, const Wide& scores, const Wide& deviation) {
-    // An exponential, a division, and a sum of m.
+    // An exponential, a division and a sum of m terms.
     const double rounding = kUnit * (4 + std::sqrt(static_cast<double>(m)));
     for (Index row = 0; row < n; ++row) {
       double largest = 0, highest = -INFINITY;
@@ -194,7 +194,7 @@ class GoldenSequence {
       }
       const double spread = std::expm1(2 * kDeviations * largest);
       for (Index j = 0; j < m; ++j) {
-        if (!std::isfinite(scores(row, j))) continue;  // a masked weight is 0, and exactly
+        if (!std::isfinite(scores(row, j))) continue;  // a masked weight is exactly 0
         const double weight = at("weights").value(head * n + row, j);
         const double moved = weight * (1 - weight) * spread / (1 + std::min(weight, 1 - weight) * spread);
         at("weights").deviation(head * n + row, j) =
@@ -209,7 +209,7 @@ class GoldenSequence {
   std::map<std::string, Expected> arrays_;
 };
 
-/// The first value of `result` that is not what `golden` expects; nothing if all are.
+/// Describes the first value of `result` that differs from `golden`, or returns nullopt if all agree.
 inline std::optional<std::string> mismatch(const attention::SafetensorsFile& golden,
                                            const attention::SafetensorsFile& result) {
   const auto problem = attention::readProblem(golden, {}, "golden");

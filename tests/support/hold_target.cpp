@@ -1,4 +1,4 @@
-// HEADSCOPE_TARGET holds the test programs to an instruction set, as it does the program.
+// HEADSCOPE_TARGET restricts the test programs to an instruction set, as it does the program.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ bool holdTarget() {
   std::exit(2);
 }
 
-/// Before the tests' own constants compute anything.
+/// Initialised before the tests' own constants are computed.
 [[maybe_unused, gnu::init_priority(200)]] const struct Held { bool held = holdTarget(); } kHeld;
 
 }  // namespace

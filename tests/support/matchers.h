@@ -4,7 +4,7 @@
 
 namespace headscope {
 
-// What tests of every folder expect with.
+// The matchers that tests in all folders use.
 using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::Contains;

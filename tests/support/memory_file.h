@@ -11,7 +11,7 @@
 
 namespace headscope::test {
 
-/// Bytes as a regular file that stands on no disk, and that nothing is left of however the program ends.
+/// A regular file held in memory only, so nothing remains of it however the program ends.
 class MemoryFile {
  public:
   explicit MemoryFile(std::span<const std::uint8_t> bytes) : fd_(::memfd_create("test", MFD_CLOEXEC)) {

@@ -20,10 +20,10 @@
 namespace headscope::test {
 namespace {
 
-// The kernel hands each openat() of the thread, and of those that it starts, to a signal handler, which notes
-// its path and does what was asked: with a sixth argument, by which the filter knows it.
+// The kernel raises a signal for each openat() of the thread and of the threads it starts. The handler
+// records the path and repeats the call with a sixth argument, by which the filter lets it pass.
 constexpr unsigned kPassed = 0x48534350;
-std::array<char, 1 << 20> paths;  // each ends with 0; a handler can't allocate
+std::array<char, 1 << 20> paths;  // each ends with 0; a signal handler can't allocate
 std::atomic<std::size_t> used = 0;
 std::atomic<long> watched = 0;
 

@@ -5,10 +5,10 @@
 
 namespace headscope::test {
 
-/// Notes what the calling thread opens from now on, until it ends; whether the system lets it. Once a
-/// program.
+/// Records the paths that the calling thread opens from now until it ends. Returns false if the system
+/// doesn't allow it. Call at most once per program.
 bool watchOpenedFiles();
-/// Their paths, in order.
+/// The recorded paths, in order.
 std::vector<std::string> openedFiles();
 
 }  // namespace headscope::test

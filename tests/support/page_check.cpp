@@ -33,19 +33,19 @@ bool isEmpty(const ImRect& rect) {
   return rect.GetWidth() <= 0 || rect.GetHeight() <= 0;
 }
 
-/// Whether `inner` stands in `outer`, give or take a pixel.
+/// Whether `inner` lies inside `outer`, with a tolerance of 1.5 pixels.
 bool contains(ImRect outer, const ImRect& inner) {
   outer.Expand(1.5f);
   return outer.Contains(inner);
 }
 
-/// How far two rectangles lie over each other, in the direction in which they do so less.
+/// How far two rectangles overlap, in the direction in which they overlap less.
 float depth(const ImRect& a, const ImRect& b) {
   return std::min(std::min(a.Max.x, b.Max.x) - std::max(a.Min.x, b.Min.x),
                   std::min(a.Max.y, b.Max.y) - std::max(a.Min.y, b.Min.y));
 }
 
-/// "heads.track" belongs to "heads".
+/// Whether one name is part of the other: "heads.track" belongs to "heads".
 bool related(const std::string& a, const std::string& b) {
   const std::string& shorter = a.size() < b.size() ? a : b;
   const std::string& longer = a.size() < b.size() ? b : a;
@@ -53,7 +53,7 @@ bool related(const std::string& a, const std::string& b) {
          (longer.size() == shorter.size() || longer[shorter.size()] == '.');
 }
 
-/// A widget as it is seen.
+/// A widget's whole area and the visible part of it.
 struct Widget {
   std::string name;
   ImRect whole, seen;
@@ -70,7 +70,7 @@ std::vector<Widget> widgetsOf(const app::UiState& state, const ImRect& window) {
   return widgets;
 }
 
-/// What the letters take of a line: above and below them there is air.
+/// The part of a line that its letters occupy, without the space above and below them.
 ImRect lettersOf(const DrawnText& text) {
   ImRect area = text.area;
   const float air = std::min(area.GetHeight(), 200.0f) * 0.18f;
@@ -84,13 +84,13 @@ ImRect windowOf() {
   return {0, 0, size.x, size.y};
 }
 
-/// A frame whose texts and marks are kept. Where they stand is known without its pixels, which cost most.
+/// Draws a frame and records its texts and marks. Their places are known without pixels, which cost most.
 void watchedFrame(UiDriver& ui) {
   app::uiState().watches = true;
   ui.frames(1);
 }
 
-/// The picture of such a frame; `hidden` leaves texts or marks out of it.
+/// The picture of such a frame, without its texts or marks if `hidden` says so.
 enum class Hidden { nothing, texts, marks };
 render::Image watchedPicture(UiDriver& ui, Hidden hidden) {
   app::UiState& state = app::uiState();
@@ -112,7 +112,7 @@ double luminanceOf(const double (&rgb)[3]) {
          0.0722 * channelLuminance(rgb[2]);
 }
 
-/// The contrast of a colour, as it shows through, with one pixel of what it stands on.
+/// The contrast between a colour, blended by its alpha, and the pixel under it.
 double contrast(std::uint32_t color, const std::uint8_t* under) {
   const double alpha = static_cast<double>(color >> 24) / 255;
   double ink[3], ground[3];
@@ -130,9 +130,9 @@ const std::uint8_t* pixelAt(const render::Image& image, int x, int y) {
   return &image.rgba[at * 4];
 }
 
-/// The contrast that the rows and the columns of a mark reach with their strongest pixel, but for the share
-/// of them that is its rim, whose tones are there for other grounds. Those that it leaves as they are don't
-/// count. Nothing where it changes nothing at all.
+/// The contrast that a mark's rows and columns reach with their strongest pixel, leaving out the share `rim`,
+/// the mark's rim, whose tones serve other backgrounds. Rows and columns that the mark doesn't change don't
+/// count. Returns nullopt if it changes nothing at all.
 std::optional<double> markContrast(const render::Image& with, const render::Image& without,
                                    const ImRect& area, double rim) {
   const int left = static_cast<int>(area.Min.x), top = static_cast<int>(area.Min.y);
@@ -162,7 +162,7 @@ std::optional<double> markContrast(const render::Image& with, const render::Imag
   return least;
 }
 
-/// The contrast that three quarters of the area have at least: a line or a cell's edge may cross it.
+/// The contrast that at least three quarters of the area reach: a line or a cell's edge may cross it.
 double contrastOver(const render::Image& image, const ImRect& area, std::uint32_t color) {
   std::vector<double> found;
   for (int y = static_cast<int>(area.Min.y); y < static_cast<int>(area.Max.y); ++y)
@@ -259,12 +259,12 @@ std::vector<std::string> faintMarks(UiDriver& ui, double least) {
   for (const app::DrawnMark& mark : marks) {
     const ImRect area = clipped(mark.area, windowOf());
     if (isEmpty(area)) continue;
-    // Where more can be scrolled to, the panel's edge fades.
+    // The edge of a panel fades if it can be scrolled further.
     const bool fades = std::any_of(marks.begin(), marks.end(), [&](const app::DrawnMark& other) {
       return other.name == app::kFade && other.area.Overlaps(area);
     });
     if (fades) continue;
-    // What is drawn over it, a menu or a shade, may hide a mark.
+    // A mark may be covered by a menu or a shade.
     if (const auto found = markContrast(with, without, area, mark.name == "spot" ? 0.67 : 0.25);
         found && *found < least)
       wrong.push_back("the mark " + mark.name + " at " + placeText(area) +

@@ -7,34 +7,34 @@
 
 namespace headscope::test {
 
-// What has to hold of a page whatever it shows, computed from where its widgets and texts were drawn in the
-// last frame. Each returns a sentence for everything that is wrong.
+// Rules that every page has to obey, checked by where its widgets and texts were drawn in the last frame.
+// Each function returns one sentence per violation.
 
-/// Two widgets, or two lines of text, that lie over each other without the one standing in the other.
+/// Two widgets, or two lines of text, that overlap without one containing the other.
 std::vector<std::string> overlaps(UiDriver& ui);
 
-/// Widgets and texts that reach out of the window or of the panel that clips them, unless it scrolls there.
+/// Widgets and texts that extend beyond the window or their panel's clip, unless the panel scrolls there.
 enum class Scrolling { reaches, doesnt };  ///< in a hall nobody scrolls
 std::vector<std::string> cutOff(UiDriver& ui, Scrolling scrolling = Scrolling::reaches);
 
-/// Texts whose contrast (WCAG 2, https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio) with what they stand on is
-/// below `least`. What they stand on is the same frame drawn without them.
-/// Ink on a picture's cells is black or white, whichever reads better: on a tone between the two that
-/// is 4.58, more is not to be had, and 4.5 is asked of it.
+/// Texts whose contrast with their background (WCAG 2, https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio) is
+/// below `least`. The background is the same frame drawn without texts.
+/// Text on a picture's cells is black or white, whichever reads better. For a tone halfway between them the
+/// contrast is 4.58, the most that is possible, so 4.5 is required.
 std::vector<std::string> faintTexts(UiDriver& ui, double least = 4.5);
 
-/// Texts whose lines are lower than so many pixels.
+/// Texts with lines lower than `least` pixels.
 std::vector<std::string> smallTexts(UiDriver& ui, float least);
 
-/// Marks (see app/platform/marks.h) that can't be told from what they stand on: their strongest pixel, by row
-/// and by column of what of them is seen, has a contrast below `least` in more than a quarter. What they
-/// stand on is the same frame drawn without them.
+/// Marks (see app/platform/marks.h) that can't be told from their background: in more than a quarter of the
+/// visible rows or columns, the strongest pixel has a contrast below `least`. The background is the same
+/// frame drawn without marks.
 std::vector<std::string> faintMarks(UiDriver& ui, double least = 3);
 
-/// The scene with 64 heads and 200 words, for which pages have to find room.
+/// The scene with 64 heads and 200 words, which pages have to find space for.
 app::Scene crowdedScene(app::Scene scene);
 
-/// What lies over another or is cut off.
+/// Everything that overlaps or is cut off.
 std::vector<std::string> flaws(UiDriver& ui);
 
 }  // namespace headscope::test

@@ -7,7 +7,7 @@
 
 namespace headscope::test {
 
-/// A line of /proc/self/status that counts kB, in bytes: "VmRSS", "VmHWM".
+/// A line of /proc/self/status given in kB, as bytes: "VmRSS", "VmHWM".
 inline std::uint64_t statusBytes(const std::string& name) {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;)
@@ -15,15 +15,15 @@ inline std::uint64_t statusBytes(const std::string& name) {
   return 0;
 }
 
-/// By how many bytes this process grows at the most while `work` runs; nothing where the system or a
-/// sanitizer, whose own memory counts, can't tell.
+/// The peak growth of this process in bytes while `work` runs. Nullopt if the system doesn't tell, or under a
+/// sanitizer, whose own memory would count.
 template <typename Work>
 std::optional<std::uint64_t> peakMemoryOf(Work work) {
 #ifdef HEADSCOPE_SANITIZE_BUILD
   work();
   return std::nullopt;
 #else
-  // 5 sets the peak back to what is used now.
+  // Writing 5 resets the peak to the current use.
   const bool reset = static_cast<bool>(std::ofstream("/proc/self/clear_refs") << 5 << std::flush);
   const std::uint64_t before = statusBytes("VmRSS");
   work();

@@ -9,7 +9,7 @@
 
 namespace headscope::test {
 
-/// A safetensors file from its parts, whatever they say: the header's length, the header, the data.
+/// The bytes of a safetensors file, valid or not: the header's length, the header, the data.
 inline std::vector<std::uint8_t> safetensorsBytes(std::string_view header,
                                                   const std::vector<std::uint8_t>& data,
                                                   std::uint64_t announcedLength) {

@@ -10,7 +10,7 @@
 
 namespace headscope::test {
 
-/// A tensor of random normal values, the same for the same seed.
+/// A tensor of normally distributed random values, the same for the same seed.
 inline attention::NamedTensor gaussianTensor(std::vector<std::uint64_t> shape, std::uint64_t seed) {
   std::size_t size = 1;
   for (const auto length : shape) size *= length;
@@ -29,7 +29,7 @@ attention::NamedTensor tensorOf(attention::DType dtype, std::vector<std::uint64_
   return tensor;
 }
 
-/// Four query heads and two key heads of size 4 over width 8; three tokens.
+/// Four query heads and two kv heads of size 4 on width 8, with three tokens.
 inline attention::SafetensorsFile smallProblem() {
   attention::SafetensorsFile file;
   file.metadata = {{"heads", "4"}, {"kv_heads", "2"}, {"head_dim", "4"}};

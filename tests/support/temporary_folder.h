@@ -14,7 +14,7 @@
 
 namespace headscope::test {
 
-/// An empty folder of its own, removed at the end of the test.
+/// A new empty folder, removed at the end of the test.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -31,7 +31,7 @@ class TemporaryFolder {
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  /// How many files stand in it.
+  /// The number of files in it.
   std::size_t count() const {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
   }
@@ -40,7 +40,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// Written plainly, so that a test of our own writer does not stand on itself.
+/// Writes directly, so that a test of our own writer doesn't depend on it.
 inline void putFile(const std::filesystem::path& path, std::string_view text) {
   std::ofstream(path, std::ios::binary) << text;
 }

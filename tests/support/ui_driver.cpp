@@ -20,14 +20,14 @@ using app::Mods;
 
 namespace {
 
-/// Before the program starts: what it would keep in the home folder goes to one that is thrown away.
+/// Sets a temporary home folder before the program starts, so that nothing it stores lasts.
 int atTemporaryHome(int width) {
   static const TemporaryFolder folder;
   ::setenv("XDG_CONFIG_HOME", folder.path().c_str(), 1);
   return width;
 }
 
-/// One code point of valid UTF-8, and how many bytes it takes.
+/// The first code point of valid UTF-8, and its length in bytes.
 std::pair<std::uint32_t, std::size_t> decoded(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
@@ -37,7 +37,7 @@ std::pair<std::uint32_t, std::size_t> decoded(std::string_view text) {
   return {code, length};
 }
 
-/// The key that types a character on a keyboard with English letters; none where there is no such key.
+/// The key that types a character on an English keyboard; none if there is no such key.
 Key keyFor(std::uint32_t code) {
   if (code >= 'a' && code <= 'z') return static_cast<Key>(code - 'a' + 'A');
   if ((code >= 'A' && code <= 'Z') || (code >= '0' && code <= '9')) return static_cast<Key>(code);
@@ -50,7 +50,7 @@ Key keyFor(std::uint32_t code) {
 UiDriver::UiDriver(int width, int height, float scale, std::span<const app::PageRow> rows,
                    const app::Limits& limits)
     : width_(atTemporaryHome(width)), height_(height), app_(width, height, scale, rows, limits) {
-  // Most frames of a test are never looked at: their pixels are left out, which is most of their cost.
+  // Most frames of a test are never read, so pixels, which cost most, are not drawn.
   glEnable(GL_RASTERIZER_DISCARD);
   park();
 }
@@ -138,7 +138,7 @@ UiDriver::Container UiDriver::containerOf(const std::string& name, const ImRect&
   }
   if (view().dialog) {
     if (auto dialog = app::tracked("dialog")) {
-      // The gallery's cards scroll between its search line and its foot.
+      // The gallery's cards scroll between its search line and its footer.
       if (begins("gallery.") && name != "gallery.search") {
         dialog->Min.y += view().px(86);
         dialog->Max.y -= view().px(58);
@@ -148,7 +148,7 @@ UiDriver::Container UiDriver::containerOf(const std::string& name, const ImRect&
   }
   const app::Layout layout =
       app::layoutFor(view(), window.Max.x, window.Max.y, scene().cursor.page != "map", false);
-  // A panel's own edge is padding: the wheel there never lands on a slider.
+  // A panel's edge is padding, where the wheel never reaches a slider.
   const auto panel = [](const ImRect& area) {
     return Container{area, ImVec2(area.Min.x + 4, area.GetCenter().y), true};
   };
@@ -173,7 +173,7 @@ ImRect UiDriver::find(const std::string& name) {
     const ImRect rect = require(name);
     const Container container = containerOf(name, rect);
     const float middle = rect.GetCenter().y, top = container.visible.Min.y, bottom = container.visible.Max.y;
-    // A margin, so that the whole of a small control shows and nothing is at the very edge.
+    // A margin, so that small controls show whole and nothing lies at the very edge.
     const float margin = std::min(rect.GetHeight() / 2, (bottom - top) / 4);
     if (middle - margin >= top && middle + margin <= bottom) return rect;
     if (!container.scrolls || middle == before)
@@ -224,7 +224,7 @@ UiDriver& UiDriver::scrollToTop() {
   return draw();
 }
 
-/// Two clicks on one place become a double click when they follow each other closely.
+/// Waits so that two clicks close together aren't taken for a double click.
 void UiDriver::notTooSoonAfterTheLastPress() {
   const bool near = std::abs(mouse_.x - pressedAt_.x) < 8 && std::abs(mouse_.y - pressedAt_.y) < 8;
   while (near && view().time - pressedTime_ < 0.4) app_.frame();
@@ -372,7 +372,7 @@ UiDriver& UiDriver::pushKey(Key pressed, Mods mods, bool down) {
 UiDriver& UiDriver::key(Key pressed, Mods mods) {
   pushKey(pressed, mods, true);
   pushKey(pressed, mods, false);
-  // The window hears nothing of modifiers alone; they are up by the time anything else happens.
+  // The window doesn't hear about modifiers alone; this releases them before anything else happens.
   pushKey(Key::none, {}, false);
   return draw();
 }

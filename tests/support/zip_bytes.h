@@ -11,7 +11,7 @@
 
 namespace headscope::test {
 
-/// Writes a zip archive of these files.
+/// Writes a zip archive of the given files.
 inline void putZip(const std::filesystem::path& path,
                    const std::vector<std::pair<std::string, std::vector<std::uint8_t>>>& files,
                    bool compressed = false) {
@@ -28,7 +28,7 @@ inline void putZip(const std::filesystem::path& path,
   if (zip_close(archive) != 0) throw std::runtime_error("cannot write " + path.string());
 }
 
-/// The bytes of a .npy file: a header with `descr`, Python's text of the shape, and the values.
+/// The bytes of a .npy file: a header with `descr` and the shape as Python writes it, then the values.
 template <typename T>
 std::vector<std::uint8_t> npyBytes(const std::string& descr, const std::string& shape,
                                    const std::vector<T>& values, bool fortranOrder = false) {

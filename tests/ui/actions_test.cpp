@@ -1,4 +1,4 @@
-// Every action where it can be asked for: an action may take away what it acts on.
+// Requests every action in every place that offers it: an action may remove what it acts on.
 
 #include <cstdlib>
 #include <functional>
@@ -14,7 +14,7 @@ using app::Key;
 
 class Stages : public SmallLessons {
  protected:
-  /// The step as the lesson has it, without waiting for what it computes.
+  /// Shows the step as the lesson defines it, without waiting for its computations.
   void show(const std::string& lesson, app::Index step, bool answered) {
     app::Scene scene = app::openingScene();
     scene.cursor.page = "lessons";
@@ -24,7 +24,8 @@ class Stages : public SmallLessons {
     ASSERT_TRUE(page().here.lesson && page().stage.document) << lesson << " " << step;
   }
 
-  /// Each action of the program but "quit", after `show`; `presented` or in the window.
+  /// Requests each action of the program except "quit", calling `show` before each; `presented` or in the
+  /// window.
   void askForAll(const std::function<void()>& show, bool presented) {
     const app::Preferences preferences = ui.view().preferences;
     std::vector<std::string> actions;
@@ -36,7 +37,7 @@ class Stages : public SmallLessons {
       ui.view().present = presented;
       ASSERT_NO_FATAL_FAILURE(show());
       ui.view().request(action);
-      ui.frames(2);  // some act in the next one
+      ui.frames(2);  // some act in the next frame
       ui.view().dialog.reset();
       ui.view().present = ui.view().fullScreen = false;
       ui.view().preferences = preferences;
@@ -46,8 +47,8 @@ class Stages : public SmallLessons {
   }
 };
 
-/// On every page that a lesson has on its stage; HEADSCOPE_ALL_VIEWS=1 for every step, before its question
-/// and after it.
+/// On every page that a lesson shows on its stage. With HEADSCOPE_ALL_VIEWS=1, on every step, before and
+/// after its answer.
 TEST_F(Stages, EveryActionCanBeAskedForInEveryLesson) {
   const auto library = page().list.library;
   ASSERT_GE(library->lessons.size(), 10u);
@@ -67,12 +68,12 @@ TEST_F(Stages, EveryActionCanBeAskedForInEveryLesson) {
   }
 }
 
-/// A view of every page that a talk can show, among others, in the window and presented.
+/// Every page that a talk can show, as one of the talk's views, in the window and presented.
 TEST_F(Stages, EveryActionCanBeAskedForInATalk) {
   std::vector<std::string> pages;
   for (const app::PageRow& row : app::pageTable())
     if (row.info.key != "talk" && row.info.key != "lessons") pages.emplace_back(row.info.key);
-  // New views each time: those that the stage has changed would be shown as they were left.
+  // New views each time: changed ones would be shown as the stage left them.
   const auto talk = [&](std::size_t at) {
     app::Scene scene = app::openingScene(), view = app::openingScene();
     for (std::size_t i = 0; i < pages.size(); ++i) {
@@ -90,13 +91,13 @@ TEST_F(Stages, EveryActionCanBeAskedForInATalk) {
         ui.session().setScene(talk(view));
         ui.frames(1);
       };
-      // Everything is computed once. Waiting for it before each action would take minutes.
+      // Everything is computed once here. Waiting for it before each action would take minutes.
       put();
       ui.draw();
       const auto show = [&] {
         put();
         if (ui.scene().cursor.page == pages[view]) return;
-        ui.draw();  // a link that was pasted has arrived late
+        ui.draw();  // a pasted link has arrived late
         put();
         ASSERT_EQ(ui.scene().cursor.page, pages[view]);
       };

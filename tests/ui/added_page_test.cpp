@@ -1,4 +1,4 @@
-// A page of the tests' own: one file and one row, reached, asked, drawn and undone like all others.
+// A page added by the tests with one file and one row: opened, queried, drawn and undone like all others.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace app;
 
-/// Counts the letters of the text, on a worker.
+/// Counts the letters of the text on a worker.
 class LettersLab : public Page {
  public:
   explicit LettersLab(PageServices& services)
@@ -57,7 +57,7 @@ class LettersLab : public Page {
     return shown_ && !shown_->value.ok() ? std::optional(shown_->value.error().message) : std::nullopt;
   }
 
-  /// Writes a file that takes until `written` is set.
+  /// Starts writing a file, which blocks until `written` is set.
   void write(std::shared_future<void> written) {
     services_.files.write(
         "letters.txt",

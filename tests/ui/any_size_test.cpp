@@ -1,5 +1,5 @@
-// Every page, tab and room at any size of the window, its scale and the text: frames end, and what they draw
-// lies at places that are numbers.
+// Every page, tab and view at any size of window, scale and text: frames end, and all coordinates that they
+// draw at are finite.
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ namespace {
 
 using app::Scene;
 
-/// More triangles' corners than any page needs: what steps without an end draws more.
+/// More triangle vertices than any page needs; an endless loop draws more.
 constexpr int kMostVertices = 4'000'000;
 
 struct WindowCase {
@@ -37,7 +37,7 @@ std::string caseName(const WindowCase& window) {
                      window.present ? ", presenting" : "");
 }
 
-/// What a page may have to show: a sentence, a long text on many heads, a model.
+/// The subjects a page may have to show: a sentence, a long text on many heads, a model.
 std::vector<std::pair<std::string, Scene>> sizedSubjects() {
   Scene large = app::openingScene();
   std::string text;
@@ -70,7 +70,7 @@ class AnySize : public testing::Test {
   UiDriver ui{1280, 720};
 };
 
-/// Some in the normal run; HEADSCOPE_WINDOW_SIZES=200 for as many of each view.
+/// One size per view in the normal run; HEADSCOPE_WINDOW_SIZES=200 tests that many.
 TEST_F(AnySize, EveryViewIsDrawn) {
   const char* asked = std::getenv("HEADSCOPE_WINDOW_SIZES");
   const int count = asked ? std::atoi(asked) : 1;
@@ -80,7 +80,7 @@ TEST_F(AnySize, EveryViewIsDrawn) {
       SCOPED_TRACE(subject + ", " + view.name);
       ui.session().setScene(withView(scene, view));
       for (int i = 0; i < count; ++i) {
-        // Half of them narrow or low: there is what nobody looked at.
+        // Half of the windows are narrow or low, the sizes that are rarely looked at.
         const bool small = dice.coin();
         expectFrame({static_cast<int>(dice.between(320, small ? 900 : 3840)),
                      static_cast<int>(dice.between(240, small ? 900 : 2160)),
@@ -91,7 +91,7 @@ TEST_F(AnySize, EveryViewIsDrawn) {
     }
 }
 
-/// The sizes at which the cache's axis once looked for a step without an end.
+/// The sizes at which the search for a step on the cache's axis once never ended.
 TEST_F(AnySize, TheCacheIsDrawnInNarrowWindows) {
   for (const PageView& view : pageViews()) {
     if (!view.name.starts_with("cache")) continue;
@@ -103,8 +103,8 @@ TEST_F(AnySize, TheCacheIsDrawnInNarrowWindows) {
   }
 }
 
-/// With so many heads, and weights whose numbers are long where there are more than planted heads have room
-/// for.
+/// The scene with `heads` heads. The weights are random: their numbers are long, and small heads can't hold
+/// planted ones.
 Scene withHeads(app::Index heads) {
   Scene scene = app::openingScene();
   app::ModelSetup& model = scene.setup.model;
@@ -118,7 +118,7 @@ Scene withHeads(app::Index heads) {
 
 class Presented : public testing::TestWithParam<app::Index> {};
 
-/// Nothing lies over anything else or is cut off, in a window of either size; in a hall nobody scrolls.
+/// Nothing overlaps or is cut off in windows of both sizes; when presenting, nobody scrolls.
 TEST_P(Presented, EveryViewIsWhole) {
   UiDriver ui(1280, 720);
   ui.view().present = true;
@@ -127,7 +127,7 @@ TEST_P(Presented, EveryViewIsWhole) {
     for (const PageView& view : pageViews()) {
       SCOPED_TRACE(fmt::format("{} at {} × {}, {} heads", view.name, width, height, GetParam()));
       ui.show(withView(withHeads(GetParam()), view)).park().frames(3);
-      // Tokens lie where their embeddings are.
+      // Tokens are drawn at their embeddings' places, so they may overlap.
       if (view.name != "lab/embeddings") {
         EXPECT_THAT(overlaps(ui), testing::IsEmpty());
       }

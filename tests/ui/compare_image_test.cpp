@@ -1,4 +1,4 @@
-// What a golden picture notices and what it lets pass, with changes planted into real pages.
+// Changes that a golden picture detects and those it tolerates, planted into real pages.
 
 #include "tests/support/compare_image.h"
 
@@ -22,7 +22,7 @@ std::size_t offset(const Image& image, int x, int y) {
          (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) + static_cast<std::size_t>(x));
 }
 
-/// How far the pixels of two places lie apart, of 255.
+/// The largest difference between the channels of two pixels, of 255.
 int apart(const Image& a, int x, int y, const Image& b, int u, int v) {
   const std::uint8_t *const first = &a.rgba[offset(a, x, y)], *const second = &b.rgba[offset(b, u, v)];
   int most = 0;
@@ -38,12 +38,12 @@ bool isNoticed(const Image& changed, const Image& image) {
   return !differenceOf(changed, image).within({});
 }
 
-/// Columns and rows of pixels.
+/// A rectangle in pixels.
 struct Area {
   int left, top, right, bottom;
 };
 
-/// What of a text is on the picture.
+/// The visible part of a text, in pixels of the picture.
 Area areaOf(const app::DrawnText& text, const Image& image) {
   ImRect seen = text.area;
   seen.ClipWith(text.clip);
@@ -52,7 +52,7 @@ Area areaOf(const app::DrawnText& text, const Image& image) {
           static_cast<int>(seen.Max.y)};
 }
 
-/// A page, with its texts and without.
+/// A page with its texts and without.
 class PlantedChanges : public testing::TestWithParam<const char*> {
  protected:
   PlantedChanges() {
@@ -66,14 +66,14 @@ class PlantedChanges : public testing::TestWithParam<const char*> {
     bare = ui.screenshot();
     state.hidesTexts = false;
   }
-  /// Pixels of a text that are seen.
+  /// The number of visible pixels of a text.
   int inked(const Area& area) const {
     int count = 0;
     for (int y = area.top; y < area.bottom; ++y)
       for (int x = area.left; x < area.right; ++x) count += apart(image, x, y, bare, x, y) > 32;
     return count;
   }
-  /// The picture with one text `by` pixels further to the right; without it where that is nothing.
+  /// The picture with one text moved right by `by` pixels, or removed if `by` is nullopt.
   Image withTextMoved(const Area& area, std::optional<int> by) const {
     Image changed = image;
     for (int y = area.top; y < area.bottom; ++y)
@@ -94,7 +94,7 @@ TEST_P(PlantedChanges, EveryLabelThatIsLostOrMovedByAPixelIsNoticed) {
   int labels = 0;
   for (const app::DrawnText& text : texts) {
     const Area area = areaOf(text, image);
-    // A full stop has fewer pixels than the noise; a digit of the smallest type has twenty.
+    // A full stop has fewer pixels than the noise; a digit at the smallest size has twenty.
     if (inked(area) < 16 || text.text.find_first_not_of(".,:·…- ") == std::string::npos) continue;
     EXPECT_TRUE(isNoticed(withTextMoved(area, std::nullopt), image)) << "lost: " << text.text;
     EXPECT_TRUE(isNoticed(withTextMoved(area, 1), image)) << "moved: " << text.text;
@@ -103,8 +103,8 @@ TEST_P(PlantedChanges, EveryLabelThatIsLostOrMovedByAPixelIsNoticed) {
   EXPECT_GT(labels, 20);
 }
 
-/// Where a line of one pixel begins that goes right along `length` pixels of one colour, with other colours,
-/// alike among themselves, on both of its sides.
+/// The starting points of horizontal lines, one pixel high and at least `length` pixels of one colour long,
+/// between equal rows of other colours above and below.
 std::vector<std::pair<int, int>> linesOf(const Image& image, int length) {
   std::vector<std::pair<int, int>> lines;
   for (int y = 2; y + 2 < image.height; ++y)
@@ -127,7 +127,7 @@ std::vector<std::pair<int, int>> linesOf(const Image& image, int length) {
 }
 
 TEST_P(PlantedChanges, EveryLineThatMovesByAPixelIsNoticed) {
-  constexpr int kLength = 8;  // the marks beside an axis
+  constexpr int kLength = 8;  // the marks next to an axis
   const auto lines = linesOf(bare, kLength);
   ASSERT_GT(lines.size(), 3u);
   for (const auto& [x, y] : lines) {
@@ -143,8 +143,7 @@ TEST_P(PlantedChanges, EveryLineThatMovesByAPixelIsNoticed) {
 INSTANTIATE_TEST_SUITE_P(Pages, PlantedChanges, testing::Values("heads", "mask", "cache", "cost", "lessons"),
                          [](const auto& info) { return std::string(info.param); });
 
-/// The smallest cells with a gap between them, of three by three pixels, and the faintest change that isn't
-/// noise.
+/// The smallest cells with a gap between them, of 3 × 3 pixels, and the faintest change that isn't noise.
 TEST(ComparedPictures, TheWrongColourOfOneCellIsNoticed) {
   UiDriver ui(1280, 720);
   ui.park();
@@ -165,8 +164,8 @@ TEST(ComparedPictures, TheWrongColourOfOneCellIsNoticed) {
     }
 }
 
-/// What other processors and vector widths were seen to change: tones by two steps anywhere, and single
-/// pixels of edges by up to 57.
+/// The changes seen on other processors and vector widths: tones by two steps anywhere, and single edge
+/// pixels by up to 57.
 TEST(ComparedPictures, TheNoiseOfAnotherRasteriserPasses) {
   UiDriver ui(1280, 720);
   ui.park();
@@ -194,7 +193,8 @@ TEST(ComparedPictures, TheNoiseOfAnotherRasteriserPasses) {
   }
 }
 
-/// One side of a letter's stem passes, whatever its tone; a second pixel beside each of it doesn't.
+/// One side of a letter's stem passes, whatever its tone. One more pixel that touches it, even at a corner,
+/// doesn't.
 TEST(ComparedPictures, AClusterIsAtMostTheSideOfAStem) {
   const Image image{40, 40, std::vector<std::uint8_t>(4 * 40 * 40, 90)};
   Image changed = image;

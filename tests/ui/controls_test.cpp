@@ -1,4 +1,4 @@
-// Toggles, segmented choices and lists: each changes its own field of the scene and nothing else.
+// Toggles, segmented choices and lists: each changes only its own field of the scene.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using attention::Behaviour;
 using attention::PlantedHead;
 using attention::Tokenization;
 
-/// Does something and expects the scene to differ by what `change` does to it, and by nothing more.
+/// Performs `act` and expects the scene to change by exactly what `change` does to it.
 void expectOnly(UiDriver& ui, const std::string& what, const std::function<void()>& act,
                 const std::function<void(Scene&)>& change) {
   Scene expected = ui.scene();
@@ -45,10 +45,10 @@ TEST(Toggles, EachChangesItsOwnField) {
   flips("scaled", [](Scene& s) -> bool& { return s.setup.model.scaled; });
   flips("bias", [](Scene& s) -> bool& { return s.setup.model.bias; });
   flips("causal", [](Scene& s) -> bool& { return s.setup.mask.layers.edit()[0].on; });
-  // Without a context of its own, cross-attention begins with a sample.
+  // Without its own context, cross-attention would begin with a sample text.
   ui.session().scene().setup.input.contextText = "a b c d e f g h i j k l";
   ui.draw();
-  // With the other text causality goes, and comes back.
+  // Cross-attention switches causality off; self-attention switches it on again.
   for (int twice = 0; twice < 2; ++twice)
     expectOnly(
         ui, "cross", [&] { ui.click("cross"); },
@@ -58,7 +58,7 @@ TEST(Toggles, EachChangesItsOwnField) {
         });
 }
 
-/// A rule that isn't there yet is added with its standard numbers; switched off, it stays and keeps them.
+/// Switching on a missing rule adds it with its default numbers; switching it off keeps it and its numbers.
 TEST(Toggles, RulesOfTheMaskAreAddedAndSwitchedOff) {
   UiDriver ui;
   const std::size_t before = ui.scene().setup.mask.layers.size();
@@ -80,7 +80,7 @@ TEST(Toggles, RulesOfTheMaskAreAddedAndSwitchedOff) {
             "causal & padding & window(4) & streaming(sinks=1, window=4)");
 }
 
-/// What is no plain rule has a switch of its own, and the rules' switches leave it alone.
+/// A layer that isn't a plain rule has its own switch, and the rules' switches leave it alone.
 TEST(Toggles, OtherLayersHaveSwitchesToo) {
   UiDriver ui;
   ui.session().scene().setup.mask.layers =
@@ -217,7 +217,7 @@ TEST(Lists, EscapeOrAClickOutsideClosesAListWithoutAChoice) {
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before));
 }
 
-/// Expects that a click does nothing and that pointing at the control says something beside it.
+/// Expects that a click does nothing and that hovering over the control shows a reason next to it.
 void expectDisabled(UiDriver& ui, const std::string& name) {
   const Scene before = ui.scene();
   const app::Snapshot* snapshot = ui.session().snapshot();
@@ -228,7 +228,7 @@ void expectDisabled(UiDriver& ui, const std::string& name) {
   const render::Image pointed = ui.screenshot();
   const ImRect at = ui.find(name);
   ui.park();
-  // The reason stands in a box beside the pointer, so far more changes than the control itself.
+  // The reason is in a box next to the pointer, so far more changes than the control itself.
   const int inside = pixelsApart(pointed, ui.screenshot(), at);
   EXPECT_GT(pixelsApart(pointed, ui.screenshot()) - inside, 500) << name << " gives no reason";
 }

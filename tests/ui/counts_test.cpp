@@ -1,4 +1,4 @@
-// Where there is one of everything, no sentence speaks of several.
+// No sentence uses a plural for a count of one.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace headscope::test {
 namespace {
 
-/// "1 tokens", "1 kv heads"; not "21 tokens" nor the second side of "1 × 1 tokens".
+/// Finds "1 tokens" and "1 kv heads", but not "21 tokens" or the second side of "1 × 1 tokens".
 bool speaksOfSeveral(const std::string& text) {
   static const std::regex several(
       "(^|[^0-9.,×] |[(])1 ([a-z]+ )?"

@@ -1,5 +1,5 @@
-// Only what has changed is drawn again: on every page, after every step, that is the same picture as one
-// that is drawn whole.
+// Only changed areas are redrawn. On every page and after every step, this gives the same picture as a full
+// redraw.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ app::InputEvent mouse(app::InputEvent::Kind kind, float x, float y) {
   return event;
 }
 
-/// A person whose every frame is drawn.
+/// A user whose every frame is drawn.
 class Seen {
  public:
   Seen() {
@@ -28,7 +28,7 @@ class Seen {
   }
   UiDriver& ui() { return ui_; }
 
-  /// How many pixels of what was drawn bit by bit aren't those of the whole picture.
+  /// The number of pixels in which the incrementally drawn picture differs from a full redraw.
   int pixelsMissed() {
     ui_.draw();
     ui_.app().frame(0);

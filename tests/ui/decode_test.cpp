@@ -1,4 +1,4 @@
-// Decoding step by step: what is in the cache, what is lit, what can't be.
+// Decoding step by step: what the cache holds, what is highlighted, and what is impossible.
 
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST(Decode, RowsAfterTheStepAreFaded) {
   ui.session().scene().cursor.step = 6;
   ui.draw();
   const render::Image half = ui.screenshot();
-  // Twelve rows; a cell's width inside the tile, so that the crosshair's outline stays out of it.
+  // Twelve rows. The areas start a cell inside the tile to avoid the crosshair's outline.
   const float row = tile.GetHeight() / 12, column = tile.GetWidth() / 12;
   const ImRect above(tile.Min.x + 1.5f * column, tile.Min.y + 2 * row, tile.Max.x, tile.Min.y + 5.8f * row);
   const ImRect below(tile.Min.x + 1.5f * column, tile.Min.y + 6.2f * row, tile.Max.x, tile.Max.y - 2);
@@ -100,7 +100,7 @@ TEST(Decode, TheCachedDecodeEqualsTheFullPass) {
   UiDriver ui;
   ASSERT_TRUE(ui.sequence().decode.applies);
   EXPECT_EQ(ui.sequence().decode.steps, 8);
-  // A row's output is a sum over 256 dimensions; both ways round it in their own order.
+  // A row's output is a sum over 256 dimensions, which the two passes add in different orders.
   const float largest = ui.sequence().attention.output.cwiseAbs().maxCoeff();
   EXPECT_LE(ui.sequence().decode.maxDifference, 256 * std::numeric_limits<float>::epsilon() * largest);
 }

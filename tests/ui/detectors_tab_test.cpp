@@ -35,7 +35,7 @@ class TabOnScreen : public testing::Test {
     EXPECT_THAT(cutOff(ui), IsEmpty()) << what;
     EXPECT_THAT(faintTexts(ui), IsEmpty()) << what;
   }
-  /// The layer of the model that comes along.
+  /// Opens a layer of the bundled model.
   void openLearned(Index layer) {
     const auto opened = app::openModel(app::kLearned);
     ASSERT_TRUE(opened.ok());
@@ -253,7 +253,7 @@ class SmallMany : public ManyOnScreen {
 };
 
 TEST_F(ManyOnScreen, TheSentenceSaysTheRankThatIsShown) {
-  // A paragraph's lines, in one.
+  // The lines of a paragraph joined into one.
   const auto sentence = [&] {
     app::uiState().watches = true;
     ui.screenshot();

@@ -1,5 +1,5 @@
-// A page as lines and text: what is on the screen is in the drawing, at the same place, and in the PDF that
-// is written of it.
+// A page as lines and text: what is on screen is in the drawing, at the same place, and in the PDF written
+// from it.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ std::vector<TextRun> runsOf(const Drawing& drawing) {
   return runs;
 }
 
-/// The texts of the screen that the drawing doesn't have at their places.
+/// The texts on screen that the drawing lacks at their places.
 std::vector<std::string> missing(const std::vector<app::DrawnText>& texts, const std::vector<TextRun>& runs) {
   std::vector<std::string> all;
   for (const app::DrawnText& text : texts) {
@@ -51,9 +51,9 @@ std::vector<std::string> missing(const std::vector<app::DrawnText>& texts, const
 
 struct Word {
   std::string text;
-  double x = 0, y = 0;  ///< left, and middle: pixels of the page
+  double x = 0, y = 0;  ///< left edge and vertical middle, in pixels of the page
 };
-/// What a reader finds in a PDF.
+/// The words that pdftotext finds in a PDF.
 std::vector<Word> wordsOf(const std::string& pdf) {
   std::vector<Word> words;
   FILE* pipe = ::popen(("pdftotext -bbox '" + pdf + "' -").c_str(), "r");

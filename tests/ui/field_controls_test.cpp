@@ -1,4 +1,4 @@
-// The control of every field of the document, found by the table of fields alone.
+// The control of every field of the document, found only by the table of fields.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ Json::json_pointer pointerOf(std::string path) {
   return Json::json_pointer("/" + path);
 }
 
-/// What a control is called and when it is there; no name for fields without one.
+/// A control's name and the settings under which it exists; fields without a control have no name.
 struct ControlPlace {
   std::string name, when;
 };
@@ -48,7 +48,7 @@ class FieldControls : public testing::Test {
     EXPECT_TRUE(attention::writeSafetensors(folder / "QK.safetensors", file).ok());
   }
 
-  /// The opening scene with the control of a field on screen.
+  /// Shows the opening scene with the control of a field on screen.
   void show(const Field& field) {
     Json json = Json::parse(app::formatScene(app::openingScene()));
     json["map"]["file"] = (folder / "QK.safetensors").string();
@@ -59,7 +59,7 @@ class FieldControls : public testing::Test {
       const Json parsed = Json::parse(value, nullptr, false);
       json.at(pointerOf(setting.substr(0, equals))) = parsed.is_discarded() ? Json(value) : parsed;
     }
-    // Long texts take their time; without weights there is nothing to compute, and the controls are the same.
+    // Long texts would take long. Without weights nothing is computed, and the controls are the same.
     if (json["map"]["source"] == "generated")
       json["weights"].update({{"source", "file"}, {"file", "nowhere.safetensors"}});
     const auto scene = app::parseScene(json.dump(), "scene");
@@ -70,7 +70,7 @@ class FieldControls : public testing::Test {
   Json value(const Field& field) {
     return Json::parse(app::formatScene(ui.scene())).at(pointerOf(std::string(field.path)));
   }
-  /// Dialogs that a choice brought with it.
+  /// Closes a dialog that a choice has opened.
   void closeDialog() {
     if (ui.view().dialog) ui.key(app::Key::escape);
     ui.draw();
@@ -89,7 +89,7 @@ TEST_F(FieldControls, SlidersReachBothEndsAndTakeWhatIsTypedInAllOfTheRange) {
     const app::Track track = app::trackOf(field);
     ui.dragTo(slider->name, 1.3f);
     const double most = value(field);
-    if (*slider->upTo)  // what is there ends the track earlier
+    if (*slider->upTo)  // another value limits the slider below its track's end
       EXPECT_TRUE(most > track.low && most <= track.high) << most;
     else
       EXPECT_FLOAT_EQ(static_cast<float>(most), static_cast<float>(track.high));
@@ -126,7 +126,7 @@ TEST_F(FieldControls, ChoicesReachEveryValue) {
   for (const Field& field : app::allFields()) {
     const auto* selection = std::get_if<app::Selection>(&field.control);
     if (!selection) continue;
-    // Once backwards and once forwards: each is left and come back to.
+    // Once backwards and once forwards, so that each choice is left and returned to.
     for (const bool back : {true, false})
       for (std::size_t i = 0; i < selection->labels.size(); ++i) {
         const std::string choice = app::choiceName(field, back ? selection->labels.size() - 1 - i : i);
@@ -162,7 +162,7 @@ TEST_F(FieldControls, HelpIsShownOnceThePointerHasRestedOnALabel) {
   }
 }
 
-/// What was pressed is not hidden by words about it, until the pointer comes to it anew.
+/// Help doesn't cover what was just pressed until the pointer comes to it again.
 TEST_F(FieldControls, HelpKeepsAwayFromWhatWasPressed) {
   ui.key(static_cast<app::Key>('4')).click("cache_view.precision").wait(3 * app::kHelpDelay);
   EXPECT_FALSE(ui.has("help.cache_view"));

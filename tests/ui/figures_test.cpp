@@ -1,4 +1,4 @@
-// Figures as the pages paint them: what stands in them is what was computed, whole, and legible.
+// Figures as pages paint them: complete, legible, and showing the computed values.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -40,13 +40,13 @@ std::vector<std::string> textsOf(const Drawing& drawing) {
   return texts;
 }
 
-/// Letters without what is free above and below them.
+/// The area of the letters without the space above and below them.
 Frame lettersOf(const TextRun& run) {
   const double width = drawnWidth(run.text, run.size, run.mono) * (run.mono ? 1 : 0.9);
   return {run.x, run.y - run.size * 0.3, width, run.size * 0.6};
 }
 
-/// Words outside of the figure, and level ones that lie over each other.
+/// Words outside the figure, and horizontal words that overlap.
 std::vector<std::string> flawsOf(const Drawing& drawing) {
   std::vector<std::string> flaws;
   const std::vector<TextRun> runs = shapesOf<TextRun>(drawing);
@@ -150,8 +150,8 @@ TEST_F(Figures, AMaskIsItsCellsWithItsExpression) {
   }
 }
 
-/// Everything as large as it needs, from one token to many: whole, and each token named as long as that can
-/// be.
+/// A figure is as large as it needs from one token to many, nothing is cut, and tokens have their longest
+/// names that fit.
 TEST_F(Figures, FollowTheirContent) {
   for (const int tokens : {1, 12, 60, 300})
     for (const bool light : {true, false}) {
@@ -231,7 +231,7 @@ TEST_F(Figures, EveryViewOfEveryPageIsOne) {
   for (const PageView& view : pageViews()) {
     SCOPED_TRACE(view.name);
     const auto drawn = ui.app().figure(withView(opening, view), {});
-    if (!drawn) continue;  // it says why there is nothing
+    if (!drawn) continue;  // the error says why there is no figure
     EXPECT_GT(drawn->shapes.size(), view.name == "talk" ? 1u : 3u) << "an empty talk is two lines of text";
     EXPECT_GT(drawn->width, 40);
     EXPECT_GT(drawn->height, 40);

@@ -1,4 +1,4 @@
-// What the glossary says is where its terms are: at sliders, and in lessons.
+// Glossary entries appear where their terms are: at sliders and in lessons.
 
 #include "app/scene/text/glossary.h"
 

@@ -1,4 +1,4 @@
-// The heatmaps: pointing, focusing, zooming, panning, and the choices of how they look.
+// The heatmaps: pointing, focusing, zooming, panning, and the choices for their look.
 
 #include <gtest/gtest.h>
 
@@ -141,7 +141,7 @@ TEST(Focus, AnotherHeadKeepsTheSameSnapshot) {
   EXPECT_EQ(ui.session().snapshot(), snapshot);
 }
 
-/// Expects other pixels in the heatmaps, from the same numbers and the same textures.
+/// Expects the heatmaps' pixels to change while their numbers and textures stay the same.
 void expectRepainted(UiDriver& ui, const std::string& list, const std::string& choice,
                      bool sendsTheOtherMatrix = false) {
   ui.park();
@@ -157,15 +157,14 @@ void expectRepainted(UiDriver& ui, const std::string& list, const std::string& c
 
 TEST(Look, ColormapsAndRangesRepaintWithoutComputingOrUploading) {
   UiDriver ui;
-  ui.click(
-      "causal");  // with it, every head's first row has a weight of 1, and all linear ranges are the same
+  ui.click("causal");  // with it, every first row has a weight of 1, and all linear ranges are the same
   expectRepainted(ui, "colormap", "magma");
   expectRepainted(ui, "colormap", "greys");
   expectRepainted(ui, "colormap", "viridis");
   expectRepainted(ui, "range", "logarithmic");
   expectRepainted(ui, "range", "per_head");
   expectRepainted(ui, "range", "unit");
-  // Scores are another matrix; it travels to the textures, but is not computed again.
+  // Scores are another matrix: uploaded to the textures, but not computed again.
   expectRepainted(ui, "quantity", "scores", true);
   expectRepainted(ui, "colormap", "cividis");
   expectRepainted(ui, "range", "per_head");
@@ -186,7 +185,7 @@ TEST(Look, TheThemeRepaintsWithoutComputingOrUploading) {
 TEST(Look, OnlyHeadsThatChangedAreSentAgain) {
   UiDriver ui;
   const std::size_t sent = ui.heads().pictures.grid.uploads();
-  // Heads 4 to 7 read the other kv head, and their keys stay what they are.
+  // Heads 4 to 7 read the other kv head, and their keys don't change.
   ui.choose("plant.3", "first_token");
   const std::size_t after = ui.heads().pictures.grid.uploads() - sent;
   EXPECT_GE(after, 1u);
@@ -201,7 +200,7 @@ TEST(Receipt, ARowsLargestWeightsCanBeChosen) {
   const auto weights = ui.sequence().attention.weights[cell.head];
   int larger = 0;
   for (app::Index key = 0; key < weights.cols(); ++key)
-    larger += weights(cell.query, key) > weights(cell.query, cell.key) + 2e-5f;  // beyond rounding
+    larger += weights(cell.query, key) > weights(cell.query, cell.key) + 2e-5f;  // more than rounding
   EXPECT_LE(larger, 1);
   EXPECT_NE(cell.key, before) << "the opening scene's choice was another one";
 }

@@ -1,5 +1,5 @@
-// What colours, hatches and curves look like, against pictures that were looked at; and that every state of
-// the window has the room it needs.
+// The look of colours, hatches and curves, compared with reviewed pictures; and every state of the window has
+// the space it needs.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ class Picture : public testing::Test {
   UiDriver ui{1280, 720};
 };
 
-/// The two whole pages that there are pictures of: how all of it goes together, in each theme.
+/// The only two pictures of whole pages: how everything fits together, in each theme.
 TEST_F(Picture, OpeningDark) {
   ui.park();
   EXPECT_TRUE(imagesMatch(ui.screenshot(), "window_opening_dark"));
@@ -65,7 +65,7 @@ TEST_F(Picture, EmptyTextHasRoom) {
 }
 
 TEST_F(Picture, AnErrorHasRoom) {
-  ui.session().scene().setup.model.modelDim = 8;  // as a file may have it
+  ui.session().scene().setup.model.modelDim = 8;  // as a file may contain
   ui.session().scene().setup.model.headDim = 1;
   ui.wait(1);
   ASSERT_TRUE(ui.snapshot().error.has_value());
@@ -73,7 +73,7 @@ TEST_F(Picture, AnErrorHasRoom) {
 }
 
 TEST_F(Picture, SixtyFourHeadsHaveRoom) {
-  ui.typeValue("model_dim", "2048");  // at 256 a head of 4 dimensions could not hold what is planted
+  ui.typeValue("model_dim", "2048");  // with 256, a head of 4 dimensions could not hold what is planted
   ui.dragTo("heads", 1.2f).wait(1);
   ASSERT_EQ(ui.snapshot().config.heads, 64);
   ASSERT_FALSE(ui.snapshot().error.has_value());
@@ -97,7 +97,7 @@ TEST_F(Picture, LayersOfAMask) {
 
 TEST_F(Picture, TheMaskGalleryHasRoom) {
   ui.click("page.mask").click("add_pattern").wait(1).park();
-  std::vector<ImRect> patterns;  // without scrolling
+  std::vector<ImRect> patterns;  // visible without scrolling
   for (const auto& [name, rect] : app::uiState().tracks)
     if (name.starts_with("gallery.")) patterns.push_back(rect);
   ASSERT_GT(patterns.size(), 5u);

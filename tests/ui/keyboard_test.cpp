@@ -1,5 +1,5 @@
-// Without a mouse: Tab reaches everything that can be pressed, a line shows where the keyboard is, and Enter,
-// Space and the arrows do there what the mouse would.
+// Without a mouse: Tab reaches everything that can be pressed, an outline shows the keyboard focus, and
+// Enter, Space and the arrow keys act there as the mouse would.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -28,12 +28,12 @@ app::KeyboardFocus& focus() {
 
 class Keyboard : public testing::Test {
  protected:
-  /// Without waiting for what is computed.
+  /// Presses Tab without waiting for computations.
   void tab(bool back = false) {
     ui.pushKey(Key::tab, {.shift = back}, true).pushKey(Key::tab, {.shift = back}, false);
     ui.pushKey(Key::none, {}, false).frames(4);
   }
-  /// Tab until the keyboard is on the control of that name, whose middle is the control's.
+  /// Presses Tab until the focused control has the same middle as the control of that name.
   bool tabTo(const std::string& name) {
     for (int i = 0; i < 400; ++i) {
       tab();
@@ -45,7 +45,7 @@ class Keyboard : public testing::Test {
     }
     return false;
   }
-  /// What is said of a control in a failure: the names that lie in it.
+  /// A control's name for failure messages: the tracked names that match its area.
   static std::string nameOf(const TabStop& control) {
     std::string names;
     for (const auto& [name, rect] : app::allTracked())
@@ -69,7 +69,7 @@ TEST_F(Keyboard, TabReachesEveryControlOfEveryViewAndShowsWhereItIs) {
     ASSERT_GE(drawn.size(), 8u) << "the bar alone has as many";
     std::set<ImGuiID> reached;
     std::vector<std::string> hidden, covered;
-    // What a panel shows when it is scrolled there is more than was drawn at first.
+    // A panel that scrolls may show more controls than were drawn at first.
     for (std::size_t i = 0; i < 2 * drawn.size() + 20; ++i) {
       tab();
       const TabStop* control = focus().control();

@@ -10,7 +10,7 @@
 
 namespace headscope::test {
 
-/// The folder of a family's made-up model, by the name of plainModels().
+/// The folder of a family's synthetic model, by its name in plainModels().
 inline attention::test::MadeUpCheckpoint madeUpFolder(const std::string& name) {
   using attention::test::PlainModel;
   const std::vector<PlainModel> models = attention::test::plainModels();
@@ -20,9 +20,8 @@ inline attention::test::MadeUpCheckpoint madeUpFolder(const std::string& name) {
   return attention::test::MadeUpCheckpoint(model->config, tensors.file());
 }
 
-/// Opens it with a tokenizer of letters, on the five tokens of "abcad" where it reads text, in a window of
-/// 1920 × 1080. Throws
-/// std::runtime_error with the window's message where it doesn't open.
+/// Opens the model in a window of 1920 × 1080, with a tokenizer of single letters. If it reads text, it reads
+/// the five tokens of "abcad". Throws std::runtime_error with the window's message if it doesn't open.
 inline void openMadeUp(UiDriver& ui, const attention::test::MadeUpCheckpoint& folder) {
   putFile(folder / "tokenizer.json", attention::test::bytePairJson({"a", "b", "c", "d"}).dump());
   ui.resize(1920, 1080).drop({folder.path().string()});

@@ -1,4 +1,4 @@
-// The manual in the window: F1 opens the chapter of the page, links and the search lead on.
+// The manual in the window: F1 opens the page's chapter, and links and the search lead to others.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The map page: one head at any length, moved and zoomed.
+// The map page: one head at any length, panned and zoomed.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using attention::Index;
 class MapOnScreen : public testing::Test {
  protected:
   MapOnScreen() { ui.key(static_cast<Key>('3')); }
-  /// A generated text, long enough to have levels and short enough to be quick.
+  /// Generates a text long enough to have levels and short enough to be quick.
   void generate(Index tokens = 1536) {
     ui.session().scene().map.source = MapSource::generated;
     ui.session().scene().map.tokens = tokens;
@@ -42,7 +42,7 @@ TEST_F(MapOnScreen, OpensByKeyAndTab) {
   EXPECT_TRUE(ui.has("map.cells"));
 }
 
-/// A pixel of the screen stands for no fewer cells than one of the picture: edges have steps of one pixel.
+/// A screen pixel covers at least as many cells as a pixel of the picture, so edges have steps of one pixel.
 TEST_F(MapOnScreen, DrawsTheWholeHeadFromAPictureFinerThanTheScreen) {
   generate(4096);
   EXPECT_LE(static_cast<double>(app::map_page::factorOf(page().level)), window().cellsPerPixel);
@@ -50,7 +50,7 @@ TEST_F(MapOnScreen, DrawsTheWholeHeadFromAPictureFinerThanTheScreen) {
   EXPECT_FALSE(page().coarser);
 }
 
-/// A screen with more pixels than the overview has: the finer tiles are made once the overview is exact.
+/// On a screen with more pixels than the overview, the finer tiles are computed once the overview is exact.
 TEST_F(MapOnScreen, DrawsLargeWindowsInStepsOfAPixelOnceExact) {
   ui.resize(3840, 2160);
   generate(4096);
@@ -59,7 +59,7 @@ TEST_F(MapOnScreen, DrawsLargeWindowsInStepsOfAPixelOnceExact) {
   EXPECT_LE(static_cast<double>(app::map_page::factorOf(page().level)), window().cellsPerPixel);
   EXPECT_FALSE(page().coarser);
   EXPECT_FALSE(page().preview);
-  // Along the causal edge each row of the screen reaches as far as its cells, give or take a pixel.
+  // Along the causal edge, each row of the screen reaches as far as its cells, to within a pixel.
   const render::Image image = ui.screenshot();
   const ImRect cells = window().cells();
   const auto at = [&](float x, float y) {
@@ -89,7 +89,7 @@ TEST_F(MapOnScreen, ShowsAGeneratedTextAndUndoTakesItBack) {
   EXPECT_EQ(page().state->keys, 12);
 }
 
-// The picture of one head stood under the name of another until it was there.
+// Regression: the picture of one head was shown under the name of another until the new picture arrived.
 TEST_F(MapOnScreen, TheTitleIsOfTheHeadThatIsShown) {
   generate();
   EXPECT_TRUE(ui.has("map.title.0"));
@@ -116,13 +116,13 @@ TEST_F(MapOnScreen, WheelZoomsAboutThePointer) {
   ui.wheelAt("map", 0.5f, 0.5f, 6);
   EXPECT_GT(cursor().cellsPerPixel, 0);
   EXPECT_EQ(page().level, 0);
-  // Now that the map fills the window, the cell under the pointer stays there.
+  // Now that the map fills the window, the cell under the pointer stays in place.
   const ImRect map = ui.find("map");
   const ImVec2 at(map.Min.x + map.GetWidth() * 0.3f, map.Min.y + map.GetHeight() * 0.7f);
   const double row = window().rowAt(at.y), col = window().colAt(at.x), zoom = window().cellsPerPixel;
   ui.wheelAt("map", 0.3f, 0.7f, 5);
   EXPECT_LT(window().cellsPerPixel, zoom / 2);
-  EXPECT_NEAR(window().rowAt(at.y), row, zoom);  // pointers are in whole pixels
+  EXPECT_NEAR(window().rowAt(at.y), row, zoom);  // the pointer moves in whole pixels
   EXPECT_NEAR(window().colAt(at.x), col, zoom);
   ui.wheelAt("map", 0.5f, 0.5f, -40);
   EXPECT_EQ(cursor().cellsPerPixel, 0) << "the whole head again";

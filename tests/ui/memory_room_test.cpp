@@ -1,4 +1,4 @@
-// Where the memory is not enough for the pictures of two pages, the one that is looked at has it.
+// When memory is too small for the pictures of two pages, the visible page gets it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 using app::Key;
 
 constexpr app::Index kHeads = 8, kTokens = 300;
-/// Of all heads' weights in one layer.
+/// The bytes of all heads' weights in one layer.
 constexpr std::uint64_t kWeights = kHeads * kTokens * kTokens * sizeof(float);
 
 app::Scene fourLayers() {
@@ -49,7 +49,8 @@ class MemoryRoom : public testing::Test {
   std::unique_ptr<UiDriver> ui;
 };
 
-/// A pass through four layers holds the weights of all and of the one at work, the layer's page its own.
+/// A pass through four layers holds the weights of all layers and of the layer being computed; a layer's page
+/// holds its own.
 TEST_F(MemoryRoom, IsWhatIsLookedAts) {
   open(kWeights * 13 / 2);
   expectHeads();
@@ -80,8 +81,9 @@ TEST_F(MemoryRoom, WhatIsMoreThanAllOfItIsSaidInASentence) {
   expectHeads();
   show('6');
   EXPECT_FALSE(overview().study);
-  EXPECT_THAT(overview().run.problem, testing::AllOf(testing::HasSubstr("All 8 heads of 4 layers on 300 tokens"),
-                                                 testing::HasSubstr("the budget is")));
+  EXPECT_THAT(overview().run.problem,
+              testing::AllOf(testing::HasSubstr("All 8 heads of 4 layers on 300 tokens"),
+                             testing::HasSubstr("the budget is")));
   show('1');
   expectHeads();
 }

@@ -1,4 +1,4 @@
-// What a right click offers, on everything there is to click on, and where what was done is said.
+// The context menus of everything that can be clicked, and where their results are reported.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 using app::Key;
 
-/// A right click inside a tracked control, at a fraction of it (which may lie outside).
+/// Right-clicks a tracked control at a fraction of its size, which may lie outside it.
 void rightClick(UiDriver& ui, const std::string& name, float fx = 0.5f, float fy = 0.5f) {
   ui.hoverAt(name, fx, fy).press(1).release(1);
 }

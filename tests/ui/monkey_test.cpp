@@ -1,5 +1,5 @@
-// Somebody who does anything at all: moves, clicks, wheels, types, resizes, opens, resets, undoes. Nothing is
-// expected but that the program goes on.
+// A random user who moves, clicks, scrolls, types, resizes, opens, resets and undoes. The program only has to
+// keep running.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ using app::InputEvent;
 using app::Key;
 using app::Mods;
 
-/// Everything it does comes from one seed, so that what it finds can be found again.
+/// All choices come from one seed, so that a failure can be reproduced.
 class Monkey {
  public:
   explicit Monkey(std::uint64_t seed) : dice_(seed), views_(pageViews()) {
@@ -38,7 +38,7 @@ class Monkey {
       throw std::runtime_error("a scene can't be written");
   }
 
-  /// One event and the frames it brings.
+  /// Sends one event and draws the frames that follow it.
   void act() {
     struct Kind {
       std::size_t share;
@@ -75,7 +75,7 @@ class Monkey {
     ui_.pushKey(Key::none, {}, false);
   }
 
-  /// To a control as often as to anywhere.
+  /// Moves to a control or to any place, equally often.
   void move() {
     InputEvent event;
     event.x = static_cast<float>(dice_.real(-20, width_ + 20));
@@ -165,7 +165,7 @@ class Monkey {
   void reset() { key(static_cast<Key>('N'), kCtrl); }
   void settle() { ui_.draw(); }
 
-  /// What would write a file, or read folders that are none of its own, is closed.
+  /// Closes any dialog that might write a file or read folders other than its own.
   void keepOffTheDisk() {
     const std::string dialog = ui_.dialog();
     for (const char* own : {"", "palette", "shortcuts", "table", "gallery", "convention", "lesson.steps",
@@ -182,7 +182,7 @@ class Monkey {
   UiDriver ui_{1280, 720};
 };
 
-/// A few hundred events in the normal run; HEADSCOPE_MONKEY="7 20000" for so many from that seed.
+/// A few hundred events in the normal run; HEADSCOPE_MONKEY="7 20000" for 20,000 with seed 7.
 TEST(Monkey, FindsNothingThatEndsTheProgram) {
   std::uint64_t seed = 1;
   int count = 400;

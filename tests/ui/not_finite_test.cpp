@@ -1,4 +1,4 @@
-// A checkpoint with NaN or infinity in a tensor: every page draws it, and says which tensor it is.
+// A checkpoint with NaN or infinity in a tensor: every page can be drawn and names the tensor.
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ class NotFinite : public testing::Test {
     scene.cursor.model.layer = scene.setup.subject.layer;
     ui.show(scene);
   }
-  /// What the status line says of the numbers in sight.
+  /// The status line's message about the numbers shown, or "".
   std::string said() {
     app::uiState().watches = true;
     ui.frames(1);
@@ -50,7 +50,8 @@ class NotFinite : public testing::Test {
   app::Scene scene_;
 };
 
-/// One tensor after another, with each of the three; a view or two of every page for each.
+/// One tensor after another with each of the three values, each on a view or two; HEADSCOPE_ALL_VIEWS for
+/// every view.
 TEST_F(NotFinite, InEveryTensorIsDrawnOnEveryPage) {
   const std::vector<PageView> views = pageViews();
   for (const char* family : {"gpt2", "llama"}) {
@@ -74,7 +75,7 @@ TEST_F(NotFinite, InEveryTensorIsDrawnOnEveryPage) {
   }
 }
 
-/// Every view of one that reaches all the numbers there are.
+/// Every view, with a tensor that affects all numbers.
 TEST_F(NotFinite, QueriesAreDrawnInEveryView) {
   PoisonedCheckpoint checkpoint("gpt2");
   for (const float value : {kNoNumber, kBeyondAll, -kBeyondAll}) {

@@ -1,4 +1,4 @@
-// How numbers are written: by the settings on screen, with the point in files.
+// Number formatting: as in the settings on screen, with a decimal point in files.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class Numbers : public testing::Test {
     ui.view().preferences.numbers = static_cast<std::uint8_t>(1 + static_cast<int>(style));
     ui.draw();
   }
-  /// The texts of the frame in which a fraction has that mark.
+  /// The texts of the frame that contain a fraction with that decimal mark.
   std::vector<std::string> fractions(char mark) {
     // "3.10" is head 10 of layer 3, "Llama 3.1 8B" a model's name, "a.json" a file's.
     static const std::regex kNames(R"(\b\d{1,2}\.\d{1,2}\b(?= |→|$)|[A-Z][A-Za-z-]*[ -]?\d\.\d)");

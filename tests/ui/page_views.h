@@ -7,14 +7,14 @@
 
 namespace headscope::test {
 
-/// What can be in sight: every page with every tab and room that it has.
+/// A view of the program: a page with one of its tabs and views.
 struct PageView {
   std::string name;  ///< "cache/shapes"
   app::Cursor cursor;
 };
 std::vector<PageView> pageViews();
 
-/// The scene with another view of it in sight.
+/// The scene, showing another view.
 app::Scene withView(app::Scene scene, const PageView& view);
 
 }  // namespace headscope::test

@@ -1,5 +1,5 @@
-// What has to hold of every page there is, at every size, in both themes, presenting and not: nothing lies
-// over anything else, nothing is cut off, everything can be read.
+// Rules for every page at every size, in both themes, presented or not: nothing overlaps, nothing is cut off,
+// everything is legible.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class Pages : public testing::TestWithParam<Size> {
  protected:
   Pages() : ui(GetParam().width, GetParam().height, GetParam().scale) {}
 
-  /// Parks the pointer and looks at the frame that is still then.
+  /// Parks the pointer and checks the frame once it has settled.
   void expectAllToBeSeen() {
     ui.park().wait(0.3);
     EXPECT_THAT(overlaps(ui), IsEmpty());
@@ -35,14 +35,14 @@ class Pages : public testing::TestWithParam<Size> {
     EXPECT_THAT(faintTexts(ui, ui.view().present ? 7 : 4.5), IsEmpty());
     EXPECT_THAT(faintMarks(ui), IsEmpty());
   }
-  /// Light or not. Themes differ in colours alone, which the smaller sizes show at less cost.
+  /// Light or not. Themes differ only in colours, which the smaller sizes test at less cost.
   static std::vector<bool> themes() {
     return GetParam().width > 1920 ? std::vector<bool>{false} : std::vector<bool>{false, true};
   }
   UiDriver ui;
 };
 
-/// Nothing lies over anything else, is cut off, or is too faint.
+/// Nothing overlaps, is cut off or is too faint.
 TEST_P(Pages, AreSeenInBothThemesPresentingAndNot) {
   for (const bool light : themes())
     for (const bool present : {false, true})
@@ -57,7 +57,7 @@ TEST_P(Pages, AreSeenInBothThemesPresentingAndNot) {
       }
 }
 
-/// What the pages of heads and masks show besides: one large head, a decode, biases, two masks.
+/// Other states of the heads and mask pages: one large head, a decode, biases, two masks.
 TEST_P(Pages, WhatAPageTurnsToHoldsToo) {
   using app::Scene;
   const std::pair<const char*, void (*)(Scene&)> kStates[] = {
@@ -90,7 +90,7 @@ TEST_P(Pages, WhatAPageTurnsToHoldsToo) {
     }
 }
 
-/// Every tab and view, at a desk and from the last row: 4.5:1 and, presented, 7:1 and nothing small.
+/// Every tab and view: a contrast of 4.5:1, or 7:1 when presented, and no small text.
 TEST(Views, AreReadInBothThemesAtADeskAndFromTheLastRow) {
   UiDriver ui(1280, 720);
   for (const PageView& view : pageViews())
@@ -106,14 +106,14 @@ TEST(Views, AreReadInBothThemesAtADeskAndFromTheLastRow) {
       }
 }
 
-/// Of the frame that was looked at last.
+/// The names of the marks in the last frame that was checked.
 std::vector<std::string> markNames() {
   std::vector<std::string> names;
   for (const app::DrawnMark& mark : app::uiState().marks) names.push_back(mark.name);
   return names;
 }
 
-/// A crosshair lies over every colour that a picture can have.
+/// A crosshair has to be visible over every colour that a picture can have.
 TEST(Marks, CrosshairsShowOnEveryColormap) {
   UiDriver ui(1280, 720);
   for (const bool light : {false, true})
@@ -136,7 +136,7 @@ TEST(Marks, ABoxThatHasTheKeyboardHasAFrameThatShows) {
   for (const bool light : {false, true}) {
     ui.view().preferences.light = light;
     ui.chord(kCtrl, app::Key::o);
-    // What lies in the shade of the dialog is meant to be faint.
+    // Marks in the dialog's shade are meant to be faint.
     EXPECT_THAT(faintMarks(ui), testing::Not(testing::Contains(testing::HasSubstr("focus"))));
     EXPECT_THAT(markNames(), testing::Contains("focus"));
     ui.key(app::Key::escape);
@@ -165,13 +165,13 @@ TEST(Marks, AreTold3To1FromEveryTone) {
     }
 }
 
-/// The checks themselves find what is wrong.
+/// The checks themselves detect violations.
 TEST(PageCheck, FindsWhatLiesOverAnotherOrIsCutOff) {
   UiDriver ui(1280, 720);
   EXPECT_THAT(overlaps(ui), IsEmpty());
   EXPECT_THAT(faintTexts(ui, 30), testing::Not(IsEmpty())) << "no contrast is as large";
   EXPECT_THAT(faintMarks(ui, 30), testing::Not(IsEmpty()));
-  // Of a window that is too small most can be scrolled to, but not all.
+  // Most of a window that is too small can be scrolled to, but not all.
   ui.resize(300, 200);
   EXPECT_THAT(cutOff(ui, Scrolling::doesnt), testing::Not(IsEmpty()));
   ui.resize(90, 60);

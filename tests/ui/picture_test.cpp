@@ -1,4 +1,4 @@
-// Pictures of what a page shows, films and hand-outs, saved through the dialog.
+// Pictures of a page, films and hand-outs, saved through the dialog.
 
 #include <gtest/gtest.h>
 
@@ -28,15 +28,15 @@ class Pictures : public testing::Test {
  protected:
   std::string path(const std::string& name) { return (folder / name).string(); }
   void answer(const std::string& name) { ui.replaceText("files.path", path(name)).key(Key::enter); }
-  /// The same, until it is written.
+  /// Answers the dialog and waits until the file is written.
   void answerAndWait(const std::string& name) {
-    ui.session().exports().program = HEADSCOPE_BINARY;  // which films are made by
+    ui.session().exports().program = HEADSCOPE_BINARY;  // the program that records films
     answer(name);
     EXPECT_EQ(ui.dialog(), "");
     wait(name);
     EXPECT_EQ(ui.view().messages.error, "");
   }
-  /// Until it is written, or couldn't be.
+  /// Waits until the file is written or writing has failed.
   void wait(const std::string& name) {
     for (int i = 0; i < 30000 && ui.view().messages.notice.find("Saved " + name) == std::string::npos &&
                     ui.view().messages.error.empty();
@@ -47,7 +47,7 @@ class Pictures : public testing::Test {
       for (const app::DrawnText& each : app::uiState().texts) said.insert(each.text);
     }
   }
-  /// Stops what is drawn, and waits until nothing of it is left.
+  /// Stops the drawing and waits until nothing of it remains.
   void stop() {
     ui.view().request("edit.stop");
     ui.frames(2);
@@ -61,7 +61,7 @@ class Pictures : public testing::Test {
   TemporaryFolder folder;
   UiDriver ui;
   app::FigurePainter painter{app::defaultLimits(), [] {}};
-  std::set<std::string> said;  ///< while waiting, where texts are watched
+  std::set<std::string> said;  ///< texts seen while waiting, if texts are watched
 };
 
 TEST_F(Pictures, CtrlPSavesWhatThePageShows) {
@@ -104,7 +104,7 @@ TEST_F(Pictures, ThePageIsSavedAsItIsShown) {
   ui.draw();
   EXPECT_THAT(saved("lab.svg"), HasSubstr(">Every query meets every key<"));
   EXPECT_THAT(saved("lab.pdf"), testing::StartsWith("%PDF"));
-  // Ctrl+P saves its picture alone.
+  // Ctrl+P saves only the page's picture.
   ui.chord(kCtrl, Key::p);
   answerAndWait("again.svg");
   EXPECT_THAT(fileText(folder / "again.svg"), testing::Not(HasSubstr(">Undo<")));
@@ -136,7 +136,7 @@ TEST_F(Pictures, AFilmIsRecordedBesideTheWindow) {
 
 class Handouts : public Pictures {
  protected:
-  /// A lesson of three steps; `last` is the text of the last one.
+  /// Opens a lesson of three steps; `last` is the text of the last one.
   void openLesson(const std::string& last) {
     std::ofstream(lessons / "mine.json") << R"({"format": "headscope lesson", "version": 1, "id": "mine",
       "title": "Mine", "minutes": 1, "steps": [
@@ -163,7 +163,7 @@ class Handouts : public Pictures {
     ui.request("handout.save");
     EXPECT_EQ(ui.dialog(), "Save a hand-out");
   }
-  /// What a reader of PDFs finds; "" where there is none.
+  /// The text that pdftotext finds in a PDF; "" if pdftotext isn't installed.
   std::string textOf(const std::string& name) {
     std::string text;
     FILE* const pipe = ::popen(("pdftotext '" + path(name) + "' -").c_str(), "r");
@@ -191,7 +191,7 @@ TEST_F(Handouts, ALessonHasAPageForEachStepAndSaysHowFarItIs) {
   app::uiState().watches = true;
   ask();
   answer("lesson.pdf");
-  ui.frames(40);  // half a second of the window, after which it says how far it is
+  ui.frames(40);  // half a second in the window, after which it reports its progress
   wait("lesson.pdf");
   EXPECT_EQ(ui.view().messages.error, "");
   EXPECT_TRUE(std::ranges::any_of(said, [](const std::string& text) {

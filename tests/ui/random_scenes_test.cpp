@@ -1,4 +1,4 @@
-// Any document there can be is saved, read back, computed and drawn on every page.
+// Any document can be saved, read back, computed and drawn on every page.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ TEST(RandomScenes, AreSavedAndReadBackEqual) {
   }
 }
 
-/// A few in the normal run; HEADSCOPE_RANDOM_SCENES=2000 for many.
+/// A few hundred in the normal run; HEADSCOPE_RANDOM_SCENES=2000 for more.
 TEST(RandomScenes, AreComputedAndDrawnAndStayWhatTheyAre) {
   const char* asked = std::getenv("HEADSCOPE_RANDOM_SCENES");
   const int count = asked ? std::atoi(asked) : 600;
@@ -47,7 +47,7 @@ TEST(RandomScenes, AreComputedAndDrawnAndStayWhatTheyAre) {
       EXPECT_EQ(image.width, 1600);
     }
     ASSERT_EQ(glGetError(), static_cast<GLenum>(GL_NO_ERROR));
-    // The map makes one head alone of the layer; Model and Cost ask for none.
+    // The map computes only one head of the layer; Model and Cost compute no layer.
     const app::Snapshot* snapshot = ui.session().snapshot();
     const bool asksForLayer = scene.cursor.page != "model" && scene.cursor.page != "cost";
     if (scene.cursor.page == "cost") {

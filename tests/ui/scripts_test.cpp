@@ -1,4 +1,4 @@
-// Text of all scripts: drawn shaped and in its order, edited by whole clusters, never by rebuilding the
+// Text in all scripts: shaped, in its writing direction, edited by whole clusters, and never rebuilding the
 // atlas.
 
 #include <gtest/gtest.h>
@@ -104,7 +104,7 @@ TEST(Scripts, AScriptWithoutAFontIsNamedOnce) {
     ui.view().messages.clear();
     ui.session().scene().setup.input.text = text;
     ui.draw();
-    if (!hasKind(*lineOf(ui, text), TextPiece::Kind::number)) continue;  // this machine has a font
+    if (!hasKind(*lineOf(ui, text), TextPiece::Kind::number)) continue;  // this machine has a font for it
     const std::string name(app::scriptName(script));
     EXPECT_EQ(ui.view().messages.notice, "No installed font has " + name + ". Tokens are shown by number.");
     ui.click("text").type("x");
@@ -132,7 +132,7 @@ TEST(TextBox, TextFromRightToLeftBeginsAtTheRight) {
   EXPECT_EQ(ui.scene().setup.input.text, "שבלום עולם");
   ui.key(Key::end, kCtrl);
   EXPECT_LT(caret(ui), second);
-  // A click where the caret stands puts it there.
+  // A click at the caret's position puts it there.
   ui.key(Key::home, kCtrl).key(Key::left).key(Key::left);
   const float third = caret(ui);
   ui.key(Key::end, kCtrl).clickAt("text", (third - box.Min.x) / box.GetWidth(), 0.2f);

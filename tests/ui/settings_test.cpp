@@ -1,4 +1,4 @@
-// Settings, and the history as a list.
+// The settings, and the history as a list.
 
 #include <gtest/gtest.h>
 
@@ -88,7 +88,8 @@ TEST(Settings, TheSentenceWhilePresentingCanBeLeftOut) {
   EXPECT_LT(ui.find("caption").GetWidth(), 1);
 }
 
-/// Query, key and value are told apart by every eye that sees colours, and the colormaps' values by all.
+/// Query, key and value can be told apart with every kind of colour vision, and the colormaps' values by
+/// everyone.
 TEST(ColourVisions, TellTheThreeColoursAndTheValuesApart) {
   for (const app::Theme* theme :
        {&app::darkTheme(), &app::lightTheme(), &app::strongTheme(false), &app::strongTheme(true)})

@@ -1,4 +1,4 @@
-// Every slider: reached by dragging, the wheel, the keyboard and typing; never an illegal value.
+// Every slider: set by dragging, the wheel, the keyboard and typing; never to an illegal value.
 
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ TEST(Sliders, ModelDimKeepsTheHeadsAndAWholeHeadSize) {
   UiDriver ui;
   ui.click("weights.random").typeValue("heads", "8");
   for (int i = 0; i <= 10; ++i) {
-    // The far end computes thousands of dimensions; its limit is checked once below.
+    // The upper end computes thousands of dimensions; its limit is checked once below.
     ui.dragTo("model_dim", 0.3f + static_cast<float>(i) / 32);
     const app::ModelSetup& model = ui.scene().setup.model;
     EXPECT_EQ(model.heads, 8);
@@ -70,7 +70,7 @@ TEST(Sliders, ModelDimKeepsTheHeadsAndAWholeHeadSize) {
 
 TEST(Sliders, HeadDimMovesOnlyWhenUnlinkedAndThenAlone) {
   UiDriver ui;
-  ui.click("weights.random");  // what is planted needs some dimensions
+  ui.click("weights.random");  // planted weights need some dimensions
   const Scene before = ui.scene();
   ui.dragTo("head_dim", 0.9f);
   EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << "linked, it follows the model dim";
@@ -168,7 +168,7 @@ TEST(Sliders, TheWheelOverASliderScrollsItsPanelUntilTheSliderWasClicked) {
   ui.wheel("heads", -1);
   EXPECT_EQ(ui.sceneText(), before);
   EXPECT_LT(ui.find("heads").Min.y, top);
-  // A click on the knob changes nothing; from then on the wheel is the slider's.
+  // A click on the knob changes nothing; from then on the wheel turns the slider.
   ui.dragTo("heads", 0.5f);
   const Index heads = ui.scene().setup.model.heads;
   ui.wheel("heads", -1);
@@ -181,7 +181,7 @@ TEST(Sliders, TheWheelOverASliderScrollsItsPanelUntilTheSliderWasClicked) {
 
 TEST(Panels, EachPageKeepsItsOwnScroll) {
   UiDriver ui(1280, 420);
-  ui.find("weight_seed");  // far down: scrolled to
+  ui.find("weight_seed");  // far down, so this scrolls
   ui.key(static_cast<Key>('3')).draw();
   EXPECT_TRUE(ui.visible("map.source.scene")) << "the map's own panel stands at its top";
   ui.key(static_cast<Key>('1'));
@@ -195,7 +195,7 @@ TEST(Sliders, SharpnessScalesTheScores) {
   EXPECT_FLOAT_EQ(ui.scene().setup.model.sharpness, 0.1f);
   ui.dragTo("sharpness", 1.5f);
   EXPECT_FLOAT_EQ(ui.scene().setup.model.sharpness, 10);
-  // Planted heads give scores of some tens, each the sum of as many products as a head has dimensions.
+  // Planted heads have scores of a few tens, each a sum of as many products as a head has dimensions.
   EXPECT_NEAR(ui.sequence().attention.scores.at(0, 5, 2), 10 * score, 1e-3);
   const float ten = ui.scene().setup.model.sharpness;
   ui.turn("sharpness", -1);
@@ -234,7 +234,7 @@ TEST(Sliders, WindowAndSinksReachTheMask) {
   UiDriver ui;
   const auto tokens = static_cast<Index>(ui.sequence().keys.size());
   const auto text = [&] { return attention::maskText(ui.scene().setup.mask.layers); };
-  // What the last query sees: sinks, and its window.
+  // The last query sees the sinks and its window.
   const auto seen = [&] {
     attention::KeyRuns runs;
     ui.sequence().mask.formula->visibleRuns(0, tokens - 1, runs);
@@ -261,7 +261,7 @@ TEST(Sliders, WindowAndSinksReachTheMask) {
 TEST(Sliders, AWheelThatScrollsThePanelStepsNoSliderOnTheWay) {
   UiDriver ui;
   const Scene before = ui.scene();
-  // Over the label the wheel scrolls; sliders then move under the pointer, and go on scrolling.
+  // Over the label the wheel scrolls. Sliders then move under the pointer, and the wheel still scrolls.
   const ImRect heads = ui.find("heads");
   ui.moveTo(heads.Min.x + heads.GetWidth() * 0.6f, heads.Min.y - 6);
   for (int i = 0; i < 12; ++i) {

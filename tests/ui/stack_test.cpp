@@ -1,4 +1,4 @@
-// Several layers made here, by the controls: how many, which one is looked at, and all of them on one page.
+// Several layers built by the controls: their number, the layer that is shown, and all of them on one page.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The typed table of embeddings: cells, rows, columns and pasting.
+// The table of typed embeddings: cells, rows, columns and pasting.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using app::Key;
 using app::Scene;
 using app::WeightSource;
 
-/// The program with the editor open on its starter table.
+/// The program with the editor open on its initial table.
 class TableEditor : public testing::Test {
  protected:
   TableEditor() { ui.chord(kCtrl, Key::t); }
@@ -23,7 +23,7 @@ class TableEditor : public testing::Test {
     ui.click(cell).chord(kCtrl, Key::a).key(Key::del).type(text).key(Key::enter);
     ui.key(Key::escape);
   }
-  /// Escape may have closed the editor with the cell.
+  /// Reopens the editor, which Escape may have closed together with the cell.
   void open() {
     if (ui.dialog() == "") ui.chord(kCtrl, Key::t);
   }
@@ -76,7 +76,7 @@ TEST_F(TableEditor, WhatIsNotANumberIsRefused) {
         pixelsApart(calm, ui.screenshot(), ImRect(done.Min.x, done.Min.y - 60, done.Min.x + 600, done.Min.y)),
         100)
         << text << ": a sentence says so above the buttons";
-    // A good number takes the complaint away again.
+    // A valid number clears the message.
     ui.chord(kCtrl, Key::a).key(Key::del).type("1").key(Key::enter);
     EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << "the cell was 1 before";
     ui.click("table.done");

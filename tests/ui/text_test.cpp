@@ -122,7 +122,7 @@ TEST(Text, UndoLeavesTheCursorBehindWhatChanged) {
   EXPECT_EQ(*ui.scene().setup.input.text, before + "!");
 }
 
-/// The box wraps long lines for the eye; none of it may reach the text.
+/// The box wraps long lines only for display; the text must not contain the breaks.
 TEST(Text, WrappingLeavesNoTraceInTheText) {
   UiDriver ui;
   std::string typed;
@@ -237,7 +237,7 @@ TEST(Errors, AShortModelDimSaysSoAndTypingGoesOn) {
   ui.typeValue("model_dim", "8");
   EXPECT_EQ(ui.scene(), before) << "planted heads need at least 16";
   EXPECT_THAT(ui.view().controls.refusal.reason, HasSubstr("16"));
-  ui.session().scene().setup.model.modelDim = 8;  // as a file may have it
+  ui.session().scene().setup.model.modelDim = 8;  // as a file may contain
   ui.session().scene().setup.model.headDim = 1;
   ui.draw();
   ASSERT_TRUE(ui.snapshot().error.has_value()) << "planted embeddings need room";

@@ -1,4 +1,4 @@
-// Undo and redo as a person meets them: the scene and the picture come back to the byte.
+// Undo and redo as a user meets them: the scene comes back exactly, and so does the picture.
 
 #include <gtest/gtest.h>
 
@@ -17,14 +17,14 @@ void redo(UiDriver& ui) {
   ui.chord(kCtrlShift, Key::z);
 }
 
-/// The picture with the side panel at its top and the pointer away.
+/// The picture with the side panel scrolled to its top and the pointer parked.
 render::Image picture(UiDriver& ui) {
   ui.scrollToTop().park();
-  ui.view().messages.clear();  // what was said passes by itself
+  ui.view().messages.clear();  // messages disappear with time
   return ui.screenshot();
 }
 
-/// A bit of everything that undo has to take back.
+/// Makes one edit of each kind that undo has to revert.
 void editALot(UiDriver& ui) {
   ui.dragTo("heads", 0.67f).wait(0.6).click("kind.mqa").turn("sharpness", 3).wait(0.6);
   ui.click("causal").click("bias").click("weights.random").choose("range", "per_head");
@@ -35,7 +35,7 @@ void editALot(UiDriver& ui) {
 TEST(Undo, ToTheStartAndRedoToTheEndAreTheSameSceneAndPicture) {
   UiDriver ui;
   const Scene start = ui.scene();
-  // The cursor stays where it is on undo; keep it inside all texts of this test.
+  // Undo leaves the cursor where it is, so keep it inside all texts of this test.
   ui.session().scene().cursor.cell = {0, 0, 0};
   const render::Image first = picture(ui);
   editALot(ui);
@@ -47,10 +47,10 @@ TEST(Undo, ToTheStartAndRedoToTheEndAreTheSameSceneAndPicture) {
   EXPECT_EQ(steps, 10);
   EXPECT_TRUE(ui.scene().setup == start.setup);
   EXPECT_TRUE(ui.scene().look == start.look);
-  // The one difference: there is something to redo now.
+  // The only difference is that redo is available now.
   const render::Image again = picture(ui);
-  // Glyphs lie elsewhere in the atlas since another script was typed, and filtering the slanted ones may
-  // round to the next step of a channel.
+  // Typing another script has moved glyphs in the atlas, and filtering slanted ones may round to the next
+  // step of a channel.
   constexpr int kStep = 1;
   const int changed = pixelsApart(again, first, {}, kStep);
   EXPECT_EQ(changed - pixelsApart(again, first, ui.find("bar.redo"), kStep), 0);

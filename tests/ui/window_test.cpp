@@ -47,7 +47,8 @@ TEST(Palette, EveryActionCanBeReached) {
     actions = ui.session().actions().all();
   }
   EXPECT_GE(actions.size(), 40u);
-  // Starting takes most of the time: what some of them leave behind shouldn't keep the next from being found.
+  // Starting takes most of the time, so several actions share a window; what one leaves behind shouldn't keep
+  // the next from being found.
   constexpr std::size_t kOneAfterTheOther = 12;
   std::optional<UiDriver> ui;
   for (std::size_t i = 0; i < actions.size(); ++i) {
@@ -63,7 +64,7 @@ TEST(Palette, EveryActionCanBeReached) {
   }
 }
 
-/// What people call things, in their words.
+/// Everyday words for things find the right action.
 TEST(Palette, FindsWhatPeopleCallThings) {
   UiDriver ui;
   const auto first = [&](const char* words) {
@@ -223,7 +224,7 @@ TEST(Present, ShowsTheHeadsAloneAndComesBack) {
   EXPECT_FALSE(ui.view().present);
   ui.session().scene().cursor = app::openingScene().cursor;
   ui.park();
-  // The status line counts the focused head's texture now.
+  // The status line, which is left out, now counts the focused head's texture.
   EXPECT_EQ(pixelsApart(before, ui.screenshot(), ImRect(0, 0, 1600, 900 - 32)), 0);
   ui.click("bar.present");
   EXPECT_TRUE(ui.view().present);
@@ -250,7 +251,7 @@ TEST(SmallWindow, ADrawerTakesTheClicksThatLandOnIt) {
   EXPECT_EQ(ui.scene().cursor.focus, -1) << "the head behind it was not clicked";
   ui.hover("bars.q");
   EXPECT_EQ(ui.view().hover, app::Crosshair{}) << "nor is it pointed at";
-  // The heads are not seen through it either: other colours change no pixel of it.
+  // The heads don't show through it either: other colours change none of its pixels.
   const ImRect bars = ui.find("bars.q");
   const render::Image before = ui.screenshot();
   ui.session().scene().look.colormap = render::Colormap::greys;
@@ -289,7 +290,7 @@ TEST(SmallWindow, ResizingBackAndForthIsTheSamePicture) {
   EXPECT_EQ(pixelsApart(before, ui.screenshot()), 0);
 }
 
-/// No size may crash it or put a control where it can't be used; what fits is another matter.
+/// No size may crash the program or put a control out of reach; whether everything fits is another matter.
 TEST(SmallWindow, AnySizeIsDrawn) {
   UiDriver ui;
   for (const auto& [width, height, scale] :

@@ -1,5 +1,5 @@
 // node check.mjs PAGE.html PROGRAM FOLDER [PATTERN]: Headscope's page in headless Chromium, compared with the native
-// program; with a pattern, the checks alone whose names match it. Pictures that differ are left in FOLDER.
+// program. With a pattern, runs only the checks whose names match it. Pictures that differ are left in FOLDER.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -65,8 +65,8 @@ await check('The mouse chooses a page', async () => {
   await browser.until("location.hash.startsWith('#scene=')", 'the page changes');
 });
 
-// Types, is asked whether to leave, and comes back in a new tab; whether that tab has the same storage, which Chromium
-// doesn't give to every tab of a file: a key that is none of Headscope's shows it.
+// Types, is asked whether to leave, and comes back in a new tab. Returns whether that tab has the same storage, which
+// Chromium doesn't give to every tab of a file: a key that isn't Headscope's tells.
 async function leaveUnsaved() {
   await browser.open(address);
   await write('work that is kept');

@@ -1,4 +1,4 @@
-// Files in and out of the page, and links in both worlds.
+// Files loaded into and saved from the page, and links between the page and the native program.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ import { act, address, browser, check, click, expectSame, folder, fragmentOf, kH
 const models = join(dirname(dirname(fileURLToPath(import.meta.url))), 'golden_models');
 const downloads = join(folder, 'downloads');
 
-// Drops a folder with all it holds.
+// Drops a folder with all its contents.
 async function drop(path, name) {
   const files = readdirSync(path).map(file => [`${name}/${file}`, readFileSync(join(path, file)).toString('base64')]);
   await browser.evaluate(`(async files => {
@@ -19,7 +19,7 @@ async function drop(path, name) {
     if (await Module.page.take(files.map(([name, text]) => [name, new Blob([bytes(text)])]))) Module.page.call('headscopeDrop', '/files/${name}');
   })(${JSON.stringify(files)})`);
 }
-// What comes out of the page once `act` has begun it.
+// The file that the page downloads after `act` has started it.
 async function download(name, act, seconds = 60) {
   rmSync(downloads, { recursive: true, force: true });
   mkdirSync(downloads);
@@ -30,7 +30,7 @@ async function download(name, act, seconds = 60) {
     if (existsSync(file) && !existsSync(file + '.crdownload')) return readFileSync(file);
   assert.fail(`${name} was not downloaded; ${readdirSync(downloads)} were`);
 }
-// In the dialog that asks for a name.
+// Saves under a name in the dialog that asks for one.
 async function save(name) {
   await takesText();
   await browser.key('a', { modifiers: 2, code: 'KeyA' });
@@ -69,7 +69,7 @@ await check('The browser’s own dialog gives a model’s folder', async () => {
   const given = browser.giveFiles(join(models, 'gpt2')).then(() => (chosen = true));
   for (let i = 0; i < 20 && !chosen; ++i) {
     await sleep(500);
-    if (!chosen) await click(kWidth / 2 + 4, kHeight / 2 + 146);  // the dialog is in the middle, and pictures are without it
+    if (!chosen) await click(kWidth / 2 + 4, kHeight / 2 + 146);  // the dialog is in the middle and not part of pictures
   }
   await given;
   await says(/gpt2/i);
@@ -85,7 +85,7 @@ await check('Films are said to be the installed program’s before anything is a
 await check('A scene that is saved is a download, which opens natively', async () => {
   await browser.open(address);
   await write('saved in a browser');
-  // Out of that box, so that the next one to take text is the dialog's.
+  // Leaves that box, so that the next one to take text is the dialog's.
   await click(kWidth / 2, kHeight / 2);
   await browser.until("document.activeElement.id !== 'typed'", 'no box that takes text');
   const bytes = await download('mine.headscope.json', async () => {
@@ -158,7 +158,7 @@ await check('A link that was made here opens natively', async () => {
   const link = await browser.evaluate('location.href'), drawn = join(folder, 'link.svg');
   assert.match(link, /#scene=/);
   native('render', link, '--size', `${kWidth}x${kHeight}`, '--output', drawn);
-  // Neither marks where the keyboard is.
+  // Neither picture marks the keyboard focus.
   await browser.open(link);
   expectSame(readFileSync(drawn, 'utf8'), await picture());
 });

@@ -1,5 +1,5 @@
-// node firefox.mjs PAGE.html PROGRAM FOLDER: Headscope's page in Firefox, which is steered through Marionette on a
-// display of its own: without one Firefox has no WebGL.
+// node firefox.mjs PAGE.html PROGRAM FOLDER: Headscope's page in Firefox, controlled through Marionette on a separate
+// display, because without one Firefox has no WebGL.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ class Firefox {
     await firefox.send('WebDriver:NewSession', { capabilities: { alwaysMatch: { acceptInsecureCerts: true } } });
     return firefox;
   }
-  // Each message is its length in bytes, a colon and JSON; the first one greets.
+  // Each message is its length in bytes, a colon and JSON; the first one is a greeting.
   hear(data) {
     this.text = Buffer.concat([this.text, data]);
     for (let colon; (colon = this.text.indexOf(':')) > 0;) {
@@ -86,7 +86,7 @@ try {
   writeFileSync(join(folder, 'firefox.png'), drawn);
   assert.ok(drawn.length > 50000, `a picture of ${drawn.length} bytes`);
   console.log('ok   Firefox draws the opening scene');
-  // Into the box of the tokens, in place of what is there: the address is a link that the program opens.
+  // Replaces the text in the token box. The address is a link that the program opens.
   await firefox.click(150, 110);
   await firefox.act('key', 'keys', [{ type: 'keyDown', value: '\uE009' }, { type: 'keyDown', value: 'a' }, { type: 'keyUp', value: 'a' }, { type: 'keyUp', value: '\uE009' }]);
   await firefox.type('whales sing');

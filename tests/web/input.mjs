@@ -1,4 +1,4 @@
-// What a hand, a keyboard and a screen do to the page.
+// Touch, keyboard and screen input to the page.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ async function hashChanges(act) {
   await act();
   await browser.until(`location.hash !== ${JSON.stringify(before)}`, 'the address follows');
 }
-// A finger along the points, a frame or two each.
+// Drags a finger along the points, a frame or two each.
 async function drag(...points) {
   await browser.touch('touchStart', [points[0]]);
   for (const point of points.slice(1)) {
@@ -78,7 +78,7 @@ await check('An input method writes into the box that is edited', async () => {
   await browser.key('a', { modifiers: 2, code: 'KeyA' });
   await browser.until("document.activeElement.id === 'typed'", 'the page takes text');
   await browser.settled();
-  // Where the caret is, so that what the input method offers is beside it.
+  // The caret's position, so that the input method's suggestions appear next to it.
   const caret = await browser.evaluate("(({ x, y, height }) => ({ x, y, height }))(document.getElementById('typed').getBoundingClientRect())");
   assert.ok(caret.x > 20 && caret.x < 290 && caret.y > 95 && caret.y < 160 && caret.height > 8, JSON.stringify(caret));
   await browser.send('Input.imeSetComposition', { text: 'Gro', selectionStart: 3, selectionEnd: 3 });

@@ -1,5 +1,5 @@
-// What the checks of Headscope's page share: a browser with the page, the native program beside it, and what is written
-// where in a picture.
+// Shared by the checks of Headscope's page: a browser with the page, the native program for comparison, and the texts of
+// a picture with their places.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -15,16 +15,16 @@ export const address = pathToFileURL(page).href;
 export const native = (...words) => execFileSync(program, words, { encoding: 'utf8', maxBuffer: 1 << 28 });
 export const browser = await Browser.start({ width: kWidth, height: kHeight });
 
-// As the native program draws without a window: dark, and no lesson is offered.
+// Settings as in the native program without a window: dark, and no lesson is offered.
 export const settings = `localStorage.setItem('headscope:/files/.config/headscope/preferences.json', '{"light":false,"lesson_offered":true}');`;
-// No unsaved work of the check before.
+// Removes unsaved work of the previous check.
 export const fresh = browser.script = `localStorage.clear(); ${settings}`;
 
-// What is written where: [text, x, y] of an SVG.
+// The texts of an SVG with their places: [text, x, y].
 export function textsOf(svg) {
   return [...svg.matchAll(/<text x="([-\d.]+)" y="([-\d.]+)"[^>]*>([^<]*)/g)].map(([, x, y, text]) => [text, Number(x), Number(y)]);
 }
-// Whether two texts say the same: numbers to 2 in the last digit shown, and what depends on the machine aside.
+// Whether two texts are equal, allowing differences of 2 in a number's last digit and ignoring machine-dependent texts.
 export function sameText(a, b) {
   const number = /[-−]?\d[\d,]*(\.\d+)?/g;
   if (a === b || /\b(ms|µs|s|MiB|GB\/s|GFLOP\/s|frames?)\b/.test(a)) return true;
@@ -33,8 +33,8 @@ export function sameText(a, b) {
   const left = a.match(number) ?? [], right = b.match(number) ?? [];
   return left.every((one, i) => Math.abs(value(one) - value(right[i])) <= 2 * 10 ** -(one.split('.')[1]?.length ?? 0));
 }
-// Of the window that the native program draws, what the page's picture doesn't say at that place. The status line has
-// how long everything took.
+// The texts in the native program's window that the page's picture lacks at their places. The status line is left out,
+// because it shows how long everything took.
 export function missingTexts(drawn, own, scale) {
   const expected = textsOf(drawn), found = textsOf(own);
   assert.ok(expected.length > 20, `only ${expected.length} texts natively`);
@@ -57,22 +57,22 @@ export async function pictureNow() {
 export async function words() {
   return textsOf(await picture()).map(([text]) => text).join('\n');
 }
-// Where a text begins, in pixels of the page.
+// The place where a text begins, in pixels of the page.
 export async function placeOf(text) {
   const found = textsOf(await picture()).find(([other]) => other === text);
   assert.ok(found, `nothing says ${text}`);
   return { x: found[1] + 8, y: found[2] - 4 };
 }
-// Until the page says so.
+// Waits until a text on the page matches the pattern.
 export async function says(pattern, seconds = 30) {
   let said = '';
   for (const end = Date.now() + 1000 * seconds; Date.now() < end; await sleep(200))
     if (pattern.test(said = textsOf(await pictureNow()).map(([text]) => text).join('\n'))) return;
   assert.fail(`nothing says ${pattern} in:\n${said}`);
 }
-// Until a box of text has the keyboard.
+// Waits until a text box has the keyboard focus.
 export const takesText = () => browser.until("document.activeElement.id === 'typed'", 'a box that takes text');
-// From the list of all actions.
+// Runs an action from the list of all actions.
 export async function act(words) {
   await browser.key('k', { modifiers: 2, code: 'KeyK' });
   await takesText();
@@ -85,7 +85,7 @@ export async function click(x, y) {
   for (const type of ['mouseMoved', 'mousePressed', 'mouseReleased']) await browser.mouse(type, x, y, type === 'mouseMoved' ? 'none' : 'left');
   await sleep(300);
 }
-// Into the box of the tokens, in place of what is there.
+// Replaces the text in the token box.
 export async function write(text) {
   await click(150, 110);
   await browser.key('a', { modifiers: 2, code: 'KeyA' });

@@ -1,4 +1,4 @@
-// node threads.mjs FOLDER PROGRAM OUTPUT [PATTERN]: the page that computes on several threads, from its own server.
+// node threads.mjs FOLDER PROGRAM OUTPUT [PATTERN]: the multi-threaded page, served by its own server.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

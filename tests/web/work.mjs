@@ -1,4 +1,4 @@
-// Work that takes long.
+// Long computations.
 import assert from 'node:assert/strict';
 
 import { sleep } from '../../app/web/browser.mjs';
@@ -28,7 +28,7 @@ await check('Work that is no longer wanted gives way to what is', async () => {
   await browser.open(address);
   await open(long);
   await browser.until('Module.page.resting.length > 0', 'work that rests');
-  // The frame that answers comes while the work that isn't wanted any more still rests.
+  // The frame with the answer arrives while the work that is no longer wanted still rests.
   const answer = await browser.evaluate(`new Promise(done => {
     const page = Module.page, frame = page.frame, begin = performance.now();
     page.frame = (...values) => {

@@ -16,7 +16,7 @@ namespace {
 
 using attention::MachineCeilings;
 
-/// The most memory this process ever had in use, in bytes; 0 where the system doesn't say.
+/// The peak memory of this process, in bytes; 0 if the system doesn't report it.
 std::uint64_t peakMemory() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;)
@@ -29,7 +29,7 @@ double ceilingOf(BenchWork::Kind kind, const MachineCeilings& ceilings) {
   return kind == BenchWork::Kind::flop ? ceilings.flops : ceilings.readBytes;
 }
 
-/// Seconds of one line in every round, and the ceilings of the same rounds.
+/// `seconds` of one line in every round, and the ceilings of the same rounds.
 BenchRow rowOf(const BenchLine& line, const std::vector<double>& seconds,
                const std::vector<MachineCeilings>& ceilings) {
   BenchRow row{line, medianOf(seconds), *std::min_element(seconds.begin(), seconds.end()),
@@ -69,7 +69,7 @@ std::string benchTitle(const BenchShape& shape) {
 
 double benchBytes(const BenchShape& shape, const BenchParts& parts) {
   const attention::AttentionConfig& config = shape.config;
-  double bytes = 256.0 * 1024 * 1024;  // what the read ceiling reads
+  double bytes = 256.0 * 1024 * 1024;  // for the buffer of the read ceiling
   const auto result =
       static_cast<double>(attention::attentionResultBytes(config, shape.tokens, shape.tokens));
   if (parts.forward || parts.window)
@@ -97,7 +97,7 @@ BenchReport runCases(const std::vector<BenchCase>& cases, int rounds) {
   BenchReport report;
   report.rounds = rounds;
   std::vector<MachineCeilings> ceilings;
-  std::vector<std::vector<std::vector<double>>> seconds(cases.size());  // of each case, line and round
+  std::vector<std::vector<std::vector<double>>> seconds(cases.size());  // [case][line][round]
   for (int round = 0; round < rounds; ++round) {
     ceilings.push_back(attention::measureCeilings());
     for (std::size_t i = 0; i < cases.size(); ++i) {

@@ -19,7 +19,7 @@ namespace {
 
 using attention::Index;
 
-constexpr double kMostSeconds = 15;  // of a run, after which no larger one is tried
+constexpr double kMostSeconds = 15;  // no larger size is tried after a run this long
 constexpr Index kFewestTokens = 16, kMostHeads = 64;
 
 BenchShape shapeOf(Index tokens, Index heads) {
@@ -32,19 +32,19 @@ BenchShape shapeOf(Index tokens, Index heads) {
   return shape;
 }
 
-/// What is measured: how a layer of some shape is run once, and what it holds.
+/// What is measured: how to run a layer of a given shape once, and what it holds.
 struct Work {
   const char* name;
-  const char* line;  ///< of the case's lines
+  const char* line;  ///< name of the measured line of the case
   BenchParts parts;
   BenchCase (*make)(const BenchShape&);
-  double (*bytes)(const BenchShape&);  ///< null: not counted
+  double (*bytes)(const BenchShape&);  ///< null = not counted
   Index mostTokens;
-  double most;     ///< exponent over tokens
-  int before = 0;  ///< runs that aren't counted: the system clears new pages
+  double most;     ///< theoretical exponent over tokens
+  int before = 0;  ///< runs before it that aren't counted: the system clears new pages
 };
 
-/// Of a forward pass that keeps its weights, and of one that doesn't.
+/// Bytes of a forward pass that doesn't keep its weights, and of one that does.
 double outputBytes(const BenchShape& shape) {
   const double scoresAndWeights = 2 * sizeof(float) * static_cast<double>(shape.config.heads) *
                                   static_cast<double>(shape.tokens) * static_cast<double>(shape.tokens);
@@ -97,7 +97,7 @@ const Work kOverview{
 const Work kFrame{
     "slider to pixels", "slider_to_pixels", {true, false, true, true}, windowCase, nullptr, kMaxTokens, 2};
 
-/// Seconds of the work's own line.
+/// Seconds of the line that `work` measures.
 double workSeconds(const Work& work, const BenchShape& shape) {
   const BenchCase once = work.make(shape);
   const auto line = std::ranges::find(once.lines, std::string(work.line), &BenchLine::name);
@@ -107,7 +107,7 @@ double workSeconds(const Work& work, const BenchShape& shape) {
   return seconds;
 }
 
-/// The work at each of these shapes, in order, as far as it goes.
+/// Measures the work at each of these shapes, in order, until one is too large or too slow.
 GrowthLine measure(const Work& work, const std::vector<BenchShape>& shapes, bool byTokens, double mostBytes,
                    const std::function<void(const std::string&)>& tell) {
   GrowthLine line{work.name, {}, {}, byTokens ? work.most : 1};
@@ -151,14 +151,14 @@ Plot plotOf(const std::vector<GrowthLine>& lines, std::vector<PlotPoint> GrowthL
                           kDashes[i % std::size(kDashes)], false});
   }
   if (plot.lines.empty()) return plot;
-  // The plot names lines where they leave it; one that ended early has its name above its end.
+  // The plot labels lines where they leave it; one that ends earlier is labelled above its end.
   for (const PlotLine& line : plot.lines)
     if (line.points.back().x < highX)
       plot.marks.push_back(
           {line.points.back(), line.label.substr(0, line.label.rfind(',')), "", PlotSide::above});
   plot.x.low = lowX, plot.x.high = std::max(highX, lowX * 2);
   plot.y.low = std::pow(10, std::floor(std::log10(std::max(lowY, 1e-12))));
-  plot.y.high = std::max(highY * (plot.marks.empty() ? 1.3 : 20), plot.y.low * 10);  // marks have names above
+  plot.y.high = std::max(highY * (plot.marks.empty() ? 1.3 : 20), plot.y.low * 10);  // space for labels above
   plot.x.ticks = tokens ? tokenTicks(plot.x.low, plot.x.high) : std::vector<PlotTick>{};
   for (double x = lowX; !tokens && x <= highX; x *= 2) plot.x.ticks.push_back({x, countOf(x)});
   plot.y.ticks = powerTicks(plot.y.low, plot.y.high);

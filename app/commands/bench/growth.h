@@ -11,34 +11,34 @@
 
 namespace headscope::app {
 
-/// How one kind of work grows.
+/// How the cost of one kind of work grows.
 struct GrowthLine {
   std::string name;                ///< "forward"
   std::vector<PlotPoint> seconds;  ///< by tokens or heads, ascending
-  std::vector<PlotPoint> bytes;    ///< that it holds at once, by definition; none: not counted
-  double most = 0;                 ///< exponent of its mathematics, in time
+  std::vector<PlotPoint> bytes;    ///< held at once, by definition; empty = not counted
+  double most = 0;                 ///< theoretical exponent of the time
 };
 
-/// Time and memory of a layer 512 wide with causal heads of 64.
+/// Time and memory of a layer of width 512 with causal heads of size 64.
 struct Growth {
   std::vector<GrowthLine> tokens;  ///< with 8 heads
-  std::vector<GrowthLine> heads;   ///< of 1 to 64, at `headTokens` tokens
+  std::vector<GrowthLine> heads;   ///< with 1 to 64 heads, at `headTokens` tokens
   attention::Index headTokens = 512;
-  std::string omitted;  ///< why frames were not measured, one sentence; "" where they were
+  std::string omitted;  ///< why frames were not measured, one sentence; "" if they were
 };
 
-/// The slope of ln y over ln x by least squares, over the upper half of the x on a logarithmic scale, where
-/// what doesn't grow no longer counts; 0 of fewer than three points there.
+/// The slope of ln y over ln x by least squares. Uses only the upper half of the x range on a logarithmic
+/// scale, where constant costs no longer matter. Returns 0 if fewer than three points lie there.
 double fittedExponent(const std::vector<PlotPoint>& points);
 
-/// From 16 to `mostTokens` tokens, in doublings. A line ends where its memory would not fit `mostBytes`, or
-/// after what took longer than 15 seconds. `tell` gets a sentence before each measurement.
+/// Measures 16 to `mostTokens` tokens, doubling each time. A line ends where its memory would exceed
+/// `mostBytes`, or after a run longer than 15 seconds. Calls `tell` with a sentence before each measurement.
 Growth measureGrowth(attention::Index mostTokens, const BenchParts& parts, double mostBytes,
                      const std::function<void(const std::string&)>& tell);
 
-/// A table with the exponents, in Markdown.
+/// Formats a Markdown table with the exponents.
 std::string growthTable(const Growth& growth);
-/// Time and memory over tokens, and time over heads, all logarithmic; each line with its exponent.
+/// Plots time and memory over tokens, and time over heads, on logarithmic axes; labels lines with exponents.
 Drawing growthFigure(const Growth& growth);
 
 }  // namespace headscope::app

@@ -20,9 +20,9 @@ using attention::Keep;
 using attention::Matrix;
 using attention::Stack;
 
-constexpr double kCaseSeconds = 0.04;  // a round of something short goes on until it can be trusted
+constexpr double kCaseSeconds = 0.04;  // short work is repeated this long per round, for a reliable median
 
-/// Uniform in ±√3, whose variance is 1 as a normalised layer's input has it.
+/// Uniform in ±√3, so that the variance is 1, as in a normalised layer's input.
 void fillRandom(float* values, Index count, std::uint64_t seed) {
   attention::Random random(seed);
   const double limit = std::sqrt(3.0);
@@ -36,7 +36,7 @@ struct Layer {
   attention::MaskInput mask;
 };
 
-/// A case of one line, which needs nothing to get ready.
+/// A case of one line that needs no preparation.
 BenchCase caseOf(const BenchLine& line, const std::function<void()>& once) {
   return {{line},
           [once] { return std::vector{medianSeconds(kCaseSeconds, once)}; },
@@ -50,12 +50,12 @@ BenchCase forwardCase(const std::shared_ptr<const Layer>& layer, Keep keep, cons
   });
 }
 
-/// Keys and values of one sequence, [kvHeads, cached, headDim] of the cache's type.
+/// Keys and values of one sequence, [kvHeads, cached, headDim] in the cache's format.
 struct FullCache {
-  Stack keys, values;  ///< memory for them
+  Stack keys, values;  ///< storage for either format
 };
 
-/// Random numbers of that type, in memory that is as large.
+/// Random numbers in the cache's format; 16-bit formats pack two of them into a float.
 Stack randomNumbers(const BenchShape& shape, std::uint64_t seed) {
   const AttentionConfig& config = shape.config;
   Stack floats = Stack::uninitialized(config.kvHeads, shape.cached, config.headDim);
@@ -70,16 +70,16 @@ Stack randomNumbers(const BenchShape& shape, std::uint64_t seed) {
   return halves;
 }
 
-/// Caches full of numbers that are read in turn, and the queries of one step.
+/// Filled caches that are read in turn, and the queries of one step.
 struct CachedSteps {
-  BenchShape shape;  ///< its config as a step has it, with all others before
+  BenchShape shape;  ///< with a config for one step, all other tokens being cached
   attention::MaskInput mask;
   std::vector<FullCache> caches;
   std::size_t next = 0;
   attention::AttentionResult result;
 };
 
-/// The attention of one decode step: each head's query over everything cached.
+/// Runs the attention of one decode step: each head's query over everything cached.
 void decodeOnce(CachedSteps& steps) {
   const FullCache& one = steps.caches[steps.next];
   steps.next = (steps.next + 1) % steps.caches.size();

@@ -1,4 +1,4 @@
-// The lessons that come with the program: how long each of their steps takes to its picture.
+// Measures how long each step of the bundled lessons takes to its picture.
 
 #include <fmt/core.h>
 
@@ -17,8 +17,8 @@
 namespace headscope::app {
 namespace {
 
-/// Opened: from the list, with nothing computed for it. Computed ahead: with Page Down, of a question the
-/// slower of asking and answering.
+/// "Opened": from the list, with nothing computed for it. "Computed ahead": with Page Down; for a question,
+/// the slower of asking and answering.
 class LessonBench {
  public:
   LessonBench() {
@@ -72,13 +72,13 @@ class LessonBench {
     Session& session = app_->session();
     session.actions().find("lesson.next").run(session.scene());
   }
-  /// And everything that is computed for it and ahead.
+  /// Goes there, and waits for everything that is computed for it and ahead.
   void show(const LessonCursor& at) {
     go(at);
     app_->draw();
   }
 
-  /// Frames as the window draws them, from what `begins` on until the picture is complete.
+  /// Seconds from `begin` until the picture is complete, in frames as the window draws them.
   template <typename Begin>
   double untilItStands(const Begin& begin) {
     return secondsOf([&] {
@@ -96,7 +96,7 @@ class LessonBench {
   std::vector<std::shared_ptr<const Lesson>> lessons_;
 };
 
-/// A claim over the weights of many heads, as lessons make them.
+/// A claim over the weights of many heads, as in lessons.
 BenchCase claimCase() {
   constexpr attention::Index kHeads = 64, kTokens = 512;
   using attention::Array;

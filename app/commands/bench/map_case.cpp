@@ -25,7 +25,7 @@ Index overviewFactor(Index tokens) {
   return factor;
 }
 
-/// Tiles all over the head; below the diagonal and on it where the head is causal.
+/// Tiles anywhere on the head; if it is causal, only on and below the diagonal.
 class TilePlaces {
  public:
   TilePlaces(Index tokens, bool causal)

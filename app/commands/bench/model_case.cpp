@@ -1,4 +1,4 @@
-// A whole model: a pass over a text with all attention kept, and a decode step behind it.
+// Measures a whole model: a pass over a text with all attention kept, and a decode step after it.
 
 #include <fmt/core.h>
 
@@ -25,8 +25,7 @@ using attention::Result;
 
 constexpr double kModelCaseSeconds = 0.5;
 
-/// The numbers that a token's pass through all layers multiplies with: matrices, without tables of
-/// embeddings.
+/// The count of numbers that one token is multiplied with in all layers: matrices, without embedding tables.
 double layerNumbers(const Model& model) {
   double numbers = 0;
   for (const auto& layer : model.weights().layers)
@@ -40,7 +39,7 @@ double headNumbers(const Model& model) {
   return head ? static_cast<double>(head->out) * static_cast<double>(head->in) : 0;
 }
 
-/// Bytes of a number as the checkpoint stores most of them.
+/// Average bytes per number in the checkpoint.
 double storedBytes(const Model& model) {
   double bytes = 0, numbers = 0;
   for (const auto& [name, tensor] : model.checkpoint().tensors()) {
@@ -58,8 +57,8 @@ std::vector<Index> randomIds(const Model& model, Index count) {
   return ids;
 }
 
-/// Multiply-adds as two operations each: the matrices, the scores of visible pairs, what the weights mix, and
-/// one row of the vocabulary's.
+/// Counts each multiply-add as two operations: the matrices, the scores of visible pairs, the weighted
+/// values, and one row of logits.
 BenchCase passCase(std::shared_ptr<const Model> model, const std::vector<Index>& ids) {
   const auto n = static_cast<double>(ids.size());
   const attention::ModelConfig& config = model->config();
@@ -75,7 +74,7 @@ BenchCase passCase(std::shared_ptr<const Model> model, const std::vector<Index>&
   return {{{"model_pass", "pass over the text, all attention kept", {BenchWork::Kind::flop, flop}}}, run};
 }
 
-/// What has to be read: every matrix once, keys and values of all tokens before.
+/// Counts what has to be read: every matrix once, and the keys and values of all earlier tokens.
 BenchCase decodeCase(std::shared_ptr<const Model> model, const std::vector<Index>& ids) {
   auto session = std::make_shared<ModelSession>(model);
   attention::PassRequest request;
@@ -96,7 +95,7 @@ BenchCase decodeCase(std::shared_ptr<const Model> model, const std::vector<Index
   return {{{"model_decode", "one more token, with the cache", {BenchWork::Kind::bytes, bytes}}}, run};
 }
 
-/// Opening takes headers alone, whatever the size.
+/// Opening reads only the headers, whatever the size.
 BenchCase openCase(const std::filesystem::path& folder) {
   const auto run = [folder] {
     return std::vector{medianSeconds(
@@ -105,7 +104,7 @@ BenchCase openCase(const std::filesystem::path& folder) {
   return {{{"model_open", "opening the checkpoint", {}}}, run};
 }
 
-/// The time that a decode step can't go below.
+/// The lower bound for the time of a decode step.
 BenchCase readCase(const std::shared_ptr<const Model>& model) {
   double bytes = 0;
   for (const auto& [name, tensor] : model->checkpoint().tensors()) bytes += static_cast<double>(tensor.bytes);
@@ -119,7 +118,7 @@ BenchCase readCase(const std::shared_ptr<const Model>& model) {
   return {{{"model_read", "reading all weights once", {BenchWork::Kind::bytes, bytes}}}, run};
 }
 
-/// What is waited for until a text's first pictures are there.
+/// The wait for a text's first pictures.
 BenchCase firstLayerCase(const std::filesystem::path& folder, const std::vector<Index>& ids) {
   const auto run = [folder, ids] {
     return std::vector{medianSeconds(kModelCaseSeconds, [&] {
@@ -136,7 +135,7 @@ BenchCase firstLayerCase(const std::filesystem::path& folder, const std::vector<
 
 constexpr Index kPatchedTokens = 20;
 
-/// A text with everything that its pass leaves behind, as patches take it.
+/// A text with everything that its pass records, as patches need it.
 RecordedText recordedText(const std::shared_ptr<const Model>& model, std::vector<Index> ids) {
   RecordedText text;
   attention::PassRequest request;
@@ -149,7 +148,7 @@ RecordedText recordedText(const std::shared_ptr<const Model>& model, std::vector
   return text;
 }
 
-/// Every head's output of one text put into another that differs in a token, each by itself.
+/// Puts every head's output of one text into another that differs in one token, one head at a time.
 BenchCase patchCase(const std::shared_ptr<const Model>& model, std::vector<Index> ids) {
   ids.resize(std::min<std::size_t>(ids.size(), kPatchedTokens));
   auto pair = std::make_shared<PairStudy>();

@@ -11,14 +11,14 @@ namespace {
 
 using WorkKind = BenchWork::Kind;
 
-/// "153 GFLOP/s", "21.4 GB/s"; "" of nothing.
+/// "153 GFLOP/s", "21.4 GB/s"; "" for no work.
 std::string rateText(WorkKind kind, double perSecond) {
   if (kind == WorkKind::none) return "";
   return fmt::format("{:.{}f} {}", perSecond / 1e9, perSecond >= 99.5e9 ? 0 : 1,
                      kind == WorkKind::flop ? "GFLOP/s" : "GB/s");
 }
 
-/// Three digits: what changes by a percent from run to run is not worth more.
+/// Three digits: more would be noise, as times vary by a percent from run to run.
 std::string durationText(double seconds) {
   const double ms = seconds * 1e3;
   return fmt::format("{:.{}f} ms", ms, ms >= 99.5 ? 0 : ms >= 9.95 ? 1 : ms >= 0.995 ? 2 : 3);

@@ -6,7 +6,7 @@
 
 namespace headscope::app {
 
-/// Seconds that `work` takes.
+/// Returns the seconds that `work` takes.
 template <typename Work>
 double secondsOf(const Work& work) {
   const auto start = std::chrono::steady_clock::now();
@@ -14,7 +14,7 @@ double secondsOf(const Work& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The middle one; the mean of the two in the middle. 0 of none.
+/// The median; for an even count, the mean of the middle two. 0 if `values` is empty.
 inline double medianOf(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -23,7 +23,7 @@ inline double medianOf(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-/// The median of as many runs as fit into `budget` seconds, of at least one.
+/// The median time of as many runs as fit into `budget` seconds, but at least one.
 template <typename Work>
 double medianSeconds(double budget, const Work& work) {
   std::vector<double> seconds;

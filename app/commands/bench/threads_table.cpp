@@ -11,9 +11,9 @@
 namespace headscope::app {
 namespace {
 
-constexpr double kSampleSeconds = 0.1;  // a round of something short goes on until it can be trusted
+constexpr double kSampleSeconds = 0.1;  // short work is repeated this long per round, for a reliable median
 
-/// One round's figures of one row, in the row's members.
+/// One round's figures of one row.
 ThreadsRow sampleOf(const BenchCase& work, int threads, double ceiling) {
   ThreadsRow sample;
   std::vector<double> seconds;
@@ -33,7 +33,7 @@ ThreadsRow sampleOf(const BenchCase& work, int threads, double ceiling) {
   return sample;
 }
 
-/// What memory and registers alone give: its time is that of as many bytes or operations as one thread does
+/// A row for the ceiling of memory or registers: the time for as many bytes or operations as one thread does
 /// in a second.
 ThreadsRow ceilingSample(int threads, double perSecond, double ofOne) {
   ThreadsRow sample;
@@ -42,7 +42,7 @@ ThreadsRow ceilingSample(int threads, double perSecond, double ofOne) {
   return sample;
 }
 
-/// Rounds of one row by their medians; `first` has those of one thread.
+/// Combines the rounds of a row by their medians; `first` has those with one thread.
 ThreadsRow medianRow(const std::string& name, const std::vector<ThreadsRow>& rounds,
                      const std::vector<ThreadsRow>& first) {
   ThreadsRow row = rounds[0];
@@ -68,7 +68,7 @@ ThreadsTable measureThreads(const BenchShape& shape, const BenchParts& parts, in
   std::vector<BenchCase> cases = layerCases(shape, parts);
   if (parts.map) cases.push_back(mapCase(shape));
   const int most = attention::kernelThreads();
-  std::vector<std::vector<ThreadsRow>> samples;  // of each row, in the order of the table
+  std::vector<std::vector<ThreadsRow>> samples;  // [row][round]; the rows of one thread first
   attention::MachineCeilings one;
   for (int round = 0; round < rounds; ++round) {
     tell(fmt::format("Round {} of {}", round + 1, rounds));

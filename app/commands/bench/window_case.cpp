@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kFrames = 7;
 
-/// As many words on random weights of the shape: what a person who typed them would have.
+/// A text of shape.tokens words on random weights of the shape, as if a user had typed it.
 Scene benchScene(const BenchShape& shape) {
   Scene scene = openingScene();
   std::string text;
@@ -38,7 +38,7 @@ Scene benchScene(const BenchShape& shape) {
   return scene;
 }
 
-/// The overview of a long head, which is worked on from the first preview until this goes.
+/// Computes the overview of a long head in the background, from its first preview until destroyed.
 class OverviewBeside {
  public:
   explicit OverviewBeside(const attention::HeadField& field)
@@ -66,7 +66,7 @@ class WindowBench {
     open();
     app_->session().setScene(scene_);
     app_->draw();
-    // A sentence in place of the picture is drawn in no time.
+    // An error message in place of the picture is drawn in no time.
     if (const auto error = app_->session().error()) throw std::runtime_error(*error);
   }
 
@@ -105,7 +105,7 @@ class WindowBench {
     app_->finish();
   }
 
-  /// One slider moved: computing, upload, drawing, and all of it.
+  /// Moves a slider; returns the seconds of computing, upload, drawing, and all of it.
   std::vector<double> slide() {
     std::vector<double> compute, upload, draw, all;
     Session& session = app_->session();
@@ -123,7 +123,7 @@ class WindowBench {
     return {medianOf(compute), medianOf(upload), medianOf(draw), medianOf(all)};
   }
 
-  /// The longest frame while a slider moves and nothing waits for what is computed, as in a window.
+  /// The longest frame while a slider moves and nothing waits for results, as in a window.
   double longestFrame() {
     double longest = 0;
     Session& session = app_->session();
@@ -139,7 +139,7 @@ class WindowBench {
     return longest;
   }
 
-  /// The frame after a change that needs no new Snapshot, of `change(session, i)`.
+  /// The frame after `change(session, i)`, which needs no new Snapshot.
   template <typename Change>
   double viewChange(const Change& change) {
     std::vector<double> seconds;

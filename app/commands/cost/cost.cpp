@@ -30,7 +30,7 @@ struct CostOptions {
   bool tokensGiven = false, list = false, devices = false, json = false;
 };
 
-/// Where a device is named and it doesn't fit, so that a script can ask.
+/// Exit code if a device is named and the model doesn't fit, for scripts.
 constexpr int kDoesNotFit = 3;
 
 attention::Result<ModelShape> shapeNamed(const std::string& model, const CostCatalogue& catalogue) {
@@ -45,17 +45,17 @@ attention::Result<ModelShape> shapeNamed(const std::string& model, const CostCat
                attention::nearestModel(catalogue.shapes, model)};
 }
 
-/// The place of a word in a table; an error that names the option.
+/// Returns the index of a word in a table, or an Error that names the option.
 attention::Result<int> placeOf(const char* option, const std::string& word,
                                std::span<const std::string_view> names) {
-  const std::string plain = attention::lowerCase(word);  // "Q4_K_M" as files have it
+  const std::string plain = attention::lowerCase(word);  // files spell it "Q4_K_M"
   const auto found = std::find(names.begin(), names.end(), plain);
   if (found != names.end()) return static_cast<int>(found - names.begin());
   return Error{fmt::format("{} is {}, expected one of {}", option, attention::quotedText(word),
                            fmt::join(names, ", "))};
 }
 
-/// The options as the page has them.
+/// The options as a setup of the Cost page.
 attention::Result<CostSetup> setupOf(const CostOptions& options, const ModelShape& shape,
                                      const CostCatalogue& catalogue) {
   CostSetup setup;

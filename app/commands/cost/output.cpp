@@ -22,12 +22,12 @@ std::string count(Index value) {
   return countText(static_cast<std::uint64_t>(value));
 }
 
-/// A whole number, or null where it is none that can be counted.
+/// A whole number, or null if it is too large to count.
 Json bytesJson(std::uint64_t bytes) {
   return bytes >= attention::kTooManyBytes ? Json(nullptr) : Json(bytes);
 }
 
-/// The same of what is counted on average, as the experts that a batch reaches.
+/// The same for an average, such as over the experts that a batch reaches.
 Json bytesJson(double bytes) {
   return bytes >= 0x1p63 ? Json(nullptr) : Json(static_cast<std::uint64_t>(std::llround(bytes)));
 }
@@ -61,7 +61,7 @@ std::string_view kindName(attention::CacheKind kind) {
   return attention::kCacheKindNames[static_cast<std::size_t>(kind)];
 }
 
-/// A number of tokens or sequences; null where any fits.
+/// A count of tokens or sequences; null if any number fits.
 Json limitJson(const std::optional<Index>& limit) {
   return limit ? Json(*limit) : Json(nullptr);
 }
@@ -155,7 +155,7 @@ Json layersJson(const CostFigures& figures) {
   return list;
 }
 
-/// The page's tiles: on how many GPUs, and the smallest of the machines that hold a share.
+/// The page's tiles: the number of GPUs, and the smallest memory among the machines that hold a share.
 Json choicesJson(const CostReport& report) {
   Json list = Json::array();
   for (const GpuChoice& choice : report.gpus) {

@@ -8,7 +8,7 @@
 
 namespace headscope::app {
 
-/// Everything `headscope cost` says: the page's figures, and what to know about them.
+/// Everything `headscope cost` prints: the figures of the Cost page, with warnings about them.
 struct CostReport {
   CostFigures figures;
   std::vector<std::string> warnings;
@@ -21,7 +21,7 @@ std::string costTable(const CostReport& report);
 std::string costJson(const CostReport& report);
 std::string listTable(const CostCatalogue& catalogue);
 std::string listJson(const CostCatalogue& catalogue);
-/// The machines that have names.
+/// Formats the table of named machines.
 std::string machineTable(const CostCatalogue& catalogue);
 
 }  // namespace headscope::app

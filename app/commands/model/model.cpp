@@ -37,7 +37,7 @@ struct ModelOptions {
   bool json = false, composition = false;
 };
 
-/// Options whose value is wrong whatever the model.
+/// Returns an Error if an option's value is wrong for any model.
 Status checkOptions(const ModelOptions& options) {
   if (options.text.has_value() + options.textFile.has_value() + !options.ids.empty() +
           options.image.has_value() + !options.features.empty() !=
@@ -52,7 +52,7 @@ Status checkOptions(const ModelOptions& options) {
   return attention::validate(options.sampling);
 }
 
-/// What -o writes: everything, or what --only names.
+/// The arrays that -o writes: all, or those that --only names.
 std::vector<std::string> arraysOf(const ModelOptions& options) {
   if (!options.only.empty()) return options.only;
   return {std::begin(kModelArrays), std::end(kModelArrays)};
@@ -76,7 +76,7 @@ PassRequest requestOf(const ModelOptions& options, const attention::Model& model
   return request;
 }
 
-/// Writes on, and how fast.
+/// Generates tokens and measures the speed.
 Status writeOn(const ModelOptions& options, const std::vector<attention::Patch>& patches,
                attention::ModelSession& session, ModelReport& run) {
   const attention::ModelConfig& config = session.model().config();
@@ -101,7 +101,7 @@ Status writeOn(const ModelOptions& options, const std::vector<attention::Patch>&
   return status;
 }
 
-/// The tokenizer of the folder, if it has one: a text needs it, ids are shown with it.
+/// Opens the folder's tokenizer, if there is one. A text needs it; ids are shown with it.
 Status openTokenizer(const ModelOptions& options, ModelReport& run) {
   std::error_code ignored;
   const bool needed = (options.ids.empty() && options.features.empty()) || options.decoderText;
@@ -114,7 +114,7 @@ Status openTokenizer(const ModelOptions& options, ModelReport& run) {
   return attention::success();
 }
 
-/// The model on the picture; its tokens are the input.
+/// Sets the model up for the picture, whose tokens are the input.
 Status readPicture(const std::string& image, std::shared_ptr<const attention::Model>& model,
                    ModelReport& run) {
   auto picture = attention::modelOnPictureFile(model, image);
@@ -125,7 +125,7 @@ Status readPicture(const std::string& image, std::shared_ptr<const attention::Mo
   return attention::success();
 }
 
-/// The ids that were given, or those of the text.
+/// Reads the given ids, or those of the given text.
 Status readInput(const ModelOptions& options, ModelReport& run) {
   run.inputIds = options.ids;
   if (const Status status = openTokenizer(options, run); !status) return status;
@@ -144,7 +144,7 @@ Status readInput(const ModelOptions& options, ModelReport& run) {
   return attention::success();
 }
 
-/// The input of an encoder–decoder is its encoder's, and the decoder's text begins with its first token.
+/// For an encoder–decoder, the input goes to its encoder, and the decoder's text starts with its start token.
 Status readSource(const attention::Model& model, const ModelOptions& options, PassRequest& request,
                   ModelReport& run) {
   if (!model.config().reads()) {
@@ -271,7 +271,7 @@ void addModelCommand(CLI::App& app, int& exitCode) {
   command->add_flag("--json", options->json, "Print JSON instead of lines");
   command->callback([options, &exitCode] {
     exitCode = guarded([&] {
-      // A folder of that name comes first.
+      // A folder of that name takes precedence.
       std::error_code ignored;
       if (!std::filesystem::exists(options->folder, ignored))
         options->folder = modelFolder(options->folder).string();

@@ -39,7 +39,7 @@ TensorPieces ofIds(const char* name, const std::vector<Index>& ids) {
   return {name, DType::I64, {ids.size()}, {bytesOf(ids.data(), std::ssize(ids))}};
 }
 
-/// One stack of every layer kept; nothing where there is none.
+/// Adds one stack of every layer kept; nothing if there are none.
 void addStacks(const char* name, const attention::LayerResults& layers, Stack LayerResult::*stack,
                std::vector<TensorPieces>& tensors) {
   if (layers.empty()) return;
@@ -65,7 +65,7 @@ struct Guess {
   double probability = 0;
 };
 
-/// The likeliest five of one row.
+/// The five most likely predictions of one row.
 std::vector<Guess> guessesOf(const Eigen::Ref<const Eigen::RowVectorXf>& logits) {
   std::vector<Guess> guesses;
   const Eigen::RowVectorXd wide = logits.cast<double>();
@@ -81,7 +81,7 @@ std::vector<Guess> guessesOf(const Eigen::Ref<const Eigen::RowVectorXf>& logits)
   return guesses;
 }
 
-/// What a picture is likeliest of.
+/// The most likely classes of a picture.
 std::vector<Guess> classesOf(const attention::Model& model, const ModelReport& run) {
   return guessesOf(model.classLogits(run.pass.stream).row(0));
 }
@@ -90,25 +90,25 @@ const std::string& className(const attention::ModelConfig& config, Index id) {
   return config.picture->classes[size(id)];
 }
 
-/// Rows whose guesses are told: the last, or all of an encoder's.
+/// The first row whose predictions are printed: the last one, or 0 for an encoder.
 Index firstGuess(const attention::Model& model, const Matrix& logits) {
   return model.config().causal ? std::max<Index>(logits.rows() - 1, 0) : 0;
 }
 
-/// As people read it; "" where nobody knows.
+/// A token's readable text; "" if unknown.
 std::string readable(const ModelReport& run, Index id) {
   if (run.picture) return run.picture->names()[static_cast<std::size_t>(id)];
   if (!run.tokenizer) return "";
   return run.tokenizer->readable(static_cast<attention::TokenId>(id)).value_or("");
 }
 
-/// "464", with a tokenizer "464 The".
+/// "464"; with a tokenizer "464 The".
 std::string named(const ModelReport& run, Index id) {
   const std::string text = readable(run, id);
   return text.empty() ? fmt::format("{}", id) : fmt::format("{} {}", id, text);
 }
 
-/// The tokens for who opens the file, as RecordedAttention reads them: a JSON list of texts.
+/// The tokens in the form RecordedAttention reads from the file: a JSON list of texts.
 std::string tokenList(const ModelReport& run, const std::vector<Index>& ids) {
   auto texts = nlohmann::json::array();
   if (run.picture) return nlohmann::json(run.picture->names()).dump();
@@ -116,7 +116,7 @@ std::string tokenList(const ModelReport& run, const std::vector<Index>& ids) {
   return texts.dump();
 }
 
-/// The text that was written on; none where nobody knows.
+/// The generated text; nothing if there is none or no tokenizer.
 std::optional<std::string> writtenText(const ModelReport& run) {
   if (!run.tokenizer || !run.generatedIds) return std::nullopt;
   std::vector<attention::TokenId> ids;
@@ -129,7 +129,7 @@ Index positionOf(const ModelReport& run, Index row) {
   return std::ssize(run.inputIds) - run.pass.logits.rows() + row;
 }
 
-/// The tokens of a picture, in one line.
+/// Describes the tokens of a picture in one line.
 std::string pictureLine(const attention::PictureModel& picture) {
   const auto names = picture.names();
   return fmt::format("{}: {}, then {} × {} patches of a picture of {} × {} pixels\n",
@@ -145,7 +145,7 @@ std::string tokenLine(const ModelReport& run) {
   return text + "\n";
 }
 
-/// What isn't defined is left out.
+/// Leaves out undefined values.
 nlohmann::json pairJson(const ComposedPair& pair) {
   nlohmann::json json{{"from", {pair.fromLayer, pair.fromHead}}, {"to", {pair.toLayer, pair.toHead}}};
   if (pair.toGroup != attention::HeadGroup::only) {
@@ -157,7 +157,7 @@ nlohmann::json pairJson(const ComposedPair& pair) {
   return json;
 }
 
-/// A line for each of the strongest few.
+/// One line for each of the ten strongest.
 std::string strongestCompositions(const std::vector<ComposedPair>& pairs) {
   struct One {
     const ComposedPair* pair;

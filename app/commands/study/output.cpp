@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Numbers with as many digits as a float has, and null for those that aren't.
+/// A number with six digits, as precise as a float; null if it isn't finite.
 Json numberOf(double value) {
   if (!std::isfinite(value)) return nullptr;
   return std::stod(fmt::format("{:.6g}", value));
@@ -82,7 +82,7 @@ std::string quotedField(const std::string& text) {
   return field + "\"";
 }
 
-/// Names of all columns that any text has of its heads.
+/// The names of all head columns that any text has.
 std::vector<std::string> columnNames(const StudyReport& report) {
   std::vector<std::string> names;
   for (const HeadColumn& column : summariseTexts(report.texts, report.layers, report.heads))

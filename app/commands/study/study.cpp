@@ -22,9 +22,9 @@ using attention::Piece;
 using attention::Result;
 using attention::Status;
 
-constexpr std::uint64_t kMostTexts = std::uint64_t{256} << 20;  ///< bytes of the file
+constexpr std::uint64_t kMostTexts = std::uint64_t{256} << 20;  ///< maximum bytes of the file
 
-/// What --patch may name.
+/// The pieces that --patch can name.
 struct PieceName {
   const char* name;
   Piece piece;
@@ -51,7 +51,7 @@ TextMeasures measuresOf(const StudyOptions& options) {
   return measures;
 }
 
-/// The texts of the file, with the answers of the command line where they name none.
+/// Reads the texts of the file. Those that name no answers get the command line's.
 Result<std::vector<StudiedText>> readTexts(const StudyOptions& options) {
   const auto bytes = attention::readFile(options.texts, kMostTexts);
   if (!bytes) return bytes.error();
@@ -65,7 +65,7 @@ Result<std::vector<StudiedText>> readTexts(const StudyOptions& options) {
   return texts;
 }
 
-/// Studies the texts on several threads, and hands them on in their order as they come.
+/// Studies the texts on several threads, and passes them on in order as they finish.
 class TextQueue {
  public:
   TextQueue(const Setup& setup, const std::vector<StudiedText>& texts, const TextMeasures& measures)

@@ -14,7 +14,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Of `rows` rows of `size` numbers in each layer; a row of none has no scale either.
+/// Returns the bytes of `rows` rows of `size` numbers in each layer; an empty row has no scale either.
 std::uint64_t storedBytes(const CacheSetup& cache, Index rows, Index size) {
   if (size == 0) return 0;
   return attention::saturatingTimes(attention::quantisedBytes(rows, size, cache.stored),

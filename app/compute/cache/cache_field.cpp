@@ -12,7 +12,7 @@ using attention::AttentionConfig;
 using attention::Matrix;
 using attention::Stack;
 
-/// Keys that a query sees through any head of the group.
+/// Returns the number of keys that a query sees through any head of the group.
 Index visibleKeys(const Stack& scores, Index firstHead, Index heads, Index query) {
   Index visible = 0;
   for (Index key = 0; key < scores.cols(); ++key)
@@ -24,7 +24,7 @@ Index visibleKeys(const Stack& scores, Index firstHead, Index heads, Index query
   return visible;
 }
 
-/// Of the first `tokens` queries: those after them pad the line.
+/// Counts the work of the first `tokens` queries; the rest are padding.
 void countWork(const AttentionConfig& config, const Stack& scores, Index tokens, CacheField& field,
                const std::stop_token& stop) {
   const auto d = static_cast<double>(config.modelDim), s = static_cast<double>(config.headDim);

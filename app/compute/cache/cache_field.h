@@ -10,28 +10,28 @@
 
 namespace headscope::app {
 
-/// Which cache the cache page draws, and how coarsely.
+/// The cache to draw on the cache page, and its resolution.
 struct FieldQuestion {
-  std::shared_ptr<const Snapshot> snapshot;  ///< not null, and has sequences
+  std::shared_ptr<const Snapshot> snapshot;  ///< not null; has sequences
   Index sequence = 0;
   attention::NumberFormat stored = attention::NumberFormat::fp16;
-  Index mostRows = 32;    ///< pixels of a band
-  Index mostCols = 1024;  ///< pixels of all tokens
+  Index mostRows = 32;    ///< the most pixels of a band
+  Index mostCols = 1024;  ///< the most pixels of all tokens
   bool operator==(const FieldQuestion&) const = default;
 };
 
-/// Keys and values as the cache has them, and what each step of a decode reads and computes.
+/// The cached keys and values, and what each decode step reads and computes.
 struct CacheField {
-  attention::Stack picture;  ///< as cachePicture makes it
+  attention::Stack picture;  ///< from cachePicture()
   CacheGrain grain;
 
-  // Of each token, as if each were decoded by itself:
-  std::vector<Index> read;           ///< entries that it reads, of all kv heads together
+  // For each token, as if decoded alone; empty unless the snapshot is causal:
+  std::vector<Index> read;           ///< cache entries it reads, over all kv heads
   std::vector<double> flops;         ///< operations with the cache: projections, scores, softmax, sum
-  std::vector<double> flopsWithout;  ///< the same of all tokens up to it: without the cache
+  std::vector<double> flopsWithout;  ///< without the cache: the sum for all tokens up to it
 };
 
-/// Pure. Incomplete once `stop` is requested.
+/// Pure. The result is incomplete if `stop` is requested.
 CacheField makeCacheField(const FieldQuestion& question, std::stop_token stop = {});
 
 }  // namespace headscope::app

@@ -24,12 +24,12 @@ using attention::Stack;
 
 namespace {
 
-/// What keys go through beside their map.
+/// What is applied to keys after their projection.
 struct KeyPath {
-  Matrix positions;             ///< [tokens, dims] cosines and sines of what turns them; empty: nothing does
-  attention::NormWeights norm;  ///< of a model that norms keys; else empty
+  Matrix positions;             ///< [tokens, dims] cosines and sines of the rotation; empty = no rotation
+  attention::NormWeights norm;  ///< of a model that normalizes keys; otherwise empty
   bool wholeNorm = false;       ///< over all heads together
-  bool neighbours = false;      ///< what is turned are neighbours, not halves
+  bool neighbours = false;      ///< the rotation pairs neighbouring dimensions, not the two halves
   double epsilon = 0;
 };
 
@@ -37,7 +37,7 @@ Linear mapOf(const attention::MappedLinear& map) {
   return {attention::weightRows(map, 0, map.out), attention::biasRows(map, 0, map.out)};
 }
 
-/// The layer's maps of queries, keys and values as numbers.
+/// Returns the layer's projections of queries, keys and values as floats.
 Projections denseMaps(const LayerParts& parts) {
   if (parts.projections) return {parts.projections->q, parts.projections->k, parts.projections->v, {}};
   const SubjectSetup& subject = parts.question.snapshot->setup.subject;
@@ -69,8 +69,8 @@ KeyPath keyPathOf(const LayerParts& parts) {
   return path;
 }
 
-/// Norms each head's key, the sum of both parts, or all heads' together, as Block does before keys are
-/// turned.
+/// Normalizes each head's key (the sum of both parts), or all heads' keys together, as Block does before it
+/// rotates keys.
 void normKeys(const KeyPath& path, Stack& plain, Stack& rotary) {
   if (path.norm.weight.size() == 0) return;
   const Eigen::RowVectorXf weight = path.norm.weight.transpose();
@@ -88,12 +88,12 @@ void normKeys(const KeyPath& path, Stack& plain, Stack& rotary) {
     }
 }
 
-/// The factor that a rotation multiplies what it turns by.
+/// Returns the factor by which a rotation scales what it rotates.
 float amplitudeOf(const Matrix& positions) {
   return std::hypot(positions(0, 0), positions(0, positions.cols() / 2));
 }
 
-/// Queries as they were before they were turned, but for the amplitude.
+/// Undoes the rotation of queries, but not its amplitude.
 Stack turnedBack(Stack queries, const Matrix& positions) {
   Matrix back = positions.topRows(queries.rows()) / amplitudeOf(positions);
   back.rightCols(back.cols() / 2) *= -1;
@@ -101,14 +101,14 @@ Stack turnedBack(Stack queries, const Matrix& positions) {
   return queries;
 }
 
-/// [count, n, a + b] of [count, n, a] and [count, n, b].
+/// Concatenates [count, n, a] and [count, n, b] to [count, n, a + b].
 Stack sideBySide(const Stack& left, const Stack& right) {
   Stack both = Stack::uninitialized(left.count(), left.rows(), left.cols() + right.cols());
   for (Index i = 0; i < left.count(); ++i) both[i] << left[i], right[i];
   return both;
 }
 
-/// Queries and keys of two parts, q·k = q₀·k₀ + q₁·k₁, with values as wide.
+/// Attends with queries and keys in two parts, q·k = q₀·k₀ + q₁·k₁, with values padded to the same width.
 AttentionResult attendParts(const SequenceSnapshot& sequence, AttentionConfig config, const Matrix& positions,
                             Stack plain, Stack rotary, const Stack& values, std::stop_token stop) {
   config.scale = config.effectiveScale();
@@ -132,7 +132,8 @@ AttentionResult attendParts(const SequenceSnapshot& sequence, AttentionConfig co
   return result;
 }
 
-/// The memory that taking maps apart needs, or why a latent is too wide to be found.
+/// Reserves the memory for factoring the projections. Returns an Error if it isn't free or the latent is too
+/// wide.
 Result<MemoryShare> mapMemory(const AttentionConfig& config, Index latent, const Resources& resources,
                               std::stop_token stop) {
   const Index d = config.modelDim, outputs = 2 * config.kvHeads * config.headDim, side = std::min(d, outputs);

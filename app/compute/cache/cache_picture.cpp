@@ -13,7 +13,7 @@ namespace {
 using attention::Matrix;
 using attention::Stack;
 
-/// How many pixels `size` values take.
+/// Returns the number of pixels that `size` values take.
 Index pixels(Index size, Index grain) {
   return (size + grain - 1) / grain;
 }
@@ -22,13 +22,13 @@ bool isMark(float value) {
   return value == render::kMaskedCell || value == render::kDeadCell;
 }
 
-/// What a value has to be larger than to take the place of `best`.
+/// Returns the magnitude a value must exceed to replace `best`.
 float strengthOf(float best) {
   return isMark(best) ? -1 : std::abs(best);
 }
 
-/// Of two, where |value| is over the strength of `best` or one is NaN: NaN goes before all, and marks after
-/// all, of which a dead row's goes first.
+/// Returns the stronger of the two, given that |value| exceeds the strength of `best` or either is NaN. NaN
+/// beats all; marks lose to values, and a masked mark loses to a dead one.
 float stronger(float best, float value) {
   if (std::isnan(best)) return best;
   return isMark(value) && best != render::kMaskedCell ? best : value;
@@ -38,7 +38,7 @@ void fillBands(const Stack& values, attention::NumberFormat format, CacheGrain g
                Stack& picture, const std::stop_token& stop) {
   float most = 0;
   for (Index g = 0; g < values.count() && !stop.stop_requested(); ++g) {
-    // What is stored as it is needs no copy.
+    // fp32 is stored unchanged and needs no copy.
     const Matrix pooled =
         format == attention::NumberFormat::fp32
             ? strongestOf(values[g], grain.tokens, grain.dims)

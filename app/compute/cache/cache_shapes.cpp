@@ -24,8 +24,8 @@ using attention::Stack;
 
 namespace {
 
-/// The layer with a kv head for every head, from the same seeds; the layer itself where it has them, or where
-/// its weights are not made here.
+/// Returns the layer with one kv head per head, from the same seeds. Returns the layer itself if it already
+/// has them or its weights come from a file or a model.
 Result<std::shared_ptr<const Snapshot>> fullHeads(const ShapesQuestion& question, Resources& resources,
                                                   std::stop_token stop) {
   const Snapshot& shown = *question.snapshot;
@@ -39,20 +39,21 @@ Result<std::shared_ptr<const Snapshot>> fullHeads(const ShapesQuestion& question
   return full;
 }
 
-/// Queries of both parts, the latent and the rotary key, keys and values made of the latent, and the output
-/// (DeepSeek-AI 2024, DeepSeek-V2, section 2.1, without the latent of queries).
+/// Counts the parameters of latent attention: queries (both parts), latent and rotary key, keys and values
+/// from the latent, and output (DeepSeek-AI 2024, DeepSeek-V2, section 2.1, without the latent of queries).
 std::uint64_t latentParameters(const AttentionConfig& config, Index latent, Index rotary) {
   const Index d = config.modelDim, queries = config.heads * config.headDim;
-  if (config.latentDim > 0)  // a head's size has the rotated part in it
-    return static_cast<std::uint64_t>(
-        d * queries + d * config.heads * config.valueSize() + d * (latent + rotary) +
-        latent * config.heads * (config.headDim - rotary + config.valueSize()));
+  if (config.latentDim > 0)  // headDim includes the rotary part
+    return static_cast<std::uint64_t>(d * queries + d * config.heads * config.valueSize() +
+                                      d * (latent + rotary) +
+                                      latent * config.heads * (config.headDim - rotary + config.valueSize()));
   const Index keysAndValues = 2 * config.kvHeads * config.headDim;
   return static_cast<std::uint64_t>(2 * d * queries + d * config.heads * rotary + d * (latent + rotary) +
                                     latent * keysAndValues);
 }
 
-/// `most`, the one between where it is one, and 1: descending, none twice.
+/// Returns `most`, `between` if it lies strictly between and divides `most`, and 1: descending, without
+/// duplicates.
 std::vector<Index> shapesOf(Index most, Index between) {
   std::vector<Index> shapes{most};
   if (between > 1 && between < most && most % between == 0) shapes.push_back(between);
@@ -122,14 +123,14 @@ Result<ShapesStudy> studyShapes(const ShapesQuestion& question, Resources& resou
   }
   ShapeCase mla;
   mla.name = "MLA";
-  if (config.latentDim > 0) {  // which the model has already
+  if (config.latentDim > 0) {  // the model's own
     mla.latent = config.latentDim;
     mla.rotary = config.rotaryDim;
     mla.numbersPerToken = mla.latent + mla.rotary;
     mla.parameters = latentParameters(config, mla.latent, mla.rotary);
     put(std::move(mla), exact);
   } else if (auto heads =
-          attendLatent(*full, question.sequence, question.latent, question.rotary, resources, stop)) {
+                 attendLatent(*full, question.sequence, question.latent, question.rotary, resources, stop)) {
     mla.latent = heads->latent;
     mla.rotary = heads->rotary;
     mla.numbersPerToken = heads->latent + heads->rotary;

@@ -37,7 +37,7 @@ const SequenceSnapshot& sequenceOf(const Snapshot& snapshot, Index sequence) {
 Result<MemoryShare> studyMemory(const AttentionConfig& config, const SequenceSnapshot& sequence,
                                 const Resources& resources, std::stop_token stop) {
   const Index n = sequence.attention.scores.rows(), m = sequence.attention.scores.cols();
-  // The exact heads, those they are compared with, and as much for copies and a head's pictures.
+  // The exact heads, those compared with them, and as much again for copies and one head's pictures.
   const std::uint64_t one = attention::attentionResultBytes(config, n, m);
   const std::uint64_t needed = attention::saturatingTimes(one, 3);
   if (MemoryShare share = resources.memory.reserve(needed, stop)) return share;

@@ -13,14 +13,14 @@
 
 namespace headscope::app {
 
-// What the cache page's other views compute: the layer again with a cache that holds less.
+// Studies of the cache page's other views: the layer recomputed with a smaller cache.
 
-/// A picture's side in pixels at the most; cells that share one are pooled.
+/// The largest side of a picture in pixels; cells that share a pixel are pooled.
 inline constexpr Index kStudyPixels = 384;
 
-/// How far outputs are from the full cache's: ‖Δ‖/‖o‖ over all heads.
+/// The distance of outputs from those of the full cache: ‖Δ‖/‖o‖ over all heads.
 struct OutputError {
-  double all = 0;                ///< of the whole sequence
+  double all = 0;                ///< over the whole sequence
   std::vector<double> perToken;  ///< [n]
 };
 
@@ -34,34 +34,35 @@ struct PrecisionQuestion {
 
 struct PrecisionCase {
   attention::NumberFormat format = attention::NumberFormat::fp32;
-  std::uint64_t bytes = 0;  ///< of one token's keys and values in the layer, scales included
-  double weightError = 0;   ///< largest |Δw| of all heads
+  std::uint64_t bytes = 0;  ///< of one token's keys and values in the layer, including scales
+  double weightError = 0;   ///< largest |Δw| over all heads
   OutputError output;
 };
 struct PrecisionStudy {
   std::array<PrecisionCase, attention::kNumberFormats.size()> cases;  ///< in the order of the formats
   attention::Stack keys;  ///< [cases, dims, tokens] the head's keys as stored, over their largest: −1 to 1
-  attention::Stack differences;  ///< [cases, n, n] |Δw| of the head, pooled by the largest
+  attention::Stack differences;  ///< [cases, n, n] |Δw| of the head, max-pooled
   float mostDifference = 0;
   MemoryShare memory;  ///< of the pictures
 };
-/// Pure, as the others: an error where memory for the heads once more is over the budget.
+/// Pure, like the other studies here. Returns an Error if recomputing the heads would exceed the memory
+/// budget, or "stopped" if `stop` is requested.
 attention::Result<PrecisionStudy> studyPrecision(const PrecisionQuestion& question,
                                                  const Resources& resources, std::stop_token stop);
 
 // --- One layer, four shapes ------------------------------------------------------------------------------
 
-/// Kv heads that `most` can be merged into and are neither those nor one: ascending, none where `most` is a
-/// prime.
+/// Returns the numbers of kv heads that `most` kv heads can be merged into, strictly between 1 and `most`:
+/// ascending; none if `most` is prime.
 std::vector<Index> mergesBetween(Index most);
-/// Kv heads of the shape in the middle: a layer made here has its own, those of one that was opened are
-/// merged as `merged` says; the most there can be where that is none between. 0: there is no shape between.
+/// Returns the kv heads of the shape in the middle: a synthetic layer's own number, or `merged` for a loaded
+/// layer; if that isn't strictly between, the largest number that is. 0 = there is no shape between.
 Index mergedKvHeads(const Setup& setup, const attention::AttentionConfig& config, Index merged);
 
 struct ShapesQuestion {
-  std::shared_ptr<const Snapshot> snapshot;  ///< of the layer as it is
+  std::shared_ptr<const Snapshot> snapshot;  ///< of the unchanged layer
   Index sequence = 0, head = 0;
-  Index kvHeads = 1;  ///< of the one in between; 0, or none that is between: there is none
+  Index kvHeads = 1;  ///< of the shape in between; 0, or any number not strictly between = there is none
   Index latent = 64, rotary = 16;
   bool operator==(const ShapesQuestion&) const = default;
 };
@@ -69,14 +70,15 @@ struct ShapesQuestion {
 struct ShapeCase {
   std::string name;              ///< "MHA", "GQA", "MQA", "MLA"
   std::string missing;           ///< why it can't be computed; "" = it was
-  Index kvHeads = 0;             ///< 0: a latent
-  Index latent = 0, rotary = 0;  ///< numbers of the latent, and of the rotary key beside it
-  Index numbersPerToken = 0;     ///< that the layer caches
+  Index kvHeads = 0;             ///< 0 = a latent
+  Index latent = 0, rotary = 0;  ///< numbers in the latent and in the rotary key next to it
+  Index numbersPerToken = 0;     ///< cached by the layer
   std::uint64_t parameters = 0;
-  OutputError output;  ///< against MHA
+  OutputError output;  ///< compared with MHA
 };
 struct ShapesStudy {
-  /// What the layer has at most, the one in between, one kv head, and a latent: none twice.
+  /// The largest available number of kv heads, the shape in between, one kv head, and a latent, without
+  /// duplicates.
   std::vector<ShapeCase> cases;
   attention::Stack weights;  ///< [cases, n, m] of the head, pooled
   MemoryShare memory;
@@ -96,7 +98,7 @@ struct EvictionCase {
   attention::EvictionRules rules;
   std::vector<double> massLost;     ///< [n] mean over heads
   std::vector<double> outputError;  ///< [n]
-  std::vector<Index> entries;       ///< [n] of all kv heads
+  std::vector<Index> entries;       ///< [n] over all kv heads
 };
 struct EvictionStudy {
   std::array<EvictionCase, 2> cases;

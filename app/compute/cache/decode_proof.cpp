@@ -27,7 +27,8 @@ float longestRow(const Stack& stack) {
   return most;
 }
 
-/// What a layer made here attends with; nothing for a model's, whose queries, keys and values are there.
+/// The projections and inputs of a synthetic layer. A model's layer has none; its q, k and v are in the
+/// snapshot.
 struct Made {
   std::shared_ptr<const attention::Projections> projections;
   attention::Matrix x;
@@ -44,17 +45,17 @@ std::optional<Made> madeLine(const Snapshot& snapshot, Index sequence, Resources
   return Made{*projections, (**inputs)[static_cast<std::size_t>(sequence)].x};
 }
 
-/// Multiply-adds of a proof at the most: a second or two.
+/// The most multiply-adds of a proof: one or two seconds.
 constexpr double kMostWork = 1e10;
 
-/// Of one step: its projections, and the keys and values that it reads.
+/// Returns the multiply-adds of one step: its projections, and the keys and values it reads.
 double workOfStep(const attention::AttentionConfig& config, Index tokens) {
   const double projections = static_cast<double>(2 * config.modelDim * config.headDim) *
                              static_cast<double>(config.heads + config.kvHeads);
   return projections + static_cast<double>(2 * config.heads * config.headDim) * static_cast<double>(tokens);
 }
 
-/// Rows from `from` on, as the cache gives them, beside those of the full pass.
+/// Compares rows from `from` on, computed with the cache, with those of the full pass.
 void compareRows(const AttentionResult& part, const AttentionResult& full, Index from, DecodeProof& proof) {
   for (Index head = 0; head < part.headOutput.count(); ++head)
     for (Index row = 0; row < part.headOutput.rows(); ++row)
@@ -62,7 +63,7 @@ void compareRows(const AttentionResult& part, const AttentionResult& full, Index
         const float cached = part.headOutput.at(head, row, dim),
                     whole = full.headOutput.at(head, from + row, dim);
         const float apart = std::abs(cached - whole);
-        // What is no number is further away than any.
+        // NaN counts as the largest difference.
         if (apart <= proof.maxDifference || std::isnan(proof.maxDifference)) continue;
         proof.maxDifference = apart;
         std::tie(proof.head, proof.token, proof.cached, proof.full) =

@@ -8,37 +8,38 @@
 
 namespace headscope::app {
 
-/// How far outputs [n, modelDim] of a cached decode and of the full pass may be apart when both are right.
-/// They round the same sums in another order, and rounding a sum of t terms is off by about √t epsilons
-/// (Higham & Mary 2019): a score by that of ‖q‖·‖k‖, a softmax by twice what its scores are, and an output by
-/// that of the largest one, over its keys and dimensions. What the program takes for equal, and its tests.
+/// Returns how far outputs [n, modelDim] of a cached decode and of the full pass may differ if both are
+/// correct. They round the same sums in a different order, and rounding a sum of t terms is off by about √t
+/// epsilons (Higham & Mary 2019): a score by that times ‖q‖·‖k‖, a softmax by twice the error of its scores,
+/// and an output by that of the largest one, over its keys and dimensions. The program and its tests treat
+/// smaller differences as equal.
 float decodeTolerance(const attention::AttentionConfig& config, const SequenceSnapshot& sequence);
 
-/// Which decode is proved: of a line of a snapshot that has one, its prefill taken in `chunk` tokens at a
-/// time.
+/// The decode to prove: of one line of a snapshot that decodes, with its prefill processed in chunks of
+/// `chunk` tokens.
 struct ProofQuestion {
   std::shared_ptr<const Snapshot> snapshot;  ///< not null
   Index sequence = 0;
-  Index chunk = 0;  ///< 0: all at once
+  Index chunk = 0;  ///< 0 = all at once
   bool operator==(const ProofQuestion&) const = default;
 };
 
-/// The whole sequence run through a KV cache, beside the full pass: outputs [n, headDim] of all heads.
+/// The whole sequence run through a KV cache, compared with the full pass: outputs [n, headDim] of all heads.
 struct DecodeProof {
-  Index prefill = 0;        ///< tokens taken in before the first step; 0: nothing can be decoded
-  Index steps = 0;          ///< single tokens after it
-  Index left = 0;           ///< steps that were not run, since they would take too long
-  float maxDifference = 0;  ///< largest |Δ|, NaN where one of both is
-  float tolerance = 0;      ///< that rounding explains
+  Index prefill = 0;        ///< tokens processed before the first step; 0 = nothing can be decoded
+  Index steps = 0;          ///< single tokens after the prefill
+  Index left = 0;           ///< steps skipped because they would take too long
+  float maxDifference = 0;  ///< largest |Δ|; NaN if either output is
+  float tolerance = 0;      ///< the difference that rounding can explain
 
-  // Where they are furthest apart:
+  // Position and values of the largest difference:
   Index head = 0, token = 0;
-  float cached = 0, full = 0;  ///< the one number, computed both ways
+  float cached = 0, full = 0;  ///< the same number, computed both ways
 
   bool holds() const { return maxDifference <= tolerance; }
 };
 
-/// Pure. Incomplete once `stop` is requested.
+/// Pure. The result is incomplete if `stop` is requested.
 DecodeProof proveDecode(const ProofQuestion& question, Resources& resources, std::stop_token stop = {});
 
 }  // namespace headscope::app

@@ -10,7 +10,7 @@ namespace headscope::app {
 
 namespace {
 
-/// At the most: tables and owners of every block at every step.
+/// Returns an upper bound on the bytes of all steps: tables and owners of every block at every step.
 std::uint64_t stepBytes(const std::vector<attention::PagedRequest>& requests, attention::Index block) {
   attention::Index last = 0, blocks = 0;
   for (const attention::PagedRequest& request : requests) {

@@ -9,7 +9,7 @@
 
 namespace headscope::app {
 
-/// A schedule as it is typed, and the block it is paged with.
+/// A schedule as typed, and the block size for paging.
 struct PagingQuestion {
   std::string schedule;
   attention::Index block = 16;
@@ -19,13 +19,13 @@ struct PagingQuestion {
 struct PagingStudy {
   std::vector<attention::PagedRequest> requests;
   std::vector<attention::PagedStep> steps;
-  attention::Index mostBlocks = 0;      ///< that were ever used
-  attention::Index mostContiguous = 0;  ///< tokens
+  attention::Index mostBlocks = 0;      ///< peak number of blocks in use
+  attention::Index mostContiguous = 0;  ///< peak, in tokens
   attention::Index longest = 0;         ///< tokens of the longest request, prompt and answer
   MemoryShare memory;                   ///< of the steps
 };
 
-/// Pure. Errors: a schedule that can't be read, and steps that are over the budget.
+/// Pure. Returns an Error if the schedule can't be read or its steps exceed the memory budget.
 attention::Result<PagingStudy> studyPaging(const PagingQuestion& question, const MemoryBudget& memory,
                                            std::stop_token stop = {});
 

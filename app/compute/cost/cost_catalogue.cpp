@@ -120,7 +120,7 @@ Result<Machine> readMachine(const Json& json) {
   return machine;
 }
 
-/// The text of a file; one that isn't there is an empty list.
+/// Returns the text of a file, or an empty list if it doesn't exist.
 Result<std::string> readText(const std::filesystem::path& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return std::string("[]");
@@ -135,7 +135,7 @@ Result<Json> readList(std::string_view text, const std::string& file) {
   return json;
 }
 
-/// Reads a list of entries; each that can't be taken is a problem of its own.
+/// Reads a list of entries. Each invalid entry becomes a separate problem.
 template <typename Entry, typename Read>
 void addFrom(const Result<std::string>& text, const std::string& file, Read read, std::vector<Entry>& entries,
              std::vector<std::string>& problems) {
@@ -162,7 +162,7 @@ void sortByMemory(std::vector<Machine>& machines) {
                    [](const Machine& a, const Machine& b) { return a.memoryGb < b.memoryGb; });
 }
 
-/// As many digits as a person types: a product and a quotient by 10⁹ may leave others behind them.
+/// Rounds to 12 digits, as a user would type: multiplying and dividing by 10⁹ can add others.
 double typedDigits(double value) {
   return std::stod(fmt::format("{:.12g}", value));
 }

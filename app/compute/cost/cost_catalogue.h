@@ -11,43 +11,42 @@
 
 namespace headscope::app {
 
-/// Model shapes and machines to choose from: those that come with the program, and the person's own.
+/// The model shapes and machines to choose from: those included in the program, and the user's own.
 struct CostCatalogue {
   std::vector<attention::ModelShape> shapes;
   std::vector<attention::Machine> machines;
-  std::vector<std::string>
-      problems;  ///< what of the person's own files could not be taken, in a sentence each
+  std::vector<std::string> problems;  ///< a sentence for each part of the user's files that could not be read
 };
 
-/// Adds what `models.json` and `machines.json` of that folder hold; files that aren't there are none. What
-/// has the name of something that is there replaces it.
+/// Adds the contents of `models.json` and `machines.json` in that folder; missing files count as empty. An
+/// entry replaces an existing one with the same name.
 CostCatalogue loadCatalogue(const std::filesystem::path& folder);
 
-/// The same from the files' texts, JSON lists; an error in place of one is among the problems.
+/// The same from the texts of the files, JSON lists; an error in place of a text becomes a problem.
 CostCatalogue readCatalogue(const attention::Result<std::string>& models,
                             const attention::Result<std::string>& machines);
 
-/// The person's own files in the configuration folder.
+/// The user's files in the configuration folder.
 inline constexpr const char *kModelsFile = "models.json", *kMachinesFile = "machines.json";
-/// `source` of a machine that stands there, whoever published one of its name.
+/// `source` of a machine from that file, even if it replaces a published one.
 inline constexpr const char* kOwnMachine = "your machines.json";
 
-/// What becomes of the machine of that name. Nothing: an own one goes, and one that comes with the program is
-/// again as it was published.
+/// A change to the machine of that name. Without `machine`, removes the user's own, or restores a built-in
+/// one as published.
 struct MachineChange {
   std::string name;
   std::optional<attention::Machine> machine;
 };
-/// In the list, where a name that is not there yet is added.
+/// Applies a change to the list. A new name is added.
 void changeMachine(CostCatalogue& catalogue, const MachineChange& change);
-/// In `machines.json` of that folder. Everything else there stays, also entries that could not be taken.
-/// Errors: there is no folder, a file that is no list, and what writeFile() says.
+/// Applies a change to `machines.json` in that folder. Keeps all other entries, including unreadable ones.
+/// Returns an Error if there is no folder, the file is not a list, or writeFile() fails.
 attention::Status writeMachine(const std::filesystem::path& folder, const MachineChange& change);
 
-/// A shape as one entry of models.json writes it, and as `headscope cost --json` prints it.
+/// Returns a shape as an entry of models.json, as printed by `headscope cost --json`.
 std::string shapeJson(const attention::ModelShape& shape);
 
-/// Fields of a shape and of a machine in those files, in words: "name, layers, …".
+/// Returns the names of a shape's fields in models.json: "name, layers, …".
 std::string shapeFieldNames();
 
 }  // namespace headscope::app

@@ -22,7 +22,7 @@ double doubleOf(Index value) {
   return static_cast<double>(value);
 }
 
-/// From 1 k, or from 1 for less, to a megatoken or twice what is asked for.
+/// From 1 k tokens, or 1 for short texts, to about a million or at least twice the requested number.
 PlotAxis tokenAxis(const CostFigures& figures) {
   const double tokens = doubleOf(figures.request.tokens);
   PlotAxis axis;
@@ -37,7 +37,7 @@ std::string hoverTokens(double tokens) {
   return countText(static_cast<std::uint64_t>(std::llround(tokens))) + " tokens";
 }
 
-/// Four points for each doubling, at whole tokens.
+/// Four points per doubling, at whole tokens.
 template <typename Value>
 PlotLine curve(std::string label, const PlotAxis& axis, Dash dash, Value value) {
   PlotLine line{std::move(label), {}, dash};
@@ -50,7 +50,7 @@ PlotLine curve(std::string label, const PlotAxis& axis, Dash dash, Value value) 
   return line;
 }
 
-/// Powers of ten around everything that is drawn.
+/// Half powers of ten around everything drawn.
 void fitAxis(PlotAxis& axis, const std::vector<PlotLine>& lines) {
   double low = 1e300, high = 0;
   for (const PlotLine& line : lines)
@@ -71,11 +71,11 @@ std::string hoverGiB(double gib) {
 double cacheGiB(const ModelShape& shape, double tokens, const attention::CostRequest& request) {
   const auto whole = static_cast<Index>(std::llround(std::max(tokens, 1.0)));
   const std::uint64_t bytes = attention::cacheBytes(shape, whole, request.batch, request.format);
-  // What can't be counted is not drawn.
+  // Caches too large to count are not drawn.
   return bytes >= attention::kTooManyBytes ? 0 : static_cast<double>(bytes) / kGiB;
 }
 
-/// The chosen shape beside what it would be as MHA and MQA, and two that found other ways.
+/// Adds the chosen shape, the same as MHA and MQA, and two models with other solutions.
 void addCacheLines(const CostFigures& figures, const CostCatalogue& catalogue, Plot& plot) {
   const ModelShape& shape = figures.shape;
   const auto add = [&](const ModelShape& each, std::string label, Dash dash, bool chosen) {
@@ -130,7 +130,7 @@ CostPlot cachePlot(const CostFigures& figures, const CostCatalogue& catalogue) {
   const bool alone = shape.heads == 0 || (shape.kvHeads == shape.heads && shape.window == 0 &&
                                           !shape.isLatent() && !attention::isHybrid(shape));
   if (!alone) mark(figures.mha, false, PlotSide::aboveLeft);
-  // Behind the end of the lines stand their names.
+  // The space right of the lines' ends is for their names.
   const bool nearEnd = tokens * 4 > plot.x.high;
   if (shape.kvHeads > 1) mark(figures.mqa, false, nearEnd ? PlotSide::below : PlotSide::right);
   if (shape.decodes) mark(figures.cost.total, true, PlotSide::aboveLeft);
@@ -140,7 +140,7 @@ CostPlot cachePlot(const CostFigures& figures, const CostCatalogue& catalogue) {
   return shown;
 }
 
-/// Attention matrices, had anyone to keep them.
+/// The size of attention matrices if they were stored.
 CostPlot matrixPlot(const CostFigures& figures) {
   const ModelShape& shape = figures.shape;
   CostPlot shown;
@@ -230,7 +230,7 @@ CostPlot prefillPlot(const CostFigures& figures) {
   return shown;
 }
 
-/// What one more token costs behind n others.
+/// The cost of one more token after n others.
 CostPlot decodePlot(const CostFigures& figures) {
   CostPlot shown;
   Plot& plot = shown.plot;

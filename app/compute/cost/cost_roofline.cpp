@@ -52,7 +52,7 @@ CostPlot rooflinePlot(const CostFigures& figures) {
   plot.lines.push_back(std::move(roof));
   plot.marks.push_back(
       {{ridge, peak}, countText(static_cast<std::uint64_t>(std::llround(peak))), "", PlotSide::above});
-  // More sequences at once read the weights for all of them.
+  // Larger batches share each read of the weights.
   attention::CostRequest many = figures.request;
   for (Index batch = figures.request.batch * 4; decodes && batch <= figures.request.batch * 256; batch *= 4) {
     many.batch = batch;

@@ -16,7 +16,7 @@ std::string wholeText(Index value) {
   return countText(attention::asSize(value));
 }
 
-/// "9.6 TB/s", "1,978 TFLOP/s".
+/// "9.6 TB/s", or "(4.8 TB/s · 2 GPUs)". `each`: per GPU, in B/s or FLOP/s.
 std::string rate(double each, Index gpus, const char* unit) {
   const std::string one = threeDigits(each / 1e12) + " " + unit;
   return gpus == 1 ? one : fmt::format("({} · {} GPUs)", one, gpus);

@@ -56,7 +56,7 @@ std::vector<CostFactor> costFactors(const CostFigures& figures) {
   std::vector<CostFactor> factors;
   if (!shape.isLatent())
     factors.push_back({"keys_values", "2", "keys, values", "Each token stores a key and a value."});
-  const bool slides = shape.window > 0;  // in all layers alike; others have costLayers()
+  const bool slides = shape.window > 0;  // the same window in all layers; other models have costLayers()
   if (!slides)
     factors.push_back({"layers", count(shape.layers), shape.layers == 1 ? "layer" : "layers",
                        "Each layer has its own cache."});
@@ -100,7 +100,7 @@ std::vector<CostFactor> costFactors(const CostFigures& figures) {
 
 namespace {
 
-/// What layers of a kind keep, what a single one keeps, and more of it.
+/// What several layers of a kind keep, what one keeps, and an explanation.
 struct KindWords {
   const char *keep, *keeps, *help;
 };
@@ -174,12 +174,12 @@ std::vector<attention::CacheKind> layerKinds(const CostFigures& figures) {
 
 namespace {
 
-/// "1.09 M", "128 k"; a number that is short.
+/// "12.3 M" from ten million on; smaller numbers in full.
 std::string largeCount(Index value) {
   return value >= 10'000'000 ? roundedText(static_cast<double>(value) / 1e6, 3) + " M" : count(value);
 }
 
-/// "tokens/s" whatever their number.
+/// "1,978 tokens/s", also for a single token.
 std::string rateText(double tokens) {
   return threeDigits(tokens) + " tokens/s";
 }
@@ -247,7 +247,7 @@ std::string costSentence(const CostFigures& figures) {
 std::vector<std::string> costExplanations(const CostFigures& figures) {
   const ModelShape& shape = figures.shape;
   if (!shape.decodes) return {"It is an encoder: it reads all tokens at once and decodes nothing."};
-  // A sentence, and its last clause where it has one.
+  // `need` is the sentence's last clause, if it has one.
   std::string text, need;
   if (figures.tooLarge()) {
     text = "Figures stop at 2⁶³ bytes";

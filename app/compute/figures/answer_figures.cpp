@@ -67,7 +67,8 @@ GridFigure patchFigure(const PatchGridQuestion& question, const PatchGrid& grid,
 
 namespace {
 
-/// "head 3.3 from “Ben”": what a head wrote for each token that it read; of text B where A's token stands.
+/// Adds bars such as "head 3.3 from “Ben”": what a head wrote for each attended token, for text B at the
+/// counterparts of A's tokens.
 void addKeyBars(const PairStudy& pair, const AttributionStudy& study, const attention::Contribution& part,
                 std::vector<BarFigure::Bar>& bars) {
   const auto parts = [&](const attention::Attribution& of) { return of.byKey[part.layer].row(part.head); };
@@ -81,7 +82,7 @@ void addKeyBars(const PairStudy& pair, const AttributionStudy& study, const atte
     }
     bars.push_back(std::move(bar));
   }
-  // Tokens of B that go with none of A's.
+  // Tokens of B without a counterpart in A.
   for (Index key = 0; study.b && key < study.b->byKey.cols(); ++key)
     if (pair.keyAofB()[asSize(key)] < 0)
       bars.push_back(

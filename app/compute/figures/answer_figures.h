@@ -10,20 +10,20 @@
 
 namespace headscope::app {
 
-// What makes a model answer, as grids and bars.
+// Grids and bars that show why a model prefers one answer.
 
-/// The tokens' words by their ids.
+/// Returns a token's word by its id.
 using WordOf = std::function<std::string(Index id)>;
 
 GridFigure patchFigure(const PatchGridQuestion& question, const PatchGrid& grid,
                        const std::vector<KeptPatch>& kept);
-/// `byKey`: a bar for each head and token that it read, in place of one a head.
+/// `byKey`: one bar per head and attended token instead of one per head.
 BarFigure attributionFigure(const PairStudy& pair, const AttributionStudy& study, bool byKey,
                             const WordOf& word);
 GridFigure lensFigure(const LensQuestion& question, const LensMap& map, const WordOf& word);
-/// "logit of “Ben” − “Anna”".
+/// Returns "logit of “Ben” − logit of “Anna”".
 std::string differenceTitle(const PairStudy& pair, const WordOf& word);
-/// What a grid of such pieces puts into the other text: "Output of each head".
+/// Returns the title of a grid that patches such pieces into the other text: "Output of each head".
 std::string pieceWords(attention::Piece piece, bool byToken);
 
 }  // namespace headscope::app

@@ -12,7 +12,7 @@ using render::HeatmapStyle;
 
 namespace {
 
-/// Pixels of an image: along a side of a cell at the most, and along its longer side.
+/// Limits in pixels: along a side of a cell, and along an image's longer side.
 constexpr Index kCellPixels = 4, kImageSide = 4096;
 constexpr Index kMostRectangles = 6000;
 
@@ -24,7 +24,7 @@ Matrix pooled(const Matrix& values, Index factor) {
   return out;
 }
 
-/// repeat × repeat pixels for each cell.
+/// Draws repeat × repeat pixels per cell.
 render::Image imageOf(const Matrix& values, const HeatmapStyle& style, Index repeat) {
   render::Image image{static_cast<int>(values.cols() * repeat), static_cast<int>(values.rows() * repeat), {}};
   image.rgba.reserve(4 * static_cast<std::size_t>(values.size() * repeat * repeat));
@@ -57,14 +57,14 @@ bool drawsRectangles(const Drawing& drawing) {
 }
 
 CellImage cellImage(const Cells& cells, double pixelsPerUnit) {
-  // Pixels of the page for one cell.
+  // Pixels of the page per cell.
   const double pixels =
       pixelsPerUnit * std::min(cells.frame.width / static_cast<double>(cells.values.cols()),
                                cells.frame.height / static_cast<double>(cells.values.rows()));
   const bool known = pixelsPerUnit > 0;
   const auto factor = static_cast<Index>(known && pixels < 1 ? std::ceil(1 / pixels - 1e-3) : 1);
   CellImage out{pooled(cells.values, factor), {}};
-  // Readers smooth what they enlarge: many pixels to a cell keep its edges sharp.
+  // Viewers smooth enlarged images: many pixels per cell keep its edges sharp.
   const Index longer = std::max(out.values.rows(), out.values.cols());
   const double wanted = known ? std::ceil(pixels * static_cast<double>(factor) - 1e-3) : kCellPixels;
   const Index repeat =

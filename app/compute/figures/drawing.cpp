@@ -7,7 +7,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Where a shape comes to: enlarged, then moved.
+/// The placement of a shape: scaled, then moved.
 struct Placing {
   double x = 0, y = 0, scale = 1;
 
@@ -51,7 +51,7 @@ void place(Area& area, const Placing& to) {
 void place(Clip& clip, const Placing& to) {
   if (clip.frame) to.frame(*clip.frame);
 }
-/// Of cells, and samples of their colours.
+/// Places cells and samples of their colours.
 template <typename Styled>
 void place(Styled& shape, const Placing& to) {
   to.frame(shape.frame);

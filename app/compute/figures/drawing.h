@@ -11,7 +11,7 @@
 
 namespace headscope::app {
 
-// What a picture for a paper or a slide consists of, without a window: written as SVG (svg.h) or as pixels
+// The contents of a picture for a paper or a slide, independent of windows: written as SVG (svg.h) or pixels
 // (raster.h). Lengths are layout units, y down from the top; at scale 1 a unit is a pixel.
 
 struct Frame {
@@ -21,10 +21,10 @@ struct Frame {
   bool operator==(const Frame&) const = default;
 };
 
-/// Where a line of text stands about its place.
+/// The alignment of a line of text relative to its position.
 enum class Anchor { start, middle, end };
 
-/// One line of text, its middle at the height `y`. Turned clockwise about its place.
+/// One line of text, vertically centred at `y`, rotated clockwise about its position.
 struct TextRun {
   std::string text;
   double x = 0, y = 0, size = 11;
@@ -35,7 +35,7 @@ struct TextRun {
   double spacing = 0;  ///< units added after each letter
 };
 
-/// A rectangle, filled, or outlined where `outline` > 0.
+/// A rectangle, filled, or outlined if `outline` > 0.
 struct Box {
   Frame frame;
   render::Color color;
@@ -56,25 +56,25 @@ struct Polyline {
   std::vector<Point> points;
   render::Color color;
   double width = 1;
-  std::vector<double> dashes = {};  ///< units that are drawn and left out, in turn; none: it is solid
+  std::vector<double> dashes = {};  ///< units drawn and left out, in turn; empty = solid
 };
 
-/// The inside of polygons.
+/// The interior of polygons.
 struct Area {
   std::vector<std::vector<Polyline::Point>> rings;
   render::Color color;
 };
 
-/// Of all shapes from here on only what is inside is seen; nothing: all of it again.
+/// Clips all later shapes to the frame; null ends the clipping.
 struct Clip {
   std::optional<Frame> frame = {};
 };
 
-/// A matrix as coloured cells that fill the frame; the style's hatches and marks are those of heatmaps on
-/// screen, its gap is in units.
+/// A matrix as coloured cells that fill the frame. The style's hatches and marks are those of heatmaps on
+/// screen; its gap is in units.
 struct Cells {
   Frame frame;
-  attention::Matrix values;  ///< [rows, columns], marked as render/heatmap.h says
+  attention::Matrix values;  ///< [rows, columns], with the marks of render/heatmap.h
   render::HeatmapStyle style;
 };
 
@@ -85,7 +85,7 @@ struct Ramp {
   bool upwards = true;
 };
 
-/// A sample of how cells without a value look.
+/// A sample of the look of cells without a value.
 struct Swatch {
   Frame frame;
   render::HeatmapStyle style;
@@ -95,25 +95,25 @@ struct Swatch {
 using Shape = std::variant<TextRun, Box, Line, Polyline, Area, Clip, Cells, Ramp, Swatch>;
 
 struct Drawing {
-  std::string title;  ///< for readers that can't see it
+  std::string title;  ///< for readers who can't see it
   double width = 0, height = 0;
   render::Color background;
-  std::vector<Shape> shapes;  ///< later ones over earlier ones
+  std::vector<Shape> shapes;  ///< later ones cover earlier ones
 
-  /// Adds all of `other`, `scale` times as large, its top left corner at (x, y), and grows to hold it.
+  /// Adds all of `other`, scaled by `scale`, with its top left corner at (x, y), and grows to hold it.
   void add(const Drawing& other, double x, double y, double scale = 1);
 };
 
-/// One under the other; all on the first one's background.
+/// Stacks drawings vertically on the first one's background.
 Drawing stacked(const std::vector<Drawing>& drawings);
-/// In the middle of a page of the given width over height, as little larger as that takes.
+/// Centres the drawing on the smallest page with the given width / height.
 Drawing fittedTo(const Drawing& drawing, double aspect);
 
-/// The colour of a cell; masked cells and dead rows have the one that their hatch lies on.
+/// Returns the colour of a cell; for masked cells and dead rows, the colour under their hatch.
 render::Color cellColor(const render::HeatmapStyle& style, float value);
-/// Whether any cell has that mark: masked, or of a row that sees no key.
+/// Whether any cell has that mark: masked, or in a row that sees no key.
 bool anyIs(const attention::Matrix& values, float mark);
-/// Black or white, whichever reads better on `color` (WCAG 2, relative luminance).
+/// Returns black or white, whichever reads better on `color` (WCAG 2, relative luminance).
 render::Color inkOver(const render::Color& color);
 render::Color mixedColor(const render::Color& a, const render::Color& b, float t);
 

@@ -16,8 +16,8 @@ constexpr Color colorOf(std::uint32_t hex) {
   return {part(16), part(8), part(0), 1};
 }
 
-// A column in units of the font's size: exactly so in JetBrains Mono and DejaVu Sans Mono, on average in
-// Inter.
+// The width of a column relative to the font size: exact for JetBrains Mono and DejaVu Sans Mono, an average
+// for Inter.
 constexpr double kMonoColumn = 0.6, kSansColumn = 0.53;
 
 }  // namespace
@@ -78,14 +78,14 @@ std::string cutToColumns(const std::string& text, std::size_t columns) {
     const attention::DecodedCodePoint next = attention::decodeUtf8(text, at);
     used += attention::columnsOf(next.value);
     at += next.length;
-    if (used < columns) fits = at;  // what still leaves room for the ellipsis
+    if (used < columns) fits = at;  // leaves space for the ellipsis
   }
   return used <= columns ? text : text.substr(0, fits) + "…";
 }
 
 namespace {
 
-/// A sample of a cell with what it means, at the right of it.
+/// Adds a sample cell with its meaning to the right.
 void addSwatch(Drawing& drawing, const DrawingColors& colors, const render::HeatmapStyle& style, float value,
                const std::string& word, double x, double y) {
   const Frame sample{x, y - 6, 12, 12};

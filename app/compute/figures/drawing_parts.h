@@ -8,25 +8,25 @@
 
 namespace headscope::app {
 
-/// Colours by what they mean, the same as in the window.
+/// Colours by meaning, the same as in the window.
 struct DrawingColors {
   render::Color background, panel, raised, line, text, secondary, faint, query, key, value;
-  std::array<render::Color, 8> groups;  ///< KV groups, in turn
+  std::array<render::Color, 8> groups;  ///< KV groups, cyclically
 };
-/// For print, or for dark slides.
+/// Returns the colours for print, or for dark slides.
 const DrawingColors& drawingColors(bool dark);
-/// Of heatmaps: masked cells, dead rows and gaps.
+/// Returns a heatmap style with colours for masked cells and dead rows, and the gap.
 render::HeatmapStyle drawnStyle(const DrawingColors& colors, double gap);
-/// Units that a line of text takes: exactly in the monospaced font, about as much in the other.
+/// Returns the width of a line of text in units: exact in the monospaced font, approximate in the other.
 double drawnWidth(const std::string& text, double size, bool mono);
-/// Cut with an ellipsis to so many columns.
+/// Cuts the text to at most `columns` columns, ending in an ellipsis if it is cut.
 std::string cutToColumns(const std::string& text, std::size_t columns);
 
-/// Around every drawing.
+/// The space around every drawing.
 inline constexpr double kMargin = 16;
 
-/// A colour scale with its caption and its ends, upwards from (x, y + height); what cells without a value
-/// look like is under it, where there are any.
+/// A colour scale, upwards from (x, y + height), with its caption and end values; below it, samples of cells
+/// without a value if there are any.
 struct ColourScale {
   double x = 0, y = 0, height = 0;
   std::string caption = {}, low = {}, middle = {}, high = {};

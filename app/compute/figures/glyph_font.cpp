@@ -12,7 +12,7 @@ namespace headscope::app {
 
 namespace {
 
-/// An integer of a charstring or a dictionary (note 5176, table 3).
+/// Appends an integer of a charstring or a dictionary (note 5176, table 3).
 void putInteger(int value, std::string& out) {
   const auto put = [&out](int byte) { out += static_cast<char>(byte); };
   if (value >= -107 && value <= 107) {
@@ -31,7 +31,7 @@ void putInteger(int value, std::string& out) {
   }
 }
 
-/// Writes an outline as a Type 2 charstring (note 5177): lines and curves by how far they go.
+/// Writes an outline as a Type 2 charstring (note 5177): lines and curves in relative coordinates.
 class CharstringWriter {
  public:
   CharstringWriter(int width, double scale) : scale_(scale) { putInteger(width, out_); }
@@ -40,7 +40,7 @@ class CharstringWriter {
     FT_Outline_Funcs steps{};
     steps.move_to = [](const FT_Vector* to, void* self) { return writer(self).step(21, {to}); };
     steps.line_to = [](const FT_Vector* to, void* self) { return writer(self).step(5, {to}); };
-    // A quadratic curve as the cubic one that is the same.
+    // Converts a quadratic curve to the equivalent cubic one.
     steps.conic_to = [](const FT_Vector* by, const FT_Vector* to, void* self) {
       const FT_Vector& from = writer(self).last_;
       const FT_Vector first{from.x + 2 * (by->x - from.x) / 3, from.y + 2 * (by->y - from.y) / 3},
@@ -73,11 +73,11 @@ class CharstringWriter {
 
   const double scale_;
   std::string out_;
-  int x_ = 0, y_ = 0;  ///< where the pen is
+  int x_ = 0, y_ = 0;  ///< position of the pen
   FT_Vector last_{};   ///< the same in the typeface's units
 };
 
-/// Data by number (note 5176, section 5).
+/// Returns an INDEX, numbered data (note 5176, section 5).
 std::string indexOf(const std::vector<std::string>& items) {
   const auto bigEndian = [](std::size_t value, int bytes) {
     std::string out;
@@ -86,7 +86,7 @@ std::string indexOf(const std::vector<std::string>& items) {
   };
   std::string out = bigEndian(items.size(), 2);
   if (items.empty()) return out;
-  out += 4;  // bytes of an offset, which is counted from 1
+  out += 4;  // bytes of an offset; offsets count from 1
   std::size_t at = 1;
   for (const std::string& item : items) {
     out += bigEndian(at, 4);
@@ -97,7 +97,7 @@ std::string indexOf(const std::vector<std::string>& items) {
   return out;
 }
 
-/// A name that two fonts share only if they are the same: of their outlines.
+/// Returns a name prefix from a hash of the outlines, so that only equal fonts share it.
 std::string fontPrefix(std::uint64_t print) {
   std::string prefix;
   for (int i = 0; i < 6; ++i, print /= 26) prefix += static_cast<char>('A' + print % 26);
@@ -122,7 +122,7 @@ GlyphFont::Glyph GlyphFont::glyph(std::uint32_t index) const {
   out.index = index;
   const double scale = 1000.0 / (face->units_per_EM ? face->units_per_EM : 1000);
   FT_Outline none{};
-  // A picture of an emoji has no outline: it stays blank.
+  // An emoji that is a bitmap has no outline and stays blank.
   const bool drawn = FT_Load_Glyph(face, index, FT_LOAD_NO_SCALE) == 0;
   if (drawn) out.width = static_cast<int>(std::lround(static_cast<double>(face->glyph->advance.x) * scale));
   out.outline =
@@ -132,7 +132,7 @@ GlyphFont::Glyph GlyphFont::glyph(std::uint32_t index) const {
 }
 
 std::string GlyphFont::program(const std::string& name) const {
-  constexpr int kFirstOwn = 391;  // names before that are the format's own
+  constexpr int kFirstOwn = 391;  // lower ids are the format's standard names
   std::vector<std::string> names, outlines{CharstringWriter(0, 1).take(*std::make_unique<FT_Outline>())};
   std::string charset(1, '\0');
   for (std::size_t i = 0; i < glyphs_.size(); ++i) {
@@ -144,7 +144,7 @@ std::string GlyphFont::program(const std::string& name) const {
   }
   const std::string front = std::string("\1\0\4\4", 4) + indexOf({name}),
                     strings = indexOf(names) + indexOf({}), shapes = indexOf(outlines);
-  // The dictionary says where the other parts are, each by a number of five bytes.
+  // The dictionary gives the positions of the other parts as five-byte numbers.
   const auto dictionary = [](std::initializer_list<std::pair<std::vector<std::size_t>, char>> entries) {
     std::string out;
     for (const auto& [values, operation] : entries) {
@@ -169,7 +169,7 @@ std::string GlyphFont::toUnicode() const {
       "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /Headscope def /CMapType 2 def "
       "1 begincodespacerange <00> <FF> endcodespacerange\n";
   for (std::size_t i = 0; i < glyphs_.size(); ++i)
-    // What another glyph stands for already is a space without width.
+    // Empty text means that another glyph represents it; map this one to a zero-width space.
     map += fmt::format("1 beginbfchar <{:02X}> {} endbfchar\n", i + 1,
                        glyphs_[i].text.empty() ? "<200B>" : pdfText(glyphs_[i].text, false));
   return map + "endcmap CMapName currentdict /CMap defineresource pop end end\n";
@@ -191,7 +191,7 @@ void GlyphFont::write(PdfFile& file) const {
     return std::lround(static_cast<double>(value) * 1000 / (face->units_per_EM ? face->units_per_EM : 1000));
   };
   const int data = file.addStream("/Subtype /Type1C", program(name));
-  constexpr int kSymbolic = 4;  // codes are the font's own
+  constexpr int kSymbolic = 4;  // codes are specific to the font
   const int descriptor = file.add(fmt::format(
       "<< /Type /FontDescriptor /FontName /{} /Flags {} /FontBBox [{} {} {} {}] /ItalicAngle 0 /Ascent {} "
       "/Descent {} /CapHeight {} /StemV 80 /FontFile3 {} 0 R >>",

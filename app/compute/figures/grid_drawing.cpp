@@ -15,12 +15,12 @@ namespace {
 
 constexpr double kHeader = 62, kScaleRoom = 96;
 
-/// Title, note and column title; without the note where there is little height.
+/// Returns the height of title, note and column title; without the note if space is short.
 double headerOf(double height) {
   return height < 190 ? 42 : kHeader;
 }
 
-/// Units of a bar with its number, or of two.
+/// Returns the height of a line with one bar, or with two.
 double lineOf(const BarFigure& figure) {
   return figure.two ? 30 : 22;
 }
@@ -56,7 +56,7 @@ void addTitle(Drawing& drawing, const DrawingColors& colors, const std::string& 
 
 render::HeatmapStyle styleOf(const GridFigure& figure, const DrawingColors& colors) {
   render::HeatmapStyle style = drawnStyle(colors, 0);
-  // What is nothing is as quiet as the page.
+  // Zero blends into the page.
   const auto end = [](render::Colormap map, float at) { return render::sample(map, at); };
   style.tint = figure.aroundZero ? render::Tint{end(render::Colormap::diverging, 0),
                                                 end(render::Colormap::diverging, 1), colors.panel}
@@ -176,7 +176,7 @@ Drawing gridDrawing(const GridFigure& figure, double width, double height, const
 
 Index shownBars(const BarFigure& figure, double height) {
   const auto room =
-      static_cast<Index>((height - headerOf(height)) / lineOf(figure)) - 2;  // and the sum, and the rest
+      static_cast<Index>((height - headerOf(height)) / lineOf(figure)) - 2;  // less the sum and the rest
   return std::clamp<Index>(room, 1, std::max<Index>(1, std::ssize(figure.bars)));
 }
 

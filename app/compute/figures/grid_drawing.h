@@ -9,22 +9,22 @@
 
 namespace headscope::app {
 
-// Grids of numbers and bars, for the window and for files alike: both paint the same drawing.
+// Grids of numbers, and bars. The window and files paint the same drawing.
 
-/// Layers by heads or by tokens: a number in each cell, or a word over its colour.
+/// Layers by heads or tokens: a number in each cell, or a word on its colour.
 struct GridFigure {
-  std::string title, note;  ///< above it
+  std::string title, note;  ///< above the grid
   std::string columnTitle;  ///< "head", "token"
   std::vector<std::string> rows, columns;
-  attention::Matrix values;        ///< [rows, columns]; NaN: there is none, or not yet
-  std::vector<std::string> words;  ///< [rows · columns]; empty: the numbers stand in the cells
+  attention::Matrix values;        ///< [rows, columns]; NaN = none, or not yet computed
+  std::vector<std::string> words;  ///< [rows · columns]; empty = show the numbers in the cells
   float low = -1, high = 1;        ///< the values at the ends of the colours
   std::string caption;             ///< of the colour scale
-  bool aroundZero = true;          ///< two colours around the middle; else one, from nothing up
-  bool scale = true;               ///< with its note and colour scale; a grid beside it may have the same
-  std::vector<std::pair<Index, Index>> kept;  ///< cells with a frame
+  bool aroundZero = true;          ///< two colours around the middle; otherwise one, increasing from zero
+  bool scale = true;               ///< with note and colour scale; an adjacent grid may show the same ones
+  std::vector<std::pair<Index, Index>> kept;  ///< framed cells
 };
-/// Where the cells of a grid are in a space of so many units.
+/// The position of a grid's cells within the given space, in units.
 struct GridPlace {
   Frame cells;
   Index rows = 0, columns = 0;
@@ -35,7 +35,7 @@ struct GridPlace {
 GridPlace gridPlace(const GridFigure& figure, double width, double height);
 Drawing gridDrawing(const GridFigure& figure, double width, double height, const DrawingColors& colors);
 
-/// Bars around zero, the longest first, that sum to a number; of one text or of two.
+/// Bars around zero, longest first, that add up to a sum; for one or two texts.
 struct BarFigure {
   struct Bar {
     std::string label;
@@ -47,9 +47,9 @@ struct BarFigure {
   Bar sum;
   bool two = false;
 };
-/// How many bars a space of that height shows; the rest is one more.
+/// Returns how many bars fit in the height; the remaining ones share one more bar.
 Index shownBars(const BarFigure& figure, double height);
-/// Which of the bars is at a height.
+/// Returns the index of the bar at height `y`.
 std::optional<Index> barAt(const BarFigure& figure, double height, double y);
 Drawing barDrawing(const BarFigure& figure, double width, double height, const DrawingColors& colors);
 

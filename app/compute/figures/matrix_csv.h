@@ -8,8 +8,8 @@
 
 namespace headscope::app {
 
-/// Comma-separated (RFC 4180): the keys in the first line, then a line for each query with its token and its
-/// values [queries, keys], which read back as the same floats.
+/// Returns comma-separated values (RFC 4180): the keys in the first line, then one line per query with its
+/// token and its values [queries, keys], which read back as the same floats.
 std::string matrixCsv(const attention::MatrixView& values, const std::vector<attention::Token>& queries,
                       const std::vector<attention::Token>& keys);
 

@@ -21,7 +21,7 @@ using render::HeatmapStyle;
 
 namespace {
 
-constexpr double kPoints = 72;  ///< of an inch
+constexpr double kPoints = 72;  ///< per inch
 
 std::string placeText(double x, double y) {
   return pdfNumber(x) + " " + pdfNumber(y) + " ";
@@ -33,14 +33,14 @@ std::string partsText(const Color& color) {
   return fmt::format("{} {} {} ", pdfNumber(color.r), pdfNumber(color.g), pdfNumber(color.b));
 }
 
-/// What the pages of a file share.
+/// Shared by the pages of a file.
 struct PdfParts {
   PdfFile& file;
   PdfFonts& fonts;
-  std::set<int> alphas = {};  ///< thousandths
+  std::set<int> alphas = {};  ///< in thousandths
 };
 
-/// One page: its shapes one after the other, y downwards.
+/// Writes the shapes of one page in order, with y pointing down.
 class PdfPage {
  public:
   PdfPage(const Drawing& drawing, PdfParts& parts, double width, double height, double dpi)
@@ -101,7 +101,7 @@ class PdfPage {
 
   void roundedPath(const Frame& frame, double radius) {
     const double left = frame.x, top = frame.y, right = frame.right(), bottom = frame.bottom();
-    const double near = radius * 0.4477;  // a quarter of a circle as a cubic curve
+    const double near = radius * 0.4477;  // approximates a quarter circle by a cubic curve
     const auto corner = [this](double x0, double y0, double x1, double y1, double x, double y) {
       out_ += placeText(x0, y0) + placeText(x1, y1) + placeText(x, y) + "c ";
     };
@@ -143,12 +143,12 @@ class PdfPage {
   void write(const Clip& clip) {
     if (std::exchange(clipped_, clip.frame.has_value())) {
       out_ += "Q\n";
-      alpha_ = -1;  // whatever it was outside
+      alpha_ = -1;  // unknown after Q
     }
     if (clip.frame) out_ += "q " + frameText(*clip.frame) + "W n\n";
   }
 
-  /// Sets the paint of a cell: a colour, or a hatch for what has no value.
+  /// Sets the paint of a cell: a colour, or a hatch if it has no value.
   void cellPaint(const HeatmapStyle& style, float value) {
     const Color under = cellColor(style, value);
     if (value != render::kDeadCell && value != render::kMaskedCell) return fillColor(under);
@@ -165,7 +165,7 @@ class PdfPage {
                           "/XStep 6 /YStep 6 /Resources << >> /Matrix [{}]",
                           matrix_),
               hatch));
-    fillColor(under);  // for its opacity
+    fillColor(under);  // sets the opacity
     out_ += fmt::format("/Pattern cs /H{} scn ", found->second);
   }
 
@@ -178,7 +178,7 @@ class PdfPage {
     const Index rows = cells.values.rows(), columns = cells.values.cols();
     const double width = cells.frame.width / static_cast<double>(columns),
                  height = cells.frame.height / static_cast<double>(rows), gap = cells.style.gap;
-    // Where cells touch, smoothed edges would let the background through: each goes on below the next ones.
+    // Smoothed edges of touching cells would show the background, so each cell extends below the next ones.
     const double under = gap > 0 ? 0 : std::min({width, height, 1.0}) / 2;
     for (Index row = 0; row < rows; ++row)
       for (Index column = 0; column < columns; ++column) {
@@ -193,7 +193,7 @@ class PdfPage {
       }
   }
 
-  /// Masked cells are holes in the image through which a hatch shows, dead rows are laid over it.
+  /// Draws one image. Masked cells are holes through which a hatch shows; dead rows are drawn on top.
   void writeImage(const Cells& cells) {
     const CellImage shown = cellImage(cells, dotsPerUnit_);
     if (anyIs(shown.values, render::kMaskedCell)) hatched(cells.frame, cells.style, render::kMaskedCell);
@@ -209,7 +209,7 @@ class PdfPage {
     out_ += frameText(frame) + "f\n";
   }
 
-  /// With a mask of its opacity, where any of it lets through.
+  /// Adds a mask with the image's opacity unless all of it is opaque.
   void write(const render::Image& image, const Frame& frame) {
     std::string colours, alphas;
     for (std::size_t at = 0; at < image.rgba.size(); at += 4) {
@@ -226,7 +226,7 @@ class PdfPage {
       mask = fmt::format(" /SMask {} 0 R", parts_.file.addStream(entries("DeviceGray"), alphas));
     const int number = parts_.file.addStream(entries("DeviceRGB") + mask, colours);
     images_ += fmt::format("/I{} {} 0 R ", number, number);
-    fillColor({0, 0, 0, 1});  // for its opacity
+    fillColor({0, 0, 0, 1});  // sets the opacity
     out_ += fmt::format("q {} 0 0 {} {}cm /I{} Do Q\n", pdfNumber(frame.width), pdfNumber(-frame.height),
                         placeText(frame.x, frame.bottom()), number);
   }
@@ -250,7 +250,7 @@ class PdfPage {
   const std::string matrix_;
   std::string out_, images_, patterns_;
   std::map<std::string, std::size_t> hatches_;
-  int alpha_ = -1;  ///< in thousandths, as it is set
+  int alpha_ = -1;  ///< current opacity in thousandths; −1 = unknown
   bool clipped_ = false;
 };
 
@@ -272,7 +272,7 @@ std::string pdfFile(const std::vector<Drawing>& pages, double width, double heig
         "/Resources << /Font {} 0 R /ExtGState {} 0 R {} >> >>",
         tree, pdfNumber(width), pdfNumber(height), content, shownFonts, states, page.resources()));
     kids += fmt::format("{} 0 R ", number);
-    // Pages of many cells take long: where there are no threads, work rests here (see app/web/).
+    // Pages with many cells take long; without threads, work pauses here (see app/web/).
     (void)std::stop_token().stop_requested();
   }
   fonts.write();

@@ -8,8 +8,8 @@
 
 namespace headscope::app {
 
-/// A PDF with a page for each drawing, which fills it: width × height points (1/72 inch). Lines stay lines,
-/// and text stays text, with what its fonts need of it inside; matrices of many cells are images of `dpi`.
+/// Returns a PDF with one page per drawing, filling width × height points (1/72 inch). Lines stay lines and
+/// text stays text, with the needed parts of its fonts embedded; large matrices become images at `dpi`.
 std::string pdfFile(const std::vector<Drawing>& pages, double width, double height, double dpi);
 
 }  // namespace headscope::app

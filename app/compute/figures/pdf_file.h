@@ -7,18 +7,18 @@
 
 namespace headscope::app {
 
-/// Objects of a PDF (ISO 32000-1, 7.5), numbered from 1. The first is the catalogue.
+/// The objects of a PDF (ISO 32000-1, 7.5), numbered from 1. The first is the catalogue.
 class PdfFile {
  public:
-  /// The number of an object that is written later.
+  /// Returns the number for an object that is written later.
   int reserve();
-  /// `body`: "<< … >>" or another object in PDF's syntax.
+  /// `body`: "<< … >>" or another object in PDF syntax.
   void write(int number, const std::string& body);
-  /// A stream, deflated; `entries` of its dictionary beside its length and filter.
+  /// Writes a deflated stream. `entries` are added to its dictionary, next to length and filter.
   void writeStream(int number, const std::string& entries, const std::string& bytes);
   int add(const std::string& body);
   int addStream(const std::string& entries, const std::string& bytes);
-  /// The whole file. `info`: the number of the object with its title.
+  /// Returns the whole file. `info`: the number of the object with the title.
   std::string finish(int info);
 
  private:
@@ -26,10 +26,10 @@ class PdfFile {
   std::vector<std::size_t> places_;  ///< of each object; 0 until it is written
 };
 
-/// Three decimals at the most, as PDF has numbers.
+/// Formats a number with at most three decimals, in PDF syntax.
 std::string pdfNumber(double value);
-/// UTF-8 as a string of UTF-16 in hexadecimal: "<FEFF0061>"; without the mark of its order where `marked` is
-/// false.
+/// Returns UTF-8 text as a hexadecimal UTF-16 string: "<FEFF0061>"; without the byte order mark if `marked`
+/// is false.
 std::string pdfText(const std::string& utf8, bool marked = true);
 
 }  // namespace headscope::app

@@ -16,7 +16,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Positions are thousandths of an em, as fonts of a PDF count.
+/// Positions are in thousandths of an em, as in PDF fonts.
 constexpr float kEm = 1000;
 
 bool showsAll(const Typeface* typeface, std::span<const std::uint32_t> codes) {
@@ -25,10 +25,10 @@ bool showsAll(const Typeface* typeface, std::span<const std::uint32_t> codes) {
          });
 }
 
-/// Glyphs of one font on one baseline, and the room that is left out between them.
+/// Glyphs of one font on one baseline, with the gaps between them.
 class GlyphRow {
  public:
-  /// At thousandths of an em behind the last one's end, or the row's begin.
+  /// Adds a glyph at `x`, in thousandths of an em; the row starts at the first one's.
   void add(int code, double x, int width) {
     if (const auto gap = std::lround(x - pen_); gap != 0 && !codes_.empty()) {
       codes_ += fmt::format("> {} <", -gap);
@@ -50,7 +50,8 @@ class GlyphRow {
   double pen_ = 0;
 };
 
-/// Whether a typeface has letters that stand side by side, without ligatures: as the window shows them.
+/// Whether the typeface has all letters and their scripts need no shaping. As in the window, such text has no
+/// ligatures.
 bool isSimple(const Typeface& typeface, std::string_view text) {
   hb_unicode_funcs_t* const unicode = hb_unicode_funcs_get_default();
   constexpr hb_script_t kSimple[] = {HB_SCRIPT_LATIN, HB_SCRIPT_GREEK, HB_SCRIPT_CYRILLIC, HB_SCRIPT_COMMON};
@@ -133,7 +134,7 @@ PdfFonts::ShownLine PdfFonts::shaped(const TextRun& text) {
   std::ranges::sort(out.lefts);
   for (const TextPiece& piece : line.pieces)
     for (const ShapedGlyph& glyph : piece.glyphs) {
-      // The first glyph of a letter says it.
+      // Only the first glyph of a letter represents its text.
       const auto letter = std::ranges::find_if(line.clusters, [&](const TextCluster& cluster) {
         return glyph.x + 0.5f >= cluster.left && glyph.x + 0.5f < cluster.right;
       });
@@ -159,15 +160,15 @@ PdfFonts::Place PdfFonts::placeOf(const Typeface& typeface, std::uint32_t glyph,
 std::string PdfFonts::show(const TextRun& text) {
   const ShownLine line = shaped(text);
   if (line.glyphs.empty()) return "";
-  const std::vector<float>& lefts = line.lefts;  // of letters, which may stand a little apart
+  const std::vector<float>& lefts = line.lefts;  // of letters, which `spacing` moves apart
   const double spacing = text.spacing / text.size * kEm,
                width = line.width + spacing * static_cast<double>(lefts.size()),
                begin = text.anchor == Anchor::start    ? 0
                        : text.anchor == Anchor::middle ? -width / 2
                                                        : -width;
-  constexpr double kHalfCapital = 0.36;  // ems from a line's middle to its baseline
+  constexpr double kHalfCapital = 0.36;  // in ems, from a line's middle to its baseline
   const double turn = text.degrees * std::numbers::pi / 180, sine = std::sin(turn), cosine = std::cos(turn);
-  // Readers can't tell the order of letters from shapes that change places.
+  // Viewers can't recover the text from reordered glyphs, so it is added as ActualText.
   std::string out = line.simple ? "BT\n" : "/Span << /ActualText " + pdfText(text.text) + " >> BDC\nBT\n";
   GlyphRow row;
   int font = -1;

@@ -12,25 +12,25 @@
 
 namespace headscope::app {
 
-/// The fonts of a PDF's text: those of the window, and for what they lack those that are there. For one
-/// thread.
+/// The fonts of a PDF's text: those of the window, and installed ones for characters that these lack. Not
+/// thread-safe.
 class PdfFonts {
  public:
   explicit PdfFonts(PdfFile& file);
 
-  /// The operators that show the text, in units whose y runs downwards; its colour is set before.
+  /// Returns the operators that show the text, in units with y pointing down. The colour must be set before.
   std::string show(const TextRun& text);
-  /// Of a page's resources: "/F0 5 0 R ".
+  /// Returns the font entries of a page's resources: "/F0 5 0 R ".
   std::string resources() const;
-  /// Writes the fonts, when all text has been shown.
+  /// Writes the fonts. Call after all text has been shown.
   void write() const;
 
  private:
   struct Place {
-    int font = 0, code = 0;  ///< 0: there is no room, it stays blank
+    int font = 0, code = 0;  ///< code 0 = no space in the font; the glyph stays blank
   };
 
-  /// A glyph, and what it stands for.
+  /// A glyph and the text it represents.
   struct Shown {
     const Typeface* typeface = nullptr;
     std::uint32_t glyph = 0;
@@ -38,10 +38,10 @@ class PdfFonts {
     std::string text;
   };
   struct ShownLine {
-    std::vector<Shown> glyphs;  ///< from left to right, in thousandths of an em
+    std::vector<Shown> glyphs;  ///< left to right, in thousandths of an em
     std::vector<float> lefts;   ///< of letters
     float width = 0;
-    bool simple = true;  ///< each glyph stands for the letter at its place
+    bool simple = true;  ///< each glyph represents the letter at its place
   };
 
   FontChoice choose(const Typeface* own, std::span<const std::uint32_t> codes);
@@ -54,7 +54,7 @@ class PdfFonts {
   std::map<std::pair<std::string, int>, std::unique_ptr<Typeface>> typefaces_;
   std::map<FontWish, const Typeface*> answers_;
   const Typeface *words_ = nullptr, *bold_ = nullptr, *tokens_ = nullptr;
-  std::map<const Typeface*, std::vector<std::size_t>> parts_;  ///< the fonts that hold its glyphs
+  std::map<const Typeface*, std::vector<std::size_t>> parts_;  ///< indices of fonts with its glyphs
   std::vector<GlyphFont> fonts_;
 };
 

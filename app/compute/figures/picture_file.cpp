@@ -29,7 +29,7 @@ double pixelsOf(const Length& length, double dpi) {
   return length.millimetres ? length.value / kMillimetresPerInch * dpi : length.value;
 }
 
-/// Pixels, not yet whole.
+/// A size in pixels, not rounded.
 struct Extent {
   double width = 0, height = 0;
 };
@@ -41,7 +41,7 @@ Extent extentOf(const Drawing& drawing, const PictureSize& size) {
   return {std::ceil(drawing.width) * size.scale, std::ceil(drawing.height) * size.scale};
 }
 
-/// CRC-32 as PNG's chunks end with it (PNG specification, annex D).
+/// CRC-32 at the end of PNG chunks (PNG specification, annex D).
 std::uint32_t checksum(const std::uint8_t* bytes, std::size_t count) {
   std::uint32_t crc = 0xFFFFFFFFu;
   for (std::size_t i = 0; i < count; ++i) {
@@ -51,7 +51,7 @@ std::uint32_t checksum(const std::uint8_t* bytes, std::size_t count) {
   return ~crc;
 }
 
-/// Puts the pixels per metre (pHYs) behind the header, so that the picture has its size on paper.
+/// Inserts the pixels per metre (pHYs) after the header, so that the picture has its size on paper.
 void addResolution(std::vector<std::uint8_t>& png, double dpi) {
   constexpr std::size_t kHeaderEnd = 33;  // the signature and IHDR
   const auto perMetre = static_cast<std::uint32_t>(std::lround(dpi / kMillimetresPerInch * 1000));
@@ -75,7 +75,7 @@ attention::Status writeSvg(const std::filesystem::path& path, const Drawing& dra
                            const PictureSize& size) {
   SvgOptions options;
   const bool sized = size.width || size.height;
-  // What is left out of a sized picture keeps the other's unit.
+  // The missing side of a sized picture gets the other's unit.
   std::optional<Length> width = size.width, height = size.height;
   const double aspect = drawing.width / drawing.height;
   if (sized && !width) width = Length{height->value * aspect, height->millimetres};
@@ -89,7 +89,7 @@ attention::Status writePng(const std::filesystem::path& path, const Drawing& dra
                            const MemoryBudget& memory) {
   const Result<PixelSize> pixels = pixelSizeOf(drawing, size);
   if (!pixels) return pixels.error();
-  // The surface, the image and at the most as much again for the file.
+  // The surface, the image, and at most as much again for the file.
   const auto needed =
       12 * static_cast<std::uint64_t>(pixels->width) * static_cast<std::uint64_t>(pixels->height);
   const MemoryShare share = memory.reserve(needed);
@@ -157,7 +157,7 @@ attention::Status writePdf(const std::filesystem::path& path, const std::vector<
   if (!(width >= 1 && height >= 1 && width <= kMostPoints && height <= kMostPoints))
     return Error{fmt::format("the page would be {:.0f} × {:.0f} points, expected 1 to {} a side", width,
                              height, countText(static_cast<Index>(kMostPoints)))};
-  // Cells that are an image have the pixels that a printer shows.
+  // `dpi` is the resolution of large matrices, which are images.
   return attention::writeFile(path, pdfFile(pages, width, height, size.dpi));
 }
 

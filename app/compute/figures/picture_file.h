@@ -13,7 +13,7 @@
 
 namespace headscope::app {
 
-/// "800", "800px" or "120mm".
+/// A length such as "800", "800px" or "120mm".
 struct Length {
   double value = 0;
   bool millimetres = false;
@@ -21,11 +21,11 @@ struct Length {
 };
 attention::Result<Length> parseLength(const std::string& text);
 
-/// How large a picture is made: `scale` pixels a unit, or as wide and as high as is said; what is left out
-/// follows from the drawing, and where both are given the drawing stands in the middle.
+/// The size of a picture: `scale` pixels per unit, or the given width and height. If only one is given, the
+/// drawing's aspect determines the other; if both are given, the drawing is centred.
 struct PictureSize {
   std::optional<Length> width = {}, height = {};
-  double dpi = 300;  ///< pixels of an inch, for millimetres
+  double dpi = 300;  ///< pixels per inch, for millimetres
   double scale = 1;
 };
 
@@ -36,21 +36,22 @@ struct PixelSize {
   int width = 0, height = 0;
   bool operator==(const PixelSize&) const = default;
 };
-/// Pixels of a PNG. The error names the size where it is not 16 to 16,384 a side, at most 2²⁶ in all.
+/// Returns the pixels of a PNG. The Error names the size unless both sides are 16 to 16,384 and there are at
+/// most 2²⁶ pixels.
 attention::Result<PixelSize> pixelSizeOf(const Drawing& drawing, const PictureSize& size);
 
-/// What its ending says a picture is written as.
+/// The format of a picture, by the ending of its path.
 enum class PictureFormat { png, svg, pdf };
 inline constexpr std::array<std::string_view, 3> kPictureEndings{".png", ".svg", ".pdf"};
 attention::Result<PictureFormat> pictureFormat(const std::filesystem::path& path);
 
-/// Writes a drawing as PNG, SVG or PDF, as the path ends. PNGs of a size in millimetres say how large they
-/// are; in a PDF a pixel is 1/96 inch, as CSS has it. The pixels are counted in `memory` while they are
-/// drawn.
+/// Writes a drawing as PNG, SVG or PDF, by the ending of the path. A PNG sized in millimetres stores its
+/// resolution. In a PDF a pixel is 1/96 inch, as in CSS. For a PNG, the pixels count in `memory` while they
+/// are drawn.
 attention::Status writePicture(const std::filesystem::path& path, const Drawing& drawing,
                                const PictureSize& size, const MemoryBudget& memory);
 
-/// The same as a PDF with a page for each of them; all pages have the size of the first.
+/// Writes a PDF with one page per drawing; all pages have the size of the first.
 attention::Status writePdf(const std::filesystem::path& path, const std::vector<Drawing>& pages,
                            const PictureSize& size);
 

@@ -29,13 +29,13 @@ Error failed(GError* error) {
   return Error{std::string("the picture can't be drawn: ") + (owned ? owned->message : "unknown reason")};
 }
 
-/// Libraries below end the program where they get no memory: better to ask before.
+/// The libraries used here abort if they get no memory, so check first.
 bool hasRoom(std::size_t bytes) {
   const std::unique_ptr<char[]> probe(new (std::nothrow) char[bytes]);
   return probe != nullptr;
 }
 
-/// Cairo's pixels are words of ARGB; the page is opaque, so that nothing is premultiplied.
+/// Cairo's pixels are ARGB words. The page is opaque, so premultiplication has no effect.
 render::Image imageOf(cairo_surface_t* surface, int width, int height) {
   render::Image image{width, height, {}};
   image.rgba.resize(std::size_t{4} * static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
@@ -59,13 +59,13 @@ attention::Status checked(cairo_status_t status) {
   return Error{std::string("the picture can't be drawn: ") + cairo_status_to_string(status)};
 }
 
-/// The document over all of a surface, on white.
+/// Draws the document over the whole surface, on white.
 attention::Status render(const std::string& svg, cairo_surface_t* surface, double width, double height) {
   if (const auto status = checked(cairo_surface_status(surface)); !status) return status;
   GError* error = nullptr;
   const Owned<GInputStream> stream(
       g_memory_input_stream_new_from_data(svg.data(), static_cast<gssize>(svg.size()), nullptr));
-  // Images of many cells stand in the document itself, which is longer than XML readers take from strangers.
+  // Images of many cells are embedded in the document, which exceeds the XML reader's default limits.
   const Owned<RsvgHandle> handle(
       rsvg_handle_new_from_stream_sync(stream.get(), nullptr, RSVG_HANDLE_FLAG_UNLIMITED, nullptr, &error));
   if (!handle) return failed(error);
@@ -77,7 +77,7 @@ attention::Status render(const std::string& svg, cairo_surface_t* surface, doubl
   return checked(cairo_status(cairo.get()));
 }
 
-/// What the libraries themselves take, and the document while it is read.
+/// Returns the memory of the libraries themselves, and of the document while it is read.
 std::size_t readingBytes(const std::string& svg) {
   constexpr std::size_t kLibraries = std::size_t{160} << 20;
   return kLibraries + 4 * svg.size();

@@ -7,8 +7,8 @@
 
 namespace headscope::app {
 
-/// An SVG document that fills width × height pixels, drawn by librsvg with the system's fonts. Errors: a
-/// document that is none, no memory. Safe from any thread.
+/// Draws an SVG document to fill width × height pixels, using librsvg and the system's fonts. Returns an
+/// Error if the document is invalid or memory is insufficient. Thread-safe.
 attention::Result<render::Image> rasterise(const std::string& svg, int width, int height);
 
 }  // namespace headscope::app

@@ -12,7 +12,7 @@ using attention::Result;
 
 namespace {
 
-/// What a picture of a model needs.
+/// Returns an Error unless the scene has what a picture of a model needs.
 attention::Status checkModel(PictureKind kind, const Scene& scene) {
   const auto& opened = scene.setup.subject.opened;
   if (!opened && !isStack(scene.setup))
@@ -24,7 +24,7 @@ attention::Status checkModel(PictureKind kind, const Scene& scene) {
   return attention::success();
 }
 
-/// What attention that another program recorded can't show.
+/// Returns an Error if recorded attention can't show the picture.
 attention::Status checkRecorded(PictureKind kind, const Scene& scene) {
   const auto& opened = scene.setup.subject.opened;
   if (!opened || !opened->recorded) return attention::success();

@@ -8,18 +8,18 @@
 
 namespace headscope::app {
 
-/// What a picture is taken of.
+/// The subject of a picture.
 enum class PictureKind { heads, head, mask, cache, map, cost, model, patch, attribution, lens, page };
 inline constexpr std::array<std::string_view, 11> kPictureNames{
     "heads", "head", "mask", "cache", "map", "cost", "model", "patch", "attribution", "lens", "page"};
 
-/// What the page that is shown shows: of the heads all or the focused one, the mask, the map, the cache, or
-/// what a model costs; else the page.
+/// Returns the picture of the current page: all heads or the focused one, the mask, the map, the cache, or
+/// the costs of a model; otherwise the page itself.
 PictureKind shownPicture(const Scene& scene);
-/// The scene on the page that paints a picture of that kind. Errors: there is no model that it is of, or
-/// attention that another program recorded has no such thing.
+/// Returns the scene on the page that draws such a picture. Returns an Error if the scene lacks the model it
+/// needs, or if recorded attention has nothing of the kind.
 attention::Result<Scene> paintedScene(PictureKind kind, Scene scene);
-/// Whether it is a view of the page Model by itself.
+/// Whether it is a view of the Model page.
 inline bool isOfModel(PictureKind kind) {
   return kind == PictureKind::model || kind == PictureKind::patch || kind == PictureKind::attribution ||
          kind == PictureKind::lens;

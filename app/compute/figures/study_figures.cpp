@@ -16,20 +16,20 @@ using attention::asSize;
 namespace {
 
 constexpr double kStudyHeader = 46, kTableTitles = 40, kTableRow = 30, kTableNames = 56, kTableColumn = 70;
-constexpr double kTableNumberEnd = 0.9;  // of a column
+constexpr double kTableNumberEnd = 0.9;  // share of a column
 
 double studyMean(const HeadColumn& column, std::pair<Index, Index> head) {
   return double{column.mean(head.first, head.second)};
 }
 
-/// With a capital, as a title begins.
+/// Capitalizes the first letter, for titles.
 std::string begun(std::string words) {
   if (!words.empty())
     words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
   return words;
 }
 
-/// "previous", "token".
+/// Splits a title into two lines: "previous", "token".
 std::pair<std::string, std::string> titleLines(const std::string& title) {
   constexpr std::size_t kLine = 12;
   const std::size_t space = title.find(' ');
@@ -52,7 +52,7 @@ void addStudyHeader(Drawing& drawing, const DrawingColors& colors, const std::st
   drawing.shapes.push_back(TextRun{cutToColumns(note, columns(6.6)), 0, 30, 12, colors.secondary});
 }
 
-/// An axis over values and 0, with its ends and 0 as ticks.
+/// Returns an axis over the values and 0, with ticks at both ends and at 0.
 PlotAxis axisOver(const std::vector<PlotMark>& marks, double PlotPoint::*value, const std::string& title) {
   PlotAxis axis{0, 0, false, {}, title};
   for (const PlotMark& mark : marks) {
@@ -93,7 +93,7 @@ HeadScatter headScatter(const TextsStudy& study, const std::string& x, const std
   plot.x = axisOver(plot.marks, &PlotPoint::x, across->title);
   plot.y = axisOver(plot.marks, &PlotPoint::y, "");
   plot.labelRoom = 30;
-  // The farthest from the middle are named.
+  // The marks farthest from the origin are labelled.
   constexpr std::size_t kNamed = 12;
   const auto nearness = [&](const PlotMark& mark) {
     return -std::abs(mark.at.x) / (plot.x.high - plot.x.low) -
@@ -116,7 +116,7 @@ TableFigure tableFigure(const TextsStudy& study, const std::string& column, bool
   figure.title = "Heads by " + by->title;
   figure.note = studyNote(study) + ", ± standard deviation";
   figure.columns.push_back(by);
-  // What heads do to the answer comes before what they look like; both are in the order of the file.
+  // Effects on the answer come before descriptions of heads; both keep the file's order.
   for (const bool effect : {true, false})
     for (const HeadColumn& one : study.columns) {
       const bool isEffect = one.name == "loss" || one.name == "attribution" || one.name == "patch";

@@ -24,7 +24,7 @@ namespace {
 constexpr const char* kSans = "Inter, 'Helvetica Neue', Arial, sans-serif";
 constexpr const char* kMono = "'JetBrains Mono', 'DejaVu Sans Mono', monospace";
 
-/// Two decimals at the most.
+/// Formats at most two decimals.
 std::string number(double value) {
   std::string text = fmt::format("{:.2f}", value);
   text.erase(text.find_last_not_of('0') + 1);
@@ -68,7 +68,7 @@ std::string rectangle(const Frame& frame, const std::string& paint) {
                      number(frame.y), number(frame.width), number(frame.height), paint);
 }
 
-/// Writes shape after shape; patterns and gradients stand before their first use.
+/// Writes the shapes in order; patterns and gradients are defined before their first use.
 class SvgWriter {
  public:
   SvgWriter(const Drawing& drawing, const SvgOptions& options)
@@ -105,7 +105,7 @@ class SvgWriter {
     return list;
   }
 
-  /// The paint of a cell: a colour, or a hatch for what has no value.
+  /// Returns the paint of a cell: a colour, or a hatch if it has no value.
   std::string paint(const HeatmapStyle& style, float value) {
     const bool dead = value == render::kDeadCell;
     if (!dead && value != render::kMaskedCell) return fill(cellColor(style, value));
@@ -192,7 +192,7 @@ class SvgWriter {
     const double gap = cells.style.gap;
     // Without a gap, smoothed edges would let the background through.
     out_ += gap > 0 ? "<g class=\"cells\">\n" : "<g class=\"cells\" shape-rendering=\"crispEdges\">\n";
-    // At written places, so that each cell ends where the next one begins.
+    // Uses the rounded positions as written, so that each cell ends where the next one starts.
     const auto edge = [](double at) { return std::round(at * 100) / 100; };
     for (Index row = 0; row < cells.values.rows(); ++row)
       for (Index col = 0; col < cells.values.cols(); ++col) {
@@ -206,7 +206,7 @@ class SvgWriter {
     out_ += "</g>\n";
   }
 
-  /// One image; masked cells are holes in it through which a hatch shows, dead rows are laid over it.
+  /// Draws one image. Masked cells are holes through which a hatch shows; dead rows are drawn on top.
   void writeImage(const Cells& cells) {
     const CellImage shown = cellImage(cells, options_.pixelsPerUnit);
     const Matrix& values = shown.values;

@@ -35,7 +35,7 @@ Result<std::shared_ptr<const EmbeddingStudy>> studyEmbedding(const EmbeddingQues
   if (batch.lines.empty()) return Error{"No tokens. Type a text on Heads or paste a table."};
   const auto at = std::min<std::size_t>(static_cast<std::size_t>(question.sequence), batch.lines.size() - 1);
   LineTokens& line = batch.lines[at];
-  line.queries.resize(static_cast<std::size_t>(line.queryLength));  // without padding
+  line.queries.resize(static_cast<std::size_t>(line.queryLength));  // removes padding
   Result<attention::Table> table = ownVectors(setup, line.queries);
   if (!table) return table.error();
   auto study = std::make_shared<EmbeddingStudy>();

@@ -14,7 +14,7 @@ using attention::Result;
 
 namespace {
 
-/// All heads that a model's may read or be read by, layer by layer.
+/// Returns all heads that can read or be read by another, layer by layer.
 std::vector<HeadPlace> placesOf(const attention::Model& model) {
   const attention::ModelConfig& config = model.config();
   std::vector<HeadPlace> places;

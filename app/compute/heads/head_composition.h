@@ -8,29 +8,31 @@
 
 namespace headscope::app {
 
-/// What a head of a model reads of earlier heads, and what later heads read of it, whatever the text.
+/// A head of a model, to be compared with the earlier heads that it reads and the later heads that read it.
+/// Independent of the text.
 struct CompositionQuestion {
   std::shared_ptr<const OpenModel> opened;
   Index layer = 0, head = 0;
   bool operator==(const CompositionQuestion&) const = default;
 };
 
-/// A head beside the one that is asked about.
+/// Another head that composes with the one in question.
 struct ComposedHead {
   Index layer = 0, head = 0;
-  attention::Composition with;  ///< NaN: what isn't read of each other
+  attention::Composition with;  ///< NaN for each kind of reading that doesn't occur
   attention::HeadGroup group = attention::HeadGroup::only;
 
-  /// "Q", "K" or "V", by which it composes most, and how much.
+  /// Returns the kind of composition, "Q", "K" or "V", with the largest value, and that value.
   std::pair<const char*, double> strongest() const;
 };
 struct HeadCompositions {
-  std::vector<ComposedHead> earlier, later;  ///< that it can read or be read by, the strongest first
+  std::vector<ComposedHead> earlier, later;  ///< heads that it can read and that can read it, strongest first
 };
 
-/// attention::composition() of the head with all heads that attention::readsOf() has it read or be read by,
-/// in a decoder that reads also those of its other attention and of its encoder. Errors: a checkpoint that
-/// changed while it was read; "stopped".
+/// Returns attention::composition() of the head with every head that, by attention::readsOf(), it reads or is
+/// read by. In a decoder that reads an encoder, these include its cross heads and the encoder's heads.
+/// Returns an Error if the model's heads have no maps of their own or the checkpoint changed while it was
+/// read, or "stopped" if `stop` is requested.
 attention::Result<HeadCompositions> headCompositions(const CompositionQuestion& question,
                                                      std::stop_token stop);
 
@@ -40,8 +42,8 @@ struct ComposedPair {
   attention::Composition with;
   attention::HeadGroup fromGroup = attention::HeadGroup::only, toGroup = attention::HeadGroup::only;
 };
-/// All pairs that are defined, by their layers and heads. Needs all attention weights as floats at once.
-/// Errors as above.
+/// Returns all pairs for which composition is defined, ordered by layer and head. Needs all attention weights
+/// as floats at once. Errors as for headCompositions().
 attention::Result<std::vector<ComposedPair>> allCompositions(const attention::Model& model,
                                                              std::stop_token stop = {});
 

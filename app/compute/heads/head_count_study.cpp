@@ -17,7 +17,7 @@ namespace {
 
 constexpr Index kPicture = 144, kLikenessRows = 64;
 
-/// One head's weights on the line, −inf where the line's first head sees nothing.
+/// Returns one head's weights on the line, masked as the line's first head is.
 Matrix weightsOf(const HeadCountQuestion& question, const Matrix& q, const Matrix& k, Index headDim) {
   const auto seen = question.layer->sequence().attention.scores[0];
   Matrix scores = q * k.transpose() / std::sqrt(static_cast<float>(headDim));

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Index kFinest = 1024;
 
-/// Pools `values` by what lies farthest from 0; cells the scores say are masked stay marked.
+/// Pools `values` by the one farthest from 0; cells that are masked in `scores` stay marked.
 SignedPicture picture(const Matrix& values, const MatrixView& scores, const attention::Matrix& lse,
                       Index head) {
   SignedPicture result;
@@ -35,7 +35,7 @@ SignedPicture picture(const Matrix& values, const MatrixView& scores, const atte
       if (std::isfinite(value)) result.extreme = std::max(result.extreme, std::abs(value));
     }
   }
-  // Where every row that shares a square sees nothing, the square is dead.
+  // A square is dead if every row in it sees nothing.
   for (Index square = 0; square < result.values.rows(); ++square) {
     const Index first = square * factor, count = std::min<Index>(factor, values.rows() - first);
     const auto part = lse.row(head).segment(first, count).array();
@@ -44,7 +44,7 @@ SignedPicture picture(const Matrix& values, const MatrixView& scores, const atte
   return result;
 }
 
-/// What the terms that add bring to every cell of one head, [n, m].
+/// Returns the sum of the additive terms in every cell of one head, [n, m].
 Matrix biasOf(const attention::HeadTerms& terms) {
   Matrix sum = Matrix::Zero(terms.queries, terms.keys);
   for (Index row = 0; row < terms.queries; ++row)
@@ -61,7 +61,7 @@ bool biased(const attention::AttentionConfig& config, const attention::MaskInput
   });
 }
 
-/// The head's weights had nothing been added to its scores and nothing been capped: q·k times `factor` alone.
+/// Returns the head's weights without additions and soft-cap: from q·k times `factor` alone.
 Matrix plainWeights(const attention::AttentionConfig& config, const attention::AttentionResult& result,
                     Index head, float factor, std::stop_token stop) {
   const MatrixView scores = result.scores[head];
@@ -85,7 +85,7 @@ HeadStudy studyHead(const HeadQuestion& question, std::stop_token stop) {
   study.question = question;
   const Snapshot& snapshot = *question.snapshot;
   if (snapshot.sequences.empty()) return study;
-  // A line or a head that was just added and chosen is not in the snapshot yet.
+  // A line or head that was just added and selected is not in the snapshot yet.
   const auto lines = static_cast<Index>(snapshot.sequences.size());
   const SequenceSnapshot& sequence =
       snapshot.sequences[static_cast<std::size_t>(std::clamp<Index>(question.sequence, 0, lines - 1))];
@@ -103,7 +103,7 @@ HeadStudy studyHead(const HeadQuestion& question, std::stop_token stop) {
                 scores, result.lse, head);
   if (sequence.other && !stop.stop_requested()) {
     const attention::AttentionResult& other = sequence.other->attention;
-    // A cell is shown where either mask lets it be seen.
+    // A cell is shown if either mask lets it be seen.
     const Matrix either = scores.cwiseMax(other.scores[head]);
     const Matrix lse = result.lse.cwiseMax(other.lse);
     study.difference = picture(sequence.other->probabilities()[head] - sequence.probabilities()[head],

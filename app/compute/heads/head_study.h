@@ -7,15 +7,15 @@
 
 namespace headscope::app {
 
-/// What the mask studio asks about one head of a finished computation.
+/// The mask studio's question about one head of a finished computation.
 struct HeadQuestion {
   std::shared_ptr<const Snapshot> snapshot;
   Index sequence = 0, head = 0;
   bool operator==(const HeadQuestion&) const = default;
 };
 
-/// Signed values around 0, factor × factor cells in one: the one farthest from 0. Masked and dead cells are
-/// marked as render/heatmap.h says.
+/// Signed values around 0, pooled over factor × factor cells by the value farthest from 0. Masked and dead
+/// cells have the marks of render/heatmap.h.
 struct SignedPicture {
   attention::Matrix values;
   int factor = 1;
@@ -25,17 +25,17 @@ struct SignedPicture {
 struct HeadStudy {
   HeadQuestion question;
   SignedPicture bias;        ///< what position biases and the additive matrix add to the scores
-  SignedPicture effect;      ///< weights minus what they would be without biases and soft-cap
+  SignedPicture effect;      ///< weights minus those without biases and soft-cap
   SignedPicture difference;  ///< weights under the second mask minus those under the first
-  bool biased = false;       ///< whether anything is added or capped at all
-  MemoryShare memory;        ///< what it takes of the budget, where that is counted
+  bool biased = false;       ///< whether anything is added or capped
+  MemoryShare memory;        ///< the study's share of the budget, if it is counted
 };
 
-/// Pure; works from the queries and keys the snapshot holds. A sequence or head beyond the last is the last;
-/// of an empty snapshot the study is empty.
+/// Pure; uses the queries and keys in the snapshot. A sequence or head index past the end means the last one.
+/// The study of an empty snapshot is empty.
 HeadStudy studyHead(const HeadQuestion& question, std::stop_token stop = {});
 
-/// What its pictures take.
+/// Returns the bytes of the study's pictures.
 std::uint64_t bytesOf(const HeadStudy& study);
 
 }  // namespace headscope::app

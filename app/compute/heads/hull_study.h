@@ -5,15 +5,15 @@
 
 namespace headscope::app {
 
-/// The values that one query's output is mixed from.
+/// The values that make up one query's output.
 struct HullQuestion {
   std::shared_ptr<const LayerParts> layer;
   Index head = 0, query = 0;
   bool operator==(const HullQuestion&) const = default;
 };
 
-/// A head's output is a mean of its values, weighted by weights that add up to 1, and so a point inside their
-/// convex hull: all of it on the plane of the values' first two principal components.
+/// A head's output is a mean of its values with weights that sum to 1, so it lies inside their convex hull.
+/// Shown in the plane of the values' first two principal components.
 struct HullStudy {
   HullQuestion question;
   attention::Plane plane;
@@ -22,9 +22,9 @@ struct HullStudy {
   std::vector<bool> visible;   ///< [m] by this query
   attention::Vector weights;   ///< [m]
   attention::Matrix outputs;   ///< [n, 2] of all queries
-  double outside = 0;          ///< how far the query's output lies outside the hull
-  double size = 0;             ///< the largest |coordinate|, which `outside` is small beside
-  bool mixes = true;           ///< weights add up to 1: a key is visible, and there is no dropout
+  double outside = 0;          ///< the distance of the query's output from the hull; 0 = inside
+  double size = 0;             ///< the largest |coordinate|: the scale by which to judge `outside`
+  bool mixes = true;           ///< whether the weights sum to 1: some key is visible and there is no dropout
 };
 
 /// Pure.

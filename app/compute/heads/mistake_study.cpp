@@ -10,7 +10,7 @@ using attention::Token;
 
 namespace {
 
-/// The opening sentence, with padding where the demonstration has some: its words name the random tokens.
+/// Returns the words that name the random tokens: a sentence, with padding where the demonstration has it.
 std::vector<Token> demonstrationTokens(const MistakeInput& input) {
   static constexpr const char* kWords[] = {"The",     "animal", "didn't", "cross", "the",   "street",
                                            "because", "it",     "was",    "too",   "tired", "."};
@@ -24,7 +24,7 @@ std::vector<Token> demonstrationTokens(const MistakeInput& input) {
   return tokens;
 }
 
-/// The head's queries and keys as the snapshot has them.
+/// Returns the head's queries and keys from the snapshot.
 MistakeInput inputOf(const MistakeQuestion& question, MistakeStudy& study) {
   const Snapshot& snapshot = *question.snapshot;
   const SequenceSnapshot& sequence = snapshot.sequences[static_cast<std::size_t>(question.sequence)];

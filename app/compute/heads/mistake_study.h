@@ -9,10 +9,10 @@
 
 namespace headscope::app {
 
-/// A classic mistake, made on a random layer or on one head of a finished computation.
+/// A classic mistake, demonstrated on a random layer or on one head of a finished computation.
 struct MistakeQuestion {
   attention::Mistake mistake = attention::Mistake::noScale;
-  Index headDim = 512;                       ///< of the random layer, where the mistake is about scale
+  Index headDim = 512;                       ///< of the random layer, if the mistake is about scale
   std::shared_ptr<const Snapshot> snapshot;  ///< null: the random layer
   Index sequence = 0, head = 0;
   bool operator==(const MistakeQuestion&) const = default;
@@ -26,13 +26,13 @@ struct MistakeStudy {
   attention::MistakeResult result;
   std::vector<attention::Token> queries, keys;
   Index heads = 0, kvHeads = 0, headDim = 0, head = 0;
-  bool omitsTerms = false;  ///< position biases or a soft-cap of the layer, which take no part here
+  bool omitsTerms = false;  ///< whether the layer's position biases or soft-cap are left out here
 };
 
-/// Whether the mistake is about scale, and so about the dimension.
+/// Whether the mistake is about scale, and therefore depends on the dimension.
 bool aboutScale(attention::Mistake mistake);
 
-/// Pure. The snapshot, where there is one, has the sequence and the head.
+/// Pure. The snapshot, if any, must have the sequence and the head.
 MistakeStudy studyMistake(const MistakeQuestion& question);
 
 }  // namespace headscope::app

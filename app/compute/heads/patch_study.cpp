@@ -37,7 +37,7 @@ Result<std::shared_ptr<const PatchStudy>> studyPatch(const PatchQuestion& questi
   study->other = std::make_shared<const Snapshot>(computeSnapshot(setup, resources, stop));
   if (stop.stop_requested()) return Error{"stopped"};
   if (study->other->error) return Error{"The other text: " + study->other->error->message};
-  // Padding of this text, which the other doesn't have, keeps its own rows.
+  // Padding of this text, absent from the other, keeps its own rows.
   study->weights = here.attention.weights[question.head];
   study->weights.topLeftCorner(queries, keys) = study->sequence().attention.weights[question.head];
   if (study->weights.rows() != n || study->weights.cols() != m) return Error{"The patterns' shapes differ."};
@@ -48,7 +48,7 @@ Result<std::shared_ptr<const PatchStudy>> studyPatch(const PatchQuestion& questi
   study->headChange = attention::rowChanges(before, study->headOutput);
   const Matrix added = (study->headOutput - before) * map.columns(question.head).transpose();
   study->output = here.attention.output;
-  // Of a head that is switched off nothing reaches the output.
+  // A switched-off head contributes nothing to the output.
   if (!switchedOff(setup.subject, shownLayer(setup), question.head)) study->output += added;
   study->change = attention::rowChanges(here.attention.output, study->output);
   return std::shared_ptr<const PatchStudy>(std::move(study));

@@ -13,9 +13,9 @@ using attention::Stack;
 
 namespace {
 
-constexpr Index kPrecisionSide = 256;  // cells a side
+constexpr Index kPrecisionSide = 256;  // cells per side
 
-/// |a − b| of one head, the largest of factor × factor cells; −inf where all of them are masked.
+/// Returns |a − b| of one head, max-pooled over factor × factor cells; −inf if all of them are masked.
 Matrix pooledDifference(const attention::MatrixView& a, const attention::MatrixView& b,
                         const attention::MatrixView& scores, int factor) {
   const auto parts = [&](Index size) { return (size + factor - 1) / factor; };

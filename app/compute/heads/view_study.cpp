@@ -32,12 +32,12 @@ Matrix valuesOf(const ViewQuestion& question, HeadPicture picture) {
     case HeadPicture::difference:
       return weights[question.head] - weights[question.other];
     case HeadPicture::rollout:
-      break;  // takes other layers
+      break;  // needs other layers
   }
   return {};
 }
 
-/// Through the layers up to the shown one.
+/// Returns the attention rollout through all layers up to the shown one.
 attention::Result<Matrix> rolloutOf(const LayerParts& layer, Resources& resources, std::stop_token stop) {
   const Setup& setup = layer.question.snapshot->setup;
   attention::Rollout rollout;
@@ -63,11 +63,11 @@ attention::Result<Matrix> rolloutOf(const LayerParts& layer, Resources& resource
   return rollout.matrix();
 }
 
-/// −inf where no head that takes part sees the key.
+/// Sets to −inf the values at keys that none of the heads involved can see.
 void hide(const ViewQuestion& question, HeadPicture picture, Matrix& values) {
   const LayerParts& layer = *question.layer;
   const attention::Stack& scores = layer.sequence().attention.scores;
-  if (picture == HeadPicture::rollout) {  // which goes through several masks
+  if (picture == HeadPicture::rollout) {  // it combines several masks
     values = (values.array() == 0).select(-INFINITY, values);
     return;
   }

@@ -6,7 +6,7 @@
 
 namespace headscope::app {
 
-/// What people make of a layer's weights, and of those of the layers below, to look at them.
+/// A question about the common pictures of a layer's weights, some of which include the layers below.
 struct ViewQuestion {
   std::shared_ptr<const LayerParts> layer;
   Index head = 0, other = 0;
@@ -14,20 +14,19 @@ struct ViewQuestion {
 };
 
 struct HeadView {
-  attention::Matrix values;  ///< [n, m]; −inf where it is masked
-  float low = 0, high = 1;   ///< of its colours
+  attention::Matrix values;  ///< [n, m]; −inf if masked
+  float low = 0, high = 1;   ///< the colour range
   StagePicture small;        ///< pooled
 };
 
 struct ViewStudy {
   ViewQuestion question;
-  std::string noRollout;                                 ///< why there is none: cross-attention
-  std::array<HeadView, kHeadPictureNames.size()> views;  ///< in the order of HeadPicture
+  std::string noRollout;                                 ///< why there is none: cross-attention, or an error
+  std::array<HeadView, kHeadPictureNames.size()> views;  ///< indexed by HeadPicture
   const HeadView& operator[](HeadPicture picture) const { return views[static_cast<std::size_t>(picture)]; }
 };
 
-/// Pure. Errors: what the layers below refuse, which rollout goes through. Incomplete once `stop` is
-/// requested.
+/// Pure. The result is incomplete if `stop` is requested.
 attention::Result<std::shared_ptr<const ViewStudy>> studyViews(const ViewQuestion& question,
                                                                Resources& resources,
                                                                std::stop_token stop = {});

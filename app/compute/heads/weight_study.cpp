@@ -15,7 +15,8 @@ namespace {
 constexpr Index kSquare = 160;
 constexpr float kTowering = 8;
 
-/// What nearly all values other than 0 are within, where the largest would leave no colour to them.
+/// Returns the colour range: `most`, or the 90th percentile of the nonzero |values| if `most` is far above
+/// it.
 float colourReach(const Matrix& values, float most) {
   std::vector<float> sizes;
   for (Index i = 0; i < values.size(); ++i)

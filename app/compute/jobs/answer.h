@@ -13,28 +13,27 @@
 
 namespace headscope::app {
 
-/// What was computed from one request, together with that request.
+/// A computed value together with its request.
 template <class Request, class Value>
 struct Answered {
   Request request;
   attention::Result<Value> value;
-  double seconds = 0;  ///< that computing it took
+  double seconds = 0;  ///< spent computing it
 };
 
-/// One question that is asked again and again: the newest request wins, and what is there stays until the
-/// next answer. Work that a newer request has waited on for Workers::kPatience is stopped; shorter work is
-/// always finished and shown. Requests are compared with ==. All members may be called from any thread.
+/// The answer to a question that is asked repeatedly. The newest request wins; the current answer stays until
+/// the next one. Work is stopped once a newer request has waited for it for Workers::kPatience; shorter work
+/// always finishes and is shown. Requests are compared with ==. Thread-safe.
 template <class Request, class Value>
 class Answer {
  public:
-  /// Called on a lane. What it returns after its token was stopped is thrown away; what it throws is an
-  /// error.
+  /// Called on a lane. The result is discarded if the token was stopped. Exceptions become errors.
   using Compute = std::function<attention::Result<Value>(const Request&, std::stop_token)>;
 
   Answer(Workers& workers, Compute compute)
       : compute_(std::move(compute)), job_(workers, [this](std::stop_token stop) { work(stop); }) {}
 
-  /// Asking again for what is shown, waits or runs costs nothing.
+  /// Cheap if `request` is already shown, waiting or running.
   void ask(Request request, Lane lane) {
     const std::lock_guard lock(mutex_);
     lane_ = lane;
@@ -47,25 +46,25 @@ class Answer {
     job_.start(lane);
   }
 
-  /// The newest answer; null before the first.
+  /// Returns the newest answer; null before the first.
   std::shared_ptr<const Answered<Request, Value>> current() const {
     const std::lock_guard lock(mutex_);
     return current_;
   }
 
-  /// Whether the newest answer is the one to `request`.
+  /// Whether the newest answer is to `request`.
   bool upToDate(const Request& request) const {
     const auto answer = current();
     return answer && answer->request == request;
   }
 
-  /// Since the oldest request that has no answer was asked; 0 when nothing is under way.
+  /// Returns the seconds since the oldest unanswered request was made; 0 when idle.
   double busySeconds() const {
     const std::lock_guard lock(mutex_);
     return oldest_ ? std::max(1e-9, secondsSince(*oldest_)) : 0;
   }
 
-  /// Drops the newest answer too: what it and its request hold is free.
+  /// Like cancel(), but also drops the newest answer, freeing what it and its request hold.
   void forget() {
     std::shared_ptr<const One> before;
     const std::lock_guard lock(mutex_);
@@ -73,7 +72,7 @@ class Answer {
     before = std::exchange(current_, nullptr);
   }
 
-  /// Drops what waits and stops what runs. The newest answer stays.
+  /// Drops the waiting request and stops the running one. Keeps the newest answer.
   void cancel() {
     const std::lock_guard lock(mutex_);
     cancelAll();
@@ -112,7 +111,7 @@ class Answer {
     {
       const std::lock_guard lock(mutex_);
       one = running_ = std::move(waiting_);
-      dropWaiting();  // what was asked since this began is `one`
+      dropWaiting();  // a request made since this call began is already in `one`
     }
     if (!one) return;
     const auto start = Clock::now();
@@ -126,7 +125,7 @@ class Answer {
     if (waiting_) {
       if (finished) oldest_ = waitingSince_;
     } else if (wanted && !finished) {
-      waiting_ = one;  // the newer request it was stopped for has been taken back
+      waiting_ = one;  // stopped for a newer request that was since withdrawn: run it again
       job_.start(lane_);
     } else {
       oldest_.reset();
@@ -140,7 +139,7 @@ class Answer {
   Lane lane_ = Lane::front;
   Clock::time_point waitingSince_;
   std::optional<Clock::time_point> oldest_;
-  Workers::Job job_;  // last: it ends before what its work touches goes
+  Workers::Job job_;  // last member: destroyed first, so its work ends before the data it uses
 };
 
 }  // namespace headscope::app

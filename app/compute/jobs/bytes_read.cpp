@@ -29,7 +29,7 @@ std::uint64_t rowBytes(const attention::MappedRows& table, attention::Index rows
 std::uint64_t bytesRead(const attention::Model& model, attention::Index layers, bool head,
                         attention::Index tokens) {
   const attention::ModelWeights& weights = model.weights();
-  // Of a mixture, as many experts as the tokens can reach at most.
+  // Upper bound on the experts that the tokens can reach.
   const attention::Mixture& mixture = model.config().mixture;
   const attention::Index experts =
       tokens >= mixture.experts ? mixture.experts : std::min(tokens * mixture.used, mixture.experts);
@@ -38,7 +38,7 @@ std::uint64_t bytesRead(const attention::Model& model, attention::Index layers, 
     const auto& layer = weights.layers[static_cast<std::size_t>(i)];
     for (const auto* map : attention::mapsOfToken(layer, experts)) bytes += bytesOf(*map);
   }
-  // A head that is the embedding reads its rows with it.
+  // If the head shares the embedding matrix, the embedding rows are already counted.
   const bool tied = weights.head && !weights.head->pieces.empty() &&
                     weights.head->pieces.front().data == weights.embedding.data;
   if (head && weights.head) bytes += bytesOf(*weights.head);

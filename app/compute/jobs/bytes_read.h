@@ -6,9 +6,9 @@
 
 namespace headscope::app {
 
-/// Bytes of a checkpoint that a pass has read when it is through its first `layers` layers: their matrices,
-/// the rows of `tokens` embeddings, and with `head` the map to the vocabulary. Of a
-/// mixture's experts at most as many as so many tokens reach.
+/// Returns the bytes of a checkpoint that a pass reads for its first `layers` layers: their matrices, the
+/// embedding rows of `tokens` tokens, and, if `head` is set, the map to the vocabulary. For a mixture of
+/// experts, counts at most as many experts as that many tokens can reach.
 std::uint64_t bytesRead(const attention::Model& model, attention::Index layers, bool head,
                         attention::Index tokens);
 

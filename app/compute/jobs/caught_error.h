@@ -6,8 +6,8 @@
 
 namespace headscope::app {
 
-/// The exception that is being handled as a sentence, "what: why": to be called in a catch block. The one
-/// place where exceptions and exhausted memory become errors that are shown.
+/// Describes the exception being handled as "what: why". Call in a catch block. Every exception that is shown
+/// to the user, including exhausted memory, is turned into an Error here.
 attention::Error caughtError(const std::string& what);
 
 }  // namespace headscope::app

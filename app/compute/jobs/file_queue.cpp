@@ -68,7 +68,7 @@ void FileQueue::stop() {
   if (std::exchange(stopping_, true)) return;
   stopReads_.request_stop();
   std::erase_if(waiting_, [](const Job& job) { return !job.writes; });
-  // A read of a slow disk may not come back for long, and what is to be written can't wait for it.
+  // A read from a slow disk may take long, and pending writes must not wait for it.
   if (reading_ > 0 && !waiting_.empty() && !threads_.empty())
     threads_.emplace_back([this](std::stop_token quit) { serve(quit); });
   changed_.notify_all();
@@ -90,7 +90,7 @@ void FileQueue::serve(std::stop_token quit) {
   }
 }
 
-/// The lock is let go meanwhile.
+/// Releases the lock while the job runs.
 void FileQueue::runNext(std::unique_lock<std::mutex>& lock) {
   const Job job = std::move(waiting_.front());
   waiting_.pop_front();

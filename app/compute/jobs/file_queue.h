@@ -17,61 +17,60 @@
 
 namespace headscope::app {
 
-/// Reads and writes files on a thread of its own, in the order they were asked for. Every job is answered on
-/// the thread that takes the answers, whatever is asked for meanwhile, and every write is finished.
+/// Reads and writes files on its own thread, in the order of the calls. Every job's answer is delivered on
+/// the thread that calls take(), and every write is finished.
 class FileQueue {
  public:
-  /// `wake` is called on the queue's thread after each answer.
-  /// Without `threads`, work() does the jobs.
+  /// `wake` is called on the queue's thread after each answer. Without `threads`, work() runs the jobs.
   explicit FileQueue(std::function<void()> wake, bool threads = attention::kHasThreads);
-  /// Finishes what is written and waits for what is being read.
+  /// Finishes pending writes and waits for the read in progress.
   ~FileQueue();
 
-  /// `job` runs on the queue's thread; `done` gets what it returned. What `job` throws is an error that names
-  /// the file. An answer that changes a document is for the one that asked (Asker).
+  /// Runs `job` on the queue's thread and passes its result to `done`. If `job` throws, the result is an
+  /// Error that names the file. If `done` changes a document, guard it with an Asker.
   template <typename T>
   void read(const std::filesystem::path& file, std::function<attention::Result<T>()> job,
             std::function<void(attention::Result<T>)> done) {
     push({false, "", answering(file, std::move(job), std::move(done))});
   }
-  /// The same for a file that is written: leaving the program waits for it.
+  /// Like read(), for writing a file. The program waits for pending writes before it quits.
   void write(const std::filesystem::path& file, std::function<attention::Status()> job,
              std::function<void(attention::Status)> done) {
     push({true, "", answering(file, std::move(job), std::move(done))});
   }
-  /// Writes what the program keeps from one start to the next. Of several writes of one file that wait, only
-  /// the last is done, and nobody is told how it went.
+  /// Writes data that the program keeps between runs. If several writes of one file are waiting, only the
+  /// last is done. Its outcome is not reported.
   void keep(const std::filesystem::path& file, std::function<attention::Status()> job);
 
-  /// Hands out the answers that have come, in order; whether there were any.
+  /// Delivers the available answers in order. Returns whether there were any.
   bool take();
 
-  /// Requested by stop(): for reads that take long.
+  /// Returns the token that stop() triggers, for long reads.
   std::stop_token stopToken() const { return stopReads_.get_token(); }
 
-  /// Where there are no threads, does the next job on the calling thread; whether there was one. Nothing is
-  /// done while an earlier call rests inside its job.
+  /// Without threads, runs the next job on the calling thread and returns true if there was one. Does nothing
+  /// while an earlier call is still inside its job.
   bool work();
-  /// Whether a job is under way.
+  /// Whether a job is running.
   bool working() const;
-  /// Whether anything waits, is under way or can be taken.
+  /// Whether any job is waiting or running, or any answer can be taken.
   bool busy() const;
-  /// Whether something that is to be written is not yet.
+  /// Whether any write is unfinished.
   bool writesPending() const;
-  /// Blocks until everything asked for can be taken. For tests and headless rendering, never for the window.
+  /// Blocks until every answer can be taken. For tests and headless rendering; never call it in the window.
   void finish();
 
-  /// For quitting: drops the reads that wait, ends those that look at stopToken(), and takes nothing more.
-  /// Writes go on, also when a read hangs.
+  /// For quitting: drops waiting reads, requests a stop from those that check stopToken(), and accepts no
+  /// more jobs. Writes continue even if a read hangs.
   void stop();
-  /// Whether, after stop(), nothing is under way any more `within` that time.
+  /// Waits up to `within` for all jobs to end after stop(). Returns whether they did.
   bool stopped(std::chrono::milliseconds within);
 
  private:
   using Answer = std::function<void()>;
   struct Job {
     bool writes = false;
-    std::filesystem::path kept;   ///< whose write a newer one replaces; "" = none does
+    std::filesystem::path kept;   ///< the file of a keep(); "" for other jobs
     std::function<Answer()> run;  ///< does not throw
   };
 
@@ -100,10 +99,10 @@ class FileQueue {
   std::condition_variable_any changed_;
   std::deque<Job> waiting_;
   std::deque<Answer> answers_;
-  int reading_ = 0, writing_ = 0;  ///< under way; more than one only after stop()
+  int reading_ = 0, writing_ = 0;  ///< running; more than one only after stop()
   bool stopping_ = false;
   std::stop_source stopReads_;
-  std::vector<std::jthread> threads_;  // last: they end before what they touch goes
+  std::vector<std::jthread> threads_;  // last member: destroyed first, so that its threads end
 };
 
 }  // namespace headscope::app

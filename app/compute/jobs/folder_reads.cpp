@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Threads that hang are never got back: so many, and a person is told instead of given another.
+/// Hanging threads can't be reclaimed. Beyond this many, a look fails with an error.
 constexpr int kMaxThreads = 32;
 
 bool byKindAndName(const FolderEntry& a, const FolderEntry& b) {
@@ -81,9 +81,9 @@ FoundPath findPath(const PathQuestion& question, std::stop_token stop, std::atom
 struct FolderReads::Shared {
   explicit Shared(std::function<void()> wake) : wake(std::move(wake)) {}
 
-  std::mutex mutex;  ///< guards everything below, and the looks' answers
+  std::mutex mutex;  ///< guards everything below and the looks' answers
   std::condition_variable changed;
-  std::function<void()> wake;  ///< none once nobody listens any more
+  std::function<void()> wake;  ///< empty once the FolderReads is destroyed
   int threads = 0, awaited = 0;
 };
 
@@ -93,7 +93,7 @@ struct FolderReads::Look::State {
   std::stop_source stop;
   std::atomic<std::size_t> seen = 0;
   std::optional<FoundPath> found;
-  bool awaited = true;  ///< it has not come back, and nobody has given it up
+  bool awaited = true;  ///< not completed and not abandoned
 };
 
 FolderReads::FolderReads(std::function<void()> wake) : shared_(std::make_shared<Shared>(std::move(wake))) {}

@@ -12,72 +12,73 @@
 
 namespace headscope::app {
 
-/// A file or folder as a dialog lists it.
+/// A file or folder as listed in a dialog.
 struct FolderEntry {
   std::string name;
   bool folder = false;
   bool operator==(const FolderEntry&) const = default;
 };
 
-/// What a path leads to.
+/// What was found at a path.
 struct FoundPath {
-  std::filesystem::path path;  ///< the question's, with the ending that was added
+  std::filesystem::path path;  ///< the question's path, with the ending if one was added
   enum class Kind {
-    missing,  ///< nothing, nor is there a folder it could be in
-    free,     ///< nothing, in a folder that is there
+    missing,  ///< nothing there, and no parent folder either
+    free,     ///< nothing there, in an existing folder
     file,
     folder
   } kind = Kind::missing;
-  std::vector<FolderEntry> entries;  ///< of a folder: folders first, then files, each by name
+  std::vector<FolderEntry> entries;  ///< of a folder: folders first, then files, each sorted by name
   std::size_t omitted = 0;           ///< entries beyond the first kMaxFolderEntries
-  std::string problem;               ///< why a folder could not be read; "" = it was
+  std::string problem;               ///< why the folder could not be read; "" = no problem
 };
 
 inline constexpr std::size_t kMaxFolderEntries = 2000;
 
-/// What is asked for: a path and, should it be a folder, the endings (".json") of the files to be listed.
+/// A path to look up and, in case it is a folder, the endings (".json") of the files to list.
 struct PathQuestion {
   std::filesystem::path path;
   std::vector<std::string> endings;
-  std::string added;  ///< ending of a name that has none and is no folder's; "" = it is left as it is
+  std::string added;  ///< ending appended to a name that has none and is not a folder; "" = append nothing
 };
 
-/// Looks at the disk, on the calling thread: returns early when `stop` is requested, and counts the entries
-/// it has come by in `seen`. Hidden entries are left out.
+/// Looks up a path on the calling thread. Returns early when `stop` is requested. Counts the entries visited
+/// in `seen`. Hidden entries are left out.
 FoundPath findPath(const PathQuestion& question, std::stop_token stop, std::atomic<std::size_t>& seen);
 
-/// Looks at paths for file dialogs away from the thread that draws. A folder of a network disk that hangs
-/// can't be interrupted, so that each look has a thread of its own, and nobody waits for one that was given
-/// up. All members are called from one thread.
+/// Looks up paths for file dialogs off the main thread. A read from a hanging network folder can't be
+/// interrupted, so each look has its own thread, and nobody waits for an abandoned one. All members must be
+/// called from one thread.
 class FolderReads {
  public:
   using Find = std::function<FoundPath(const PathQuestion&, std::stop_token, std::atomic<std::size_t>&)>;
 
-  /// `wake` is called on another thread when a look has come back, and never after the destructor.
+  /// `wake` is called on another thread when a look completes, never after the destructor.
   explicit FolderReads(std::function<void()> wake);
   ~FolderReads();
   FolderReads(const FolderReads&) = delete;
   FolderReads& operator=(const FolderReads&) = delete;
 
   class Look;
-  /// Letting go of what is returned gives it up. A look that can't be begun comes back with a problem.
+  /// Starts a look. Destroying the returned object abandons it. If it can't be started, its result holds a
+  /// problem.
   std::unique_ptr<Look> look(PathQuestion question);
 
-  /// Blocks until every look that nobody has given up has come back. For tests and headless rendering, never
-  /// for the window.
+  /// Blocks until every look that was not abandoned has completed. For tests and headless rendering; never
+  /// call it in the window.
   void finish();
-  /// What looks at the disk, for tests.
+  /// Replaces the function that reads the disk. For tests.
   void findWith(Find find) { find_ = std::move(find); }
 
-  std::filesystem::path last;  ///< the folder in which the last dialog was left; "" = none yet
+  std::filesystem::path last;  ///< the folder the last dialog was in; "" = none yet
 
  private:
   struct Shared;
-  const std::shared_ptr<Shared> shared_;  ///< with the threads, some of which may outlive this
+  const std::shared_ptr<Shared> shared_;  ///< shared with the threads, which may outlive this
   Find find_ = findPath;
 };
 
-/// One path that is being looked at.
+/// One path lookup in progress.
 class FolderReads::Look {
  public:
   ~Look();
@@ -85,11 +86,11 @@ class FolderReads::Look {
   Look& operator=(const Look&) = delete;
 
   const PathQuestion& question() const;
-  /// What was found, once; none while it is being looked for.
+  /// Returns the result once; none until it is available.
   std::optional<FoundPath> take();
-  /// Entries of the folder come by so far.
+  /// Returns the number of folder entries visited so far.
   std::size_t seen() const;
-  double seconds() const;  ///< since it was asked for
+  double seconds() const;  ///< since it was started
 
  private:
   friend class FolderReads;

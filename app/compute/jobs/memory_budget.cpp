@@ -22,12 +22,12 @@ struct MemoryBudget::State {
   std::mutex mutex;
   std::condition_variable_any returned;
   std::uint64_t used = 0;
-  int waiting = 0;  ///< reservations
+  int waiting = 0;  ///< number of waiting reservations
   std::function<void()> tell;
 
   bool fits(std::uint64_t bytes) const { return bytes <= total && used <= total - bytes; }
 
-  /// What is to be handed out, before anything is counted: making it may fail.
+  /// The owner of a MemoryShare's bytes. Made before anything is counted, because its allocation may fail.
   struct Share {
     explicit Share(std::shared_ptr<State> owner) : state(std::move(owner)) {}
     ~Share() {
@@ -66,13 +66,13 @@ MemoryShare MemoryBudget::reserve(std::uint64_t bytes, std::stop_token stop,
   std::unique_lock lock(state_->mutex);
   if (!state_->fits(bytes)) {
     ++state_->waiting;
-    lock.unlock();  // who is told may look at the budget
+    lock.unlock();  // the callback may query the budget
     if (state_->tell) state_->tell();
     lock.lock();
     const bool fits = state_->returned.wait_for(lock, stop, patience, [&] { return state_->fits(bytes); });
     --state_->waiting;
     if (!fits) {
-      lock.unlock();  // the empty share takes it to go
+      lock.unlock();  // the destructor of the empty share takes the lock
       return nullptr;
     }
   }

@@ -54,7 +54,7 @@ bool Workers::finished(std::chrono::milliseconds within) {
   return changed_.wait_for(lock, within, [this] { return idle(); });
 }
 
-/// The one that was started first; a job whose work is still running on the other lane has to wait for it.
+/// Returns the job that was started first. A job whose work still runs on the other lane has to wait for it.
 Workers::Job* Workers::next(Lane lane) const {
   Job* first = nullptr;
   for (Job* const job : jobs_)
@@ -77,7 +77,7 @@ void Workers::serve(Lane lane, std::stop_token quit) {
   }
 }
 
-/// The lock is let go meanwhile.
+/// Releases the lock while the work runs.
 void Workers::runNext(Job& job, Lane lane, std::unique_lock<std::mutex>& lock) {
   job.waiting_.reset();
   job.running_ = lane;

@@ -14,36 +14,38 @@
 
 namespace headscope::app {
 
-/// Which thread works: the front one for what is looked at, the back one for tiles, previews and studies.
+/// The thread that does the work: front for what the user is looking at, back for tiles, previews and
+/// studies.
 enum class Lane { front, back };
 
-/// The threads that compute: one for each lane, and a clock that ends the patience with work that newer work
-/// waits for. Must outlive its jobs.
+/// The compute threads: one per lane, and a timer that stops work on which newer work has waited too long.
+/// Must outlive its jobs.
 class Workers {
  public:
-  /// How long a job's newer work waits before the older is stopped.
+  /// How long a job's newer work waits before its running work is stopped.
   static constexpr std::chrono::milliseconds kPatience{250};
   static constexpr std::chrono::seconds kUntilIdle{5};
 
-  /// `wake` is called on a lane after each piece of work, `releaseIdle` on the clock's thread when nothing
-  /// has been asked for in kUntilIdle, once after each work. Both must be safe to call from there.
-  /// Without `threads`, work() does the work.
+  /// `wake` is called on a lane after each piece of work. `releaseIdle` is called on the timer's thread, once
+  /// after each period of work, when there has been none for kUntilIdle. Both must be safe to call from
+  /// there. Without `threads`, work() does the work.
   explicit Workers(std::function<void()> wake, std::function<void()> releaseIdle = {},
                    bool threads = attention::kHasThreads);
-  /// Stops what runs and waits for its end.
+  /// Requests a stop from running work and waits for it to end.
   ~Workers();
 
-  /// Blocks until nothing waits or runs on any lane. For tests and headless rendering, never for the window.
+  /// Blocks until nothing waits or runs on any lane. For tests and headless rendering; never call it in the
+  /// window.
   void finish();
-  /// Where there are no threads, does what is next, of the front lane first, on the calling thread; whether
-  /// there was anything. May be called while an earlier call rests inside its work: then only work that goes
-  /// before that one is done, of the front lane beside the back one.
+  /// Without threads, does the next piece of work on the calling thread, front lane first, and returns true
+  /// if there was one. May be called while an earlier call is still inside its work; then only work of higher
+  /// priority is done, that is front-lane work during back-lane work.
   bool work();
   /// Whether anything waits or runs on any lane.
   bool busy();
-  /// For quitting: drops what waits, stops what runs and takes nothing more.
+  /// For quitting: drops waiting work, stops running work and accepts no more.
   void stop();
-  /// Whether nothing waits or runs any more `within` that time.
+  /// Waits up to `within` until nothing waits or runs. Returns whether that was reached.
   bool finished(std::chrono::milliseconds within);
 
   class Job;
@@ -58,9 +60,10 @@ class Workers {
   bool runs(Lane lane) const;
   bool idle() const;
   void noteChange();
-  /// Stops what newer work has waited on for too long; when there is something to do again.
+  /// Stops work that newer work has waited on for too long. Returns when to check next; null if nothing is
+  /// pending.
   std::optional<Clock::time_point> endPatience();
-  /// Calls releaseIdle when it is time, or says when that is.
+  /// Calls releaseIdle if it is due. Otherwise returns when it will be; null if it isn't pending.
   std::optional<Clock::time_point> releaseWhenIdle(std::unique_lock<std::mutex>& lock);
 
   const std::function<void()> wake_, releaseIdle_;
@@ -68,30 +71,30 @@ class Workers {
   std::condition_variable_any changed_;
   std::vector<Job*> jobs_;
   std::uint64_t tickets_ = 0, changes_ = 0;
-  std::optional<Clock::time_point> idleSince_;  ///< until releaseIdle was called
+  std::optional<Clock::time_point> idleSince_;  ///< when work last ended; null once releaseIdle was called
   bool stopping_ = false;
-  std::vector<std::jthread> threads_;  // last: they end before what they touch goes
+  std::vector<std::jthread> threads_;  // last member: destroyed first, so that its threads end
 };
 
-/// The work of one owner: one piece of it runs at a time, and at most one waits.
+/// One owner's work. At most one piece runs and at most one waits at any time.
 class Workers::Job {
  public:
   using Work = std::function<void(std::stop_token)>;
 
-  /// `work` is called on a lane once for each start(); it must not throw. With `patience` what runs is told
-  /// to stop when a newer start has waited that long.
+  /// `work` is called on a lane once per start(), unless dropped or merged with a waiting start; it must not
+  /// throw. With `patience`, running work is asked to stop once a newer start has waited that long.
   Job(Workers& workers, Work work, std::optional<std::chrono::milliseconds> patience = kPatience);
-  /// Stops what runs and waits for its end.
+  /// Requests a stop from running work and waits for it to end.
   ~Job();
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  /// Has the work called on `lane` behind what was started before it there. What waits already keeps its
-  /// turn, and changes the lane. Also from within the work.
+  /// Queues the work on `lane`. If it is already waiting, it keeps its turn and moves to `lane`. May be
+  /// called from within the work.
   void start(Lane lane);
-  /// What waits is not wanted any more.
+  /// Drops the waiting work.
   void drop();
-  /// What runs is not wanted any more.
+  /// Requests a stop from the running work.
   void stop();
 
  private:
@@ -101,7 +104,7 @@ class Workers::Job {
   const Work work_;
   const std::optional<std::chrono::milliseconds> patience_;
   std::optional<Lane> waiting_;
-  std::uint64_t ticket_ = 0;  ///< the order in which jobs were started
+  std::uint64_t ticket_ = 0;  ///< the order of the starts
   Clock::time_point waitingSince_;
   std::optional<Lane> running_;
   std::stop_source stop_;

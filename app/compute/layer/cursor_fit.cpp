@@ -17,11 +17,11 @@ void CursorFit::apply(Cursor& cursor, const Snapshot& snapshot, bool decodes) {
   const SequenceSnapshot& sequence = snapshot.sequences[static_cast<std::size_t>(cursor.sequence)];
   const Index heads = snapshot.config.heads;
   cursor.focus = inside(focus_.of(cursor.focus), -1, heads - 1);
-  // The cache takes the prefill in at once: there is no step before it.
+  // The cache processes the prefill at once, so there is no earlier step.
   const Index first = std::min(snapshot.setup.prefill, sequence.queryLength);
   cursor.step = inside(step_.of(cursor.step), first, sequence.queryLength);
   const Cell& wanted = cell_.of(cursor.cell);
-  // What is not in the cache yet can't be looked at.
+  // Tokens not yet in the cache can't be selected.
   const bool decoding = decodes && cursor.decoding && snapshot.causal;
   const Index queries = decoding ? cursor.step : sequence.queryLength;
   const Index keys = decoding ? cursor.step : sequence.keyLength;

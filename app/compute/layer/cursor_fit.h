@@ -4,18 +4,18 @@
 
 namespace headscope::app {
 
-/// Keeps where the person looks inside what is shown, and remembers where they wanted to be: while a text is
-/// typed anew it is short for a moment, and the place comes back when there is room for it again.
+/// Keeps the cursor inside the shown snapshot and remembers where it was meant to be. While a text is retyped
+/// it is briefly short; once the wanted position fits again, it returns.
 class CursorFit {
  public:
-  /// Brings sequence, head, cell and decode step inside `snapshot`, which is shown and may be of a setting
-  /// before. `decodes`: the page shows the cache as it is at that step, where there is one.
+  /// Moves sequence, head, cell and decode step inside `snapshot`, the one shown, which may be of an earlier
+  /// setup. `decodes`: whether the page shows the cache at the decode step, if decoding.
   void apply(Cursor& cursor, const Snapshot& snapshot, bool decodes);
-  /// A scene was opened: nothing that was wanted before counts.
+  /// Forgets all wanted positions. Call when a scene was opened.
   void reset() { *this = {}; }
 
  private:
-  /// What was asked for, and what was made of it in the last frame.
+  /// The wanted value, and the value it was fitted to in the last frame.
   template <typename T>
   struct Wanted {
     std::optional<T> fitted;

@@ -5,16 +5,16 @@
 
 namespace headscope::app {
 
-/// Which heads of one of the subject's layers are switched off; empty where none is. A single layer
-/// made here is layer 0. Heads that the layer doesn't have are passed over.
+/// Returns the switched-off heads of one of the subject's layers; empty if there are none. A single synthetic
+/// layer is layer 0. Heads that the layer doesn't have are ignored.
 attention::HeadSwitch headSwitch(const SubjectSetup& subject, Index layer, Index heads);
 
-/// The same layer with this head switched off, or on again.
+/// Switches this head off, or on again.
 void switchHead(SubjectSetup& subject, const SwitchedHead& head, bool off);
-/// How it is switched off; null where it is on.
+/// Returns how the head is switched off; null if it is on.
 const SwitchedHead* switchedOff(const SubjectSetup& subject, Index layer, Index head);
-/// What stands in for the layer's heads that are off: `chosen` where none or any of them is off that way,
-/// else what stands in for the first.
+/// Returns the replacement for the layer's switched-off heads: `chosen` if none is off or any is off that
+/// way, otherwise that of the first.
 HeadOff standIn(const SubjectSetup& subject, Index layer, HeadOff chosen);
 
 }  // namespace headscope::app

@@ -60,7 +60,7 @@ Result<std::shared_ptr<const Value>> InputCache::Shelf<Key, Value>::get(const Me
   {
     const std::lock_guard lock(mutex_);
     if (auto kept = find(key)) return kept;
-    if (kept_.size() >= mostKept_) kept_.pop_back();  // before there is one more
+    if (kept_.size() >= mostKept_) kept_.pop_back();  // makes space for one more
   }
   Result<Value> made = make();
   if (!made) return made.error();
@@ -104,7 +104,7 @@ InputCache::InputsKey InputCache::inputsKey(const Setup& setup) {
   InputsKey key{setup.input, setup.model.modelDim, setup.model.position == PositionKind::sinusoidal, {}};
   if (usesPlantedEmbedding(setup)) {
     const auto layout = plantedLayoutOf(setup);
-    key.layout = layout ? *layout : attention::EmbeddingLayout{-1};  // which can't be embedded
+    key.layout = layout ? *layout : attention::EmbeddingLayout{-1};  // an invalid layout: embedding fails
   }
   InputSetup& input = key.input;
   if (!input.cross) input.contextText = "";
@@ -120,7 +120,7 @@ InputCache::InputsKey InputCache::inputsKey(const Setup& setup) {
 }
 
 InputCache::FileStamp::FileStamp(const std::string& file) : path(file) {
-  std::error_code unreadable;  // which reading it says better
+  std::error_code unreadable;  // reading the file reports it better
   changed = std::filesystem::last_write_time(path, unreadable);
   if (!unreadable) size = std::filesystem::file_size(path, unreadable);
 }

@@ -17,46 +17,46 @@
 
 namespace headscope::app {
 
-/// What a layer is computed from, kept until something it is made of changes: most sliders change neither the
-/// weights nor the embeddings, and making those anew takes longer than the attention. Safe from several
-/// threads; nothing is locked while something is made.
+/// Caches what a layer is computed from until its inputs change: most sliders change neither weights nor
+/// embeddings, and recomputing those takes longer than attention. Thread-safe; no lock is held while a value
+/// is made.
 class InputCache {
  public:
-  /// What is kept of a mask file.
+  /// The cached part of a mask file.
   struct MaskCells {
     attention::CellTable cells;
-    std::uint64_t largeNumbers = 0;  ///< as MaskFile::largeNumbers
-    bool hasAddedNumbers = false;    ///< other finite numbers than 0, which are no part of the mask
+    std::uint64_t largeNumbers = 0;  ///< MaskFile::largeNumbers
+    bool hasAddedNumbers = false;    ///< finite numbers other than 0, which are not part of the mask
   };
 
-  /// Counts what it keeps as used of `memory`, and keeps at most a quarter of it of each kind.
+  /// Counts its contents as used in `memory`, and keeps at most a quarter of `memory` of each kind.
   explicit InputCache(MemoryBudget memory) : memory_(std::move(memory)) {}
 
-  /// As buildProjections, of the shown layer. A file is read again when it has changed.
+  /// Returns buildProjections() of the shown layer. Reads a file again if it has changed.
   attention::Result<std::shared_ptr<const attention::Projections>> projections(const Setup& setup,
                                                                                Index longest);
-  /// As embedLine, for each line of the batch.
+  /// Returns embedLine() of each line of the batch.
   attention::Result<std::shared_ptr<const std::vector<LineInput>>> inputs(
       const Setup& setup, const std::vector<LineTokens>& lines);
-  /// q, k and v of each line, as attention::project makes them of what the two above gave: a slider on the
-  /// scores or the mask changes none. An error where `stop` came first.
+  /// Returns each line's q, k and v: attention::project() of the results of the two functions above. Sliders
+  /// for scores or masks don't change them. Returns an Error if `stop` was requested.
   attention::Result<std::shared_ptr<const std::vector<attention::AttentionResult>>> projected(
       const attention::AttentionConfig& config, std::shared_ptr<const attention::Projections> projections,
       std::shared_ptr<const std::vector<LineInput>> inputs, const std::stop_token& stop);
-  /// A mask file, as readMaskFile. It is read again when it has changed.
+  /// Returns readMaskFile(). Reads the file again if it has changed.
   attention::Result<std::shared_ptr<const MaskCells>> maskFile(const std::string& path,
                                                                attention::MaskConvention convention);
-  /// Its cells alone.
+  /// Returns only the cells of maskFile().
   attention::Result<std::shared_ptr<const attention::CellTable>> maskCells(
       const std::string& path, attention::MaskConvention convention);
 
  private:
-  /// The last values by what they were made from, newest first: the heads page and the map may differ.
+  /// The most recent values by their keys, newest first: the heads page and the map may need different ones.
   template <class Key, class Value>
   class Shelf {
    public:
     explicit Shelf(std::size_t mostKept) : mostKept_(mostKept) {}
-    /// What is kept for `key`, else what `make` makes.
+    /// Returns the value kept for `key`, or makes and keeps it.
     template <class Make>
     attention::Result<std::shared_ptr<const Value>> get(const MemoryBudget& memory, Key key, Make make);
 
@@ -66,8 +66,8 @@ class InputCache {
       std::shared_ptr<const Value> value;
       std::uint64_t bytes = 0;
     };
-    /// Put first, so that it is kept longest; null where nothing is kept for `key`. The caller holds the
-    /// lock.
+    /// Moves the entry to the front so that it is kept longest; null if nothing is kept for `key`. The caller
+    /// must hold the lock.
     std::shared_ptr<const Value> find(const Key& key);
 
     const std::size_t mostKept_;
@@ -75,9 +75,9 @@ class InputCache {
     std::vector<Kept> kept_;
   };
 
-  /// Everything that drawn and planted weights are made from.
+  /// Everything that random and planted weights depend on.
   struct WeightsKey {
-    WeightSetup weights;  ///< with a plan for each head where they are planted
+    WeightSetup weights;  ///< with a plan for each head if they are planted
     Index modelDim = 0, heads = 0, kvHeads = 0, headDim = 0;
     bool bias = false;
     attention::EmbeddingLayout layout;  ///< of planted heads
@@ -85,7 +85,7 @@ class InputCache {
     Index longest = 0;
     bool operator==(const WeightsKey&) const = default;
   };
-  /// A file, while it stays as it was.
+  /// A file's path, time of change and size, to notice changes.
   struct FileStamp {
     explicit FileStamp(const std::string& file);
     std::string path;
@@ -93,7 +93,7 @@ class InputCache {
     std::uintmax_t size = 0;
     bool operator==(const FileStamp&) const = default;
   };
-  /// Everything that embeddings are made from.
+  /// Everything that embeddings depend on.
   struct InputsKey {
     InputSetup input;
     Index modelDim = 0;
@@ -101,7 +101,7 @@ class InputCache {
     attention::EmbeddingLayout layout;  ///< for planted heads
     bool operator==(const InputsKey&) const = default;
   };
-  /// Everything that q, k and v are made from; what is kept alive is never another at the same place.
+  /// Everything that q, k and v depend on. Keeps both objects alive, so their addresses can't be reused.
   struct ProjectedKey {
     std::shared_ptr<const attention::Projections> projections;
     std::shared_ptr<const std::vector<LineInput>> inputs;
@@ -115,11 +115,11 @@ class InputCache {
 
   const MemoryBudget memory_;
   Shelf<WeightsKey, attention::Projections> weights_{2 * kMaxStackLayers};
-  /// By the file's layer, and the heads the scene wants.
+  /// Keyed by file, the layer in it and the scene's number of heads.
   Shelf<std::tuple<FileStamp, Index, Index>, LayerWeights> layers_{2 * kMaxStackLayers};
   Shelf<InputsKey, std::vector<LineInput>> inputs_{2};
   Shelf<ProjectedKey, std::vector<attention::AttentionResult>> projected_{1};
-  /// One scene may name several.
+  /// A scene may use several.
   Shelf<std::pair<FileStamp, attention::MaskConvention>, MaskCells> masks_{16};
 };
 

@@ -3,7 +3,7 @@
 namespace headscope::app {
 
 attention::HeadText judgedText(const Setup& setup, const SequenceSnapshot& sequence, Index line) {
-  // Only rows of real tokens say what a head does.
+  // Only rows of real tokens show what a head does.
   const auto queries = std::span(sequence.queries).first(static_cast<std::size_t>(sequence.queryLength));
   const auto keys = std::span(sequence.keys).first(static_cast<std::size_t>(sequence.keyLength));
   attention::HeadText text(queries, sequence.keys, setup.input.ignoreCase, 0, isCross(setup));

@@ -4,8 +4,8 @@
 
 namespace headscope::app {
 
-/// The text under the heads of one line, as detectors see it: its real tokens, in the parts that are marked
-/// on it or else in its sentences. `sequence` has the tokens.
+/// Returns one line's text as detectors see it: its real tokens, divided by the marks on it, or else into
+/// sentences. `sequence` provides the tokens.
 attention::HeadText judgedText(const Setup& setup, const SequenceSnapshot& sequence, Index line);
 
 }  // namespace headscope::app

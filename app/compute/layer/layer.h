@@ -10,30 +10,30 @@
 
 namespace headscope::app {
 
-/// The layer the scene stands for, computed: what several pages look at.
+/// The scene's computed layer, shared by several pages.
 class ComputedLayer {
  public:
   /// Both must outlive it.
   ComputedLayer(Workers& workers, Resources& resources);
 
-  /// Computes by that instead of computeSnapshot(); before anything is asked.
+  /// Replaces computeSnapshot(). Call before the first ask().
   using Compute = std::function<Snapshot(const Setup&, Resources&, std::stop_token)>;
   void computeWith(Compute compute) { compute_ = std::move(compute); }
   void ask(const Setup& setup, Lane lane) {
     asked_ = true;
     answer_.ask(setup, lane);
   }
-  /// `prepare` is called with every new snapshot, on the worker, for what would hold up the frame that shows
-  /// it. Before the first is asked for.
+  /// Sets a function that is called on the worker with every new snapshot, for work that would delay the
+  /// frame that shows it. Call before the first ask().
   using Prepare = std::function<void(Snapshot&, std::stop_token)>;
   void prepareWith(Prepare prepare) { prepare_ = std::move(prepare); }
-  /// Whether it was asked for since the last call.
+  /// Whether ask() was called since the last takeAsked().
   bool takeAsked() { return std::exchange(asked_, false); }
-  /// Drops what was taken, and what is under way: null as before the first.
+  /// Drops the current snapshot and any computation in progress; snapshot() is null again.
   void forget();
-  /// Takes the newest answer; whether there was one.
+  /// Takes the newest answer. Returns whether there was a new one.
   bool take();
-  /// What was taken last; null before the first.
+  /// Returns the last snapshot taken; null before the first.
   const std::shared_ptr<const Snapshot>& snapshot() const { return snapshot_; }
   bool upToDate(const Setup& setup) const { return snapshot_ && snapshot_->setup == setup; }
   double busySeconds() const { return answer_.busySeconds(); }

@@ -5,11 +5,11 @@
 
 namespace headscope::app {
 
-/// What a Setup sets of a layer's scores and weights. T5's buckets are those of a causal mask.
+/// Returns a Setup's settings of a layer's scores and weights. T5's buckets are those of a causal mask.
 attention::ScoreSettings scoreSettings(const Setup& setup);
 
-/// The attention config a Setup stands for. Of the mask depend only T5's buckets, which Snapshot::config
-/// has for both directions where it is not causal.
+/// Returns the attention config of a Setup. Only T5's buckets depend on the mask; Snapshot::config makes them
+/// bidirectional if the mask isn't causal.
 attention::AttentionConfig configOf(const Setup& setup);
 
 }  // namespace headscope::app

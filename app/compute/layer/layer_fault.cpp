@@ -19,7 +19,8 @@ std::string sizeText(Index rows, Index cols) {
   return fmt::format("{}×{}", rows, cols);
 }
 
-/// A typed table of another width than the model's is what clashes before there are tokens: its rows are.
+/// Reports a typed table whose width differs from the model's. There are no tokens yet, so its rows stand in
+/// for them.
 void clashOfTable(const Setup& setup, LayerFault& fault) {
   const Matrix& table = setup.input.table->values;
   if (setup.input.source != EmbeddingSource::table || table.cols() == setup.model.modelDim) return;
@@ -29,7 +30,7 @@ void clashOfTable(const Setup& setup, LayerFault& fault) {
   fault.keys = fault.queries;
 }
 
-/// The first map of a file's layer whose shape isn't the one that the scene's sizes ask for.
+/// Reports the first map of a file's layer whose shape differs from the scene's sizes.
 void clashOfFile(const Setup& setup, Resources& resources, LayerFault& fault) {
   if (setup.weights.source != WeightSource::file) return;
   const Result<LayerWeights> layer = readLayerWeights(setup, resources.memory.total());
@@ -49,7 +50,7 @@ bool addsWrongSize(const Setup& setup, Index queries, Index keys) {
   return !added.isZero(0) && (added.rows() != queries || added.cols() != keys);
 }
 
-/// Where a text that can be read breaks off, as far as the error's place tells.
+/// Returns the step at which a readable text fails, as far as the error's place tells.
 PipelineStep brokenStep(const Snapshot& snapshot, LayerFault& fault, Resources& resources) {
   const Setup& setup = snapshot.setup;
   const Index n = std::ssize(fault.queries), m = std::ssize(fault.keys);
@@ -73,7 +74,7 @@ PipelineStep brokenStep(const Snapshot& snapshot, LayerFault& fault, Resources& 
   return PipelineStep::input;
 }
 
-/// What leads to the scores doesn't depend on the mask: the same layer without one.
+/// Draws the steps before the scores, which don't depend on the mask, from the same layer without one.
 void drawWithoutMask(LayerFault& fault, Resources& resources, std::stop_token stop) {
   Setup setup = fault.question.snapshot->setup;
   setup.mask.layers = {};
@@ -91,12 +92,12 @@ void drawWithoutMask(LayerFault& fault, Resources& resources, std::stop_token st
     fault.pictures[static_cast<std::size_t>(Stage::biased)] = (*head)->picture(Stage::biased);
 }
 
-/// X, and Q, K and V where the fault lies behind them. A layer whose numbers outgrow fp32 breaks off where
-/// the first does.
+/// Draws X, and also Q, K and V if the fault comes after them. If values overflow fp32, the fault is at the
+/// first step where they do.
 void drawUntilScores(const std::vector<LineTokens>& lines, LayerFault& fault, Resources& resources,
                      std::stop_token stop) {
   const Setup& setup = fault.question.snapshot->setup;
-  if (setup.subject.opened) {  // it is the pass up to this layer that can't be computed
+  if (setup.subject.opened) {  // the pass up to this layer is what fails
     fault.step = PipelineStep::input;
     return;
   }

@@ -4,20 +4,20 @@
 
 namespace headscope::app {
 
-/// A layer that can't be computed, and the head that would be taken apart.
+/// A layer that can't be computed, and the head to show.
 struct FaultQuestion {
   std::shared_ptr<const Snapshot> snapshot;  ///< with an error
   Index sequence = 0, head = 0;
   bool operator==(const FaultQuestion&) const = default;
 };
 
-/// Where its computation breaks off, and what there is before.
+/// The step at which a computation fails, and pictures of the steps before it.
 struct LayerFault {
   FaultQuestion question;
-  PipelineStep step = PipelineStep::input;  ///< the first that can't be computed
-  std::string found, expected;  ///< the shapes that clash, "12×8" and "12×256"; empty where it is no clash
-  std::vector<attention::Token> queries, keys;  ///< [n], [m] of the line; empty where it can't be read
-  StagePictures pictures;                       ///< of steps before; those that can't be had are empty
+  PipelineStep step = PipelineStep::input;  ///< the first step that can't be computed
+  std::string found, expected;  ///< mismatching shapes, "12×8" and "12×256"; empty for other faults
+  std::vector<attention::Token> queries, keys;  ///< [n], [m] of the line; empty if it can't be read
+  StagePictures pictures;                       ///< of the steps before; unavailable ones are empty
 };
 
 /// Computes the steps before the fault. Pure.

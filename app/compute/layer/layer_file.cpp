@@ -26,7 +26,7 @@ attention::Result<attention::AttentionProblem> readLayerOf(const attention::Tens
   return attention::readLayer(file, options, name, budget);
 }
 
-/// "layer 3", "layers 0 and 1", "layers 0 to 3".
+/// Returns "layer 3", "layers 0 and 1" or "layers 0 to 3".
 std::string layersText(Index first, Index last) {
   return first == last       ? fmt::format("layer {}", first)
          : first + 1 == last ? fmt::format("layers {} and {}", first, last)
@@ -39,7 +39,7 @@ attention::Status checkFileLayers(const std::filesystem::path& path, Index first
   const attention::Result<attention::TensorSource> file = attention::TensorSource::open(path);
   if (!file) return file.error();
   const std::vector<attention::LayerPlace> layers = attention::findLayers(file->header());
-  if (layers.empty()) return attention::success();  // which reading one says better
+  if (layers.empty()) return attention::success();  // reading a layer reports this better
   const auto has = [&](Index number) {
     return std::ranges::any_of(layers, [&](const auto& layer) { return layer.number == number; });
   };
@@ -73,7 +73,7 @@ attention::Result<LoadedWeights> readLoadedWeights(const std::filesystem::path& 
       *file, attention::shownPath(path.filename()), loaded.layer, heads, defaultLimits().memoryBytes);
   if (!layer) return layer.error();
   const attention::AttentionConfig& config = layer->config;
-  // attend takes any layer; a scene takes over these, and they have to be legal in one.
+  // attend takes any layer, but a scene adopts these values and must allow them.
   struct Taken {
     std::string_view what;
     std::string field;

@@ -19,10 +19,10 @@ Result<attention::EmbeddingLayout> plantedLayoutOf(const Setup& setup) {
 
 namespace {
 
-/// `places`: with what tells places apart.
+/// `places`: whether to add positions.
 Result<Matrix> embedText(const Setup& setup, const std::vector<Token>& tokens, Index first, bool places) {
   attention::EmbeddingOptions options;
-  options.first = places ? first : 1;  // no row is that of the text's first token
+  options.first = places ? first : 1;  // avoids the embedding of the text's first token
   options.modelDim = setup.model.modelDim;
   options.seed = setup.input.seed;
   options.ignoreCase = setup.input.ignoreCase;
@@ -33,7 +33,7 @@ Result<Matrix> embedText(const Setup& setup, const std::vector<Token>& tokens, I
   return attention::embedPlanted(tokens, *layout, options);
 }
 
-/// Adds what tells places apart to rows of a table.
+/// Adds positions to rows of a table.
 attention::Status addPlaces(const Setup& setup, Index first, Matrix& x) {
   const bool sinusoidal = setup.model.position == PositionKind::sinusoidal;
   if (usesPlantedEmbedding(setup)) {

@@ -17,8 +17,8 @@ using attention::Vector;
 
 namespace {
 
-/// What a model's attention reads: the residual stream where it stands, normed as the family has it, and of
-/// cross heads what the encoder made.
+/// Takes the inputs of a model's attention: the residual stream at the layer, normed as the model does, and
+/// for cross heads the encoder's output.
 attention::Status takeModelInputs(const Setup& setup, const LineTokens& line, Resources& resources,
                                   const std::stop_token& stop, LayerParts& parts) {
   auto request = layerRequest(setup, line.queries, resources.inputs);
@@ -48,7 +48,7 @@ MapRows mapRowsOf(const attention::MappedLinear& map, Index first, Index count) 
   return {attention::weightRows(map, first, count), attention::biasRows(map, first, count)};
 }
 
-/// The rows and columns of four maps that belong to one head; Map is Linear or MappedLinear.
+/// Takes one head's rows of four maps; Weights holds Linear or MappedLinear maps.
 template <class Weights>
 void takeMaps(const Weights& weights, const AttentionConfig& config, HeadParts& parts) {
   const Index head = parts.question.head, kv = config.kvHeadOf(head), dim = config.headDim;

@@ -9,19 +9,19 @@
 
 namespace headscope::app {
 
-/// What one line of a finished computation was made of.
+/// One line of a finished computation, to be traced back to its inputs.
 struct PartsQuestion {
   std::shared_ptr<const Snapshot> snapshot;
   Index sequence = 0;
   bool operator==(const PartsQuestion&) const = default;
 };
 
-/// The numbers that a layer's queries, keys and values are computed from.
+/// The values from which a layer's queries, keys and values are computed.
 struct LayerParts {
   PartsQuestion question;
-  attention::Matrix x;        ///< [n, modelDim] what attention reads: of a model after its norm
-  attention::Matrix context;  ///< [m, modelDim] what keys and values come from; empty in self-attention
-  std::shared_ptr<const attention::Projections> projections;  ///< of a layer made here; null of a model's
+  attention::Matrix x;        ///< [n, modelDim] attention's input; for a model, after its norm
+  attention::Matrix context;  ///< [m, modelDim] the source of keys and values; empty for self-attention
+  std::shared_ptr<const attention::Projections> projections;  ///< of a synthetic layer; null for a model's
   MemoryShare memory;
 
   const SequenceSnapshot& sequence() const {
@@ -31,15 +31,15 @@ struct LayerParts {
   const attention::Matrix& keySource() const { return context.size() ? context : x; }
 };
 
-/// Pure. Errors: what the text, weights and the model's pass refuse.
+/// Pure. Returns an Error if the text or weights are invalid or the model's pass fails.
 attention::Result<std::shared_ptr<const LayerParts>> layerParts(const PartsQuestion& question,
                                                                 Resources& resources,
                                                                 std::stop_token stop = {});
 
-/// What a head of the layer reads and writes.
+/// Returns the maps by which a head of the layer reads and writes.
 attention::HeadMaps headMaps(const LayerParts& layer, Index head);
 
-/// One head of it. Of W_O, as many rows as are looked at: kOutputRows from `firstColumn` on.
+/// One head of the layer. Only kOutputRows rows of W_O are taken, starting at `firstColumn`.
 struct HeadPartsQuestion {
   std::shared_ptr<const LayerParts> layer;
   Index head = 0, firstColumn = 0;
@@ -47,19 +47,19 @@ struct HeadPartsQuestion {
 };
 inline constexpr Index kOutputRows = 64;
 
-/// Rows of a map that make a head's numbers: y = x·weightᵀ + bias.
+/// The rows of a map that produce a head's values: y = x·weightᵀ + bias.
 struct MapRows {
   attention::Matrix weight;  ///< [headDim, modelDim]
-  attention::Vector bias;    ///< [headDim]; zeros where there is none
+  attention::Vector bias;    ///< [headDim]; zeros if there is none
 };
 
-/// Small pictures of the matrices on the way, in that order.
+/// The matrices of a layer's computation that have small pictures, in order.
 enum class Stage { x, context, q, k, v, dots, biased, scores, weights, headOutput, concat, output };
 inline constexpr std::size_t kStages = 12;
 
 struct StagePicture {
   attention::Matrix values;  ///< pooled by poolFarthest(): 144 rows, and 144 (queries × keys) or 48 columns
-  float low = 0, high = 0;   ///< smallest and largest of all finite numbers
+  float low = 0, high = 0;   ///< smallest and largest finite value
 };
 StagePicture stagePicture(Stage stage, const Eigen::Ref<const attention::Matrix>& values);
 using StagePictures = std::array<StagePicture, kStages>;

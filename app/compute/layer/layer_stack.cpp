@@ -22,7 +22,7 @@ using attention::Result;
 
 namespace {
 
-/// What a stack's weights and embeddings lie in, and who keeps them.
+/// Owns the memory that a stack's weights and embeddings refer to.
 struct StackParts {
   std::vector<std::shared_ptr<const attention::Projections>> layers;
   std::shared_ptr<const Matrix> x;
@@ -36,7 +36,7 @@ ModelConfig stackConfig(const Setup& setup, Index depth) {
   config.kvHeads = layer.kvHeads;
   config.headDim = layer.headDim;
   config.norm = attention::NormKind::rms;
-  config.causal = false;  // the scene's masks say what is seen
+  config.causal = false;  // the scene's masks decide
   attention::LayerKind kind;
   kind.scale = *layer.scale;
   if (layer.ropeTheta) {
@@ -48,8 +48,9 @@ ModelConfig stackConfig(const Setup& setup, Index depth) {
   return config;
 }
 
-/// Of the shown layer, one factor for all dimensions. Planted heads are made for embeddings as they are, so
-/// that theirs takes back what the norm divides by: the parts of an embedding, and what was carried on.
+/// Returns the norm of the shown layer, with one gain for all dimensions. Planted heads expect unnormed
+/// embeddings, so their gain undoes the norm's division: it counts the parts of an embedding, and the carried
+/// token.
 attention::NormWeights normOf(const Setup& setup) {
   if (!setup.model.norm) return {};
   float gain = 1;
@@ -77,7 +78,7 @@ attention::ModelWeights weightsOf(const Setup& setup, const StackParts& parts) {
   return weights;
 }
 
-/// The embedding of one line of the batch, kept where the cache keeps it.
+/// Returns the embedding of one line of the batch, shared with the cache.
 Result<std::shared_ptr<const Matrix>> embedded(const Setup& setup, const std::vector<LineTokens>& lines,
                                                std::size_t at, Resources& resources) {
   const auto inputs = resources.inputs.inputs(setup, lines);
@@ -85,7 +86,7 @@ Result<std::shared_ptr<const Matrix>> embedded(const Setup& setup, const std::ve
   return std::shared_ptr<const Matrix>(*inputs, &(**inputs)[at].x);
 }
 
-/// x after the layers below the shown one.
+/// Returns `x` after the layers below the shown one.
 Result<Matrix> streamBefore(const Setup& setup, const LineTokens& line, Index sequence,
                             std::shared_ptr<const Matrix> x, Resources& resources, std::stop_token stop) {
   const Index below = shownLayer(setup);
@@ -154,7 +155,7 @@ Result<ModelRun> prepareStack(const Setup& setup, Index depth, const LineTokens&
   auto request = stackRequest(setup, line, sequence, resources.inputs);
   if (!request) return request.error();
   run.request = *std::move(request);
-  // Heads that are switched off above the last of these layers change nothing here.
+  // Heads switched off in layers that aren't run have no effect.
   std::erase_if(run.request.patches, [&](const attention::Patch& patch) { return patch.layer >= depth; });
   return run;
 }

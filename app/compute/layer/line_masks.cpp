@@ -32,7 +32,7 @@ Result<std::vector<LineMasks>> compileMasks(const Setup& setup, const std::vecto
 std::vector<std::string> futureHiders(const Setup& setup, const LineTokens& line, InputCache& cache) {
   std::vector<std::string> titles;
   const Result<attention::MaskSources> sources = maskSources(setup, cache);
-  // A model hides the future by itself.
+  // A model hides later tokens itself.
   if (!sources || setup.subject.opened || hasRule(setup.mask.layers, attention::PatternKind::causal))
     return titles;
   const attention::MaskGeometry geometry = geometryOf(setup, line, 0);

@@ -8,18 +8,19 @@
 
 namespace headscope::app {
 
-/// The masks of one line; `other` is null where the scene doesn't compare.
+/// The masks of one line; `other` is null unless the scene compares two masks.
 struct LineMasks {
   std::shared_ptr<const attention::MaskFormula> mask, other;
   attention::Stack additive;
 };
 
-/// Both masks of every line, compiled. Errors: what a mask refuses on these tokens.
+/// Compiles the masks of every line. Returns an Error if a mask is invalid for these tokens.
 attention::Result<std::vector<LineMasks>> compileMasks(const Setup& setup,
                                                        const std::vector<LineTokens>& lines,
                                                        InputCache& cache);
 
-/// Which layers let no query see a later key, each by itself, where that is not the causal one's doing.
+/// Returns the titles of mask layers that by themselves hide all later keys; none if there is a causal layer
+/// or a model.
 std::vector<std::string> futureHiders(const Setup& setup, const LineTokens& line, InputCache& cache);
 
 }  // namespace headscope::app

@@ -14,13 +14,13 @@ using TokenLines = std::vector<std::vector<Token>>;
 
 namespace {
 
-/// Whether a text of this word alone is a separator.
+/// Whether the text is a single separator token.
 bool isSeparator(const std::string& name) {
   const auto lines = attention::tokenize(name, attention::Tokenization::words);
   return lines && lines->size() == 1 && lines->front().size() == 1 && lines->front().front().separator;
 }
 
-/// A table's rows as tokens: their names, or t0, t1, …
+/// Returns a table's rows as tokens: their names, or t0, t1, …
 std::vector<Token> tableTokens(const attention::Table& table) {
   std::vector<Token> tokens;
   for (Index row = 0; row < table.values.rows(); ++row) {
@@ -41,7 +41,7 @@ std::vector<Token> padded(std::vector<Token> tokens, std::size_t length) {
   return tokens;
 }
 
-/// Words without an end would be measured and drawn in every frame.
+/// Rejects overlong tokens, which would be measured and drawn in every frame.
 std::optional<PlacedError> checkTokens(const TokenLines& lines, Place place) {
   constexpr std::size_t kMaxTokenBytes = 4096;
   for (std::size_t line = 0; line < lines.size(); ++line)
@@ -69,7 +69,7 @@ std::optional<PlacedError> checkLines(const TokenLines& lines, Place place, Inde
   return std::nullopt;
 }
 
-/// The lines of the text and what each of them reads, without padding.
+/// The lines of the text and of what they attend to, without padding.
 struct TextLines {
   TokenLines queries, keys;
   std::optional<PlacedError> error = {};
@@ -80,7 +80,7 @@ TextLines refusedLines(Place place, std::string message) {
   return {{}, {}, PlacedError{place, std::move(message)}};
 }
 
-/// What a model reads is one sequence, whatever lines it has.
+/// A model reads the whole text as one sequence, whatever its lines.
 TextLines modelLines(const Setup& setup, Index most) {
   if (!setup.subject.opened) return refusedLines(Place::model, setup.subject.problem);
   Result<ModelText> text = readModelText(setup);
@@ -111,7 +111,7 @@ TextLines tableLines(const Setup& setup, Index most) {
   return lines;
 }
 
-/// The context lines for each line of the text; with one context line, the same for all.
+/// Matches context lines to the lines of the text; a single context line serves all.
 std::optional<PlacedError> matchContext(const TokenLines& lines, TokenLines& context, Index most) {
   if (context.empty())
     return PlacedError{Place::context, "Cross-attention needs a context: type the text that is read.", true};
@@ -145,7 +145,7 @@ TextLines tokenizeLines(const Setup& setup, Index most) {
   return lines;
 }
 
-/// Takes line `at` out of `lines`, padded to n queries and m keys.
+/// Moves line `at` out of `lines`, padded to n queries and m keys.
 LineTokens takeLine(TextLines& lines, std::size_t at, std::size_t n, std::size_t m) {
   LineTokens line;
   line.queryLength = static_cast<Index>(lines.queries[at].size());

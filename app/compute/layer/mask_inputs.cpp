@@ -24,7 +24,7 @@ MaskGeometry geometryOf(const Setup& setup, const LineTokens& line, Index sequen
   const auto at = static_cast<std::size_t>(sequence);
   const attention::TextMarks marks =
       at < setup.mask.marks->size() ? (*setup.mask.marks)[at] : attention::TextMarks{};
-  // Padding has no sentences: structure is the text's own.
+  // Structure is that of the text alone; padding has no sentences.
   geometry.structure =
       attention::structureOf(std::span(line.queries).first(static_cast<std::size_t>(line.queryLength)),
                              std::span(line.keys).first(static_cast<std::size_t>(line.keyLength)), marks);

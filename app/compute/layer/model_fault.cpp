@@ -9,10 +9,10 @@ namespace headscope::app {
 std::string modelFault(const OpenModel& opened, std::span<const attention::Index> ids,
                        attention::PassParts parts, const std::stop_token& stop) {
   const attention::Model& model = *opened.model;
-  // Rows of the tables that this text doesn't read are no cause of what it shows.
+  // Table rows that this text doesn't use can't be the cause.
   parts.embedding = parts.embedding && !model.embed(ids, 0).allFinite();
   auto fault = attention::findTensorFault(model, parts, stop);
-  // A head without a tensor of its own is the table of tokens.
+  // A head without its own tensor shares the embedding table.
   if (!fault && parts.head) fault = attention::findTensorFault(model, {.embedding = true}, stop);
   if (!fault)
     return opened.name + ": its values exceed 3.4·10³⁸, the fp32 maximum, though its weights are finite.";

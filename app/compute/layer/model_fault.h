@@ -9,9 +9,9 @@
 
 namespace headscope::app {
 
-/// Why what a model made of those tokens isn't finite, in a sentence: the first tensor of the checkpoint that
-/// a pass through `parts` reads and that holds NaN or infinity; else that its numbers outgrow fp32. Reads
-/// what the pass read: to be asked for once its result isn't finite.
+/// Returns a sentence on why a model's result for these tokens isn't finite: the first tensor with NaN or
+/// infinity among those that a pass through `parts` reads, or else that its values overflow fp32. Reads as
+/// much as the pass did; call only if the result isn't finite.
 std::string modelFault(const OpenModel& opened, std::span<const attention::Index> ids,
                        attention::PassParts parts, const std::stop_token& stop);
 

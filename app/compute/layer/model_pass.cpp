@@ -31,7 +31,7 @@ bool changesModel(const Setup& setup) {
 
 namespace {
 
-/// What masks, biases and numbers of the scene change of a layer on n queries and m keys.
+/// Returns the changes that the scene's masks, biases and settings make to a layer on n queries and m keys.
 Result<AttentionEdit> editOf(const Setup& setup, Index n, Index m, bool bothDirections) {
   auto additive = additiveOf(setup, n, m);
   if (!additive) return additive.error();
@@ -43,7 +43,7 @@ Result<AttentionEdit> editOf(const Setup& setup, Index n, Index m, bool bothDire
   return edit;
 }
 
-/// Heads that the scene switches off; those that the model doesn't have are passed over.
+/// Returns patches for the heads that the scene switches off. Heads that the model doesn't have are ignored.
 std::vector<attention::Patch> switchedOffHeads(const SubjectSetup& subject, Index layers, Index heads) {
   std::vector<attention::Patch> patches;
   for (const SwitchedHead& off : subject.switchedOff) {

@@ -10,27 +10,28 @@ namespace headscope::app {
 
 class InputCache;
 
-// What a scene asks of an opened model. All need setup.subject.opened.
+// What a scene requests of a model. passRequest(), layerRequest() and runLayer() need setup.subject.opened.
 
-/// The mask that acts on the scene's layer: `layers`, and the model's own before them where there is one.
+/// Returns the mask in force on the scene's layer: the model's own layers, if there is a model, followed by
+/// `layers`.
 attention::MaskLayers layersInForce(const Setup& setup, const attention::MaskLayers& layers);
 
-/// A pass with everything that the scene changes of the model. Errors: masks that name files which can't be
-/// read, numbers added to scores for another number of tokens.
+/// Returns a pass with all changes that the scene makes to the model. Returns an Error if a mask file can't
+/// be read or the numbers added to scores are for a different number of tokens.
 attention::Result<attention::PassRequest> passRequest(const Setup& setup,
                                                       const std::vector<attention::Token>& tokens,
                                                       InputCache& cache);
-/// The same as far as the scene's layer, of which nothing is kept until it is asked for.
+/// The same up to the scene's layer. The layer keeps nothing unless the caller requests it.
 attention::Result<attention::PassRequest> layerRequest(const Setup& setup,
                                                        const std::vector<attention::Token>& tokens,
                                                        InputCache& cache);
-/// The same for all layers of a stack that is made here, on one line of the batch: its masks are the scene's.
+/// The same for all layers of a synthetic stack on one line of the batch, under the scene's masks.
 attention::Result<attention::PassRequest> stackRequest(const Setup& setup, const LineTokens& line,
                                                        Index sequence, InputCache& cache);
-/// Whether the scene changes anything of the model.
+/// Whether the scene changes anything in the model.
 bool changesModel(const Setup& setup);
 
-/// The scene's layer on these tokens: q, k, v, the mask and what it is computed with. Later layers aren't
+/// Runs the scene's layer on these tokens. Returns its q, k, v, mask and settings. Later layers aren't
 /// computed.
 attention::Result<std::shared_ptr<const attention::LayerResult>> runLayer(const Setup& setup,
                                                                           const ModelText& text,

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kSpace = "␣";
 
-/// What one token is called, and whether it is punctuation or the end of a line.
+/// Returns one token's display text, and whether it is punctuation or the end of a line.
 Token tokenOf(std::string text) {
   if (text.size() > kSpace.size() && text.starts_with(kSpace)) text.erase(0, kSpace.size());
   const bool mark = text.size() == 1 && std::ispunct(static_cast<unsigned char>(text.front())) != 0;
@@ -22,7 +22,7 @@ Token tokenOf(std::string text) {
   return {std::move(text), mark || line};
 }
 
-/// The tokens of the picture that the model is on; none without one.
+/// Returns the tokens of the model's current picture; none without one.
 ModelText pictureText(const OpenModel& opened) {
   ModelText text;
   if (!opened.picture) return text;
@@ -45,9 +45,9 @@ std::vector<Token> modelTokens(const attention::TextTokenizer& tokenizer, std::s
   std::vector<Token> tokens;
   for (const attention::ReadableRun& run : tokenizer.readable(tokenIds(ids))) {
     tokens.push_back(tokenOf(run.text));
-    while (tokens.size() < run.end) tokens.push_back({"⋯", false});  // the rest of the character before
+    while (tokens.size() < run.end) tokens.push_back({"⋯", false});  // the rest of a split character
   }
-  // Ids that the vocabulary leaves out have no text.
+  // Ids missing from the vocabulary have no text.
   for (std::size_t i = tokens.size(); i < ids.size(); ++i)
     tokens.push_back({fmt::format("<{}>", ids[i]), false});
   for (std::size_t i = 0; i < tokens.size(); ++i)
@@ -70,7 +70,7 @@ std::vector<Token> sourceTokens(const OpenModel& opened, const SourceText& sourc
 
 namespace {
 
-/// What a decoder reads of its encoder, and the beginning of its own text.
+/// Reads the encoder's text and the start of the decoder's own.
 attention::Status readDecoder(const Setup& setup, const std::stop_token& stop, ModelText& text) {
   const OpenModel& opened = *setup.subject.opened;
   const auto source = readSource(setup, stop);
@@ -134,8 +134,8 @@ Result<std::vector<Index>> idsInPlace(const attention::TextTokenizer& tokenizer,
   if (!until) return until.error();
   const bool space = until->starts_with(*before) && until->substr(before->size()).starts_with(" ");
   const std::string word = (space && !typed.starts_with(" ") ? " " : "") + typed;
-  // As the whole text goes on where its ids are what the tokenizer makes of it, else the word by itself; some
-  // tokenizers put a space before that on their own.
+  // First choice: the continuation of the whole text, if the tokenizer reproduces its ids. Otherwise the word
+  // by itself, without its space if the tokenizer adds one.
   std::vector<Index> first;
   for (const bool whole : {true, false, false}) {
     const bool bare = !whole && !first.empty();

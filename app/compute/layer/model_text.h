@@ -10,33 +10,34 @@
 
 namespace headscope::app {
 
-// A text as an opened model reads it. All need setup.subject.opened.
+// A text as an opened model reads it. All functions that take a Setup need setup.subject.opened.
 
 /// The scene's text as its model reads it.
 struct ModelText {
   std::vector<Index> ids;
-  std::vector<attention::Token> tokens;     ///< as people read them, without the space before a word
-  std::vector<attention::ByteRange> spans;  ///< of the typed text; empty for tokens nobody typed
-  Index typed = 0;                          ///< tokens before those that the model wrote
-  Index given = 0;                          ///< of those, before a decoder's own answer
-  /// Of a decoder that reads: the text that its encoder read, which is the scene's. Its own begins with a
-  /// token nobody typed, and goes on as it answers by itself, or with the context where one is typed.
+  std::vector<attention::Token> tokens;     ///< for display, without the space before a word
+  std::vector<attention::ByteRange> spans;  ///< in the typed text; empty for tokens nobody typed
+  Index typed = 0;                          ///< number of tokens before those the model generated
+  Index given = 0;                          ///< number of those before a decoder's own answer
+  /// For a decoder with an encoder: the text its encoder reads, which is the scene's. The decoder's own text
+  /// starts with a token nobody typed, followed by the context if one is typed, or else by its own answer.
   std::vector<attention::Token> source = {};
-  std::vector<Index> sourceIds = {};  ///< of its tokens; of features, which have none, their numbers
+  std::vector<Index> sourceIds = {};  ///< ids of `source`; for features, which have none, their indices
 };
-/// Errors: what the tokenizer and an encoder refuse, and a text longer than the model's positions.
+/// Returns an Error if the tokenizer or an encoder fails or the text exceeds the model's positions.
 attention::Result<ModelText> readModelText(const Setup& setup, const std::stop_token& stop = {});
-/// What the scene gives a decoder that reads, with the errors of SourceTexts::of(); and its tokens, of
-/// features their frames' numbers. Only of models with `sources`.
+/// Returns the encoder's result for the scene, with the errors of SourceTexts::of(), and its tokens; for
+/// features, the frames' indices. Only for models with `sources`.
 attention::Result<std::shared_ptr<const SourceText>> readSource(const Setup& setup,
                                                                 const std::stop_token& stop = {});
 std::vector<attention::Token> sourceTokens(const OpenModel& opened, const SourceText& source);
-/// The words of tokens, wherever they stand: "␣to" is "to", a space alone stays "␣".
+/// Returns the tokens as words without the space before them: "␣to" becomes "to"; a lone space stays "␣".
 std::vector<attention::Token> modelTokens(const attention::TextTokenizer& tokenizer,
                                           std::span<const Index> ids);
 
-/// The ids that `typed` stands for in place of token `at` of a text: with the space before it that the token
-/// had, as the text up to there goes on. Errors: what the tokenizer refuses, and what comes to no token.
+/// Returns the ids of `typed` as a replacement for token `at` of a text: with the space before it that the
+/// token had, tokenized as a continuation of the text up to there. Returns an Error if the tokenizer fails or
+/// `typed` yields no token.
 attention::Result<std::vector<Index>> idsInPlace(const attention::TextTokenizer& tokenizer,
                                                  std::span<const Index> ids, Index at,
                                                  const std::string& typed);

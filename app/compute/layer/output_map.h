@@ -6,14 +6,14 @@
 
 namespace headscope::app {
 
-/// How a layer puts its heads together, whether it was made here or is a model's.
+/// How a layer combines its heads, whether it is synthetic or a model's.
 struct OutputMap {
   std::function<attention::Matrix(Index head)> columns;  ///< of W_O, [modelDim, headDim]
-  attention::Vector bias;                                ///< [modelDim], or empty for none
-  /// heads [heads, n, headDim] to [n, modelDim].
+  attention::Vector bias;                                ///< [modelDim]; empty = none
+  /// Maps heads [heads, n, headDim] to [n, modelDim].
   std::function<attention::Matrix(const attention::Stack& heads, std::stop_token)> apply;
 };
-/// `layer` has to outlive it.
+/// `layer` must outlive the result.
 OutputMap outputMapOf(const LayerParts& layer);
 
 }  // namespace headscope::app

@@ -17,8 +17,7 @@ using attention::Stack;
 
 namespace {
 
-/// Rows row … row+out.rows()−1 of one head's values, with what the scores say is masked marked, and whole
-/// rows that see nothing.
+/// Copies rows row … row+out.rows()−1 of one head's values, marking masked cells and rows that see nothing.
 void mark(const AttentionResult& result, const Stack& shown, Index head, Index row,
           attention::MutableMatrixView out) {
   const attention::MatrixView scores = result.scores[head], values = shown[head];
@@ -31,7 +30,7 @@ void mark(const AttentionResult& result, const Stack& shown, Index head, Index r
     const float* value = values.row(row + i).data();
     const float* score = scores.row(row + i).data();
     for (Index col = 0; col < out.cols(); ++col) {
-      const float seen = value[col];  // read in any case, which compilers turn into vectors
+      const float seen = value[col];  // unconditional, so that compilers vectorize the loop
       to[col] = score[col] == render::kMaskedCell ? render::kMaskedCell : seen;
     }
   }
@@ -46,7 +45,7 @@ void pool(const attention::MatrixView& from, int factor, attention::MutableMatri
                   to.data());
 }
 
-/// One head with its marks, max-pooled, a strip of rows after the other: no more than needed is held.
+/// Draws one head with its marks, max-pooled strip by strip, so that only one strip is held.
 void drawInto(const AttentionResult& result, const Stack& values, Index head, int factor,
               attention::MutableMatrixView out) {
   const Index rows = result.scores.rows(), cols = result.scores.cols();
@@ -60,8 +59,8 @@ void drawInto(const AttentionResult& result, const Stack& values, Index head, in
   }
 }
 
-/// The weights (or what was left of them) and the scores of one head, at every level. A coarser row is pooled
-/// as soon as the finer ones it is made of are there, which are still near then.
+/// Draws the weights before dropout and the scores of one head at every level. A coarser row is pooled as
+/// soon as its finer rows are done, while they are still in the CPU cache.
 class HeadDrawing {
  public:
   HeadDrawing(const AttentionResult& result, const Stack& probabilities, Index head, HeadPictures& pictures)
@@ -110,12 +109,12 @@ class HeadDrawing {
         std::fill_n(weights, cols, render::kDeadCell);
         std::fill_n(scores, cols, render::kDeadCell);
       } else {
-        std::copy_n(from, cols, scores);  // masked ones are marked as they are
+        std::copy_n(from, cols, scores);  // masked scores already are marks
       }
     }
   }
 
-  /// Pools what row `row` of the finest level completes.
+  /// Pools the coarser rows that row `row` of the finest level completes.
   void poolUpwards(Index row) {
     for (std::size_t i = 1; i < pictures_.levels.size(); ++i, row /= 2) {
       const PictureLevel& finer = pictures_.levels[i - 1];
@@ -138,7 +137,7 @@ class HeadDrawing {
   attention::RowExtremes extremes_{std::numeric_limits<float>::infinity(), attention::kMinusInfinity, 0};
 };
 
-/// A level with room for its pictures.
+/// Returns a level with allocated, uninitialized pictures.
 PictureLevel emptyLevel(Index heads, Index rows, Index cols, int factor, bool dropped) {
   PictureLevel level;
   level.factor = factor;

@@ -4,12 +4,12 @@
 
 namespace headscope::app {
 
-/// Which control an error belongs to, so that it is shown beside it.
+/// The control that an error belongs to and is shown next to.
 enum class Place { input, context, model, weights, mask, memory };
 struct PlacedError {
   Place place = Place::input;
   std::string message;
-  bool waits = false;  ///< for something to be typed or chosen: no mistake
+  bool waits = false;  ///< not a mistake: something has yet to be typed or chosen
 };
 
 }  // namespace headscope::app

@@ -5,7 +5,7 @@
 
 namespace headscope::app {
 
-/// What the computations of one window share. Safe from several threads.
+/// Shared by the computations of one window. Thread-safe.
 struct Resources {
   explicit Resources(const Limits& limits) : memory(limits.memoryBytes), inputs(memory) {}
 

@@ -48,17 +48,18 @@ void profileHeads(const Setup& setup, Index line, SequenceSnapshot& sequence, st
   if (!finished) sequence.profiles.clear();
 }
 
-/// What a layer made here attends with, for one line.
+/// The inputs of a synthetic layer's attention, for one line.
 struct MadeLine {
   const Projections& projections;
   const LineInput& input;
-  const attention::HeadSwitch& heads;                     ///< those that are switched off
-  const attention::AttentionResult* projected = nullptr;  ///< q, k and v, where they are kept
+  const attention::HeadSwitch& heads;                     ///< those switched off
+  const attention::AttentionResult* projected = nullptr;  ///< q, k and v if they are cached
 };
-/// What a line attends with: projections and embeddings, or the queries, keys and values of a model's layer.
+/// A line's attention inputs: projections and embeddings, or the queries, keys and values of a model's layer.
 using LineSource = std::variant<MadeLine, std::shared_ptr<const attention::LayerResult>>;
 
-/// Appends rows of the sequence to the cache, and says how far what comes out is from the full pass.
+/// Appends rows of the sequence to the cache. Returns the largest difference of the result from the full
+/// pass.
 float decodeRows(attention::KvCache& cache, const AttentionConfig& config, const LineSource& source,
                  const SequenceSnapshot& sequence, Index from, Index count, std::stop_token stop) {
   const attention::AttentionResult& full = sequence.attention;
@@ -81,9 +82,9 @@ float decodeRows(attention::KvCache& cache, const AttentionConfig& config, const
   return most;
 }
 
-/// Runs the sequence through a KV cache and compares with the full pass. Every step reads all weights of the
-/// layer, and a dragged slider waits for all of them: there are few, fewer in large models, and their number
-/// is reported.
+/// Runs the sequence through a KV cache and compares it with the full pass. Each step reads all weights of
+/// the layer, and a dragged slider waits for all steps, so only a few are run, fewer in large models. Their
+/// number is reported.
 DecodeCheck checkDecode(const Snapshot& snapshot, const LineSource& source, const SequenceSnapshot& sequence,
                         std::stop_token stop) {
   const AttentionConfig& config = snapshot.config;
@@ -131,7 +132,7 @@ std::uint64_t sequenceBytes(const SequenceSnapshot& sequence) {
   return other ? bytes + bytesOf(other->attention, other->pictures, other->undropped) : bytes;
 }
 
-/// The second mask on what the first was computed from.
+/// Applies the second mask to the inputs of the first.
 OtherMask computeOther(const AttentionConfig& config, const SequenceSnapshot& sequence,
                        std::shared_ptr<const attention::MaskFormula> formula, std::stop_token stop) {
   OtherMask other;
@@ -153,7 +154,7 @@ OtherMask computeOther(const AttentionConfig& config, const SequenceSnapshot& se
   return other;
 }
 
-/// The heads of a model's layer, from its queries, keys and values.
+/// Computes the heads of a model's layer from its queries, keys and values.
 attention::AttentionResult attendModel(const AttentionConfig& config, const attention::LayerResult& layer,
                                        const Setup& setup, const attention::MaskInput& mask,
                                        std::stop_token stop) {
@@ -169,8 +170,8 @@ attention::AttentionResult attendModel(const AttentionConfig& config, const atte
   return result;
 }
 
-/// A layer made here. Of heads that are switched off the output is without, as a model's is; what they came
-/// to themselves stays.
+/// Computes a synthetic layer. Switched-off heads are replaced in the output, as in a model, but their own
+/// results stay.
 attention::AttentionResult attendMade(const AttentionConfig& config, const MadeLine& made,
                                       const SequenceSnapshot& sequence, std::stop_token stop) {
   attention::AttentionResult result;
@@ -218,7 +219,7 @@ SequenceSnapshot computeSequence(const Snapshot& snapshot, LineTokens line, cons
   return sequence;
 }
 
-/// What the computation will hold at once, in bytes.
+/// Returns the bytes that the computation holds at once.
 double bytesNeeded(const Setup& setup, const AttentionConfig& config, const TokenBatch& batch) {
   const auto queries = static_cast<Index>(batch.lines.front().queries.size());
   const auto keys = static_cast<Index>(batch.lines.front().keys.size());
@@ -231,8 +232,8 @@ double bytesNeeded(const Setup& setup, const AttentionConfig& config, const Toke
   return each * static_cast<double>(batch.lines.size());
 }
 
-/// Takes what will be needed out of the budget before anything large is allocated. There must be as much
-/// again, since what is shown stays until its successor is there: a scene that can be shown can be changed.
+/// Reserves the needed memory before anything large is allocated. It must fit twice, because what is shown
+/// stays until its successor is ready: a scene that can be shown can also be changed.
 void reserveMemory(Snapshot& snapshot, const TokenBatch& batch, const MemoryBudget& memory,
                    std::stop_token stop) {
   const double needed = bytesNeeded(snapshot.setup, snapshot.config, batch);
@@ -265,7 +266,7 @@ void fillOfModel(Snapshot& snapshot, TokenBatch batch, std::vector<LineMasks> ma
   }
   snapshot.sequences.push_back(
       computeSequence(snapshot, std::move(line), LineSource{*layer}, std::move(masks.front()), stop));
-  // Every key is seen by a query: what isn't finite reaches the output.
+  // Every key is seen by some query, so non-finite values reach the output.
   if (!snapshot.sequences.back().attention.output.allFinite())
     snapshot.notFinite = modelFault(*setup.subject.opened, ids, {.layers = setup.subject.layer + 1}, stop);
   snapshot.bytes += sequenceBytes(snapshot.sequences.back());
@@ -309,7 +310,7 @@ void fill(Snapshot& snapshot, const Setup& setup, Resources& resources, std::sto
   const auto inputs = shownInputs(setup, batch.lines, resources, stop);
   if (stop.stop_requested()) return;
   if (!inputs) return void(snapshot.error = PlacedError{Place::model, inputs.error().message});
-  // What a stack's layer reads is made anew each time.
+  // A stack layer's inputs are made anew each time, so its projections aren't cached.
   std::shared_ptr<const std::vector<attention::AttentionResult>> projected;
   if (!isStack(setup)) {
     auto kept = resources.inputs.projected(snapshot.config, *projections, *inputs, stop);

@@ -17,45 +17,44 @@ namespace headscope::app {
 
 /// How the cached decode compares with the full causal pass.
 struct DecodeCheck {
-  bool applies = false;     ///< only a causal self-attention can be decoded step by step
-  Index prefill = 0;        ///< tokens taken in at once
-  Index steps = 0;          ///< single-token steps that were run after it
+  bool applies = false;     ///< only causal self-attention can be decoded step by step
+  Index prefill = 0;        ///< tokens processed at once
+  Index steps = 0;          ///< single-token steps run after the prefill
   float maxDifference = 0;  ///< largest |Δ| between the rows of both outputs
 };
 
 /// The same queries, keys and values under the scene's second mask.
 struct OtherMask {
   std::shared_ptr<const attention::MaskFormula> formula;
-  attention::AttentionResult attention;  ///< without k and v, which are the first's
+  attention::AttentionResult attention;  ///< without k and v, which are those of the first mask
   HeadPictures pictures;
   attention::MaskComparison comparison;
   attention::Stack undropped;  ///< as SequenceSnapshot::undropped
   const attention::Stack& probabilities() const { return undropped.empty() ? attention.weights : undropped; }
 };
 
-/// One line of the batch, computed.
+/// The result for one line of the batch.
 struct SequenceSnapshot {
   std::vector<attention::Token> queries;  ///< [n], padded to the longest line
-  std::vector<attention::Token> keys;     ///< [m], the same as queries in self-attention
+  std::vector<attention::Token> keys;     ///< [m], equal to queries for self-attention
   Index queryLength = 0, keyLength = 0;   ///< without padding
   attention::MaskInput mask;
   attention::AttentionResult attention;
-  attention::Stack
-      undropped;  ///< [heads, n, m] the weights before dropout, where there is dropout; else empty
+  attention::Stack undropped;  ///< [heads, n, m] the weights before dropout; empty without dropout
   std::vector<attention::HeadProfile> profiles;  ///< [heads]
   HeadPictures pictures;
-  attention::Stack cacheBands;  ///< cachePicture in the grain below; empty where nobody asked for it
+  attention::Stack cacheBands;  ///< cachePicture() in the grain below; empty if not requested
   Index bandDims = 0, bandTokens = 0;
   DecodeCheck decode;
-  std::optional<OtherMask> other;  ///< when the scene compares
+  std::optional<OtherMask> other;  ///< if the scene compares masks
 
-  /// What a head is called, from that score above even attention on.
+  /// Returns the head's label; `threshold` is the detector score above even attention that a label needs.
   attention::HeadLabel label(Index head, float threshold = attention::kLabelThreshold) const {
     return attention::labelHead(profiles[static_cast<std::size_t>(head)], threshold);
   }
-  /// The softmax's probabilities, before dropout: [heads, n, m].
+  /// Returns the softmax's probabilities, before dropout: [heads, n, m].
   const attention::Stack& probabilities() const { return undropped.empty() ? attention.weights : undropped; }
-  /// What a picture of that quantity shows: [heads, n, m].
+  /// Returns the values in a picture of that quantity: [heads, n, m].
   const attention::Stack& values(Quantity quantity) const {
     return quantity == Quantity::scores    ? attention.scores
            : quantity == Quantity::dropped ? attention.weights
@@ -63,34 +62,35 @@ struct SequenceSnapshot {
   }
 };
 
-/// Everything computed from one Setup. Either `error`, or `empty` (no tokens were typed), or sequences.
+/// Everything computed from one Setup: either `error`, or `empty` (no tokens were typed), or sequences.
 struct Snapshot {
   Setup setup;  ///< what this was computed from
   attention::AttentionConfig config;
   bool causal = false;  ///< self-attention in which no query of any line sees a later key
-  /// Where no layer called causal hides the future: the titles of those that do, each by itself.
+  /// If no causal layer hides later keys: the titles of layers that hide all of them by themselves.
   std::vector<std::string> hidesFuture;
   std::optional<PlacedError> error;
-  std::string notFinite;  ///< why numbers of a model's layer aren't, in a sentence; "": they are
+  std::string notFinite;  ///< why a model's layer has values that aren't finite, in a sentence; "" = it has
+                          ///< none
   bool empty = true;
   std::vector<SequenceSnapshot> sequences;
   double seconds = 0;
   std::uint64_t bytes = 0;  ///< memory held by this snapshot's matrices
-  MemoryShare memory;       ///< the same, as a part of the budget
+  MemoryShare memory;       ///< the same, counted in the budget
 };
 
 struct Resources;
 
-/// Pure: the same Setup gives the same Snapshot (weights from files are read anew, or from memory where the
-/// file has not changed). Never throws for anything a person can enter. When `stop` is requested, what it
-/// returns is incomplete and to be dropped.
+/// Pure: the same Setup gives the same Snapshot (weight files are read again if they have changed). Never
+/// throws for anything a user can enter. If `stop` is requested, the result is incomplete and must be
+/// discarded.
 Snapshot computeSnapshot(const Setup& setup, Resources& resources, std::stop_token stop = {});
-/// The same by itself, with nothing else alive and nothing kept.
+/// The same with temporary Resources.
 Snapshot computeSnapshot(const Setup& setup, const Limits& limits, std::stop_token stop = {});
 
-/// The error that belongs to `place`, or null.
+/// Returns the error that belongs to `place`, or null.
 const PlacedError* errorAt(const Snapshot* snapshot, Place place);
-/// The sequence that is shown, or null when there is none. `snapshot` may be null.
+/// Returns the shown sequence, or null if there is none. `snapshot` may be null.
 const SequenceSnapshot* shownSequence(const Scene& scene, const Snapshot* snapshot);
 
 }  // namespace headscope::app

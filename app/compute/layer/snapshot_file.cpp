@@ -32,7 +32,7 @@ namespace {
 using Shape = std::vector<std::uint64_t>;
 using Json = nlohmann::ordered_json;
 
-/// Puts tensors of one line after another, with an axis for the lines where there are several.
+/// Writes the tensors of one line after another, with a leading axis if there are several lines.
 class TensorWriter {
  public:
   TensorWriter(SafetensorsFile& file, std::size_t lines) : file_(file), lines_(lines) {}
@@ -43,14 +43,14 @@ class TensorWriter {
   void add(const std::string& name, const Stack& values) {
     addBytes(name, attention::DType::F32, sizesOf(values), values);
   }
-  /// What all lines share has no axis for them.
+  /// Writes a tensor shared by all lines, without a line axis.
   void addShared(const std::string& name, const float* values, const std::vector<Index>& sizes) {
     Shape shape(sizes.begin(), sizes.end());
     std::size_t count = 1;
     for (const Index size : sizes) count *= static_cast<std::size_t>(size);
     file_.tensors[name] = attention::fromFloats({values, count}, std::move(shape));
   }
-  /// BOOL [heads, n, m], true = masked.
+  /// Writes BOOL [heads, n, m], true = masked.
   void addMask(const std::string& name, const attention::MaskFormula& mask) {
     std::vector<std::uint8_t> cells(static_cast<std::size_t>(mask.heads() * mask.queries() * mask.keys()), 1);
     attention::KeyRuns runs;
@@ -106,7 +106,8 @@ void addProjections(TensorWriter& writer, const Projections& projections) {
   }
 }
 
-/// What ALiBi, T5 and the scene's own matrix add to the scores, [heads, n, m]; empty where nothing does.
+/// Returns what ALiBi, T5 and the scene's own matrix add to the scores, [heads, n, m]; empty if nothing is
+/// added.
 Stack biasesOf(const AttentionConfig& config, const SequenceSnapshot& sequence) {
   const auto terms = attention::scoreTerms();
   const bool any = std::any_of(terms.begin(), terms.end(), [&](const attention::ScoreTerm& term) {
@@ -124,12 +125,12 @@ Stack biasesOf(const AttentionConfig& config, const SequenceSnapshot& sequence) 
   return biases;
 }
 
-/// What makes the layer's output of its heads'.
+/// Computes the layer's output from its heads' outputs.
 struct ToOutput {
   attention::HeadSwitch off;  ///< heads that are switched off
   std::function<Matrix(const Stack& headOutput)> apply;
 
-  /// Means over the first `rows` rows stand in all rows.
+  /// Replaces switched-off heads. Means are over the first `rows` rows and fill all rows.
   Stack switched(Stack heads, Index rows) const {
     attention::switchHeads(heads, off, rows);
     return heads;
@@ -146,8 +147,8 @@ void addOther(TensorWriter& writer, const OtherMask& other, Index rows, const To
   writer.add("snapshot.other.output", outputOf.apply(outputOf.switched(result.headOutput, rows)));
 }
 
-/// The step that the cursor is at, run through a cache as the window decodes: what is taken in at once, then
-/// one token after another. Rows are those of the last of these.
+/// Runs the cursor's step through a cache as the window decodes: the prefill at once, then one token at a
+/// time. The rows written are those of the last append.
 void addDecode(const Scene& scene, const Snapshot& snapshot, const ToOutput& outputOf,
                SafetensorsFile& file) {
   const auto last = static_cast<Index>(snapshot.sequences.size()) - 1;
@@ -158,7 +159,7 @@ void addDecode(const Scene& scene, const Snapshot& snapshot, const ToOutput& out
   config.dropout.sequence = at;
   attention::KvCache cache(config, step);
   AttentionResult result;
-  // A mean that stands in for a head is over all tokens, as in the full pass.
+  // A mean that replaces a head is over all tokens, as in the full pass.
   const AttentionResult& full = sequence.attention;
   const Stack switched = outputOf.switched(full.headOutput, sequence.queryLength);
   const auto append = [&](Index from, Index count) {
@@ -190,7 +191,7 @@ void addDecode(const Scene& scene, const Snapshot& snapshot, const ToOutput& out
   file.metadata["snapshot.decode.prefill"] = std::to_string(std::min(snapshot.setup.prefill, step));
 }
 
-/// [["The", "animal"], ["It"]], without padding.
+/// Returns the tokens without padding: [["The", "animal"], ["It"]].
 std::string tokensText(const Snapshot& snapshot, std::vector<attention::Token> SequenceSnapshot::*tokens,
                        Index SequenceSnapshot::*length) {
   Json lines = Json::array();
@@ -203,7 +204,7 @@ std::string tokensText(const Snapshot& snapshot, std::vector<attention::Token> S
   return lines.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// attend's options, and T5's, which attend has not and so refuses.
+/// Adds attend's options, and T5's, which attend doesn't have and therefore rejects.
 void addOptions(const AttentionConfig& config, std::map<std::string, std::string>& options) {
   options["heads"] = std::to_string(config.heads);
   options["kv_heads"] = std::to_string(config.kvHeads);
@@ -241,7 +242,7 @@ void describe(const Scene& scene, const Snapshot& snapshot, std::map<std::string
     metadata["snapshot.left_out"] = omitted.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// What there is of recorded attention, which opens again as such.
+/// Returns the available parts of recorded attention, as a file that opens again as such.
 SafetensorsFile recordedParts(const Scene& scene, const Snapshot& snapshot) {
   SafetensorsFile file;
   TensorWriter writer(file, 1);

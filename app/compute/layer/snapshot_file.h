@@ -9,11 +9,11 @@
 
 namespace headscope::app {
 
-/// Everything computed from a scene and what it was computed from, as a file that attend reads again: its
-/// arrays, its inputs (x, context, projections, mask, attn_mask) and options, and under snapshot.* what
-/// attend has no name for: the biases on the scores, the second mask and its arrays, the tokens, the scene,
-/// and where the scene decodes the step its cursor is at and the cache there. A leading batch axis where
-/// there are several lines. `snapshot` was computed from `scene` with the same `resources`; it has sequences.
+/// Returns everything computed from a scene, and its inputs, as a file that attend can read back: its arrays,
+/// its inputs (x, context, projections, mask, attn_mask) and options. Under snapshot.*, it holds what attend
+/// has no name for: the biases on the scores, the second mask and its arrays, the tokens, the scene, and, if
+/// the scene decodes, the cursor's step and the cache there. Several lines get a leading batch axis.
+/// `snapshot` must come from `scene` with the same `resources` and have sequences.
 attention::Result<attention::SafetensorsFile> snapshotFile(const Scene& scene, const Snapshot& snapshot,
                                                            Resources& resources);
 

@@ -18,7 +18,7 @@ ValueRange rangeFor(const Look& look, const HeadPictures& pictures, Index head) 
   const bool perHead = look.range == RangeMode::perHead;
   if (look.quantity != Quantity::scores) {
     const float all = *std::max_element(pictures.maxWeight.begin(), pictures.maxWeight.end());
-    // What dropout keeps may be larger than 1; the heads share one scale all the same.
+    // After dropout weights may exceed 1, but the heads share one scale.
     if (look.range == RangeMode::unit)
       return {0, look.quantity == Quantity::dropped ? std::max(1.0f, all) : 1, false};
     const float most = perHead ? pictures.maxWeight[h] : all;

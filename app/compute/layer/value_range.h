@@ -10,9 +10,9 @@ struct ValueRange {
   bool logarithmic = false;
 };
 
-/// Those of one head, as Look says.
+/// Returns the range for one head, as set in Look.
 ValueRange rangeFor(const Look& look, const HeadPictures& pictures, Index head);
-/// Those of many heads' weights on one scale: 0 to 1, or 10⁻⁴ to 1 where Look is logarithmic.
+/// Returns the range for the weights of many heads on one scale: 0 to 1, or 10⁻⁴ to 1 if Look is logarithmic.
 ValueRange weightRange(const Look& look);
 render::Colormap colormapFor(const Look& look);
 

@@ -1,4 +1,4 @@
-// What makes a model answer this and not that, as lessons ask for it.
+// Values about why a model prefers one answer to another, for lessons.
 
 #include "app/compute/lessons/lesson_values.h"
 #include "app/compute/model/lens_map.h"

@@ -38,7 +38,7 @@ std::optional<Result<Array>> StepValues::ofCache(const std::string& name) {
       return Error{name + " is of a decode, which needs a causal mask: an earlier token sees a later one"};
     return Array(work[static_cast<std::size_t>(step) - 1]);
   }
-  // The cache page keeps numbers in a type of its own, and counts layers.
+  // The cache page has its own number format and number of layers.
   const bool onCachePage = scene_.cursor.page == "cache";
   const CacheSetup& cache = scene_.cost.cache;
   const auto bytes = [&](Index kvHeads, Index count) {
@@ -120,7 +120,7 @@ Result<Array> StepValues::ofMistake(const std::string& name) {
   question.mistake = lab.mistake;
   question.headDim = lab.mistakeDim;
   question.sequence = std::clamp<Index>(scene_.cursor.sequence, 0, std::ssize(snapshot_->sequences) - 1);
-  // The random layer is shown by one of its heads.
+  // The random layer shows one of its heads only.
   const bool random = lab.subject == MistakeSubject::random;
   if (!random) question.snapshot = snapshot_;
   const bool wrong = name.starts_with("wrong.");
@@ -168,7 +168,7 @@ Result<Array> StepValues::guessed(bool rank, const Array& at, const std::string&
     return Error{fmt::format("the position is outside the text, expected 0 to {}", tokens - 1)};
   const auto query = static_cast<Index>(position);
   Index id = -1;
-  // Words stand with the space before them in most vocabularies.
+  // Most vocabularies hold words with the space before them.
   for (const std::string& text : {" " + word, word}) {
     const auto encoded = opened.tokenizer->encode(text, attention::SpecialTokens::leaveOut, stop_);
     if (encoded.ok() && encoded->ids.size() == 1 && id < 0) id = encoded->ids.front();
@@ -186,7 +186,7 @@ Result<Array> StepValues::guessed(bool rank, const Array& at, const std::string&
 
 namespace {
 
-/// Whole numbers from 1, up to where doubles tell them apart.
+/// Returns the arguments as numbers above 0 and below 9·10¹⁵, where doubles still hold all integers.
 Result<std::vector<double>> wholeArguments(const LessonName& name,
                                            std::span<const ExpressionArgument> arguments) {
   std::vector<double> numbers;

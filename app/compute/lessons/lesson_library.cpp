@@ -66,7 +66,7 @@ class LibraryReader {
 
 const LessonEntry* LessonLibrary::find(const std::string& word) const {
   const auto found = std::find_if(lessons.begin(), lessons.end(), [&](const LessonEntry& entry) {
-    const Lesson& lesson = *entry.lesson;  // an id begins with a letter
+    const Lesson& lesson = *entry.lesson;  // ids start with a letter, so they can't be numbers
     return lesson.id == word || (!entry.own && fmt::format("{:02}", lesson.number) == word) ||
            (!entry.own && std::to_string(lesson.number) == word);
   });

@@ -14,31 +14,31 @@ namespace headscope::app {
 struct LessonEntry {
   std::shared_ptr<const Lesson> lesson;
   std::filesystem::path path;
-  bool own = false;  ///< the person's, not one that comes with the program
+  bool own = false;  ///< the user's, not included in the program
   std::filesystem::file_time_type writtenAt;
 };
 
-/// Every lesson there is, those that come with the program first, by number and title.
+/// All lessons, those included in the program first, sorted by number.
 struct LessonLibrary {
   std::vector<LessonEntry> lessons;
-  std::vector<std::string> problems;  ///< of files that are no lessons, a sentence for each
-  /// By its id, or one that comes with the program by its number: "06". Null where there is none.
+  std::vector<std::string> problems;  ///< a sentence for each file that is not a valid lesson
+  /// Finds a lesson by its id, or an included one by its number: "06". Null if there is none.
   const LessonEntry* find(const std::string& word) const;
-  /// How many come with the program.
+  /// Returns the number of lessons included in the program.
   int shippedCount() const;
 };
 
-/// Which files are lessons beside those in `shipped`: all of the folder `own`, and `opened`.
+/// The files to read lessons from: all in the folders `shipped` and `own`, and those in `opened`.
 struct LibraryQuestion {
   std::filesystem::path shipped, own;
   std::vector<std::filesystem::path> opened;
-  std::filesystem::path progress;  ///< the folder where what was done is kept
-  int reading = 0;                 ///< another number asks for reading everything again
+  std::filesystem::path progress;  ///< the folder where progress is stored
+  int reading = 0;                 ///< changing the number makes everything be read again
   bool operator==(const LibraryQuestion&) const = default;
 };
 
-/// Lessons that can't be read are left out, and named. An id that is taken by an earlier lesson is a problem
-/// of the later one, but the person's own takes the place of one that comes with the program.
+/// Reads the lessons. Invalid ones are left out and listed as problems. An id that an earlier lesson has is a
+/// problem of the later one, except that the user's lesson replaces an included one.
 LessonLibrary readLessons(const LibraryQuestion& question, std::stop_token stop);
 
 }  // namespace headscope::app

@@ -18,7 +18,7 @@ using attention::Expression;
 using attention::Matrix;
 using attention::Result;
 
-/// The scenes of a lesson's steps, each computed when it is first asked for.
+/// The scenes of a lesson's steps, each computed on first use.
 struct LessonScenes {
   const Lesson& lesson;
   Resources& resources;
@@ -34,7 +34,7 @@ struct LessonScenes {
 
 namespace {
 
-/// The names of one step; those with a step's id before the point are that step's.
+/// The names in one step's expressions. A step's id before the point selects that step instead.
 class StepNames : public attention::ExpressionNames {
  public:
   StepNames(LessonScenes& state, std::size_t step) : state_(state), step_(step) {}
@@ -70,7 +70,7 @@ attention::ExpressionLimits limitsOf(const Resources& resources) {
   return limits;
 }
 
-/// "0.25", "[2, 3]", "[8, 12, 12] between 0 and 1": what an expression came to, for a message.
+/// Formats an expression's value for a message: "0.25", "[2, 3]", "[8, 12, 12] between 0 and 1".
 std::string shownArray(const Array& array) {
   constexpr Index kListed = 12;
   if (array.rank() == 0) return formatNumber(array.at(0), {});
@@ -86,15 +86,15 @@ std::string shownArray(const Array& array) {
                      formatNumber(*most, {}));
 }
 
-/// An expression's value as a picture of what the step looks at: a map as it is, a row, or a number for every
-/// key that the query sees. Zeros where the head can't see are masked cells.
+/// Returns an expression's value as a picture for the step's cursor: a map, a row, or a number for every key
+/// that the query sees. Zeros that the head can't see become masked cells.
 Result<Matrix> pictureOf(const Array& value, const Scene& scene, const Snapshot& snapshot) {
   constexpr Index kMostCells = Index{1} << 22;
   if (value.rank() > 2 || value.size() > kMostCells || value.size() == 0)
     return Error{"this has the shape " + attention::shapeText(value.shape()) +
                  ", expected a number, a row or a map"};
   const attention::Stack& heads = shownSequence(scene, &snapshot)->attention.scores;
-  // Imported attention may have none: there nothing is known to be hidden.
+  // Imported attention may have no scores; then no cell is known to be hidden.
   const Matrix scores = heads.count() == 0
                             ? Matrix()
                             : Matrix(heads[std::clamp<Index>(scene.cursor.cell.head, 0, heads.count() - 1)]);
@@ -113,7 +113,7 @@ Result<Matrix> pictureOf(const Array& value, const Scene& scene, const Snapshot&
   return picture;
 }
 
-/// The left side of a claim that is one comparison: what was found, where it doesn't hold.
+/// Returns the left side of a claim that is a single comparison, to report its value if the claim fails.
 std::optional<Expression> leftSide(const std::string& claim) {
   int depth = 0;
   for (std::size_t at = 0; at < claim.size(); ++at) {
@@ -129,7 +129,7 @@ std::optional<Expression> leftSide(const std::string& claim) {
   return std::nullopt;
 }
 
-/// One step being studied. Errors carry the step's id and the key.
+/// Computes one step. Errors carry the step's id and the key.
 class StepStudent {
  public:
   StepStudent(LessonScenes& state, std::size_t at)

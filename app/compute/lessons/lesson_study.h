@@ -11,44 +11,44 @@
 
 namespace headscope::app {
 
-/// One answer of a question, computed.
+/// One option of a question, computed.
 struct OptionStudy {
-  std::string text, why;  ///< with their numbers
+  std::string text, why;  ///< with their numbers filled in
   bool holds = false;
-  /// What it would look like, with the marks of render/heatmap.h: [1, m] a row, [n, m] a map; empty without
-  /// a picture. A number is repeated over the keys in sight of the row that is looked at, and 0 on a key out
-  /// of sight is a masked cell.
+  /// The picture of the option, with the marks of render/heatmap.h: [1, m] a row, [n, m] a map; empty = no
+  /// picture. A number is repeated over the keys that the selected row can see; 0 on a key out of sight is a
+  /// masked cell.
   attention::Matrix picture;
 };
 
 /// One step of a lesson, computed.
 struct StepStudy {
   std::shared_ptr<const Snapshot> snapshot;
-  std::shared_ptr<const Snapshot> before;  ///< of the step that it is compared with; null without one
-  std::string text, ask;                   ///< with their numbers
+  std::shared_ptr<const Snapshot> before;  ///< of the step to compare with; null if there is none
+  std::string text, ask;                   ///< with their numbers filled in
   std::vector<OptionStudy> options;
-  std::vector<std::string> failedClaims;  ///< each with what was found
+  std::vector<std::string> failedClaims;  ///< each with the value found
 };
 
-/// Pure: the scenes that the step names are computed. Errors, with the step's id and the key: a scene that
-/// can't be computed, an expression that can't be evaluated, a question of which not exactly one option
-/// holds; "stopped".
+/// Pure: computes the scenes that the step uses. Returns an Error with the step's id and the key if a scene
+/// can't be computed, an expression can't be evaluated, or not exactly one option of a question holds, or
+/// "stopped" if `stop` is requested.
 attention::Result<std::shared_ptr<const StepStudy>> studyStep(const Lesson& lesson, std::size_t step,
                                                               Resources& resources,
                                                               std::stop_token stop = {});
 
 struct LessonScenes;
 
-/// One after the other, for those who want them all: each scene is computed once. The lesson and the
-/// resources outlive it; one thread at a time.
+/// Studies several steps of a lesson, computing each scene only once. The lesson and the resources must
+/// outlive it. Not thread-safe.
 class LessonRunner {
  public:
   LessonRunner(const Lesson& lesson, Resources& resources, std::stop_token stop = {});
   ~LessonRunner();
   attention::Result<std::shared_ptr<const StepStudy>> study(std::size_t step);
-  /// The picture for the list of lessons: [n, m].
+  /// Returns the picture for the list of lessons: [n, m].
   attention::Result<attention::Matrix> cover();
-  /// What an expression comes to in a step, as text: for those who write lessons.
+  /// Returns the value of an expression in a step as text, for authors of lessons.
   attention::Result<std::string> shown(std::size_t step, const attention::Expression& expression);
 
  private:

@@ -78,7 +78,7 @@ Result<Array> StepValues::compute(const std::string& name) {
 
 namespace {
 
-/// What of a line's result a name stands for; null where it isn't one of these.
+/// Returns the part of a line's result that a name refers to; null if it is not one of these.
 const Stack* stackOf(const SequenceSnapshot& line, const std::string& name) {
   using Result = attention::AttentionResult;
   constexpr std::pair<const char*, Stack Result::*> kStacks[] = {{"S", &Result::scores},
@@ -101,7 +101,7 @@ Stack seenIn(const Stack& scores) {
   return seen;
 }
 
-/// Each line's matrices behind each other; of one line without an axis for it.
+/// Joins each line's matrices; a single line gets no axis for lines.
 template <typename Values>
 Array stacked(const std::vector<Values>& lines, ArrayShape each, Resources& resources) {
   const Index size = attention::valueCount(each);
@@ -133,7 +133,7 @@ std::optional<Result<Array>> StepValues::ofLines(const std::string& name) {
   }
   if (const Stack* first = stackOf(lines.front(), name)) {
     const ArrayShape shape{first->count(), first->rows(), first->cols()};
-    // Of one line the numbers stay where they lie.
+    // A single line's numbers are not copied.
     if (lines.size() == 1) return Array(shape, first->data(), snapshot_);
     ArrayShape all = shape;
     all.insert(all.begin(), static_cast<Index>(lines.size()));
@@ -152,7 +152,7 @@ std::optional<Result<Array>> StepValues::ofLines(const std::string& name) {
 
 namespace {
 
-/// A map's rows by head, each transposed so that q = x·W: [count, modelDim, headDim].
+/// Splits a map's rows by head, each transposed so that q = x·W: [count, modelDim, headDim].
 Array byHead(const Matrix& rows, Index count, Resources& resources) {
   const Index dim = rows.rows() / count;
   ArrayBuilder builder({count, rows.cols(), dim}, resources);
@@ -183,7 +183,7 @@ std::optional<Result<Array>> StepValues::ofParts(const std::string& name) {
     if (name == "W_Q") return byHead(maps->q.weight, config.heads, resources_);
     if (name == "W_K") return byHead(maps->k.weight, config.kvHeads, resources_);
     if (name == "W_V") return byHead(maps->v.weight, config.kvHeads, resources_);
-    // [modelDim, heads · headDim], of which each head has its columns.
+    // Transposed to [heads · headDim, modelDim]: each head has consecutive rows.
     const Matrix rows = maps->o.weight.transpose();
     ArrayBuilder builder({config.heads, config.headDim, config.modelDim}, resources_);
     builder.add(rows.data(), rows.size());

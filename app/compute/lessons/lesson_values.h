@@ -19,37 +19,37 @@
 
 namespace headscope::app {
 
-/// What the names in a lesson's expressions stand for in one step, computed when it is first asked for and
-/// kept. One thread at a time.
+/// The values of the names in a lesson's expressions for one step, computed on first use and kept. Not
+/// thread-safe.
 class StepValues {
  public:
-  /// `scene` outlives it.
+  /// `scene` must outlive it.
   StepValues(const Scene& scene, Resources& resources, std::stop_token stop)
       : scene_(scene), resources_(resources), stop_(std::move(stop)) {}
 
-  /// Errors: a scene that can't be computed, in the words of its error.
+  /// Returns the scene's own error if it can't be computed.
   attention::Result<std::shared_ptr<const Snapshot>> snapshot();
   attention::Result<attention::Array> value(const LessonName& name);
   attention::Result<attention::Array> call(const LessonName& name,
                                            std::span<const attention::ExpressionArgument> arguments);
 
  private:
-  // lesson_values.cpp
+  // Defined in lesson_values.cpp:
   attention::Result<attention::Array> compute(const std::string& name);
-  // Nothing: another's name.
+  // These return null for names that aren't theirs.
   std::optional<attention::Result<attention::Array>> ofLines(const std::string& name);
   std::optional<attention::Result<attention::Array>> ofParts(const std::string& name);
   std::optional<attention::Result<attention::Array>> count(const std::string& name);
   const SequenceSnapshot& shown() const;
 
-  // lesson_figures.cpp: what is counted, of models and mistakes
+  // Defined in lesson_figures.cpp (guessed() below as well): counts, models and mistakes.
   std::optional<attention::Result<attention::Array>> ofCache(const std::string& name);
   attention::Result<attention::Array> ofCost(const std::string& name);
   attention::Result<attention::Array> ofModel();
   attention::Result<attention::Array> ofMistake(const std::string& name);
   attention::Result<attention::Array> ofMask(const std::string& name, Index tokens, Index block);
   attention::Result<std::shared_ptr<const ModelStudy>> model();
-  // lesson_answers.cpp: of two texts
+  // Defined in lesson_answers.cpp: comparisons of answers and texts.
   attention::Result<attention::Array> ofAnswer(const std::string& name);
   attention::Result<std::shared_ptr<const PairStudy>> pair();
   attention::Result<attention::Array> guessed(bool rank, const attention::Array& at, const std::string& word);
@@ -63,8 +63,8 @@ class StepValues {
   std::map<std::string, attention::Array> kept_;
 };
 
-/// Floats of equally shaped matrices and stacks, one after the other, as one array with an axis for them in
-/// front. Counted by the budget for as long as the array lives.
+/// Joins the floats of equally shaped matrices or stacks into one array with a leading axis for them. The
+/// budget counts it for as long as the array lives.
 class ArrayBuilder {
  public:
   ArrayBuilder(attention::ArrayShape shape, Resources& resources);

@@ -29,7 +29,7 @@ constexpr std::array<Words, 14> kQualities{"old",    "green", "heavy", "small", 
 constexpr std::array<Words, 10> kVerbs{"found", "carried", "painted", "repaired", "forgot",
                                        "sold",  "hid",     "opened",  "borrowed", "described"};
 
-// A and B are names of the chapter, T and U its things, P its place; q is a quality and v a verb of the
+// A and B are names, T and U things and P a place of the chapter; q is a quality and v a verb, drawn per
 // sentence.
 constexpr std::array<Words, 12> kSentences{
     "A gave the q T to B in the P .",        "Because the T was q , A v it before the evening .",
@@ -46,7 +46,7 @@ Words pick(Random& random, const std::array<Words, N>& words) {
   return words[static_cast<std::size_t>(random.uniform() * static_cast<double>(N))];
 }
 
-/// What a chapter is about: a small cast, so that the same words return within it.
+/// The small cast of a chapter, so that the same words recur within it.
 struct Chapter {
   std::array<Words, 4> names;
   std::array<Words, 4> things;
@@ -59,7 +59,7 @@ struct Chapter {
   }
 };
 
-/// Appends one sentence and returns how many words and marks it has.
+/// Appends one sentence and returns its number of words and punctuation marks.
 Index appendSentence(Random& random, const Chapter& chapter, std::string& text) {
   const Words sentence = pick(random, kSentences);
   const Words a = pick(random, chapter.names), b = pick(random, chapter.names);
@@ -93,7 +93,7 @@ std::vector<attention::Token> generatedText(Index tokens, std::uint64_t seed, at
     const Chapter chapter(random);
     for (int i = 0; i < kSentencesOfAChapter; ++i) words += appendSentence(random, chapter, text);
   }
-  // It is one line of ASCII, which can't fail, and long enough in every tokenization.
+  // One line of ASCII, so this can't fail, and long enough in every tokenization.
   auto lines = attention::tokenize(text, how);
   std::vector<attention::Token> line = std::move((*lines).front());
   attention::require(static_cast<Index>(line.size()) >= tokens, "the generated text came out too short");

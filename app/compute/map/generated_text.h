@@ -8,9 +8,9 @@
 
 namespace headscope::app {
 
-/// A made-up text of exactly `tokens` tokens, the same for the same seed: chapters of sentences in which a
-/// few names, things and places come up again and again, so that heads that look for an earlier occurrence,
-/// for the neighbour or for the end of a sentence find something at any distance.
+/// Returns a generated text of exactly `tokens` tokens, determined by `seed`. Its chapters repeat a few
+/// names, things and places, so that heads that attend to an earlier occurrence, a neighbour or the end of a
+/// sentence find a target at any distance.
 std::vector<attention::Token> generatedText(attention::Index tokens, std::uint64_t seed,
                                             attention::Tokenization how);
 

@@ -57,7 +57,7 @@ MapQuestion mapQuestion(const Scene& scene, Index head) {
 
 namespace {
 
-/// The rows of a projection that belong to one of its heads.
+/// Returns the rows of a projection that belong to one head.
 Linear headOf(const Linear& linear, Index head, Index headDim) {
   Linear rows;
   rows.weight = linear.weight.middleRows(head * headDim, headDim);
@@ -65,13 +65,13 @@ Linear headOf(const Linear& linear, Index head, Index headDim) {
   return rows;
 }
 
-/// One destination of embeddings: q or k, and the map that makes it.
+/// A destination of embeddings, q or k, and its projection.
 struct Projected {
   const Linear& linear;
   Matrix& to;  ///< [n, headDim]
 };
 
-/// Embeds the tokens part by part, and projects each part.
+/// Embeds the tokens part by part and projects each part.
 attention::Status project(const Setup& setup, const std::vector<attention::Token>& tokens,
                           std::initializer_list<Projected> outputs, std::stop_token stop) {
   constexpr Index kPart = 2048;  // 32 MiB at the widest model
@@ -102,7 +102,7 @@ Result<MemoryShare> reserveMemory(Index n, Index m, Index headDim, const MemoryB
                " of it are in use. Use fewer tokens or a smaller head size."};
 }
 
-/// The same made-up text, as the scene's model reads it.
+/// Returns the generated text as the scene's model tokenizes it.
 Result<std::optional<TokenLine>> generatedForModel(const MapQuestion& question) {
   Setup setup = question.setup;
   std::string text;
@@ -114,7 +114,7 @@ Result<std::optional<TokenLine>> generatedForModel(const MapQuestion& question) 
   if (!setup.subject.opened) return Error{setup.subject.problem};
   if (setup.subject.opened->config().reads())
     return Error{"A decoder answers a text: its map is of the typed one, not of a generated one."};
-  // Words may be several tokens: no more than were asked for.
+  // A word may be several tokens, so cut to the requested number.
   Result<ModelText> read = readModelText(setup);
   if (!read) return read.error();
   const auto tokens = static_cast<std::size_t>(question.tokens);
@@ -127,7 +127,7 @@ Result<std::optional<TokenLine>> generatedForModel(const MapQuestion& question) 
   return std::optional(std::move(made));
 }
 
-/// The tokens of the question, or nothing where nothing was typed.
+/// Returns the question's tokens, or nothing if no text was typed.
 Result<std::optional<TokenLine>> tokensOf(const MapQuestion& question) {
   if (question.source == MapSource::generated && !question.setup.subject.model.empty())
     return generatedForModel(question);
@@ -145,7 +145,7 @@ Result<std::optional<TokenLine>> tokensOf(const MapQuestion& question) {
   return std::optional(std::move(typed));
 }
 
-/// Compiles the layers; T5's buckets follow from whether they let a query see its future.
+/// Compiles the mask layers. T5's buckets depend on whether they let a query see later keys.
 attention::Status addMask(const Setup& setup, const attention::MaskLayers& layers,
                           const attention::MaskGeometry& geometry, InputCache& cache, MapHead& head) {
   attention::HeadField& field = head.field;
@@ -159,7 +159,7 @@ attention::Status addMask(const Setup& setup, const attention::MaskLayers& layer
   return attention::success();
 }
 
-/// A head of a file: the file says how it attends, and the scene's masks are laid over that.
+/// Reads a head from a file. The file defines its attention; the scene's masks are applied on top.
 Result<MapHead> headOfFile(const MapQuestion& question, Resources& resources, std::stop_token stop) {
   if (question.file.empty()) return Error{"No file chosen. Open a safetensors file with queries and keys."};
   const Result<attention::QkFile> file = attention::QkFile::open(question.file);
@@ -207,7 +207,7 @@ Result<MapHead> headOfFile(const MapQuestion& question, Resources& resources, st
   return head;
 }
 
-/// The head's q and k from what a layer of a stack reads, which all layers below have to be computed for.
+/// Projects the head's q and k from its layer's input in a stack, which requires computing all layers below.
 attention::Status projectStream(const Setup& setup, const LineTokens& line, Index sequence, const Linear& q,
                                 const Linear& k, Resources& resources, attention::HeadField& field,
                                 std::stop_token stop) {
@@ -239,7 +239,7 @@ attention::Status projectHead(const Setup& setup, const LineTokens& line, Index 
   return project(setup, line.keys, {{k, field.k}}, stop);
 }
 
-/// The head's q and k as the model has them on these tokens.
+/// Reads the head's q and k from the model run on these tokens.
 attention::Status readModelHead(const Setup& setup, const LineTokens& line, InputCache& cache, MapHead& head,
                                 std::stop_token stop) {
   attention::HeadField& field = head.field;
@@ -290,7 +290,7 @@ Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, Resourc
       !read)
     return read.error();
   head.text = std::make_shared<const MapText>(MapText{std::move(line.queries), std::move(line.keys), !cross});
-  // Free biases are a number for each cell: no map of a long text holds as many.
+  // Free biases hold one number per cell, too many for the map of a long text.
   if (std::max(n, m) <= kMaxTokens) {
     attention::Result<attention::Stack> additive = additiveOf(setup, n, m);
     if (!additive) return additive.error();

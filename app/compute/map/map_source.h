@@ -13,8 +13,8 @@
 
 namespace headscope::app {
 
-/// Everything that decides what a head's map shows, apart from pooling and place. What takes no part is left
-/// at its default, so that changing it asks for no new map.
+/// Everything that determines what a head's map shows, except pooling and position. Fields that have no
+/// effect keep their defaults, so that changing them requests no new map.
 struct MapQuestion {
   Setup setup;
   MapSource source = MapSource::scene;
@@ -27,10 +27,10 @@ struct MapQuestion {
 };
 MapQuestion mapQuestion(const Scene& scene, Index head);
 
-/// What stands on the axes; both empty where the source is numbers without a text.
+/// The texts on the axes. Both are empty if the source holds only numbers.
 struct MapText {
   std::vector<attention::Token> queries, keys;  ///< [n], [m]
-  bool one = true;                              ///< self-attention: both are the same text
+  bool one = true;                              ///< self-attention: both axes have the same text
 };
 
 /// One head, ready to be mapped.
@@ -39,27 +39,27 @@ struct MapHead {
   std::shared_ptr<const MapText> text;
   Index heads = 1, kvHeads = 1;
   bool causal = false;               ///< self-attention in which no query sees a later key
-  Index layers = 1;                  ///< of the file
-  std::string layerName;             ///< as the file has it
-  MemoryShare memory;                ///< what the head's map takes of the budget
-  std::string notFinite;             ///< why the queries and keys of a model aren't; "": they are
-  std::vector<std::string> omitted;  ///< what of the scene a map doesn't show, in sentences
+  Index layers = 1;                  ///< number of layers in the file
+  std::string layerName;             ///< as named in the file
+  MemoryShare memory;                ///< the map's share of the memory budget
+  std::string notFinite;             ///< why a model's queries or keys aren't finite; "" = they are
+  std::vector<std::string> omitted;  ///< sentences about parts of the scene that the map doesn't show
 };
 
-/// The head's own q and k: embeddings are made part by part, so that memory stays O(n·headDim). Nothing where
-/// nothing was typed. The error says what was found and what was expected. When `stop` is requested, what it
-/// returns is incomplete. Throws std::bad_alloc.
+/// Computes the head's q and k, embedding part by part so that memory stays O(n·headDim). Returns nothing if
+/// no text was typed. The Error says what was found and what was expected. The result is incomplete if `stop`
+/// is requested. Throws std::bad_alloc.
 attention::Result<std::optional<MapHead>> buildMapHead(const MapQuestion& question, Resources& resources,
                                                        std::stop_token stop = {});
 
-/// One cell's score as the softmax sees it, term by term.
+/// One cell's score before the softmax, term by term.
 struct MapScore {
   float dot = 0;  ///< q·k
   std::vector<attention::ScoreStep> steps;
-  float score() const { return steps.back().score; }  ///< −inf where it is masked
+  float score() const { return steps.back().score; }  ///< −inf if masked
 };
 MapScore mapScore(const attention::HeadField& field, Index query, Index key);
-/// The same in lines, one for each term.
+/// Formats a cell's score, one line per term.
 std::string mapScoreText(const attention::HeadField& field, Index query, Index key);
 
 }  // namespace headscope::app

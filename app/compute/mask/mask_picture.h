@@ -8,12 +8,13 @@
 
 namespace headscope::app {
 
-/// A mask's picture: light where visible. One pixel for `cellsPerPixel`² cells, as few as keep both sides
-/// within 4,096 pixels; the light of several is their share, and no visible cell goes dark.
+/// Draws a mask, light where visible. One pixel covers cellsPerPixel() × cellsPerPixel() cells, the fewest
+/// that keep both sides within 4,096 pixels. Its brightness is their visible share; a pixel with any visible
+/// cell is never dark.
 render::Image maskImage(const attention::MaskFormula& mask, attention::Index variant);
 attention::Index cellsPerPixel(const attention::MaskFormula& mask);
 
-/// The same as a PNG file.
+/// Writes maskImage() as a PNG file.
 attention::Status writeMaskPicture(const std::filesystem::path& path, const attention::MaskFormula& mask,
                                    attention::Index variant);
 

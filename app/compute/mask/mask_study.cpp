@@ -24,7 +24,7 @@ Index pooledSize(Index size, Index factor) {
   return (size + factor - 1) / factor;
 }
 
-/// Whether `symbol` stands in the formula as a word of its own.
+/// Whether `symbol` occurs in the formula as a whole word.
 bool standsIn(const std::string& formula, std::string_view symbol) {
   const auto letter = [&](std::size_t at) {
     return at < formula.size() && std::isalpha(static_cast<unsigned char>(formula[at])) != 0;
@@ -34,7 +34,7 @@ bool standsIn(const std::string& formula, std::string_view symbol) {
   return false;
 }
 
-/// ", L: keys before the padding": what the patterns' symbols in the formula stand for, each once.
+/// Returns the legend of the patterns' symbols in the formula, each once: ", L: keys before the padding".
 std::string symbolsOf(const attention::MaskLayers& layers, const std::string& formula,
                       const std::string& before = "") {
   std::string text = before;
@@ -52,7 +52,7 @@ std::string symbolsOf(const attention::MaskLayers& layers, const std::string& fo
   return text;
 }
 
-/// Visible cells in squares of factor × factor, and which rows of squares see nothing at all.
+/// Visible cells per square of factor × factor, and which rows of squares see nothing.
 struct CellCounts {
   Matrix counts;
   std::vector<std::uint8_t> dead;
@@ -106,7 +106,7 @@ CellCounts halved(const CellCounts& finer) {
   return cells;
 }
 
-/// The share of each square that is visible, with the marks of render/heatmap.h.
+/// Returns the visible share of each square, with the marks of render/heatmap.h.
 Matrix shares(const CellCounts& cells) {
   Matrix out = cells.counts;
   for (Index row = 0; row < out.rows(); ++row) {
@@ -133,7 +133,7 @@ bool sameCells(const MaskFormula& mask, Index a, Index b) {
   return true;
 }
 
-/// How many of the heads' masks differ: what is written differently may hide the same cells.
+/// Returns how many of the heads' masks differ. Different formulas may hide the same cells.
 Index distinctMasks(const MaskFormula& mask, std::stop_token stop) {
   std::vector<Index> found;
   for (Index variant = 0; variant < mask.variants() && !stop.stop_requested(); ++variant)
@@ -143,7 +143,7 @@ Index distinctMasks(const MaskFormula& mask, std::stop_token stop) {
   return static_cast<Index>(found.size());
 }
 
-/// `layers`: the scene's, which a model's own may stand before.
+/// `layers` are the scene's. A model's own layers may be added in front of them.
 StudiedMask studyOne(const attention::MaskLayers& layers, const attention::MaskGeometry& geometry,
                      const attention::MaskSources& sources, const MaskQuestion& question,
                      std::stop_token stop) {
@@ -198,7 +198,7 @@ std::uint64_t bytesOf(const StudiedMask& mask) {
          blocks.visible.size() * sizeof(blocks.visible[0]) + blocks.kinds.size() * sizeof(blocks.kinds[0]);
 }
 
-/// The first layer that reaches each cell, the earliest of the cells that share a pixel.
+/// Draws the first layer that reaches each cell; of the cells that share a pixel, the earliest counts.
 Matrix drawReach(const attention::ReachMap& reach, Index factor) {
   Matrix out = Matrix::Constant(pooledSize(reach.tokens, factor), pooledSize(reach.tokens, factor),
                                 render::kMaskedCell);
@@ -259,7 +259,7 @@ Matrix maskDifference(const Matrix& a, const Matrix& b) {
   };
   return a.binaryExpr(b, [&](float before, float after) {
     const bool neither = share(before) == 0 && share(after) == 0;
-    // Dead is the larger of the two marks: both have to be.
+    // The dead mark is the larger one, so min() gives it only if both are dead.
     return neither ? std::min(before, after) : share(after) - share(before);
   });
 }

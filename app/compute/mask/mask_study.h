@@ -12,8 +12,8 @@
 
 namespace headscope::app {
 
-/// What the mask studio asks about a scene's masks. They are answered apart from the attention, which takes
-/// longer: a dragged parameter shows its mask in the next frame.
+/// The mask studio's question about a scene's masks. It is answered separately from attention, which takes
+/// longer, so that a dragged parameter shows its mask in the next frame.
 struct MaskQuestion {
   Setup setup;
   Index sequence = 0, head = 0;
@@ -21,48 +21,48 @@ struct MaskQuestion {
   bool operator==(const MaskQuestion&) const = default;
 };
 
-/// One mask, laid over one line of the text.
+/// One mask, applied to one line of the text.
 struct StudiedMask {
-  std::optional<std::string> error;  ///< then nothing below is there
+  std::optional<std::string> error;  ///< if set, nothing below except `notes` is filled in
   std::shared_ptr<const attention::MaskFormula> formula;
-  Index variant = 0;   ///< of the head that was asked about
-  Index distinct = 1;  ///< masks among those of the heads that differ in a cell
-  /// Its cells, those of level i pooled in squares of 2^i × 2^i: the share of them that is visible, masked
-  /// where that is 0, dead rows where a row sees nothing.
+  Index variant = 0;   ///< of the head in question
+  Index distinct = 1;  ///< number of heads' masks that differ in at least one cell
+  /// The mask's cells; level i pools squares of 2^i × 2^i. Each value is the visible share, marked as masked
+  /// if that is 0 and as dead if the whole row sees nothing.
   std::vector<attention::Matrix> levels;
-  attention::Stack thumbnails;  ///< [variants, ≤ 48, ≤ 48] the same, for all heads
+  attention::Stack thumbnails;  ///< [variants, ≤ 48, ≤ 48] the same for all heads
   attention::MaskStatistics statistics;
   attention::BlockMap blocks;
   std::string formulaText;         ///< in symbols, for the head
-  std::string formulaLegend;       ///< what the symbols stand for
-  std::vector<std::string> notes;  ///< how its files' numbers were read, as maskFileNotes
+  std::string formulaLegend;       ///< the meaning of the symbols
+  std::vector<std::string> notes;  ///< how its files' numbers were read, from maskFileNotes()
   bool seesFuture = false;
-  /// Each layer of the list by itself, for saying why a cell is masked; null for one that is left out.
+  /// Each layer of the list by itself, to explain why a cell is masked; null for a layer that doesn't apply.
   std::vector<std::shared_ptr<const attention::MaskFormula>> layers;
 };
 
 struct MaskStudy {
   MaskQuestion question;
   std::vector<LineTokens> lines;
-  Index sequence = 0;  ///< of those, the one that was studied
+  Index sequence = 0;  ///< index of the studied line
   attention::MaskGeometry geometry;
   StudiedMask mask;
   std::optional<StudiedMask> other;
-  MemoryShare memory;  ///< what it takes of the budget, where that is counted
+  MemoryShare memory;  ///< the study's share of the budget, if it is counted
   const LineTokens* line() const {
     return lines.empty() ? nullptr : &lines[static_cast<std::size_t>(sequence)];
   }
 };
 
-/// Pure. Empty lines when there is no text or it can't be read (the Snapshot says why). When `stop` is
-/// requested, what it returns is incomplete.
+/// Pure. `lines` is empty if there is no text or it can't be read (the Snapshot says why). The result is
+/// incomplete if `stop` is requested.
 MaskStudy studyMask(const MaskQuestion& question, InputCache& cache, std::stop_token stop = {});
-/// The same by itself, with nothing kept.
+/// The same with a temporary cache.
 MaskStudy studyMask(const MaskQuestion& question, std::stop_token stop = {});
 
-/// Which tokens can reach which: asked apart, since it takes longest.
+/// A question about which tokens can reach which. Separate from MaskQuestion because it takes longest.
 struct ReachQuestion {
-  std::shared_ptr<const attention::MaskFormula> mask;  ///< over as many queries as keys
+  std::shared_ptr<const attention::MaskFormula> mask;  ///< square: as many queries as keys
   Index variant = -1;                                  ///< −1 = through any head
   Index layers = 2;
   bool residual = true;
@@ -71,25 +71,25 @@ struct ReachQuestion {
 struct ReachStudy {
   ReachQuestion question;
   attention::ReachMap reach;
-  attention::Matrix picture;  ///< 1 after one layer down to 1/layers after all, masked if never; ≤ 512
-  int factor = 1;             ///< tokens along each side of the picture that were pooled into one
-  std::vector<Index> leak;    ///< the shortest way by which a token learns of a later one
-  MemoryShare memory;         ///< as a MaskStudy's
+  attention::Matrix picture;  ///< 1 after one layer down to 1/layers after all; masked if never; sides ≤ 512
+  int factor = 1;             ///< tokens per pixel along each side of the picture
+  std::vector<Index> leak;    ///< the shortest path by which a token learns of a later one
+  MemoryShare memory;         ///< as in MaskStudy
 };
 ReachStudy studyReach(const ReachQuestion& question, std::stop_token stop = {});
 
-/// What the tables and pictures of a study take.
+/// Returns the bytes of a study's tables and pictures.
 std::uint64_t bytesOf(const MaskStudy& study);
 std::uint64_t bytesOf(const ReachStudy& study);
 
-/// Two masks' pictures of one size: the share that b shows beyond what a shows; masked where neither shows
-/// anything, dead where both rows are.
+/// Returns the visible share in b minus that in a, for two masks' pictures of the same size. Cells visible in
+/// neither are masked, or dead if dead in both.
 attention::Matrix maskDifference(const attention::Matrix& a, const attention::Matrix& b);
 
-/// Which variants a question goes through.
+/// Returns the mask variants that the question covers.
 std::vector<Index> variantsOf(const ReachQuestion& question);
 
-/// One variant's cells as a picture, `factor` × `factor` of them in one.
+/// Draws one variant, pooled over factor × factor cells.
 attention::Matrix drawMask(const attention::MaskFormula& mask, Index variant, Index factor);
 
 }  // namespace headscope::app

@@ -1,4 +1,4 @@
-// Two studies of one text each, head by head.
+// Compares two studies of one text each, head by head.
 
 #include <fmt/core.h>
 
@@ -14,7 +14,7 @@ using attention::Result;
 
 namespace {
 
-/// Equal words of both lists are equal numbers.
+/// Numbers words so that equal words of both lists get equal numbers.
 class Words {
  public:
   std::vector<Index> numbers(const std::vector<attention::Token>& tokens) {

@@ -12,7 +12,7 @@ using attention::Result;
 
 namespace {
 
-/// The guesses that are looked at: row i of the logits says how likely ids[i] is.
+/// The predictions to measure: row i of the logits predicts ids[i].
 struct Watched {
   Index firstRow = 0;
   std::vector<Index> ids;
@@ -23,7 +23,7 @@ Watched watchedOf(const ModelStudy& study, LossOf of, Index next) {
   const auto from = [&](Index at) { return std::vector<Index>(ids.begin() + at, ids.end()); };
   switch (of) {
     case LossOf::written: {
-      // Of a text that was typed empty, the first written token has nothing before it.
+      // If no text was typed, nothing precedes the first written token.
       const Index first = std::max<Index>(study.text.typed, 1);
       return {first - 1, from(first)};
     }
@@ -45,7 +45,7 @@ double meanProbability(const Matrix& logits, const Watched& watched) {
   return sum / static_cast<double>(watched.ids.size());
 }
 
-/// The mean probability where the scene is `setup`.
+/// Returns the mean probability under `setup`.
 Result<double> probabilityUnder(const Setup& setup, const ModelStudy& study, const Watched& watched,
                                 Resources& resources, const std::stop_token& stop) {
   Result<attention::PassRequest> request = passRequest(setup, study.text.tokens, resources.inputs);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr Index kThumbnailSide = 64;
 
-/// Which cells are visible, as detectors and pictures are told: 0, or −inf where a key is masked.
+/// Returns the visible cells in the form that detectors and pictures use: 0, or −inf if the key is masked.
 Matrix marksOf(const attention::MaskFormula& mask, Index variant) {
   Matrix cells = Matrix::Constant(mask.queries(), mask.keys(), render::kMaskedCell);
   attention::KeyRuns runs;
@@ -30,7 +30,7 @@ Matrix marksOf(const attention::MaskFormula& mask, Index variant) {
   return cells;
 }
 
-/// Weights where the key is visible, masked or dead where not.
+/// Copies the weights of visible keys; all other cells become masked or dead.
 void markCells(const attention::MatrixView& weights, const Matrix& marks, Matrix& out) {
   out = weights;
   for (Index row = 0; row < out.rows(); ++row) {
@@ -42,7 +42,7 @@ void markCells(const attention::MatrixView& weights, const Matrix& marks, Matrix
   }
 }
 
-/// The first column masked, rows summing to 1 without it where anything is left of them.
+/// Masks the first column and rescales the rest of each row to sum to 1, unless nothing is left.
 void leaveFirstOut(Matrix& marked) {
   for (Index row = 0; row < marked.rows(); ++row) {
     float& first = marked(row, 0);
@@ -77,7 +77,7 @@ float entropyOf(const attention::MatrixView& weights, const Matrix& marks) {
   return rows ? static_cast<float>(sum / static_cast<double>(rows)) : 0;
 }
 
-/// ‖after − before‖ / ‖before‖ of every row.
+/// Returns ‖after − before‖ / ‖before‖ of every row.
 Vector addedShare(const Matrix& before, const Matrix& after) {
   const Vector added = (after - before).rowwise().norm(), was = before.rowwise().norm();
   return added.cwiseQuotient(was.cwiseMax(1e-20f));
@@ -159,7 +159,7 @@ Matrix joined(const Matrix* old, Index kept, const Matrix& rows) {
 
 namespace {
 
-/// What is missing from the rows' sums.
+/// Returns 1 minus the rows' sums, at least 0.
 Matrix sinkShares(const attention::Stack& weights) {
   Matrix shares(weights.count(), weights.rows());
   for (Index head = 0; head < weights.count(); ++head)

@@ -14,48 +14,48 @@ using attention::Index;
 /// What one head of a layer does on the text.
 struct HeadSummary {
   attention::HeadProfile profile;
-  float entropy = 0;   ///< mean of H_i / ln(visible_i) over rows that see two keys or more; 0 without any
-  float differs = -1;  ///< of a difference of two texts: mean over rows of ½·Σ|B − A|; else −1
+  float entropy = 0;   ///< mean of H_i / ln(visible_i) over rows that see at least two keys; 0 without any
+  float differs = -1;  ///< for a difference of two texts: mean over rows of ½·Σ|B − A|; otherwise −1
 
-  /// What it is called, from that score above even attention on.
+  /// Returns the head's label; `threshold` is the detector score above even attention that a label needs.
   attention::HeadLabel label(float threshold) const { return attention::labelHead(profile, threshold); }
 };
 
 /// One layer on the text.
 struct LayerSummary {
-  attention::Stack weights;                            ///< [heads, n, m]; of a model m = n
-  std::shared_ptr<const attention::MaskFormula> mask;  ///< over the same
+  attention::Stack weights;                            ///< [heads, n, m]; n = m for self-attention
+  std::shared_ptr<const attention::MaskFormula> mask;  ///< over the same queries and keys
   attention::Stack thumbnails;  ///< [heads, ≤ 64, ≤ 64], max-pooled, with the marks of render/heatmap.h
   attention::Stack thumbnailsFirstOut;  ///< the same without the first token's column
   std::vector<HeadSummary> heads;
-  float entropy = 0;  ///< mean of the heads'
-  /// [n], ‖what attention (the MLP) adds‖ / ‖residual stream before it‖ of every token, and their means.
+  float entropy = 0;  ///< mean of the heads' entropies
+  /// [n], ‖what attention (or the MLP) adds‖ / ‖residual stream before it‖ of every token, and their means.
   attention::Vector attentionAdded, mlpAdded;
   float attentionAdds = 0, mlpAdds = 0;
   attention::Matrix
-      sinkShares;  ///< [heads, n], what a head's sink takes of each row; empty where there are none
-  attention::Routing routing;   ///< [n] of a mixture's layer: the experts that each token went to
+      sinkShares;  ///< [heads, n], the share of each row that a head's sink takes; empty without sinks
+  attention::Routing routing;   ///< [n] for a mixture's layer: the experts that each token is routed to
   attention::Matrix hidden;     ///< [n, modelDim], the residual stream after the layer
   attention::Stack headOutput;  ///< [heads, n, headDim], before W_O
-  /// [heads, n, headDim] and [kvHeads, m, headDim], of recorded attention that has them.
+  /// [heads, n, headDim] and [kvHeads, m, headDim], only for recorded attention that has them.
   attention::Stack q, k, v;
 };
-/// Fills in what `weights` and `mask` say: heads, their mean entropy and the thumbnails.
+/// Fills in heads, their mean entropy and the thumbnails from `weights` and `mask`.
 void summariseHeads(LayerSummary& summary, const attention::HeadText& text, std::stop_token stop);
 
-/// How thumbnails of n tokens are pooled.
+/// Returns the pooling factor of thumbnails of n tokens.
 int thumbnailFactor(Index tokens);
-/// The larger of a layer's numbers of queries and keys.
+/// Returns the larger of the layer's numbers of queries and keys.
 Index longestSide(const LayerSummary& layer);
 
-/// One head's weights with masked and dead cells marked, max-pooled by `factor`; with `firstOut` the first
-/// token's column is masked too, and rows sum to 1 without it.
+/// Draws one head's weights with marks for masked and dead cells, max-pooled by `factor`. With `firstOut`,
+/// the first token's column is masked too, and rows sum to 1 without it.
 attention::Matrix drawModelHead(const LayerSummary& layer, Index head, int factor, bool firstOut);
 
-/// A mask over the whole text with its cells, one matrix a variant. Layers often share one.
+/// A mask over the whole text with its cells, one matrix per variant. Layers often share one.
 struct MarkedMask {
   std::shared_ptr<const attention::MaskFormula> formula;
-  std::vector<attention::Matrix> marks;  ///< [n, n] each: 0 where the key is visible, else −inf
+  std::vector<attention::Matrix> marks;  ///< [n, n] each: 0 if the key is visible, otherwise −inf
 
   explicit MarkedMask(std::shared_ptr<const attention::MaskFormula> mask);
   const attention::Matrix& of(Index head) const {
@@ -63,30 +63,30 @@ struct MarkedMask {
   }
 };
 
-/// What the new rows of a layer came to, with those before them.
+/// The result of a layer's new rows, and the rows before them.
 struct LayerRows {
   const attention::LayerResult& now;
   const LayerSummary* before;  ///< of the first `kept` tokens, or null
   Index kept;
-  const attention::Matrix& in;  ///< the stream before the layer, of all tokens
+  const attention::Matrix& in;  ///< the stream before the layer, for all tokens
 };
 std::shared_ptr<LayerSummary> summarise(const LayerRows& rows, const MarkedMask& mask,
                                         const attention::HeadText& text, const std::stop_token& stop);
 
-/// Which query and key of B each of A's goes with; −1: none.
+/// For each query and key of A, the index of its counterpart in B; −1 = none.
 struct PartnersInB {
   std::vector<Index> queries, keys;
 };
-/// The heads of text B where those of A are: its weights between the tokens that go with A's (the cell is
-/// masked where none does); or what they are less A's. Labels of a difference are A's.
+/// Returns the heads of text B on A's axes: B's weights between the counterparts of A's tokens, masked where
+/// there is none, or with `difference` these weights minus A's. The labels of a difference are A's.
 std::shared_ptr<const LayerSummary> comparedLayer(const LayerSummary& a, const LayerSummary& b,
                                                   const PartnersInB& with, bool difference,
                                                   const attention::HeadText& text, std::stop_token stop);
 
-/// Of cells that share one the strongest, with its sign; masked where all are.
+/// Pools cells, keeping the one farthest from 0 with its sign; masked if all of them are.
 attention::Matrix pooledStrongest(const attention::Matrix& cells, int factor);
 
-/// Old rows above new ones.
+/// Returns the first `kept` old rows followed by the new ones.
 attention::Matrix joined(const attention::Matrix* old, Index kept, const attention::Matrix& rows);
 
 }  // namespace headscope::app

@@ -19,7 +19,7 @@ Result<LensMap> mapLens(const LensQuestion& question, std::stop_token stop) {
   LensMap map;
   map.top.resize(stops, tokens);
   map.probability = map.answer = map.difference = Matrix(stops, tokens);
-  // All rows of a large vocabulary at once would be the largest matrix of all.
+  // In parts, because the logits of all rows would be the largest matrix by far for a large vocabulary.
   const Index part = std::max<Index>(1, (Index{4} << 20) / model.config().vocabulary);
   for (Index at = 0; at < stops; ++at)
     for (Index first = 0; first < tokens; first += part) {

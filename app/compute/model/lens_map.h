@@ -4,7 +4,7 @@
 
 namespace headscope::app {
 
-/// What the model would say next after every token, read off its stream after every layer (the "logit lens",
+/// The model's prediction after every token, read from its stream after every layer (the "logit lens",
 /// nostalgebraist 2020).
 struct LensQuestion {
   std::shared_ptr<const PairStudy> pair;
@@ -14,15 +14,15 @@ struct LensQuestion {
   const RecordedText& text() const { return ofB ? *pair->b : pair->a; }
 };
 struct LensMap {
-  /// [stops, tokens]; a stop is a place on the stream: 0 is the embedding, l + 1 comes after layer l.
+  /// [stops, tokens]; a stop is a point in the residual stream: 0 is the embedding, l + 1 is after layer l.
   Eigen::Matrix<Index, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> top;
-  attention::Matrix probability;  ///< of the likeliest token
+  attention::Matrix probability;  ///< of the most likely token
   attention::Matrix answer;       ///< of the answer
-  attention::Matrix difference;   ///< of the logits of the answers
+  attention::Matrix difference;   ///< of the answers' logits
 };
 attention::Result<LensMap> mapLens(const LensQuestion& question, std::stop_token stop);
 
-/// What every piece of each text adds to the answers' logit difference.
+/// A question about what each part of the model adds to the logit difference of the answers, for each text.
 struct AttributionQuestion {
   std::shared_ptr<const PairStudy> pair;
   bool operator==(const AttributionQuestion&) const = default;
@@ -34,7 +34,7 @@ struct AttributionStudy {
 attention::Result<AttributionStudy> studyAttribution(const AttributionQuestion& question,
                                                      std::stop_token stop);
 
-/// "head 3.1", "MLP 2", "embedding", "final norm's bias": what a contribution is of.
+/// Returns the name of a contribution's source: "head 3.1", "MLP 2", "embedding", "final norm's bias".
 std::string writerText(const attention::Contribution& part);
 
 }  // namespace headscope::app

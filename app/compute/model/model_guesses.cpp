@@ -31,7 +31,8 @@ const attention::Model& modelOf(const ModelStudy& study) {
   return *study.opened->model;
 }
 
-/// The logits at every stop, [stops, vocabulary], of a token's next; [stops, classes] of a picture.
+/// Returns the logits of a token's prediction at every stop, [stops, vocabulary]; for a picture [stops,
+/// classes].
 template <typename StreamOf>
 Matrix lensOf(const attention::Model& model, Index stops, Index query, const StreamOf& streamOf,
               std::stop_token stop) {
@@ -45,7 +46,7 @@ Matrix lensOf(const attention::Model& model, Index stops, Index query, const Str
   return model.logits(rows, stop);
 }
 
-/// What is generated behind the query, where that isn't the likeliest token.
+/// Returns the token generated after the query if it isn't the most likely one.
 std::optional<Guesses::Ruled> ruledBehind(const ModelStudy& study, Index query, Eigen::RowVectorXf logits) {
   const attention::ModelConfig& config = modelOf(study).config();
   if (!config.causal || query + 1 < study.text.given) return std::nullopt;
@@ -58,12 +59,12 @@ std::optional<Guesses::Ruled> ruledBehind(const ModelStudy& study, Index query, 
   return ruled;
 }
 
-/// Which token a position's guess is about: the next, or of an encoder the one that stands there.
+/// Returns the distance to the predicted token: 1 for the next, 0 for an encoder's own position.
 Index ahead(const attention::ModelConfig& config) {
   return config.causal ? 1 : 0;
 }
 
-/// From 1: one more than the tokens that are likelier.
+/// Returns the rank from 1: one more than the number of more likely tokens.
 Index rankOf(const Matrix& probabilities, Index row, Index id) {
   return (probabilities.row(row).array() > probabilities(row, id)).count() + 1;
 }
@@ -123,7 +124,7 @@ Result<std::vector<Foreseen>> foresee(const StripQuestion& question, std::stop_t
   const attention::Model& model = modelOf(study);
   std::vector<Foreseen> strip;
   if (!model.guesses()) return strip;
-  // All rows of a large vocabulary at once would be the largest matrix of all.
+  // In parts, because the logits of all rows would be the largest matrix by far for a large vocabulary.
   const Index part = std::max<Index>(1, (Index{4} << 20) / model.config().vocabulary);
   const Index at = std::clamp<Index>(question.stop, 0, std::ssize(study.layers));
   const Matrix& stream = streamAt(study, at);
@@ -163,7 +164,7 @@ Result<float> forecast(const ForecastQuestion& question, Resources& resources, s
   if (!request) return request.error();
   request->weights = false;
   request->layers = std::vector<Index>();
-  // Later tokens change nothing of a causal text, unless a mask or a mean looks at all of it.
+  // In a causal text later tokens have no effect, unless masks depend on all of it.
   const bool whole = !setup.subject.opened->config().causal || !setup.mask.layers.empty() ||
                      !setup.mask.additive->values.isZero(0);
   const attention::Model& model = *setup.subject.opened->model;

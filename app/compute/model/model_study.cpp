@@ -28,7 +28,7 @@ namespace {
 
 constexpr Index kBands = 16;
 
-/// What one head keeps of a token: the strongest of the dimensions that share a band, with its sign.
+/// Draws each head's keys and values per token. Each band shows the value farthest from 0 of its dimensions.
 Stack drawCache(const attention::ModelSession& session, Index bands) {
   const attention::ModelConfig& config = session.model().config();
   const Index n = session.length();
@@ -76,7 +76,7 @@ ModelQuestion modelQuestion(const Setup& setup, Index sequence) {
   asked.mask.compare = false;
   asked.mask.other = {};
   asked.weights = {};
-  asked.weights.seed = setup.weights.seed;  // of dropout
+  asked.weights.seed = setup.weights.seed;  // dropout uses it
   if (!setup.subject.opened || !setup.subject.opened->sources) asked.input.contextText = {};
   asked.input.table = {};
   if (asked.subject.scope == EditScope::all || !changesModel(setup)) asked.subject.layer = 0;
@@ -105,19 +105,19 @@ Index ModelRunner::keptTokens(const ModelQuestion& question, const ModelText& te
                      std::none_of(setup.subject.switchedOff.begin(), setup.subject.switchedOff.end(),
                                   [](const SwitchedHead& off) { return off.by == HeadOff::mean; });
   ModelQuestion before = *question_;
-  if (!setup.subject.opened || !setup.subject.opened->sources)  // another text, another encoding
+  if (!setup.subject.opened || !setup.subject.opened->sources)  // else the encoder reads another text
     before.setup.input.text = setup.input.text;
   before.setup.subject.written = setup.subject.written;
   if (!local || !(before == question)) return 0;
   const std::vector<Index>& old = session_->tokens();
   const auto same = std::mismatch(old.begin(), old.end(), text.ids.begin(), text.ids.end()).first;
-  // The last token is computed again, for its logits.
+  // The last token is recomputed for its logits.
   return std::min<Index>(same - old.begin(), std::ssize(text.ids) - 1);
 }
 
 namespace {
 
-/// Room for all heads of all layers, or why there is none.
+/// Reserves memory for all heads of all layers. Returns an Error if it isn't free.
 attention::Status reserve(ModelStudy& study, const PassRequest& request, Resources& resources,
                           const std::stop_token& stop) {
   const attention::ModelConfig& config = study.opened->config();
@@ -139,7 +139,8 @@ attention::Status reserve(ModelStudy& study, const PassRequest& request, Resourc
                   bytesText(static_cast<double>(resources.memory.used())))};
 }
 
-/// The masks of a pass's layers over the whole text, made anew where one differs from the layer's before.
+/// The masks of a pass's layers over the whole text, recomputed only if a layer's differs from the previous
+/// layer's.
 class WholeMasks {
  public:
   WholeMasks(const attention::ModelConfig& config, Index tokens, Index keys, Index kept)
@@ -149,7 +150,8 @@ class WholeMasks {
     if (kept_ == 0) {
       if (!mask_ || mask_->formula != layer.mask.formula) mask_.emplace(layer.mask.formula);
     } else if (const std::string text = config_.maskText(layer.layer); !mask_ || text != text_) {
-      // A pass over the last rows has a mask over these alone. Only a model's own mask gets here.
+      // A pass over the last rows has masks for those rows only. With kept tokens, the only mask is the
+      // model's own.
       attention::MaskGeometry geometry;
       geometry.queries = tokens_;
       geometry.keys = geometry.keyLength = keys_;
@@ -205,7 +207,7 @@ attention::Status ModelRunner::pass(ModelStudy& study, PassRequest request, Inde
 
 namespace {
 
-/// What stands behind the text of a shorter line is nothing to look at.
+/// Removes the padding after the text of a shorter line.
 void leavePaddingOut(ModelText& text) {
   const auto own = static_cast<std::size_t>(text.typed);
   text.ids.resize(own);
@@ -250,7 +252,7 @@ Result<ModelStudy> ModelRunner::run(const ModelQuestion& question, Resources& re
     session_ = std::make_unique<attention::ModelSession>(study.opened->model);
   else
     session_->truncate(kept);
-  question_.reset();  // until this is done
+  question_.reset();  // invalid until the pass is done
   if (const auto done = pass(study, std::move(request), kept, onLayer, stop); !done) return done.error();
   addRollout(study, stop);
   study.memory = resources.memory.count(study.bytes);

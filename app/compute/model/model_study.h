@@ -14,11 +14,11 @@
 
 namespace headscope::app {
 
-/// What a model, or a stack that is made here, is asked: the scene's text under the scene's changes. What
-/// takes no part is left at its default, so that changing it asks for nothing new.
+/// What a model or a synthetic stack is run on: the scene's text with the scene's changes. Fields that have
+/// no effect keep their defaults, so that changing them requests nothing new.
 struct ModelQuestion {
   Setup setup;
-  Index sequence = 0;  ///< of a stack that is made here: which line of the batch
+  Index sequence = 0;  ///< of a synthetic stack: the line of the batch
   bool operator==(const ModelQuestion&) const = default;
 };
 ModelQuestion modelQuestion(const Setup& setup, Index sequence = 0);
@@ -28,24 +28,25 @@ ModelQuestion unchangedQuestion(const Setup& setup);
 /// All layers and heads of a model on one text.
 struct ModelStudy {
   ModelQuestion question;
-  std::shared_ptr<const OpenModel> opened;  ///< that was run: the scene's, or its stack; null without a text
-  ModelText text;                           ///< ids of a stack are −1: it has no vocabulary
+  std::shared_ptr<const OpenModel> opened;  ///< the model run: the scene's, or its stack; null without a text
+  ModelText text;                           ///< a stack has no vocabulary: its ids are −1
   attention::Matrix embedded;               ///< [n, modelDim], the stream before the first layer
   std::vector<std::shared_ptr<const LayerSummary>> layers;
-  attention::Matrix lastLogits;  ///< [1, vocabulary] behind the last token; empty without a head
-  /// Keys and values of all layers as a picture: 2 × [layers · kvHeads, n · bands], over the largest |value|.
+  attention::Matrix lastLogits;  ///< [1, vocabulary] after the last token; empty if the model has no head
+  /// Keys and values of all layers as a picture: 2 × [layers · kvHeads, n · bands], each row over its largest
+  /// |value|.
   attention::Stack cache;
   Index bands = 0;
-  /// Of tokens that are a picture's, [layers] of [n, n]: attention::Rollout up to each layer.
+  /// If the tokens are a picture's: [layers] of [n, n], attention::Rollout up to each layer.
   std::vector<attention::Matrix> rollout;
-  std::string notFinite;  ///< why numbers of a model's layers or guesses aren't, in a sentence; "": they are
+  std::string notFinite;  ///< why layers or predictions aren't all finite, in a sentence; "" = they are
   double seconds = 0;
   std::uint64_t bytes = 0;
   MemoryShare memory;
 
-  /// Of recorded attention from one text to another the queries; else empty.
+  /// The queries of recorded attention if they differ from the keys; otherwise empty.
   std::vector<attention::Token> otherQueries;
-  std::vector<attention::Token> otherKeys;  ///< of a decoder's cross heads the encoder's text; else empty
+  std::vector<attention::Token> otherKeys;  ///< the encoder's text, for a decoder's cross heads; else empty
 
   Index tokens() const { return static_cast<Index>(text.ids.size()); }
   const std::vector<attention::Token>& queryTokens() const {
@@ -61,39 +62,41 @@ struct ModelStudy {
 /// Fills in the rollout of a study whose tokens are a picture's.
 void addRollout(ModelStudy& study, const std::stop_token& stop);
 
-/// Which tokens of B go with A's: equal ids, of recordings equal words, and what a person tied.
+/// Returns B's counterparts of A's tokens: those with equal ids, or equal words for recordings, and those the
+/// user tied.
 PartnersInB partnersInB(const ModelStudy& a, const ModelStudy& b, std::span<const attention::TokenTie> ties);
-/// The heads of B as comparedLayer() has them. Errors: other numbers of layers or heads; "stopped".
+/// Returns comparedLayer() of all layers. Returns an Error if the numbers of layers or heads differ, or
+/// "stopped" if `stop` is requested.
 attention::Result<std::vector<std::shared_ptr<const LayerSummary>>> comparedLayers(
     const ModelStudy& a, const ModelStudy& b, std::span<const attention::TokenTie> ties, bool difference,
     std::stop_token stop);
 
-/// Runs a model on one question after another, on one thread at a time. Where a question continues the text
-/// of the one before under the same changes, only the new tokens are computed, through the KV cache.
+/// Runs a model on successive questions. If a question continues the previous text under the same changes,
+/// only the new tokens are computed, using the KV cache. Not thread-safe.
 class ModelRunner {
  public:
   using OnLayer = std::function<void(Index layer, std::shared_ptr<const LayerSummary>)>;
 
-  /// Told of each layer as it comes, on the calling thread. Errors: what the tokenizer, masks and the pass
-  /// refuse, and what doesn't fit into memory; "stopped".
+  /// Runs the model. `onLayer` is called for each finished layer, on the calling thread. Returns an Error if
+  /// the tokenizer, a mask or the pass fails or memory is insufficient, or "stopped" if `stop` is requested.
   attention::Result<ModelStudy> run(const ModelQuestion& question, Resources& resources,
                                     const OnLayer& onLayer, std::stop_token stop);
 
  private:
-  /// How many tokens of the text before stay as they are.
+  /// Returns how many tokens of the previous text can be kept.
   Index keptTokens(const ModelQuestion& question, const ModelText& text) const;
-  /// Runs the tokens behind the first `kept` through all layers, and fills the study in.
+  /// Runs the tokens after the first `kept` through all layers and fills in the study.
   attention::Status pass(ModelStudy& study, attention::PassRequest request, Index kept,
                          const OnLayer& onLayer, const std::stop_token& stop);
 
   std::optional<ModelQuestion> question_;
   std::unique_ptr<attention::ModelSession> session_;
-  std::vector<std::shared_ptr<const LayerSummary>> layers_;  ///< of session_'s tokens
+  std::vector<std::shared_ptr<const LayerSummary>> layers_;  ///< for the tokens of session_
   attention::Matrix embedded_;
 };
 
-/// The residual streams alone: what the unchanged model is asked for. [layers + 1] × [n, modelDim], the
-/// embedding first.
+/// The residual streams only, as needed for the unchanged model: [layers + 1] × [n, modelDim], starting with
+/// the embedding.
 struct StreamStudy {
   ModelQuestion question;
   std::vector<attention::Matrix> streams;

@@ -16,10 +16,10 @@ using attention::Result;
 
 namespace {
 
-/// Rows that go through the products at once: enough that weights are read once for many of them.
+/// Rows that share one product: enough to read the weights once for many of them.
 constexpr Index kRowsTogether = 512;
 
-/// What a patch may be taken from.
+/// Requests everything that a patch can be taken from.
 PassRequest recording(PassRequest request) {
   request.projections = request.hidden = request.between = request.mlp = true;
   return request;
@@ -136,7 +136,7 @@ Result<PairStudy> studyPair(const PairQuestion& question, Resources& resources, 
   if (const auto done = record(study.a, *study.opened, stop); !done) return fail("A", two, done.error());
   if (study.b) {
     if (const auto done = record(*study.b, *study.opened, stop); !done) return fail("B", two, done.error());
-    // What a person tied are keys.
+    // The user ties keys, so with cross heads ties concern the encoder's tokens.
     const bool cross = study.opened->config().cross();
     auto both = attention::alignTokens(study.a.text.ids, study.b->text.ids,
                                        cross ? std::vector<attention::TokenTie>() : question.ties);

@@ -12,33 +12,33 @@
 
 namespace headscope::app {
 
-/// One or two texts in a model, and which two tokens it is asked to tell apart after the last one.
+/// One or two texts for a model, and the two next tokens to compare.
 struct PairQuestion {
-  ModelQuestion text;  ///< A, under the scene's changes of the model
-  /// B; empty: there is A alone. Of an encoder–decoder the encoder's, after which the decoder's text is A's;
-  /// where the encoder's output is given, the decoder's.
+  ModelQuestion text;  ///< A, with the scene's changes of the model
+  /// B; empty = only A. For an encoder–decoder, the encoder's text, while the decoder keeps A's text; if the
+  /// encoder's output is given, the decoder's text.
   SharedText other;
-  /// −1: A's likeliest next token; and B's, or where that is the same, or there is no B, A's second.
+  /// −1: A's most likely next token; and B's, or A's second most likely if that is the same or there is no B.
   Index answer = -1, otherAnswer = -1;
-  std::vector<attention::TokenTie> ties = {};  ///< tokens that go together beside those that are equal
+  std::vector<attention::TokenTie> ties = {};  ///< tokens that correspond in addition to equal ones
   bool operator==(const PairQuestion&) const = default;
 };
 
-/// The text that others are put in the place of: the typed one; of a decoder whose encoder's output is given,
-/// the decoder's.
+/// Returns the text to replace in comparisons: the typed one, or the decoder's if the encoder's output is
+/// given.
 SharedText& comparedText(Setup& setup);
-/// The setup of text B beside A's. Of an encoder–decoder B goes to the encoder, and the decoder's text is
-/// A's, `decoderIds`: what differs between them is then what the encoder read.
+/// Returns the setup of text B. For an encoder–decoder, B goes to the encoder while the decoder's text is
+/// A's, `decoderIds`, so that only the encoder's text differs.
 Setup otherText(Setup setup, const SharedText& other, const std::vector<Index>& decoderIds);
-/// The pair that a scene asks about.
+/// Returns the pair that a scene compares.
 PairQuestion pairQuestion(const Scene& scene);
 
-/// A text with everything that its pass through the model left behind.
+/// A text with everything recorded from its pass through the model.
 struct RecordedText {
   ModelText text;
-  attention::PassRequest request;  ///< what the scene changes, without anything that is to be kept
+  attention::PassRequest request;  ///< the scene's changes only; no request to keep anything
   std::shared_ptr<const attention::PassResult> run;
-  double difference = 0;  ///< logit of the answer less that of the other, after the last token
+  double difference = 0;  ///< logit of the answer minus that of the other answer, after the last token
 
   Index tokens() const { return static_cast<Index>(text.ids.size()); }
 };
@@ -48,14 +48,14 @@ struct PairStudy {
   std::shared_ptr<const OpenModel> opened;
   RecordedText a;
   std::optional<RecordedText> b;
-  std::shared_ptr<const std::vector<Index>> bOfA, aOfB;  ///< which token goes with which; null without B
-  /// The same of the encoder's tokens; null where cross heads aren't looked at.
+  std::shared_ptr<const std::vector<Index>> bOfA, aOfB;  ///< corresponding tokens; null without B
+  /// The same for the encoder's tokens; null unless the heads are cross heads.
   std::shared_ptr<const std::vector<Index>> sourceBofA, sourceAofB;
   attention::Answers answers;
   MemoryShare memory;
 
   const attention::Model& model() const { return *opened->model; }
-  /// Which keys of heads go with which, and the keys' tokens.
+  /// Corresponding keys of the heads, and the keys' tokens.
   const std::vector<Index>& keyBofA() const { return sourceBofA ? *sourceBofA : *bOfA; }
   const std::vector<Index>& keyAofB() const { return sourceAofB ? *sourceAofB : *aOfB; }
   const std::vector<attention::Token>& keyTokens(const RecordedText& text) const {
@@ -66,22 +66,22 @@ struct PairStudy {
   }
 };
 
-/// Records the texts. Errors: a model without guesses, texts that are empty or that the tokenizer refuses,
-/// what the pass refuses and what doesn't fit into memory, each with the text it belongs to; "stopped".
+/// Records the texts. Returns an Error that names the text if the model makes no predictions, a text is empty
+/// or can't be tokenized, the pass fails, or memory is insufficient, or "stopped" if `stop` is requested.
 attention::Result<PairStudy> studyPair(const PairQuestion& question, Resources& resources,
                                        std::stop_token stop);
 
-/// Runs of a text that go through the model together.
+/// Returns how many runs of a text go through the model together.
 Index runsTogether(const RecordedText& text);
-/// The logits after the last token of patched runs, [runs, vocabulary]; layers before their first patch are
-/// those that were recorded.
+/// Returns the logits after the last token of patched runs, [runs, vocabulary]. Layers before the first patch
+/// are taken from the recording.
 attention::Result<attention::Matrix> patchedLogits(const OpenModel& opened, const RecordedText& text,
                                                    std::vector<std::vector<attention::Patch>> runs,
                                                    const std::stop_token& stop);
 
-/// The likeliest tokens after a text, at most `most`, the likeliest first.
+/// Returns the most likely tokens after a text, at most `most`, most likely first.
 std::vector<Index> likeliestTokens(const RecordedText& text, std::size_t most);
-/// logits[answer] − logits[other], or the answer's alone.
+/// Returns logits[answer] − logits[other], or only the answer's if there is no other.
 double answerDifference(const Eigen::Ref<const Eigen::RowVectorXf>& logits,
                         const attention::Answers& answers);
 

@@ -23,8 +23,8 @@ bool hasHeads(Piece piece) {
   return piece != Piece::stream && piece != Piece::mlp;
 }
 
-/// The text's run with a head of the other's and everything after it held: what later layers would read of
-/// that head alone.
+/// Runs the text with one head patched from the other text and everything after it held fixed, so that later
+/// layers would read only that head's change.
 Result<std::shared_ptr<const attention::PassResult>> directRun(const PatchSides& sides, PathStart from,
                                                                const std::stop_token& stop) {
   const attention::ModelConfig& config = sides.pair->opened->config();
@@ -51,12 +51,12 @@ Result<std::shared_ptr<const attention::PassResult>> directRun(const PatchSides&
   return std::make_shared<const attention::PassResult>(*std::move(pass));
 }
 
-/// One place of a grid.
+/// One cell of a grid.
 struct GridCell {
   Index row = 0, column = 0;
 };
 
-/// The next places to compute: of the row nearest to `row` that has any left.
+/// Takes the next cells to compute, from the row closest to `row` that has any left.
 std::vector<GridCell> takeNext(std::vector<std::vector<Index>>& left, Index row, Index most) {
   Index best = -1;
   for (Index i = 0; i < std::ssize(left); ++i)
@@ -121,7 +121,7 @@ Result<PatchGrid> computePatchGrid(const PatchGridQuestion& question, const std:
     direct = *std::move(run);
   }
   std::vector<std::vector<Index>> left(asSize(question.rows()));
-  // Layers up to the one that a path begins in read nothing of it.
+  // Layers up to the one where a path starts read nothing of it.
   for (Index row = question.path ? question.path->layer + 1 : 0; row < question.rows(); ++row)
     for (Index column = 0; column < question.columns(); ++column)
       if (!tokens || partners[asSize(column)] >= 0) left[asSize(row)].push_back(column), ++grid.of;

@@ -40,7 +40,7 @@ attention::RgbPicture overlaidPicture(const OpenPicture& picture, const Vector& 
       const float value = map[picture.before + patch];
       const float t = top > 0 && std::isfinite(value) ? std::clamp(value / top, 0.0f, 1.0f) : 0;
       std::uint8_t* const pixel = over.rgb.data() + 3 * (y * over.width + x);
-      // Rec. 601's luma, darkened, so that colours are the map's alone.
+      // Rec. 601 luma, darkened, so that all colours come from the map.
       const float grey = 0.6f * (0.299f * pixel[0] + 0.587f * pixel[1] + 0.114f * pixel[2]);
       const float share = 0.8f * std::sqrt(t);
       const std::size_t entry = 4 * static_cast<std::size_t>(std::lround(255 * t));

@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-// What is laid over a picture whose patches are the tokens.
+// The map drawn over a picture whose patches are the tokens.
 
 struct PictureMapChoice {
   PictureMap map = PictureMap::query;
@@ -15,16 +15,16 @@ struct PictureMapChoice {
   bool operator==(const PictureMapChoice&) const = default;
 };
 
-/// What a head says of every token [n]: a row of its weights, or of (½·W + ½·I)·R, with the rollout R
-/// of the layers below (attention::Rollout), null for the first layer. Of a row that sees no key W is I.
+/// Returns a head's value for every token, [n]: a row of its weights, or of (½·W + ½·I)·R with the rollout R
+/// of the layers below (attention::Rollout; null for the first layer). If a row sees no key, W is I there.
 attention::Vector pictureMap(const LayerSummary& layer, Index head, const attention::Matrix* below,
                              const PictureMapChoice& choice);
 
-/// The largest number over the patches; 0 where none is above that. The colours' upper end.
+/// Returns the upper end of the colours: the largest value over the patches, at least 0.
 float pictureMapTop(const OpenPicture& picture, const attention::Vector& map);
 
-/// The picture with the map over it, its longer side `side` pixels: in greys, and on each patch the
-/// colormap's colour at v / top, the denser the larger that is.
+/// Returns the picture in grey with the map over it, its longer side `side` pixels. Each patch has the
+/// colormap's colour at v / top, more opaque for larger values.
 attention::RgbPicture overlaidPicture(const OpenPicture& picture, const attention::Vector& map, float top,
                                       render::Colormap colormap, Index side);
 

@@ -16,13 +16,13 @@ Index kvHeadOf(const attention::Stack& shared, Index heads, Index head) {
   return head * shared.count() / heads;
 }
 
-/// q·k of one row with all keys, in double.
+/// Returns q·k of one row with all keys, in double.
 Eigen::VectorXd dots(const LayerSummary& layer, Index head, Index row) {
   const Index kv = kvHeadOf(layer.k, layer.q.count(), head);
   return layer.k[kv].cast<double>() * layer.q[head].row(row).cast<double>().transpose();
 }
 
-/// Calls each(q·k, weights, keys with weight) for rows that weigh any.
+/// Calls each(q·k, weights, keys with weight) for every row that has any.
 template <typename Each>
 void forRows(const LayerSummary& layer, Index head, const std::stop_token& stop, const Each& each) {
   std::vector<Index> keys;
@@ -48,8 +48,8 @@ double largestDifference(const LayerSummary& layer, Index head, double scale, co
   return apart;
 }
 
-/// The s of least squares in log A_ij = s·q_i·k_j + c_i; weights that half precision rounds much are left
-/// out.
+/// Returns the least-squares s in log A_ij = s·q_i·k_j + c_i, leaving out weights too small for half
+/// precision.
 double fittedScale(const LayerSummary& layer, Index head, const std::stop_token& stop) {
   constexpr float kLeast = 1e-3f;
   double products = 0, squares = 0;

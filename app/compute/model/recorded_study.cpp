@@ -20,19 +20,19 @@ using attention::Stack;
 
 namespace {
 
-/// A mask that says what the file's weights show of one.
+/// Returns the mask that the file's weights suggest: causal or full.
 std::shared_ptr<const attention::MaskFormula> maskOf(const attention::ModelConfig& shape, Index queries,
                                                      Index keys) {
   attention::MaskGeometry geometry;
   geometry.queries = queries;
   geometry.keys = geometry.keyLength = keys;
-  geometry.cacheLength = std::max<Index>(0, keys - queries);  // fewer queries are the last tokens
+  geometry.cacheLength = std::max<Index>(0, keys - queries);  // fewer queries than keys are the last tokens
   geometry.heads = geometry.kvHeads = shape.heads;
   const std::string text = shape.causal ? "causal" : "full";
   return *attention::compileMask(attention::parseMask(text).layers, geometry);
 }
 
-/// One array of a layer, [heads, n, headDim]; empty where the file has none.
+/// Reads one array of a layer, [heads, n, headDim]; empty if the file has none.
 Result<Stack> arrayOf(const RecordedAttention& file, const std::optional<attention::RecordedArray>& array) {
   if (!array) return Stack{};
   Stack all(array->heads, array->rows, array->cols);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
-/// ln Σ exp of a row, and its largest number.
+/// Returns ln Σ exp of a row.
 double logSum(const Eigen::Ref<const Eigen::RowVectorXf>& row) {
   const double most = static_cast<double>(row.maxCoeff());
   return most + std::log((row.cast<double>().array() - most).exp().sum());
@@ -39,7 +39,7 @@ Result<std::shared_ptr<const TextLoss>> textLoss(const LossQuestion& question, R
   if (!pass) return pass.error();
   auto made = std::make_shared<TextLoss>();
   const Index n = std::ssize(text->ids), ahead = model.config().causal ? 1 : 0;
-  // All rows of a large vocabulary at once would be the largest matrix of all.
+  // In parts, because the logits of all rows would be the largest matrix by far for a large vocabulary.
   const Index part = std::max<Index>(1, (Index{4} << 20) / model.config().vocabulary);
   double sum = 0;
   Index counted = 0;

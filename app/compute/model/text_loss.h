@@ -4,23 +4,23 @@
 
 namespace headscope::app {
 
-/// What a model guesses of each token of a text, and how far it is off.
+/// A model's predictions for the tokens of a text, and how far off they are.
 struct TextLoss {
-  std::vector<Index> guess;        ///< [n] the likeliest behind each token (of an encoder: in its place)
-  std::vector<float> probability;  ///< [n] of that guess
-  std::vector<float> loss;         ///< [n] nats of the token that really follows; NaN behind the last
-  double mean = 0;                 ///< of `loss`, nats a token; NaN where nothing follows
+  std::vector<Index> guess;        ///< [n] the most likely token after each (for an encoder: at each)
+  std::vector<float> probability;  ///< [n] of that prediction, or of the one followed
+  std::vector<float> loss;         ///< [n] in nats, of the token that actually follows; NaN after the last
+  double mean = 0;                 ///< of `loss`, nats per token; NaN if nothing follows
 };
 
-/// A model's text under the scene's changes.
+/// A model's text with the scene's changes.
 struct LossQuestion {
   ModelQuestion model;
-  /// Whose guesses are followed: `probability` is then that of its guesses. Null: of the own.
+  /// If set, `probability` is that of these predictions; null = of the model's own.
   std::shared_ptr<const TextLoss> followed;
   bool operator==(const LossQuestion&) const = default;
 };
 
-/// Pure. Errors: what the text and the pass refuse, and a model without a head to guess with.
+/// Pure. Returns an Error if the text is invalid, the pass fails, or the model makes no predictions.
 attention::Result<std::shared_ptr<const TextLoss>> textLoss(const LossQuestion& question,
                                                             Resources& resources, std::stop_token stop = {});
 

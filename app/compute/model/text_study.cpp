@@ -47,7 +47,7 @@ Result<StudiedText> fromJson(const std::string& line, const std::string& where) 
   return text;
 }
 
-/// Weights, marks and detectors of all heads.
+/// Fills in the detectors and strongest weights of all heads.
 void observe(const PairStudy& pair, StudiedHeads& out, const std::stop_token& stop) {
   const attention::ModelConfig& config = pair.opened->config();
   const Index layers = config.layerCount(), heads = config.heads;
@@ -66,7 +66,7 @@ void observe(const PairStudy& pair, StudiedHeads& out, const std::stop_token& st
           attention::profileHead({weights, {marks.data(), marks.rows(), marks.cols()}, text});
       for (std::size_t i = 0; i < all.size(); ++i)
         if (profile.scores[i].rows > 0) out.detectors[i](layer, head) = profile.scores[i].raw;
-      // Key 0 is where a head looks that looks nowhere.
+      // Key 0 is left out: heads with nothing to attend to look there.
       for (Index query = 0; query < weights.rows(); ++query)
         for (Index key = 1; key < std::min(query, weights.cols()); ++key)
           if (!(weights(query, key) <= out.strongest(layer, head))) {
@@ -82,7 +82,7 @@ double lossOf(const Eigen::Ref<const Eigen::RowVectorXf>& logits, Index id) {
   return most + std::log((logits.cast<double>().array() - most).exp().sum()) - double{logits[id]};
 }
 
-/// What the answer's loss rises by without each head.
+/// Fills in the rise of the answer's loss without each head.
 Status ablate(const PairStudy& pair, StudiedHeads& out, const std::stop_token& stop) {
   const attention::ModelConfig& config = pair.opened->config();
   const double own = lossOf(pair.a.run->logits.row(0), pair.answers.id);
@@ -227,16 +227,16 @@ std::vector<HeadColumn> summariseTexts(const std::vector<StudiedHeads>& texts, I
     made.texts = Places::Zero(layers, heads);
     return made;
   };
-  // Sums of values and squares around the first text's value, in one go.
+  // One pass over all texts.
   for (Index i = 0; i < std::ssize(texts); ++i)
     for (const auto& [name, values] : columnsOf(texts[asSize(i)])) {
       if (values->rows() != layers || values->cols() != heads)
-        continue;  // of tokens, which differ from text to text
+        continue;  // columns aren't heads: kv heads, or tokens, which differ between texts
       HeadColumn& column = columnAt(name);
       for (Index cell = 0; cell < values->size(); ++cell) {
         const float value = values->data()[cell];
         if (!std::isfinite(value)) continue;
-        // Welford 1962: mean and squares of what differs from it.
+        // Welford 1962: updates the mean and the sum of squared deviations.
         const Index count = ++column.texts.data()[cell];
         float& mean = column.mean.data()[cell];
         const float before = value - mean;

@@ -16,7 +16,7 @@ using attention::asSize;
 
 namespace {
 
-/// Bytes of the numbers of all texts: once as they come, and once as they are shown.
+/// Returns the bytes of the numbers of all texts, counted twice: as they come, and as they are shown.
 std::uint64_t bytesOf(const TextsQuestion& question) {
   const attention::ModelConfig& config = question.setup.subject.opened->config();
   const auto cells = static_cast<std::uint64_t>(config.layerCount() * config.heads);
@@ -103,7 +103,7 @@ bool TextsRun::take(StudiedHeads text) {
   texts_.push_back(std::move(text));
   const Index done = std::ssize(texts_), of = std::ssize(question_->file->texts);
   runs_ = done < of;
-  // Summing up all of them after each would take longer than the texts.
+  // Summarising all texts after each one would take longer than studying them.
   const Index shown = study_ ? std::ssize(study_->texts) : 0;
   if (runs_ && done < shown + std::max<Index>(1, shown / 8)) return true;
   auto study = std::make_shared<TextsStudy>();
@@ -130,7 +130,7 @@ void TextsRun::work(std::stop_token stop) {
     next = texts_.size();
     memory = memory_;
   }
-  // Nothing is locked while room is waited for, or a text is studied.
+  // The lock isn't held while waiting for memory or studying a text.
   if (!memory) memory = resources_.memory.reserve(bytesOf(question), stop);
   StudiedHeads text;
   text.asked = question.file->texts[next];

@@ -16,10 +16,10 @@ struct TextFile {
   std::string name;  ///< "stories.jsonl"
   std::vector<StudiedText> texts;
 };
-/// At most so many are studied at once in the window.
+/// The most texts studied at once in the window.
 inline constexpr Index kMostStudiedTexts = 5000;
 
-/// Every head of a model on every text of a file, under the scene's changes of the model.
+/// Every head of a model on every text of a file, with the scene's changes of the model.
 struct TextsQuestion {
   Setup setup;  ///< without its text
   std::shared_ptr<const TextFile> file;
@@ -28,36 +28,37 @@ struct TextsQuestion {
 };
 TextsQuestion textsQuestion(const Setup& setup, std::shared_ptr<const TextFile> file);
 
-/// As far as it has come.
+/// The results so far.
 struct TextsStudy {
   TextsQuestion question;
   std::vector<StudiedHeads> texts;  ///< in the order of the file
-  std::vector<HeadColumn> columns;  ///< those that any text has a number of
-  Index problems = 0;               ///< texts that could not be studied
+  std::vector<HeadColumn> columns;  ///< columns in which any text has a value
+  Index problems = 0;               ///< number of texts that could not be studied
   std::string problem;              ///< of the first of them
 
-  /// Null where there is no such column.
+  /// Returns null if there is no such column.
   const HeadColumn* column(const std::string& name) const;
 };
 
-/// A text by what one of its numbers of a head is.
+/// A text and one of a head's values on it.
 struct TextOfHead {
-  std::size_t text = 0;  ///< of TextsStudy::texts
+  std::size_t text = 0;  ///< index into TextsStudy::texts
   float value = 0;
 };
-/// The texts in which the head's number is largest, at most `most`.
+/// Returns the texts with the largest values for the head, at most `most`, largest first.
 std::vector<TextOfHead> textsOfHead(const TextsStudy& study, const std::string& column, Index layer,
                                     Index head, std::size_t most);
 
-/// Studies one text after another on the back lane; between two of them other work of the lane has its turn.
-/// On the calling thread, but for the work.
+/// Studies texts one by one on the back lane, letting other work of the lane run in between. All else happens
+/// on the calling thread.
 class TextsRun {
  public:
   TextsRun(Workers& workers, Resources& resources);
 
-  /// Begins; what was studied for another question goes. The same question goes on where it stopped.
+  /// Starts studying. Discards the results of a different question; the same question continues where it
+  /// stopped.
   void start(TextsQuestion question);
-  /// What runs is stopped; what has come stays.
+  /// Stops the work and keeps the results so far.
   void stop();
   void forget();
 
@@ -65,13 +66,13 @@ class TextsRun {
     std::shared_ptr<const TextsStudy> study;  ///< the newest; null before the first text
     Index done = 0, of = 0;
     bool runs = false;
-    std::string problem;  ///< why none can be studied, in a sentence
+    std::string problem;  ///< why no text can be studied, in a sentence
   };
   Progress progress() const;
 
  private:
   void work(std::stop_token stop);
-  /// Under the lock: takes a text that was studied; whether there are more.
+  /// Adds a studied text; the lock must be held. Returns whether there are more to study.
   bool take(StudiedHeads text);
 
   Resources& resources_;
@@ -82,7 +83,7 @@ class TextsRun {
   bool runs_ = false;
   std::string problem_;
   MemoryShare memory_;
-  Workers::Job job_;  // last: it ends before what its work touches goes
+  Workers::Job job_;  // last member: destroyed first, so its work ends before the data it uses
 };
 
 }  // namespace headscope::app

@@ -7,30 +7,31 @@
 
 namespace headscope::app {
 
-// A line plot as values: told apart by dashes and by a label at each line's end, never by hue. Windows and
-// figures draw it.
+// A line plot as values, drawn by windows and figures. Lines are told apart by dashes and by a label at each
+// end, never by hue.
 
 enum class Dash { solid, dashed, dotted, dashDot };
 
 struct PlotTick {
   double value;
-  std::string label;  ///< "" = a line alone
+  std::string label;  ///< "" = a line without a label
 };
 
 struct PlotAxis {
-  double low = 1, high = 10;  ///< above 0 where it is logarithmic
+  double low = 1, high = 10;  ///< above 0 if logarithmic
   bool logarithmic = true;
-  std::vector<PlotTick> ticks;  ///< ascending; those that don't fit side by side lose their labels
+  std::vector<PlotTick> ticks;  ///< ascending; labels that don't fit are dropped
   std::string title;            ///< below the ticks at the right; the y axis has none
 
-  /// Where `value` lies: 0 at low, 1 at high.
+  /// Returns the position of `value` on the axis: 0 at low, 1 at high.
   double share(double value) const;
   double valueAt(double share) const;
 };
 
-/// Labelled ticks at 1, 10, 100, … (or every third power where there are many) within the axis.
+/// Returns labelled ticks at 1, 10, 100, … within the axis; beyond seven ticks only every third power has a
+/// label.
 std::vector<PlotTick> powerTicks(double low, double high);
-/// Ticks at powers of two of tokens: "1 k", "8 k", "64 k".
+/// Returns ticks at powers of two of tokens: "1 k", "8 k", "64 k".
 std::vector<PlotTick> tokenTicks(double low, double high);
 
 struct PlotPoint {
@@ -38,14 +39,15 @@ struct PlotPoint {
 };
 
 struct PlotLine {
-  std::string label;              ///< at its right end, and on hover
-  std::vector<PlotPoint> points;  ///< by x
+  std::string label;              ///< at its right end and on hover
+  std::vector<PlotPoint> points;  ///< sorted by x
   Dash dash = Dash::solid;
   bool chosen = false;                                          ///< thick and bright
-  bool wrong = false;                                           ///< in the colour of errors
-  double dashedFrom = std::numeric_limits<double>::infinity();  ///< from this x on it is dashed
+  bool wrong = false;                                           ///< in the error colour
+  double dashedFrom = std::numeric_limits<double>::infinity();  ///< dashed from this x on
 
-  /// Its value at x, between its points by a straight line on the axes; nothing beyond its ends.
+  /// Returns the value at x, interpolated linearly between points along the axes' scales; null beyond the
+  /// ends.
   std::optional<double> at(double x, const PlotAxis& xAxis, const PlotAxis& yAxis) const;
 };
 
@@ -53,13 +55,13 @@ enum class PlotSide { above, below, left, right, aboveLeft, belowRight };
 
 struct PlotMark {
   PlotPoint at;
-  std::string label, more;  ///< a second line, quieter
+  std::string label, more;  ///< `more` is a second, dimmer line
   PlotSide side = PlotSide::above;
-  bool chosen = false;  ///< a ring; a dot otherwise
+  bool chosen = false;  ///< drawn as a ring instead of a dot
   bool bold = false;
 };
 
-/// A quiet line across the plot with a word on it.
+/// A faint labelled line across the plot.
 struct PlotRule {
   double value;
   bool vertical = false;
@@ -71,9 +73,9 @@ struct Plot {
   std::vector<PlotLine> lines;
   std::vector<PlotMark> marks;
   std::vector<PlotRule> rules;
-  std::string (*value)(double) = nullptr;  ///< how hovered values are written
-  std::string (*place)(double) = nullptr;  ///< and x
-  float labelRoom = 110;                   ///< at the right, for the lines' labels; layout units
+  std::string (*value)(double) = nullptr;  ///< formats hovered values
+  std::string (*place)(double) = nullptr;  ///< formats hovered x
+  float labelRoom = 110;                   ///< space for the lines' labels at the right, in layout units
 };
 
 }  // namespace headscope::app

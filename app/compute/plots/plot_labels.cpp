@@ -70,13 +70,13 @@ LabelBox boxOf(const LabelPlace& place, LabelSize size, double lineHeight) {
   return {left, top, left + size.width, top + size.height};
 }
 
-/// What a label would cover there: more than kTaken where that is another label.
+/// What a label would cover, as a cost: at least kTaken if it overlaps another label.
 constexpr double kTaken = 60;
 struct LabelCost {
   const Plot& plot;
   const PlotCells& cells;
   double out;
-  std::vector<LabelBox> taken;  ///< by other labels
+  std::vector<LabelBox> taken;  ///< boxes of other labels
 
   double lines(const LabelBox& box) const {
     double cost = 0;
@@ -98,7 +98,7 @@ struct LabelCost {
   }
   double of(const LabelBox& box, std::size_t mark) const {
     double cost = lines(box);
-    // Labels of the ticks are a little way from the cells below, and close to them at the left.
+    // Tick labels are a little below the cells, and close to them at the left.
     if (box.left < cells.left) cost += 2 * kTaken;
     if (box.bottom > cells.bottom()) cost += box.bottom > cells.bottom() + out ? 2 * kTaken : 5;
     if (box.right > cells.right() + out || box.top < cells.top - 2 * out) cost += kTaken / 2;
@@ -140,7 +140,7 @@ std::vector<std::optional<LabelPlace>> markLabels(const Plot& plot, const PlotCe
     }
     if (places[i]) cost.taken.push_back(boxOf(*places[i], sizes[i], lineHeight));
   };
-  // The chosen ones first: others give way to them.
+  // Chosen marks take their places first.
   for (const bool chosen : {true, false})
     for (std::size_t i = 0; i < plot.marks.size(); ++i)
       if (plot.marks[i].chosen == chosen) place(i);

@@ -8,10 +8,10 @@
 
 namespace headscope::app {
 
-// Where the words of a plot stand, for windows and figures alike. Lengths are all in the unit of the cells, y
-// downwards.
+// The positions of a plot's labels, for windows and figures alike. All lengths are in the unit of the cells;
+// y points down.
 
-/// Where the values of a plot are drawn.
+/// The rectangle in which a plot's values are drawn.
 struct PlotCells {
   double left, top, width, height;
 
@@ -21,28 +21,29 @@ struct PlotCells {
   double y(const Plot& plot, double value) const { return bottom() - plot.y.share(value) * height; }
 };
 
-/// The name of a line, or of several, behind its right end.
+/// The name of one or several lines, right of their ends.
 struct EndLabel {
   std::string text;
-  double x, y;  ///< its left end, and the middle of its height
+  double x, y;  ///< left end, and vertical middle
   bool chosen, wrong;
 };
-/// Moved apart until they are a `lineHeight` from each other; `space` is between a line and its name. Lines
-/// that end at one place share one, and those that leave the cells before their right end have none, but for
-/// the chosen one.
+/// Places the end labels at least `lineHeight` apart, with `space` between a line and its name. Lines that
+/// end at the same point share a label. A line that leaves the cells before their right edge has none unless
+/// it is chosen.
 std::vector<EndLabel> endLabels(const Plot& plot, const PlotCells& cells, double lineHeight, double space);
 
-/// The size of a mark's label, of one line or two.
+/// The size of a mark's label, one or two lines high.
 struct LabelSize {
   double width, height;
 };
-/// Where a mark's label stands: `share` of each of its lines is left of x, and y is the middle of the first.
+/// The position of a mark's label: `share` of each line's width is left of x, and y is the middle of the
+/// first line.
 struct LabelPlace {
   double x, y, share;
 };
-/// Of each mark in turn, `out` from it: on its own side where that is free, else where it covers least.
-/// Labels never lie on those of the ticks. Nothing: the mark is not the chosen one, and no side is free of
-/// others.
+/// Places each mark's label at the distance `out`: on the mark's preferred side if that is free, otherwise
+/// where it covers least, avoiding the tick labels. Null if the mark has no label, or isn't chosen and finds
+/// no side free of other labels.
 std::vector<std::optional<LabelPlace>> markLabels(const Plot& plot, const PlotCells& cells,
                                                   const std::vector<LabelSize>& sizes, double lineHeight,
                                                   double out, const std::vector<EndLabel>& ends);

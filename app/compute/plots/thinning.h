@@ -6,17 +6,17 @@
 
 namespace headscope::app {
 
-// Layout that has to find what fits, in a number of steps that has a bound whatever the sizes are: windows
-// can be so small that nothing fits, and a width below 0 or NaN.
+// Layout helpers that find what fits in a bounded number of steps for any size: windows can be too small for
+// anything to fit, and widths can be negative or NaN.
 
-/// The smallest power of two n for which n things that are `each` wide take at least `room`; where n comes to
-/// all `count` of them, or `each` isn't above 0, the first n ≥ `count`.
+/// Returns the smallest power of two n such that n items `each` wide take at least `room`. Returns no more
+/// than the first n ≥ `count`, and that n if `each` isn't positive.
 attention::Index powerOfTwoStep(double each, double room, attention::Index count);
-/// The same of 1, 2, 5, 10, 20, …
+/// Like powerOfTwoStep(), choosing from 1, 2, 5, 10, 20, …
 attention::Index roundStep(double each, double room, attention::Index count);
 
-/// from, from + step, … below `to`, at most kMostPlaces of them; none where `step` isn't above 0 or one of
-/// the three isn't finite.
+/// Returns from, from + step, … below `to`, at most kMostPlaces of them; none if `step` isn't positive or any
+/// of the three isn't finite.
 inline constexpr int kMostPlaces = 4096;
 std::vector<float> placesBetween(float from, float to, float step);
 

@@ -37,14 +37,13 @@ void tokensSection(Scene& scene, State& page) {
   unknownWords(scene, view);
 }
 
-/// Why the heads of the layer are not this page's to change, or "".
+/// Why the layer's heads can't be changed on this page, or "".
 std::string lockedBy(const Setup& setup) {
   if (setup.subject.opened) return "Set by the opened model";
   return setup.weights.source == WeightSource::file ? "Set by the weights file" : "";
 }
 
-/// Why the heads can't share keys in that way, or "".
-/// Worked out anew only when something they depend on has changed: every number of heads is tried.
+/// Recomputed only when a setting they depend on changes, because it tries every number of heads.
 const HeadStops& headStops(const Setup& setup, HeadSliders& heads) {
   HeadStops& stops = heads.stops;
   const ModelSetup& model = setup.model;
@@ -157,7 +156,7 @@ void sequencesSection(Scene& scene, State& page) {
   hint(view, "Each line of the text is a sequence with its own cache.");
 }
 
-/// Whose pictures the rooms show.
+/// A slider for the head whose pictures the views show.
 void headSlider(Scene& scene, View& view, const std::shared_ptr<const Snapshot>& snapshot) {
   if (!snapshot) return;
   const Index heads = snapshot->config.heads;
@@ -249,7 +248,7 @@ void pagingSection(Scene& scene, View& view, PagingSchedule& paging) {
        "tokens of request R.");
 }
 
-/// Of an opened model one layer, or all of its own.
+/// A slider for the layers to count: of an opened model either one or all.
 void layersSlider(Scene& scene, View& view) {
   SliderState state;
   const Index all = layerCount(scene.setup);
@@ -262,7 +261,7 @@ void layersSlider(Scene& scene, View& view) {
   fieldSlider(view, scene, "cost.cache.layers", state);
 }
 
-/// Of an opened model, or of several layers made here: which one the page is about, and how many there are.
+/// The model and a slider for its layer; nothing if there is only one layer.
 void subjectSection(Scene& scene, View& view) {
   const SubjectSetup& subject = scene.setup.subject;
   if (layerCount(scene.setup) == 1) return;

@@ -83,7 +83,7 @@ void moveDecode(Scene& scene, State& page, DecodeMove move) {
   if (move == DecodeMove::last) jumpDecode(scene, page, state.tokens);
   if (move == DecodeMove::back) jumpDecode(scene, page, state.before);
   if (move == DecodeMove::forward) jumpDecode(scene, page, forwardFrom(state));
-  // At the end Play starts again behind the prefill.
+  // At the end, Play starts again after the prefill.
   if (page.play.on && state.now >= state.tokens) jumpDecode(scene, page, state.prefill);
 }
 

@@ -6,7 +6,7 @@ namespace headscope::app::cache_page {
 
 namespace {
 
-/// 0 to 1 over `length` seconds, without a jerk at the ends.
+/// Eases from 0 to 1 over `length` seconds, smooth at both ends.
 float eased(double since, double length) {
   const auto t = static_cast<float>(std::clamp(since / length, 0.0, 1.0));
   return t * t * (3 - 2 * t);
@@ -33,7 +33,7 @@ void FieldMotion::observe(const Shown& shown, double time, bool ease) {
   }
   std::erase_if(arrivals_, [&](const Arrival& each) { return time >= each.at + kStepSeconds; });
   if (shown.now != shown_->now) {
-    // A playhead that wasn't there comes from nowhere.
+    // A playhead that wasn't visible appears without moving.
     const bool there = shown.decoding && shown_->decoding && shown_->now > 0 && shown.now > 0;
     stepFrom_ = playheadAt(time);
     stepAt_ = there ? time : -1;

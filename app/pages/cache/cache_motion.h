@@ -9,39 +9,39 @@ namespace headscope::app::cache_page {
 
 using attention::Index;
 
-/// Columns from … to−1 that are coming up from dark.
+/// Columns from … to−1 that are fading in from dark.
 struct ComingColumns {
   Index from = 0, to = 0;
-  float light = 1;  ///< 0 dark, 1 as they are
+  float light = 1;  ///< 0 = dark, 1 = full
 };
 
-/// The field between two states, at one moment.
+/// The field's animation at one moment.
 struct FieldMoment {
-  float playhead = 0;                 ///< its left end, in tokens
-  std::vector<ComingColumns> coming;  ///< in the order they came
-  Index fromKvHeads = 0;              ///< bands glide from their places among so many; 0: they rest
-  float glide = 1;                    ///< how far, 0 to 1
+  float playhead = 0;                 ///< left edge of the playhead, in tokens
+  std::vector<ComingColumns> coming;  ///< in order of arrival
+  Index fromKvHeads = 0;  ///< bands glide from their places for this many kv heads; 0 = not gliding
+  float glide = 1;        ///< progress of the glide, 0 to 1
 
-  /// Of a token's column, 0 to 1.
+  /// The brightness of a token's column, 0 to 1.
   float light(Index token) const;
 };
 
-/// What the field looked like in the last frame and how it gets to what it is now: a step takes
-/// kStepSeconds, another number of kv heads kGlideSeconds. Only the picture moves; numbers switch at once.
+/// The animation from the field's last frame to its current state. A step takes kStepSeconds, a change of the
+/// kv heads kGlideSeconds. Only the picture moves; numbers change at once.
 class FieldMotion {
  public:
   static constexpr double kStepSeconds = 0.12, kGlideSeconds = 0.24;
 
-  /// What there is in a frame.
+  /// The state in one frame.
   struct Shown {
     Index tokens = 0, heads = 0, kvHeads = 0;
     Index now = 0;          ///< tokens in the cache
-    bool decoding = false;  ///< the playhead is shown
+    bool decoding = false;  ///< the playhead is visible
   };
 
-  /// Once a frame. Without `ease`, and where another text or layer is shown, all is as it is at once.
+  /// Call once per frame. Without `ease`, or if the number of tokens or heads changed, nothing is animated.
   void observe(const Shown& shown, double time, bool ease);
-  /// What comes next is a first picture, from which nothing moves.
+  /// Treats the next state as the first, without animation.
   void reset() { *this = {}; }
   bool moving(double time) const;
   bool gliding(double time) const { return fromKvHeads_ > 0 && time < glidesAt_ + kGlideSeconds; }
@@ -56,7 +56,7 @@ class FieldMotion {
 
   std::optional<Shown> shown_;
   std::vector<Arrival> arrivals_;
-  float stepFrom_ = 0;  ///< where the playhead was when it set off
+  float stepFrom_ = 0;  ///< where the playhead was when the step began
   double stepAt_ = -1, glidesAt_ = -1;
   Index fromKvHeads_ = 0;
 };

@@ -44,7 +44,7 @@ Page::Page(PageServices& services)
 
 namespace {
 
-/// Takes an answer that is new, and uploads its pictures.
+/// Takes an answer if it is new, and uploads its pictures.
 template <typename Request, typename Value, typename Upload>
 bool takeNew(const Answer<Request, Value>& answer, std::shared_ptr<const Answered<Request, Value>>& shown,
              Upload upload) {
@@ -65,7 +65,7 @@ bool Page::take(const Scene& scene) {
   const double now = services_.view.time;
   const Index kvHeads = page_.field.answer ? page_.field.answer->request.snapshot->config.kvHeads : 0;
   any |= takeNew(field_, page_.field.answer, [&](const CacheField& field) {
-    // Bands that have to leave are drawn as they were until they are gone.
+    // Keep drawing the old bands until they have left.
     if (ease && kvHeads > 0 && kvHeads != page_.field.answer->request.snapshot->config.kvHeads) {
       page_.field.leaving = {std::move(page_.field.textures), kvHeads, tokenGrain_};
       page_.field.textures = {};
@@ -101,7 +101,7 @@ void Page::prepare(Scene& scene) {
 void Page::advancePlay(Scene& scene) {
   const double now = services_.view.time, interval = 1 / std::max(speed_, 0.1);
   if (!page_.play.on || now - page_.play.since < interval) return;
-  // Fast playing takes several steps in one frame.
+  // At high speed, take several steps per frame.
   const auto steps = std::clamp<Index>(static_cast<Index>((now - page_.play.since) / interval), 1, 64);
   if (scene.cursor.cacheView == CacheView::paging) {
     const bool has = page_.paging.answer && page_.paging.answer->value.ok();
@@ -152,7 +152,7 @@ void Page::draw(Scene& scene, const Layout& layout) {
 
 void Page::handleKeys(Scene& scene) {
   const View& view = services_.view;
-  // The digits alone switch pages.
+  // With Shift, because the digits alone switch pages.
   for (const CacheView cacheView :
        {CacheView::growth, CacheView::shapes, CacheView::precision, CacheView::eviction, CacheView::paging}) {
     const auto digit = static_cast<Key>('1' + static_cast<int>(cacheView));
@@ -230,7 +230,7 @@ void Page::leave() {
   page_.filling = -1;
   page_.field.motion.reset();
   page_.field.leaving = {};
-  // Pictures that nobody sees hold no snapshot.
+  // Pictures of a hidden page must not keep a snapshot alive.
   field_.forget();
   proof_.forget();
   precision_.forget();
@@ -252,12 +252,12 @@ void Page::reset() {
 
 bool Page::showsSide(const Scene& scene) const {
   const View& view = services_.view;
-  // Wide windows give the other rooms its place; in narrow ones it is a drawer that takes none.
+  // In wide windows the other views use its space; in narrow ones it is a drawer and takes no space.
   const bool drawer = ImGui::GetIO().DisplaySize.x < view.px(1500);
   return !view.present && (drawer || scene.cursor.cacheView == CacheView::growth);
 }
 
-/// Of a view that isn't about the cache's growth.
+/// The caption of a view that isn't about the cache's growth.
 std::string Page::viewCaption(const Scene& scene) const {
   const CacheSetup& cache = scene.cost.cache;
   switch (scene.cursor.cacheView) {
@@ -292,7 +292,7 @@ std::vector<CaptionPart> Page::caption(const Scene& scene) const {
 PageStatus Page::status(const Scene& scene) const {
   PageStatus status = layerStatus(services_, scene);
   const DecodeState state = decodeState(scene, page_);
-  // The requests of the paged pool are others than the text.
+  // The paging view is about other requests than the text.
   if (page_.snapshot && state.tokens > 0 && scene.cursor.cacheView != CacheView::paging)
     status.figures.insert(status.figures.begin(),
                           {"cache",

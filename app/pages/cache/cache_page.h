@@ -6,7 +6,7 @@
 
 namespace headscope::app::cache_page {
 
-/// The KV cache of the layer, growing token by token, and what makes it smaller.
+/// The layer's KV cache, growing token by token, and what makes it smaller.
 class Page : public app::Page {
  public:
   explicit Page(PageServices& services);
@@ -31,14 +31,14 @@ class Page : public app::Page {
   std::string viewCaption(const Scene& scene) const;
   void advancePlay(Scene& scene);
   void handleKeys(Scene& scene);
-  /// What the shown room needs of the layer.
+  /// Requests what the current view needs of the layer.
   void askView(const Scene& scene, const std::shared_ptr<const Snapshot>& snapshot);
 
   PageServices& services_;
   State page_;
   CursorFit fit_;
   Index tokenGrain_ = 1;  ///< of the field's pictures
-  double speed_ = 2;      ///< steps a second, of the scene that is shown
+  double speed_ = 2;      ///< steps per second, from the current scene
   Answer<FieldQuestion, CacheField> field_;
   Answer<ProofQuestion, DecodeProof> proof_;
   Answer<PrecisionQuestion, PrecisionStudy> precision_;

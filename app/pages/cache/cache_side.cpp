@@ -18,7 +18,7 @@ namespace headscope::app::cache_page {
 
 namespace {
 
-/// A line with words at the left and a number at the right, over a hairline.
+/// Draws a line with a label at the left and a value at the right, over a hairline.
 void row(const View& view, const std::string& label, const std::string& value, bool line = true) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(33);
@@ -73,7 +73,7 @@ void stepSection(const Scene& scene, State& page, const DecodeState& state, cons
                          static_cast<double>(config.kvHeads)))));
 }
 
-/// Work of every step with the cache and without it, as bars over the tokens.
+/// Draws the work of every step with and without the cache, as bars over the tokens.
 void workBars(View& view, const DecodeState& state, const CacheField& field) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -123,7 +123,7 @@ void workBars(View& view, const DecodeState& state, const CacheField& field) {
   ImGui::Dummy(ImVec2(width, height + view.px(30)));
 }
 
-/// Two amounts of work in one unit, so that they can be compared, as long as that can be read.
+/// Formats `flops` in the unit of `smaller` for comparison, unless the number becomes too long.
 std::string flopsBeside(double flops, double smaller) {
   const std::string unit = flopsText(smaller).substr(flopsText(smaller).find(' '));
   double one = 1;
@@ -162,7 +162,7 @@ void workSection(const Scene& scene, View& view, const DecodeState& state, const
       flopsBeside(saved * static_cast<double>(scene.cost.cache.layers), work.with));
 }
 
-/// Where the cached decode is furthest off, with both values.
+/// Says where the cached decode deviates most, with both values.
 std::vector<std::string> faultLines(const SequenceSnapshot& sequence, const DecodeProof& proof) {
   const auto number = [](float value) { return numberText(static_cast<double>(value), 4); };
   return {fmt::format("largest in head {} at step {}, {}: {} cached, {} in the full pass", proof.head,
@@ -180,7 +180,7 @@ std::string proofText(const DecodeProof& proof, bool rounded) {
                      rounded ? " with an fp32 cache; see Precision for smaller types" : "");
 }
 
-/// What is proved of the shown line so far: all of it, or the first steps, which came with the layer.
+/// The comparison of the shown sequence so far: complete, or only the first steps, which came with the layer.
 struct ShownProof {
   DecodeProof proof;
   bool whole = false;
@@ -221,7 +221,7 @@ void proofSection(const Scene& scene, State& page) {
   hint(view, proofText(proof, scene.cost.cache.stored != attention::NumberFormat::fp32));
 }
 
-/// The same at the size of a real model: the cost page's.
+/// The same for a real model's size, taken from the cost page.
 void costSection(const Scene& scene, State& page) {
   View& view = page.view;
   const attention::ModelShape* found = attention::findShape(attention::modelShapes(), scene.cost.model);

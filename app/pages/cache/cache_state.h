@@ -22,7 +22,7 @@
 
 namespace headscope::app::cache_page {
 
-/// What the sliders of heads can be set to, and what that depends on.
+/// The values that the head sliders offer, and the settings they depend on.
 struct HeadStops {
   ModelSetup model;
   WeightSetup weights;
@@ -35,23 +35,23 @@ struct HeadSliders {
   HeadStops stops;
 };
 
-/// The field's pictures as they were before the kv heads changed, while their bands glide.
+/// The field's pictures from before the kv heads changed, kept while their bands glide.
 struct LeavingBands {
   EasedTextures textures;
   Index kvHeads = 0, tokenGrain = 1;
 };
 
-/// Keys and values of all tokens, as they are drawn.
+/// The picture of all tokens' keys and values.
 struct FieldPicture {
   std::shared_ptr<const Answered<FieldQuestion, CacheField>> answer;
   EasedTextures textures;
   LeavingBands leaving;
   FieldMotion motion;
-  Index bandPixels = 32, columnPixels = 1024;  ///< as it was drawn: how coarse its picture may be
-  bool alone = false;  ///< there is little room, and words beside the page speak of the field
+  Index bandPixels = 32, columnPixels = 1024;  ///< size as drawn, which limits the detail its picture needs
+  bool alone = false;  ///< little space, and a lesson is about the field: draw only the field
 };
 
-// What each of the other views shows.
+// The pictures and results of the other views.
 
 struct PrecisionPictures {
   std::shared_ptr<const Answered<PrecisionQuestion, PrecisionStudy>> answer;
@@ -70,12 +70,12 @@ struct PagingSchedule {
   Index step = 12;
 };
 
-/// What the cache page shows besides the scene: free for its panels to change.
+/// The page's view state, which its panels may change.
 struct State {
   explicit State(View& window) : view(window) {}
 
   View& view;
-  std::shared_ptr<const Snapshot> snapshot;  ///< what is drawn; null before the first
+  std::shared_ptr<const Snapshot> snapshot;  ///< the snapshot drawn; null before the first
   std::shared_ptr<const Answered<ProofQuestion, DecodeProof>> proof;
   FieldPicture field;
   PrecisionPictures precision;
@@ -85,39 +85,38 @@ struct State {
   HeadSliders heads;
   bool catchingUp = false;
   Playing play;
-  Index filling = -1;  ///< tokens there are while the prefill is not complete; −1 = it is
+  Index filling = -1;  ///< tokens in the cache while the prefill is incomplete; −1 = complete
 };
 
-/// The decode that is shown: how far it is, and where it can go.
+/// The state of the decode that is shown, and its range.
 struct DecodeState {
   Index tokens = 0, prefill = 0;
-  Index chunk = 1;       ///< tokens that the prefill takes in at once
+  Index chunk = 1;       ///< tokens that the prefill processes at once
   Index now = 0;         ///< tokens in the cache
-  Index before = 0;      ///< in the step before
-  std::string reason;    ///< why nothing can be decoded; "" = it can
-  bool turnsOn = false;  ///< a causal mask would help
+  Index before = 0;      ///< the same, one step earlier
+  std::string reason;    ///< why there is nothing to decode; "" = decoding is possible
+  bool turnsOn = false;  ///< a causal mask would fix that
 };
 DecodeState decodeState(const Scene& scene, const State& page);
-/// The same of any line of the batch, at the same step; `sequence` is one of the page's snapshot.
+/// The same for any sequence of the page's snapshot, at the same step.
 DecodeState decodeState(const Scene& scene, const State& page, const SequenceSnapshot& sequence);
 
-/// What each step of the shown line reads and computes; null while only another layer's or line's is there,
-/// and where nothing can be decoded.
+/// What each step of the shown sequence reads and computes; null if there is no answer yet for this snapshot
+/// and sequence, or nothing to decode.
 const CacheField* shownField(const Scene& scene, const State& page);
 
-/// Operations of the step that is shown, in all layers, with the cache and had everything to be computed
-/// again.
+/// Operations of the current step in all layers, with the cache and if everything were recomputed without it.
 struct StepWork {
   double with = 0, without = 0;
 };
 StepWork stepWork(const Scene& scene, const DecodeState& state, const CacheField& field);
 
-// Ways through the decode: what the buttons, keys and Play do.
+// Moves through the decode, as made by the buttons, keys and Play.
 enum class DecodeMove { first, back, forward, last, play };
 void moveDecode(Scene& scene, State& page, DecodeMove move);
-/// The same in the room that is shown: of paging, through its schedule.
+/// The same for the current view: in the paging view, moves through its schedule.
 void moveView(Scene& scene, State& page, DecodeMove move);
-/// To a number of tokens.
+/// Moves to a number of tokens in the cache.
 void jumpDecode(Scene& scene, State& page, Index tokens);
 
 // The panels.
@@ -130,32 +129,31 @@ void precisionView(Scene& scene, State& page, const ImRect& area, bool small);
 void evictionView(Scene& scene, State& page, const ImRect& area, bool small);
 void pagingView(Scene& scene, State& page, const ImRect& area, bool small);
 
-/// One figure, the sentence that says what it means, and the rest, both in the first wording that there is
-/// room for; returns where it ends.
+/// Draws a large figure, a sentence that explains it, and further text, each in the first wording that fits.
+/// Returns the y of the bottom.
 float viewHeadline(const View& view, const ImRect& area, const std::string& figure,
                    const std::vector<std::string>& sentence, const std::vector<std::string>& rest,
                    bool small);
-/// Says why a room has nothing to show, where that is so: an error, no tokens, or an answer that is on its
-/// way.
+/// If a view has nothing to show (error, no tokens, pending answer), draws the reason and returns true.
 bool viewIsEmpty(const Scene& scene, State& page, const ImRect& area, const std::string& problem, bool waits);
-/// One picture of a stack, in a frame.
+/// Draws one picture of a stack, in a frame.
 void paintPicture(const View& view, const EasedTextures& textures, int layer, const ImRect& area,
                   const render::HeatmapStyle& style, const ValueRange& range);
-/// Names of queries left of the picture, where it is the first of its row, and of keys below `keysBelow`.
+/// Draws the queries' tokens left of the picture if `first` of its row, and the keys' below `keysBelow`.
 void paintNames(const Scene& scene, const View& view, const ImRect& map,
                 const std::vector<attention::Token>& tokens, const NameRoom& room, bool first,
                 float keysBelow);
-/// The head whose pictures the rooms show, of those there are.
+/// The head whose pictures the views show, clamped to the layer's heads.
 Index viewHead(const Scene& scene, const attention::AttentionConfig& config);
-/// "0.31 %", "2·10⁻⁷": how far off outputs are.
+/// An output error as text: "0.31 %", "2·10⁻⁷".
 std::string errorText(double error);
-/// Dimensions of all keys of the layer that positions turn: what a rotary key can have at the most.
+/// How many dimensions of all the layer's keys positions rotate; a rotary key can't have more.
 Index turnedDims(const std::shared_ptr<const Snapshot>& snapshot);
 
-/// Where the field's tokens and heads lie: one axis for brackets, columns, tokens and stairs.
+/// The layout of the field's tokens and heads: the common axis of brackets, columns, tokens and stairs.
 struct FieldPlace : BandPlan {
   Index prefill = 0;
-  FieldMoment moment;  ///< what is on its way
+  FieldMoment moment;  ///< the current animation
 
   float playheadX() const { return cells.Min.x + column() * moment.playhead; }
 };
@@ -166,7 +164,7 @@ FieldPlace fieldPlace(const View& view, const attention::AttentionConfig& config
 
 void paintField(const Scene& scene, State& page, const FieldPlace& place, float labelLeft, float labelRight,
                 bool small);
-/// Bytes after each token, on a scale that never changes.
+/// Draws the bytes after each token, on a scale that stays the same during the decode.
 void paintStairs(const Scene& scene, State& page, const FieldPlace& place, const ImRect& area,
                  float labelRight, bool small);
 

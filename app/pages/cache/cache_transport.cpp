@@ -12,7 +12,7 @@ namespace headscope::app::cache_page {
 
 namespace {
 
-/// What a button of the transport shows: triangles and bars, which fonts draw at all sizes but alike.
+/// Draws a transport button's icon from triangles and bars, because fonts don't draw these at matching sizes.
 void paintIcon(const View& view, Canvas list, ImVec2 middle, DecodeMove move, std::uint32_t color) {
   const float half = view.px(6), bar = view.px(2);
   const bool left = move == DecodeMove::first || move == DecodeMove::back;
@@ -66,7 +66,7 @@ bool playButton(View& view, bool playing, ImVec2 from, float width, const std::s
   return clicked && enabled;
 }
 
-/// In the smallest windows a list takes the place of the tabs.
+/// In the smallest windows a list replaces the tabs.
 void viewList(Scene& scene, View& view, Playing& play, const ImRect& area) {
   const Field& field = fieldAt("cursor.cache_view");
   int chosen = static_cast<int>(chosenIn(field, scene));
@@ -99,7 +99,7 @@ void transport(Scene& scene, State& page, const ImRect& area, bool small) {
     viewList(scene, page.view, page.play, area);
   else
     viewChoice(scene, page.view, page.play, area, small);
-  // The other rooms show all steps at once.
+  // The other views show all steps at once.
   if (scene.cursor.cacheView != CacheView::growth && scene.cursor.cacheView != CacheView::paging) return;
   const float top = area.Min.y + view.px(small ? 4 : 8), side = view.px(34), space = view.px(6);
   struct Step {
@@ -112,7 +112,7 @@ void transport(Scene& scene, State& page, const ImRect& area, bool small) {
                                                {"cache.forward", DecodeMove::forward, "Add one token (→)."},
                                                {"cache.last", DecodeMove::last, "Fill the cache (End)."}}};
   const std::string pace = roundedText(scene.cost.cache.speed, 3) + (small ? "/s" : " steps/s");
-  // Keys go to the ends where there is no room for their buttons.
+  // If there is no space for the buttons to either end, only keys go there.
   const auto shown = std::span(kSteps).subspan(cramped ? 1 : 0, cramped ? 2 : 4);
   float x = area.Max.x - (cramped ? 0 : textWidth(view.fonts->mono, pace));
   Canvas list = *ImGui::GetWindowDrawList();

@@ -43,13 +43,13 @@ std::string policyName(attention::EvictionPolicy policy) {
   return kNames[static_cast<std::size_t>(policy)];
 }
 
-/// For a line's end.
+/// A policy's name at the end of a line.
 std::string shortName(attention::EvictionPolicy policy) {
   static constexpr std::array kNames{"none", "window", "sinks", "heavy", "random"};
   return kNames[static_cast<std::size_t>(policy)];
 }
 
-/// The next of 1, 2, 5, 10, 20 … per cent or thousandths: ticks that people count in.
+/// The next of 1, 2, 5, 10, 20, … times a power of ten, for round ticks.
 double niceAbove(double value) {
   const double unit = std::pow(10.0, std::floor(std::log10(value)));
   for (const double step : {1.0, 2.0, 5.0})
@@ -67,7 +67,7 @@ std::string hoverBytes(double bytes) {
   return fourDigitBytes(bytes);
 }
 
-/// What happened at each query, of both policies.
+/// A plot of a value at each query, for both policies.
 Plot stepPlot(const EvictionStudy& study, Index tokens,
               double (*value)(const EvictionCase&, std::size_t, double), double unit) {
   Plot plot;
@@ -91,7 +91,7 @@ Plot stepPlot(const EvictionStudy& study, Index tokens,
     plot.lines.push_back(std::move(line));
   }
   plot.y.low = 0;
-  // What rounding leaves is no loss to draw.
+  // Don't scale up mere rounding errors.
   plot.y.high = most > 1e-5 ? most : 1;
   plot.labelRoom = 112;
   plot.place = hoverToken;
@@ -117,7 +117,7 @@ void policyTile(Scene& scene, View& view, EvictionPictures& eviction, const Evic
   fieldChoice(view, scene, at == 0 ? "cost.cache.first_policy" : "cost.cache.second_policy", {},
               view.px(180));
   const float y = area.Min.y + view.px(13);
-  // Presented, nothing is said in part: there the policy's name says it.
+  // While presenting, skip an explanation that would be cut off; the policy's name suffices.
   const float wordsRoom = area.GetWidth() - view.px(196);
   if (const char* words = policyWords(one.rules.policy);
       !view.present || textWidth(view.fonts->text, words) <= wordsRoom)
@@ -137,11 +137,11 @@ void policyTile(Scene& scene, View& view, EvictionPictures& eviction, const Evic
   paintPicture(view, eviction.weights, static_cast<int>(at), map, style, {});
   paintNames(scene, view, map, tokens, names, true, map.Max.y);
   track(at == 0 ? "eviction.first" : "eviction.second", map.Min, map.Max);
-  // Presented, the map has the width, and the figures are below it.
+  // While presenting, the map takes the full width, with the figures below it.
   const float x = view.present ? area.Min.x : map.Max.x + view.px(18), room = area.Max.x - x;
   if (room < view.px(90)) return;
   float line = view.present ? map.Max.y + view.px(20) : map.Min.y + view.px(12);
-  // What matters most first: as many as stand beside the map.
+  // The most important first: as many as fit next to the map.
   const auto figure = [&](const std::string& value, const char* label) {
     if (line + view.px(32) > area.Max.y) return;
     paintFitted(view, list, view.fonts->monoTitle, ImVec2(x, line), room, theme.text, value);
@@ -158,10 +158,10 @@ void policyTile(Scene& scene, View& view, EvictionPictures& eviction, const Evic
   figure(fmt::format("{}", entries), (attention::nounFor(entries, "entry") + " at the end").c_str());
 }
 
-/// What each query lost, and how many bytes there were: beside the maps where it is presented, else below.
+/// Draws each query's loss and the bytes stored, below the maps; while presenting, right of them.
 void evictionPlots(const View& view, const EvictionStudy& study, Index tokens, double entry,
                    const ImRect& area, const ImRect& maps, float space) {
-  // Presented there is room for two in type for the last row; the figure above has the bytes.
+  // While presenting, type is large and only two plots fit; the figure above shows the bytes.
   const std::size_t plots = view.present ? 2 : 3;
   const auto plotArea = [&](std::size_t i) {
     const auto at = static_cast<float>(i), of = static_cast<float>(plots);

@@ -14,8 +14,8 @@ namespace headscope::app::cache_page {
 
 namespace {
 
-/// Bands on their way onto the one they merge with, or out of the one they were in; those that end up on top
-/// come last.
+/// Bands on their way to the band they merge into, or out of the band they split from, in drawing order: the
+/// ones that end on top are last.
 std::vector<BandPlace> glidingBands(const View& view, const FieldPicture& field, const FieldPlace& place,
                                     Index pictured) {
   const FieldPlace before = withKvHeads(view, place, place.moment.fromKvHeads);
@@ -36,7 +36,7 @@ std::vector<BandPlace> glidingBands(const View& view, const FieldPicture& field,
   return bands;
 }
 
-/// What came earlier a little darker than the newest, and what is still coming as dark as it is.
+/// Dims older columns slightly, and columns that are fading in by what they lack.
 void paintLight(const View& view, Canvas list, const FieldPlace& place, const BandPlace& band,
                 bool decoding) {
   const std::uint32_t back = view.theme->background;
@@ -57,7 +57,7 @@ void paintBands(const View& view, Canvas list, FieldPicture& field, const FieldP
     paintBandPictures(view, list, field.textures, place, bands, field.answer->value->grain.tokens);
   };
   if (pictured && place.moment.fromKvHeads > 0) {
-    // One after the other, since they cover each other.
+    // One at a time, because they overlap.
     for (const BandPlace& band : glidingBands(view, field, place, kvHeads)) {
       const auto& [textures, _, grain] = field.leaving;
       if (band.leaving)
@@ -76,7 +76,8 @@ void paintBands(const View& view, Canvas list, FieldPicture& field, const FieldP
   }
 }
 
-/// What the newest query reads: bars as long as the weights, a row for each head, or the largest of a group.
+/// Draws what the newest query reads: bars as long as the weights, one row per head, or a group's largest
+/// weights in one row.
 void paintReads(const View& view, Canvas list, const SequenceSnapshot& sequence, const FieldPlace& place) {
   if (place.readsHeight() < 1 || place.now < 1) return;
   const Theme& theme = *view.theme;
@@ -130,13 +131,13 @@ void paintLabels(const Scene& scene, const View& view, Canvas list,
     if (place.readsHeight() >= view.px(7) && readsMiddle - lastReads >= view.px(20)) {
       const Index from = g * place.group(), to = from + place.group() - 1;
       const std::string heads = from == to ? fmt::format("q {}", from) : fmt::format("q {}–{}", from, to);
-      // Never closer to the K below it than its own height.
+      // Only if it is at least its own height above the K below.
       if (keys - readsMiddle >= lineHeight(view.fonts->mono)) {
         paintText(list, view.fonts->mono, ImVec2(place.cells.Min.x - view.px(14), readsMiddle), theme.query,
                   heads, Align::right);
         lastReads = readsMiddle;
       }
-      // Not where the bytes of the band stand too close below.
+      // Not if the bytes of the band below are too close.
       if ((place.group() > 1 || first) &&
           middle + view.px(place.group() == 1 ? 6 : 0) - readsMiddle >= lineHeight(view.fonts->text))
         paintText(list, view.fonts->text, ImVec2(right, readsMiddle), theme.query, "weights now");
@@ -160,7 +161,7 @@ void paintLabels(const Scene& scene, const View& view, Canvas list,
         ImVec2(right, place.group() == 1 && first && place.readsHeight() >= view.px(7) ? middle + view.px(6)
                                                                                        : middle),
         theme.secondary,
-        // Keys and values of all heads are made of one entry.
+        // Keys and values of all heads come from a single entry.
         !latent ? fourDigitBytes(band)
         : first ? "of a latent"
                 : "");
@@ -171,7 +172,7 @@ void paintLabels(const Scene& scene, const View& view, Canvas list,
 
 FieldPlace withKvHeads(const View& view, FieldPlace place, Index kvHeads) {
   place.kvHeads = kvHeads;
-  // Reads take 8 units of a slot that has room for them.
+  // A read row takes 8 units if the slot is large enough.
   place.readRows = place.slot >= view.px(36);
   place.reads = place.readRows ? view.px(8) : place.slot >= view.px(16) || place.group() > 1 ? view.px(8) : 0;
   const float ofSlot = place.readRows ? place.reads : std::max(1.0f, place.slot / 9);

@@ -57,7 +57,7 @@ void bracket(const View& view, Canvas list, float from, float to, float y, const
   list.AddLine(ImVec2(from, y), ImVec2(to, y), color, 1.5f);
   list.AddLine(ImVec2(from, y), ImVec2(from, y + view.px(7)), color, 1.5f);
   list.AddLine(ImVec2(to, y), ImVec2(to, y + view.px(7)), color, 1.5f);
-  // As much of it as has room: "decode: one column a step", "decode", nothing.
+  // As much as fits: "decode: one column a step", "decode", or nothing.
   for (const std::string_view words :
        {std::string_view(text), std::string_view(text).substr(0, text.find(':'))})
     if (textWidth(view.fonts->text, words) <= to - from) {
@@ -67,7 +67,7 @@ void bracket(const View& view, Canvas list, float from, float to, float y, const
     }
 }
 
-/// "4 tokens at once", "4 tokens, 2 at a time".
+/// "4 tokens at once" or "4 tokens, 2 at a time".
 std::string prefillText(const DecodeState& state) {
   return tokenCountText(state.prefill) +
          (state.chunk < state.prefill ? fmt::format(", {} at a time", state.chunk) : " at once");
@@ -91,7 +91,7 @@ void brackets(const View& view, Canvas list, const FieldPlace& place, const Deco
             "not yet: " + countedText(place.tokens - place.now, "empty slot"), theme.faint);
 }
 
-/// Every so many columns have a token written below: a power of two.
+/// The step between columns labelled with their token; a power of two.
 Index labelStep(const View& view, const FieldPlace& place) {
   return powerOfTwoStep(place.column(), view.px(46), place.tokens);
 }
@@ -100,7 +100,7 @@ bool isDecoding(const Scene& scene, const State& page, const FieldPlace& place) 
   return (scene.cursor.decoding || page.filling >= 0) && place.now > 0;
 }
 
-/// Tokens under their columns, thinned; dragging along them moves the playhead.
+/// Draws the tokens below their columns, thinned; dragging along them moves the playhead.
 void tokenAxis(Scene& scene, State& page, const FieldPlace& place, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -117,7 +117,7 @@ void tokenAxis(Scene& scene, State& page, const FieldPlace& place, const ImRect&
     jumpDecode(scene, page,
                std::clamp<Index>(under() + 1, std::min<Index>(place.prefill, place.tokens), place.tokens));
   }
-  // Where the page itself scrolls, the wheel does that first.
+  // If the page itself scrolls, the wheel scrolls it first.
   const bool turns = wheelTurns(view, "cache.axis") || ImGui::GetScrollMaxY() <= 0;
   if (ImGui::IsItemHovered() && canMove && turns)
     for (const InputEvent& event : view.input.events)
@@ -128,7 +128,7 @@ void tokenAxis(Scene& scene, State& page, const FieldPlace& place, const ImRect&
   const Index every = labelStep(view, place);
   for (Index token = 0; token < place.tokens; token += every) {
     if (decoding && token == place.now - 1) continue;
-    // Near the handle its own token is written.
+    // Near the handle, only the handle's own token is shown.
     const float room = place.column() * static_cast<float>(every) - view.px(6);
     if (decoding && every > 1 && std::abs(token - (place.now - 1)) < every) continue;
     const std::string text =
@@ -142,7 +142,7 @@ void tokenAxis(Scene& scene, State& page, const FieldPlace& place, const ImRect&
   }
 }
 
-/// The newest token on the playhead, to be dragged.
+/// Draws the newest token as a draggable handle on the playhead.
 void paintHandle(const Scene& scene, State& page, const FieldPlace& place, const ImRect& area) {
   if (!isDecoding(scene, page, place)) return;
   const View& view = page.view;
@@ -168,7 +168,7 @@ void paintHandle(const Scene& scene, State& page, const FieldPlace& place, const
   track("cache.playhead", ImVec2(from, area.Min.y), ImVec2(to, area.Max.y));
 }
 
-/// One frame through everything that shares the axis, and the pointed-at column.
+/// Draws one frame through everything that shares the axis, and marks the hovered column.
 void paintPlayhead(const Scene& scene, State& page, const FieldPlace& place, float top, float bottom) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();

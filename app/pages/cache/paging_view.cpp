@@ -20,12 +20,12 @@ namespace {
 
 using attention::PagedStep;
 
-/// A request's mark: its number, in a tone of its own.
+/// A request's colour.
 std::uint32_t toneOf(const Theme& theme, Index request) {
   return groupColor(theme, request);
 }
 
-/// Who has each block, and how many of its tokens are there.
+/// The requests that use a block, and how many tokens it holds.
 struct BlockUse {
   std::vector<Index> requests;
   Index tokens = 0;
@@ -43,8 +43,7 @@ std::vector<BlockUse> usesOf(const PagedStep& step, Index block, Index blocks) {
   return uses;
 }
 
-/// All blocks of the pool: free ones as outlines, used ones filled as far as they are.
-/// Returns where it ends.
+/// Draws the pool's blocks: free ones as outlines, used ones filled in proportion. Returns the bottom's y.
 float paintPool(const View& view, Canvas list, const PagingStudy& study, const PagedStep& step, Index block,
                 const ImRect& area) {
   const Theme& theme = *view.theme;
@@ -91,7 +90,7 @@ float paintPool(const View& view, Canvas list, const PagingStudy& study, const P
   return bottom;
 }
 
-/// The block tables, a line for each running request.
+/// Draws the block tables, one line per running request.
 void paintTables(const View& view, Canvas list, const PagedStep& step, const ImRect& area) {
   const Theme& theme = *view.theme;
   float y = area.Min.y + view.px(10);
@@ -109,15 +108,15 @@ void paintTables(const View& view, Canvas list, const PagedStep& step, const ImR
     paintText(list, view.fonts->text, ImVec2(area.Min.x, y), theme.secondary, "No running request.");
 }
 
-/// Units that the tables take below the pool at the step with the most requests, so that nothing moves from
-/// step to step.
+/// Height of the tables at the step with the most requests, in layout units, so that the layout stays the
+/// same from step to step.
 float tablesHigh(const PagingStudy& study) {
   std::size_t most = 0;
   for (const PagedStep& step : study.steps) most = std::max(most, step.running.size());
   return 18 + 24 + 26 * static_cast<float>(most);
 }
 
-/// What contiguous rooms would hold: each of them as long as the longest request.
+/// Draws what contiguous allocation would hold: for each request, as much as the longest one needs.
 void paintContiguous(const View& view, Canvas list, const PagingStudy& study, const PagedStep& step,
                      const ImRect& area) {
   const Theme& theme = *view.theme;
@@ -140,7 +139,7 @@ void paintContiguous(const View& view, Canvas list, const PagingStudy& study, co
   }
 }
 
-/// Numbers of steps under their columns, and what the axis counts.
+/// Labels the steps below their columns, and the axis.
 void stepAxis(const View& view, Canvas list, Index count, const ImRect& area) {
   const float each = area.GetWidth() / static_cast<float>(std::max<Index>(count, 1)), y = area.GetCenter().y;
   const Index every = roundStep(each, view.px(56), count);
@@ -154,7 +153,7 @@ void stepAxis(const View& view, Canvas list, Index count, const ImRect& area) {
   paintText(list, view.fonts->small, ImVec2(area.Max.x, y), view.theme->secondary, "step", Align::right);
 }
 
-/// Steps of the schedule along one axis: tokens stored, paged and contiguous; dragging moves to a step.
+/// Draws the schedule's steps along one axis: tokens stored, paged and contiguous. Dragging moves to a step.
 void timeline(View& view, Playing& play, PagingSchedule& paging, const PagingStudy& study, Index block,
               const ImRect& area) {
   const Theme& theme = *view.theme;

@@ -16,7 +16,7 @@ namespace headscope::app::cache_page {
 
 namespace {
 
-/// Name, what it costs and how far off it is, over two pictures.
+/// Draws a format's name, bytes and error above its two pictures; a click on the name selects it.
 void column(Scene& scene, View& view, PrecisionPictures& precision, const PrecisionStudy& study,
             std::size_t at, const ImRect& area, float keysHeight, float mapSide) {
   const Theme& theme = *view.theme;
@@ -102,7 +102,7 @@ void precisionView(Scene& scene, State& page, const ImRect& area, bool small) {
   const float space = view.px(small ? 14 : 24), count = static_cast<float>(study.cases.size());
   const float each = (area.GetWidth() - (count - 1) * space) / count;
   const float rest = area.Max.y - top - view.px(46 + 26 + 34 + 22 + (view.present ? 48 : 90));
-  // Presented, the differences are what is looked at: keys take the rest.
+  // While presenting, the differences matter most, and the keys take the rest.
   const float map = std::min(each, rest * (view.present ? 0.84f : 0.66f));
   const float keys = std::clamp(rest - map, view.px(24), view.px(400));
   Canvas list = *ImGui::GetWindowDrawList();

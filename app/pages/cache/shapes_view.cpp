@@ -19,7 +19,7 @@ namespace headscope::app::cache_page {
 
 namespace {
 
-/// How far each token's output is from MHA's, as bars under the picture's own axis.
+/// Draws how far each token's output is from MHA's, as bars below the picture, on the same axis.
 void errorBars(const View& view, Canvas list, const ShapeCase& one, double most, const ImRect& area) {
   const Theme& theme = *view.theme;
   list.AddLine(ImVec2(area.Min.x, area.Max.y), area.Max, theme.line);
@@ -53,7 +53,7 @@ void shapeTile(const Scene& scene, State& page, const ShapesStudy& study, std::s
        view.px(10);
   paintText(list, view.fonts->text, ImVec2(x, area.Min.y + view.px(14)), theme.secondary, heads);
   const std::uint64_t bytes = bytesPerToken(scene, one), mha = bytesPerToken(scene, study.cases[0]);
-  // Presented, the maps are what is looked at: two figures are enough.
+  // While presenting, the maps matter most, and two figures suffice.
   const float figures = view.px(view.present ? 40
                                 : small      ? 92
                                              : 116),
@@ -85,7 +85,7 @@ void shapeTile(const Scene& scene, State& page, const ShapesStudy& study, std::s
             one.name, errorText(mostError)));
   paintNames(scene, view, map, tokens, names, at == 0, errors.Max.y);
   float y = errors.Max.y + names.below + view.px(24);
-  // The share is set in the text's face: a fraction of the other is too small to read.
+  // The share uses the text font: the other font's fractions are too small to read.
   const auto figure = [&](const std::vector<std::string>& label, const std::string& value, bool bold = false,
                           const std::string& share = "") {
     const float right = area.Min.x + std::min(area.GetWidth(), std::max(side, view.px(190)));
@@ -121,7 +121,7 @@ void shapesView(Scene& scene, State& page, const ImRect& area, bool small) {
   if (viewIsEmpty(scene, page, area, problem, !has)) return;
   const ShapesStudy& study = *page.shapes.answer->value;
   const bool alone = study.cases.size() == 2;  // one kv head, and a latent
-  // A model with a latent of its own is compared with what its heads' keys and values would take.
+  // A model with its own latent is compared to what its heads' keys and values would take.
   const bool own = page.shapes.answer->request.snapshot->config.latentDim > 0;
   const ShapeCase& between = own ? study.cases.back() : study.cases[alone ? 0 : 1];
   const std::uint64_t bytes = bytesPerToken(scene, between), mha = bytesPerToken(scene, study.cases[0]);

@@ -15,23 +15,23 @@ namespace headscope::app::cache_page {
 
 namespace {
 
-/// Bytes over the tokens, at a place on the screen.
+/// The plot of bytes over tokens, in pixels.
 struct StairPlace {
   const FieldPlace& field;
   ImRect area;
-  double most = 1;  ///< bytes at the top: MHA's when all tokens are cached
+  double most = 1;  ///< bytes at the top: MHA's with all tokens cached
 
   float y(double bytes) const { return area.Max.y - static_cast<float>(bytes / most) * area.GetHeight(); }
   double bytes(float y) const { return static_cast<double>((area.Max.y - y) / area.GetHeight()) * most; }
 };
 
-/// A staircase of one way to cache, from its first token to the end of the sequence.
+/// Draws the staircase of one way to cache, from the first token to the end of the sequence.
 void stairLine(const View& view, Canvas list, const StairPlace& place, double perToken, Dash dash,
                std::uint32_t color, float thick) {
   const Index tokens = place.field.tokens, now = place.field.now;
   const auto steps = [&](Index from, Index to) {
     std::vector<ImVec2> points;
-    // More tokens than pixels are a straight line.
+    // With more tokens than pixels, the stairs become a straight line.
     const Index every =
         std::max<Index>(1, tokens / std::max<Index>(1, static_cast<Index>(place.area.GetWidth())));
     for (Index token = from; token < to; token += every) {
@@ -62,7 +62,7 @@ void ownBars(const View& view, Canvas list, const StairPlace& place, double perT
                 to = std::max(x + 1, std::round(field.x(std::min(token + every, field.tokens))) - gap);
     const float bottom = place.area.Max.y;
     if (token < field.now) {
-      // A new one rises from the floor.
+      // A new bar rises from the bottom.
       const double height = bytes * static_cast<double>(field.moment.light(token));
       const float top = place.y(height), middle = place.y(height / 2);
       const bool newest = token + every >= field.now;
@@ -75,7 +75,7 @@ void ownBars(const View& view, Canvas list, const StairPlace& place, double perT
   }
 }
 
-/// Names at the right end, moved apart until they don't touch.
+/// A label at the right end; labels are moved apart so that they don't overlap.
 struct EndLabel {
   std::string name, bytes;
   float y;
@@ -137,7 +137,7 @@ void paintStairs(const Scene& scene, State& page, const FieldPlace& field, const
     const double all = static_cast<double>(perToken) * tokens;
     labels.push_back({name, fourDigitBytes(all), place.y(all), false});
   };
-  // With a head or two a latent of four head sizes is more than what it stands for.
+  // With only one or two heads, a latent of four head sizes may take more bytes than what it replaces.
   if (cache.mlaStair && !latent && bytes.mla <= bytes.mha) line("MLA", bytes.mla, Dash::dotted, 1.6f);
   if (cache.mqaStair && !isMqa) line("MQA", bytes.mqa, Dash::dashed, 1.8f);
   if (cache.mhaStair && !isMha) line("MHA", bytes.mha, Dash::solid, 2.5f);
@@ -146,7 +146,7 @@ void paintStairs(const Scene& scene, State& page, const FieldPlace& field, const
   const float left = area.Min.x + view.px(12), y = area.Min.y + view.px(small ? 12 : 14);
   const float width = paintText(list, small ? view.fonts->text : view.fonts->bold, ImVec2(left, y),
                                 theme.text, "Cache bytes");
-  // As far as the playhead's column, and as the highest stairs stay below the words.
+  // Up to the playhead's column, and only as long as the highest stairs stay below the text.
   const auto highest = static_cast<double>(cache.mhaStair || isMha ? bytes.mha : bytes.own);
   const double below = place.bytes(y + lineHeight(view.fonts->text) / 2 + view.px(4)) / highest;
   const Index clear = std::clamp<Index>(static_cast<Index>(below), 0, field.tokens);
@@ -156,7 +156,7 @@ void paintStairs(const Scene& scene, State& page, const FieldPlace& field, const
     paintText(list, view.fonts->text, ImVec2(left + width + view.px(10), y), theme.secondary, rest);
     break;
   }
-  // The gap between MHA's stairs and one's own is what is saved.
+  // The gap between MHA's stairs and the layer's own is the saving.
   if (!isMha && cache.mhaStair && field.now > 0 && field.column() >= view.px(56)) {
     const double now = static_cast<double>(field.now);
     const float from = place.y(static_cast<double>(bytes.mha) * now),

@@ -8,22 +8,21 @@
 
 namespace headscope::app {
 
-/// The document in which a file was asked for: what the file brings goes there, however late it comes, and
-/// nowhere else.
+/// The document that requested a file. The contents go to this document only, however long the read takes.
 class Asker {
  public:
-  /// Which document is worked on at the time of the call.
+  /// Returns the document being worked on at the time of the call.
   using Working = std::function<std::shared_ptr<Document>()>;
-  /// The one that is worked on now asks.
+  /// Captures the document being worked on now.
   explicit Asker(Working working)
       : working_(std::move(working)), document_(working_()), file_(working_()->file()) {}
 
-  /// Its scene; null where it is gone: it was closed, or another scene was opened in its place.
+  /// The document's scene; null if it was closed or replaced by another scene.
   const Scene* scene() const;
-  /// Whether it is what is worked on.
+  /// Whether the document is still the one being worked on.
   bool inFront() const { return document_.lock() == working_(); }
-  /// Lets `change` edit the scene, as a step that can be undone. Where the document is not in front, the page
-  /// that it shows stays as it is. `file` names what was read, in the error that the document is gone.
+  /// Applies `change` to the scene as one undo step. If the document isn't in front, its visible page doesn't
+  /// change. Returns an Error, naming `file`, if the document is gone.
   attention::Status edit(const std::string& file, const std::function<void(Scene&)>& change) const;
 
  private:

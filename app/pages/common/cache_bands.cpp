@@ -19,7 +19,7 @@ constexpr std::uint32_t opaque(std::uint32_t hex) {
   return 0xFF000000u | ((hex & 0xFF) << 16) | (hex & 0xFF00) | (hex >> 16);
 }
 
-/// Diagonal lines inside a rectangle.
+/// Fills a rectangle with diagonal lines.
 void hatch(Canvas list, const ImRect& area, std::uint32_t color, float space) {
   if (area.GetWidth() <= 0 || area.GetHeight() <= 0) return;
   list.PushClipRect(area.Min, area.Max, true);
@@ -30,7 +30,7 @@ void hatch(Canvas list, const ImRect& area, std::uint32_t color, float space) {
   list.PopClipRect();
 }
 
-/// One band's slots, from token `from` on, as outlines; one outline where columns are thin.
+/// Outlines one band's slots from token `from` up to `to`; a single outline if the columns are thin.
 void slotOutlines(const View& view, Canvas list, const BandPlan& plan, Index from, Index to, float top,
                   float bottom, std::uint32_t color) {
   if (from >= to) return;
@@ -44,7 +44,7 @@ void slotOutlines(const View& view, Canvas list, const BandPlan& plan, Index fro
                         ImVec2(std::round(plan.x(token + 1)) - gap, bottom), color, 0, 1);
 }
 
-/// An outline and hatching for each band of one group that MHA would store; one for all where they are thin.
+/// Outlines and hatches one group's bands that only MHA would store; a single area if they are thin.
 void paintMissingBands(const View& view, Canvas list, const BandPlan& plan, const ImRect& area) {
   const CacheColors colors = cacheColors(*view.theme);
   const float gap = std::max(1.0f, std::round(view.px(3)));
@@ -69,7 +69,7 @@ void paintVoidReason(const View& view, Canvas list, const BandPlan& plan, Index 
   if (area.GetHeight() < lineHeight(font) * 1.3f) return;
   if (textWidth(font, why) > area.GetWidth() - view.px(28)) why = fmt::format("share KV {}", kvHead);
   const float y = area.GetCenter().y, x = area.Min.x + view.px(14), width = textWidth(font, why);
-  // In the middle of an empty cache stands what fills it.
+  // The middle of an empty cache shows the text on how to fill it.
   if (plan.now == 0 && std::abs(y - plan.cells.GetCenter().y) < view.px(32)) return;
   list.AddRectFilled(ImVec2(x - view.px(8), y - lineHeight(font) * 0.8f),
                      ImVec2(x + width + view.px(8), y + lineHeight(font) * 0.8f), view.theme->background);
@@ -153,7 +153,7 @@ void paintVoids(const View& view, Canvas list, const BandPlan& plan, bool small)
     const ImRect whole(plan.cells.Min.x, top, plan.cells.Max.x, bottom);
     if (whole.GetHeight() < view.px(3) || top >= plan.cells.Max.y || bottom <= plan.cells.Min.y) continue;
     paintMissingBands(view, list, plan, whole);
-    // The words stand in what is in sight of it.
+    // Centre the text in the visible part.
     const ImRect sight(whole.Min.x, std::max(top, plan.cells.Min.y), whole.Max.x,
                        std::min(bottom, plan.cells.Max.y));
     paintVoidReason(view, list, plan, g, sight, small);

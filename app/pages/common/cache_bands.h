@@ -9,22 +9,22 @@
 
 namespace headscope::app {
 
-/// The cache's own tones: values by lightness with zero in the middle, and what is not there.
+/// The cache's colours: values by lightness with zero in the middle, and missing slots.
 struct CacheColors {
-  render::Tint key, value;  ///< −1 to 1
+  render::Tint key, value;  ///< for values from −1 to 1
   std::uint32_t emptySlot, voidHatch, voidLine, playhead;
 };
 CacheColors cacheColors(const Theme& theme);
 
-/// Where cached tokens and heads lie, in pixels: a column a token, and a slot for each query head, so that
-/// MHA fills them all. A kv head's band, keys over values, lies in the first slot of its group; what follows
-/// it is what MHA would store. A band's height does not change with the kv heads.
+/// Layout of cached tokens and heads in pixels: one column per token and one slot per query head, so that MHA
+/// fills every slot. A kv head's band (keys over values) lies in the first slot of its group; the rest of the
+/// group is what MHA would also store. The height of a band doesn't depend on the number of kv heads.
 struct BandPlan {
-  ImRect cells;  ///< all tokens across; all slots down, or those in sight
+  ImRect cells;  ///< all tokens across; all slots down, or the visible ones
   Index tokens = 1, heads = 1, kvHeads = 1, now = 0;
-  Index firstHead = 0;  ///< whose slot is the topmost
+  Index firstHead = 0;  ///< the head of the topmost slot
   float slot = 72, reads = 0, band = 32;
-  bool readRows = true;  ///< above a band a row of reads for each head, or one for the group
+  bool readRows = true;  ///< above each band: a row of reads per head, or one for the group
 
   float column() const { return cells.GetWidth() / static_cast<float>(tokens); }
   float x(Index token) const { return cells.Min.x + column() * static_cast<float>(token); }
@@ -39,24 +39,24 @@ struct BandPlan {
   float keysTop(Index kvHead) const { return groupTop(kvHead) + readsHeight(); }
 };
 
-/// Where a band is drawn: at rest its own place, otherwise somewhere between two.
+/// Where a band is drawn: at its final place, or on the way between two places.
 struct BandPlace {
   Index kvHead = 0;
-  float top = 0, height = 0;  ///< of its keys; the values lie right below
-  bool leaving = false;       ///< as it was before the kv heads changed
+  float top = 0, height = 0;  ///< of its keys; the values lie directly below
+  bool leaving = false;       ///< belongs to the layout before the kv heads changed
 };
-/// The first `pictured` bands, all at rest.
+/// The first `pictured` bands at their final places.
 std::vector<BandPlace> restingBands(const BandPlan& plan, Index pictured);
 
-/// Pictures of the bands (cachePicture), as far as the cache is filled.
+/// Draws the pictures of the bands (cachePicture), up to the filled part of the cache.
 void paintBandPictures(const View& view, Canvas list, const EasedTextures& textures, const BandPlan& plan,
                        std::span<const BandPlace> bands, Index tokenGrain);
-/// Lines between a band's columns, and empty slots for what is still coming.
+/// Draws lines between a band's columns, and empty slots for future tokens.
 void paintBandColumns(const View& view, Canvas list, const BandPlan& plan, const BandPlace& band);
-/// What MHA would store and this doesn't: a hatched band for each, and why, short where `small`.
+/// Draws a hatched band for each one that only MHA would store, with the reason; shortened if `small`.
 void paintVoids(const View& view, Canvas list, const BandPlan& plan, bool small);
 
-/// Between columns, or 0 where they are too thin for it.
+/// The gap between columns in pixels; 0 if they are too thin for one.
 float columnGap(const View& view, const BandPlan& plan);
 
 }  // namespace headscope::app

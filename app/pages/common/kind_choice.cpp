@@ -15,7 +15,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Why the heads can't share keys in that way, or "".
+/// Why the heads can't use this kind of key sharing, or "".
 std::string kindRefusal(const Setup& setup, AttentionKind kind) {
   ModelSetup trial = setup.model;
   if (kind == AttentionKind::gqa && divisors(trial.heads).size() <= 2)

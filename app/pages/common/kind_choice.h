@@ -8,13 +8,13 @@
 
 namespace headscope::app {
 
-/// Why what is planted would find no room in a layer of these sizes, or "".
+/// Why the planted patterns don't fit in a layer of these sizes, or "".
 std::string plantedRefusal(const Setup& setup, const ModelSetup& model);
 
-/// MHA, GQA or MQA; `locked` says why none of them can be chosen.
+/// A choice of MHA, GQA or MQA; `locked` says why none can be chosen, or is empty.
 void kindChoice(Setup& setup, View& view, const std::string& locked);
 
-/// MHA, GQA and MQA by name; where one can't be, it says why.
+/// Actions for MHA, GQA and MQA; an unavailable one reports why when run.
 std::vector<Action> kindActions(View& view);
 
 }  // namespace headscope::app

@@ -49,7 +49,7 @@ PageStatus layerStatus(const PageServices& services, const Scene& scene) {
   const bool timings = services.view.showTimings;
   if (snapshot && timings) status.figures.push_back({"compute", timeText(snapshot->seconds), 0});
   if (snapshot) status.figures.push_back({"matrices", bytesText(static_cast<double>(snapshot->bytes)), 0});
-  if (timings)  // of this machine
+  if (timings)  // of the machine's memory
     status.figures.push_back({"of", bytesText(static_cast<double>(services.resources.memory.total())), 420});
   const auto off =
       std::ranges::count(scene.setup.subject.switchedOff, shownLayer(scene.setup), &SwitchedHead::layer);

@@ -4,16 +4,16 @@
 
 namespace headscope::app {
 
-/// "GQA 8/2 · d 256 · causal": the layer in a few words. `causal`: nothing sees its future.
+/// A short description of the layer: "GQA 8/2 · d 256 · causal". `causal`: no query sees a later key.
 std::string layerShape(const Scene& scene, bool causal);
 
-/// Why the layer has no picture, in a sentence. `snapshot` may be null.
+/// Why the layer has no picture, as a sentence. `snapshot` may be null.
 std::optional<std::string> layerError(const Snapshot* snapshot);
 
-/// What was pointed at and is not there any more isn't pointed at. `snapshot` has sequences.
+/// Clears the parts of `hover` that no longer exist. `snapshot` must have sequences.
 void fitHover(Crosshair& hover, const Scene& scene, const Snapshot& snapshot);
 
-/// What the status line says of the layer the scene stands for.
+/// The status line of a page that shows the scene's layer.
 PageStatus layerStatus(const PageServices& services, const Scene& scene);
 
 }  // namespace headscope::app

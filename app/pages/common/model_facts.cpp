@@ -24,7 +24,7 @@ struct Fact {
   std::string value;
 };
 
-/// Two facts a line, names quiet, numbers in a column.
+/// Draws two facts per line, with muted names and aligned numbers.
 void factLines(const View& view, const std::vector<Fact>& facts) {
   Canvas list = *ImGui::GetWindowDrawList();
   const float width = ImGui::GetContentRegionAvail().x, half = width / 2, height = view.px(22);
@@ -45,7 +45,7 @@ void factLines(const View& view, const std::vector<Fact>& facts) {
     tooltip(view, "Sizes are fixed by the trained weights.");
 }
 
-/// "BF16", and "BF16 + F32" where some tensors are kept otherwise.
+/// Returns "BF16", or "BF16 + F32" if some tensors use another type.
 std::string storedAs(const attention::Model& model) {
   std::map<std::string, std::uint64_t> numbers;
   for (const auto& [name, tensor] : model.checkpoint().tensors())
@@ -63,7 +63,7 @@ std::string squareText(Index side) {
   return fmt::format("{0} × {0}", side);
 }
 
-/// How much of the mapped file a pass has gone through, as a bar with its figures.
+/// Draws a progress bar, with figures, of how much of the mapped file a pass has read.
 void readSoFar(const View& view, double read, double all) {
   Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();

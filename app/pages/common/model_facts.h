@@ -7,16 +7,16 @@
 
 namespace headscope::app {
 
-/// A side panel's section on the scene's model: its name, what it is made of and why that can't be moved, and
-/// how to open another. Without a model: what was wrong with the one that the scene names.
-/// `read`: how many of the checkpoint's bytes were read so far; not said without it.
+/// A side panel's section about the scene's model: its name, its sizes, why they are fixed, and how to open
+/// another. If the model couldn't be opened: the problem.
+/// `read`: how many of the checkpoint's bytes have been read so far; not shown if empty.
 void modelFacts(const Scene& scene, View& view, std::optional<std::uint64_t> read = {});
-/// Which of the layers the page shows, of the model or made here.
+/// A slider for the layer to show, of the model or of the built stack.
 void layerSlider(Scene& scene, View& view);
-/// Which of the model's layers masks, biases and gains act on.
+/// A choice of the model's layers to which masks, biases and gains apply.
 void scopeChoice(Scene& scene, View& view);
 
-/// That the scene's tokens are a picture's patches, or will be, in a sentence; empty where they are a text's.
+/// A sentence saying that the scene's tokens are, or will be, an image's patches; empty for text.
 std::string patchesText(const Scene& scene);
 
 }  // namespace headscope::app

@@ -17,7 +17,7 @@ attention::Status Asker::edit(const std::string& file, const std::function<void(
   if (!document) return attention::Error{file + " was read too late: the scene it was opened for is closed"};
   Scene& scene = document->scene();
   const std::string page = scene.cursor.page;
-  const bool front = inFront();  // which page is shown decides it
+  const bool front = inFront();  // read first: change() may switch pages, which affects it
   document->record();
   change(scene);
   if (!front) scene.cursor.page = page;

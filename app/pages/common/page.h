@@ -22,29 +22,29 @@
 
 namespace headscope::app {
 
-/// What a page is called.
+/// A page's names and shortcut.
 struct PageInfo {
   std::string_view key;   ///< in scenes, on the command line and in tests: "heads"
   std::string_view name;  ///< on its tab
-  KeyPress shortcut;      ///< goes there
-  std::string_view goTo;  ///< the same in the list of actions: "Go to the heads"
-  std::string_view side;  ///< what narrow windows call its panel at the right; "" = it has none
+  KeyPress shortcut;      ///< switches to the page
+  std::string_view goTo;  ///< name of the action that switches to it: "Go to Heads"
+  std::string_view side;  ///< name of its right panel in narrow windows; "" = no right panel
 };
 
-/// A path that was given to the program, and what it leads to: looking at the disk may take long.
+/// A path given to the program and what kind it is, determined beforehand because disk access may be slow.
 struct NamedFile {
   std::filesystem::path path;
   bool folder = false;
-  std::string page = {};  ///< the key of the page that was shown when it was given
+  std::string page = {};  ///< key of the page that was shown when the path was given
 };
 
-/// A document that a page has on its stage, or that comes back to it.
+/// A document on a page's stage, or one kept for its return there.
 struct Staged {
   std::shared_ptr<Document> document;
-  std::string place;  ///< where a person finds it: "step 3 of Why scale"
+  std::string place;  ///< where to find it, in words: "step 3 of Why scale"
 };
 
-/// What all pages share.
+/// The services that all pages share.
 struct PageServices {
   PageServices(const Limits& limits, std::function<void()> wake, std::function<void()> releaseIdle)
       : resources(limits),
@@ -62,106 +62,105 @@ struct PageServices {
   FolderReads folders;
   ComputedLayer layer;
   Asker::Working working;  ///< set by the session
-  Asker::Working own;      ///< the same: the window's document, whatever is on a stage
+  Asker::Working own;      ///< the same, but always the window's document, never a staged one
 
-  /// For a file that is asked for now.
+  /// For a file requested now.
   Asker asker() const { return Asker(working); }
-  /// Writes view.preferences, on the files' thread.
+  /// Writes view.preferences on the file thread.
   void keepPreferences();
 };
 
-/// "compute 1.8 ms": a figure of the status line.
+/// A figure of the status line: "compute 1.8 ms".
 struct Figure {
   std::string label, value;
-  float room = 0;  ///< is left out where less than so many units are left for it and what follows; 0 = never
+  float room = 0;  ///< layout units it needs, with those after it, to be shown; 0 = always shown
 };
 
-/// What the status line says of a page.
+/// What the status line shows for a page.
 struct PageStatus {
   std::vector<Figure> figures;
-  std::string notFinite;                 ///< why numbers in sight aren't, in a sentence; "": they are
-  std::string shape;                     ///< at the right: what is shown, in a few words
-  double busySeconds = 0;                ///< that something has been computed for; said past half a second
-  std::string busyWords;                 ///< "computing for 3 s"
-  std::string busyName = "catching_up";  ///< for tests
-  bool canStop = false;                  ///< has a button that goes back to what is shown,
-  bool hasPicture = false;               ///< if anything is
+  std::string notFinite;   ///< a sentence on why visible numbers aren't finite; "" if all are
+  std::string shape;       ///< at the right: a short description of what is shown
+  double busySeconds = 0;  ///< how long a computation has been running; shown from half a second on
+  std::string busyWords;   ///< "computing for 3 s"
+  std::string busyName = "catching_up";  ///< name for tests
+  bool canStop = false;                  ///< offers a button that returns to the current picture,
+  bool hasPicture = false;               ///< if there is one
 };
 
-/// A page of the window: its view state, questions, textures, panels and actions. A page is a folder of
-/// app/pages/ and a row of pages.cpp. On the calling thread, like the session that owns it.
+/// A page of the window: its view state, requests, textures, panels and actions. A page is a folder of
+/// app/pages/ and a row in pages.cpp. Call on the thread of the session that owns it.
 class Page {
  public:
   virtual ~Page() = default;
 
-  /// The page's own actions, which can be asked for from every page.
+  /// The page's own actions, available on every page.
   virtual std::vector<Action> actions() { return {}; }
-  /// Those that came to be known since they were asked for last, from a file.
+  /// Actions that have become known, from a file, since the last call.
   virtual std::vector<Action> moreActions() { return {}; }
-  /// At the start of a frame, shown or not: takes the answers that have come; whether there were any.
+  /// Called at the start of each frame, visible or not. Takes new answers; returns whether there were any.
   virtual bool take(const Scene&) { return false; }
-  /// While shown, before anything is drawn: passes time, and brings the cursor inside what there is.
+  /// Called while visible, before drawing. Advances time and clamps the cursor to the available range.
   virtual void prepare(Scene&) {}
-  /// The panels: answers in, edits of the scene out. Computes nothing.
+  /// Draws the panels: shows answers and edits the scene. Must not compute anything.
   virtual void draw(Scene& scene, const Layout& layout) = 0;
-  /// Asks for what is on screen, after the panels.
+  /// Requests what is on screen, after the panels are drawn.
   virtual void ask(const Scene& scene) = 0;
-  /// Another page is shown: what is under way for this one alone stops.
+  /// Called when another page is shown. Stops work that only this page needs.
   virtual void leave() {}
-  /// Another page needs the memory: drops pictures that can be computed again. Not while shown.
+  /// Called when another page needs memory, never while visible. Drops pictures that can be recomputed.
   virtual void releaseMemory() {}
-  /// Another scene was opened.
+  /// Called when another scene was opened.
   virtual void reset() {}
 
-  /// Heads there are to choose from.
+  /// The number of heads to choose from.
   virtual Index heads(const Scene& scene) const { return scene.setup.model.heads; }
   /// Whether the scene shows the strip below the page.
   virtual bool showsStrip(const Scene&) const { return false; }
-  /// Whether the scene shows the panel at the right, where the page has one.
+  /// Whether the scene shows the right panel, if the page has one.
   virtual bool showsSide(const Scene&) const { return true; }
-  /// While presenting: one sentence that says what is seen.
+  /// While presenting: one sentence that describes what is shown.
   virtual std::vector<CaptionPart> caption(const Scene&) const { return {}; }
-  /// While presenting: what the lecturer says of what is shown, for the lecturer alone.
+  /// While presenting: speaker notes for what is shown, visible to the lecturer only.
   virtual std::string notes(const Scene&) const { return ""; }
-  /// Where the page is walked through: what comes after what is shown; null: nothing.
+  /// If the page has a sequence of scenes: the one after the current scene; null if none.
   virtual std::shared_ptr<const Scene> comesNext(const Scene&) const { return nullptr; }
-  /// Whether what is staged is on its way from one view to the next by itself, so that its picture needs no
-  /// fading.
+  /// Whether the stage is currently animating from one view to the next, so that its picture needs no fading.
   virtual bool travels() const { return false; }
   virtual PageStatus status(const Scene& scene) const = 0;
-  /// Why nothing can be shown, in a sentence.
+  /// Why nothing can be shown, as a sentence.
   virtual std::optional<std::string> error(const Scene&) const { return std::nullopt; }
-  /// Seconds until it has to be drawn again without input.
+  /// Seconds until the page must be redrawn without input.
   virtual double nextFrameIn() const { return std::numeric_limits<double>::infinity(); }
   virtual std::size_t gpuBytes() const { return 0; }
 
-  // A page may put another one on a stage beside itself, with a document of its own: there all of that page
-  // works on it, and the window's document waits untouched. The stage shows the page that the cursor of the
-  // staged document names; `scene` above and below is the window's for the page that stages.
+  // A page may stage another page: show it inside itself, working on a document of its own, while the
+  // window's document stays unchanged. The stage shows the page named by the staged document's cursor; for
+  // the page that stages it, `scene` above and below is the window's.
 
-  /// Before everything else in a frame while shown: the one place, beside reset(), where what is staged may
-  /// change. `own` is the window's document.
+  /// Called first in each frame while visible. Only this and reset() may change what is staged. `own` is the
+  /// window's document.
   virtual void arrange(Document& own) { (void)own; }
-  /// What is staged; null: nothing. Who works on it holds on to it: an action may take it off the stage.
+  /// The staged document; null if none. Keep a reference while using it: an action may unstage it.
   virtual std::shared_ptr<Document> staged() const { return nullptr; }
-  /// What closing the window would lose of stages: what is staged comes last, before it what was changed on a
-  /// stage and waits until the person comes back to it.
+  /// The documents on stages that closing the window would lose: first those that were changed and wait for
+  /// the person's return, last the staged one.
   virtual std::vector<Staged> stages() const { return {}; }
-  /// Whether what is staged is a view of the window's own document: that is then what is saved and, after the
-  /// stage's own edits, undone, and the window says of the stage what it says of a page.
+  /// Whether the staged document is a view of the window's document. If so, saving applies to the window's
+  /// document, undo reaches it after the stage's own edits, and the window treats the stage like a page.
   virtual bool stagesViews() const { return false; }
-  /// The stage's parts inside the window's. `hasSide` and `hasStrip` are of the page on it.
+  /// The stage's areas inside the window's. `hasSide` and `hasStrip` describe the staged page.
   virtual Layout stageLayout(const Layout& window, bool hasSide, bool hasStrip) const {
     (void)hasSide, (void)hasStrip;
     return window;
   }
 
-  /// Opens a file that was dropped while the page is shown, or a folder, and says what came of it; false
-  /// where it is not for this page.
+  /// Opens a file or folder that was dropped while the page is visible, and reports the outcome. Returns
+  /// false if the file isn't for this page.
   virtual bool open(const NamedFile&, const Asker&, const Outcome&) { return false; }
 };
 
-/// A row of the table of pages.
+/// A row in the table of pages.
 struct PageRow {
   PageInfo info;
   std::unique_ptr<Page> (*make)(PageServices&);

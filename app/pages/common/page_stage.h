@@ -6,23 +6,22 @@
 
 namespace headscope::app {
 
-/// A scene beside the window's own that a page stages: as it was written, and as the person changed it. What
-/// lessons and talks have on their stages.
+/// A scene that a page stages next to the window's own: as written, and as the person changed it. Used by
+/// lessons and talks.
 class PageStage {
  public:
-  /// A document of its own; null: nothing is staged.
+  /// The staged document; null if none.
   const std::shared_ptr<Document>& document() const { return document_; }
-  /// As it was put there.
+  /// The scene as it was staged.
   const Scene& written() const { return written_; }
-  /// Whether it is another document than that.
+  /// Whether the document differs from written().
   bool changed() const { return document_ && !sameDocument(document_->scene(), written_); }
 
-  /// Stages `written`; `left` is what take() gave when it was on the stage before, to go on with.
+  /// Stages `written`, continuing with `left`, which take() returned earlier for this scene; may be null.
   void put(Scene written, std::shared_ptr<Document> left = nullptr);
-  /// What was changed is put back, as a step that can be undone.
+  /// Restores written() as one undo step.
   void restore();
-  /// The stage is empty from now on. What was there, where anything of it could be undone or redone; else
-  /// null.
+  /// Empties the stage. Returns its document if it has anything to undo or redo, else null.
   std::shared_ptr<Document> take();
 
  private:

@@ -11,7 +11,7 @@ namespace headscope::app {
 
 namespace {
 
-constexpr std::size_t kMaxChips = 400;  // more are counted, not drawn
+constexpr std::size_t kMaxChips = 400;  // further tokens are counted, not drawn
 
 struct ChipStyle {
   bool isQuery, isKey, isPad, isWritten;
@@ -40,7 +40,7 @@ void paintChip(const View& view, ImVec2 from, ImVec2 to, const std::string& inde
             : lit       ? (theme.light ? mixed(accent, theme.text, 0.45f) : accent)
                         : theme.text,
             text);
-  // Shape says it again: a bar under the query, a bar over the key.
+  // A cue besides colour: a bar below the query, a bar above the key.
   if (style.isQuery)
     list.AddRectFilled(ImVec2(from.x + view.px(4), to.y - view.px(2)), ImVec2(to.x - view.px(4), to.y),
                        theme.query);
@@ -49,10 +49,10 @@ void paintChip(const View& view, ImVec2 from, ImVec2 to, const std::string& inde
                        theme.key);
 }
 
-/// As many rows of chips as are shown before they scroll.
+/// Rows of chips shown before the box scrolls.
 constexpr int kChipRows = 6;
 
-/// The tokens as chips. Pointing at one lights its row (queries) and its column (keys).
+/// Draws the tokens as chips. Hovering over one highlights its row (if queries) and its column (if keys).
 void chipRows(View& view, const std::string& name, const std::vector<attention::Token>& tokens,
               const ChipRoles& roles, Cursor& cursor) {
   const Cell& selected = cursor.cell;

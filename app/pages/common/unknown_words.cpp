@@ -13,7 +13,7 @@ namespace headscope::app {
 
 namespace {
 
-/// "zebra and quantum", "zebra, quantum, qubit and 3 more".
+/// Joins words: "zebra and quantum", "zebra, quantum, qubit and 3 more".
 std::string someOf(const std::vector<std::string>& words) {
   constexpr std::size_t kMost = 4;
   const std::size_t shown = words.size() > kMost ? kMost - 1 : words.size();
@@ -23,7 +23,7 @@ std::string someOf(const std::vector<std::string>& words) {
   return shown < words.size() ? fmt::format("{} and {} more", text, words.size() - shown) : text;
 }
 
-/// Adds the word behind the text, with a space between.
+/// Appends a word to the text, separated by a space.
 void append(Scene& scene, const std::string& word) {
   std::string text = scene.setup.input.text;
   if (!text.empty() && text.back() != ' ' && text.back() != '\n') text += ' ';
@@ -46,7 +46,7 @@ void unknownWords(const Scene& scene, View& view) {
                                  opened->name, opened->learned.words.size(), someOf(unknown)));
   ImGui::Dummy(ImVec2(width, high + view.px(4)));
   track("words.unknown", at, ImVec2(at.x + width, at.y + high));
-  if (scene.setup.subject.model != kLearned) return;  // the actions are about that one
+  if (scene.setup.subject.model != kLearned) return;  // the actions belong to that model
   if (button(view, "words.list", "Vocabulary…")) view.request("model.words");
   ImGui::SameLine(0, view.px(8));
   if (button(view, "words.examples", "Example texts…"))

@@ -7,14 +7,14 @@
 
 namespace headscope::app {
 
-/// Which words of the scene's text a model with a list of words reads in pieces, with its words and example
-/// texts at hand; nothing where there are none.
+/// Lists the words of the scene's text that a model with a word vocabulary splits into pieces, with buttons
+/// for its vocabulary and example texts. Draws nothing if there are no such words.
 void unknownWords(const Scene& scene, View& view);
 
-/// The id of the action that shows an example of that skill.
+/// The id of the action that shows an example of a skill.
 std::string exampleAction(const LearnedSkill& skill);
 
-/// All words that the small model reads whole; a click adds one to the text.
+/// All words that the small model has as single tokens; a click appends one to the text.
 class WordList : public Dialog {
  public:
   explicit WordList(std::shared_ptr<const Learned> learned) : learned_(std::move(learned)) {}

@@ -17,7 +17,7 @@ namespace headscope::app::cost_page {
 
 namespace {
 
-/// A figure that says its terms when it is pointed at, below `clearTo` where that is lower than itself.
+/// Shows a figure's terms in a tooltip while hovered, below `clearTo` if that is lower than the figure.
 void unfold(const View& view, const std::string& name, const ImRect& area, const std::string& terms,
             float clearTo = 0) {
   track(name, area.Min, area.Max);
@@ -39,11 +39,11 @@ void turn(CostSetup& cost, CostFactor::Turns what, bool up) {
                    static_cast<int>(attention::kNumberFormats.size()) - 1));
 }
 
-/// Pointer units from one value of a dragged factor to the next.
+/// Pointer distance per step of a dragged factor, in layout units.
 constexpr float kDragUnits = 22;
-constexpr int kMostTurns = 40;  ///< from 1 token to kMaxCostTokens
+constexpr int kMostTurns = 40;  ///< enough steps from 1 token to kMaxCostTokens
 
-/// While a factor is held, each kDragUnits to the right are a turn up from what it was, to the left down.
+/// While a factor is held, each kDragUnits to the right steps its initial value up, and to the left down.
 void dragFactor(Scene& scene, State& page, const std::string& name, CostFactor::Turns what) {
   const float x = ImGui::GetIO().MousePos.x;
   if (ImGui::IsItemActivated()) page.dragged = {scene.cost, x};
@@ -66,18 +66,17 @@ void bracket(const View& view, Canvas list, float from, float to, float y, const
             Align::center);
 }
 
-/// What is below the product or the layers: the ruler's heading, which help of what is above leaves in sight.
+/// The y below the heading after the product or the layers, which tooltips of these leave visible.
 float belowHeading(const View& view, float end, bool small) {
   return end + view.px(small ? 26 : 40);
 }
 
-/// Where a factor of the product stands: its number at `y`, what it is called at `labelY`, its explanation
-/// below `helpY`.
+/// The place of a factor: its number at `y`, its label at `labelY`, its tooltip below `helpY`.
 struct FactorPlace {
   float x, width, y, labelY, helpY;
 };
 
-/// One factor, which can be dragged and turned by the wheel.
+/// Draws a factor, which can be changed by dragging or with the wheel.
 void paintFactor(Scene& scene, State& page, ImFont* numbers, const CostFactor& factor,
                  const FactorPlace& at) {
   View& view = page.view;
@@ -108,7 +107,7 @@ void paintFactor(Scene& scene, State& page, ImFont* numbers, const CostFactor& f
   paintText(list, view.fonts->text, ImVec2(x, at.labelY), theme.value, "values");
 }
 
-/// What the brackets below the factors say: the bytes of a token, and the tokens.
+/// The labels of the brackets below the factors: the bytes per token, and the tokens.
 std::string perTokenText(const CostFigures& figures) {
   const std::uint64_t bytes = figures.cost.perToken;
   if (figures.shape.window != 0)
@@ -130,8 +129,8 @@ std::string reservedText(const CostFigures& figures, bool small) {
                      fourDigitBytes(figures.cost.reserved - figures.cost.total));
 }
 
-/// The factors side by side with signs between them, in two lines where one is too short: those of a token,
-/// and how many there are. Returns where it ends.
+/// Draws the factors side by side with signs between them; on two lines if one is too short: the factors of a
+/// token, then the number of tokens. Returns the y of the bottom.
 float product(Scene& scene, State& page, const ImRect& area, bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -153,12 +152,12 @@ float product(Scene& scene, State& page, const ImRect& area, bool small) {
     }
   };
   measure();
-  if (room < least) {  // smaller numbers before a second line
+  if (room < least) {  // try smaller numbers before a second line
     numbers = view.fonts->mono;
     resultWidth = textWidth(numbers, total) + view.px(8);
     measure();
   }
-  // Widths first; what is left is shared by the signs.
+  // The signs share the width that the factors leave.
   const float sign = std::clamp(room / static_cast<float>(factors.size()), view.px(14), view.px(64));
   const bool breaks = room < least;
   float y = area.Min.y, labelY = y + view.px(small ? 24 : 30);
@@ -225,7 +224,7 @@ std::uint32_t kindColor(const Theme& theme, attention::CacheKind kind) {
   return theme.line;
 }
 
-/// A cell for each layer.
+/// Draws one cell per layer.
 void layerStrip(const View& view, const CostFigures& figures, const ImRect& area) {
   Canvas list = *ImGui::GetWindowDrawList();
   const std::vector<attention::CacheKind> kinds = layerKinds(figures);
@@ -239,8 +238,8 @@ void layerStrip(const View& view, const CostFigures& figures, const ImRect& area
   track("cost.layers", area.Min, ImVec2(area.Min.x + each * count, area.Max.y));
 }
 
-/// In place of the product where layers hold different things: which layers hold what, and a line for each
-/// kind. Returns where it ends.
+/// Replaces the product if layers cache different things: shows what each layer caches, and a line per kind.
+/// Returns the y of the bottom.
 float layersByKind(const View& view, const CostFigures& figures, const std::vector<CostLayers>& lines,
                    const ImRect& area, bool small) {
   Canvas list = *ImGui::GetWindowDrawList();
@@ -270,8 +269,8 @@ float layersByKind(const View& view, const CostFigures& figures, const std::vect
   return y;
 }
 
-/// One of the page's large figures with what it is below it, in as many lines as that takes. Returns how much
-/// lower it ends than with one.
+/// Draws a large figure with its description below, on as many lines as needed. Returns the extra height
+/// compared to one line.
 float largeFigure(const View& view, const char* name, ImVec2 at, float width, bool small, std::uint32_t color,
                   const std::string& figure, const std::string& words, const std::string& terms) {
   Canvas list = *ImGui::GetWindowDrawList();
@@ -295,7 +294,7 @@ float bytesAnswer(State& page, const ImRect& area, bool small) {
   const float y = area.Min.y + view.px(small ? 34 : 50), gap = view.px(small ? 24 : 40);
   ImFont* display = small ? view.fonts->displaySmall : view.fonts->display;
   const std::string bytes = figures.shape.decodes ? fourDigitBytes(figures.cost.total) : "0 B";
-  // Beside each other; in a narrow window under each other.
+  // Side by side; stacked in a narrow window.
   const bool narrow = area.GetWidth() < view.px(620);
   const float first = std::max(textWidth(display, bytes), view.px(110));
   const float rest = area.GetWidth() - first - 2 * gap, second = rest * 0.56f;

@@ -17,9 +17,9 @@ namespace headscope::app::cost_page {
 
 namespace {
 
-/// What a row of the list says, and the shape it stands for.
+/// A row of the list and its shape.
 struct ModelRow {
-  std::string name;  ///< as a scene calls it
+  std::string name;  ///< as in a scene
   std::string label;
   attention::ModelShape shape;
 };
@@ -48,7 +48,7 @@ std::vector<ModelRow> foundRows(const Scene& scene, const State& page) {
   return rows;
 }
 
-/// "320 KiB", "≤ 496 KiB" where windows fill.
+/// "320 KiB", or "≤ 496 KiB" if a window limits the cache.
 std::string perTokenText(const attention::ModelShape& shape, attention::NumberFormat format) {
   if (!shape.decodes) return "no cache";
   const std::uint64_t perToken = attention::cacheCost(shape, {.format = format}).perToken;
@@ -92,7 +92,7 @@ void modelList(Scene& scene, State& page, float height) {
     const std::string name = "model." + (row.name.empty() ? "this_layer" : row.name);
     if (hitArea(name, ImVec2(width, rowHeight))) chooseModel(scene, row.name);
     if (row.name == chosen && page.scrolledTo != chosen) {
-      // Whole rows, with what stands before it.
+      // Scroll by whole rows, leaving some rows above it visible.
       const auto at = static_cast<float>(&row - rows.data());
       if (!ImGui::IsItemVisible())
         ImGui::SetScrollY(rowHeight * std::max(0.0f, at - std::floor(height / rowHeight / 2)));
@@ -116,7 +116,7 @@ void modelList(Scene& scene, State& page, float height) {
   ImGui::PopStyleVar(2);
 }
 
-/// 1, 2, 3, 4, 6, 8, 12, … up to `most`.
+/// 1, 2, 3, 4, 6, 8, 12, … up to `most`; without `halves` only the powers of two.
 std::vector<Index> doublings(Index most, bool halves) {
   std::vector<Index> stops;
   for (Index stop = 1; stop <= most; stop *= 2) {
@@ -134,7 +134,7 @@ void requestSection(Scene& scene, State& page) {
   sectionTitle(view, "REQUEST");
   SliderState tokens;
   tokens.stops = kTokens;
-  // As many digits would lie over the track.
+  // Longer numbers would overlap the track.
   const std::string many = tokensText(scene.cost.tokens);
   if (scene.cost.tokens >= kTokens.back() && many.size() < 9) tokens.shown = many.c_str();
   fieldSlider(view, scene, "cost.tokens", tokens);
@@ -207,7 +207,7 @@ void controls(Scene& scene, State& page, const Layout& layout) {
       if (const std::vector<std::string> found = listedModels(scene, page); !found.empty())
         chooseModel(scene, found.front());
     gap(view, 6);
-    // What is below the list stays in sight where the window is high enough.
+    // In a window that is high enough, what is below the list stays visible.
     const float rows = std::clamp(std::floor((layout.left.GetHeight() / view.unit - 584) / 31), 3.0f, 16.0f);
     modelList(scene, page, view.px(31 * rows));
     gap(view, 8);

@@ -26,7 +26,7 @@ void Page::reset() {
 
 namespace {
 
-/// The first of them, and how many more there are.
+/// The first problem, and how many more there are.
 std::string problemText(const std::vector<std::string>& problems) {
   return problems.size() == 1 ? problems.front()
                               : fmt::format("{} ({} more: run \"headscope cost --list\" to see all)",
@@ -35,7 +35,7 @@ std::string problemText(const std::vector<std::string>& problems) {
 
 }  // namespace
 
-/// The person's own shapes and machines, once: they are read away from the thread that draws.
+/// Loads the person's own shapes and machines once, off the drawing thread.
 void Page::loadCatalogueOnce() {
   if (catalogueAsked_) return;
   catalogueAsked_ = true;
@@ -60,7 +60,7 @@ void Page::keepMachine(const MachineChange& change) {
       });
 }
 
-/// The page says what is wrong with the file; `read` is told besides.
+/// Reports a problem on the page, and also to `read`.
 void Page::readConfig(const std::filesystem::path& path,
                       std::function<void(const Result<ModelShape>&)> read) {
   configAsked_ = path.string();
@@ -76,7 +76,7 @@ void Page::readConfig(const std::filesystem::path& path,
       });
 }
 
-/// A person named the file: its cost is what they look at.
+/// Shows the cost of a file that the person opened.
 void Page::openConfig(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
   readConfig(path, [path, asker, outcome](const Result<ModelShape>& shape) {
     const std::string name = path.filename().string();
@@ -114,7 +114,7 @@ void Page::draw(Scene& scene, const Layout& layout) {
   if (beginPanel(view, "cost", layout.center, 0, 0)) {
     handleKeys(scene);
     const float margin = view.px(layout.narrow || layout.presents ? 22 : 32);
-    // In a low window the page scrolls, so that nothing of it is out of reach.
+    // In a low window the page scrolls, so that everything stays reachable.
     const float least = view.px(layout.center.GetWidth() < view.px(660) ? 800 : 620);
     ImRect area = tallArea(layout.center, layout.presents ? 0 : least);
     area.Expand(ImVec2(-margin, 0));
@@ -136,7 +136,7 @@ void Page::drawFigures(Scene& scene, const Layout& layout, ImRect area) {
   const bool presents = layout.presents && !view.figure;
   if (view.figure) view.fitFigure(ImVec2(view.px(1240), view.px(830)));
   const bool small = layout.narrow || presents || area.GetHeight() < view.px(820);
-  // Over words that present there is room for the answer, or for the one plot that they speak of.
+  // Above a presented caption there is space for the answer only, or for the plot the caption is about.
   const bool low = presents && area.GetHeight() < view.px(330);
   const ImRect below(area.Min.x, area.Min.y + view.px(12), area.Max.x, area.Max.y);
   if (low && plot(scene, page_, below, layout.named)) return;
@@ -192,7 +192,7 @@ std::vector<CaptionPart> Page::caption(const Scene&) const {
       {figures.shape.decodes ? " of keys and values for " + tokensText(figures.request.tokens) + " tokens"
                              : ": it reads all tokens at once",
        theme.secondary}};
-  // From the right, as they are set: what Tab goes through.
+  // From right to left, as they are laid out: the items that Tab cycles through.
   for (int i = static_cast<int>(std::ssize(kPlotTabs)); i >= 0; --i)
     caption.push_back({i == 0 ? "Bytes" : kPlotTabs[static_cast<std::size_t>(i - 1)],
                        i == page_.presented ? theme.text : theme.faint, true});
@@ -273,7 +273,7 @@ std::vector<Action> Page::actions() {
        .name = "Show the previous plot",
        .shortcut = {Key::pageUp},
        .run = [this](Scene&) { showNext(-1); }}};
-  // The digits alone switch pages, on this one too.
+  // With Shift, because the digits alone switch pages here too.
   for (std::size_t i = 0; i < kGpuCounts.size(); ++i)
     actions.push_back(
         {.id = fmt::format("cost.gpus.{}", kGpuCounts[i]),

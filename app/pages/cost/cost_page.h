@@ -5,7 +5,7 @@
 
 namespace headscope::app::cost_page {
 
-/// What models of any size cost: memory, work and time, from their shapes alone.
+/// What models of any size cost in memory, work and time, computed from their shapes alone.
 class Page : public app::Page {
  public:
   explicit Page(PageServices& services);
@@ -26,24 +26,24 @@ class Page : public app::Page {
  private:
   Action plotAction(int which);
   void loadCatalogueOnce();
-  /// Reads a config.json; `show` makes it the page's.
+  /// Reads a config.json and makes it the page's if valid; calls `read` with the result.
   void readConfig(const std::filesystem::path& path,
                   std::function<void(const attention::Result<attention::ModelShape>&)> read);
   void openConfig(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome);
-  /// In the page, and in the person's own file.
+  /// Applies the change to the page and to the person's own file.
   void keepMachine(const MachineChange& change);
-  /// All that is in the middle, from the top down, or one plot alone.
+  /// Draws everything in the middle from top to bottom, or a single plot.
   void drawFigures(Scene& scene, const Layout& layout, ImRect area);
-  /// Where one plot is shown at a time, the next of them; while presenting the bytes come before them.
+  /// Moves by `by` among plots that are shown one at a time; while presenting, the bytes come first.
   void showNext(int by);
   void handleKeys(Scene& scene);
-  /// The tile at that place of kGpuCounts; says why where the model can't be spread so.
+  /// Selects entry `choice` of kGpuCounts; reports why if the model can't be spread over that many GPUs.
   void chooseGpus(Scene& scene, std::size_t choice);
 
   PageServices& services_;
   State page_;
   bool catalogueAsked_ = false;
-  std::string configAsked_;  ///< the file that was asked for last
+  std::string configAsked_;  ///< the file requested last
 };
 
 }  // namespace headscope::app::cost_page

@@ -16,9 +16,8 @@ namespace headscope::app::cost_page {
 
 namespace {
 
-/// One plot with its title, the choice of what it shows, and its notes.
-/// `titleRoom`: what of its line the title leaves to others at the right; `noteLines`: room for so many at
-/// least, so that plots beside each other stand on one line.
+/// Draws one plot with its title, the choice of what it shows, and its notes. `titleRoom`: width that the
+/// title leaves at the right. `noteLines`: minimum number of note lines, so that plots side by side align.
 void onePlot(Scene& scene, State& page, int which, const ImRect& area, float titleRoom,
              std::size_t noteLines = 0) {
   View& view = page.view;
@@ -46,7 +45,7 @@ void onePlot(Scene& scene, State& page, int which, const ImRect& area, float tit
     fieldChoice(view, scene, which == 0 ? "cost.memory_plot" : "cost.work_plot");
   }
   const float noteLine = view.px(17);
-  // In a wide plot the notes stand beside the title of its axis.
+  // In a wide plot the notes go next to the axis title.
   const bool beside = area.GetWidth() > view.px(700);
   const auto lines = static_cast<float>(std::max(shown.notes.size(), noteLines));
   const float foot = area.Max.y - noteLine * (lines - (beside ? 1 : 0));

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kGiga = 1e9;
 
-/// What is on the ruler, from its left: bytes and a colour.
+/// A segment of the ruler, from left to right.
 struct Segment {
   std::string label;
   double bytes;
@@ -74,8 +74,8 @@ void paintSegments(const View& view, Canvas list, const CostFigures& figures, co
   }
 }
 
-/// Where cards end: bright where this fits, grey where not; labels that would touch give way to the chosen
-/// one and to those that fit.
+/// Draws the cards' capacities: bright if the model fits, grey if not. Of overlapping labels, the selected
+/// card's wins, then those of cards that fit.
 void paintCards(const View& view, Canvas list, const State& page, const ImRect& bar, double most) {
   const Theme& theme = *view.theme;
   const double bytes = page.figures.gpuBytes();
@@ -156,7 +156,7 @@ void tile(Scene& scene, State& page, const GpuChoice& choice, const ImRect& area
   std::string fits = choice.fitsGb ? roundedText(*choice.fitsGb) + " GB" : "none";
   float word = textWidth(view.fonts->bold, fits);
   if (enabled && left + textWidth(view.fonts->bold, title) + view.px(8) > right - word) {
-    // In the smallest windows; that cards are counted in GB stands above.
+    // Only in the smallest windows; the labels above show that cards are measured in GB.
     title = fmt::format("{}×", choice.gpus);
     if (choice.fitsGb) fits = roundedText(*choice.fitsGb);
     word = textWidth(view.fonts->bold, fits);
@@ -213,12 +213,12 @@ float gpuRuler(Scene& scene, State& page, const ImRect& area, bool small) {
                    titleY + view.px(small ? 46 : 62));
   list.AddRectFilled(bar.Min, bar.Max, theme.panel);
   double most = 200 * kGiga;
-  // Beyond the largest card the axis grows, and for a chosen one that is larger.
+  // The axis grows beyond the largest card if the model or the selected machine is larger.
   while (most < std::max(figures.gpuBytes() * 1.05, usableBytes(figures.machine.memoryGb))) most *= 2;
   if (!figures.tooLarge()) paintSegments(view, list, figures, bar, most);
   paintCards(view, list, page, bar, most);
   const float tiles = bar.Max.y + view.px(small ? 56 : 76);
-  // Who presents has no plots below in a low window: tiles take their room.
+  // In a small window tiles are high only if they fit and too little space remains for plots below.
   const float spare = area.Max.y - tiles;
   const bool low = small && (spare < view.px(80) || spare > view.px(190));
   const float height = view.px(low ? 34 : 66);

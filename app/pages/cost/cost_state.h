@@ -12,52 +12,52 @@
 
 namespace headscope::app::cost_page {
 
-/// What the cost page shows beside the scene: free for its panels to change.
+/// The page's view state, which its panels may change.
 struct State {
   explicit State(View& window) : view(window) {}
 
   View& view;
   CostCatalogue catalogue{attention::modelShapes(), attention::machines(), {}};
-  std::optional<attention::ModelShape> config;  ///< of scene.cost.config
-  std::string configFile;                       ///< which that was read from
-  std::string problem;                          ///< why a config.json could not be taken
-  std::string machineProblem;                   ///< why machines could not be read or kept
-  CostFigures figures;                          ///< of the scene, as it is drawn
+  std::optional<attention::ModelShape> config;  ///< the shape from scene.cost.config
+  std::string configFile;                       ///< the file it was read from
+  std::string problem;                          ///< why a config.json couldn't be read
+  std::string machineProblem;                   ///< why machines couldn't be saved
+  CostFigures figures;                          ///< of the scene, as drawn
   std::array<GpuChoice, 5> gpus;
-  std::string unknown;  ///< why there is no shape
+  std::string unknown;  ///< why there is no shape; "" = there is one
 
   std::string search;
   bool focusSearch = false;
-  std::string scrolledTo;  ///< the model that the list was scrolled to
-  int plotTab = 0;         ///< which plot a small window shows
-  int presented = 0;       ///< while presenting: 0 what the bytes are made of, then each plot
-  /// A factor that is being dragged: what it was, and where the pointer took hold of it.
+  std::string scrolledTo;  ///< the model that the list was last scrolled to
+  int plotTab = 0;         ///< the plot that a small window shows
+  int presented = 0;       ///< while presenting: 0 = what the bytes are made of, then each plot
+  /// A factor being dragged: the setup before, and where the drag began.
   struct DraggedFactor {
     CostSetup from;
     float x = 0;
   } dragged;
-  std::optional<double> tokensLit;  ///< pointed at in a plot over tokens
+  std::optional<double> tokensLit;  ///< hovered in a plot over tokens
 };
 
-// The page's parts, from the top down. Each takes the area it may use.
+// The page's parts from top to bottom. Each gets the area it may use.
 
 void controls(Scene& scene, State& page, const Layout& layout);
-/// The bytes and the sentence; returns where they end.
+/// Draws the bytes and the sentence. Returns the y of the bottom.
 float bytesAnswer(State& page, const ImRect& area, bool small);
-/// The product that makes the bytes; returns where it ends.
+/// Draws the product that yields the bytes. Returns the y of the bottom.
 float bytesProduct(Scene& scene, State& page, const ImRect& area, bool small);
-/// What one GPU holds and where the cards end, and the choice of GPUs below it.
+/// Draws one GPU's contents, the cards' capacities, and a choice of GPUs. Returns the y of the bottom.
 float gpuRuler(Scene& scene, State& page, const ImRect& area, bool small);
-/// The plots: how their tabs are called, and the names under which they are tracked.
+/// The plots' tab labels, and the names under which they are tracked.
 inline constexpr std::array<const char*, 3> kPlotTabs{"Memory", "Work", "Roofline"};
 inline constexpr std::array<std::string_view, 3> kPlotNames{"plot.memory", "plot.work", "plot.roofline"};
 void plots(Scene& scene, State& page, const ImRect& area, bool small);
-/// One of them alone, by its name. Whether there is such a one.
+/// Draws a single plot by name. Returns false if there is none with that name.
 bool plot(Scene& scene, State& page, const ImRect& area, std::string_view name);
 
-/// Names of shapes in the list at the left, as the search leaves them; kThisLayer is the first.
+/// The names of the shapes in the left list that match the search; kThisLayer is first.
 std::vector<std::string> listedModels(const Scene& scene, const State& page);
-/// Makes a name of that list the scene's.
+/// Sets the scene's model to a name from that list.
 void chooseModel(Scene& scene, const std::string& model);
 
 }  // namespace headscope::app::cost_page

@@ -20,12 +20,12 @@ namespace {
 
 using attention::Machine;
 
-/// A number of a machine: how its column is headed, and what can be typed there.
+/// An editable number of a machine: its column's heading and limits.
 struct MachineColumn {
   const char *name, *title, *what, *unit;
   double Machine::*member;
-  double scale;  ///< what is typed times this is the member
-  double most;   ///< that can be typed
+  double scale;  ///< factor from the typed number to the member
+  double most;   ///< largest number that can be typed
 };
 constexpr std::array<MachineColumn, 3> kColumns{
     {{"memory", "memory, GB", "memory", "GB", &Machine::memoryGb, 1, 1e9},
@@ -47,7 +47,7 @@ bool isPublished(const std::string& name) {
   return attention::findMachine(attention::machines(), name) != nullptr;
 }
 
-/// A path as a person writes it: "~/.config/headscope/machines.json".
+/// A path in short form: "~/.config/headscope/machines.json".
 std::string shownFile(const char* name) {
   const std::string path = (configurationFolder() / name).string();
   const char* home = std::getenv("HOME");
@@ -117,12 +117,12 @@ void MachineEditor::cell(Scene& scene, View& view, const Machine& machine, int c
                                        named ? "name" : kColumns[static_cast<std::size_t>(column)].name);
   ImGui::SetCursorScreenPos(area.Min);
   if (typed_.machine == machine.name && typed_.column == column) {
-    // A new row is below the visible ones until the list has scrolled to it.
+    // A new row isn't visible until the list has scrolled to it.
     if (typed_.justOpened && !ImGui::IsRectVisible(area.Min, area.Max)) return;
     const bool opened = std::exchange(typed_.justOpened, false);
     const bool entered = lineBox(view, name, typed_.text, area.GetWidth(), opened, "");
     if (!entered && (opened || !ImGui::IsItemDeactivated())) return;
-    // What can't be taken stays there, so that it can be mended.
+    // Invalid text stays in the cell, so that it can be corrected.
     if (commit(scene, machine))
       typed_ = {};
     else if (entered)
@@ -186,7 +186,7 @@ void MachineEditor::draw(Scene& scene, View& view, bool) {
                       ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
     const float width = ImGui::GetContentRegionAvail().x;
-    // Copies: a change moves rows of the catalogue.
+    // Copies, because a change moves rows of the catalogue.
     for (const std::string& each : std::vector<std::string>(order_))
       if (const Machine* found = attention::findMachine(page_.catalogue.machines, each)) {
         const bool chosen = each == page_.figures.machine.name;

@@ -7,7 +7,7 @@ namespace headscope::app::head_lab_page {
 
 namespace {
 
-/// The words of the first line from the last to the first.
+/// The first line's words in reverse order.
 std::string reversedWords(const std::string& text) {
   std::istringstream line(text.substr(0, text.find('\n')));
   std::string all;
@@ -27,7 +27,7 @@ std::vector<Action> Page::keyActions() {
       moveStep(scene, page_, by);
     };
   };
-  // Cells beyond the last are brought back inside by the fit.
+  // The cursor fit brings cells beyond the last one back inside.
   const auto moves = [](Index Cell::*place, Index by) {
     return [place, by](Scene& scene) {
       scene.cursor.page = "lab";

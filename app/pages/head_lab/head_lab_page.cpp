@@ -10,7 +10,7 @@ namespace headscope::app::head_lab_page {
 
 namespace {
 
-/// The place of the scene's tab in the table; of one that is none of them the first.
+/// The index of the scene's tab in the table; 0 if it isn't there.
 std::size_t placeOf(const Scene& scene) {
   const auto rows = tabTable();
   const auto found = std::ranges::find(rows, std::string_view(scene.cursor.lab.tab), &TabRow::key);
@@ -40,7 +40,7 @@ bool Page::take(const Scene& scene) {
   page_.catchingUp = !services_.layer.upToDate(scene.setup);
   bool any = page_.snapshot != services_.layer.snapshot();
   page_.snapshot = services_.layer.snapshot();
-  // A head is drawn with the layer that it is a part of.
+  // A head is drawn together with the layer it belongs to.
   const auto head = head_.current();
   if (head && head->value && *head->value != page_.head) {
     page_.head = *head->value;
@@ -67,7 +67,7 @@ void Page::prepare(Scene& scene) {
 void Page::draw(Scene& scene, const Layout& layout) {
   View& view = services_.view;
   ImRect area = layout.center;
-  area.Min.x = layout.left.Min.x;  // the page has no panel at the left
+  area.Min.x = layout.left.Min.x;  // the page has no left panel
   Layout whole = layout;
   whole.center = area;
   page_.presents = layout.presents;
@@ -112,7 +112,7 @@ void Page::ask(const Scene& scene) {
 
 void Page::leave() {
   page_.playing = false;
-  head_.forget();  // what nobody sees holds no snapshot
+  head_.forget();  // a hidden page must not keep a snapshot alive
   layer_.forget();
   for (const auto& tab : tabs_) tab->leave();
   page_.head.reset();

@@ -10,7 +10,7 @@
 
 namespace headscope::app::head_lab_page {
 
-/// One head of a layer taken apart: a page of inner tabs over the same head.
+/// One head of a layer in detail: a page with inner tabs that all show the same head.
 class Page : public app::Page {
  public:
   explicit Page(PageServices& services);
@@ -29,7 +29,7 @@ class Page : public app::Page {
   std::size_t gpuBytes() const override;
 
   const State& state() const { return page_; }
-  /// The inner tab of class T; for tests.
+  /// The inner tab of class T, for tests. Throws std::invalid_argument if there is none.
   template <class T>
   const T& tab() const {
     for (const auto& tab : tabs_)

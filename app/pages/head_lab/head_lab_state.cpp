@@ -14,7 +14,7 @@ namespace headscope::app::head_lab_page {
 
 namespace {
 
-/// What multiplies q·k: "÷ √32", "÷ √32 × 3", "× 3 sharpness", "not scaled".
+/// The factors of q·k: "÷ √32", "÷ √32 × 3", "× 3 sharpness", "not scaled".
 std::string scaleTitle(const attention::AttentionConfig& config, const attention::MaskInput& mask) {
   const bool unscaled = config.effectiveScale() == 1 && attention::scoreFactor(config) != 1;
   std::string title;
@@ -26,7 +26,7 @@ std::string scaleTitle(const attention::AttentionConfig& config, const attention
   return title;
 }
 
-/// Whether it comes between the scale and the mask.
+/// Whether the term acts between the scale and the mask.
 bool biases(const attention::ScoreTerm& term) {
   return term.adds() || term.kind == attention::TermKind::cap;
 }

@@ -9,9 +9,9 @@
 
 namespace headscope::app::head_lab_page {
 
-/// One of the page's inner tabs: what it asks for while it is shown, and how the answers are drawn. A tab is
-/// a class in a file of its own and a row of the table in lab_tabs.cpp; its place in the line of tabs, its
-/// action and its name in scenes follow.
+/// An inner tab of the page: what it requests while visible, and how answers are drawn. A tab is a class in
+/// its own file and a row of the table in head_lab_tabs.cpp, which determines its place in the tab line, its
+/// action and its name in scenes.
 class Tab {
  public:
   Tab(PageServices& services, State& page) : services_(services), page_(page) {}
@@ -19,29 +19,29 @@ class Tab {
   Tab(const Tab&) = delete;
   Tab& operator=(const Tab&) = delete;
 
-  /// At the start of a frame, shown or not: takes the answers that have come; whether there were any.
+  /// Called at the start of each frame, visible or not. Takes new answers; returns whether there were any.
   virtual bool take(const Scene&) { return false; }
-  /// While shown, before anything is drawn.
+  /// Called while visible, before drawing.
   virtual void prepare(Scene&) {}
-  /// `area` is what the line of tabs leaves. `page_.head` is there where the tab's row says that it needs it.
+  /// `area` is the space below the tab line. If the tab's row needs the layer, `page_.head` is set.
   virtual void draw(Scene& scene, const ImRect& area, const Layout& layout) = 0;
-  /// In place of draw() where a row that needs the layer has none: why, and what to do.
+  /// Called instead of draw() if the row needs the layer and there is none. Explains why, and what to do.
   virtual void drawMissing(Scene& scene, const ImRect& area, const Layout& layout);
-  /// While shown: asks for what is on screen, after the panels.
+  /// Called while visible. Requests what is on screen, after the panels are drawn.
   virtual void ask(const Scene&) {}
-  /// Another page is shown: what is under way for this tab stops, and what it alone holds is let go.
+  /// Called when another page is shown. Stops this tab's work and releases what only it holds.
   virtual void leave() {}
-  /// What stands at the right of the line of tabs, from `left` on: the head, its query and its key.
+  /// Draws the choices at the right of the tab line, from `left` on: the head, its query and its key.
   virtual void choices(Scene& scene, const ImRect& line, float left);
-  /// The arrows ← → by so many; false where they step through the pipeline.
+  /// Handles the arrow keys ← and →, by `by`. Returns false to let them step through the pipeline.
   virtual bool move(Scene&, int) { return false; }
-  /// Delete: switches the head that is pointed at off, or on again; other tabs have nothing to switch.
+  /// Handles Delete: switches the hovered head off or on. Does nothing in tabs without heads to switch.
   virtual void switchHead(Scene&) {}
-  /// Ctrl+V outside of text boxes; other tabs have nothing to paste into.
+  /// Handles Ctrl+V outside of text boxes. Does nothing in tabs that don't accept pasted data.
   virtual void paste(Scene&) {}
-  /// While presenting: one sentence that says what is seen.
+  /// While presenting: one sentence that describes what is shown.
   virtual std::vector<CaptionPart> caption(const Scene&) const { return {}; }
-  /// What the status line says is shown; empty: the layer.
+  /// What the status line says is shown; "" = the layer.
   virtual std::string shape() const { return ""; }
 
  protected:
@@ -49,20 +49,20 @@ class Tab {
   State& page_;
 };
 
-/// A row of the table of tabs, which stand in its order.
+/// A row in the table of tabs, in tab order.
 struct TabRow {
   std::string_view key;  ///< in scenes and tests: "weights"
   const char* label;     ///< on the tab
   const char* action;    ///< in the list of actions
-  bool needsLayer;       ///< without a layer's numbers it shows why there are none
+  bool needsLayer;       ///< draws only if the layer is computed, else explains why it isn't
   std::unique_ptr<Tab> (*make)(PageServices&, State&);
-  const char* words = "";  ///< what else people call it, for the list of actions
+  const char* words = "";  ///< other search words for the list of actions
 };
 std::span<const TabRow> tabTable();
-/// An error that names the tabs there are, where the scene's is none of them.
+/// Returns an Error that lists the tabs if the scene's tab isn't one of them.
 attention::Status checkTab(const Scene& scene);
 
-// The tabs' makers.
+// The tabs' factories.
 std::unique_ptr<Tab> makePipelineTab(PageServices& services, State& page);
 std::unique_ptr<Tab> makeWeightsTab(PageServices& services, State& page);
 std::unique_ptr<Tab> makeEmbeddingsTab(PageServices& services, State& page);
@@ -73,7 +73,7 @@ std::unique_ptr<Tab> makeViewsTab(PageServices& services, State& page);
 std::unique_ptr<Tab> makeHeadCountTab(PageServices& services, State& page);
 std::unique_ptr<Tab> makeMistakesTab(PageServices& services, State& page);
 
-/// Draws the line of tabs, and at its right what the shown one offers. Returns where the line ends below.
+/// Draws the tab line with the shown tab's choices at the right. Returns the y of its bottom.
 float tabLine(Scene& scene, State& page, Tab& shown, const Layout& layout);
 
 }  // namespace headscope::app::head_lab_page

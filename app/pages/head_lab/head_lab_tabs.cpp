@@ -33,7 +33,7 @@ constexpr std::array kTable{
     TabRow{"mistakes", "Mistakes", "Lab: Mistakes, classic bugs in attention code", false, makeMistakesTab},
 };
 
-/// What the head does, the head, its kv head, the query and the key, as far as there is room.
+/// Draws the head's behaviour, the head, its kv head, the query and the key, as far as they fit.
 void headChips(Scene& scene, State& page, const ImRect& line, float left) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -135,9 +135,9 @@ void Tab::drawMissing(Scene&, const ImRect& area, const Layout&) {
 namespace {
 
 constexpr float kTabGap = 28, kLeastGap = 10;  // between tabs
-constexpr float kChoiceRoom = 380;             // for what stands at their right
+constexpr float kChoiceRoom = 380;             // for the choices right of the tabs
 
-/// What is left between tabs that stand side by side, in pixels; 0 where they don't fit.
+/// The gap between tabs side by side, in pixels; 0 if they don't fit.
 float tabGap(const View& view, float width) {
   float room = width - view.px(48 + kChoiceRoom);
   for (const TabRow& row : kTable) room -= textWidth(view.fonts->bold, row.label);
@@ -145,7 +145,7 @@ float tabGap(const View& view, float width) {
   return gap < view.px(kLeastGap) ? 0 : gap;
 }
 
-/// One tab; returns where the next begins.
+/// Draws one tab. Returns the x of the next one.
 float tabAt(Scene& scene, const View& view, const TabRow& row, ImVec2 at, float high, float gap) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -161,7 +161,7 @@ float tabAt(Scene& scene, const View& view, const TabRow& row, ImVec2 at, float 
   return at.x + wide + gap;
 }
 
-/// All tabs as a list, for narrow windows; returns where it ends.
+/// Draws all tabs as a list, for narrow windows. Returns the x of its end.
 float tabList(Scene& scene, View& view, ImVec2 at) {
   std::vector<Choice> tabs;
   int chosen = 0;

@@ -11,43 +11,42 @@ namespace headscope::app::head_lab_page {
 
 /// All heads of a layer as small maps of queries × keys.
 struct HeadMaps {
-  std::string name;                ///< of the place; tests call the maps NAME.0, NAME.1, …
+  std::string name;                ///< of the place; tests find the maps as NAME.0, NAME.1, …
   const attention::Stack& values;  ///< [heads, ⌈n/factor⌉, ⌈m/factor⌉]
   int factor = 1;
   std::function<ValueRange(Index head)> range;
-  bool eases = true;   ///< what was there moves to what comes
+  bool eases = true;   ///< new values ease in from the last ones
   bool names = false;  ///< with the tokens' names
-  /// Draws the line above a map, within `width`; nothing: the head's name and what it does.
+  /// Draws the line above a map, within `width`. If empty: the head's name and behaviour.
   std::function<void(Index head, ImVec2 leftMiddle, float width)> title = {};
 };
 
-/// So many maps side by side, their cells as large as the area allows.
+/// A grid of maps that are as large as the area allows.
 struct MapGrid {
   int columns = 1, rows = 1;
-  float width = 1, height = 1;  ///< of one map, pixels
+  float width = 1, height = 1;  ///< of one map, in pixels
 };
-/// What lies between maps, and above each of them.
+/// The gaps between maps and the title height above each, in layout units.
 struct MapSpacing {
   float x = 18, y = 10, title = 26;
 };
 MapGrid mapGrid(const View& view, ImVec2 area, Index heads, Index queries, Index keys,
                 const MapSpacing& spacing = {});
 
-/// The same with room for the tokens' names at the left and below, where the maps don't lose more than names
-/// are worth.
+/// A grid with space for the tokens' names at the left and below, if the maps don't shrink too much for it.
 struct NamedGrid {
   ImRect area;  ///< of the maps
-  ImVec2 room;  ///< for names; none where it is 0
+  ImVec2 room;  ///< for names; 0 = no names
   MapGrid grid;
 };
 NamedGrid namedGrid(const View& view, const ImRect& whole, const SequenceSnapshot& sequence, Index heads,
                     const MapSpacing& spacing = {});
-/// Queries beside the first map of each row, keys below every map that has none under it, and what the axes
-/// are; nothing without room. `lit`: its query and key, −1 for none.
+/// Labels the queries left of each row's first map, the keys below each column's last map, and the axes.
+/// Draws nothing if `named` has no space for names. `lit`: highlighted query and key; −1 = none.
 void paintTokenNames(const View& view, const SequenceSnapshot& sequence, const std::vector<HeatTile>& tiles,
                      const NamedGrid& named, const Cell& lit);
 
-/// Draws them. Pointing at a cell lights it everywhere, a click chooses head, query and key.
+/// Draws the maps. Hovering over a cell highlights it everywhere; a click selects head, query and key.
 void headMaps(Scene& scene, State& page, const ImRect& area, const HeadMaps& maps);
 
 }  // namespace headscope::app::head_lab_page

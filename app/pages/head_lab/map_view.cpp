@@ -79,7 +79,7 @@ void paintMap(const Scene& scene, State& page, const MapView& map, const attenti
   const View& view = page.view;
   const HeatTile tile = map.tile();
   Picture picture;
-  // Another step's numbers are on another scale: on the way from one to the other they would mean nothing.
+  // Another step's numbers have another scale, so easing from one to the other would be meaningless.
   picture.name = fmt::format("stage.{}.{}", map.name, static_cast<int>(scene.cursor.lab.step));
   picture.ink = map.ink;
   picture.low = map.low;
@@ -196,7 +196,7 @@ Index cellsThatFit(const View& view, float pixels, float least) {
 
 void chooseCell(Scene& scene, State& page, const MapHit& hit) {
   if (hit.row < 0) return;
-  // A random layer can be pointed at before there is a layer of the scene's own, or without one.
+  // A random layer can be hovered before the scene's own layer exists, or without one.
   page.view.nextHover = {page.head ? page.head->question.head : scene.cursor.cell.head, hit.row, hit.col};
   if (!hit.clicked) return;
   scene.cursor.cell.query = hit.row;
@@ -223,7 +223,7 @@ void paintFormula(const View& view, ImVec2 at, const std::vector<FormulaPart>& p
   float x = at.x;
   for (const FormulaPart& part : parts) {
     paintScripted(view, list, font, ImVec2(x, at.y + view.px(14)), part.color, part.text);
-    // A shape that would run into the matrix is left out.
+    // Skip a shape that would run into the matrix.
     if (!part.shape.empty() && x + textWidth(mono, part.shape) <= at.x + width)
       paintText(list, mono, ImVec2(x, at.y + view.px(38)),
                 part.color == view.theme->text ? view.theme->secondary : part.color, part.shape);

@@ -27,7 +27,7 @@ void PointNames::keepOff(ImVec2 from, ImVec2 to) {
   lines_.emplace_back(from, to);
 }
 
-/// A line meets a box where their extents overlap and not all of its corners lie on one side.
+/// A line crosses a box if their extents overlap and the box's corners aren't all on one side of the line.
 bool PointNames::onLine(const ImRect& box) const {
   return std::any_of(lines_.begin(), lines_.end(), [&](const auto& line) {
     const auto [a, b] = line;

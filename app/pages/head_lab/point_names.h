@@ -9,33 +9,32 @@
 
 namespace headscope::app::head_lab_page {
 
-/// From places on a plane to pixels, the same scale on both axes.
+/// Maps points of a plane to pixels, with the same scale on both axes.
 struct PlaneView {
   ImRect area;
   float perUnit = 1;
-  ImVec2 middle = {};  ///< the place in the middle of the area
+  ImVec2 middle = {};  ///< the point at the centre of the area
   ImVec2 pixel(float x, float y) const {
     return area.GetCenter() + ImVec2((x - middle.x) * perUnit, (middle.y - y) * perUnit);
   }
 };
 
-/// Names beside the points of a plane, each where it touches no other name and no point: those that are
-/// painted first choose first.
+/// Places names next to the points of a plane so that they don't overlap other names or points. Names painted
+/// first get the better places.
 class PointNames {
  public:
-  /// Of names inside `area`.
+  /// Places names inside `area`.
   PointNames(const View& view, const ImRect& area) : view_(view), area_(area) {}
 
-  /// What the plane's directions are, in its corners: "PC 1 →" below at the right, "↑ PC 2" above at the
-  /// left.
+  /// Draws the axes' names in the corners: "PC 1 →" at the bottom right, "↑ PC 2" at the top left.
   void paintAxes(const std::string& first, const std::string& second);
-  /// A point, or something else that names keep clear of.
+  /// Reserves the space of a point or another item that names must not cover.
   void keepClear(ImVec2 at, float radius);
-  /// A line and a disc that names don't touch as long as there is another place.
+  /// Marks a line or a disc that names avoid if another place is free.
   void keepOff(ImVec2 from, ImVec2 to);
   void keepOffDisc(ImVec2 center, float radius);
-  /// At the right of a point, or where that is taken at the left, above, below or in a corner. False where
-  /// all are: then nothing is painted.
+  /// Draws a name right of a point; if that place is taken, left of it, above, below or in a corner. Returns
+  /// false, without drawing, if all places are taken.
   bool paint(ImVec2 at, float radius, const std::string& name, std::uint32_t color);
 
  private:

@@ -80,8 +80,8 @@ void decodeSliders(Scene& scene, View& view, Playing& play, const StripState& st
   compat::endChild();
 }
 
-/// Bytes now for MHA, GQA, MQA and latent attention of this configuration, this one in the accent; returns
-/// where it ends.
+/// Bytes in the cache now under MHA, GQA, MQA and latent attention of this configuration, with the current
+/// kind highlighted. Returns the bottom of the section.
 float costs(Scene& scene, const Snapshot& snapshot, View& view, const StripState& state, const ImRect& area) {
   Canvas list = *ImGui::GetWindowDrawList();
   const attention::AttentionConfig& config = snapshot.config;
@@ -97,7 +97,7 @@ float costs(Scene& scene, const Snapshot& snapshot, View& view, const StripState
   ImGui::SetCursorScreenPos(ImVec2(area.Max.x - view.px(56), area.Min.y - view.px(2)));
   fieldChoice(view, scene, "look.cache_bytes");
   compat::endChild();
-  // Groups in between, where the heads can be grouped at all; 0 where they can't.
+  // An intermediate number of groups, if the heads can be grouped; otherwise 0.
   const AttentionKind kind = kindOf(snapshot.setup.model);
   Index gqa = kind == AttentionKind::gqa ? config.kvHeads : kvHeadsFor(AttentionKind::gqa, config.heads);
   if (gqa == 1) gqa = 0;
@@ -112,11 +112,11 @@ float costs(Scene& scene, const Snapshot& snapshot, View& view, const StripState
   std::vector<Bar> bars{{"MHA", bytes(config.heads, state.now), kind == AttentionKind::mha},
                         {"GQA", bytes(gqa, state.now), kind == AttentionKind::gqa},
                         {"MQA", bytes(1, state.now), kind == AttentionKind::mqa}};
-  // With a head or two a latent is more than what it stands for.
+  // With only one or two heads, a latent may take more bytes than the keys and values it replaces.
   if (const double latent = latentCacheBytes(snapshot, state.now, scene.look.cacheBytes);
       latent <= bars[0].bytes)
     bars.push_back({"MLA", latent, false});
-  // The scale stays while the cache grows: MHA's when all tokens are in it.
+  // The scale doesn't change while the cache grows: it ends at MHA's bytes for all tokens.
   const double most = std::max(bytes(config.heads, state.tokens), 1.0);
   float y = area.Min.y + view.px(38);
   for (const Bar& bar : bars) {
@@ -207,7 +207,7 @@ void cachePanel(Scene& scene, State& page, const Layout& layout) {
       const std::string step =
           stripShare(stripPlan(scene, *snapshot, view, state, strips(34))) + decodeStepText(scene, state);
       const float stepWidth = textWidth(view.fonts->text, step) + view.px(20);
-      // The sliders stand in the title's line where it is long enough, below it otherwise.
+      // The sliders go on the title's line if it is long enough, otherwise below it.
       const bool oneLine = left.Max.x - stepWidth - slidersAt > view.px(380);
       if (oneLine)
         decodeSliders(scene, page.view, page.play, state, ImVec2(slidersAt, y - view.px(15)),

@@ -14,20 +14,20 @@ namespace headscope::app::heads_page {
 
 namespace {
 
-/// Left of the bands, for the names of their kv heads.
+/// Width left of the bands for the names of their kv heads, in layout units.
 constexpr float kBandNames = 48;
 
 Index slotsInSight(const BandPlan& plan) {
   return std::max<Index>(1, static_cast<Index>(std::round(plan.cells.GetHeight() / plan.slot)));
 }
 
-/// Names of the kv heads, thinned until they don't touch.
+/// Draws the names of the kv heads, thinned so that they don't overlap.
 void paintBandNames(const View& view, Canvas list, const BandPlan& plan, float left) {
   ImFont* font = view.fonts->small;
   float last = -1e9f;
   for (Index g = 0; g < plan.kvHeads; ++g) {
     const float middle = plan.keysTop(g) + plan.band;
-    // A thin band's name is higher than it.
+    // The name of a thin band is taller than the band.
     const float y = std::max(middle, plan.cells.Min.y + lineHeight(font) / 2);
     if (middle < plan.cells.Min.y || middle > plan.cells.Max.y || y - last < lineHeight(font)) continue;
     last = y;
@@ -35,7 +35,7 @@ void paintBandNames(const View& view, Canvas list, const BandPlan& plan, float l
   }
 }
 
-/// Outlines of the pointed and the newest column.
+/// Outlines the hovered column and the newest one.
 void paintOutlines(const Scene& scene, const View& view, Canvas list, const BandPlan& plan,
                    const StripState& state, Index key) {
   const auto outline = [&](Index j, std::uint32_t color) {
@@ -46,7 +46,7 @@ void paintOutlines(const Scene& scene, const View& view, Canvas list, const Band
   if (scene.cursor.decoding && state.reason.empty()) outline(state.now - 1, view.theme->query);
 }
 
-/// The keys' tokens below the columns, thinned until they don't touch.
+/// Draws the keys' tokens below the columns, thinned so that they don't overlap.
 void paintKeys(const Scene& scene, const View& view, const BandPlan& plan, const StripState& state,
                const std::vector<attention::Token>& keys, Index key, float y) {
   Canvas list = *ImGui::GetWindowDrawList();
@@ -75,7 +75,7 @@ BandPlan stripPlan(const Scene& scene, const Snapshot& snapshot, const View& vie
   plan.tokens = std::max<Index>(shownSequence(scene, &snapshot)->attention.k.rows(), 1);
   plan.now = state.now;
   plan.kvHeads = config.kvHeads;
-  // Presented there are few pixels, and what is stored gets them all.
+  // While presenting, space is scarce, so stored bands get all of it.
   plan.heads = view.present ? config.kvHeads : config.heads;
   const float least = view.px(view.present ? 4 : 8),
               most = view.present ? view.px(31) : std::max(least, plan.cells.GetHeight());

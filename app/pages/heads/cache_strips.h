@@ -9,19 +9,19 @@ namespace headscope::app::heads_page {
 
 /// How far the KV cache is filled.
 struct StripState {
-  Index tokens = 0;    ///< all there will be
-  Index now = 0;       ///< in the cache
+  Index tokens = 0;    ///< the final number of tokens
+  Index now = 0;       ///< tokens in the cache now
   std::string reason;  ///< why it can't be decoded, or ""
 };
 
-/// The bands as they lie in `area`, whose lowest line is for the keys' tokens; those around the selected
-/// head's where not all are in sight. Presented, only what is stored has a slot.
+/// The layout of the bands in `area`, whose bottom line shows the keys' tokens. If not all bands fit, shows
+/// those around the selected head's. While presenting, only stored bands have a slot.
 BandPlan stripPlan(const Scene& scene, const Snapshot& snapshot, const View& view, const StripState& state,
                    const ImRect& area);
-/// Which kv heads are in sight: "KV 0–9 of 64 · ", or nothing where all are.
+/// The visible kv heads, "KV 0–9 of 64 · "; "" if all are visible.
 std::string stripShare(const BandPlan& plan);
 
-/// K and V of the kv heads that are in sight, and what MHA would store besides.
+/// Draws K and V of the visible kv heads, and what MHA would store in addition.
 void cacheStrips(Scene& scene, State& page, const SequenceSnapshot& sequence, const StripState& state,
                  const BandPlan& plan, const ImRect& area);
 

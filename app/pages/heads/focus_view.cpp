@@ -19,19 +19,19 @@ namespace headscope::app::heads_page {
 
 namespace {
 
-/// Units below the cells that what a lesson's reader guessed takes.
+/// Height below the cells for the prediction of a lesson's reader, in layout units.
 constexpr float kGuessRoom = 40;
-/// Units that the title of a figure takes, however few cells are below it.
+/// Minimum width of a figure for its title, in layout units.
 constexpr float kLeastTitle = 330;
 
-/// Left of the cells. Who presents has large type and little room: there it is what the labels take.
+/// Width left of the cells. While presenting, space is scarce, so it is as narrow as the labels allow.
 float labelRoom(const View& view, const std::vector<attention::Token>& queries) {
   const float usual = view.px(116);
   if (!view.present || !view.guessedRow.empty()) return usual;
   return std::clamp(longestLabel(view, queries, view.px(104)) + view.px(12), view.px(72), usual);
 }
 
-/// The cells' area: square cells, centred, with room for title and labels.
+/// The cells' area: square cells, centred, with space for title and labels.
 ImRect cellArea(const View& view, const ImRect& area, const SequenceSnapshot& sequence, bool besideReceipt,
                 bool sinks) {
   const auto n = static_cast<float>(sequence.queries.size()), m = static_cast<float>(sequence.keys.size());
@@ -40,7 +40,7 @@ ImRect cellArea(const View& view, const ImRect& area, const SequenceSnapshot& se
       view.present ? longestLabel(view, sequence.keys, view.px(70)) * 0.9f + view.px(16) : view.px(100);
   const float left = labelRoom(view, sequence.queries), bottom = labels + view.px(guess), top = view.px(44);
   const float aspect = std::clamp(m / n, 0.2f, 5.0f);
-  // At the right a lesson's mark stands where somebody presents, unless a receipt takes that room.
+  // While presenting, a lesson's mark may be at the right, unless the receipt takes that space.
   const float right = view.px(!view.present   ? 24
                               : besideReceipt ? 12
                                               : 44) +
@@ -53,7 +53,7 @@ ImRect cellArea(const View& view, const ImRect& area, const SequenceSnapshot& se
   return {x, y, x + width, y + height};
 }
 
-/// The same in a figure, which follows the cells: beside them is their legend.
+/// The same for a figure, whose size follows its cells and the legend next to them.
 ImRect figureArea(View& view, const ImRect& area, const SequenceSnapshot& sequence, bool sinks) {
   const NameRoom names = nameRoom(view, sequence.queries, sequence.keys);
   const ImVec2 cells = figureCells(view, std::ssize(sequence.queries), std::ssize(sequence.keys));
@@ -64,7 +64,7 @@ ImRect figureArea(View& view, const ImRect& area, const SequenceSnapshot& sequen
   return {at, ImVec2(at.x + cells.x, at.y + cells.y)};
 }
 
-/// What was guessed for the lit query's row, framed below the cells, one place for each key.
+/// Draws the reader's prediction for the highlighted query in a frame below the cells, one cell per key.
 void paintGuess(const View& view, Canvas list, const HeatTile& tile, const Look& look,
                 const ValueRange& range) {
   const std::vector<float>& row = view.guessedRow;
@@ -90,7 +90,7 @@ void paintGuess(const View& view, Canvas list, const HeatTile& tile, const Look&
             view.theme->secondary, "your answer", Align::right);
 }
 
-/// Rows' names at their rows, keys' names under the guess.
+/// Labels rows next to the rows, and keys below the prediction.
 void paintLabelsBelowGuess(const View& view, Canvas list, const HeatTile& tile, const AxisLabels& labels) {
   static const std::vector<attention::Token> kNone;
   AxisLabels rows = labels, keys = labels;
@@ -104,7 +104,7 @@ void paintLabelsBelowGuess(const View& view, Canvas list, const HeatTile& tile, 
   paintAxisTitles(view, list, both, view.px(112));
 }
 
-/// "rows 120–160 of 512, keys 0–40 of 512 · brightest of 2 × 2 cells", or how to move about.
+/// "queries 120–160 of 512, keys 0–40 of 512 · brightest of 2 × 2 cells", or how to zoom and move.
 std::string whatIsShown(const State& page, const HeatTile& tile, Index n, Index m) {
   const auto span = [](float first, float count, Index total) {
     const Index last = std::min<Index>(total, static_cast<Index>(std::ceil(first + count))) - 1;

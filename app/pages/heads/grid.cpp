@@ -9,7 +9,7 @@ namespace headscope::app::heads_page {
 
 namespace {
 
-/// Rectangular matrices keep square cells until one side would be a sliver; then they stretch.
+/// The aspect of a map. Cells stay square until one side would be a sliver; then they stretch.
 float aspectOf(float queries, float keys) {
   return std::clamp(keys / queries, 0.2f, 5.0f);
 }
@@ -33,14 +33,14 @@ GridPlan planWith(const View& view, const Request& asked, int columns, GridPlan:
     plan.leftRoom = asked.labelLeft;
     plan.bottomRoom = asked.labelBottom;
   } else {
-    // Titles of the axes stay, so that nobody has to guess that rows ask and columns are read.
+    // Keep the axis titles, so that it is clear that rows are queries and columns are keys.
     plan.margin = labels == Labels::firstOfRow ? asked.labelLeft : view.px(58);
     plan.bottomRoom = labels == Labels::firstOfRow ? view.px(view.present ? 17 : 20) : 0;
   }
   const auto c = static_cast<float>(columns), r = static_cast<float>(plan.rows);
   const float roomX = (asked.area.x - plan.margin - plan.gapX * (c - 1)) / c - plan.leftRoom;
   const float roomY = (asked.area.y - plan.gapY * (r - 1)) / r - plan.titleHeight - plan.bottomRoom;
-  // Who presents fills the screen: cells may be a quarter wider than high, or higher than wide.
+  // While presenting, fill the screen: cells may be up to a quarter wider than high, or higher than wide.
   const float stretch = view.present ? 1.25f : 1;
   plan.mapWidth = std::max(4.0f, std::floor(std::min(roomX, roomY * asked.aspect * stretch)));
   plan.mapHeight = std::max(4.0f, std::floor(std::min(roomY, plan.mapWidth / asked.aspect * stretch)));
@@ -54,7 +54,7 @@ GridPlan bestPlan(const View& view, const Request& asked, GridPlan::Labels label
   float bestScore = -1;
   for (int columns = 1; columns <= asked.heads; ++columns) {
     const GridPlan plan = planWith(view, asked, columns, labels);
-    // As many rows hold 6 heads in three columns as in four.
+    // Skip if fewer columns give as many rows: 6 heads need two rows with three columns or four.
     if ((asked.heads + plan.rows - 1) / plan.rows < columns) continue;
     const bool aligned =
         asked.groupSize > 1 && (columns % asked.groupSize == 0 || asked.groupSize % columns == 0);
@@ -76,7 +76,7 @@ GridPlan planGrid(const View& view, ImVec2 area, int heads, int groupSize, float
   using Labels = GridPlan::Labels;
   const Request asked{area, heads, groupSize, aspectOf(queries, keys), labelLeft, labelBottom};
   GridPlan plan;
-  // Labels earn their room while the maps they explain stay larger than the labels.
+  // Show labels only while the maps they explain are larger than they are.
   for (const Labels labels : {Labels::every, Labels::firstOfRow, Labels::none}) {
     plan = bestPlan(view, asked, labels);
     plan.cell = std::max(plan.mapWidth / keys, plan.mapHeight / queries);
@@ -97,7 +97,7 @@ GridPlan planFigure(View& view, int heads, ImVec2 map, float labelLeft, float be
   plan.gapX = view.px(26);
   plan.gapY = view.px(10);
   plan.margin = labelLeft;
-  plan.tileWidth = std::max(map.x, view.px(heads > 32 ? 124 : 190));  // what a title takes
+  plan.tileWidth = std::max(map.x, view.px(heads > 32 ? 124 : 190));  // the width of a title
   plan.tileHeight = plan.mapHeight + plan.titleHeight;
   const auto sizeWith = [&](int columns) {
     const auto c = static_cast<float>(columns), r = std::ceil(static_cast<float>(heads) / c);
@@ -106,7 +106,7 @@ GridPlan planFigure(View& view, int heads, ImVec2 map, float labelLeft, float be
   float least = FLT_MAX;
   for (int columns = 1; columns <= heads; ++columns) {
     const ImVec2 size = sizeWith(columns);
-    // No row is left half empty where that can be.
+    // Avoid a partly empty last row if possible.
     const float off =
         std::abs(std::log(size.x / size.y / view.figure->aspect)) + (heads % columns == 0 ? 0 : 0.5f);
     if (off < least) plan.columns = columns;
@@ -122,7 +122,7 @@ std::vector<ImRect> mapAreas(const View& view, const GridPlan& plan, const ImRec
   const auto columns = static_cast<float>(plan.columns), rows = static_cast<float>(plan.rows);
   const float wide = plan.margin + plan.tileWidth * columns + plan.gapX * (columns - 1);
   const float high = plan.tileHeight * rows + plan.gapY * (rows - 1);
-  // Spare room goes between the tiles, up to a limit, and then around them.
+  // Spare space goes between the tiles, up to a limit, then around them.
   const bool spreads = !view.figure;
   const float spreadX =
       spreads && columns > 1 ? std::min((area.GetWidth() - wide) / (columns - 1), view.px(40)) : 0;

@@ -40,7 +40,7 @@ Caption ofCell(const Snapshot& snapshot, const SequenceSnapshot& sequence, const
   return caption;
 }
 
-/// The story of a row is its strongest key, also where the crosshair is on another one.
+/// The sentence for a row is about its strongest key, even if the crosshair is on another one.
 Caption ofRow(const Snapshot& snapshot, const SequenceSnapshot& sequence, const Cell& cell,
               const Theme& theme) {
   const auto row = sequence.probabilities()[cell.head].row(cell.query);

@@ -1,4 +1,4 @@
-// What the page of heads opens: weights and typed embeddings.
+// The files that the page opens: weights and typed embeddings.
 
 #include <fmt/core.h>
 
@@ -14,7 +14,7 @@ namespace headscope::app::heads_page {
 
 namespace {
 
-/// What the file says of sizes, positions and masks is taken over; what it leaves open stays as it was.
+/// Applies the sizes, positions and masks that the file specifies; keeps everything it leaves open.
 void applyWeights(Scene& scene, const LoadedWeights& weights, const std::string& path) {
   const attention::AttentionConfig& config = weights.config;
   ModelSetup& model = scene.setup.model;
@@ -77,7 +77,7 @@ void Page::openTable(const std::filesystem::path& path, const Asker& asker, cons
 
 bool Page::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
   const std::string ending = file.path.extension().string();
-  // Pickles are opened to be told what to save instead.
+  // Pickles are opened too, to report what to save instead.
   if (ending == ".safetensors" || ending == ".npz" || ending == ".pt" || ending == ".pth")
     openWeights(file.path, asker, outcome);
   else if (ending == ".npy" || ending == ".csv" || ending == ".tsv" || ending == ".txt")

@@ -1,4 +1,4 @@
-// What a right click offers on the page of heads.
+// The page's context menus.
 
 #include <algorithm>
 

@@ -16,9 +16,9 @@
 namespace headscope::app::heads_page {
 
 namespace {
-constexpr double kPlayInterval = 0.7;  // seconds a decode step stays before the next
+constexpr double kPlayInterval = 0.7;  // seconds between decode steps
 
-/// One head, `factor` × `factor` cells in one: a level's, where there is one so fine.
+/// One head, `factor` × `factor` cells pooled into one; from a picture level if one has that factor.
 attention::Matrix focusPicture(const SequenceSnapshot& sequence, Quantity quantity, Index head, int factor) {
   const auto level = std::ranges::find(sequence.pictures.levels, factor, &PictureLevel::factor);
   if (level != sequence.pictures.levels.end()) return level->of(quantity)[head];
@@ -49,11 +49,11 @@ bool Page::take(const Scene& scene) {
 void Page::prepare(Scene& scene) {
   advancePlay(scene);
   walk(scene);
-  if (services_.view.dialog) page_.menu.token = -1;  // whatever is chosen there was not chosen in a menu
+  if (services_.view.dialog) page_.menu.token = -1;  // what is chosen in a dialog wasn't chosen in a menu
   if (!page_.snapshot || page_.snapshot->sequences.empty()) return;
   fit_.apply(scene.cursor, *page_.snapshot, true);
   const Snapshot& snapshot = *page_.snapshot;
-  const bool upToDate = services_.layer.upToDate(scene.setup);  // the scene may have come since take()
+  const bool upToDate = services_.layer.upToDate(scene.setup);  // the scene may be newer than take()
   if (upToDate && !snapshot.causal) scene.cursor.decoding = page_.play.on = false;
   fitHover(services_.view.hover, scene, snapshot);
   showPictures(scene);
@@ -77,7 +77,7 @@ void Page::ask(const Scene& scene) {
 
 void Page::leave() {
   page_.play.on = false;
-  shown_ = {};  // a picture that nobody sees holds no snapshot
+  shown_ = {};  // a hidden page must not keep a snapshot alive
 }
 
 void Page::reset() {
@@ -128,7 +128,7 @@ void Page::advancePlay(Scene& scene) {
 }
 
 void Page::decode(Scene& scene, Decode what) {
-  // The page of the cache steps through the same decode by itself.
+  // The cache page steps through the same decode itself.
   if (scene.cursor.page == "cache") {
     services_.view.request(what == Decode::back      ? "cache.back"
                            : what == Decode::forward ? "cache.forward"
@@ -139,7 +139,7 @@ void Page::decode(Scene& scene, Decode what) {
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
   Cursor& cursor = scene.cursor;
   if (!sequence || !page_.snapshot->causal) return;
-  cursor.page = "heads";  // where the cache is seen
+  cursor.page = "heads";  // the page that shows the cache
   const Index last = sequence->queryLength, prefill = std::min(scene.setup.prefill, last);
   const bool wasDecoding = cursor.decoding, wasPlaying = page_.play.on;
   page_.play.on = what == Decode::play && !wasPlaying;
@@ -163,7 +163,7 @@ void Page::decode(Scene& scene, Decode what) {
   if (cursor.decoding) cursor.cell.query = cursor.step - 1;
 }
 
-/// Who presents walks with the arrows, or a clicker: through the steps of a decode, else through the heads.
+/// While presenting, arrow keys or a clicker step through the decode, if any, else through the heads.
 void Page::walk(Scene& scene) {
   View& view = services_.view;
   if (!view.present) return;
@@ -176,7 +176,7 @@ void Page::walk(Scene& scene) {
     view.request(forward ? "look.next_head" : "look.previous_head");
 }
 
-/// One large head takes the room of the strip, but while it is decoded step by step.
+/// One enlarged head takes the strip's space, except during a decode.
 bool Page::showsStrip(const Scene& scene) const {
   return scene.cursor.focus < 0 || (scene.cursor.decoding && !services_.view.present);
 }
@@ -198,7 +198,7 @@ std::optional<std::string> Page::error(const Scene&) const {
   return layerError(page_.snapshot.get());
 }
 
-/// What the picture of the chosen head shows, with its tokens, to the clipboard.
+/// Copies the quantity shown for the selected head, with its tokens, to the clipboard.
 void Page::copyNumbers(const Scene& scene) {
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
   if (!sequence) return services_.view.messages.fail("No head to copy. Type a sentence first.");
@@ -211,7 +211,7 @@ void Page::copyNumbers(const Scene& scene) {
             view.pressedAt);
 }
 
-/// The next head that has a name, from the chosen one on and round; large where heads are shown.
+/// Selects the next head that has a name, wrapping around; enlarges it on the heads page.
 void Page::nextNamed(Scene& scene) {
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
   if (!sequence) return services_.view.messages.fail("No head to show. Type a sentence first.");
@@ -229,7 +229,7 @@ void Page::nextNamed(Scene& scene) {
 double Page::nextFrameIn() const {
   double next = std::numeric_limits<double>::infinity();
   if (page_.play.on) next = page_.play.since + kPlayInterval - services_.view.time;
-  if (page_.busySeconds > 0) next = std::min(next, 0.2);  // the progress past half a second has to appear
+  if (page_.busySeconds > 0) next = std::min(next, 0.2);  // the progress must appear after half a second
   return next;
 }
 

@@ -8,7 +8,7 @@
 
 namespace headscope::app::heads_page {
 
-/// Every head of the layer, one of them taken apart, and its KV cache.
+/// All heads of the layer, one head in detail, and its KV cache.
 class Page : public app::Page {
  public:
   explicit Page(PageServices& services);
@@ -31,7 +31,7 @@ class Page : public app::Page {
 
   const State& state() const { return page_; }
   State& state() { return page_; }
-  /// What sending pictures to the GPU took the last time there were any to send, in seconds.
+  /// Seconds that the last upload of pictures to the GPU took.
   double uploadSeconds() const { return uploadSeconds_; }
 
  private:
@@ -56,12 +56,13 @@ class Page : public app::Page {
   State page_;
   CursorFit fit_;
   double uploadSeconds_ = 0;
-  /// The bands that were last needed: the worker, which may outlive the page, makes the next ones like them.
+  /// The most recent band sizes. Shared with the worker, which may outlive the page and prepares the next
+  /// bands in these sizes.
   struct Bands {
     std::atomic<Index> sequence = -1, dims = 0, tokens = 0;
   };
   const std::shared_ptr<Bands> bands_ = std::make_shared<Bands>();
-  /// What the textures hold, so that they are filled anew only when something else is to be seen.
+  /// What the textures hold, so that they are refilled only when something else is shown.
   struct Shown {
     std::shared_ptr<const Snapshot> snapshot;
     Index sequence = -1;

@@ -65,7 +65,7 @@ std::string rangeEnd(const Look& look, float value) {
   return look.quantity == Quantity::scores ? numberText(value, 3) : weightText(value);
 }
 
-/// What stands at a colour bar's ends and middle; head −1: of all of them.
+/// The labels at a colour bar's ends and middle; head −1 = all heads.
 BarLabels barLabels(const Look& look, const HeadPictures& pictures, Index head) {
   const bool varies = look.range == RangeMode::perHead && head < 0;
   ValueRange range = rangeFor(look, pictures, std::max<Index>(head, 0));
@@ -87,7 +87,7 @@ BarLabels barLabels(const Look& look, const HeadPictures& pictures, Index head) 
   return {low, middle, high};
 }
 
-/// Title at the left, choices and colour bar at the right.
+/// Draws the title at the left, the choices and the colour bar at the right.
 void header(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area) {
   View& view = page.view;
   const Snapshot& snapshot = *page.snapshot;
@@ -113,13 +113,13 @@ void header(Scene& scene, State& page, const SequenceSnapshot& sequence, const I
     }
   }
   const bool tight = area.Max.x - x < choicesWidth(scene, view) + view.px(190);
-  // In the smallest windows the lists take all there is.
+  // In the smallest windows the choices take all the space.
   const bool noBar = area.Max.x - x < choicesWidth(scene, view) + view.px(90);
   const float barWidth = view.px(noBar ? -28 : tight ? 70 : 170);
   if (!noBar)
     paintColourBar(view, colormapFor(scene.look), barLabels(scene.look, sequence.pictures, focus),
                    ImVec2(area.Max.x, y), barWidth);
-  // The three lists stand before the bar; they are laid out from the right by their widths.
+  // The three choices are left of the bar, laid out from the right by their widths.
   const float controls = choicesWidth(scene, view);
   ImGui::SetCursorScreenPos(
       ImVec2(std::max(x, area.Max.x - barWidth - view.px(28) - controls), y - view.px(13)));
@@ -130,13 +130,13 @@ void header(Scene& scene, State& page, const SequenceSnapshot& sequence, const I
   fieldChoice(view, scene, scene.look.quantity == Quantity::scores ? "look.score_colormap" : "look.colormap");
 }
 
-/// Thin marks beside tiles that share a kv head, in its colour.
+/// Draws a thin line above a tile in the colour of its kv head.
 void groupMark(const View& view, Canvas list, const HeatTile& tile, Index kvHead) {
   list.AddRectFilled(ImVec2(tile.area.Min.x, tile.area.Min.y - view.px(4)),
                      ImVec2(tile.area.Max.x, tile.area.Min.y - view.px(2)), groupColor(*view.theme, kvHead));
 }
 
-/// A title explains itself while it is pointed at, and offers what can be done with its head.
+/// A right click on a head's title opens the head's menu.
 void pointAtTitle(Scene& scene, State& page, const HeatTile& tile, float height) {
   const ImRect title(tile.area.Min.x, tile.area.Min.y - height, tile.area.Max.x, tile.area.Min.y);
   if (ImGui::IsWindowHovered() && ImGui::IsMouseClicked(1) && title.Contains(ImGui::GetIO().MousePos))
@@ -165,7 +165,7 @@ void pointAtTile(Scene& scene, const SequenceSnapshot& sequence, State& page, co
   if (ImGui::IsMouseClicked(1)) offerForCell(scene, page.view, page.menu, {tile.head, cell->row, cell->col});
 }
 
-/// The key that is lit, below its column; nothing else has room there.
+/// Draws the highlighted key below its column, where there is no space for other labels.
 void paintLitKey(const View& view, Canvas list, const SequenceSnapshot& sequence, const HeatTile& tile,
                  Index key) {
   const std::string& text = sequence.keys[static_cast<std::size_t>(key)].text;
@@ -177,12 +177,12 @@ void paintLitKey(const View& view, Canvas list, const SequenceSnapshot& sequence
             Align::center);
 }
 
-/// Whether no head is below it.
+/// Whether no head is below this one.
 bool isLast(const GridPlan& plan, const SequenceSnapshot& sequence, const HeatTile& tile) {
   return tile.head + plan.columns >= sequence.attention.weights.count();
 }
 
-/// Which tokens stand on the axes of a head of the grid: none where there is no room.
+/// The tokens on the axes of a head in the grid; none if there is no space.
 AxisLabels labelsOf(const View& view, const SequenceSnapshot& sequence, const GridPlan& plan,
                     const HeatTile& tile, Index query, Index key) {
   using Labels = GridPlan::Labels;
@@ -195,7 +195,7 @@ AxisLabels labelsOf(const View& view, const SequenceSnapshot& sequence, const Gr
           every ? plan.leftRoom : plan.margin, outer ? view.px(180) : plan.bottomRoom};
 }
 
-/// What stands on the axes of a head of the grid: titles on each row's first, tokens where there is room.
+/// Draws the axes of a head in the grid: titles on each row's first map, tokens if there is space.
 void paintAxes(const View& view, Canvas list, const SequenceSnapshot& sequence, const GridPlan& plan,
                const HeatTile& tile, Index query, Index key) {
   const bool first = static_cast<int>(tile.head) % plan.columns == 0;
@@ -207,7 +207,7 @@ void paintAxes(const View& view, Canvas list, const SequenceSnapshot& sequence, 
     paintLitKey(view, list, sequence, tile, key);
 }
 
-/// Title, labels, numbers and the crosshair over the picture of one head.
+/// Draws title, labels, numbers and crosshair over one head's picture.
 void paintOverTile(const Scene& scene, const State& page, const SequenceSnapshot& sequence,
                    const GridPlan& plan, const HeatTile& tile, float titleRoom) {
   const View& view = page.view;
@@ -329,7 +329,7 @@ void headsPanel(Scene& scene, State& page, const Layout& layout) {
     } else {
       if (!layout.presents) header(scene, page, *sequence, inner);
       if (page.catchingUp && page.busySeconds > 0.5) {
-        // The picture is of the setting before; it says so until the new one is there.
+        // The picture shows an earlier setting; indicate that until the new one is ready.
         Canvas list = *ImGui::GetWindowDrawList();
         const float y = inner.Min.y + view.px(50);
         list.AddRectFilled(ImVec2(inner.Min.x, y), ImVec2(inner.Max.x, y + view.px(2)), view.theme->line);

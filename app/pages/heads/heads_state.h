@@ -12,7 +12,7 @@
 
 namespace headscope::app::heads_page {
 
-/// What the model's sliders can be set to, and what that depends on.
+/// The values that the model's sliders offer, and the settings they depend on.
 struct ModelStops {
   ModelSetup model;
   WeightSetup weights;
@@ -26,45 +26,45 @@ struct HeadSliders {
   ModelStops stops;
 };
 
-/// The pictures of heads and cache. Panels say how large they are drawn, the page answers with the number of
-/// cells that were pooled into one.
+/// The pictures of heads and cache. The panels set the sizes they are drawn at; the page sets how many cells
+/// are pooled into one.
 struct Pictures {
-  EasedTextures grid, focus, cache;  ///< all heads, the large one, keys and values
+  EasedTextures grid, focus, cache;  ///< all heads; the enlarged head; keys and values
   float gridPixels = 256;            ///< longer side of one map in the grid
-  float focusCell = 8;               ///< one cell of the focused head
+  float focusCell = 8;               ///< size of one cell of the enlarged head
   int gridFactor = 1, focusFactor = 1;
-  CacheGrain cacheGrain, drawnCacheGrain;  ///< that the strips need, and that their pictures have
+  CacheGrain cacheGrain, drawnCacheGrain;  ///< needed by the strips; used in their pictures
 };
 
-/// What a menu of tokens is about.
+/// The token that an open menu is about.
 struct TokenMenu {
-  Index token = -1;  ///< that it was opened on; −1 = what is done to a token is done to the chosen query
-  bool tokenIsQuery = true;  ///< and of the queries' text
+  Index token = -1;          ///< the token it was opened on; −1 = actions apply to the selected query
+  bool tokenIsQuery = true;  ///< `token` is a query, not a key
 };
 
-/// The dimension of the receipt's vectors that is pointed at.
+/// The dimension under the pointer in the receipt's vectors.
 struct ReceiptPointer {
-  Index dim = -1, nextDim = -1;  ///< in the last frame and in this one
+  Index dim = -1, nextDim = -1;  ///< in the last frame and in this one; −1 = none
 };
 
-/// What the page of heads shows besides the scene: free for its panels to change.
+/// The page's view state, which its panels may change.
 struct State {
   explicit State(View& window) : view(window) {}
 
   View& view;
-  std::shared_ptr<const Snapshot> snapshot;  ///< what is drawn; null before the first
+  std::shared_ptr<const Snapshot> snapshot;  ///< the snapshot drawn; null before the first
   Pictures pictures;
   Camera camera;
   HeadSliders sliders;
   ReceiptPointer receipt;
   TokenMenu menu;
-  Playing play;             ///< the decode steps by itself
-  bool keysTurn = true;     ///< Page Up and Page Down change the head; beside a lesson they turn its steps
-  bool catchingUp = false;  ///< what is drawn is of a setting before
-  double busySeconds = 0;   ///< that the next has been computed for
+  Playing play;             ///< plays the decode step by step
+  bool keysTurn = true;     ///< Page Up and Page Down change the head; next to a lesson they change its step
+  bool catchingUp = false;  ///< the snapshot belongs to an earlier setting
+  double busySeconds = 0;   ///< how long the next snapshot has been computing
 };
 
-// The panels. `snapshot` may be null before the first computation is done.
+// The panels. `snapshot` may be null until the first computation is done.
 void sidePanel(Scene& scene, State& page, const Layout& layout);
 void headsPanel(Scene& scene, State& page, const Layout& layout);
 void cachePanel(Scene& scene, State& page, const Layout& layout);
@@ -72,29 +72,28 @@ void cachePanel(Scene& scene, State& page, const Layout& layout);
 /// "Attention weight of head 3, 12 queries × 12 keys, causal".
 std::string figureTitle(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
                         const std::string& of);
-/// Beside a figure's cells, whose top right corner is `at`: the colours of that head, or of all (−1).
-/// `cells` [heads, n, m] as they are drawn, factor × factor pooled into one.
+/// Draws the colour bar of a head (−1 = all heads) next to a figure's cells, whose top right corner is `at`.
+/// `cells` [heads, n, m]: the cells as drawn, factor × factor pooled into one.
 void paintHeadsLegend(const View& view, Canvas list, const Look& look, const Snapshot& snapshot,
                       const SequenceSnapshot& sequence, Index head, const attention::Stack& cells, int factor,
                       ImVec2 at, float height);
 void receiptPanel(Scene& scene, State& page, const Layout& layout);
 
-/// The cell that is pointed at, in as far as one is, else the one that was chosen.
+/// The hovered cell; parts that aren't hovered come from the selected cell.
 Cell litCell(const Scene& scene, const Snapshot& snapshot, const SequenceSnapshot& sequence,
              const View& view);
-/// One sentence on what is seen while presenting: of the large head's cell, of the decode step, else of the
-/// axes.
+/// While presenting: one sentence, about the enlarged head's cell, the decode step, or the axes.
 std::vector<CaptionPart> captionOf(const Scene& scene, const Snapshot& snapshot,
                                    const SequenceSnapshot& sequence, const View& view);
 
-/// A right click on a cell or a head's title: chooses it and offers what can be done there.
+/// Handles a right click on a cell or a head's title: selects the cell and opens its menu.
 void offerForCell(Scene& scene, View& view, TokenMenu& menu, const Cell& cell);
-/// The same on a token of an axis or of the KV cache.
+/// The same for a token of an axis or of the KV cache.
 void offerForToken(Scene& scene, State& page, bool query, Index at);
-/// Tokens on the axes light up while they are pointed at, and a right click offers what can be done there.
+/// Highlights the hovered token of an axis; a right click opens its menu.
 void pointAtLabels(Scene& scene, State& page, const HeatTile& tile, const AxisLabels& labels);
 
-/// One head large, with its axes and its numbers.
+/// Draws one enlarged head with its axes and numbers.
 void focusView(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area,
                bool besideReceipt);
 

@@ -18,7 +18,7 @@ namespace headscope::app::heads_page {
 
 namespace {
 
-/// Which line of the batch the heatmaps show.
+/// A choice of the sequence of the batch that the heatmaps show.
 void sequenceChoice(Scene& scene, const Snapshot& snapshot, View& view) {
   if (snapshot.sequences.size() < 2) return;
   gap(view, 4);
@@ -57,7 +57,7 @@ void inputSection(Scene& scene, const Snapshot* snapshot, View& view) {
   InputSetup& input = scene.setup.input;
   const SequenceSnapshot* sequence = shownSequence(scene, snapshot);
   const bool typed = input.source == EmbeddingSource::text;
-  const bool ofModel = !scene.setup.subject.model.empty();  // which has a tokenizer and embeddings of its own
+  const bool ofModel = !scene.setup.subject.model.empty();  // which brings its own tokenizer and embeddings
   const auto& opened = scene.setup.subject.opened;
   const bool decodes = opened && opened->sources, given = decodes && !opened->model->source();
   sectionTitle(view, decodes ? "DECODER'S TEXT" : "TOKENS",

@@ -75,7 +75,7 @@ void maskSection(Scene& scene, const Snapshot* snapshot, View& view) {
   }
   if (isCross(scene.setup) && attention::comparesPositions(layers))
     hint(view, "Positions in both texts start at 0. Causal lets query i see keys j ≤ i of the other text.");
-  // What was put together in the studio has a switch each, as many as anyone looks through.
+  // Layers composed in the studio get a switch each, up to a sensible number.
   std::vector<const Layer*> shown;
   for (const PatternKind rule : rules)
     if (const Layer* layer = plainLayer(layers, rule)) shown.push_back(layer);

@@ -27,7 +27,7 @@ bool evenNeeded(const ModelSetup& model) {
   return model.position == PositionKind::rope;
 }
 
-/// Whether a head size can be, apart from how it was asked for.
+/// Whether a head dim is possible in this model, however it was set.
 bool headDimFits(const ModelSetup& model, Index headDim) {
   return headDim >= 1 && headDim <= kMaxHeadDim && !(evenNeeded(model) && headDim % 2 != 0);
 }
@@ -71,8 +71,8 @@ std::vector<Index> kvHeadStops(const Setup& setup) {
   return stops.empty() ? std::vector<Index>{setup.model.kvHeads} : stops;
 }
 
-/// Sizes that are pleasant to drag over: every one at first, then in growing steps. Where the head size is
-/// linked, those that `heads` divide, and below them those for which fewer heads can do.
+/// Model dims that suit a slider: every value at first, then growing steps. If the head dim is linked:
+/// multiples of `heads`, and below them smaller values that work with fewer heads.
 std::vector<Index> modelDimStops(const Setup& setup, const ChosenHeads& chosen, Index heads) {
   const ModelSetup& model = setup.model;
   const Suits suits = plantingSuits(setup);
@@ -110,7 +110,7 @@ std::vector<Index> headDimStops(const Setup& setup) {
   return stops.empty() ? std::vector<Index>{model.headDim} : stops;
 }
 
-/// Worked out anew only when something they depend on has changed: every one of some hundred values is tried.
+/// Recomputed only when a setting they depend on changes, because it tries hundreds of values.
 const ModelStops& stopsOf(const Setup& setup, HeadSliders& sliders) {
   ModelStops& stops = sliders.stops;
   const InputSetup& input = setup.input;
@@ -130,7 +130,7 @@ void relink(ModelSetup& model) {
   if (model.linked) model.headDim = model.modelDim / model.heads;
 }
 
-/// Marks the sliders whose values followed another's.
+/// Marks the sliders whose values changed because another one moved.
 void sayWhatGaveWay(View& view, const ModelSetup& before, const ModelSetup& after, std::string_view moved) {
   if (moved != "heads" && before.heads != after.heads) view.gaveWay("heads");
   if (before.kvHeads != after.kvHeads) view.gaveWay("kv_heads");
@@ -197,7 +197,7 @@ void sizeSliders(Scene& scene, View& view, HeadSliders& sliders, const std::stri
   if (fieldToggle(view, scene, "model.linked", cannotLink)) relink(model);
 }
 
-/// How many layers stand one upon the other, and which of them is looked at.
+/// Controls for the number of layers and the layer shown.
 void layerControls(Scene& scene, View& view) {
   ModelSetup& model = scene.setup.model;
   const std::string cross = scene.setup.input.cross ? "Cross-attention works with one layer only" : "";
@@ -211,7 +211,7 @@ void layerControls(Scene& scene, View& view) {
   fieldToggle(view, scene, "model.norm");
 }
 
-/// Which query heads read which kv head, in the colours of the groups.
+/// Says which query heads share which kv head, in the groups' colours.
 void sharingHint(const ModelSetup& model, View& view) {
   const Index group = model.heads / model.kvHeads;
   std::string text;
@@ -229,7 +229,7 @@ void sharingHint(const ModelSetup& model, View& view) {
 
 }  // namespace
 
-/// A layer of an opened model: what it is made of can't be moved, what acts on it can.
+/// A layer of an opened model: its sizes are fixed, but what acts on it can be changed.
 static void openedModelSection(Scene& scene, State& page) {
   View& view = page.view;
   modelFacts(scene, view);

@@ -34,7 +34,7 @@ std::string subscript(Index number) {
   return text;
 }
 
-/// "the", or "the₄" where the text has the word more than once.
+/// "the", or "the₄" if the word occurs more than once in the text.
 std::string tokenName(const std::vector<attention::Token>& tokens, Index i) {
   const std::string& text = tokenText(tokens, i);
   const auto same =
@@ -42,7 +42,7 @@ std::string tokenName(const std::vector<attention::Token>& tokens, Index i) {
   return same > 1 ? text + subscript(i) : text;
 }
 
-/// The dimensions a bar stands for: where there are more of them than bars, several.
+/// The dimensions that one bar covers: several if there are more dimensions than bars.
 struct BarSpan {
   Index from, to;
 };
@@ -57,14 +57,14 @@ float farthestFrom0(const Vector& values, BarSpan span) {
   return farthest;
 }
 
-/// One vector on a line: its name, bars around 0 on the scale ±`most`, and at the right the value of the
-/// dimension that is pointed at in any of the lines, else the scale.
+/// Draws one vector on a line: its name, bars around 0 on the scale ±`most`, and at the right the value of
+/// the hovered dimension (hovered in any of the lines), else the scale.
 void vectorLine(View& view, ReceiptPointer& pointer, const std::string& name, const std::string& label,
                 const Vector& values, std::uint32_t color, float most) {
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(view.present ? 27 : 34);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   Canvas list = *ImGui::GetWindowDrawList();
-  // Large type leaves little room beside a lesson, and bars are what is looked at.
+  // Large type leaves little space next to a lesson, and the bars matter most.
   const float from = at.x + view.px(view.present ? 72 : 84),
               to = at.x + width - view.px(view.present ? 44 : 62), zero = at.y + height / 2;
   paintFitted(view, list, view.fonts->mono, ImVec2(at.x, zero), from - at.x - view.px(6), color, label);
@@ -100,7 +100,7 @@ float largestOf(const Vector& values) {
   return attention::largestFinite(values);
 }
 
-/// A term of the formula at the left and its number at the right, over a hairline.
+/// Draws a term of the formula at the left and its number at the right, above a hairline.
 void term(const View& view, const std::string& left, const std::string& right, std::uint32_t color,
           bool large = false) {
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(view.present ? (large ? 30 : 24)
@@ -117,7 +117,7 @@ void term(const View& view, const std::string& left, const std::string& right, s
   ImGui::Dummy(ImVec2(width, height + 1));
 }
 
-/// What a term of the score means, in the words of the field that sets it.
+/// The meaning of a score's term: the help text of the field that sets it.
 const char* helpOf(const attention::ScoreTerm& term) {
   static constexpr std::pair<std::string_view, std::string_view> kFields[] = {{"scale", "model.scaled"},
                                                                               {"ALiBi", "model.position"},
@@ -168,7 +168,7 @@ void terms(const Snapshot& snapshot, const ScoreReceipt& receipt, View& view) {
        weightText(receipt.weight), theme.query, true);
 }
 
-/// What the weight does with the key's value, and the head's output for the query.
+/// Shows the key's value times the weight, and the head's output for the query.
 void outputLines(View& view, ReceiptPointer& pointer, const ScoreReceipt& receipt, Index key,
                  Index visibleKeys) {
   const Theme& theme = *view.theme;
@@ -182,7 +182,7 @@ void outputLines(View& view, ReceiptPointer& pointer, const ScoreReceipt& receip
   vectorLine(view, pointer, "bars.output", "= output", receipt.output, theme.value, most);
 }
 
-/// One key of the row with its weight as a bar; a click chooses it.
+/// Draws a key of the row with its weight as a bar; a click selects the key.
 void weightLine(Scene& scene, const SequenceSnapshot& sequence, View& view, const Cell& cell, Index key,
                 float weight, std::size_t place) {
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(25);
@@ -204,7 +204,7 @@ void weightLine(Scene& scene, const SequenceSnapshot& sequence, View& view, cons
             Align::right);
 }
 
-/// The row's largest weights, and the others in one line.
+/// Shows the row's largest weights, with the others summed up in one line.
 void largestWeights(Scene& scene, const attention::AttentionConfig& config, const SequenceSnapshot& sequence,
                     View& view, const Cell& cell) {
   constexpr std::size_t kShown = 6;
@@ -216,7 +216,7 @@ void largestWeights(Scene& scene, const attention::AttentionConfig& config, cons
   const std::size_t shown = std::min(order.size(), kShown);
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
                     [&](Index a, Index b) {
-                      // Keys of equal weight differ in the last bits, by processor.
+                      // Equal weights may differ in the last bits, depending on the processor.
                       const float left = std::round(weights(cell.query, a) * 1e5f);
                       const float right = std::round(weights(cell.query, b) * 1e5f);
                       return attention::descends(left, right) || (!attention::descends(right, left) && a < b);
@@ -238,7 +238,7 @@ void largestWeights(Scene& scene, const attention::AttentionConfig& config, cons
          view.theme->secondary);
 }
 
-/// What the head was made to do and what it is seen to do.
+/// Says what the head was planted to do, and what the detectors find.
 void whatItDoes(const Look& look, const Snapshot& snapshot, const SequenceSnapshot& sequence, View& view,
                 Index head) {
   gap(view, 10);
@@ -322,7 +322,7 @@ void receiptPanel(Scene& scene, State& page, const Layout& layout) {
   View& view = page.view;
   const Snapshot* snapshot = page.snapshot.get();
   if (!layout.showRight) return;
-  // A drawer covers heatmaps, so its background belongs to its own window there.
+  // A drawer covers heatmaps, so its own window must draw its background.
   if (beginPanel(view, "receipt", layout.right, 20, 14, 0)) {
     fillDrawer(view, layout, {"heads", "cache"});
     if (const SequenceSnapshot* sequence = shownSequence(scene, snapshot)) {

@@ -17,7 +17,7 @@ namespace {
 
 using Editing = TableEditor::Editing;
 
-/// A table to begin with: the tokens that are shown, each with one dimension of its own as far as 16 go.
+/// A table to start with: the tokens shown (at most 64), with one dimension each, reused after 16.
 attention::Table starterTable(const SequenceSnapshot* sequence) {
   constexpr Index kDims = 16;
   attention::Table table;
@@ -88,7 +88,7 @@ void cell(Scene& scene, View& view, Editing& state, Index row, Index col, float 
     const bool left = !opened && ImGui::IsItemDeactivated();
     if (entered || left) {
       commit(scene, state);
-      // Enter goes on to the cell below, as spreadsheets do.
+      // As in spreadsheets, Enter moves to the cell below.
       if (entered && state.problem.empty() && row + 1 < scene.setup.input.table->values.rows())
         openCell(state, *scene.setup.input.table, row + 1, col);
       else if (state.problem.empty() || left)
@@ -128,7 +128,7 @@ void cells(Scene& scene, View& view, Editing& state) {
                     false, ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoBackground);
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const ImRect clip = ImGui::GetCurrentWindow()->InnerClipRect;
-  // Only the cells on screen are built.
+  // Build only the cells on screen.
   const auto firstCol = std::max<Index>(0, static_cast<Index>((clip.Min.x - origin.x - nameWidth) / width));
   const auto lastCol = std::min<Index>(table.values.cols(),
                                        static_cast<Index>((clip.Max.x - origin.x - nameWidth) / width) + 1);

@@ -7,16 +7,16 @@
 
 namespace headscope::app::heads_page {
 
-/// The typed embeddings as a table of cells, with paste from a spreadsheet.
+/// The typed embeddings as a table of cells that accepts pasted spreadsheet cells.
 class TableEditor : public Dialog {
  public:
   explicit TableEditor(State& page) : page_(page) {}
   std::string name() const override { return "table"; }
   void draw(Scene& scene, View& view, bool opening) override;
 
-  /// The cell that is being typed in, and the last thing that went wrong.
+  /// The cell being edited, and the last problem.
   struct Editing {
-    Index row = -2, col = -2;  ///< col −1 is the name
+    Index row = -2, col = -2;  ///< −2 = none; col −1 is the name
     std::string text, problem;
     bool justOpened = false;
   };

@@ -1,4 +1,4 @@
-// What can be done with one token: its vectors and its text to the clipboard, the decode up to it.
+// Actions on one token: copying its vectors or text, decoding up to it.
 
 #include <fmt/core.h>
 
@@ -25,7 +25,7 @@ std::vector<attention::Token> numbered(const char* letter, Index count) {
 
 }  // namespace
 
-/// The token that the menu was opened on, else the chosen query; null where there is none.
+/// The token on which the menu was opened, else the selected query; null if there is none.
 const attention::Token* Page::chosenToken(const Scene& scene, Index* at) const {
   const SequenceSnapshot* sequence = shownSequence(scene, page_.snapshot.get());
   if (!sequence) return nullptr;

@@ -38,7 +38,7 @@ constexpr std::array<NamedPlant, 13> kPlants{{{"previous token", "previous", {Be
                                               {"uniform", "uniform", {Behaviour::uniform, 1}},
                                               {"random", "random", {Behaviour::random, 1}}}};
 
-/// The lists of all heads, two in a row.
+/// The behaviour choices of all heads, two per row.
 void plantedChoices(Scene& scene, View& view) {
   std::vector<Choice> choices;
   for (const NamedPlant& plant : kPlants) choices.push_back({plant.label, "", plant.name});
@@ -58,7 +58,7 @@ void plantedChoices(Scene& scene, View& view) {
       if (kPlants[k].head.behaviour == heads[i].behaviour &&
           (heads[i].behaviour != Behaviour::offset || kPlants[k].head.offset == heads[i].offset))
         chosen = static_cast<int>(k);
-    if (chosen < 0) {  // an offset only a scene file can name
+    if (chosen < 0) {  // an offset that only a scene file can specify
       chosen = static_cast<int>(all.size());
       all.push_back({attention::describe(heads[i]), "", "other"});
     }
@@ -68,7 +68,7 @@ void plantedChoices(Scene& scene, View& view) {
   }
 }
 
-/// Where an induction head has nothing to find its word by, or too little.
+/// Explains if an induction head lacks what it needs to find its word, or has too few dimensions for it.
 void inductionHint(const Setup& setup, const View& view) {
   const auto heads = plantedHeads(setup);
   const bool any = std::ranges::find(heads, Behaviour::induction, &PlantedHead::behaviour) != heads.end();
@@ -84,7 +84,7 @@ void inductionHint(const Setup& setup, const View& view) {
                             : "Induction needs two layers: the first copies each token's predecessor.");
 }
 
-/// How random weights are drawn.
+/// The settings for drawing random weights.
 void drawControls(Scene& scene, View& view) {
   if (scene.setup.weights.source != WeightSource::random || !scene.setup.subject.model.empty()) return;
   fieldChoice(view, scene, "weights.init");
@@ -110,7 +110,7 @@ void weightsSection(Scene& scene, const Snapshot* snapshot, View& view) {
   const WeightSource before = weights.source;
   if (fieldChoice(view, scene, "weights.source", {"", typed})) {
     if (weights.source == WeightSource::file && weights.file.empty()) {
-      // Without a file there is nothing to switch to yet; the dialog switches when it has one.
+      // Without a file there is nothing to switch to yet; the dialog switches once a file is opened.
       weights.source = before;
       view.request("weights.open");
     }

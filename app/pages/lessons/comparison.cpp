@@ -21,8 +21,8 @@ namespace headscope::app::lessons_page {
 
 namespace {
 
-/// The query that stands for `query` of another text: at the same place where the texts are equally long,
-/// else the same word; −1 where that can't be told.
+/// The query of `other` that corresponds to `query`: at the same position if the texts have the same length
+/// or the same word there, else the only one with the same word; −1 if there is no unique match.
 Index sameQuery(const SequenceSnapshot& line, const SequenceSnapshot& other, Index query) {
   const auto& from = line.queries;
   const auto& to = other.queries;
@@ -35,7 +35,7 @@ Index sameQuery(const SequenceSnapshot& line, const SequenceSnapshot& other, Ind
   return std::count_if(to.begin(), to.end(), is) == 1 ? found - to.begin() : -1;
 }
 
-/// The head's map as it was, the row that is looked at framed.
+/// Draws the head's map before the step, with a frame around the selected row. Returns its height.
 float beforeMap(const State& page, const ComparedRow& before, ImVec2 at, float width, float room) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
@@ -74,7 +74,7 @@ float beforeMap(const State& page, const ComparedRow& before, ImVec2 at, float w
   return cells.GetHeight();
 }
 
-/// A head's output for one query, as a strip from green to nothing.
+/// Draws a head's output for one query as a strip: the larger a value, the stronger its colour.
 void outputStrip(const State& page, const attention::Matrix& row, float largest, const ImRect& area) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
@@ -88,7 +88,7 @@ void outputStrip(const State& page, const attention::Matrix& row, float largest,
   }
 }
 
-/// What the head's output for the query was and is, and how far that moved.
+/// Draws the head's output for the query before and now, and how far it moved.
 void outputs(const State& page, const ComparedRow& before, const ComparedRow& now, ImVec2 at, float width) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
@@ -120,10 +120,10 @@ void outputs(const State& page, const ComparedRow& before, const ComparedRow& no
               "‖now − before‖ ÷ ‖before‖");
 }
 
-/// What the outputs take, in units.
+/// Height of outputs(), in layout units.
 constexpr float kOutputsHeight = 134;
 
-/// The row that is looked at, as it is on the stage and as it was.
+/// The selected row, in the stage's current snapshot.
 ComparedRow rowNow(const State& page) {
   const Snapshot* snapshot = page.stage.shown.get();
   if (!snapshot || snapshot->sequences.empty()) snapshot = page.here.study->snapshot.get();
@@ -154,14 +154,14 @@ void comparison(State& page, const ImRect& area) {
     paintFitted(view, list, view.fonts->mono, ImVec2(x + wide + view.px(12), y), width - wide - view.px(12),
                 theme.secondary, attention::maskText(page.here.study->before->setup.mask.layers));
     y += view.px(30);
-    // The map makes room for how the row is shared out, as long as it stays large enough.
+    // The map leaves space for the row's softmax as long as it stays large enough.
     const bool row = was.query >= 0 && is.query >= 0;
     const float gap = view.px(32), parts = view.px(kOutputsHeight) + sharedOutHeight(view) + 2 * gap;
     const float left = area.Max.y - y - parts;
     const bool shared = row && left >= view.px(130);
     const float room = std::min(area.GetHeight() * 0.36f, shared ? left : INFINITY);
     y += beforeMap(page, was, ImVec2(x, y), width, room) + gap;
-    // Until the question is answered what the head does now is not given away.
+    // Don't reveal what the head does now before the question is answered.
     const bool open = !page.asking();
     if (shared) {
       sharedOut(view, was, open ? &is : nullptr, ImVec2(x, y), width);

@@ -5,16 +5,16 @@
 
 namespace headscope::app::lessons_page {
 
-/// A row of a head's map, in one of two scenes that stand beside each other.
+/// A row of a head's map, in one of two scenes compared side by side.
 struct ComparedRow {
   const SequenceSnapshot* line = nullptr;
-  Index head = 0, query = -1;  ///< −1: there is none
+  Index head = 0, query = -1;  ///< −1 = none
 };
 
-/// How softmax shares out 1 among the keys that a query sees, before and now; `now` is null until it may be
-/// seen. Computed from the scores. Draws from `at`, the middle of its title, on.
+/// Draws how softmax divides 1 among a query's visible keys, before and now, computed from the scores. `now`
+/// is null while it must not be shown. `at` is the middle of the title's left edge.
 void sharedOut(const View& view, const ComparedRow& before, const ComparedRow* now, ImVec2 at, float width);
-/// Pixels that it takes.
+/// The height of that drawing in pixels.
 float sharedOutHeight(const View& view);
 
 }  // namespace headscope::app::lessons_page

@@ -11,7 +11,7 @@ namespace headscope::app::lessons_page {
 
 namespace {
 
-/// Options side by side, for a hall, at least `high`; returns how high they are.
+/// Draws the options side by side for an audience, at least `high` pixels high. Returns their height.
 float options(State& page, ImVec2 at, float width, float high) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -35,7 +35,7 @@ float options(State& page, ImVec2 at, float width, float high) {
     for (std::size_t i = 0; i < count; ++i) most = std::max(most, words(nullptr, i, ImVec2(0, 0)));
     return most + view.px(12);
   };
-  // As large as lessons are read at a desk, where the room allows it.
+  // Use the desk-reading size if it fits.
   large = needed() <= high;
   high = std::max(high, needed());
   for (std::size_t i = 0; i < count; ++i) {
@@ -56,7 +56,7 @@ float options(State& page, ImVec2 at, float width, float high) {
   return high;
 }
 
-/// The question over its options, and after the answer why.
+/// The question above its options, and the reason once it is answered.
 void askBelow(State& page, const ImRect& area) {
   const View& view = page.view;
   const RichFonts fonts{view.fonts->bold, view.fonts->bold, view.fonts->mono, view.fonts->small,

@@ -17,7 +17,7 @@ namespace headscope::app::lessons_page {
 
 namespace {
 
-/// One piece for each step: those that were seen, the one that is open, those that come.
+/// Draws one segment per step: seen, current or still to come.
 void progressBar(State& page, ImVec2 at, float width) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -39,7 +39,7 @@ void progressBar(State& page, ImVec2 at, float width) {
   }
 }
 
-/// Lesson, step and how long it goes on.
+/// Draws the lesson's title, the step and the time left. Returns the height.
 float head(State& page, ImVec2 at, float width, bool small) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -76,7 +76,7 @@ float head(State& page, ImVec2 at, float width, bool small) {
   return y + view.px(30) - at.y;
 }
 
-/// What the step sets otherwise than it was.
+/// Draws the settings that the step changes. Returns the height.
 float changes(State& page, ImVec2 at, float width) {
   const LessonStep& step = page.at();
   const auto all = changesBetween(step.changed, sceneBefore(*page.here.lesson, step), step.scene);
@@ -86,7 +86,7 @@ float changes(State& page, ImVec2 at, float width) {
   Canvas list = *ImGui::GetWindowDrawList();
   const std::size_t shown = std::min<std::size_t>(all.size(), 4);
   const float line = view.px(26), pad = view.px(10);
-  // What is too long for one line has what it is now on a second.
+  // A change too long for one line shows its new value on a second line.
   const auto fits = [&](const ChangedField& change) {
     return textWidth(view.fonts->text, change.label) + textWidth(view.fonts->mono, change.before) +
                textWidth(view.fonts->mono, change.now) + 2 * pad + view.px(50) <
@@ -118,7 +118,7 @@ float changes(State& page, ImVec2 at, float width) {
 void knob(State& page, const std::string& path) {
   View& view = page.view;
   Scene& scene = page.stage.document->scene();
-  // A plain mask's switch, and its sizes while it is on.
+  // A plain mask's switch, with its sizes while it is on.
   for (const PlainMask& mask : kPlainMasks)
     if (path == mask.path)
       return ruleSwitch(scene.setup.mask.layers, mask.kind, mask.path, mask.label, {}, view);
@@ -136,7 +136,7 @@ void knob(State& page, const std::string& path) {
   }
 }
 
-/// At the right of the knobs' title, so that none of them moves when it comes.
+/// The reset button, right of the section's title, so that the controls don't move when it appears.
 void wayBack(View& view, ImVec2 line) {
   const ImVec2 below = ImGui::GetCursorScreenPos();
   const char* label = "Reset step  Esc";
@@ -146,7 +146,7 @@ void wayBack(View& view, ImVec2 line) {
   ImGui::SetCursorScreenPos(below);
 }
 
-/// Knobs of this step, and the way back where something was moved.
+/// The step's controls, and a reset button if something was changed.
 void knobs(State& page) {
   View& view = page.view;
   const LessonStep& step = page.at();
@@ -178,7 +178,7 @@ WayOn wayOn(const State& page) {
   return {"Finish the lesson", "Finish"};
 }
 
-/// Back and on, always in sight.
+/// The Back and Next buttons, always visible.
 void ways(State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -187,7 +187,7 @@ void ways(State& page, const ImRect& area) {
   const float pad = view.px(28), y = area.GetCenter().y, half = view.px(17);
   const bool canBack = page.here.step > 0 || (page.here.answered && page.at().question);
   const auto [label, brief] = wayOn(page);
-  // What comes next is worth more room than the word on the way back.
+  // The title of the next step needs the space more than the word "Back" does.
   const float around = view.px(50 + 16), wanted = textWidth(view.fonts->bold, label) + around;
   const bool wordless = wanted > area.GetWidth() - 2 * pad - view.px(104);
   const ImVec2 backSize(view.px(wordless ? 40 : 104), 2 * half);
@@ -207,7 +207,7 @@ void ways(State& page, const ImRect& area) {
   list.AddRectFilled(nextFrom, nextTo, ImGui::IsItemHovered() ? mixed(ground, theme.line, 0.25f) : ground,
                      view.px(6));
   const float room = nextTo.x - left - view.px(50);
-  // A title of some length may end in dots; a few letters of it say nothing.
+  // A long title may be cut off with dots, but a few letters of it would say nothing.
   const bool tight = room < view.px(100) && textWidth(view.fonts->bold, label) > room;
   paintFitted(view, list, view.fonts->bold, ImVec2(left + view.px(16), y), room, words,
               tight ? brief : label);
@@ -217,7 +217,7 @@ void ways(State& page, const ImRect& area) {
     paintText(list, view.fonts->monoSmall, ImVec2(hintLeft, y), theme.faint, "PgUp  PgDn");
 }
 
-/// The step's title, which stays while what is below it scrolls; returns its height.
+/// Draws the step's title, which stays while the text below scrolls. Returns its height.
 float stepTitle(const State& page, ImVec2 at, float width) {
   const View& view = page.view;
   const std::string& title = page.at().title;
@@ -226,14 +226,14 @@ float stepTitle(const State& page, ImVec2 at, float width) {
   const RichFonts fonts{view.fonts->hero, view.fonts->hero, view.fonts->monoHero, view.fonts->text, color};
   const RichText text{{{RichSpan::Kind::plain, title, nullptr}}};
   const float line = lineHeight(fonts.plain);
-  // One that is long beyond measure leaves the words their room.
+  // A very long title is cut to one line, to leave space for the text.
   if (paintRichText(view, nullptr, fonts, text, at, width) < 3 * line)
     return paintRichText(view, &list, fonts, text, at, width);
   paintFitted(view, list, fonts.plain, ImVec2(at.x, at.y + line / 2), width, color, title);
   return line;
 }
 
-/// Lines that scroll out of sight fade, so that none is cut through.
+/// Fades lines that scroll out of view, so that none looks cut off.
 void fadeEdges(const View& view, float width) {
   const ImVec2 from = ImGui::GetWindowPos();
   const float bottom = from.y + ImGui::GetWindowHeight(), high = view.px(18);
@@ -246,7 +246,7 @@ void fadeEdges(const View& view, float width) {
                                ground, ground);
 }
 
-/// From the step's words down to its knobs; what is too long scrolls.
+/// Everything from the step's text to its controls; scrolls if too long.
 void reading(State& page, float width) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -274,7 +274,7 @@ void reading(State& page, float width) {
         paintText(list, view.fonts->small, ImVec2(start.x + width, y), theme.secondary,
                   fmt::format("{} of {} right so far", count.right, count.all), Align::right);
       y += view.px(16);
-      // The answer is seen as soon as it is given.
+      // Show the answer as soon as it is given.
       if (std::exchange(page.here.showAnswer, false))
         ImGui::SetScrollFromPosY(y - ImGui::GetWindowPos().y, 0.1f);
       y += questionPart(page, ImVec2(start.x, y), width);
@@ -301,7 +301,7 @@ void lessonColumn(State& page, const ImRect& area) {
     float top = head(page, ImVec2(area.Min.x + pad, area.Min.y + above), width, small) + above;
     top += stepTitle(page, ImVec2(area.Min.x + pad, area.Min.y + top), width) + view.px(small ? 8 : 12);
     ImGui::SetCursorScreenPos(ImVec2(area.Min.x + pad, area.Min.y + top));
-    // Another step begins at its top.
+    // The id contains the step, so that each step starts scrolled to its top.
     const std::string id = fmt::format("lesson.text.{}.{}", page.here.lesson->id, page.here.step);
     const float high = area.GetHeight() - top - bottom;
     ImGui::SetNextWindowContentSize(ImVec2(width, 0));

@@ -1,4 +1,4 @@
-// Lists to choose a step from: of the open lesson, and of all that were guessed wrong.
+// Dialogs to choose a step of the open lesson, or a question that was answered wrong.
 
 #include <fmt/core.h>
 
@@ -14,11 +14,11 @@ namespace {
 
 /// A line of the list.
 struct StepLine {
-  std::string number, title, note;  ///< the note stands at the right
+  std::string number, title, note;  ///< the note is right-aligned
   bool current = false;
 };
 
-/// Steps below each other; what doesn't fit scrolls. Which one was clicked on, −1: none.
+/// Draws a scrolling list of steps. Returns the one clicked, −1 = none.
 Index stepList(View& view, const std::string& name, const std::vector<StepLine>& lines) {
   Index clicked = -1;
   const float high = view.px(32);
@@ -79,13 +79,13 @@ class StepChoice : public Dialog {
   State& page_;
 };
 
-/// A question whose guess was wrong.
+/// A question that was answered wrong.
 struct WrongGuess {
   const Lesson* lesson;
   Index step;
 };
 
-/// In the order of the list.
+/// All of them, in the order of the lesson list.
 std::vector<WrongGuess> wrongGuesses(const State& page) {
   std::vector<WrongGuess> wrong;
   for (const LessonEntry& entry : page.list.library->lessons) {
@@ -101,7 +101,7 @@ std::vector<WrongGuess> wrongGuesses(const State& page) {
   return wrong;
 }
 
-/// From the beginning of its step, so that it asks once more.
+/// Opens the step unanswered, so that it asks its question again.
 void openGuess(State& page, const WrongGuess& guess) {
   page.asked.lesson = guess.lesson->id;
   page.asked.fromStart = true;

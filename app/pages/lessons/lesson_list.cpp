@@ -28,7 +28,7 @@ bool isDone(const State& page, const Lesson& lesson) {
                                  [&](const LessonStep& step) { return progress->seen.contains(step.id); });
 }
 
-/// The step a lesson goes on with; −1 where it was not begun.
+/// The step at which a lesson continues; −1 if it wasn't started.
 Index lastStep(const State& page, const Lesson& lesson) {
   const LessonProgress* progress = progressOf(page, lesson);
   if (!progress) return -1;
@@ -81,7 +81,7 @@ std::string stateOf(const State& page, const Lesson& lesson) {
   return state;
 }
 
-/// On one line, where all lessons are to be in sight.
+/// Draws a lesson on one line, for when all lessons must be visible.
 void flatCard(const State& page, std::size_t at, const ImRect& area) {
   const View& view = page.view;
   const LessonEntry& entry = page.list.library->lessons[at];
@@ -99,7 +99,7 @@ void flatCard(const State& page, std::size_t at, const ImRect& area) {
               entry.lesson->title);
 }
 
-/// A lesson with its picture, what it is about and how far it has come.
+/// Draws a lesson with its picture, topic and progress.
 void card(State& page, std::size_t at, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -138,7 +138,7 @@ bool matches(const Lesson& lesson, const std::string& search) {
          std::string::npos;
 }
 
-/// Files that are no lessons, and why.
+/// Lists files that aren't valid lessons, with the reasons.
 void problems(const State& page, ImVec2 at, float width) {
   const View& view = page.view;
   float y = at.y;
@@ -150,7 +150,7 @@ void problems(const State& page, ImVec2 at, float width) {
   ImGui::Dummy(ImVec2(width, y - at.y + 1));
 }
 
-/// The grid, as many columns as there is room for.
+/// The grid of lessons, with as many columns as fit.
 void grid(State& page, const ImRect& area) {
   View& view = page.view;
   std::vector<std::size_t> found;
@@ -166,7 +166,7 @@ void grid(State& page, const ImRect& area) {
     problems(page, ImVec2(area.Min.x, area.Min.y + view.px(44)), area.GetWidth());
     return;
   }
-  // Presented, all are in sight: nobody scrolls in a hall.
+  // While presenting, all lessons are visible, because nobody scrolls in a lecture.
   const int columns = std::clamp(static_cast<int>(area.GetWidth() / view.px(view.present ? 300 : 400)), 1, 4);
   const float gap = view.px(view.present ? 4 : 16), least = view.px(view.present ? 32 : 132);
   const float width = (area.GetWidth() - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
@@ -183,7 +183,7 @@ void grid(State& page, const ImRect& area) {
   problems(page, ImVec2(area.Min.x, area.Min.y + (high + gap) * rows), area.GetWidth());
 }
 
-/// The lesson to go on with: the last one that is not done, else the first that isn't.
+/// The lesson to continue with: the last one opened unless done, else the first that isn't done.
 const LessonEntry* toGoOnWith(const State& page) {
   const auto& lessons = page.list.library->lessons;
   if (const LessonEntry* last = page.list.library->find(page.record.progress.last);
@@ -240,7 +240,7 @@ float goOn(State& page, ImVec2 at, float width, float pictureRoom) {
   return y + view.px(52) - at.y;
 }
 
-/// What has been done and guessed, and what can be done with it.
+/// Shows the person's progress and answers, and what can be done with them.
 void record(State& page, const ImRect& area, float top) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -286,7 +286,7 @@ void record(State& page, const ImRect& area, float top) {
 void lessonList(State& page, const Layout& layout) {
   View& view = page.view;
   const ImRect all(0, layout.center.Min.y, layout.center.Max.x, layout.center.Max.y);
-  // A figure is of the lessons alone, whatever this person has done of them.
+  // A figure shows the lessons only, not the person's progress.
   const bool side = !view.figure && all.GetWidth() > view.px(900);
   const float column = side ? columnWidth(view, all) : 0;
   if (view.figure) view.fitFigure(ImVec2(view.px(1320), view.px(1180)));

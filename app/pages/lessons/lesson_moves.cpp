@@ -1,4 +1,4 @@
-// The part of Page that moves through a lesson.
+// Page's moves through a lesson.
 
 #include <fmt/core.h>
 
@@ -22,7 +22,7 @@ std::string stepPlace(const Lesson& lesson, Index step) {
 Scene stageScene(const Lesson& lesson, const LessonStep& step, bool after) {
   if (after) return step.scene;
   Scene scene = sceneBefore(lesson, step);
-  // Which mistake is shown may itself be the answer.
+  // The mistake shown may itself be the answer.
   const attention::Mistake mistake = scene.cursor.lab.mistake;
   scene.cursor = step.scene.cursor;
   scene.cursor.lab.mistake = mistake;
@@ -46,7 +46,7 @@ void Page::arrange(Document& own) {
 void Page::applyMoves(Scene& own) {
   LessonCursor& at = own.cursor.lesson;
   if (page_.asked.first && page_.list.library && !page_.list.library->lessons.empty()) {
-    // The offer speaks of the heads on screen, which lesson 1 explains.
+    // The offer refers to the heads on screen, which lesson 1 explains.
     const auto& all = page_.list.library->lessons;
     const auto first = std::find_if(all.begin(), all.end(),
                                     [](const LessonEntry& entry) { return entry.lesson->number == 1; });
@@ -68,7 +68,7 @@ void Page::applyMoves(Scene& own) {
   if (const auto step = std::exchange(page_.asked.step, std::nullopt)) goTo(at, *step);
   if (const auto option = std::exchange(page_.asked.option, std::nullopt); option && page_.asking()) {
     at.guess = *option;
-    // In a hall hands are counted first, and the answer is shown when all have voted.
+    // In a lecture, hands are counted first, and the answer is shown once everyone has voted.
     if (!services_.view.present) answer(at);
   }
   const auto move = std::exchange(page_.asked.move, std::nullopt);
@@ -93,7 +93,7 @@ void Page::moveOn(LessonCursor& at) {
   at = {};  // the lesson is done: back to the list
 }
 
-/// Undoes exactly what moving on did.
+/// Exactly undoes moveOn().
 void Page::moveBack(LessonCursor& at) {
   if (page_.at().question && at.answered) {
     at.answered = false;
@@ -125,13 +125,13 @@ void Page::goTo(LessonCursor& at, Index step) {
   at.answered = false;
 }
 
-/// Brings the stage in line with where the person is in the lesson.
+/// Updates the stage to the person's place in the lesson.
 void Page::place(LessonCursor& at) {
   const LessonEntry* entry = page_.list.library ? page_.list.library->find(at.lesson) : nullptr;
-  if (entry) at.lesson = entry->lesson->id;  // a link may have named its number
+  if (entry) at.lesson = entry->lesson->id;  // a link may have named it by number
   if (entry && entry->lesson != placed_.lesson)
     watched_ = entry->own ? Watched{entry->path, entry->writtenAt} : Watched{};
-  // What was open stays while its file is broken.
+  // An open lesson stays while its file is broken.
   const bool open = placed_.lesson && placed_.lesson->id == at.lesson;
   page_.here.lesson = entry ? entry->lesson : open ? placed_.lesson : nullptr;
   if (!page_.here.lesson) {
@@ -163,12 +163,12 @@ void Page::place(LessonCursor& at) {
   page_.stage.changed = stage_.changed();
 }
 
-/// The step as it was left where it was changed, else as the lesson has it.
+/// Stages the step with the person's changes, if it has any, else as the lesson defines it.
 void Page::setStage(const Placed& now) {
   clearStage();
   const LessonStep& step = now.lesson->steps[static_cast<std::size_t>(now.step)];
   Scene written = stageScene(*now.lesson, step, now.after);
-  // A page can't stage another stage.
+  // A stage can't contain another stage.
   if (written.cursor.page == "lessons" || written.cursor.page == "talk") written.cursor.page = "heads";
   const auto left = waiting_.extract({now.lesson->id, step.id, now.after});
   stage_.put(std::move(written), left.empty() ? nullptr : left.mapped().document);
@@ -179,7 +179,7 @@ void Page::setStage(const Placed& now) {
   renewStage();
 }
 
-/// What was changed there waits until the person comes back.
+/// Empties the stage, keeping its changes until the person returns.
 void Page::clearStage() {
   const Placed left = std::exchange(placed_, {});
   const std::shared_ptr<Document> document = stage_.take();
@@ -195,7 +195,7 @@ void Page::restoreStep() {
   renewStage();
 }
 
-/// Another scene is on the stage.
+/// Call when another scene is on the stage.
 void Page::renewStage() {
   page_.stage.stands = false;
   stillFrames_ = 0;
@@ -219,7 +219,7 @@ void Page::remember(const LessonCursor& at) {
   progress.last = id;
   page_.record.progress.last = at.lesson;
   if (!known) saveProgress();
-  // Who has opened a lesson needs none to be offered.
+  // A person who has opened a lesson doesn't need the offer.
   if (!std::exchange(services_.view.preferences.lessonOffered, true)) services_.keepPreferences();
 }
 
@@ -232,7 +232,7 @@ void Page::saveProgress() {
   });
 }
 
-/// Another scene than one's own, which stays in its file.
+/// Opens the staged scene as the window's own, as one undo step; the person's scene stays in its file.
 void Page::takeToPage(Document& own) {
   if (!staged()) return;
   Scene taken = staged()->scene();
@@ -338,7 +338,7 @@ std::vector<Action> Page::progressActions() {
 
 std::vector<Action> Page::answerActions() {
   std::vector<Action> actions;
-  // A to D choose while a question waits; else they mean what they mean elsewhere.
+  // A to D choose an option while a question is open; otherwise they run their usual actions.
   constexpr const char* kElse[] = {"", "stage.blank", "mask.causal", "decode.toggle"};
   for (std::size_t i = 0; i < 4; ++i) {
     const std::string letter = optionLetter(i);

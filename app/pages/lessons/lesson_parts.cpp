@@ -73,7 +73,7 @@ bool compares(const State& page) {
 
 namespace {
 
-/// The head's map, as it was drawn last; nothing where another one is large.
+/// The head's map as last drawn; nothing if another head is enlarged.
 std::optional<ImRect> headRect(const State& page) {
   const Index focus = page.stage.document->scene().cursor.focus,
               head = std::max<Index>(page.at().look.head, 0);
@@ -81,7 +81,7 @@ std::optional<ImRect> headRect(const State& page) {
   return focus == head || page.at().look.head < 0 ? tracked("focus") : std::nullopt;
 }
 
-/// Whether the stage has the step's own word at that place.
+/// Whether the stage shows the step's own word at that position.
 bool isOfStep(const State& page, std::vector<attention::Token> SequenceSnapshot::*tokens, Index at) {
   if (at < 0) return true;
   const Scene& scene = page.stage.document->scene();
@@ -104,7 +104,7 @@ std::optional<ImRect> lookRect(const State& page) {
   const auto seen = headRect(page);
   const SequenceSnapshot* sequence = shownSequence(page.stage.document->scene(), page.stage.shown.get());
   if (!seen || !sequence) return seen;
-  // A head that is zoomed is larger than what is seen of it.
+  // A zoomed head is larger than its visible part.
   const ImRect whole =
       page.stage.document->scene().cursor.focus >= 0 ? tracked("focus.cells").value_or(*seen) : *seen;
   ImRect rect = whole;
@@ -113,7 +113,7 @@ std::optional<ImRect> lookRect(const State& page) {
               wide = whole.GetWidth() / static_cast<float>(cols);
   const bool row = look.at == LookAt::row || look.at == LookAt::cell,
              column = look.at == LookAt::column || look.at == LookAt::cell;
-  // Before the answer, and after somebody typed, other words may stand there.
+  // Before the answer, or after someone has typed, other words may be there.
   if (row && !isOfStep(page, &SequenceSnapshot::queries, look.query)) return std::nullopt;
   if (column && !isOfStep(page, &SequenceSnapshot::keys, look.key)) return std::nullopt;
   if (row && look.query >= 0) {
@@ -130,42 +130,42 @@ std::optional<ImRect> lookRect(const State& page) {
 
 namespace {
 
-/// Where a mark stands, and from where a line leads to it.
+/// The place of a mark, and the start of the line that leads to it.
 struct MarkPlace {
   ImVec2 center, edge;
   bool tied = true;
 };
 
-/// Beside what is looked at, where neither words nor numbers stand.
+/// A place next to `rect` that covers neither words nor numbers.
 MarkPlace markPlace(const State& page, const ImRect& rect, const ImRect& area) {
   const View& view = page.view;
   const LessonLook& look = page.at().look;
   const float y = rect.GetCenter().y, x = rect.GetCenter().x;
   if (!look.control.empty() && look.at != LookAt::right) {
-    // Between the place and the window's edge there may be just room for it.
+    // The gap between the place and the window's edge may be barely wide enough.
     const float x0 = rect.Min.x - view.px(16), least = area.Min.x + view.px(12);
     const bool squeezed = x0 < least && rect.Min.x - area.Min.x >= view.px(22);
     return {ImVec2(squeezed ? area.Min.x + view.px(11) : x0, y), ImVec2(rect.Min.x, y), !squeezed};
   }
   if (look.at == LookAt::column) {
-    // Causal masks leave the top of a column free; else it stands beside the title.
+    // Causal masks leave the top of a column free; otherwise the mark goes next to the title.
     const Snapshot* snapshot = page.stage.shown.get();
     const bool free = snapshot && !snapshot->sequences.empty() && look.key > 0 && look.head >= 0 &&
                       !attention::visible(snapshot->sequences.front().mask, look.head, 0, look.key);
     if (free) return {ImVec2(x, rect.Min.y + view.px(13)), {}, false};
     return {ImVec2(rect.Min.x - view.px(16), rect.Min.y - view.px(31)), ImVec2(x, rect.Min.y)};
   }
-  // Between the heads of the grid is no room: there it stands in the corner, or at the end of the row.
+  // There is no space between the heads of the grid: the mark goes into the corner, or at the end of the row.
   if (look.control.empty() && page.stage.document->scene().cursor.focus < 0) {
     const float inset = view.px(14);
     return {ImVec2(rect.Max.x - inset, look.at == LookAt::head ? rect.Min.y + inset : y), {}, false};
   }
-  // A cell's row and column are outlined; its mark stands where a row's does.
+  // A cell's row and column are outlined; its mark goes where a row's does.
   const auto whole = look.at == LookAt::cell ? headRect(page) : std::nullopt;
   const float right = whole ? whole->Max.x : rect.Max.x;
-  // A small control has another one beside it, on which the mark finds room.
+  // The mark of a small control sits on the neighbouring control.
   const float away = view.px(!look.control.empty() && rect.GetWidth() < view.px(40) ? 15 : 20);
-  // Not over the words at the right.
+  // Don't cover the text at the right.
   if (right + away + view.px(11) > area.Max.x) return {ImVec2(right - view.px(14), y), {}, false};
   return {ImVec2(right + away, y), ImVec2(right, y)};
 }
@@ -182,7 +182,7 @@ void lookMark(const State& page, const ImRect& area) {
   if (!beginPanel(view, "lesson.marks", area, 0, 0, ImGuiWindowFlags_NoInputs)) return endPanel();
   Canvas list = *ImGui::GetWindowDrawList();
   MarkPlace place = markPlace(page, *rect, free);
-  // Where it would reach out of the window it stands in the place's corner.
+  // If the mark would leave the window, it goes into the corner of the place.
   if (place.center.x < free.Min.x + view.px(11))
     place = {ImVec2(rect->Max.x - view.px(16), rect->Min.y + view.px(16)), {}, false};
   const ImVec2 center = place.center;

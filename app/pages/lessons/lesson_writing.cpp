@@ -1,4 +1,4 @@
-// The part of Page that helps to write lessons: from scenes, and while a file is edited elsewhere.
+// Page's support for writing lessons: from scenes, and while a file is edited elsewhere.
 
 #include <fmt/core.h>
 
@@ -11,7 +11,7 @@
 
 namespace headscope::app::lessons_page {
 
-/// A lesson of the person's own is read again when its file was written, also while it can't be read.
+/// Requests a new reading of the person's own lesson when its file changes, also while that file is invalid.
 void Page::watchFile() {
   const double now = services_.view.time;
   if (watched_.path.empty() || now - watchedAt_ < kWatchInterval) return;

@@ -56,7 +56,7 @@ bool Page::takeLibrary() {
   const auto& found = *answer->value;
   if (page_.list.library.get() == &found->first) return false;
   const bool first = !page_.list.library;
-  // An error goes with its cause.
+  // The error disappears with its cause.
   std::string& error = services_.view.messages.error;
   if (!first && !page_.list.library->problems.empty() && error == page_.list.library->problems.back())
     error.clear();
@@ -79,7 +79,7 @@ bool Page::takeCovers() {
   return false;
 }
 
-/// A step that was computed ahead is there at once.
+/// Takes the step's study. One that was computed ahead is used at once.
 bool Page::takeStudy() {
   const StepQuestion wanted{placed_.lesson, placed_.step};
   if (!wanted.lesson || studied_ == wanted) return false;
@@ -111,8 +111,8 @@ void Page::ask(const Scene&) {
   }
   const StepQuestion now{placed_.lesson, placed_.step}, next{placed_.lesson, placed_.step + 1};
   if (studied_ != now) return study_.ask(now, Lane::front);
-  // The next step is computed ahead as soon as the stage has all that it asks for: an answer leads to the
-  // next question, so that it stands when nothing was under way in two frames.
+  // Once the stage has everything it requested, compute the next step ahead. Each answer may lead to a new
+  // request, so the stage counts as complete after two frames without work.
   if (!page_.stage.stands) {
     stillFrames_ = services_.workers.busy() ? 0 : stillFrames_ + 1;
     page_.stage.stands = stillFrames_ >= 2;
@@ -136,7 +136,7 @@ void Page::reset() {
   page_.stage.document = nullptr;
 }
 
-/// The stage is what the column leaves, with the page's own side panel where the step looks at it.
+/// The stage gets the space the column leaves, with the page's own side panel if the step refers to it.
 Layout Page::stageLayout(const Layout& window, bool hasSide, bool hasStrip) const {
   const View& view = services_.view;
   Layout stage = window;

@@ -7,8 +7,8 @@
 
 namespace headscope::app::lessons_page {
 
-/// Lessons: a list, or one that is open, with the page it is about on a stage beside its words. The scene on
-/// the stage is the lesson's; the window's waits.
+/// The list of lessons, or one open lesson next to a stage with the page it is about. The stage shows the
+/// lesson's scene; the window's own scene stays unchanged.
 class Page : public app::Page {
  public:
   explicit Page(PageServices& services);
@@ -37,7 +37,7 @@ class Page : public app::Page {
   struct StepQuestion {
     std::shared_ptr<const Lesson> lesson;
     Index step = -1;
-    NumberStyle numbers = numberStyle();  ///< of the texts with their numbers
+    NumberStyle numbers = numberStyle();  ///< the number format of the texts
     bool operator==(const StepQuestion&) const = default;
   };
   struct CoverQuestion {
@@ -48,10 +48,10 @@ class Page : public app::Page {
   struct Placed {
     std::shared_ptr<const Lesson> lesson;
     Index step = -1;
-    bool after = false;  ///< the step's scene, not the one before its question
+    bool after = false;  ///< the step's scene, instead of the one before its question
     bool operator==(const Placed&) const = default;
   };
-  static constexpr double kWatchInterval = 1;  ///< seconds between looks at a lesson that is being written
+  static constexpr double kWatchInterval = 1;  ///< seconds between checks of an edited lesson file
   using StudyAnswer = Answer<StepQuestion, std::shared_ptr<const StepStudy>>;
 
   bool takeLibrary();
@@ -83,20 +83,19 @@ class Page : public app::Page {
   State page_;
   PageStage stage_;
   Placed placed_;
-  /// What was changed on the stage and left: it comes back with its step, found by the ids of lesson and step
-  /// and by Placed::after.
+  /// Changed documents that left the stage, by lesson id, step id and Placed::after; they return with it.
   std::map<std::tuple<std::string, std::string, bool>, Staged> waiting_;
   LibraryQuestion asked_;
-  StepQuestion studied_;           ///< what page_.here.study is of
-  int stillFrames_ = 0;            ///< in which nothing was under way for the step
-  bool takes_ = false;             ///< the scene on the stage was asked for as the window's own
-  std::filesystem::path writing_;  ///< the lesson that steps are added to
-  /// The person's own lesson that was opened last, and when its file was written as far as it was read.
+  StepQuestion studied_;           ///< the question that page_.here.study answers
+  int stillFrames_ = 0;            ///< consecutive frames without work for the step
+  bool takes_ = false;             ///< the staged scene was requested as the window's own
+  std::filesystem::path writing_;  ///< the lesson file to which steps are added
+  /// The last opened lesson of the person's own, and when the version read was written.
   struct Watched {
     std::filesystem::path path;
     std::filesystem::file_time_type writtenAt;
   } watched_;
-  double watchedAt_ = 0;  ///< when that was looked at
+  double watchedAt_ = 0;  ///< time of the last check
   Answer<LibraryQuestion, std::shared_ptr<const std::pair<LessonLibrary, Progress>>> library_;
   Answer<CoverQuestion, attention::Matrix> cover_;
   StudyAnswer study_, ahead_;

@@ -19,56 +19,56 @@
 
 namespace headscope::app::lessons_page {
 
-/// How one moves through a lesson. A question stands between its step and the next.
+/// A move within a lesson. A step's question comes between that step and the next.
 enum class Move { next, back, first, last, restore, list };
 
-/// All lessons, and what is searched for among them.
+/// All lessons, and the search among them.
 struct LessonList {
-  std::shared_ptr<const LessonLibrary> library;          ///< null until it was read
-  std::vector<std::optional<attention::Matrix>> covers;  ///< a picture for each lesson of the library
-  std::string search;                                    ///< words that titles have to hold
-  bool focusSearch = false;                              ///< the search box gets the keyboard
+  std::shared_ptr<const LessonLibrary> library;          ///< null until read
+  std::vector<std::optional<attention::Matrix>> covers;  ///< one per lesson; empty until computed
+  std::string search;                                    ///< text that the title or summary must contain
+  bool focusSearch = false;                              ///< moves the keyboard focus to the search box
 };
 
-/// What the person has done of the lessons.
+/// The person's progress in the lessons.
 struct LessonRecord {
   Progress progress;
-  Progress forgotten;  ///< what "Forget my progress" took, until the program ends
+  Progress forgotten;  ///< the progress last reset, kept until the program ends
   bool canRemember() const { return progress == Progress{} && forgotten != Progress{}; }
 };
 
-/// Where the person is in a lesson, and what was computed of its step.
+/// The person's place in a lesson, and what was computed for that step.
 struct LessonPlace {
-  std::shared_ptr<const Lesson> lesson;    ///< that is open; null: the list is shown
-  Index step = 0;                          ///< of it
-  Index guess = -1;                        ///< the option that was chosen
-  bool answered = false;                   ///< the question's answer is shown
-  bool put = false;                        ///< presented: the explanation was read, its question is put
-  bool showAnswer = false;                 ///< the question scrolls into sight
-  std::shared_ptr<const StepStudy> study;  ///< of the step; null until it is there
-  std::string problem;                     ///< why there is none
+  std::shared_ptr<const Lesson> lesson;  ///< the open lesson; null while the list is shown
+  Index step = 0;                        ///< index of the step
+  Index guess = -1;                      ///< the chosen option; −1 = none
+  bool answered = false;                 ///< the question's answer is shown
+  bool put = false;         ///< while presenting: the explanation has been read and the question is shown
+  bool showAnswer = false;  ///< scrolls to the question
+  std::shared_ptr<const StepStudy> study;  ///< of the step; null until computed
+  std::string problem;                     ///< why the study can't be computed
 };
 
-/// What the step shows.
+/// What is on the step's stage.
 struct LessonStage {
   Document* document = nullptr;           ///< null without a lesson
-  std::shared_ptr<const Snapshot> shown;  ///< what its heads are of; null before the first
-  bool stands = false;                    ///< it has all that it asked for since it was set
-  bool changed = false;                   ///< the person moved something on it
-  std::set<std::string> waiting;          ///< ids of the lesson's other steps that were left changed
+  std::shared_ptr<const Snapshot> shown;  ///< the snapshot its heads show; null before the first
+  bool stands = false;                    ///< everything it requested since it was set is done
+  bool changed = false;                   ///< the person changed its scene
+  std::set<std::string> waiting;          ///< ids of the lesson's other steps with changes kept
 };
 
-/// What was asked for in this frame.
+/// Requests made in this frame.
 struct LessonRequests {
   std::optional<Move> move;
-  std::optional<Index> step;    ///< to go to
-  std::optional<Index> option;  ///< that was chosen
-  std::string lesson;           ///< the id of one to open
-  bool first = false;           ///< the first lesson
-  bool fromStart = false;       ///< which is not gone on with, but begun
+  std::optional<Index> step;    ///< step to go to
+  std::optional<Index> option;  ///< option chosen
+  std::string lesson;           ///< id of a lesson to open
+  bool first = false;           ///< open the first lesson
+  bool fromStart = false;       ///< open the lesson at its first step instead of continuing
 };
 
-/// What the page of lessons shows beside the scene: free for its panels to change.
+/// The page's view state, which its panels may change.
 struct State {
   explicit State(View& window) : view(window) {}
 
@@ -80,62 +80,61 @@ struct State {
   LessonRequests asked;
 
   const LessonStep& at() const { return here.lesson->steps[static_cast<std::size_t>(here.step)]; }
-  /// Whether the step's question waits for its answer: until then the stage shows what was before.
+  /// Whether the step's question is unanswered. Until then, the stage shows the scene before the step.
   bool asking() const { return here.lesson && at().question && !here.answered; }
-  /// Presented, a step's explanation comes first, and its question is a beat of its own after it.
+  /// Whether to show the explanation alone. While presenting, it is a separate move before the question.
   bool explains() const { return view.present && asking() && !here.put && here.guess < 0; }
 };
 
-/// The scene that a step's patch was laid over.
+/// The scene to which a step's patch was applied.
 const Scene& sceneBefore(const Lesson& lesson, const LessonStep& step);
 
-/// What the stage shows: the step's scene, or until its question is answered what was there before, looked
-/// at from where the step looks.
+/// The scene for the stage: the step's scene, or, until its question is answered (`after` false), the scene
+/// before it with the step's cursor.
 Scene stageScene(const Lesson& lesson, const LessonStep& step, bool after);
 
-/// Words of a lesson, set; what doesn't parse is shown as it stands.
+/// Parses a lesson's text; returns it as plain text if it doesn't parse.
 RichText richOrPlain(const std::string& text);
 RichFonts readingFonts(const View& view, std::uint32_t color);
 
-// How the window is shared out, in pixels; `area` is all between the bars.
+// The division of the window, in pixels; `area` is everything between the bars.
 
 float columnWidth(const View& view, const ImRect& area);
 float comparisonWidth(const View& view, const ImRect& area);
-/// While presenting: where the words stand. Beside maps, which are square; below pages that are wide.
+/// While presenting: the area for the text. Right of maps, which are square; below wide pages.
 ImRect captionArea(const State& page, const ImRect& area);
 
-/// All lessons with their pictures, and at the left what to go on with.
+/// Draws all lessons with their pictures and, at the left, the one to continue with.
 void lessonList(State& page, const Layout& layout);
-/// The open lesson's column: place, text, question, knobs, and the way on.
+/// Draws the open lesson's column: progress, text, question, controls, and the buttons to move on.
 void lessonColumn(State& page, const ImRect& area);
-/// The step's question with its options; returns how far down it goes. `width` from `at` on.
+/// Draws the step's question and options below `at`, `width` wide. Returns the height in pixels.
 float questionPart(State& page, ImVec2 at, float width);
-/// Why the answer is right, and why the guess was tempting; returns how far down that goes.
+/// Draws why the answer is right and why the person's answer is wrong. Returns the height in pixels.
 float questionReason(const State& page, ImVec2 at, float width);
-/// While presenting: the text, or the question with its options.
+/// While presenting: draws the text, or the question with its options.
 void lessonCaption(State& page, const ImRect& area);
-/// What was before beside what is now: the head's map, what it says, how far that moved.
+/// Compares the step to the state before it: the head's map, the row's softmax, and the head's output.
 void comparison(State& page, const ImRect& area);
-/// Whether the step has something to compare with, on a page where that can be drawn.
+/// Whether the step has something to compare, on a page where it can be drawn.
 bool compares(const State& page);
-/// The numbered mark at what the text points to, where it is on screen; `area` is all between the bars.
+/// Draws the numbered mark where the text refers to, if visible; `area` is everything between the bars.
 void lookMark(const State& page, const ImRect& area);
-/// Where that is; nothing where it is not on screen.
+/// The place the text refers to; nothing if it isn't visible.
 std::optional<ImRect> lookRect(const State& page);
 
-/// Questions of the library's lessons whose guess was wrong.
+/// The number of questions in the library's lessons that were answered wrong.
 Index wrongGuessCount(const State& page);
-/// Opens the question whose guess was wrong, or of several the list to choose one from. `page` must outlive
-/// it.
+/// Opens the question answered wrong or, if there are several, a list. `page` must outlive the list.
 void chooseWrongGuess(State& page);
-/// The steps to choose one from. `page` must outlive it.
+/// A dialog to choose a step. `page` must outlive it.
 std::shared_ptr<Dialog> stepChoice(State& page);
 
 /// "A", "B", ….
 std::string optionLetter(std::size_t option);
-/// Minutes that the rest of the lesson takes.
+/// Minutes that the rest of the lesson takes, rounded up.
 Index minutesLeft(const Lesson& lesson, Index step);
-/// How many of a lesson's questions were answered rightly, and how many were guessed at.
+/// How many of a lesson's questions were answered right, and how many were answered.
 struct GuessCount {
   Index right = 0, all = 0;
 };

@@ -12,7 +12,7 @@ namespace headscope::app::lessons_page {
 
 namespace {
 
-/// The colours of the scene that the question is about.
+/// The cell colours of the scene that the question is about.
 CellStyle rowStyle(const State& page, const attention::Matrix& picture) {
   const Scene& scene = page.at().scene;
   CellStyle style{colormapFor(scene.look), 0, 1, std::max(1.0f, page.view.px(1))};
@@ -23,7 +23,7 @@ CellStyle rowStyle(const State& page, const attention::Matrix& picture) {
   return style;
 }
 
-/// One option: its letter, its picture, its words, and after the answer what came of it.
+/// Draws an option: its letter, picture, text and, once answered, whether it is right. Returns its height.
 float optionLine(State& page, std::size_t at, ImVec2 from, float width) {
   View& view = page.view;
   const Theme& theme = *view.theme;

@@ -1,4 +1,4 @@
-// The card "One whole, shared out": how softmax divides 1 among the keys that a query sees.
+// The card "Softmax of the row": how softmax divides 1 among a query's visible keys.
 
 #include <fmt/core.h>
 
@@ -16,18 +16,18 @@ namespace headscope::app::lessons_page {
 
 namespace {
 
-/// Powers above this are written less the largest score: softmax is the same, and people can read them.
-constexpr double kLargestExponent = 13.8;  // a million
+/// A largest score above this is subtracted from all scores, for readable powers; softmax stays the same.
+constexpr double kLargestExponent = 13.8;  // e^13.8 is about a million
 
-/// e^score of every key that one query sees.
+/// e^score of each key that a query sees.
 struct Powers {
   std::vector<Index> keys;
   std::vector<double> powers;
   double sum = 0, shift = 0;
   std::size_t top = 0;
   double topScore = 0;
-  bool even = true;      ///< all alike
-  bool restEven = true;  ///< all but the largest
+  bool even = true;      ///< all powers are equal
+  bool restEven = true;  ///< all but the largest are equal
 };
 
 Powers powersOf(const ComparedRow& row) {
@@ -57,7 +57,7 @@ Powers powersOf(const ComparedRow& row) {
   return all;
 }
 
-/// "1,024", "1", "0.0274".
+/// "1,024", "1" or "0.0274".
 std::string powerText(double value) {
   const double whole = std::round(value);
   if (value >= 99.5 || std::abs(value - whole) < 1e-4 * value)
@@ -69,14 +69,14 @@ RichSpan words(std::string text) {
   return {RichSpan::Kind::plain, std::move(text), nullptr};
 }
 
-/// "e" to the power of a score.
+/// A formula: e to the power of a score.
 RichSpan powerSpan(double score) {
   const auto formula = parseFormula("e^{" + roundedText(std::abs(score) < 5e-3 ? 0 : score, 3) + "}");
   return formula.ok() ? RichSpan{RichSpan::Kind::formula, "", std::make_shared<const FormulaNode>(*formula)}
                       : words("e");
 }
 
-/// "12 in sight: e^6.93 = 1,024 for “The”, 1 for each other": as much of it as there is room for.
+/// "12 visible: e^6.93 = 1,024 for “The”, 1 for each other", shortened to the available width.
 RichText sentence(const View& view, const RichFonts& fonts, const std::string& name, const ComparedRow& row,
                   const Powers& all, float width) {
   const std::size_t count = all.keys.size();
@@ -95,7 +95,7 @@ RichText sentence(const View& view, const RichFonts& fonts, const std::string& n
                                           : fmt::format(", {} for the rest", powerText(rest));
   line.push_back(words(fmt::format("  {} visible{}: ", count, less)));
   line.push_back(powerSpan(all.topScore - all.shift));
-  // A strip of many equal parts has no room for what each of them is.
+  // Parts of an even strip are too narrow for labels, so the sentence gives their weight.
   const std::string each =
       fmt::format(" each, weight {}", weightText(static_cast<float>(1.0 / static_cast<double>(count))));
   line.push_back(words(all.even ? fmt::format(" = {}{}", top, count > 1 ? each : "")
@@ -110,13 +110,13 @@ RichText sentence(const View& view, const RichFonts& fonts, const std::string& n
   return {line};
 }
 
-/// A part of the strip: which key's, and where it stands.
+/// A part of the strip: index of its key among the visible ones, and its extent.
 struct SharedPart {
   std::size_t at;
   float from, to;
 };
 
-/// How much is said about each share: all of them say as much, so that they can be compared.
+/// The detail of a share's label. All shares use the same one, so that they can be compared.
 struct SharedWords {
   ImFont* font;
   bool token, sum;
@@ -130,7 +130,7 @@ std::string shareText(const ComparedRow& row, const Powers& all, std::size_t at,
   return words.token ? token + " " + weight : weight;
 }
 
-/// A strip as long as 1, shared out.
+/// Draws a strip of length 1, divided into the keys' shares.
 void strip(const View& view, const ComparedRow& row, const Powers& all, const ImRect& area) {
   Canvas list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
@@ -147,7 +147,7 @@ void strip(const View& view, const ComparedRow& row, const Powers& all, const Im
     shares.push_back({i, from, std::max(to - gap, from + std::min(gap, to - from))});
     widest = std::max(widest, shares.back().to - from);
   }
-  // As much as fits in all shares but the small ones.
+  // The most detail that fits into all shares except small ones.
   const auto fits = [&](const SharedPart& share, const SharedWords& words) {
     return textWidth(words.font, shareText(row, all, share.at, words)) + view.px(6) <= share.to - share.from;
   };

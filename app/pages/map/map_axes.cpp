@@ -14,7 +14,7 @@ std::string tokenAt(const std::vector<attention::Token>& tokens, Index at) {
   return at < static_cast<Index>(tokens.size()) ? tokens[static_cast<std::size_t>(at)].text : "";
 }
 
-/// Multiples of `step` in sight that keep `room` pixels from the lit one, and the lit one.
+/// The visible multiples of `step` at least `room` cells from the highlighted one, then that one itself.
 std::vector<Index> labelled(double first, double last, Index total, Index step, double room, Index lit) {
   std::vector<Index> result;
   const Index begin = std::max<Index>(0, static_cast<Index>(std::floor(first)));
@@ -25,8 +25,8 @@ std::vector<Index> labelled(double first, double last, Index total, Index step, 
   return result;
 }
 
-/// "12,288 animal" before a row, with a tick where rows are thinner than their label; words take `words`
-/// pixels at the most, so that numbers stand in a column.
+/// Draws "12,288 animal" left of a row, with a tick if rows are thinner than their label. Words take at most
+/// `words` pixels, so that the numbers align in a column.
 void rowLabel(const View& view, Canvas list, const MapWindow& window, float edge, const MapText& text,
               Index row, bool lit, float words) {
   const float y = window.y(static_cast<double>(row) + 0.5);
@@ -42,8 +42,7 @@ void rowLabel(const View& view, Canvas list, const MapWindow& window, float edge
             countText(static_cast<std::uint64_t>(row)), Align::right);
 }
 
-/// Number over token below a column, or the token turned where columns are narrow and all of them are
-/// labelled.
+/// Draws number and token below a column; if columns are narrow and all are labelled, the turned token.
 void keyLabel(const View& view, Canvas list, const MapWindow& window, float edge, const MapText& text,
               Index key, bool lit, bool turned) {
   const float x = window.x(static_cast<double>(key) + 0.5);
@@ -92,7 +91,7 @@ void paintMapAxes(const View& view, Canvas list, const MapWindow& window, const 
        labelled(window.col, window.colAt(window.area.Max.x), window.m, labelStep(window, keyRoom),
                 static_cast<double>(turned ? view.px(52) : wide) * window.cellsPerPixel, litKey))
     keyLabel(view, list, window, cells.Max.y, text, key, key == litKey, turned);
-  // Beside the first labels, which stand under and before the corners.
+  // Next to the first labels, which lie below and left of the corners.
   const ImRect corner(cells.Min.x - view.px(28), cells.Min.y - view.px(4), cells.Max.x, cells.Max.y);
   paintAxisTitles(view, list, corner, view.px(kMapLeft - 36));
 }

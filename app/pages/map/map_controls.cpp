@@ -21,7 +21,7 @@ namespace headscope::app::map_page {
 
 namespace {
 
-/// The state when there is a head to show, else null.
+/// The state if it has a head to show, else null.
 const MapSnapshot* shownState(const State& page) {
   const MapSnapshot* state = page.state.get();
   return state && !state->empty ? state : nullptr;
@@ -41,7 +41,7 @@ void textSource(Scene& scene, View& view) {
   unknownWords(scene, view);
 }
 
-/// Whole and one-and-a-half powers of two.
+/// Powers of two, and one and a half times each.
 const std::vector<Index>& lengthStops() {
   static const std::vector<Index> kStops = [] {
     std::vector<Index> stops;
@@ -59,7 +59,7 @@ void generatedSource(Scene& scene, View& view) {
   if (button(view, "map.another", "Another text")) ++scene.map.seed;
 }
 
-/// The file's name and what of it is shown.
+/// The file's name and which part of it is shown.
 void fileSource(Scene& scene, State& page) {
   View& view = page.view;
   const MapSnapshot* state = shownState(page);
@@ -90,7 +90,7 @@ void sourceSection(Scene& scene, State& page) {
   const MapSnapshot* state = shownState(page);
   sectionTitle(view, "TOKENS",
                state ? countText(static_cast<std::uint64_t>(std::max(state->queries, state->keys))) : "");
-  // Over so many keys a weight is a small number: from 0 to 1 nothing but the diagonal would be seen.
+  // With this many keys, weights are small: a range from 0 to 1 would show nothing but the diagonal.
   if (fieldChoice(view, scene, "map.source") && scene.map.source != MapSource::scene &&
       scene.look.range == RangeMode::unit)
     scene.look.range = RangeMode::logarithmic;
@@ -100,7 +100,7 @@ void sourceSection(Scene& scene, State& page) {
   if (scene.map.source == MapSource::file) fileSource(scene, page);
 }
 
-/// The whole head with the window's frame on it; pointing moves the window there.
+/// Draws the whole head with a frame around the visible part; clicking or dragging moves that part.
 void minimap(Scene& scene, State& page) {
   View& view = page.view;
   const MapSnapshot* state = shownState(page);
@@ -135,7 +135,7 @@ void minimap(Scene& scene, State& page) {
                   area.Min.y + static_cast<float>(window.rowAt(point.y) / rowsAPixel));
   };
   ImVec2 from = inside(cells.Min), to = inside(cells.Max);
-  const float least = view.px(7);  // a frame round single cells can still be seen
+  const float least = view.px(7);  // keeps a frame around single cells visible
   for (float ImVec2::*axis : {&ImVec2::x, &ImVec2::y})
     if (to.*axis - from.*axis < least) {
       const float middle =
@@ -159,9 +159,9 @@ void goToBox(Scene& scene, State& page) {
     page.goToProblem = place.ok() ? "" : place.error().message;
     page.goToField = state->field;
     if (place.ok()) goToCell(scene.cursor.map, view, place->query, place->key);
-    page.goToKeeps = true;  // Enter once more goes on to the next
+    page.goToKeeps = true;  // pressing Enter again finds the next match
   }
-  // The sentence goes with its cause: other words, another head or another text.
+  // The message disappears with its cause: other words, another head or another text.
   if (page.goTo != before || (state && page.goToField != state->field)) page.goToProblem.clear();
   if (!page.goToProblem.empty()) {
     problem(view, page.goToProblem);
@@ -178,7 +178,7 @@ void whereSection(Scene& scene, State& page) {
   goToBox(scene, page);
 }
 
-/// A number for each head, with its KV group's mark.
+/// One button per head, marked with its KV group.
 void headChoice(Scene& scene, State& page) {
   View& view = page.view;
   const MapSnapshot* state = page.state.get();
@@ -233,7 +233,7 @@ void lookSection(Scene& scene, View& view) {
   fieldChoice(view, scene, "look.colormap");
 }
 
-/// "label … value" over the full width.
+/// Draws "label … value" over the full width.
 void memoryLine(const View& view, const std::string& label, const std::string& value) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(20), y = at.y + height / 2;

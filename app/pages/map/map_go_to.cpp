@@ -18,7 +18,8 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
 }
 
-/// A position by its number, or the next one behind `from` (and round the end) whose token contains the text.
+/// Returns the position given as a number, or the next position after `from` (wrapping around) whose token
+/// contains the text.
 Result<Index> findOne(const std::string& part, const std::vector<attention::Token>& tokens, Index count,
                       Index from, const char* what) {
   Index number = 0;
@@ -42,7 +43,7 @@ Result<Index> findOne(const std::string& part, const std::vector<attention::Toke
 }  // namespace
 
 Result<Destination> findPlace(const std::string& line, const MapSnapshot& state, const MapCursor& from) {
-  // A comma that is all there is of a part is looked for as a token.
+  // A lone comma is searched for as a token.
   const std::size_t comma = line.size() > 1 ? line.find(',') : std::string::npos;
   const std::string first = trimmed(std::string_view(line).substr(0, comma));
   const std::string second =
@@ -55,7 +56,7 @@ Result<Destination> findPlace(const std::string& line, const MapSnapshot& state,
     const Result<Index> query = findOne(first, state.text->queries, state.queries, from.query, "query");
     if (!query) return query.error();
     place.query = *query;
-    // The one text is on both axes: a single word is a place on the diagonal.
+    // Both axes show the same text, so a single word means a position on the diagonal.
     if (comma == std::string::npos && state.text->one) place.key = std::min(*query, state.keys - 1);
   }
   if (!second.empty()) {

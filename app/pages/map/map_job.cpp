@@ -12,14 +12,14 @@ using attention::Matrix;
 
 namespace {
 
-constexpr std::chrono::milliseconds kBandsShown{80};  ///< how often a growing overview is renewed
+constexpr std::chrono::milliseconds kBandsShown{80};  ///< minimum time between updates of a growing overview
 
 double workOf(const attention::HeadMap& map, Index rows) {
   return static_cast<double>(rows) * static_cast<double>(map.keys()) *
          static_cast<double>(map.field().k.cols());
 }
 
-/// Rows of pixels none of whose cells can be seen because their queries see no key are marked as dead.
+/// Marks as dead each row of pixels that covers only queries that see no key.
 void markDead(const attention::HeadMap& map, Index firstRow, Index factor, Matrix& values) {
   for (Index r = 0; r < values.rows(); ++r) {
     const Index row = firstRow + r * factor;
@@ -29,7 +29,7 @@ void markDead(const attention::HeadMap& map, Index firstRow, Index factor, Matri
 
 }  // namespace
 
-// Patience would throw away tiles that are wanted again: what is of no use any more is known better here.
+// No patience, which would discard tiles that are still wanted: isAbandoned() decides what to stop.
 Job::Job(Workers& workers, TileCache& cache, Build build, const Effort& effort)
     : cache_(cache),
       build_(std::move(build)),
@@ -37,7 +37,7 @@ Job::Job(Workers& workers, TileCache& cache, Build build, const Effort& effort)
       job_(
           workers, [this](std::stop_token stop) { doPiece(stop); }, std::nullopt) {}
 
-/// Whether the piece under way is of no use for `request`.
+/// Whether the current piece of work is useless for `request`.
 bool Job::isAbandoned(const Request& request) const {
   const auto wants = [&](const std::vector<TilePlace>& places) {
     return std::find(places.begin(), places.end(), place_) != places.end();
@@ -51,7 +51,7 @@ bool Job::isAbandoned(const Request& request) const {
       return request.question != current_->question || request.field != current_->field ||
              request.pooling != current_->pooling || !wants(request.visible);
     case Doing::background:
-      // What is in view goes first.
+      // Visible tiles take precedence.
       return request.question != current_->question || request.pooling != current_->pooling ||
              std::any_of(request.visible.begin(), request.visible.end(), [&](const TilePlace& place) {
                return !cache_.has({request.field, request.pooling, place});
@@ -134,7 +134,7 @@ void Job::publish(MapSnapshot state) {
   state_ = std::make_shared<const MapSnapshot>(std::move(state));
 }
 
-/// One piece of work; whether there may be more.
+/// Does one piece of work. Returns whether there may be more.
 bool Job::work(const Request& request, std::stop_token stop) {
   if (!head_ || head_->question != request.question) return build(request, stop);
   if (!head_->map) return false;
@@ -142,7 +142,7 @@ bool Job::work(const Request& request, std::stop_token stop) {
   if (!overview.has(request.pooling)) return extendOverview(request, stop);
   if (request.field == field_ && makeTile(request, request.visible, head_->visibleAt, Doing::tile, stop))
     return true;
-  // What was evicted while another pooling was in view.
+  // Tiles evicted while another pooling was visible.
   std::vector<TilePlace> missing = overview.tiles();
   std::erase_if(missing, [&](const TilePlace& place) {
     return cache_.has({field_, request.pooling, place});
@@ -193,7 +193,7 @@ bool Job::build(const Request& request, std::stop_token stop) {
   state.bytes = map->bytes() + tokens * sizeof(attention::Token) + 2 * pixels * sizeof(float);
   extendOverview(request, stop);
   if (stop.stop_requested() && !overview.has(request.pooling)) {
-    head_.reset();  // begun again when it is asked for again
+    head_.reset();  // starts again when requested again
     return true;
   }
   putOverview(overview.tiles());
@@ -212,7 +212,7 @@ Matrix Job::tileValues(const TilePlace& place, Pooling pooling, std::stop_token 
   return values;
 }
 
-/// The next of `places` that is not there yet.
+/// Makes the next missing tile of `places`. Returns false if none is missing.
 bool Job::makeTile(const Request& request, const std::vector<TilePlace>& places, std::size_t& at, Doing doing,
                    std::stop_token stop) {
   while (at < places.size()) {
@@ -230,7 +230,7 @@ bool Job::makeTile(const Request& request, const std::vector<TilePlace>& places,
   return false;
 }
 
-/// A preview where there is none, else the next exact band.
+/// Makes a preview if there is none yet, else the next exact band.
 bool Job::extendOverview(const Request& request, std::stop_token stop) {
   attention::HeadMap& map = *head_->map;
   Overview& overview = head_->overview;

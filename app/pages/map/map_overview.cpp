@@ -42,7 +42,7 @@ void Overview::addBand(const Matrix& max, const Matrix& mean) {
 }
 
 float Overview::pooledMax(Index row, Index col, Index side) const {
-  // Masked is −∞ and dead the lowest number there is: the order of floats is the order of meaning.
+  // Masked is −∞ and dead is the lowest finite float, so the maximum is also right for these marks.
   return max_.block(row, col, std::min(side, rows_ - row), std::min(side, cols_ - col)).maxCoeff();
 }
 

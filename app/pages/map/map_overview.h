@@ -10,7 +10,7 @@ namespace headscope::app::map_page {
 inline Index factorOf(int level) {
   return Index{1} << level;
 }
-/// Pixels, and tiles, along a side of `cells` cells.
+/// The number of pixels, or tiles, along a side of `cells` cells.
 inline Index pixelsAt(Index cells, int level) {
   return (cells + factorOf(level) - 1) / factorOf(level);
 }
@@ -18,36 +18,36 @@ inline Index tilesAt(Index cells, int level) {
   return (pixelsAt(cells, level) + kTileSide - 1) / kTileSide;
 }
 
-/// The finest level at which a head is held as a whole, and the one at which it is a single tile.
+/// The finest level at which a head is kept as a whole, and the level at which it is a single tile.
 struct OverviewLevels {
   int finest = 0, single = 0;
 };
 OverviewLevels overviewLevels(Index queries, Index keys);
 
-/// A whole head at a size that is always held, at most 1,024 pixels a side, first as a preview and then, band
-/// by band, exactly. All coarser levels are pooled from it.
+/// A whole head, always kept, at up to 1,024 pixels per side: first as a preview, then exactly, band by band.
+/// All coarser levels are pooled from it.
 class Overview {
  public:
   Overview() = default;
   Overview(Index queries, Index keys);
 
   const OverviewLevels& levels() const { return levels_; }
-  /// Whether there is something to show of every row.
+  /// Whether every row has at least a preview.
   bool has(Pooling pooling) const { return complete() || previewed_[static_cast<std::size_t>(pooling)]; }
   bool complete() const { return rows_ > 0 && exactRows_ == rows_; }
   double share() const { return static_cast<double>(exactRows_) / static_cast<double>(rows_); }
-  /// The first row of pixels that is not exact yet.
+  /// The first row of pixels that isn't exact yet.
   Index nextRow() const { return exactRows_; }
   Index rows() const { return rows_; }
 
-  /// An estimate of all rows; those that are exact stay.
+  /// Sets an estimate of all rows; exact rows stay.
   void setPreview(Pooling pooling, const attention::Matrix& estimate);
-  /// Exact rows of pixels from nextRow() on, with dead rows marked.
+  /// Adds exact rows of pixels from nextRow() on, with dead rows marked.
   void addBand(const attention::Matrix& max, const attention::Matrix& mean);
 
-  /// A tile of the finest level or of a coarser one. `preview` where not all of it is exact.
+  /// A tile of the finest level or of a coarser one. Sets `preview` to whether any of it is inexact.
   attention::Matrix tile(Pooling pooling, const TilePlace& place, bool& preview) const;
-  /// All tiles there are, from coarse to fine; those alone that show rows of pixels first … end−1.
+  /// All tiles, from coarse to fine; limited to those that contain rows of pixels first … end−1.
   std::vector<TilePlace> tiles(Index first, Index end) const;
   std::vector<TilePlace> tiles() const { return tiles(0, rows_); }
 
@@ -59,8 +59,8 @@ class Overview {
 
   Index queries_ = 0, keys_ = 0, rows_ = 0, cols_ = 0, exactRows_ = 0;
   OverviewLevels levels_;
-  attention::Matrix max_, mean_;     ///< [rows, cols] at the finest level; empty before they are known
-  std::array<bool, 2> previewed_{};  ///< by pooling
+  attention::Matrix max_, mean_;     ///< [rows, cols] at the finest level; empty until known
+  std::array<bool, 2> previewed_{};  ///< indexed by pooling
 };
 
 }  // namespace headscope::app::map_page

@@ -33,7 +33,7 @@ bool Page::take(const Scene&) {
   return true;
 }
 
-/// Heads there are to choose from: a file has its own.
+/// A file brings its own number of heads.
 Index Page::heads(const Scene& scene) const {
   const MapSnapshot* state = page_.state.get();
   const bool file = scene.map.source == MapSource::file;
@@ -78,7 +78,7 @@ PageStatus Page::status(const Scene& scene) const {
   PageStatus status;
   if (page_.state && !page_.state->empty) status.figures.push_back({"held", text(page_.state->bytes), 0});
   status.figures.push_back({"tiles", text(cache_.bytes()) + " of " + text(cache_.budget()), 0});
-  // A file's queries and keys are no layer of the scene's model.
+  // A file's queries and keys aren't a layer of the scene's model.
   status.shape = scene.map.source == MapSource::file ? "Q and K from a file"
                                                      : layerShape(scene, page_.state && page_.state->causal);
   if (page_.state) status.notFinite = page_.state->notFinite;
@@ -98,7 +98,7 @@ double Page::nextFrameIn() const {
   return page_.progress.seconds > 0 ? 0.2 : std::numeric_limits<double>::infinity();
 }
 
-/// The file's queries and keys become the map.
+/// Shows the file's queries and keys as the map.
 void Page::openFile(const std::filesystem::path& path, Scene& scene) const {
   scene.map.source = MapSource::file;
   scene.map.file = std::filesystem::absolute(path).string();
@@ -111,12 +111,12 @@ bool Page::open(const NamedFile& file, const Asker& asker, const Outcome& outcom
   if (file.path.extension() != ".safetensors") return false;
   const auto taken = asker.edit(attention::shownPath(file.path.filename()),
                                 [&](Scene& scene) { openFile(file.path, scene); });
-  // The page says what is wrong with a file that can't be mapped.
+  // The page itself reports a file that can't be mapped.
   taken ? outcome.done() : outcome.fail(taken.error().message);
   return true;
 }
 
-/// The marked cell and its weight, as far as it is computed.
+/// Copies the marked cell and, if computed, its weight.
 void Page::copyPlace(const Scene& scene) {
   View& view = services_.view;
   const MapCursor& cursor = scene.cursor.map;

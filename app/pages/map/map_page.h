@@ -5,7 +5,7 @@
 
 namespace headscope::app::map_page {
 
-/// One long head, panned and zoomed like a map.
+/// One long head that can be panned and zoomed like a map.
 class Page : public app::Page {
  public:
   static constexpr std::uint64_t kTileBudget = std::uint64_t{256} << 20;
@@ -37,7 +37,7 @@ class Page : public app::Page {
   TileCache cache_;
   Textures textures_;
   State page_;
-  Job job_;  // last: it ends before anything it touches goes
+  Job job_;  // last member: destroyed first, so its work ends before the data it uses
 };
 
 }  // namespace headscope::app::map_page

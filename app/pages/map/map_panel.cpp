@@ -20,8 +20,8 @@ std::string pooledWords(Pooling pooling, Index cells) {
   return std::string(pooling == Pooling::max ? "largest of " : "mean of ") + side + " × " + side + " cells";
 }
 
-/// What the picture's values are made of, as what is said of a pointed pixel has it. Where they are single
-/// cells, several of them may share a pixel on screen.
+/// What the picture's values are, in the words used for a hovered pixel. If they are single cells, several of
+/// them may share a screen pixel.
 std::string shownWords(const Scene& scene, const State& page) {
   if (page.level > 0 || !page.window || page.window->cellsPerPixel <= 1 + 1e-6)
     return pooledWords(scene.map.pooling, factorOf(page.level));
@@ -44,7 +44,7 @@ BarLabels barLabels(const ValueRange& range) {
   return {ten(power), power % 2 == 0 ? ten(power / 2) : "log", "1"};
 }
 
-/// Name, size, how it was pooled and whether it is exact at the left; the colours at the right.
+/// Draws, at the left, name, size, pooling and whether the map is exact; at the right, the colour bar.
 void paintHeader(const Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const MapSnapshot& state = *page.state;
@@ -78,7 +78,7 @@ void paintHeader(const Scene& scene, State& page, const ImRect& area) {
   paintColourBar(view, look.colormap, barLabels(shownRange(page, look)), ImVec2(area.Max.x, y), bar);
 }
 
-/// Wheel, drag, click and keys; the window is worked out anew after each.
+/// Handles wheel, drag, click and keys; recomputes the window after each.
 void moveMap(Scene& scene, View& view, MapWindow& window) {
   MapCursor& cursor = scene.cursor.map;
   const bool hovered = ImGui::IsItemHovered();
@@ -115,7 +115,7 @@ void moveMap(Scene& scene, View& view, MapWindow& window) {
   renew();
 }
 
-/// Tokens, places, and the weight and score of a cell or the value of the many that are one pixel.
+/// Shows tokens, positions, and a cell's weight and score, or the value of cells pooled into one pixel.
 void pointTooltip(const Scene& scene, State& page, Index query, Index key) {
   View& view = page.view;
   const MapSnapshot& state = *page.state;
@@ -143,7 +143,7 @@ void pointTooltip(const Scene& scene, State& page, Index query, Index key) {
   tooltip(view, text);
 }
 
-/// Crosshair and numbers, in places counted from the window's first cell.
+/// Draws the crosshair and numbers, with positions relative to the window's first cell.
 void paintOver(const Scene& scene, State& page, Canvas list, const MapWindow& window, Index query,
                Index key) {
   View& view = page.view;

@@ -9,7 +9,7 @@ namespace headscope::app::map_page {
 
 namespace {
 
-/// A tile as it can be drawn: itself, or the part of a coarser one that shows the same cells.
+/// A tile that can be drawn: the requested one, or a coarser one that covers the same cells.
 struct Found {
   TileKey key;
   Tile tile;
@@ -22,7 +22,7 @@ std::optional<Found> findTile(State& page, TileKey key) {
   return std::nullopt;
 }
 
-/// The tiles of a level that lie in the window.
+/// The tiles of a level that intersect the window.
 struct TileRange {
   Index firstRow = 0, endRow = 0, firstCol = 0, endCol = 0;
   Index count() const { return (endRow - firstRow) * (endCol - firstCol); }
@@ -39,7 +39,7 @@ TileRange tilesInSight(const MapWindow& window, int level) {
   return in;
 }
 
-/// The middle first, as that is where the person looks.
+/// The tiles in order of distance from the middle, where people look first.
 std::vector<TilePlace> middleFirst(const TileRange& in, int level) {
   std::vector<TilePlace> places;
   for (Index row = in.firstRow; row < in.endRow; ++row)
@@ -54,7 +54,7 @@ std::vector<TilePlace> middleFirst(const TileRange& in, int level) {
   return places;
 }
 
-/// The ring around what is in sight.
+/// The ring of tiles around the visible ones.
 std::vector<TilePlace> around(const TileRange& in, int level, const MapWindow& window) {
   std::vector<TilePlace> places;
   for (Index row = in.firstRow - 1; row <= in.endRow; ++row)
@@ -66,7 +66,7 @@ std::vector<TilePlace> around(const TileRange& in, int level, const MapWindow& w
   return places;
 }
 
-/// The tile at `place` as a part of the one that was found, where the window has it.
+/// The tile at `place`, positioned in the window, as the corresponding part of `found`.
 HeatmapTile placed(const MapWindow& window, const TilePlace& place, const Found& found, int layer) {
   const Index factor = factorOf(place.level), firstRow = place.row * kTileSide,
               firstCol = place.col * kTileSide;
@@ -108,7 +108,7 @@ void send(const Look& look, const ValueRange& range, State& page, Canvas list,
 
 ValueRange shownRange(const State& page, const Look& look) {
   if (look.range == RangeMode::logarithmic) {
-    // Down to where a row that looks at all keys alike would be.
+    // The lower end is at most the weight in a row that attends to all keys equally.
     const double even = 1 / static_cast<double>(std::max<Index>(1, page.state->keys));
     return {static_cast<float>(std::min(1e-4, std::pow(10, std::floor(std::log10(even))))), 1, true};
   }
@@ -118,18 +118,18 @@ ValueRange shownRange(const State& page, const Look& look) {
 
 namespace {
 
-/// The levels a window is drawn from, and their tiles in it.
+/// The levels from which a window is drawn, and the tiles in it.
 struct DrawnLevels {
-  int needed = 0;                 ///< one of its pixels is at least one on screen
-  int finest = 0;                 ///< the next one, where there is room for it
+  int needed = 0;                 ///< one of its pixels covers at least one screen pixel
+  int finest = 0;                 ///< the next finer one, if there is space for it
   std::vector<TilePlace> places;  ///< of the finest
 };
 
-/// Drawn from the finer level, edges have steps of a pixel and not of two. Where that is not held anyway, it
-/// is made once all else is there.
+/// Drawing from the finer level gives edges steps of one screen pixel instead of two. If that level isn't in
+/// the overview, its tiles are made once everything else is done.
 DrawnLevels drawnLevels(const MapWindow& window, State& page) {
   const OverviewLevels& held = page.state->levels;
-  constexpr Index kMost = 180;  // of the 256 layers, so that coarser stand-ins have room
+  constexpr Index kMost = 180;  // of the 256 layers, which leaves space for coarser tiles drawn meanwhile
   const auto fits = [&](int level) { return tilesInSight(window, level).count() <= kMost; };
   DrawnLevels drawn;
   drawn.needed = std::min(window.level(), held.single);
@@ -167,7 +167,7 @@ void drawTiles(const Scene& scene, State& page, Canvas list, const MapWindow& wi
               scene.map.pooling == Pooling::max ? render::CellPooling::max : render::CellPooling::mean;
           break;
         }
-        // Its turn has not come: what is coarser may be there already.
+        // Its upload was put off; a coarser tile may be on the GPU already.
         const TilePlace& fine = found->key.place;
         TileKey coarser = found->key;
         coarser.place = {fine.level + 1, fine.row / 2, fine.col / 2};
@@ -205,7 +205,7 @@ bool drawWhole(const Scene& scene, State& page, Canvas list, const ImRect& area)
   whole.cellsPerPixel = wholeZoom(area, whole.n, whole.m);
   const Look look = weightsLook(scene.look);
   ValueRange range = shownRange(page, look);
-  // What is brightest in the window may be far from what is brightest here.
+  // The brightest value in the window may be far from the brightest of the whole head.
   if (look.range == RangeMode::perHead && tile->most > 0) range.high = tile->most;
   HeatmapTile picture = placed(whole, key.place, {key, *tile}, *layer);
   picture.view.pooling =

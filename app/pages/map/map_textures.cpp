@@ -12,7 +12,7 @@ void Textures::beginFrame(bool quick) {
   leftInFrame_ = quick ? kMostUploads : std::numeric_limits<int>::max();
 }
 
-/// As many layers as the budget allows, and fewer where the device has no memory for them.
+/// Allocates as many layers as the budget allows, or fewer if the device lacks the memory.
 void Textures::allocate() {
   constexpr int kFewest = 16;
   constexpr std::size_t kBytes = static_cast<std::size_t>(kTileSide * kTileSide) * sizeof(float);
@@ -41,7 +41,7 @@ std::optional<int> Textures::layerOf(const TileKey& key, const Tile& tile) {
     if (leftInFrame_ <= 0) {
       putOff_ = true;
       if (!slot) return std::nullopt;
-      slot->usedAt = frame_;  // as it was, until its turn comes
+      slot->usedAt = frame_;  // the old version, until it can be uploaded
       return static_cast<int>(slot - slots_.data());
     }
     if (!slot) {

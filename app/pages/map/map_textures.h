@@ -9,23 +9,24 @@
 
 namespace headscope::app::map_page {
 
-/// The tiles in view on the GPU: one texture array with a layer for each, within a budget. Tiles travel once,
-/// and again only when they changed.
+/// The visible tiles on the GPU: one texture array with a layer per tile, within a budget. A tile is uploaded
+/// once, and again only when it changes.
 class Textures {
  public:
   static constexpr std::size_t kBudget = std::size_t{64} << 20;
-  static constexpr int kMostUploads = 16;  ///< in a frame that has to be quick
+  static constexpr int kMostUploads = 16;  ///< per frame, if `quick`
 
-  /// Without `quick`, everything that is missing is uploaded at once.
+  /// Starts a frame. Unless `quick`, all missing tiles are uploaded in it.
   void beginFrame(bool quick);
-  /// The layer that holds a tile. Nothing where it is not there and can't be in this frame: every layer is in
-  /// use, or enough was uploaded. Throws std::runtime_error where there is no graphics memory at all.
+  /// The layer that holds a tile, uploading it if needed. Nothing if it isn't there and can't be in this
+  /// frame because all layers are in use or the frame's uploads are used up. Throws std::runtime_error if no
+  /// graphics memory is available.
   std::optional<int> layerOf(const TileKey& key, const Tile& tile);
 
   const render::HeatmapTextures& textures() const { return textures_; }
   std::size_t bytes() const { return textures_.bytes(); }
   std::size_t layers() const { return slots_.size(); }
-  std::size_t uploads() const { return uploads_; }  ///< tiles sent so far
+  std::size_t uploads() const { return uploads_; }  ///< tiles uploaded so far
   /// Whether a tile was put off to the next frame.
   bool unfinished() const { return putOff_; }
 

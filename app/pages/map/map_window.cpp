@@ -14,7 +14,7 @@ ImRect MapWindow::cells() const {
 }
 
 int MapWindow::level() const {
-  // A little less than a pixel is still drawn as one.
+  // A size slightly below a pixel still counts as one pixel.
   return std::countr_zero(
       static_cast<std::uint64_t>(powerOfTwoStep(1, cellsPerPixel * (1 - 1e-6), std::max<Index>({n, m, 1}))));
 }
@@ -26,7 +26,7 @@ double wholeZoom(const ImRect& area, Index n, Index m) {
 
 namespace {
 
-/// The first cell in sight for a wanted middle: what fits stays inside the window, what doesn't fills it.
+/// The first visible cell for a wanted middle, with `all` cells inside the window or filling it.
 double firstCell(double& middle, double shown, double all) {
   const double one = shown / 2, other = all - shown / 2;
   middle = std::clamp(middle, std::min(one, other), std::max(one, other));
@@ -50,7 +50,7 @@ MapWindow mapWindow(MapCursor& cursor, const View& view, const ImRect& area, Ind
   }
   window.cellsPerPixel = all ? whole : std::max(cursor.cellsPerPixel, closest);
   if (!all) cursor.cellsPerPixel = window.cellsPerPixel;
-  // Presented, a short text fills the screen: its cells may be wider than high.
+  // While presenting, a short text fills the screen: its cells may be wider than high.
   constexpr Index kShort = 64;
   constexpr double kWidest = 1.6;
   if (all && view.present && std::max(n, m) <= kShort)
@@ -62,7 +62,7 @@ MapWindow mapWindow(MapCursor& cursor, const View& view, const ImRect& area, Ind
 }
 
 void zoomMap(MapCursor& cursor, const MapWindow& window, double factor, ImVec2 about) {
-  // No closer than the window goes, or what is under the pointer would not be what was meant.
+  // Stops at the closest zoom, so that the cell under the pointer stays there.
   const double next = std::max(window.cellsPerPixel * factor, window.closest);
   const double fromMiddleX = about.x - window.area.GetCenter().x,
                fromMiddleY = about.y - window.area.GetCenter().y;

@@ -9,7 +9,7 @@ namespace headscope::app::map_page {
 
 namespace {
 
-/// A tile's numbers and what keeping it takes besides.
+/// The bytes of a tile's values, plus an allowance for the bookkeeping.
 std::uint64_t bytesOf(const attention::Matrix& values) {
   return static_cast<std::uint64_t>(values.size()) * sizeof(float) + 256;
 }

@@ -18,19 +18,19 @@ namespace headscope::app::map_page {
 using attention::Index;
 using attention::Pooling;
 
-/// Pixels along a tile's side. At level L a pixel is 2^L × 2^L cells.
+/// Pixels along a tile's side. At level L a pixel covers 2^L × 2^L cells.
 inline constexpr Index kTileSide = 256;
 
-/// Where a tile lies in a head.
+/// A tile's place in a head.
 struct TilePlace {
   int level = 0;
   Index row = 0, col = 0;  ///< in tiles
   auto operator<=>(const TilePlace&) const = default;
 };
 
-/// A tile of one head under one pooling.
+/// Identifies a tile of one head under one pooling.
 struct TileKey {
-  std::uint64_t field = 0;  ///< which head of which scene, counted by the job that maps them
+  std::uint64_t field = 0;  ///< which head of which scene; numbered by the job that maps them
   Pooling pooling = Pooling::max;
   TilePlace place;
   auto operator<=>(const TileKey&) const = default;
@@ -38,33 +38,32 @@ struct TileKey {
 
 struct Tile {
   std::shared_ptr<const attention::Matrix> values;  ///< [≤ kTileSide, ≤ kTileSide], marks as render/heatmap.h
-  float most = 0;                                   ///< the largest of the finite values
+  float most = 0;                                   ///< the largest finite value, at least 0
   bool preview = false;                             ///< not all of it is exact
-  std::uint64_t revision = 0;                       ///< no two tiles that differ have the same
+  std::uint64_t revision = 0;                       ///< unique for each stored tile
 };
 
-/// Tiles within a budget of memory. What was seen least recently makes room first, what is in view never.
-/// Safe to use from several threads.
+/// Tiles within a memory budget. Evicts the least recently seen first, but no visible ones. Thread-safe.
 class TileCache {
  public:
-  /// What is kept is counted as used of `memory` too.
+  /// Kept tiles also count as used in `memory`.
   explicit TileCache(std::uint64_t budget, MemoryBudget memory = MemoryBudget(0))
       : budget_(budget), memory_(std::move(memory)) {}
 
-  /// The tile if it is there; asking counts as seeing.
+  /// Returns the tile if it is there, and marks it as seen.
   std::optional<Tile> find(const TileKey& key);
   bool has(const TileKey& key) const;
-  /// Keeps a tile, in place of an older one of that key. False, and it is not kept, where all the room is
-  /// taken by what is in view.
+  /// Stores a tile, replacing an older one with that key. Returns false, without storing it, if visible tiles
+  /// take all the space.
   bool put(const TileKey& key, attention::Matrix values, bool preview);
-  /// What is in view, until the next call.
+  /// Sets the visible tiles, until the next call.
   void keepInView(const std::vector<TileKey>& keys);
   /// Drops the tiles of all other heads.
   void keepOnly(std::uint64_t field);
 
   std::uint64_t budget() const { return budget_; }
   std::uint64_t bytes() const;
-  std::uint64_t mostBytes() const;  ///< the most there ever was
+  std::uint64_t mostBytes() const;  ///< peak of bytes()
   std::size_t tiles() const;
 
  private:

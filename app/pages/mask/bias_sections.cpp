@@ -14,7 +14,7 @@ namespace headscope::app::mask_page {
 namespace {
 
 void biasPositionChoice(Scene& scene, View& view) {
-  // Sinusoids and RoPE live in the embeddings and in Q and K; here are those that add to the scores.
+  // Only the kinds that add to the scores. Sinusoids and RoPE act on the embeddings and on Q and K.
   static const std::vector<Choice> kBiases{
       {"None", "", "none"}, {"ALiBi", "", "alibi"}, {"T5 buckets", "", "t5"}};
   PositionKind& position = scene.setup.model.position;
@@ -33,7 +33,7 @@ void alibiNotes(const Scene& scene, View& view) {
                          numberText(slopes.back(), 3)));
 }
 
-/// Each bucket's number as a bar, the bucket of the crosshair's pair lit.
+/// Draws each bucket's number as a bar, highlighting the bucket of the crosshair's pair.
 void bucketBars(const Scene& scene, const attention::BucketBias& bias, View& view) {
   const attention::Matrix values = attention::t5Values(bias, scene.setup.model.heads);
   const Index head = std::min<Index>(scene.cursor.cell.head, values.rows() - 1);
@@ -81,7 +81,7 @@ void t5Controls(Scene& scene, const Snapshot* snapshot, View& view) {
   if (snapshot && snapshot->config.t5) bucketBars(scene, *snapshot->config.t5, view);
 }
 
-/// c·tanh(s/c) with the head's own scores marked on it.
+/// Draws c·tanh(s/c) with the range of the head's own scores marked.
 void capCurve(const Scene& scene, const SequenceSnapshot& sequence, View& view) {
   const float cap = scene.setup.model.softcap;
   const auto head = static_cast<std::size_t>(

@@ -26,7 +26,8 @@ struct Extent {
   Index queries, keys;
 };
 
-/// The brush goes on from where it was; the others are drawn anew from where they began.
+/// Applies the stroke up to a cell. The brush continues from its last cell; other tools start over from where
+/// the stroke began.
 void apply(Scene& scene, Brush& brush, const Extent& size, Index row, Index key) {
   const bool goesOn = brush.tool == PaintTool::brush;
   const Stroke stroke{brush.tool,
@@ -66,7 +67,7 @@ void useBrush(Scene& scene, State& page, const MapAnswer& answer, bool held) {
   const Index row = answer.cell->row, key = answer.cell->col;
   const bool first = !brush.painting;
   if (first) begin(scene, brush, row, key);
-  // Every stroke is one step of the history, however many frames it takes.
+  // A stroke is one undo step, however many frames it takes.
   view.controls.continuousEdit = "stroke " + std::to_string(brush.strokes);
   if (!first && row == brush.lastRow && key == brush.lastKey) return;
   const attention::MaskGeometry& geometry = page.study->geometry;
@@ -87,7 +88,7 @@ constexpr Tool kTools[] = {{PaintTool::look, "look", "View: point to inspect, sc
                            {PaintTool::diagonal, "diagonal", "Diagonals: one distance for all queries"},
                            {PaintTool::line, "line", "Line: drag from end to end"}};
 
-/// What a tool leaves behind, on a little sheet around `at`.
+/// Draws a tool's icon around `at`: what the tool paints on a small sheet.
 void paintIcon(const View& view, Canvas list, PaintTool tool, ImVec2 at, std::uint32_t color) {
   const float r = view.px(7), thick = std::max(1.5f, view.px(1.6f));
   const auto point = [&](float x, float y) { return ImVec2(at.x + x * r, at.y + y * r); };
@@ -121,7 +122,7 @@ void paintIcon(const View& view, Canvas list, PaintTool tool, ImVec2 at, std::ui
   }
 }
 
-/// The tools as small pictures, the chosen one raised.
+/// The tools as icons, with the selected one raised.
 void toolChoice(State& page) {
   View& view = page.view;
   Brush& brush = page.brush;
@@ -147,7 +148,7 @@ void toolChoice(State& page) {
   }
 }
 
-/// What the brush does to the cells it passes.
+/// A choice of what the brush does to cells.
 void effectChoice(Brush& brush, bool biases, View& view) {
   static const std::vector<Choice> kMask{
       {"Mask", "", "masked"}, {"Show", "", "visible"}, {"Erase", "", "erase"}};

@@ -13,12 +13,12 @@ namespace headscope::app::mask_page {
 
 namespace {
 
-/// Change of the output relative to its size; ∞ where there was none.
+/// The change of the output relative to its size, as text; "∞" if the output was zero before.
 std::string changeText(float change) {
   return std::isinf(change) ? "∞" : percentText(static_cast<double>(change));
 }
 
-/// A bar per head: the mean share of its rows' weight that reads elsewhere.
+/// Draws a bar per head: the mean share of its rows' weight that moves to other keys.
 void headBars(Scene& scene, const SequenceSnapshot& sequence, View& view) {
   const attention::Matrix& moved = sequence.other->comparison.movedMass;
   const Index rows = std::max<Index>(1, sequence.queryLength);
@@ -47,7 +47,7 @@ void headBars(Scene& scene, const SequenceSnapshot& sequence, View& view) {
   }
 }
 
-/// The shown head's rows from the first to the last: moved mass upwards, the lit row in its colour.
+/// Draws the moved share of each row of the shown head as a bar chart, with the highlighted row in colour.
 void rowProfile(Scene& scene, const SequenceSnapshot& sequence, View& view, Index head, Index lit) {
   const attention::Matrix& moved = sequence.other->comparison.movedMass;
   const Index rows = sequence.queryLength;

@@ -8,7 +8,7 @@ namespace headscope::app::mask_page {
 
 namespace {
 
-/// The lines that show where the text went wrong, in a face whose characters are equally wide.
+/// Draws the lines that point at the error, in a monospaced font.
 void caretLines(const View& view, const std::string& text) {
   Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -23,7 +23,7 @@ void caretLines(const View& view, const std::string& text) {
   ImGui::Dummy(ImVec2(1, y - line / 2 - at.y));
 }
 
-/// As much of a text around `offset` as a line of the panel holds.
+/// The part of a text around `offset` that fits on one line of the panel.
 std::string caretFor(const View& view, const std::string& text, std::size_t offset) {
   const auto fits =
       static_cast<std::size_t>(ImGui::GetContentRegionAvail().x / textWidth(view.fonts->monoSmall, "0"));
@@ -31,8 +31,7 @@ std::string caretFor(const View& view, const std::string& text, std::size_t offs
   return attention::caretText(text.substr(from, fits), offset - from);
 }
 
-/// What was typed becomes the mask once the typing rests: half an expression is often one too, and nobody
-/// means it.
+/// Applies the typed expression once typing pauses: a half-typed one is often valid, but not what was meant.
 void takeOver(Scene& scene, State& page) {
   View& view = page.view;
   TypedExpression& typed = page.expression;
@@ -56,7 +55,7 @@ void takeOver(Scene& scene, State& page) {
 void expressionBox(Scene& scene, State& page) {
   View& view = page.view;
   TypedExpression& typed = page.expression;
-  // What is typed stays as typed while it says the same; another mask replaces it.
+  // Keep the text as typed while it means the same mask; replace it if the mask is another one.
   if (const SharedLayers& shown = shownLayers(scene); typed.of != shown) {
     std::string canonical = attention::maskText(shown);
     if (canonical != attention::maskText(typed.of)) {

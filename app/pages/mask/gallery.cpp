@@ -17,7 +17,7 @@ namespace {
 
 constexpr Index kThumbnailTokens = 24;
 
-/// The letter H, painted with the tools people have.
+/// The letter H, painted with the studio's tools.
 attention::CellTable paintedExample() {
   attention::CellTable table;
   constexpr Index n = kThumbnailTokens;
@@ -54,7 +54,7 @@ bool matches(const PatternInfo& info, const std::string& wanted) {
   return contains(info.title) || contains(info.name) || contains(info.users) || contains(info.formula);
 }
 
-/// Adds the pattern as the gallery's foot says: joined by AND or OR, or in place of everything.
+/// Adds the pattern as chosen at the bottom of the gallery: joined by AND or OR, or replacing everything.
 void add(const PatternInfo& info, Scene& scene, State& page) {
   View& view = page.view;
   attention::MaskLayers& layers = editedLayers(scene);
@@ -72,7 +72,7 @@ void add(const PatternInfo& info, Scene& scene, State& page) {
   scene.cursor.studio.selected = static_cast<Index>(layers.size()) - 1;
 }
 
-/// A card: the picture at the left, words beside it. Returns whether it was chosen.
+/// Draws a card: the picture at the left, text at the right. Returns whether it was chosen.
 bool card(const PatternInfo& info, View& view, ImVec2 at, ImVec2 size, bool marked,
           std::vector<HeatmapTile>& tiles) {
   const Theme& theme = *view.theme;
@@ -124,7 +124,7 @@ void Gallery::draw(Scene& scene, View& view, bool opening) {
   endDialog();
 }
 
-/// The patterns that were searched for; the one that was chosen, or null.
+/// Draws the patterns that match the search. Returns the chosen one, or null.
 const PatternInfo* Gallery::cards(View& view, bool takesFirst) {
   std::vector<const PatternInfo*> found;
   for (const PatternInfo& info : attention::patternTable())

@@ -13,14 +13,14 @@ namespace {
 
 constexpr float kTitle = 26, kSpace = 8, kNumber = 18;
 
-/// How the heads' pictures are laid out: as large as fits into at most two rows.
+/// The layout of the heads' pictures: as large as fits into at most two rows.
 struct Strip {
   Index columns = 1, rows = 1;
   float side = 0;
 };
 
 Strip stripFor(const View& view, Index heads, float width) {
-  // A low window keeps its height for the maps.
+  // In a low window, leave the height to the maps.
   const bool low = ImGui::GetIO().DisplaySize.y / view.unit < 860;
   for (const float units : {56.0f, 44.0f, 34.0f, 26.0f, 20.0f}) {
     if (low && units > 40) continue;
@@ -32,7 +32,7 @@ Strip stripFor(const View& view, Index heads, float width) {
   return {};
 }
 
-/// The head's number and the colour of its kv head below its picture, an outline around it where it is lit.
+/// Draws the head's number and its kv head's colour below its picture, and an outline if it is highlighted.
 void paintAround(const View& view, const ModelSetup& model, Index head, const ImRect& box, bool chosen,
                  bool lit) {
   Canvas list = *ImGui::GetWindowDrawList();
@@ -86,7 +86,7 @@ void headStrip(Scene& scene, const Snapshot*, State& page, const ImRect& area) {
     tile.view.cols = static_cast<float>(mask->thumbnails.cols());
     tiles.push_back(tile);
   };
-  // Equal pictures are one; heads are chosen by their numbers beside it.
+  // Draw equal pictures only once, with numbers to choose a head next to it.
   float left = area.Min.x;
   if (same) {
     const float side = strip.side;

@@ -13,7 +13,7 @@ namespace headscope::app::mask_page {
 
 namespace {
 
-/// "0, 3, 4, … ": the first few of a longer list.
+/// "0, 3, 4, …": the first six of a list of `total` values.
 std::string listText(const std::vector<Index>& values, Index total) {
   const auto shown = std::span(values).first(std::min<std::size_t>(values.size(), 6));
   const bool more = static_cast<Index>(shown.size()) < total;
@@ -72,7 +72,7 @@ void statisticsSection(const Scene& scene, State& page) {
   if (study.geometry.cross) return;
   figure(view, "Sees the future", mask->seesFuture ? "yes" : "no",
          mask->seesFuture ? theme.warning : theme.text);
-  const bool first = mask == &study.mask;  // whose ways were followed
+  const bool first = mask == &study.mask;  // whose paths were computed
   if (!mask->seesFuture || !first || !page.reach || page.reach->leak.size() < 2) return;
   const std::vector<Index>& leak = page.reach->leak;
   std::string way = tokenOrPosition(study.line()->queries, leak.front());
@@ -82,7 +82,7 @@ void statisticsSection(const Scene& scene, State& page) {
 
 namespace {
 
-/// The blocks as a small map, and how many there are of each kind beside it.
+/// Draws the blocks as a small map, with the number of each kind next to it.
 void blockPicture(const attention::BlockMap& blocks, View& view) {
   const Theme& theme = *view.theme;
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -97,7 +97,7 @@ void blockPicture(const attention::BlockMap& blocks, View& view) {
   };
   for (Index row = 0; row < blocks.rows; ++row)
     for (Index col = 0; col < blocks.cols;) {
-      // Small blocks of one kind are drawn as one.
+      // Merge small adjacent blocks of one kind.
       Index end = col + 1;
       while (space == 0 && end < blocks.cols && kindAt(row, end) == kindAt(row, col)) ++end;
       const ImVec2 from(at.x + each * static_cast<float>(col), at.y + each * static_cast<float>(row));
@@ -142,18 +142,18 @@ void blockSection(Scene& scene, State& page) {
 
 namespace {
 
-/// Whether the key has reached the query within the layers.
+/// Whether information from the key has reached the query within the layers.
 bool reached(const attention::ReachMap& reach, Index query, Index key) {
   return reach.layer[static_cast<std::size_t>(query * reach.tokens + key)] > 0;
 }
 
-/// By which tokens the query learns of the key: "it ← because ← The".
+/// Draws the tokens through which the query learns about the key: "it ← because ← The".
 void paintWay(const ReachStudy& reach, const MaskStudy& study, Index query, Index key, const View& view,
               ImVec2 at, float width) {
   const ReachQuestion& question = reach.question;
   const Index tokens = std::min(reach.reach.tokens, question.mask->queries());
   if (query < 0 || key < 0 || query >= tokens || key >= tokens) return;
-  // A search that finds nothing takes longest: where the map says so, nothing is searched for.
+  // A search that finds nothing takes longest, so skip it if the map shows there is no path.
   std::vector<Index> way;
   if (!question.residual || reached(reach.reach, query, key))
     way = attention::shortestPath(*question.mask, variantsOf(question), query, key, question.layers);
@@ -166,7 +166,7 @@ void paintWay(const ReachStudy& reach, const MaskStudy& study, Index query, Inde
   paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->small, at, width, view.theme->secondary, text);
 }
 
-/// Which token has reached which as a picture that can be pointed at; returns where it is.
+/// Draws a hoverable picture of which token has reached which. Returns its area.
 ImRect reachPicture(const ReachStudy& reach, Scene& scene, State& page, Index query, Index key) {
   View& view = page.view;
   const float side = std::min(ImGui::GetContentRegionAvail().x * 0.56f, view.px(200));
@@ -193,7 +193,7 @@ ImRect reachPicture(const ReachStudy& reach, Scene& scene, State& page, Index qu
   return tile.area;
 }
 
-/// What its colours stand for, from `at` on; returns how far down that goes.
+/// Draws the picture's legend from `at` on. Returns the y of its bottom.
 float reachLegend(const attention::ReachMap& reach, const View& view, ImVec2 at) {
   Canvas list = *ImGui::GetWindowDrawList();
   float y = at.y;
@@ -209,7 +209,7 @@ float reachLegend(const attention::ReachMap& reach, const View& view, ImVec2 at)
   return y;
 }
 
-/// How many tokens the query has learned of, in words.
+/// Says how many tokens have reached the query.
 std::string knownText(const attention::ReachMap& reach, const MaskStudy& study, Index query) {
   Index known = 0;
   for (Index key = 0; key < reach.tokens; ++key) known += reached(reach, query, key);
@@ -232,7 +232,7 @@ void reachSection(Scene& scene, State& page) {
   const Index key = view.hover.key >= 0 ? view.hover.key : cell.key;
   const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
   const ImRect area = reachPicture(reach, scene, page, query, key);
-  // The legend and the row in words beside the picture.
+  // The legend and a sentence about the row, next to the picture.
   const float x = area.Max.x + view.px(14), width = right - x;
   const float y = reachLegend(reach.reach, view, ImVec2(x, area.Min.y + view.px(8))) + view.px(4);
   paintParagraph(*ImGui::GetWindowDrawList(), view.fonts->small, ImVec2(x, y), width, view.theme->text,

@@ -1,4 +1,4 @@
-// What is done to one layer of the mask by name, and what a right click offers.
+// Actions on one layer of the mask, and its context menu.
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ namespace {
 
 using LayerChange = std::function<void(MaskLayers&, Index, Scene&)>;
 
-/// Does something with the selected layer, and says so where none is.
+/// An action on the selected layer; reports if none is selected.
 Action layerAction(View& view, const char* id, const char* name, LayerChange run) {
   return {.id = id, .name = name, .run = [&view, run = std::move(run)](Scene& scene) {
             MaskLayers& layers = editedLayers(scene);

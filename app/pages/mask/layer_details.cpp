@@ -30,7 +30,7 @@ HeadSet setOf(HeadSet::Kind kind, Index first = 0) {
   return HeadSet{{{kind, first, first}}};
 }
 
-/// The heads a set names, one by one, with `head` turned over.
+/// The heads in a set, written as ranges, with `head` toggled; nothing = all heads.
 std::optional<HeadSet> turned(const std::optional<HeadSet>& set, Index head, const ModelSetup& model) {
   HeadSet result;
   Index named = 0;
@@ -44,11 +44,11 @@ std::optional<HeadSet> turned(const std::optional<HeadSet>& set, Index head, con
       result.items.push_back({HeadSet::Kind::range, h, h});
   }
   if (named == model.heads) return std::nullopt;
-  if (result.items.empty()) return set;  // the last head stays: switch the layer off instead
+  if (result.items.empty()) return set;  // keep the last head; to have none, switch the layer off
   return result;
 }
 
-/// A chip for each head; those the layer applies to are lit.
+/// A chip per head, highlighted if the layer applies to it.
 void headChips(Layer& layer, const ModelSetup& model, View& view) {
   const ImVec2 start = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, side = view.px(24), space = view.px(4);
@@ -101,7 +101,7 @@ void headChoice(Layer& layer, const ModelSetup& model, View& view) {
   headChips(layer, model, view);
 }
 
-/// A batch may mask its lines differently.
+/// A layer may apply to one sequence of a batch only.
 void sequenceScope(Layer& layer, const Scene& scene, State& page) {
   View& view = page.view;
   const MaskStudy* study = page.study;
@@ -118,7 +118,7 @@ void sequenceScope(Layer& layer, const Scene& scene, State& page) {
   if (chosen == 1) layer.sequences = one;
 }
 
-/// Offers a value of its own for each head, or one for all again.
+/// Switches a parameter between one value for all heads and one per head.
 void perHeadSwitch(Layer& layer, const ModelSetup& model, View& view) {
   const auto parameters = attention::infoOf(layer.pattern.kind).parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -136,8 +136,8 @@ void perHeadSwitch(Layer& layer, const ModelSetup& model, View& view) {
 
 void rename(Layer& layer, Index at, State& page) {
   View& view = page.view;
-  // Until someone types in it the box follows the layer: the other mask, undo and a drag all bring another
-  // name to the same place of the list.
+  // Until someone types, the box follows the layer: switching masks, undo or a drag may put another name at
+  // the same place of the list.
   if (page.renamed != at) page.renaming = layer.name;
   const bool entered = lineBox(
       view, "layer_name", page.renaming, ImGui::GetContentRegionAvail().x, false,

@@ -32,7 +32,7 @@ const char* joinWord(Combine combine) {
   return "";
 }
 
-/// "AND NOT · heads 0-3": what is said about a layer besides its pattern.
+/// What to say about a layer in addition to its pattern: "AND NOT · heads 0-3".
 std::string remarks(const Layer& layer, Index at) {
   std::string text = at > 0 ? joinWord(layer.combine) : "";
   if (layer.negated) text += text.empty() ? "NOT" : " NOT";
@@ -54,7 +54,7 @@ std::string scopeText(const Layer& layer) {
   return text.substr(0, text.find(':'));
 }
 
-/// A switch of a fixed size; returns whether it was clicked.
+/// Draws a switch of fixed size. Returns whether it was clicked.
 bool smallSwitch(const View& view, const std::string& name, ImVec2 right, bool on) {
   const float width = view.px(30), height = view.px(16);
   const ImVec2 from(right.x - width, right.y - height / 2), to(right.x, right.y + height / 2);
@@ -68,7 +68,7 @@ bool smallSwitch(const View& view, const std::string& name, ImVec2 right, bool o
   return clicked;
 }
 
-/// Where a dragged layer would go: before the row whose middle lies below the pointer.
+/// Where a dragged layer would be inserted: before the first row whose middle is below the pointer.
 struct Drag {
   Index target = -1;
   float markY = 0;
@@ -83,7 +83,7 @@ void move(attention::MaskLayers& layers, Index from, Index to, Index& selected) 
   selected = to;
 }
 
-/// The first line of a layer: handle, title, switch. A click selects, a drag moves.
+/// Draws a layer's first line: handle, title, switch. A click selects, a drag moves.
 void layerRow(const Layer& layer, Index at, Scene& scene, State& page, Drag& drag) {
   View& view = page.view;
   StudioCursor& studio = scene.cursor.studio;
@@ -104,7 +104,7 @@ void layerRow(const Layer& layer, Index at, Scene& scene, State& page, Drag& dra
   if (clicked && page.dragged < 0) studio.selected = chosen ? -1 : at;
   if (page.dragged >= 0 && drag.target < 0 && ImGui::GetIO().MousePos.y < (from.y + to.y) / 2)
     drag = {at, from.y};
-  // A mask has up to thousands of layers; what they say is put together for those that are seen.
+  // A mask may have thousands of layers; build the text only for visible ones.
   if (!ImGui::IsRectVisible(from, to)) {
     ImGui::SetCursorScreenPos(ImVec2(from.x, to.y));
     return;
@@ -136,7 +136,7 @@ void layerRow(const Layer& layer, Index at, Scene& scene, State& page, Drag& dra
 
 void layerList(Scene& scene, State& page) {
   View& view = page.view;
-  const SharedLayers layers = shownLayers(scene);  // as they were: a row may edit them
+  const SharedLayers layers = shownLayers(scene);  // a copy, because a row may edit them
   StudioCursor& studio = scene.cursor.studio;
   const auto& opened = scene.setup.subject.opened;
   const bool ofModel = opened && !isCross(scene.setup);
@@ -167,7 +167,7 @@ void layerList(Scene& scene, State& page) {
   page.dragged = -1;
 }
 
-/// Which line of the batch is masked.
+/// A choice of the sequence of the batch whose mask is shown.
 void sequenceChoice(Scene& scene, State& page) {
   View& view = page.view;
   const MaskStudy* study = page.study;

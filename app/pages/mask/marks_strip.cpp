@@ -15,13 +15,13 @@ namespace text_parts = attention::text_parts;
 
 namespace {
 
-/// What can be marked on tokens.
+/// The kinds of marks on tokens.
 enum class Mark { documents, prefix, images, globals, tree, grid };
 
 struct MarkInfo {
   Mark mark;
   const char *name, *label, *how;
-  const attention::TextPart* part;  ///< which it marks; patterns that read it show the strip
+  const attention::TextPart* part;  ///< the part it marks; the strip is shown if a pattern reads it
 };
 constexpr MarkInfo kMarks[] = {
     {Mark::documents, "documents", "Documents", "click the first token of a document",
@@ -84,7 +84,7 @@ void forget(TextMarks& marks, Mark mark) {
   if (mark == Mark::grid) marks.gridHeight.reset(), marks.gridWidth.reset();
 }
 
-/// The list with `value` put in or, if it was there, taken out.
+/// Returns the sorted list with `value` added or, if present, removed.
 std::vector<Index> toggled(std::vector<Index> values, Index value) {
   const auto at = std::lower_bound(values.begin(), values.end(), value);
   if (at != values.end() && *at == value)
@@ -100,7 +100,7 @@ bool inRuns(const attention::KeyRuns& runs, Index position) {
   });
 }
 
-/// A span over tokens from … to joins what it touches; a click inside a span takes the span away.
+/// Adds a span over tokens from … to, merged with the spans it touches. A click inside a span removes it.
 attention::KeyRuns markSpan(attention::KeyRuns runs, Index from, Index to) {
   if (from == to && inRuns(runs, from)) {
     std::erase_if(runs, [&](const auto& run) { return run.begin <= from && from < run.end; });
@@ -132,8 +132,8 @@ void markTree(TextMarks& marks, const TextStructure& structure, Index from, Inde
   marks.parents = std::move(parents);
 }
 
-/// A click (from = to) or a drag over the chips. Starts from what is shown, so that a default is changed and
-/// not thrown away.
+/// Applies a click (from = to) or a drag on the chips. Starts from the structure shown, so that a default is
+/// edited instead of discarded.
 void applyMark(TextMarks& marks, const TextStructure& structure, Index tokens, Mark mark, Index from,
                Index to) {
   if (mark == Mark::grid && to > 0) {
@@ -147,7 +147,7 @@ void applyMark(TextMarks& marks, const TextStructure& structure, Index tokens, M
   if (mark == Mark::tree) markTree(marks, structure, from, to);
 }
 
-/// How a chip shows what is marked: lit, preceded by a boundary, with a number below.
+/// How a chip shows its marks: highlighted, preceded by a boundary, with a number below.
 struct ChipMark {
   bool lit = false, boundary = false;
   std::string below;
@@ -241,7 +241,7 @@ void chips(Scene& scene, State& page, Mark mark, float height) {
   compat::endChild();
 }
 
-/// Ids and names of what marks one token.
+/// The ids and names of the actions that mark one token.
 struct MarkAction {
   Mark mark;
   const char *id, *name;
@@ -260,7 +260,7 @@ std::size_t shownMark(const State& page, const std::vector<MarkInfo>& used) {
   return static_cast<std::size_t>(std::clamp(page.markKind, 0, static_cast<int>(used.size()) - 1));
 }
 
-/// Chips, a scrollbar for long texts, and below the chips of a tree their parents.
+/// Height of the chips, a scrollbar for long texts, and the parents below a tree's chips.
 float chipsHeight(Mark mark, const View& view) {
   return view.px(mark == Mark::tree ? 54 : 38);
 }
@@ -295,7 +295,7 @@ std::vector<Action> markActions(State& page) {
 float marksStripHeight(Scene& scene, const State& page) {
   const View& view = page.view;
   if (scene.cursor.studio.tab == StudioTab::biases) return 0;
-  // Who presents, shows; and marks are set before.
+  // Marks are set before presenting.
   const std::vector<MarkInfo> used = marksInUse(scene);
   if (used.empty() || view.present) return 0;
   return view.px(kTitleRow) + chipsHeight(used[shownMark(page, used)].mark, view);
@@ -323,7 +323,7 @@ void marksStrip(Scene& scene, State& page, const ImRect& area) {
                    view.theme->text, used[at].label) +
          view.px(12);
   }
-  // Looking changes nothing: a line gets marks of its own when something is marked.
+  // Displaying changes nothing: a sequence gets its own marks only when something is marked.
   const auto line = static_cast<std::size_t>(std::max<Index>(0, scene.cursor.sequence));
   const std::vector<TextMarks>& all = *scene.setup.mask.marks;
   const TextMarks marks = line < all.size() ? all[line] : TextMarks{};

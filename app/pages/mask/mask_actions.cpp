@@ -1,4 +1,4 @@
-// What the mask studio does by name: painting a cell, copying, files.
+// The mask studio's actions: painting a cell, copying, files.
 
 #include <fmt/core.h>
 
@@ -28,7 +28,7 @@ Result<attention::MaskFile> readMask(const std::filesystem::path& path, MaskConv
   return file;
 }
 
-/// The mask as code, over the line of the text that is shown.
+/// The mask as code, for the sequence of the text that is shown.
 Result<std::string> codeOf(const Scene& scene, attention::MaskCode language,
                            const attention::MaskLayers& layers, InputCache& cache) {
   const TokenBatch batch = tokenizeBatch(scene.setup);
@@ -40,14 +40,14 @@ Result<std::string> codeOf(const Scene& scene, attention::MaskCode language,
       language, layers, geometryOf(scene.setup, batch.lines[static_cast<std::size_t>(line)], line), *sources);
 }
 
-/// A file's mask becomes a layer, and its finite numbers a bias.
+/// Adds a file's mask as a layer, and its finite numbers as a bias.
 void addMaskFile(Scene& scene, const attention::MaskFile& file, const std::filesystem::path& path,
                  MaskConvention convention) {
   scene.cursor.page = "mask";
   const auto& rows = file.cells->rows;
   const bool masks =
       std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row && !row->masked.empty(); });
-  // A file of finite numbers alone is a bias and masks nothing.
+  // A file with only finite numbers is a bias and masks nothing.
   if (masks || file.additive.empty()) {
     attention::Layer layer;
     layer.pattern.kind = attention::PatternKind::file;
@@ -58,7 +58,7 @@ void addMaskFile(Scene& scene, const attention::MaskFile& file, const std::files
     scene.cursor.studio.selected = static_cast<Index>(layers.size()) - 1;
   }
   if (file.additive.empty()) return;
-  // A file with one matrix for each head gives that of the head in sight.
+  // If the file has one matrix per head, use that of the shown head.
   const Index head = std::min(scene.cursor.cell.head, file.additive.count() - 1);
   scene.setup.mask.additive = attention::Table{{}, file.additive[head]};
 }
@@ -88,7 +88,7 @@ void Page::copy(const std::string& text, const std::string& what, ImVec2 asked) 
 void Page::copyCode(const Scene& scene, attention::MaskCode language, const std::string& what) {
   Scene asked = scene;
   SharedLayers layers = shownLayers(asked);
-  // A mask may name files, which are read away from the thread that draws.
+  // A mask may refer to files, which must be read off the drawing thread.
   services_.files.read<std::string>(
       "the mask",
       [scene = std::move(asked), layers = std::move(layers), language, &cache = services_.resources.inputs] {
@@ -129,7 +129,7 @@ void Page::loadFile(const std::filesystem::path& path, const Asker& asker, MaskC
 void Page::saveFile(const Scene& scene, const std::filesystem::path& path, const Outcome& outcome) {
   const StudiedMask* studied = editedStudy(scene, page_);
   if (!studied || !studied->formula) return outcome.fail("No mask to save. Type a text first.");
-  // As a picture, one pixel for each cell, by the ending .png; otherwise as numbers.
+  // With the extension .png: a picture with one pixel per cell; otherwise numbers.
   const auto write = [formula = studied->formula, head = scene.cursor.cell.head, path,
                       convention = static_cast<MaskConvention>(page_.saveConvention)] {
     return path.extension() == ".png" ? writeMaskPicture(path, *formula, formula->variantOf(head))

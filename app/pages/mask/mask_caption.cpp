@@ -13,7 +13,7 @@ std::string quoted(const std::vector<attention::Token>& tokens, Index at) {
   return "“" + tokens[static_cast<std::size_t>(at)].text + "”";
 }
 
-/// Keys that a query sees.
+/// The number of keys that a query sees.
 Index seenBy(const attention::MaskFormula& mask, Index variant, Index query) {
   attention::KeyRuns runs;
   mask.visibleRuns(variant, query, runs);

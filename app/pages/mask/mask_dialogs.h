@@ -10,7 +10,7 @@
 
 namespace headscope::app::mask_page {
 
-/// Every pattern there is, to add one to the edited mask.
+/// A gallery of all patterns, from which to add one to the edited mask.
 class Gallery : public Dialog {
  public:
   explicit Gallery(State& page) : page_(page) {}
@@ -23,7 +23,7 @@ class Gallery : public Dialog {
   std::string search_;
 };
 
-/// What an opened file's numbers mean.
+/// Asks what the numbers in an opened file mean.
 class ConventionQuestion : public Dialog {
  public:
   using Chosen = std::function<void(attention::MaskConvention)>;

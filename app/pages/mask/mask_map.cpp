@@ -15,7 +15,7 @@ namespace headscope::app::mask_page {
 
 namespace {
 
-/// The colours of weights and their range, its right end above the cells' right end; returns its left end.
+/// Draws the weights' colour bar and range above the cells, right-aligned with them. Returns its left end.
 float weightBar(Scene& scene, View& view, const std::string& name, const ValueRange& range,
                 const ImRect& cells) {
   ImFont* font = view.fonts->monoSmall;
@@ -43,7 +43,7 @@ float weightBar(Scene& scene, View& view, const std::string& name, const ValueRa
   return left;
 }
 
-/// The colours from −extreme to +extreme in the same place.
+/// Draws the colour bar from −extreme to +extreme in the same place. Returns its left end.
 float signedBar(const View& view, float extreme, const ImRect& cells) {
   Canvas list = *ImGui::GetWindowDrawList();
   ImFont* font = view.fonts->monoSmall;
@@ -52,7 +52,7 @@ float signedBar(const View& view, float extreme, const ImRect& cells) {
   paintRamp(list, render::Colormap::diverging, ImVec2(from, top), ImVec2(to, bottom));
   const std::string end = numberText(extreme, 3);
   const float needed = textWidth(font, "−" + end) + textWidth(font, "+" + end) + textWidth(font, "0");
-  if (needed + view.px(16) > to - from) {  // one number says both ends
+  if (needed + view.px(16) > to - from) {  // a single number for both ends
     paintText(list, font, ImVec2(to, below), view.theme->secondary, "±" + end, Align::right);
     return std::min(from, to - textWidth(font, "±" + end));
   }
@@ -62,7 +62,7 @@ float signedBar(const View& view, float extreme, const ImRect& cells) {
   return from;
 }
 
-/// Title above the cells, and a quiet word or the colour bar at the right of it.
+/// Draws the title above the cells, with a muted note or the colour bar at the right.
 void titleBar(Scene& scene, View& view, Canvas list, const MapSpec& spec, const ImRect& cells) {
   const float y = cells.Min.y - view.px(16), space = view.px(12);
   float end = std::max(cells.Max.x, view.figure ? cells.Min.x + view.px(200) : 0) + space;
@@ -74,14 +74,14 @@ void titleBar(Scene& scene, View& view, Canvas list, const MapSpec& spec, const 
     end = end - space - aside;
     paintText(list, view.fonts->small, ImVec2(end, y), view.theme->secondary, spec.aside);
   }
-  // "Mask, head 3": which head it is goes first.
+  // In "Mask, head 3", the head is dropped first.
   const float room = end - space - cells.Min.x;
   const bool whole = textWidth(view.fonts->bold, spec.title) <= room;
   paintFitted(view, list, view.fonts->bold, ImVec2(cells.Min.x, y), room, view.theme->text,
               whole ? spec.title : spec.title.substr(0, spec.title.find(',')));
 }
 
-/// A rectangle round the cells the brush would paint.
+/// Draws a rectangle around the cells that the brush would paint.
 void paintBrush(const State& page, Canvas list, const HeatTile& tile, const HeatTile::RowCol& cell) {
   const View& view = page.view;
   const Brush& brush = page.brush;
@@ -96,7 +96,7 @@ void paintBrush(const State& page, Canvas list, const HeatTile& tile, const Heat
   list.PopClipRect();
 }
 
-/// Tokens on the axes light up while they are pointed at, and a right click offers what can be done there.
+/// Highlights the hovered token of an axis; a right click opens its menu.
 void pointAtLabels(Scene& scene, State& page, const HeatTile& tile, const AxisLabels& labels) {
   View& view = page.view;
   if (!ImGui::IsWindowHovered()) return;
@@ -134,7 +134,7 @@ ImRect mapCells(const MapSpec& spec, const State& page, const ImRect& area) {
               roomY = std::max(view.px(40), area.GetHeight() - top - names.below);
   const float width = std::floor(std::min(roomX, roomY * aspect));
   const float height = std::floor(width / aspect);
-  // A little above the middle of what is left over.
+  // Slightly above the middle of the remaining space.
   const float x = std::round(area.Min.x + left + (roomX - width) / 2),
               y = std::round(area.Min.y + top + (roomY - height) * 0.3f);
   return {x, y, x + width, y + height};

@@ -8,7 +8,8 @@ namespace headscope::app::mask_page {
 
 namespace {
 
-/// The finest level that has no more cells than pixels, else the coarsest: 1 << it of them are one.
+/// The finest level with no more cells than pixels per side, else the coarsest. At level i, 2^i cells per
+/// side are pooled into one.
 std::size_t levelFor(const StudiedMask& mask, float pixels) {
   const auto longer = [&](std::size_t level) {
     return static_cast<float>(std::max(mask.levels[level].rows(), mask.levels[level].cols()));
@@ -18,13 +19,13 @@ std::size_t levelFor(const StudiedMask& mask, float pixels) {
   return level;
 }
 
-/// The value of an answer that is none or an error is null.
+/// The answer's value; null if there is no answer or it is an error.
 template <class Answered>
 auto valueOf(const std::shared_ptr<const Answered>& answer) {
   return answer && answer->value.ok() ? &*answer->value : nullptr;
 }
 
-/// A study that is a part of the budget for as long as somebody has it.
+/// Counts a study in the budget for as long as it exists.
 template <class Study>
 attention::Result<Study> counted(Study study, const MemoryBudget& memory) {
   study.memory = memory.count(bytesOf(study));
@@ -72,7 +73,7 @@ bool Page::take(const Scene&) {
 
 void Page::prepare(Scene& scene) {
   walk(scene);
-  if (services_.view.dialog) page_.token = -1;  // whatever is chosen there was not chosen in a menu
+  if (services_.view.dialog) page_.token = -1;  // what is chosen in a dialog wasn't chosen in a menu
   if (page_.snapshot && !page_.snapshot->sequences.empty()) {
     fit_.apply(scene.cursor, *page_.snapshot, false);
     fitHover(services_.view.hover, scene, *page_.snapshot);
@@ -80,7 +81,7 @@ void Page::prepare(Scene& scene) {
   showMasks(scene);
 }
 
-/// Who presents walks through the heads with the arrows or a clicker.
+/// While presenting, the arrow keys or a clicker step through the heads.
 void Page::walk(Scene& scene) {
   View& view = services_.view;
   if (!view.present) return;
@@ -100,7 +101,7 @@ void Page::draw(Scene& scene, const Layout& layout) {
 }
 
 void Page::ask(const Scene& scene) {
-  // The masks are looked at first; the weights below them take longer.
+  // The masks come first because the weights shown with them take longer.
   const StudioCursor& studio = scene.cursor.studio;
   study_.ask({scene.setup, scene.cursor.sequence, scene.cursor.cell.head, studio.blockSize}, Lane::front);
   services_.layer.ask(scene.setup, Lane::back);
@@ -119,7 +120,7 @@ void Page::ask(const Scene& scene) {
 void Page::leave() {
   study_.cancel();
   reach_.cancel();
-  // What nobody sees holds no snapshot: the budget has room for the shown one and the next.
+  // A hidden page must not keep a snapshot alive: the budget has space for the shown one and the next.
   headStudy_.forget();
   shown_ = {};
 }
@@ -139,7 +140,7 @@ void Page::showPair() {
   const StudiedMask* a = study && study->mask.formula ? &study->mask : nullptr;
   const StudiedMask* b = study && study->other && study->other->formula ? &*study->other : nullptr;
   if (!a && !b) return;
-  // Both lie over the same tokens, so that their levels are of the same sizes.
+  // Both cover the same tokens, so their levels have the same sizes.
   const std::size_t level = levelFor(a ? *a : *b, page_.mapPixels);
   page_.maskFactor = 1 << level;
   if (a) show(Surface::mask, a->levels[level]);

@@ -7,7 +7,7 @@
 
 namespace headscope::app::mask_page {
 
-/// The mask studio: masks composed, painted, compared and explained.
+/// The mask studio: composes, paints, compares and explains masks.
 class Page : public app::Page {
  public:
   explicit Page(PageServices& services);
@@ -19,7 +19,7 @@ class Page : public app::Page {
   void ask(const Scene& scene) override;
   void leave() override;
   void reset() override;
-  /// Who presents shows the masks alone.
+  /// Hidden while presenting, which shows the masks only.
   bool showsSide(const Scene&) const override { return !services_.view.present; }
   std::vector<CaptionPart> caption(const Scene& scene) const override { return captionOf(scene, page_); }
   PageStatus status(const Scene& scene) const override;
@@ -51,7 +51,7 @@ class Page : public app::Page {
   Answer<MaskQuestion, MaskStudy> study_;
   Answer<HeadQuestion, HeadStudy> headStudy_;
   Answer<ReachQuestion, ReachStudy> reach_;
-  /// What the panels and the textures show: answers that are kept as long.
+  /// What the panels and the textures show; keeps these answers alive.
   struct Shown {
     std::shared_ptr<const Snapshot> snapshot;
     std::shared_ptr<const Answered<MaskQuestion, MaskStudy>> study;

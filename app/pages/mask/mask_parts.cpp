@@ -58,7 +58,7 @@ render::HeatmapStyle signedStyle(const View& view) {
 
 void verdictTooltip(State& page, const StudiedMask& mask, Index query, Index key) {
   View& view = page.view;
-  // The layers are those the mask was compiled from: the scene's may be others already.
+  // Use the layers from which the mask was compiled: the scene's may have changed already.
   const MaskSetup& studied = page.study->question.setup.mask;
   const attention::MaskLayers& layers = &mask == &page.study->mask ? studied.layers : studied.other;
   const LineTokens& line = *page.study->line();

@@ -19,36 +19,36 @@
 
 namespace headscope::app::mask_page {
 
-/// The studio's brush and what it is doing.
+/// The studio's brush and its current stroke.
 struct Brush {
   PaintTool tool = PaintTool::look;
   bool visible = false;  ///< paints visible cells; masked ones otherwise
-  bool erases = false;   ///< takes back what was painted
+  bool erases = false;   ///< removes what was painted
   bool mirror = false;
   Index size = 1;
-  float bias = 2;  ///< what the brush adds to scores among the biases
+  float bias = 2;  ///< added to scores in the biases tab
 
-  // While a stroke is under way:
+  // During a stroke:
   bool painting = false;
-  Index strokes = 0;  ///< counted, so that each is a step of its own in the history
+  Index strokes = 0;  ///< number of strokes, so that each becomes a separate undo step
   Index fromRow = 0, fromKey = 0, lastRow = 0, lastKey = 0;
   SharedValue<attention::CellTable> cellsBefore;
   SharedTable biasesBefore;
 };
 
-/// The text of a mask while it is typed.
+/// A mask's expression while it is being typed.
 struct TypedExpression {
-  std::string text;  ///< as it is typed
-  SharedLayers of;   ///< the mask that was shown when typing began
+  std::string text;  ///< as typed
+  SharedLayers of;   ///< the mask shown when typing began
   std::string error;
-  std::size_t caret = 0;  ///< where it went wrong
-  double typedAt = -1;    ///< when it was last typed in and not yet taken over
+  std::size_t caret = 0;  ///< offset of the error
+  double typedAt = -1;    ///< time of the last keystroke not yet applied; −1 = none
 };
 
-/// Seconds after which a typed expression becomes the mask.
+/// Seconds without typing after which an expression becomes the mask.
 inline constexpr double kTypingRests = 0.4;
 
-/// What the mask studio's pictures are of.
+/// The subjects of the mask studio's pictures.
 enum class Surface {
   mask,
   otherMask,
@@ -62,73 +62,73 @@ enum class Surface {
   gallery
 };
 
-/// What the mask studio shows besides the scene: free for its panels to change.
+/// The page's view state, which its panels may change.
 struct State {
   explicit State(View& window) : view(window) {}
 
   View& view;
-  std::shared_ptr<const Snapshot> snapshot;  ///< the weights beside the masks; null before the first
+  std::shared_ptr<const Snapshot> snapshot;  ///< the weights shown with the masks; null before the first
   const MaskStudy* study = nullptr;          ///< newest answer; null before the first
-  const HeadStudy* headStudy = nullptr;      ///< the same; of whichever head was asked about
-  const ReachStudy* reach = nullptr;         ///< the same, of how tokens reach each other
+  const HeadStudy* headStudy = nullptr;      ///< the same, for whichever head it was requested
+  const ReachStudy* reach = nullptr;         ///< the same, on how tokens reach each other
   std::array<EasedTextures, static_cast<std::size_t>(Surface::gallery) + 1> surfaces;
-  float mapPixels = 512;                  ///< longer side of a map; panels say it
-  int maskFactor = 1, weightsFactor = 1;  ///< cells that were pooled into one; the page answers
+  float mapPixels = 512;                  ///< longer side of a map in pixels; set by the panels
+  int maskFactor = 1, weightsFactor = 1;  ///< cells pooled into one, per side; set by the page
 
-  Camera camera;  ///< of all maps at once
+  Camera camera;  ///< shared by all maps
   Brush brush;
   TypedExpression expression;
-  std::string renaming;    ///< a layer's new name while it is typed
-  Index renamed = -1;      ///< the layer whose name was being typed in the last frame; −1 = none
-  Index dragged = -1;      ///< the layer that is dragged to another place
-  int addAs = 0;           ///< in the gallery: AND, OR, in place of everything
-  int saveConvention = 0;  ///< for the file that is saved
-  int markKind = 0;        ///< what clicks on the token chips mark
-  Index token = -1;  ///< that a menu was opened on; −1 = what is done to a token is done to the chosen key
-  Index markFrom = -1;         ///< where a dragged span began
+  std::string renaming;        ///< a layer's new name while it is being typed
+  Index renamed = -1;          ///< the layer whose name was being typed in the last frame; −1 = none
+  Index dragged = -1;          ///< the layer being dragged; −1 = none
+  int addAs = 0;               ///< in the gallery: 0 = AND, 1 = OR, 2 = replace everything
+  int saveConvention = 0;      ///< for the next file saved
+  int markKind = 0;            ///< what clicks on the token chips mark
+  Index token = -1;            ///< the token a menu was opened on; −1 = actions apply to the selected key
+  Index markFrom = -1;         ///< start of a dragged span
   bool wipe = false;           ///< compare: one picture with a wipe instead of two side by side
-  bool compareWeights = true;  ///< compare the weights; the masks themselves otherwise
+  bool compareWeights = true;  ///< compare the weights instead of the masks
 
   EasedTextures& surface(Surface which) { return surfaces[static_cast<std::size_t>(which)]; }
 };
 
 // The parts of the mask studio.
 
-/// The list the studio's controls belong to: the first mask's or, while comparing, the second's.
+/// The layers that the studio edits: the first mask's or, while comparing, possibly the second's.
 const SharedLayers& shownLayers(const Scene& scene);
-/// The same to change; a copy of its own is made for that.
+/// The same for editing; copies the layers if they are shared.
 attention::MaskLayers& editedLayers(Scene& scene);
-/// What the sliders of its patterns go by.
+/// The text on which the ranges of the patterns' sliders depend.
 MaskedText maskedText(const State& page);
-/// The study of the mask that is edited; null before there is one.
+/// The study of the edited mask; null if there is none yet.
 const StudiedMask* editedStudy(const Scene& scene, const State& page);
 
-// What a right click offers, as ids of actions.
+// Context menus, as ids of actions.
 
-/// On a layer of the list.
+/// For a layer of the list.
 std::vector<std::string> layerMenu(const attention::MaskLayers& layers, Index at);
-/// On a cell of the mask, the weights or the biases.
+/// For a cell of the mask, the weights or the biases.
 std::vector<std::string> cellMenu(const State& page);
-/// On a token of an axis or a chip: what of it the layers read.
+/// For a token of an axis or a chip: the marks that the layers read.
 std::vector<std::string> tokenMenu(Scene& scene);
-/// What is done to layers and to marks on tokens, by name.
+/// The actions on layers, and on marks of tokens.
 std::vector<Action> layerActions(State& page);
 std::vector<Action> markActions(State& page);
 
-/// While presenting: what the lit query sees.
+/// While presenting: what the highlighted query sees.
 std::vector<CaptionPart> captionOf(const Scene& scene, const State& page);
 
-/// Beside the pointer: whether the cell is visible, and what each layer says of it.
+/// A tooltip that says whether the cell is visible, and what each layer contributes.
 void verdictTooltip(State& page, const StudiedMask& mask, Index query, Index key);
-/// How the selected layer joins, its heads and its parameters.
+/// The selected layer's combination, heads and parameters.
 void layerDetails(Index at, Scene& scene, State& page);
-/// The text form of the edited mask, to read and to type.
+/// The edited mask as an expression that can be edited.
 void expressionBox(Scene& scene, State& page);
 
-/// The colour bar at the right of a map's title. A click on that of weights chooses the next range.
+/// The colour bar right of a map's title. Clicking the one for weights selects the next range.
 enum class MapScale { none, weights, signedValues };
 
-/// One picture with axes, crosshair and title.
+/// A picture with axes, crosshair and title.
 struct MapSpec {
   const char* name = "";  ///< for tests
   Surface surface = Surface::mask;
@@ -136,39 +136,39 @@ struct MapSpec {
   render::HeatmapStyle style;
   ValueRange range;
   MapScale scale = MapScale::none;
-  int factor = 1;       ///< cells that were pooled into one
-  bool paints = false;  ///< takes the brush
+  int factor = 1;       ///< cells pooled into one, per side
+  bool paints = false;  ///< can be painted with the brush
   bool rowLabels = true;
 };
-/// What a map answered: where it was drawn, and the cell under the pointer.
+/// Where a map was drawn, and the cell under the pointer.
 struct MapAnswer {
   HeatTile tile;
   std::optional<HeatTile::RowCol> cell;
 };
-/// Where a map's cells go inside `area`.
+/// The place of a map's cells inside `area`.
 ImRect mapCells(const MapSpec& spec, const State& page, const ImRect& area);
-/// Draws a map into `area` and lets it be pointed at, zoomed, and painted on.
+/// Draws a map into `area` and handles hovering, zooming and painting.
 MapAnswer drawMap(const MapSpec& spec, Scene& scene, State& page, const ImRect& area);
-/// `count` areas side by side whose cells come out equally large though only the first has row labels.
+/// Splits `area` into `count` columns whose cells have the same size, although only the first has row labels.
 std::vector<ImRect> mapColumns(State& page, const ImRect& area, int count);
-/// `count` areas for maps like `spec`, beside or below each other, whichever draws larger.
+/// `count` areas for maps like `spec`, side by side or stacked, whichever gives larger maps.
 struct MapPlaces {
   std::vector<ImRect> areas;
-  bool stacked = false;  ///< below each other: each has row labels of its own
+  bool stacked = false;  ///< one below the other; each map has its own row labels
 };
 MapPlaces mapPlaces(const MapSpec& spec, State& page, const ImRect& area, int count);
 
 render::HeatmapStyle maskStyle(const View& view);
 render::HeatmapStyle signedStyle(const View& view);
 
-/// A label with its figure at the right.
+/// A label with a right-aligned value.
 void figure(const View& view, const std::string& label, const std::string& value, std::uint32_t color);
 
-/// Paints with the brush on the map's cells; `answer` comes from drawMap in the same frame.
+/// Paints with the brush on the map's cells. `answer` must come from drawMap() in the same frame.
 void useBrush(Scene& scene, State& page, const MapAnswer& answer, bool held);
 void brushBar(Scene& scene, State& page, const ImRect& area);
 
-// The panels: layers at the left, the masks in the middle, what they do at the right.
+// The panels: layers at the left, the masks in the middle, their effects at the right.
 void layersPanel(Scene& scene, const Snapshot* snapshot, State& page, const Layout& layout);
 void studioPanel(Scene& scene, const Snapshot* snapshot, State& page, const Layout& layout);
 void insightPanel(Scene& scene, const Snapshot* snapshot, State& page, const Layout& layout);
@@ -181,11 +181,11 @@ void compareTab(Scene& scene, const Snapshot* snapshot, State& page, const ImRec
 void headStrip(Scene& scene, const Snapshot* snapshot, State& page, const ImRect& area);
 float headStripHeight(const Scene& scene, const View& view, float width);
 
-/// The tokens as chips to mark documents, prefixes, images and the like on; only while a layer reads them.
+/// Tokens as chips, for marking documents, prefixes, images and so on; only while a layer reads the marks.
 void marksStrip(Scene& scene, State& page, const ImRect& area);
 float marksStripHeight(Scene& scene, const State& page);
 
-// Sections of the panel at the right.
+// Sections of the right panel.
 void statisticsSection(const Scene& scene, State& page);
 void blockSection(Scene& scene, State& page);
 void reachSection(Scene& scene, State& page);

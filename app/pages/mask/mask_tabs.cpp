@@ -46,7 +46,7 @@ Index shownHead(const Scene& scene, const SequenceSnapshot& sequence) {
   return std::min(scene.cursor.cell.head, sequence.attention.weights.count() - 1);
 }
 
-/// As the heads' page has it; two masks share one scale.
+/// The same range as on the heads page; two compared masks share one scale.
 ValueRange weightsRange(const Scene& scene, const SequenceSnapshot& sequence) {
   const Index head = shownHead(scene, sequence);
   ValueRange range = rangeFor(weightsLook(scene), sequence.pictures, head);
@@ -70,7 +70,7 @@ MapSpec weightsMap(const Scene& scene, const SequenceSnapshot& sequence, const c
   return spec;
 }
 
-/// Values around 0.
+/// A map of values around 0.
 MapSpec signedMap(const char* name, Surface surface, const std::string& title, float extreme, int factor,
                   const View& view) {
   MapSpec spec;
@@ -85,8 +85,8 @@ MapSpec signedMap(const char* name, Surface surface, const std::string& title, f
   return spec;
 }
 
-/// A map of values around 0 with its scale, and the value under the pointer; where a cell is one cell of the
-/// matrix, `parts` are the lines that say what the value is made of.
+/// Draws a map of values around 0 with its scale, and a tooltip for the value under the pointer. If no cells
+/// are pooled, `parts` returns the lines that explain the value.
 void drawSigned(const MapSpec& spec, const SignedPicture& picture, const char* words, Scene& scene,
                 State& page, const ImRect& area,
                 const std::function<std::string(Index row, Index col)>& parts = nullptr) {
@@ -105,7 +105,7 @@ void drawSigned(const MapSpec& spec, const SignedPicture& picture, const char* w
   tooltip(view, text);
 }
 
-/// Where a map would be, a sentence says why it isn't.
+/// Draws a sentence in place of a map, saying why it isn't available.
 void instead(const View& view, const ImRect& area, const std::string& text, std::uint32_t color) {
   Canvas list = *ImGui::GetWindowDrawList();
   const float width = std::min(area.GetWidth() - view.px(40), view.px(420));
@@ -113,7 +113,7 @@ void instead(const View& view, const ImRect& area, const std::string& text, std:
   paintParagraph(list, view.fonts->text, at, width, color, text);
 }
 
-/// Of the head that was asked about, which is that of the picture.
+/// The title for the head of the answer, which is the head in the picture.
 std::string headTitle(const char* what, const Setup& setup, Index head) {
   return std::string(what) + ", " + headWords(setup, head);
 }
@@ -122,7 +122,7 @@ std::string headTitle(const char* what, const Setup& setup, Index head) {
 
 namespace {
 
-/// What a figure of the mask needs no window to say: the expression under the title, and what the greys mean.
+/// Draws what a figure of the mask needs without the window: the expression and a legend of the greys.
 void figureWords(const Scene& scene, State& page, const MapSpec& spec, const ImRect& cells, ImVec2 at) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -213,7 +213,7 @@ void biasTab(Scene& scene, const Snapshot* snapshot, State& page, const ImRect& 
 
 namespace {
 
-/// A second mask to compare with has to be made first.
+/// Offers to create a second mask to compare with.
 void offerSecondMask(Scene& scene, View& view, const ImRect& area) {
   Canvas list = *ImGui::GetWindowDrawList();
   const ImVec2 at(area.GetCenter().x, area.Min.y + area.GetHeight() * 0.32f);
@@ -237,7 +237,7 @@ void wipeMap(Scene& scene, State& page, MapSpec a, const MapSpec& b, const ImRec
   StudioCursor& studio = scene.cursor.studio;
   Canvas list = *ImGui::GetWindowDrawList();
   float x = cells.Min.x + studio.wipe * cells.GetWidth();
-  // Of two items in one place the first has the pointer.
+  // If two items overlap, the first one gets the pointer.
   hitArea("wipe", ImVec2(x - view.px(9), cells.Min.y), ImVec2(view.px(18), cells.GetHeight()));
   if (ImGui::IsItemActive())
     studio.wipe = std::clamp((ImGui::GetIO().MousePos.x - cells.Min.x) / cells.GetWidth(), 0.0f, 1.0f);

@@ -16,13 +16,13 @@ void tabChoice(Scene& scene, State& page, ImVec2 at) {
   compat::endChild();
 }
 
-/// What the comparing tab shows and how.
+/// Choices of what the compare tab shows, and how.
 void compareBar(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   if (!scene.setup.mask.compare) return;
   static const std::vector<Choice> kWhat{{"Weights", "", "weights"}, {"Masks", "", "masks"}};
   static const std::vector<Choice> kHow{{"Side by side", "", "side"}, {"Wipe", "", "wipe"}};
-  // Where there is less room than both would like they share it.
+  // If there is too little space for both, they share it.
   const float wanted = 432, room = area.GetWidth() / view.unit, share = std::min(1.0f, room / wanted);
   float x = area.Min.x;
   const auto choose = [&](const char* name, const std::vector<Choice>& choices, float units, bool& value) {
@@ -49,7 +49,7 @@ void message(const View& view, const ImRect& area, const std::string& title, con
             Align::center);
 }
 
-/// The tabs and the tools of the one that is shown; returns their height.
+/// Draws the tabs and the tools of the selected tab. Returns their height.
 float toolBars(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const float bar = view.px(46), top = area.Min.y + view.px(12);
@@ -70,7 +70,7 @@ float toolBars(Scene& scene, State& page, const ImRect& area) {
 
 void tabs(Scene& scene, const Snapshot* snapshot, State& page, ImRect area) {
   View& view = page.view;
-  if (view.present)  // shows, and paints nothing
+  if (view.present)  // no painting while presenting
     page.brush.tool = PaintTool::look;
   else
     area.Min.y += toolBars(scene, page, area);
@@ -88,7 +88,7 @@ void tabs(Scene& scene, const Snapshot* snapshot, State& page, ImRect area) {
       biasTab(scene, snapshot, page, maps);
       break;
     case StudioTab::compare:
-      // Presented without a second mask, the one there is is shown rather than an empty page.
+      // While presenting without a second mask, show the only mask instead of an empty page.
       (view.present && !scene.setup.mask.compare ? maskTab : compareTab)(scene, snapshot, page, maps);
       break;
   }

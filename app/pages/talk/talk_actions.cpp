@@ -1,4 +1,4 @@
-// The part of Page that is asked for by name.
+// Page's actions.
 
 #include <fmt/core.h>
 
@@ -8,14 +8,14 @@ namespace headscope::app::talk_page {
 
 namespace {
 
-/// "Heads, head 3": what a view is called until somebody names it.
+/// A view's default name: "Heads, head 3".
 std::string nameOf(const Scene& shown) {
   std::string name = shown.cursor.page;
   if (!name.empty() && name[0] >= 'a' && name[0] <= 'z') name[0] = static_cast<char>(name[0] - 'a' + 'A');
   return shown.cursor.focus < 0 ? name : fmt::format("{}, head {}", name, shown.cursor.focus);
 }
 
-/// What is lit stays lit in the view, also where it was only pointed at.
+/// Returns the scene with the highlighted cell selected, so that it stays highlighted in the view.
 Scene asLit(Scene shown, const Crosshair& lit) {
   Cell& cell = shown.cursor.cell;
   if (lit.query >= 0) cell.query = lit.query;
@@ -26,7 +26,7 @@ Scene asLit(Scene shown, const Crosshair& lit) {
 
 }  // namespace
 
-/// After the view that is shown where the talk is, else at the end.
+/// Adds a view of `shown` after the current view if the talk is visible, else at the end.
 void Page::addShown(const Scene& shown) {
   View& view = services_.view;
   Document& own = *services_.own();

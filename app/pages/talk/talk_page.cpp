@@ -31,7 +31,7 @@ void Page::applyMoves(Document& own) {
   edit(own, *move);
 }
 
-/// Each edit of the talk is a step of the window's document.
+/// Applies a move. Each edit of the talk becomes a step in the window's document.
 void Page::edit(Document& own, Move move) {
   Scene& scene = own.scene();
   Index& at = scene.cursor.view;
@@ -50,7 +50,7 @@ void Page::edit(Document& own, Move move) {
     if (const int to = addView(scene, std::move(copy), shown); to >= 0) at = to;
   }
   if (move == Move::keep && page_.stage.changed() && shown == page_.at) {
-    // A stage of its own: the next undo takes back that it was kept.
+    // A new stage: the next undo takes back that the change was kept.
     scene.talk.edit().views[static_cast<std::size_t>(shown)].scene =
         viewScene(page_.stage.document()->scene());
     page_.stage.take();
@@ -60,7 +60,7 @@ void Page::edit(Document& own, Move move) {
   own.record();
 }
 
-/// Brings the stage in line with the view that is to be shown.
+/// Puts the current view on the stage.
 void Page::place(Scene& own) {
   const auto& views = own.talk->views;
   page_.count = static_cast<int>(views.size());
@@ -69,7 +69,7 @@ void Page::place(Scene& own) {
   const int at = static_cast<int>(own.cursor.view);
   page_.shows = page_.shows || at != page_.at;
   const std::shared_ptr<const Scene>& scene = views[static_cast<std::size_t>(at)].scene;
-  // Two views may share a scene: what was changed in the one isn't the other's.
+  // Two views may share a scene, but a change in one doesn't belong to the other.
   if (scene == placed_ && page_.stage.document() && at == page_.at) return;
   std::optional<Scene> before;
   if (services_.view.present && !services_.view.preferences.reducedMotion && staged())
@@ -78,7 +78,7 @@ void Page::place(Scene& own) {
   page_.at = at;
   placed_ = scene;
   Scene written = *scene;
-  // A page can't stage another stage.
+  // A stage can't contain another stage.
   if (written.cursor.page == "lessons" || written.cursor.page == "talk") written.cursor.page = "heads";
   const auto left = left_.extract(placed_);
   page_.stage.put(std::move(written), left.empty() ? nullptr : left.mapped());
@@ -87,7 +87,7 @@ void Page::place(Scene& own) {
   services_.view.redraw();
 }
 
-/// What was changed on the stage is put back; undone on the stage of the same view, it is there again.
+/// Restores what was changed on the stage; the change can be undone when the same view is staged again.
 void Page::clearStage() {
   const std::shared_ptr<const Scene> scene = std::exchange(placed_, nullptr);
   if (!page_.stage.document()) return;

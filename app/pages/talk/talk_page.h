@@ -8,9 +8,9 @@
 
 namespace headscope::app::talk_page {
 
-/// The scene's talk: one view at a time on the stage, above the strip of all. Presented, the view is all
-/// there is. What is changed on the stage is put back when another view is shown, unless it is kept in the
-/// view; it stays one undo away there.
+/// The scene's talk: one view at a time on the stage, above the strip of all views. While presenting, only
+/// the view is shown. Changes made on the stage are reverted when another view is shown, unless they are kept
+/// in the view; back on that view, undo restores them.
 class Page : public app::Page {
  public:
   explicit Page(PageServices& services) : services_(services), page_(services.view) {}
@@ -43,9 +43,9 @@ class Page : public app::Page {
 
   PageServices& services_;
   State page_;
-  std::shared_ptr<const Scene> placed_;  ///< the view's scene that is on the stage
+  std::shared_ptr<const Scene> placed_;  ///< the staged view's scene
   ViewTravel travel_;
-  /// What views were changed to, put back since: on the stage again it can be undone.
+  /// Documents of views whose changes were reverted, so that undo can restore them when staged again.
   std::map<std::shared_ptr<const Scene>, std::shared_ptr<Document>> left_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr float kEditorWidth = 320, kGap = 10;
 
-/// The picture of one view, with its number and name below it.
+/// Draws one view's picture with its number and name below.
 void thumbnail(const State& page, Canvas list, const TalkView& talkView, int at, const ImRect& area,
                float pictureHeight) {
   View& view = page.view;
@@ -38,13 +38,12 @@ void thumbnail(const State& page, Canvas list, const TalkView& talkView, int at,
               shown ? theme.text : theme.secondary, viewTitle(talkView, static_cast<std::size_t>(at)));
 }
 
-/// Where a view that is dragged to `x` goes: before that place among the others.
+/// The place among the others before which a view dragged to `x` is inserted.
 int placeAt(float x, float first, float step, int count) {
   return std::clamp(static_cast<int>(std::round((x - first) / step)), 0, count);
 }
 
-/// Below views that are wider than their room: how much of them is in sight. A drag or a click brings the
-/// rest.
+/// If the views are wider than the strip: a bar that shows the visible part. Dragging or clicking it scrolls.
 void scrollBar(const View& view, Canvas list, const ImRect& area, float whole) {
   const float high = view.px(5), pad = view.px(12), width = area.GetWidth() - 2 * pad;
   const ImVec2 from(area.Min.x + pad, area.Max.y - high - view.px(3));
@@ -61,7 +60,7 @@ void scrollBar(const View& view, Canvas list, const ImRect& area, float whole) {
                      lit ? view.theme->text : view.theme->secondary, high / 2);
 }
 
-/// Side by side; a click shows, a drag moves, a right click offers what can be done.
+/// Draws the row of views. A click shows a view, a drag moves it, a right click opens its menu.
 void row(State& page, Scene& own, const ImRect& area) {
   View& view = page.view;
   if (!beginPanel(view, "talk.strip", area, 0, 0, ImGuiWindowFlags_HorizontalScrollbar)) return endPanel();
@@ -94,7 +93,7 @@ void row(State& page, Scene& own, const ImRect& area) {
     }
     thumbnail(page, list, views[static_cast<std::size_t>(i)], i, box, high);
   }
-  // As much room after the last as before the first.
+  // The same margin after the last view as before the first.
   ImGui::SetCursorScreenPos(
       ImVec2(first + step * static_cast<float>(page.count) - view.px(kGap) + pad - 1, area.Min.y));
   ImGui::Dummy(ImVec2(1, 1));
@@ -121,7 +120,7 @@ void row(State& page, Scene& own, const ImRect& area) {
   endPanel();
 }
 
-/// Name and notes of the view that is shown, and what to do with what was changed on its stage.
+/// Name and notes of the current view, and buttons for changes made on its stage.
 void editor(State& page, Scene& own, const ImRect& area) {
   View& view = page.view;
   if (beginPanel(view, "talk.editor", area, 12, 8)) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kMapZoom = "cursor.map.cells_per_pixel";
 
-/// The field's number where it may take any value between two; none for all else.
+/// The value of a field that may take any value between two others; nothing for other fields.
 std::optional<double> travelling(const Field& field, const Scene& scene) {
   if (const auto* real = std::get_if<Member<float>>(&field.access))
     return static_cast<double>(real->of(scene));
@@ -41,7 +41,7 @@ bool ViewTravel::begin(const Scene& from, const Scene& to, double now, double se
   for (const Field& field : allFields()) {
     const auto begin = travelling(field, from), end = travelling(field, to);
     if (!begin || *begin == *end) continue;
-    // A zoom of 0 is "the whole map", which is no number of cells.
+    // A zoom of 0 means "the whole map" and can't be interpolated.
     if (field.path == kMapZoom && (*begin <= 0 || *end <= 0)) return false;
     ways.push_back({&field, *begin, *end, *end});
     put(field, rest, *end);

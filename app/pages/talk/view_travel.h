@@ -7,25 +7,25 @@
 
 namespace headscope::app::talk_page {
 
-/// On the way from one view of a talk to the next where they differ in numbers alone: what of the map is
-/// visible, a slider's real value, the step of a decode. Every scene on the way is one that a person could
-/// have set, and what is shown of it is computed; where views differ in anything else, nothing travels.
+/// The animation between two views of a talk that differ only in numbers: the visible part of the map, a
+/// slider's value, the step of a decode. Every scene on the way is one that a person could have set, and is
+/// fully computed. If the views differ in anything else, there is no animation.
 class ViewTravel {
  public:
-  /// Begins at `now` and takes `seconds`, from `from` to `to`, which is what advance() is first given;
-  /// whether there is anything on the way.
+  /// Starts the animation `from` → `to`, taking `seconds` from `now` on. advance() must first be given `to`.
+  /// Returns whether there is anything to animate.
   bool begin(const Scene& from, const Scene& to, double now, double seconds = kWalkSeconds);
   bool active() const { return !ways_.empty(); }
-  /// Puts the numbers of `scene` where they are at `now`; those that the person moved meanwhile stay.
+  /// Sets the numbers of `scene` to their values at `now`, except any that the person has changed.
   void advance(Scene& scene, double now);
-  /// Puts them where they are going.
+  /// Sets them to their final values.
   void finish(Scene& scene) { advance(scene, beganAt_ + 2 * seconds_); }
 
  private:
   struct Way {
     const Field* field;
     double from, to;
-    double last;  ///< as it was put into the scene
+    double last;  ///< as last put into the scene
   };
   std::vector<Way> ways_;
   double beganAt_ = 0, seconds_ = kWalkSeconds;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-// The fonts that the page brings along.
+// Looks up the fonts packed into the page.
 
 namespace headscope::app {
 
@@ -26,7 +26,7 @@ CharacterSet charactersOf(const std::string& file) {
   return set;
 }
 
-/// "InterSemiBold" of ".../Inter-SemiBold.otf" and of "Inter SemiBold".
+/// Returns "InterSemiBold" for both "Inter-SemiBold" and "Inter SemiBold".
 std::string plainName(std::string_view name) {
   std::string plain;
   for (const char c : name)

@@ -2,47 +2,50 @@
 
 #include <atomic>
 
-// What the page around the program does for it; app/web/page_library.js has it. Texts are UTF-8.
+// Services of the page around the program, implemented in app/web/page_library.js. Texts are UTF-8.
 
 extern "C" {
-/// What the page hands back with each call, and does some of the work that waits; whether there was any.
+/// Tells the page that the program has started. The page passes `program` to each call back. `work` does some
+/// of the pending work and returns whether there was any.
 void headscopePageBegun(void* program, int (*work)(void* program));
-/// To the system's clipboard.
+/// Copies to the system clipboard.
 void headscopePageCopy(const char* text);
 /// "text", "none" or "default".
 void headscopePageCursor(const char* shape);
 void headscopePageFullScreen(int full);
 /// Whether the system prefers light colours.
 int headscopePageLight();
-/// The part of the page's address from "#" on, without an entry in the browser's history.
+/// Sets the page address from "#" on, without adding to the browser's history.
 void headscopePageAddress(const char* fragment);
-/// Whether closing the page asks back.
+/// Sets whether closing the page asks for confirmation.
 void headscopePageUnsaved(int unsaved);
-/// Whether headscopePageRest() lets the browser go on.
+/// Whether headscopePageRest() gives the browser a turn.
 int headscopePageRests();
-/// Returns after the browser had its turn. Only inside headscopeWork(), whose stack waits meanwhile.
+/// Returns after the browser had its turn. Call only inside headscopePageBegun()'s `work`, whose stack is
+/// suspended meanwhile.
 void headscopePageRest();
-/// Draws an SVG document that fills width × height pixels as RGBA to `rgba`; 0 where it can't. Waits like
-/// headscopePageRest().
+/// Draws an SVG document that fills width × height pixels as RGBA into `rgba`. Returns 0 if it can't be
+/// drawn. Suspends like headscopePageRest().
 int headscopePageDraw(const char* svg, int width, int height, unsigned char* rgba);
-/// The same where there are threads, from any of them: returns at once, and `outcome` becomes 1, or 0 where
-/// it can't be drawn.
+/// The same with threads, callable from any of them: returns at once, and later sets `outcome` to 1, or to 0
+/// if the document can't be drawn.
 void headscopePageBeginDraw(const char* svg, int width, int height, unsigned char* rgba,
                             std::atomic<int>* outcome);
-/// Keeps the files of the settings and of unsaved work in the browser's storage.
+/// Saves the settings and unsaved work to the browser's storage.
 void headscopePageKeep();
-/// Offers each file below the folder for files that was written by the program as a download.
+/// Offers each new or changed file that the program wrote below /files as a download.
 void headscopePageDownloads();
-/// Opens the browser's own dialog for files with those endings, ".json,.csv", or for a folder: "".
+/// Opens the browser's file dialog for the endings ".json,.csv", or for a folder if `endings` is "".
 void headscopePageAskForFiles(const char* endings);
-/// The path of the first file, or of the folder, that was chosen in it since the last call, to be freed; null
-/// where none was.
+/// Returns the path of the first file, or of the folder, chosen since the last call; null if none was. The
+/// caller frees it.
 char* headscopePageTakeFile();
-/// Whether text is typed: a screen that is touched shows its keyboard, and an input method its candidates below the
-/// caret, whose top is at x, y and which is `height` high, in the page's own pixels.
+/// Sets whether text is being typed, so that touch screens show a keyboard. An input method shows its
+/// candidates below the caret, whose top is at x, y with that height, in CSS pixels.
 void headscopePageTyping(int types, float x, float y, float height);
-/// The first frame is drawn: `milliseconds` it took. Later ones as well, for tests.
+/// Reports a drawn frame: its duration in milliseconds, and the seconds until the next one. The first frame
+/// removes the loading message; the rest is for tests.
 void headscopePageFrame(double milliseconds, double nextIn);
-/// The program can't begin or go on: says why in place of it.
+/// Shows why the program can't start or go on.
 void headscopePageFailed(const char* why);
 }

@@ -16,7 +16,7 @@
 #include "app/platform/utf8.h"
 #include "app/platform/web/page.h"
 
-// The page's canvas in place of a window of the desktop. The browser calls for each event; nothing waits.
+// Implements the window as the page's canvas. The browser calls back for each event; nothing waits.
 
 namespace headscope::app {
 
@@ -27,7 +27,7 @@ constexpr const char* kCanvas = "#canvas";
 }  // namespace
 
 struct Window::State {
-  /// Whether text is typed, and where: the caret's top and height in the page's pixels.
+  /// Whether text is being typed, and the caret's top and height in CSS pixels.
   struct Typing {
     bool types = false;
     float x = 0, y = 0, height = 0;
@@ -107,7 +107,7 @@ Mods modsOf(const E& event) {
   return {event.ctrlKey != 0, event.shiftKey != 0, event.altKey != 0, event.metaKey != 0};
 }
 
-/// The key by what is printed on it; of digits by its place, as Shift prints something else.
+/// Returns the key by its label; digits by position, as Shift changes their label.
 Key keyOf(const EmscriptenKeyboardEvent& event) {
   const std::string_view key = event.key, code = event.code;
   if (code.starts_with("Digit") && code.size() == 6) return static_cast<Key>(code[5]);
@@ -139,13 +139,13 @@ EM_BOOL onKey(int type, const EmscriptenKeyboardEvent* event, void* user) {
   const bool down = type == EMSCRIPTEN_EVENT_KEYDOWN;
   const Key key = keyOf(*event);
   const Mods mods = modsOf(*event);
-  // What is pasted comes with an event of its own, which presses the key then.
+  // Pasting comes as a separate event, which then presses the key.
   if (key == Key::v && (mods.ctrl || mods.super)) return EM_FALSE;
   if (key != Key::none) stateOf(user)->key(key, down, event->repeat != 0, mods);
   const std::string_view text = event->key;
   const bool prints = text.size() == 1 || (!text.empty() && static_cast<unsigned char>(text[0]) >= 0xC0);
   if (down && prints && !mods.ctrl && !mods.super) stateOf(user)->type(text);
-  // The browser keeps F5, F12 and what it opens and closes pages with.
+  // The browser keeps F5, F12 and the shortcuts that open and close pages.
   return key != Key::none && text != "F11";
 }
 
@@ -156,13 +156,13 @@ void moveTo(Window::State& state, const EmscriptenMouseEvent& event) {
 EM_BOOL onMouse(int type, const EmscriptenMouseEvent* event, void* user) {
   Window::State& state = *stateOf(user);
   moveTo(state, *event);
-  constexpr int kButtons[] = {0, 2, 1};  // the browser's second is the middle one
+  constexpr int kButtons[] = {0, 2, 1};  // the browser's button 1 is the middle one
   if (type != EMSCRIPTEN_EVENT_MOUSEMOVE && event->button < 3)
     state.press(kButtons[event->button], type == EMSCRIPTEN_EVENT_MOUSEDOWN, modsOf(*event));
   return EM_FALSE;  // so that the canvas gets the keyboard
 }
 
-/// Outside of the canvas the mouse is looked at for the end of a drag alone.
+/// Outside the canvas, the mouse matters only for the end of a drag.
 EM_BOOL onRelease(int, const EmscriptenMouseEvent* event, void* user) {
   constexpr int kButtons[] = {0, 2, 1};
   if (event->button < 3) stateOf(user)->press(kButtons[event->button], false, modsOf(*event));
@@ -217,7 +217,7 @@ EM_BOOL onTouch(int type, const EmscriptenTouchEvent* event, void* user) {
   return EM_TRUE;
 }
 
-/// The canvas as large as the page, in the screen's own pixels.
+/// Makes the canvas as large as the page, in device pixels.
 void fitCanvas(Window::State& state) {
   double width = 0, height = 0;
   emscripten_get_element_css_size(kCanvas, &width, &height);
@@ -277,7 +277,7 @@ void Window::open(const std::string& title, int, int, Window*) {
   emscripten_webgl_init_context_attributes(&wanted);
   wanted.majorVersion = 2;
   wanted.alpha = wanted.depth = wanted.stencil = wanted.antialias = EM_FALSE;
-  wanted.preserveDrawingBuffer = EM_TRUE;  // what isn't drawn again stays, as on the desktop
+  wanted.preserveDrawingBuffer = EM_TRUE;  // keeps what isn't redrawn, as on the desktop
   state_->context = emscripten_webgl_create_context(kCanvas, &wanted);
   if (state_->context <= 0) throw std::runtime_error("this browser has no WebGL 2, which Headscope needs");
   makeCurrent();

@@ -15,26 +15,26 @@
 
 namespace headscope::app {
 
-/// The place that a step looks at: the page as a whole, a head, a row, column or cell of it, the panel at the
-/// side, or what is at the right of a control.
+/// The place that a step points to: the whole page, a head, a row, column or cell of it, the side panel, or
+/// the area right of a control.
 enum class LookAt { page, head, row, column, cell, side, right };
 inline constexpr std::array<std::string_view, 7> kLookPlaces{"page", "head", "row",  "column",
                                                              "cell", "side", "right"};
 
-/// What to look at, and where: a page and a place on it, in the page's own words.
+/// What to look at: a page, and a place in that page's own terms.
 struct LessonLook {
   std::string page = "heads";
   LookAt at = LookAt::page;
-  Index head = -1, query = -1, key = -1;  ///< −1: not said
+  Index head = -1, query = -1, key = -1;  ///< −1 = not given
   std::string control;                    ///< a control's name
-  int mark = 0;                           ///< the number that ties words to the place; 0: none
+  int mark = 0;                           ///< the number that links words to the place; 0 = none
   bool operator==(const LessonLook&) const = default;
 };
 
 struct LessonOption {
   LessonText text, why;
   attention::Expression trueIf;
-  std::optional<attention::Expression> row;  ///< what it would look like: a number, a row or a map
+  std::optional<attention::Expression> row;  ///< the expected result: a number, a row or a map
 };
 
 struct LessonQuestion {
@@ -46,28 +46,28 @@ struct LessonStep {
   std::string id, title;
   std::string from;                  ///< the step whose scene was changed, or "opening"
   Scene scene;                       ///< complete
-  std::vector<std::string> changed;  ///< paths of the fields that the patch sets
+  std::vector<std::string> changed;  ///< paths of the fields set by the patch
   LessonText text;
   LessonLook look;
-  std::string compare;             ///< the id of the step that stands beside it; empty: none
+  std::string compare;             ///< id of the step shown next to it; empty = none
   std::vector<std::string> tries;  ///< paths of fields, or names of plain masks, to play with
   std::string notes;               ///< for the lecturer
   std::optional<LessonQuestion> question;
   std::vector<attention::Expression> claims;
 };
 
-/// A lesson as its file says it, every scene resolved. The format is in the manual, assets/manual/lessons.md.
+/// A lesson as its file defines it, with every scene resolved. assets/manual/lessons.md describes the format.
 struct Lesson {
   std::string name;  ///< of its file, for messages
   std::string id;
   int number = 0, minutes = 0;
   std::string title, summary;
-  std::string coverStep;          ///< the id of the step that `cover` is of
-  attention::Expression cover;    ///< the picture in the list of lessons: a map
-  Scene opening;                  ///< what "opening" is to its steps
+  std::string coverStep;          ///< id of the step that `cover` belongs to
+  attention::Expression cover;    ///< picture in the list of lessons: a map
+  Scene opening;                  ///< what "opening" refers to in its steps
   std::vector<LessonStep> steps;  ///< at least one
 
-  /// −1 where there is no such step.
+  /// Returns the index of a step; −1 if there is none.
   int stepAt(std::string_view id) const;
 };
 
@@ -77,7 +77,7 @@ inline constexpr std::size_t kMaxLessonSteps = 200, kMaxLessonClaims = 64, kMaxL
 inline constexpr std::size_t kMinLessonOptions = 2, kMaxLessonOptions = 6;
 inline constexpr std::size_t kMaxLessonText = 8192, kMaxLessonTitle = 200;
 
-/// Masks that "try" may name beside the paths of fields: switches and sizes of the plain layers.
+/// Masks that "try" may name in addition to field paths: switches and sizes of the plain layers.
 struct PlainMask {
   const char *path, *label;
   attention::PatternKind kind;
@@ -88,25 +88,24 @@ inline constexpr PlainMask kPlainMasks[] = {
     {"mask.window", "Sliding window", attention::PatternKind::window},
     {"mask.sinks", "Sinks + window", attention::PatternKind::streaming}};
 
-/// Untrusted text in. The first thing that is wrong is an error in one sentence: "NAME, line 12: steps[2].…".
-/// Files and models that it names are looked for from `folder` on, the working folder where that is empty.
-/// Time in proportion to the text, besides the models that it opens, each once; an error once `stop` is
-/// requested.
+/// Parses untrusted text. Returns an Error for the first problem, in one sentence: "NAME, line 12:
+/// steps[2].…", or once `stop` is requested. Files and models are looked up from `folder`, or from the
+/// working folder if it is empty. Time is proportional to the text, plus the models, each opened once.
 attention::Result<std::shared_ptr<const Lesson>> parseLesson(std::string_view json, const std::string& name,
                                                              const std::stop_token& stop = {},
                                                              const std::filesystem::path& folder = {});
 attention::Result<std::shared_ptr<const Lesson>> readLesson(const std::filesystem::path& path,
                                                             const std::stop_token& stop = {});
 
-/// The lesson's steps as the views of a talk, with their titles and the lecturer's notes.
+/// Returns the lesson's steps as the views of a talk, with their titles and the lecturer's notes.
 Talk talkOf(const Lesson& lesson);
 
-// Writing. Texts are the file's, which a person goes on writing: what stands there stays as it is.
+// Writing. The texts are files that their author keeps editing, so existing text stays unchanged.
 
-/// A lesson of one step, `now`.
+/// A lesson with one step, `now`.
 std::string newLesson(const Scene& now, const std::string& title = "My lesson");
-/// The lesson with one more step at its end: its patch has the fields in which `now` is other than the last
-/// step's scene. Errors: those of parseLesson(), and what a file of steps can't hold.
+/// Adds a step at the lesson's end. Its patch has the fields in which `now` differs from the last step's
+/// scene. Returns the Errors of parseLesson(), or one if a file of steps can't hold the scene.
 attention::Result<std::string> appendStep(std::string_view json, const Scene& now, const std::string& title,
                                           const std::filesystem::path& folder = {});
 

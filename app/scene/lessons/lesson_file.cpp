@@ -8,7 +8,7 @@ namespace headscope::app {
 bool isLessonFile(const std::filesystem::path& path) {
   constexpr std::streamsize kBeginning = 4096;
   std::error_code failed;
-  // Never waits for a pipe.
+  // Opening a pipe could block.
   if (!std::filesystem::is_regular_file(path, failed)) return false;
   std::ifstream file(path, std::ios::binary);
   std::string text(kBeginning, '\0');

@@ -4,7 +4,7 @@
 
 namespace headscope::app {
 
-/// Whether a file says of itself near its beginning that it is a lesson. Reads a few kilobytes.
+/// Whether a file declares near its beginning that it is a lesson. Reads a few kilobytes.
 bool isLessonFile(const std::filesystem::path& path);
 
 }  // namespace headscope::app

@@ -29,7 +29,7 @@ namespace {
 
 constexpr const char* kLessonFormat = "headscope lesson";
 
-/// Reads one lesson; the first thing that is wrong is in fault().
+/// Reads one lesson; fault() has the first error.
 class LessonReader {
  public:
   LessonReader(std::string_view text, std::filesystem::path folder, const std::stop_token& stop)
@@ -53,7 +53,7 @@ class LessonReader {
   const JsonFault& fault() const { return fault_; }
 
  private:
-  /// A name in an expression or a reference to a step, which is looked up when all steps are read.
+  /// A name in an expression or a reference to a step, resolved once all steps are read.
   struct Reference {
     std::string_view at;
     std::string path;
@@ -61,7 +61,7 @@ class LessonReader {
     std::optional<Expression> expression = {};
   };
 
-  // Kinds of values: each leaves `to` alone where the key is missing and not needed.
+  // Kinds of values. Each leaves `to` alone if the key is missing and not required.
 
   static void readWhole(ObjectReader& in, const char* key, Index low, Index high, auto& to) {
     Index value = to;
@@ -91,7 +91,7 @@ class LessonReader {
     auto parsed = LessonText::parse(text);
     if (!parsed) return in.note(in.at(key) + ": " + parsed.error().message);
     to = *std::move(parsed);
-    // Whatever numbers come, bold type, formulas and colours have to be as the page sets them.
+    // Whatever the numbers are, bold type, formulas and colours have to be valid.
     const auto filled = to.filled([](const Expression&) { return attention::Array(0.0); });
     if (const auto rich = parseRichText(filled ? *filled : text); !rich)
       in.note(in.at(key) + ": " + rich.error().message);
@@ -115,7 +115,7 @@ class LessonReader {
     return in.value(key) ? parseExpression(in, in.at(key), text) : std::nullopt;
   }
 
-  /// Texts of a list, each with its path.
+  /// Visits the texts of a list, each with its path.
   void eachText(ObjectReader& in, const char* key, std::size_t most, const char* expected, auto visit) {
     const std::vector<JsonText> list = in.list(key, 0, most);
     for (std::size_t i = 0; i < list.size() && fault_.empty(); ++i) {
@@ -138,7 +138,7 @@ class LessonReader {
       in.note(in.at("id") + " is " + attention::quotedText(id) +
               ", expected up to 40 lower-case letters, digits and _, a letter first");
   }
-  /// The id of any step.
+  /// Reads the id of any step.
   void readStepId(ObjectReader& in, const char* key, std::string& to) {
     in.read(key, to);
     if (!to.empty()) references_.push_back({fault_.at, in.at(key), to});
@@ -212,7 +212,7 @@ class LessonReader {
     lesson_->steps.push_back(std::move(step));
   }
 
-  /// The scene that a step begins from.
+  /// The scene that a step starts from.
   Scene sceneFrom(ObjectReader& in, std::string& from) {
     from = lesson_->steps.empty() ? kOpeningStep : lesson_->steps.back().id;
     in.read("from", from);
@@ -236,7 +236,7 @@ class LessonReader {
     readWhole(in, "mark", 0, 9, look.mark);
   }
 
-  /// Where one looks is a part of the scene.
+  /// Makes the place to look at part of the step's scene.
   static void takeLook(LessonStep& step) {
     Cursor& cursor = step.scene.cursor;
     cursor.page = step.look.page;

@@ -80,7 +80,7 @@ constexpr LessonName kNames[] = {
     {"probability(position, \"token\")", "", "The probability of that token after a position."},
     {"guess_rank(position, \"token\")", "", "1 for the most likely token after a position, 2 for the next."}};
 
-/// What lessons could name once, and none of the program's did.
+/// Names that lessons could use once, and no bundled lesson did.
 constexpr std::string_view kFormerNames[] = {"Q",
                                              "K",
                                              "V",
@@ -107,7 +107,7 @@ constexpr std::string_view kFormerNames[] = {"Q",
                                              "mod",
                                              "round"};
 
-/// A word with all of its letters where it is not a step's: "cost.bytes".
+/// The name without what may be a step's id: "cost.bytes" for "open.cost.bytes".
 std::string_view lastWord(std::string_view written) {
   const std::size_t point = written.find('.');
   return point == std::string_view::npos ? written : written.substr(point + 1);
@@ -130,7 +130,7 @@ SplitName splitLessonName(std::string_view written, bool function) {
 }
 
 std::string currentControl(std::string written) {
-  // Of a control, and of what its name begins.
+  // Former names of controls, or of what their names begin with.
   constexpr std::pair<std::string_view, std::string_view> kFormerControls[] = {
       {"cache_room", "cache_view"},           {"room", "studio_view"},
       {"ablation.room", "ablation.view"},     {"hand", "embeddings"},

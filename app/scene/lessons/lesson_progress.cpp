@@ -18,7 +18,7 @@ std::string textOf(const ProgressJson& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// The option that a guess names, if a question can have it.
+/// The chosen option, if a question can have it.
 std::optional<int> optionOf(const ProgressJson& guess) {
   constexpr std::uint64_t kMost = 1000;
   const auto option = guess.is_object() ? guess.find("option") : guess.end();

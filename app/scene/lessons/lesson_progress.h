@@ -9,35 +9,35 @@
 
 namespace headscope::app {
 
-/// What was guessed at a step's question.
+/// The chosen option of a step's question.
 struct GuessedOption {
   int option = 0;
   bool right = false;
   bool operator==(const GuessedOption&) const = default;
 };
 
-/// How far a lesson has come.
+/// The progress in one lesson.
 struct LessonProgress {
-  std::set<std::string> seen;                    ///< ids of steps
+  std::set<std::string> seen;                    ///< ids of the steps seen
   std::map<std::string, GuessedOption> guesses;  ///< by the step's id
-  std::string last;                              ///< the step that was looked at last
+  std::string last;                              ///< the step shown last
   bool operator==(const LessonProgress&) const = default;
 };
 
-/// What this person has done of all lessons.
+/// The user's progress in all lessons.
 struct Progress {
   std::map<std::string, LessonProgress> lessons;  ///< by the lesson's id
-  std::string last;                               ///< the lesson that was looked at last
+  std::string last;                               ///< the lesson shown last
   bool operator==(const Progress&) const = default;
 };
 
-/// Never fails: what can't be read was not done.
+/// Never fails: what can't be read counts as not done.
 Progress parseProgress(std::string_view json);
 std::string formatProgress(const Progress& progress);
 
-/// lessons.json in `folder`.
+/// Reads lessons.json in `folder`.
 Progress readProgress(const std::filesystem::path& folder);
-/// Makes the folder where there is none.
+/// Creates the folder if it doesn't exist.
 attention::Status writeProgress(const std::filesystem::path& folder, const Progress& progress);
 
 }  // namespace headscope::app

@@ -46,8 +46,8 @@ Result<NumberFormatText> parseFormat(std::string_view text) {
   return format;
 }
 
-/// Where the colon before the format is, or the end. A colon of a slice or in quotes is followed by what
-/// closes those, which no format has.
+/// The position of the colon before the format, or the end. A colon of a slice or in quotes is followed by a
+/// closing character, which no format has.
 std::size_t formatBegin(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   const bool inside =
@@ -114,7 +114,7 @@ Result<LessonText> LessonText::parse(std::string_view text) {
 
 namespace {
 
-/// "1,048,576.25" with commas before the point.
+/// "1,048,576": a whole number with the style's marks.
 std::string withThousands(double value) {
   const double whole = std::trunc(std::abs(value));
   if (whole >= 1e15) return numberText(value);

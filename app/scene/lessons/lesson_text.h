@@ -10,19 +10,19 @@
 
 namespace headscope::app {
 
-/// How a computed number is written into a sentence.
+/// The format of a computed number in a sentence.
 struct NumberFormatText {
   enum class Kind { plain, decimals, thousands, percent, bytes } kind = Kind::plain;
-  int digits = -1;  ///< behind the point; −1: as few as say it
+  int digits = -1;  ///< after the point; −1 = as few as needed
   bool operator==(const NumberFormatText&) const = default;
 };
 
-/// Sentences with numbers that are computed: "puts {W[1][11][0]:.2} on". The rest is kept as it is written,
-/// with **bold**, `code`, $formula$, [word](query) and [1](mark). Braces inside $…$ belong to the formula;
-/// \{ and \} are braces, \$ is no formula's.
+/// Sentences with computed numbers: "puts {W[1][11][0]:.2} on". The rest is kept as written, with **bold**,
+/// `code`, $formula$, [word](query) and [1](mark). Braces inside $…$ belong to the formula; \{ and \} are
+/// literal braces, and \$ starts no formula.
 class LessonText {
  public:
-  /// Some literal text, then perhaps a number.
+  /// Literal text, optionally followed by a number.
   struct Piece {
     std::string literal;
     std::optional<attention::Expression> value;
@@ -31,8 +31,7 @@ class LessonText {
   };
 
   LessonText() = default;
-  /// Errors: a brace, a formula, code or bold type that doesn't close; what an expression or its format is
-  /// refused for.
+  /// Returns an Error for an unbalanced brace, or for an expression or format that is refused.
   static attention::Result<LessonText> parse(std::string_view text);
 
   const std::vector<Piece>& pieces() const { return pieces_; }
@@ -40,16 +39,16 @@ class LessonText {
   bool operator==(const LessonText&) const = default;
 
   using Evaluate = std::function<attention::Result<attention::Array>(const attention::Expression&)>;
-  /// The text with its numbers. Errors: those of `evaluate`, and arrays of more than 16 values; the
-  /// expression stands in front.
+  /// Returns the text with its numbers. Returns the Errors of `evaluate`, or one for an array that isn't a
+  /// number or a list of up to 16, prefixed by the expression.
   attention::Result<std::string> filled(const Evaluate& evaluate) const;
 
  private:
   std::vector<Piece> pieces_;
 };
 
-/// "0.99" of :.2, "1,048,576" of :, "12.3 %" of :% (":.0%" is "12 %"), "2.25 KiB" of :B, else up to four
-/// digits that mean something, and whole numbers whole. A true minus sign.
+/// Formats a number: "0.99" for :.2, "1,048,576" for :, "12.3 %" for :% (":.0%" is "12 %"), "2.25 KiB" for
+/// :B, else up to four significant digits, whole numbers in full. Uses a true minus sign.
 std::string formatNumber(double value, const NumberFormatText& format);
 
 }  // namespace headscope::app

@@ -10,7 +10,7 @@ using attention::Result;
 
 namespace {
 
-/// "Take the first token away" → "take_the_first_token": an id that expressions can name.
+/// "Take the first token away" → "take_the_first_token": an id for use in expressions.
 std::string idOf(const std::string& title, const std::string& otherwise) {
   constexpr std::size_t kLongest = 24;
   std::string id;
@@ -27,14 +27,14 @@ std::string idOf(const std::string& title, const std::string& otherwise) {
   return id.empty() ? otherwise : id;
 }
 
-/// What a person would otherwise have to look up: where the scene looks.
+/// The place that the scene shows, which the author would otherwise have to look up.
 Json lookJson(const Scene& now) {
   Json look = Json::object();
   look["page"] = now.cursor.page;
   return look;
 }
 
-/// JSON with one level more of indentation.
+/// Formats JSON with `spaces` more of indentation after the first line.
 std::string indented(const Json& json, std::size_t spaces) {
   std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace);
   for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += spaces + 1)
@@ -57,7 +57,7 @@ std::string cutTitle(const std::string& title, const std::string& otherwise) {
   std::size_t length = std::min(title.size(), kMaxLessonTitle);
   while (length < title.size() && length > 0 && (static_cast<unsigned char>(title[length]) & 0xC0) == 0x80)
     --length;
-  // A title is no text with formulas: what it says is said as it is.
+  // A title has no formulas; it is shown as written.
   return title.substr(0, length);
 }
 
@@ -90,7 +90,7 @@ Result<std::string> appendStep(std::string_view json, const Scene& now, const st
   const auto step = [&](const std::string& id) {
     return stepJson(id, title, patchJson((*lesson)->steps.back().scene, now, folder), now);
   };
-  // Behind the last step, and nothing else is touched.
+  // Inserts the step after the last one; nothing else changes.
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (json.starts_with(kByteOrderMark)) json.remove_prefix(kByteOrderMark.size());
   JsonFault none;

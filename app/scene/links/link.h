@@ -9,34 +9,34 @@
 
 namespace headscope::app {
 
-// A link is a scene: what differs from the opening scene, packed, in the part of an address behind "#", which
-// no browser sends to a server. "#scene=…" is a scene, "#lesson=shared_heads&step=2" a step of a lesson,
-// which is named by its id or its number. The format is in the manual, assets/manual/files.md.
+// A link is a scene: its differences from the opening scene, packed into the part of an address after "#",
+// which no browser sends to a server. "#scene=…" is a scene; "#lesson=shared_heads&step=2" is a step of a
+// lesson, given by its id or number. assets/manual/files.md describes the format.
 //
-// A link is somebody else's text: it names no files. Of models it opens the bundled one alone.
+// A link is untrusted text: it names no files, and the only model it opens is the bundled one.
 
 inline constexpr int kLinkVersion = 1;
-inline constexpr std::size_t kMaxLinkBytes = std::size_t{4} << 20;  ///< unpacked
-/// Programs that pass links on leave those of so many characters whole.
+inline constexpr std::size_t kMaxLinkBytes = std::size_t{4} << 20;  ///< after unpacking
+/// Programs that pass on links leave those up to this many characters whole.
 inline constexpr std::size_t kLongLink = 2000;
-/// In front of the "#" where no other address is given: the installed program opens it.
+/// The address before "#" if no other is given; the installed program opens it.
 inline constexpr const char* kLinkAddress = "headscope:";
 
-/// Whether a text says that it is a link; it may be damaged.
+/// Whether a text claims to be a link; it may be damaged.
 bool isLink(std::string_view text);
-/// Whether a scene shows a lesson: its link is the lesson's, whatever else it holds.
+/// Whether a scene shows a lesson. Its link is then the lesson's, whatever else the scene holds.
 bool showsLesson(const Scene& scene);
 
-/// The link to a scene, or where it shows a lesson, to the step of that. `base` is the address in front of
-/// the "#". Errors: the scene names a file, is larger than a link can be, or `base` is no address.
+/// Returns the link to a scene, or to the lesson step that it shows. `base` is the address before "#".
+/// Returns an Error if the scene names a file or is too large for a link, or if `base` is no address.
 attention::Result<std::string> linkTo(const Scene& scene, const std::string& base = kLinkAddress);
 
-/// The scene of a link; of a lesson's link the opening scene with that step shown. Opens the bundled model
-/// where the link names it, and no other file. Errors, in one sentence: what unpackText() says, fields as
-/// parseScene() has them, a file that is named, what is no part of a link.
+/// Reads the scene of a link; for a lesson's link, the opening scene with that step shown. Opens the bundled
+/// model if the link names it, and no other file. Returns an Error, one sentence, as unpackText() and
+/// parseScene() do, or if the link names a file or has an unknown part.
 attention::Result<Scene> readLink(std::string_view link, const std::stop_token& stop = {});
 
-/// "The link has 5,312 characters …" where it is longer than kLongLink; "" where it isn't.
+/// "The link has 5,312 characters …" if it is longer than kLongLink, else "".
 std::string longLinkNote(std::string_view link);
 
 }  // namespace headscope::app

@@ -30,7 +30,7 @@ std::string_view trimmed(std::string_view text) {
   return from == std::string_view::npos ? "" : text.substr(from, text.find_last_not_of(kSpaces) + 1 - from);
 }
 
-/// What stands behind the "#".
+/// The part after "#".
 std::string_view fragmentOf(std::string_view link) {
   const std::size_t at = link.find('#');
   return at == std::string_view::npos ? "" : link.substr(at + 1);
@@ -62,7 +62,7 @@ Result<Parameters> parametersOf(std::string_view fragment) {
   return found;
 }
 
-/// A link doesn't lead to files: what it names would be opened without having been chosen.
+/// A link must not name files: they would be opened without the user having chosen them.
 Status refuseFiles(const Scene& scene, const char* who) {
   if (const auto files = namedFiles(scene); !files.empty())
     return Error{
@@ -95,7 +95,7 @@ Result<Scene> patchedScene(std::string_view json, const std::stop_token& stop) {
   JsonFault fault;
   ObjectReader patch(JsonText(json), "", fault);
   Scene scene = openingScene();
-  // Before it is opened. Every other file is opened when it is shown.
+  // Checked before the model is opened. Every other file is opened when it is shown.
   std::string model;
   patch.read(kModel, model);
   if (model != kLearned) scene.setup.subject.model = model;
@@ -108,7 +108,7 @@ Result<Scene> patchedScene(std::string_view json, const std::stop_token& stop) {
   if (const Status none = refuseFiles(scene, "the link"); !none) return none.error();
   if (scene.cursor.lesson != LessonCursor())
     return located("cursor.lesson is given, expected a lesson's own link, #lesson=");
-  // Views of a talk, too, may be of the bundled model.
+  // The views of a talk may use the bundled model, too.
   if (!scene.talk->views.empty())
     if (const Status opened = openSubject(scene, stop); !opened) return located(opened.error().message);
   return scene;

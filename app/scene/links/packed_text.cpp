@@ -25,7 +25,7 @@ class Inflater {
  public:
   explicit Inflater(std::string_view stream) {
     if (inflateInit(&stream_) != Z_OK) throw std::bad_alloc();
-    // zlib reads what it takes for writable, and doesn't write it.
+    // zlib's pointer isn't const, but zlib doesn't write here.
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(stream.data()));
     stream_.avail_in = static_cast<uInt>(stream.size());
   }
@@ -65,7 +65,7 @@ std::string packText(std::string_view text, int version) {
   const int code = compress2(reinterpret_cast<Bytef*>(bytes.data() + 1), &size,
                              reinterpret_cast<const Bytef*>(text.data()), static_cast<uLong>(text.size()),
                              Z_BEST_COMPRESSION);
-  if (code != Z_OK) throw std::bad_alloc();  // the only way to fail, with a buffer of that size
+  if (code != Z_OK) throw std::bad_alloc();  // the only possible failure with a buffer of that size
   bytes.resize(size + 1);
   return attention::toBase64({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
                              attention::Base64::url);

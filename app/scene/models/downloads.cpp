@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Calls visit with every regular file below a folder, at most so deep; links to folders aren't followed.
+/// Calls `visit` for every regular file below a folder, `depth` levels deep. Doesn't follow links to folders.
 void forFilesBelow(const fs::path& folder, int depth, const std::function<void(const fs::path&)>& visit) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
@@ -30,7 +30,7 @@ void sortByName(std::vector<CachedModel>& models) {
             [](const CachedModel& a, const CachedModel& b) { return a.name < b.name; });
 }
 
-/// "sha256-6a07…" of the weights that a manifest names; "" where it names none that could be a file.
+/// "sha256-6a07…" of the weights that a manifest names; "" if it names none that could be a file.
 std::string blobOf(const fs::path& manifest) {
   constexpr std::uint64_t kMost = 1 << 20;
   const auto bytes = attention::readFile(manifest, kMost);
@@ -53,7 +53,7 @@ std::string blobOf(const fs::path& manifest) {
   return "";
 }
 
-/// "registry.ollama.ai/library/llama3.2/1b" is "llama3.2:1b".
+/// "registry.ollama.ai/library/llama3.2/1b" becomes "llama3.2:1b".
 std::string ollamaName(const fs::path& relative) {
   std::string name = relative.parent_path().string() + ":" + relative.filename().string();
   for (const std::string_view start : {"registry.ollama.ai/", "library/"})

@@ -20,7 +20,7 @@ using SkillJson = nlohmann::json;
 
 namespace {
 
-/// How many, or which of them. Throws std::out_of_range for what counts nothing that a model has.
+/// A count or an index. Throws std::out_of_range if it is too large or not a whole number.
 Index countIn(const SkillJson& json) {
   constexpr std::uint64_t kMost = 1'000'000;
   if (!json.is_number_unsigned() || json.get<std::uint64_t>() > kMost)
@@ -80,7 +80,7 @@ Result<Learned> parseLearned(std::string_view text, const std::string& name) {
 }
 
 std::vector<std::string> wordsOutside(const std::vector<std::string>& words, std::string_view typed) {
-  // As the tokenizer has it.
+  // As the tokenizer does.
   std::string text(typed);
   constexpr std::string_view kCurled = "’";
   for (std::size_t at = 0; (at = text.find(kCurled, at)) != std::string::npos;)

@@ -23,7 +23,7 @@ bool hasConfig(const fs::path& snapshot) {
   return fs::exists(snapshot / "config.json", ignored);  // follows the hub's links
 }
 
-/// The revision that refs/main names; "" where it names none that could be a folder.
+/// The revision that refs/main names; "" if it names none that could be a folder.
 std::string mainRevision(const fs::path& model) {
   constexpr std::uint64_t kMost = 4096;
   const auto bytes = attention::readFile(model / "refs" / "main", kMost);
@@ -36,7 +36,7 @@ std::string mainRevision(const fs::path& model) {
   return plain ? revision : "";
 }
 
-/// The folder of one model's revision, or nothing.
+/// The folder of a model's revision; nothing if there is none.
 std::optional<fs::path> snapshotOf(const fs::path& model) {
   const fs::path snapshots = model / "snapshots";
   const std::string revision = mainRevision(model);

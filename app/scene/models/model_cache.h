@@ -6,22 +6,22 @@
 
 namespace headscope::app {
 
-/// A model that is on this machine already.
+/// A model that is already on this machine.
 struct CachedModel {
   std::string name;              ///< "openai/gpt2"
   std::filesystem::path folder;  ///< or a GGUF file
 };
 
-/// "models--openai--gpt2/snapshots/4f…" of a hub's cache is "openai/gpt2"; other folders and files are their
-/// last part, GGUF's without the ending and the part of a split.
+/// Returns "openai/gpt2" for "models--openai--gpt2/snapshots/4f…" in a hub's cache, and the last part of any
+/// other path; for GGUF files without the extension and the part number of a split.
 std::string modelName(const std::filesystem::path& folder);
 
-/// Where the Hugging Face hub keeps what it has downloaded: $HF_HUB_CACHE, else $HF_HOME/hub, else
-/// huggingface/hub in $XDG_CACHE_HOME or ~/.cache.
+/// The Hugging Face hub's download folder: $HF_HUB_CACHE, else $HF_HOME/hub, else huggingface/hub in
+/// $XDG_CACHE_HOME or ~/.cache.
 std::filesystem::path hubCache();
 
-/// The models in a hub's cache that have a config.json, by name: of each the revision that refs/main names,
-/// else the newest. Reads folders alone; empty where there is no cache.
+/// The models with a config.json in a hub's cache, sorted by name: of each the revision that refs/main names,
+/// else the newest. Doesn't open the models. Empty if there is no cache.
 std::vector<CachedModel> cachedModels(const std::filesystem::path& hub = hubCache());
 
 }  // namespace headscope::app

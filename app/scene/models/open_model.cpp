@@ -34,8 +34,8 @@ FileVersion versionOf(const std::filesystem::path& file) {
 
 namespace {
 
-/// Whether no query of the first head has weight on a later key: what is recorded says nothing of masks. Of
-/// more keys than queries these are the last tokens.
+/// Whether no query of the first head has weight on a later key, since recordings don't include masks. If
+/// there are more keys than queries, the queries are the last tokens.
 bool seemsCausal(const attention::RecordedAttention& file) {
   const Index before = file.keys() - file.queries();
   if (before < 0 || file.keys() > kMaxTokens || file.queries() < 2) return false;
@@ -46,7 +46,7 @@ bool seemsCausal(const attention::RecordedAttention& file) {
   return true;
 }
 
-/// Whether queries are of another text than keys: the file says so, or they aren't the text's last tokens.
+/// Whether queries come from another text than keys: the file says so, or they aren't the text's last tokens.
 bool isBetweenTexts(const attention::RecordedAttention& file, bool causal) {
   if (file.group() == "cross" || file.queries() > file.keys()) return true;
   const auto& queries = file.queryTokens();
@@ -98,7 +98,7 @@ Result<std::shared_ptr<const OpenModel>> openModel(const std::string& model, con
         OpenModel{downloadedName(folder), std::make_shared<const attention::Model>(*std::move(opened))});
   auto tokenizer = attention::TextTokenizer::open(folder, stop);
   if (!tokenizer) return tokenizer.error();
-  auto learned = readLearned(folder);  // which few folders have
+  auto learned = readLearned(folder);  // only few folders have these
   if (learned && !fit(learned->skills, opened->config())) *learned = {};
   OpenModel open{model == kLearned ? "Miniature" : downloadedName(folder),
                  std::make_shared<const attention::Model>(*std::move(opened)), *std::move(tokenizer),

@@ -1,4 +1,4 @@
-// A picture for what is open: a model that reads pictures, or recorded attention of one.
+// Puts a picture on what is open: a model that reads pictures, or recorded attention of one.
 
 #include <fmt/core.h>
 
@@ -19,12 +19,12 @@ using attention::RgbPicture;
 
 namespace {
 
-/// Patches, and how many tokens come before them.
+/// The grid of patches, and the number of tokens before it.
 struct PatchGrid {
   Index rows, cols, before;
 };
 
-/// "r13 c5" as row and column.
+/// Parses "r13 c5" as row and column.
 std::optional<std::pair<Index, Index>> patchOf(const std::string& name) {
   Index row = 0, col = 0;
   const char* const end = name.data() + name.size();
@@ -37,8 +37,8 @@ std::optional<std::pair<Index, Index>> patchOf(const std::string& name) {
   return std::pair(row, col);
 }
 
-/// As the tokens are called, else the first square after 1, 0, 2 or up to nine other tokens: a class
-/// token, none, DeiT's two, and registers.
+/// The grid according to the tokens' names, else the first square after 1, 0, 2 or up to nine other tokens: a
+/// class token, none, DeiT's two, and registers.
 std::optional<PatchGrid> gridOf(const attention::RecordedAttention& file) {
   const Index keys = file.keys();
   if (file.queries() != keys) return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<PatchGrid> gridOf(const attention::RecordedAttention& file) {
   return std::nullopt;
 }
 
-/// The largest middle part with the grid's proportions.
+/// The largest centred part with the grid's proportions.
 RgbPicture middleOf(const RgbPicture& picture, const PatchGrid& grid) {
   const Index height = std::min(picture.height, std::max<Index>(picture.width * grid.rows / grid.cols, 1));
   const Index width = std::min(picture.width, std::max<Index>(height * grid.cols / grid.rows, 1));

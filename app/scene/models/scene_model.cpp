@@ -11,7 +11,7 @@ using attention::Status;
 
 namespace {
 
-/// The sizes of the scene's layer are the model's.
+/// Gives the scene's layer the model's sizes.
 void takeSizes(Setup& setup) {
   const attention::ModelConfig& config = setup.subject.opened->config();
   ModelSetup& model = setup.model;
@@ -25,7 +25,7 @@ void takeSizes(Setup& setup) {
   setup.input.source = EmbeddingSource::text;
 }
 
-/// The first thing the scene asks of the model that it doesn't have.
+/// The first thing that the scene names and the model lacks; "" if there is none.
 std::string missing(const SubjectSetup& subject) {
   const attention::ModelConfig& config = subject.opened->config();
   const auto layerError = [&](const char* field, Index layer) {
@@ -59,13 +59,13 @@ void forgetLayer(Setup& setup) {
 void adoptModel(Scene& scene, const std::string& model, std::shared_ptr<const OpenModel> opened) {
   Setup& setup = scene.setup;
   const auto files = [](const std::string& name) { return attention::groupedPath(name).path; };
-  const bool same = files(setup.subject.model) == files(model);  // with other heads looked at
+  const bool same = files(setup.subject.model) == files(model);  // but possibly with other heads shown
   std::string features = same ? std::move(setup.subject.features) : std::string();
   setup.subject = {};
   setup.subject.features = std::move(features);
   setup.subject.model = model;
   setup.subject.opened = std::move(opened);
-  // What another model's decoder said, or a layer made here read, is no beginning of this one's text.
+  // Text for another model's decoder, or for a synthetic layer, is no start for this decoder's text.
   if (!same && setup.subject.opened && setup.subject.opened->sources) setup.input.contextText = {};
   forgetLayer(setup);
   takeSizes(setup);
@@ -105,7 +105,7 @@ Status fitSubject(Scene& scene) {
 
 namespace {
 
-/// Models that were opened, or couldn't be, by what they are called.
+/// Opened models, or why they couldn't be opened, by name.
 using OpenedModels = std::map<std::string, attention::Result<std::shared_ptr<const OpenModel>>>;
 
 Status openOwnSubject(Scene& scene, OpenedModels& known, const std::stop_token& stop) {
@@ -116,7 +116,7 @@ Status openOwnSubject(Scene& scene, OpenedModels& known, const std::stop_token& 
   const auto& opened = found->second;
   if (!opened) {
     subject.problem = opened.error().message;
-    // The file's sizes may be any.
+    // The sizes in the file may be anything.
     const ModelSetup fresh;
     ModelSetup& model = scene.setup.model;
     model.heads = fresh.heads;

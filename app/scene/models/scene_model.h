@@ -9,27 +9,27 @@
 
 namespace headscope::app {
 
-// The model that a scene names, and what it makes of the scene.
+// The model that a scene names, and its effects on the scene.
 
-/// Nothing is masked or added to scores but by the model itself.
+/// Removes the scene's own masks and score terms; only the model's remain.
 void forgetLayer(Setup& setup);
-/// Makes a layer of an opened model the scene's: its sizes, no masks and numbers besides its own, the text as
-/// it is.
+/// Makes a layer of an opened model the scene's, with the model's sizes and without masks or score terms
+/// other than the model's own. Keeps the text.
 void adoptModel(Scene& scene, const std::string& model, std::shared_ptr<const OpenModel> opened);
-/// The opening scene's layer again, with the text as it is.
+/// Restores the opening scene's layer. Keeps the text.
 void leaveModel(Scene& scene);
 
-/// After an edit: what a model wrote behind another text than today's goes.
+/// Call after an edit: clears the tokens that a model generated if the text before them has changed.
 void forgetWritten(const Setup& before, Setup& setup);
 
-/// The same of tokens that were tied by hand: their places are another text's.
+/// The same for tokens aligned by hand, whose positions belong to the former texts.
 void forgetAlignment(const Scene& before, Scene& scene);
 
-/// Gives a scene whose subject was opened the model's sizes. The error is for what the model doesn't have: a
-/// layer, a head.
+/// Gives a scene whose subject is open the model's sizes. Returns an Error if the model lacks a layer, head
+/// or token that the scene names.
 attention::Status fitSubject(Scene& scene);
-/// Opens the model that a scene names, which came out of a file, and those of its talk's views, each once;
-/// `problem` says why where that failed. The error is for what the model doesn't have: a layer, a head.
+/// Opens the model named by a scene from a file, and those of its talk's views, each once. If that fails,
+/// `problem` says why. Returns an Error as fitSubject() does.
 attention::Status openSubject(Scene& scene, const std::stop_token& stop = {});
 
 }  // namespace headscope::app

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostKept = 4;
 
-/// The decoder's own words to what the encoder made.
+/// The decoder's own answer to the encoder's output.
 Result<std::vector<Index>> answerTo(const std::shared_ptr<const attention::Model>& decoder,
                                     const std::shared_ptr<const attention::Matrix>& memory,
                                     const std::stop_token& stop) {
@@ -45,7 +45,7 @@ Result<std::vector<Index>> answerTo(const std::shared_ptr<const attention::Model
   return answer;
 }
 
-/// What the decoder reads of a text; nothing of an empty one.
+/// Reads a text with the encoder; an empty text leaves `source` without a memory.
 attention::Status readText(const std::shared_ptr<const attention::Model>& encoder,
                            const attention::TextTokenizer& tokenizer, const std::string& text,
                            const std::stop_token& stop, SourceText& source) {
@@ -93,10 +93,10 @@ Result<SourceText> readSource(const std::shared_ptr<const attention::Model>& dec
   return source;
 }
 
-/// What the source is known by: a text, or a file as it was written last.
+/// The key of a source: a text, or a file and its last write time.
 std::string keyOf(const attention::Model& decoder, const std::string& text, const std::string& features) {
   if (decoder.source()) return text;
-  std::error_code unreadable;  // which reading it says better
+  std::error_code unreadable;  // reading the file gives a better message
   const auto written = std::filesystem::last_write_time(features, unreadable);
   return fmt::format("{} {}", features, unreadable ? 0 : written.time_since_epoch().count());
 }
@@ -117,7 +117,7 @@ Result<std::shared_ptr<const SourceText>> SourceTexts::of(
   auto source = std::make_shared<const SourceText>(*std::move(read));
   const std::lock_guard lock(mutex_);
   for (const auto& [known, earlier] : kept_)
-    if (known == key) return earlier;  // another thread was faster: one memory for all
+    if (known == key) return earlier;  // another thread was faster: share one memory
   kept_.insert(kept_.begin(), {std::move(key), source});
   if (kept_.size() > kMostKept) kept_.pop_back();
   return source;

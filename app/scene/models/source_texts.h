@@ -14,23 +14,22 @@ namespace headscope::app {
 
 using attention::Index;
 
-/// A text that an encoder has read for its decoder, or what was given of one that isn't computed here.
+/// A text that an encoder has read for its decoder, or given output of an encoder not computed here.
 struct SourceText {
-  std::vector<Index> ids;  ///< of a text
-  std::shared_ptr<const attention::Matrix>
-      memory;  ///< [m, modelDim], what the decoder reads; null of no text
-  /// What the decoder says to it by itself, always the likeliest token, without the first and without the one
-  /// that ends it: at most kAnswerTokens.
+  std::vector<Index> ids;                           ///< of the text
+  std::shared_ptr<const attention::Matrix> memory;  ///< [m, modelDim], read by the decoder; null without text
+  /// The decoder's own answer, always the most likely token, without the start and end tokens; at most
+  /// kAnswerTokens.
   std::vector<Index> answer;
 };
 inline constexpr std::size_t kAnswerTokens = 32;
 
-/// The texts that a model's encoder read last: every page asks for the same. Safe from several threads;
-/// nothing is locked while a text is read.
+/// The texts that a model's encoder read last; every page requests the same ones. Thread-safe; no lock is
+/// held while a text is read.
 class SourceTexts {
  public:
-  /// `features`: the file that is read where the encoder isn't computed here. Errors: what the tokenizer, the
-  /// passes and readFeatures() refuse, no such file, and a text longer than all heads are shown for.
+  /// `features` is the file to read if the encoder isn't computed here. Returns the Errors of the tokenizer,
+  /// the passes and readFeatures(), or one if there is no file or the text is too long to show all heads.
   attention::Result<std::shared_ptr<const SourceText>> of(
       const std::shared_ptr<const attention::Model>& decoder, const attention::TextTokenizer& tokenizer,
       const std::string& text, const std::string& features, const std::stop_token& stop);

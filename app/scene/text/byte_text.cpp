@@ -15,10 +15,10 @@ namespace {
 constexpr std::uint64_t kTooMany = std::uint64_t{1} << 63;
 constexpr const char* kTooManyText = "more than 8 EiB";
 
-/// Up to four digits, without zeros at the end of a fraction.
+/// Up to four digits, without trailing zeros.
 std::string fourDigits(double value) {
   const int decimals = value >= 999.95 ? 0 : value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3;
-  // Halves go up, as people round: 70,272 B are 68.63 KiB.
+  // Rounds halves up, as people do: 70,272 B are 68.63 KiB.
   const double unit = std::pow(10.0, decimals);
   return roundedText(std::floor(value * unit + 0.5) / unit, 15);
 }
@@ -29,7 +29,7 @@ std::string fourDigitBytes(double bytes) {
   if (bytes > static_cast<double>(kTooMany)) return kTooManyText;
   static constexpr std::array<const char*, 7> kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   std::size_t unit = 0;
-  // From here on four digits would read 1024.
+  // From here on, four digits would read 1024.
   while (bytes >= 1023.5 && unit + 1 < kUnits.size()) {
     bytes /= 1024;
     ++unit;

@@ -23,8 +23,8 @@ std::size_t characterBytes(unsigned char first) {
   return first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
 }
 
-/// The sign that came last in a row gets spaces where it joins what stands on both sides of it; in front of a
-/// number, as in "−2", it gets none.
+/// Adds spaces around the last sign of a row if it joins the nodes on both sides; a sign before a number, as
+/// in "−2", gets none.
 void spaceOut(std::vector<FormulaNode>& row) {
   constexpr std::string_view kRelations = "=<>≤≥≠≈→∈", kOperators = "+−±·×÷", kOpening = "([⌊,";
   FormulaNode& sign = row.back();
@@ -41,7 +41,7 @@ void spaceOut(std::vector<FormulaNode>& row) {
   if (joins || relation) sign.text += ' ';
 }
 
-/// Reads one formula; after an error what it returns means nothing.
+/// Reads one formula. After an error, the returned nodes are meaningless.
 class FormulaParser {
  public:
   explicit FormulaParser(std::string_view text) : text_(text) {}
@@ -66,7 +66,7 @@ class FormulaParser {
     return true;
   }
 
-  /// Up to a closing brace or the end.
+  /// Reads up to a closing brace or the end.
   FormulaNode row(int depth) {
     FormulaNode all;
     if (depth > kMaxDepth) fail(fmt::format("is nested more than {} deep", kMaxDepth));
@@ -85,7 +85,7 @@ class FormulaParser {
     return all;
   }
 
-  /// What stands below and above what came last.
+  /// Reads the subscript or superscript of the last node.
   void scripts(FormulaNode& all, int depth) {
     const bool up = text_[at_++] == '^';
     if (all.children.empty()) return fail("has nothing in front of ^ or _");
@@ -100,7 +100,7 @@ class FormulaParser {
     place = argument(depth);
   }
 
-  /// A group in braces, or one sign.
+  /// Reads a group in braces, or one sign.
   FormulaNode argument(int depth) {
     if (depth > kMaxDepth) fail(fmt::format("is nested more than {} deep", kMaxDepth));
     while (takes(' ')) {
@@ -167,7 +167,7 @@ class FormulaParser {
     return {};
   }
 
-  /// What \text has in its braces, spaces too.
+  /// Reads the text in the braces of \text, including spaces.
   FormulaNode words() {
     const std::size_t end = takes('{') ? text_.find('}', at_) : std::string_view::npos;
     if (end == std::string_view::npos) {

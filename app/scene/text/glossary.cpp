@@ -16,7 +16,7 @@ std::string trimmed(std::string_view text) {
   return from == std::string_view::npos ? "" : std::string(text.substr(from, to - from + 1));
 }
 
-/// The cells of a row of a Markdown table; "\|" is a bar inside one.
+/// The cells of a row of a Markdown table; "\|" is a bar inside a cell.
 std::vector<std::string> cellsOf(std::string_view row) {
   std::vector<std::string> cells;
   std::string cell;
@@ -31,7 +31,7 @@ std::vector<std::string> cellsOf(std::string_view row) {
   return cells;
 }
 
-/// "keys" is called "key".
+/// Whether `word` is `name` or its plural: "keys" for "key".
 bool isCalled(std::string_view word, std::string_view name) {
   return word == name || (word.size() == name.size() + 1 && word.starts_with(name) && word.back() == 's');
 }

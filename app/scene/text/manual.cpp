@@ -15,7 +15,7 @@ using attention::Result;
 
 namespace {
 
-/// In reading order: the pages, what Headscope reads and writes, and what goes beyond.
+/// In reading order: the pages, what Headscope reads and writes, and further topics.
 constexpr std::array<std::string_view, 21> kChapters{
     "heads",   "mask",     "map",     "cache",    "cost",  "model",   "lab",
     "lessons", "present",  "talk",    "files",    "masks", "figures", "commands",
@@ -25,7 +25,7 @@ bool sameWord(std::string_view a, std::string_view b) {
   return attention::lowerCase(a) == attention::lowerCase(b);
 }
 
-/// What follows "# " in the first line.
+/// The text after "# " in the first line.
 std::string titleOf(std::string_view text) {
   const std::string_view line = text.substr(0, text.find('\n'));
   return std::string(line.substr(std::min(line.find_first_not_of("# "), line.size())));

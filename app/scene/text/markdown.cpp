@@ -13,7 +13,7 @@ namespace {
 using BlockKind = MarkdownBlock::Kind;
 using SpanKind = RichSpan::Kind;
 
-/// Takes what md4c finds, in order.
+/// Collects what md4c finds, in order.
 class MarkdownReader {
  public:
   void enter(MD_BLOCKTYPE type, void* detail) {
@@ -29,7 +29,7 @@ class MarkdownReader {
         open(BlockKind::item, depth_);
         break;
       case MD_BLOCK_P:
-        // An item's first paragraph is the item.
+        // An item's first paragraph is the item itself.
         if (blocks_.empty() || blocks_.back().kind != BlockKind::item || !blocks_.back().spans.empty())
           open(BlockKind::paragraph, depth_);
         break;

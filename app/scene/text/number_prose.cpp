@@ -17,7 +17,7 @@ bool isLetter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0;
 }
 
-/// "1,234.5" as it is shown; what is no such number as it is.
+/// Formats "1,234.5" for display; returns anything else unchanged.
 std::string shownRun(std::string_view run) {
   const std::size_t point = run.find('.');
   std::string whole(run.substr(0, point));

@@ -5,8 +5,8 @@
 
 namespace headscope::app {
 
-/// A text with its numbers, written as "1,234.5", as the person reads numbers (see setNumberStyle). Versions, names
-/// and what stands between backticks stay.
+/// Rewrites the numbers in a text, given as "1,234.5", in the user's style (see setNumberStyle()). Versions,
+/// names and text between backticks stay unchanged.
 std::string shownProse(std::string_view text);
 
 }  // namespace headscope::app

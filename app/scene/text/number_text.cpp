@@ -22,13 +22,13 @@ char decimalMark() {
   return numberStyle() == NumberStyle::point ? '.' : ',';
 }
 
-/// U+202F, a narrow space at which no line breaks, for those who write spaces.
+/// For the style with spaces: U+202F, a narrow no-break space.
 std::string_view groupMark() {
   static constexpr std::string_view kMarks[] = {",", ".", "\u202f"};
   return kMarks[static_cast<std::size_t>(numberStyle())];
 }
 
-/// "1,048,576" with ',' as the mark.
+/// Whether digits are grouped as in "1,048,576", with `mark` between the groups.
 bool isGrouped(std::string_view digits, char mark) {
   if (digits.size() < 5 || digits.size() % 4 == 0 || digits.front() == '0') return false;
   for (std::size_t i = 0; i < digits.size(); ++i) {
@@ -126,12 +126,12 @@ std::optional<double> typedNumber(std::string_view text) {
 std::string bytesText(double bytes) {
   static constexpr std::array<const char*, 6> kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   std::size_t unit = 0;
-  // From here on it would be written as 1024.0.
+  // From here on, it would be written as 1024.0.
   while (bytes >= 1023.95 && unit + 1 < kUnits.size()) {
     bytes /= 1024;
     ++unit;
   }
-  // Halves go up, as people round: 1,280 B are 1.3 KiB.
+  // Rounds halves up, as people do: 1,280 B are 1.3 KiB.
   const bool exact = unit == 0 || bytes == std::floor(bytes);
   return exact ? fmt::format("{:.0f} {}", bytes, kUnits[unit])
                : fixedText(std::floor(bytes * 10 + 0.5) / 10, 1) + " " + kUnits[unit];
@@ -150,7 +150,7 @@ std::string numberText(double value, int significant) {
   const double magnitude = std::floor(std::log10(std::abs(value)));
   if (magnitude >= 6 || magnitude < -3) return scientific(value, significant);
   const int order = static_cast<int>(magnitude);
-  // A fraction keeps at least its first digit: nothing but 0 reads as 0.
+  // A fraction keeps at least its first digit, so that only 0 reads as 0.
   const int decimals = order < 0 ? std::max(significant - 1, -order) : std::max(significant - 1 - order, 0);
   return fixedText(value, decimals);
 }
@@ -182,7 +182,7 @@ std::string percentText(double share) {
 std::string flopsText(double flops) {
   static constexpr const char* kUnits[] = {"FLOP",  "kFLOP", "MFLOP", "GFLOP",
                                            "TFLOP", "PFLOP", "EFLOP", "ZFLOP"};
-  // What nobody computes has no unit that people know.
+  // Beyond the units that people know.
   if (flops >= 9.995e23) return scientific(flops, 4) + " FLOP";
   std::size_t unit = 0;
   for (; flops >= 999.5 && unit + 1 < std::size(kUnits); ++unit) flops /= 1000;

@@ -44,7 +44,7 @@ class RichParser {
   void fail(std::string what) {
     if (error_.empty()) error_ = std::move(what);
   }
-  /// The beginning of what is wrong, for people to find it by.
+  /// Quotes the beginning of the wrong part, so that people can find it.
   std::string here(std::size_t from) const {
     return attention::quotedText(text_.substr(from, std::min<std::size_t>(24, text_.size() - from)));
   }
@@ -105,7 +105,7 @@ class RichParser {
     paragraph_.push_back(std::move(span));
   }
 
-  /// [words](query); a bracket that no word in parentheses follows is a bracket.
+  /// Reads [words](query). A bracket without a word in parentheses after it is a literal bracket.
   void coloured() {
     if (lastClose_ != std::string_view::npos && lastClose_ <= at_) lastClose_ = text_.find(']', at_);
     const std::size_t close = lastClose_;
@@ -127,8 +127,8 @@ class RichParser {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::optional<std::size_t> boldFrom_;  ///< where what is bold began
-  std::size_t lastClose_ = 0;  ///< the next closing bracket as far as it was looked for; npos: there is none
+  std::optional<std::size_t> boldFrom_;  ///< where the bold type began
+  std::size_t lastClose_ = 0;  ///< the next closing bracket, as far as searched; npos = there is none
   std::string words_, error_;
   std::vector<RichSpan> paragraph_;
   RichText all_;

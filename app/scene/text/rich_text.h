@@ -12,11 +12,11 @@ namespace headscope::app {
 /// A part of a formula.
 struct FormulaNode {
   enum class Kind {
-    row,       ///< children, one after the other
+    row,       ///< children, one after another
     symbol,    ///< `text`
     fraction,  ///< children[0] over children[1]
     root,      ///< √ of children[0]
-    scripts,   ///< children[0] with children[1] below and children[2] above at its right; either may be empty
+    scripts,   ///< children[0] with subscript children[1] and superscript children[2]; either may be empty
     sum,       ///< a large sign, `text`, with children[0] below and children[1] above; either may be empty
   };
   Kind kind = Kind::row;
@@ -25,22 +25,22 @@ struct FormulaNode {
   bool empty() const { return kind == Kind::row && children.empty(); }
 };
 
-/// Some words that are set alike.
+/// Words set in the same style.
 struct RichSpan {
   enum class Kind { plain, bold, code, query, key, value, formula, mark, link };
   Kind kind = Kind::plain;
   std::string text;                            ///< of a mark: its number
   std::shared_ptr<const FormulaNode> formula;  ///< of a formula
-  std::string target = {};                     ///< of a link: where it leads
+  std::string target = {};                     ///< of a link: its address
 };
 
 /// Paragraphs.
 using RichText = std::vector<std::vector<RichSpan>>;
 
-/// Text with **bold**, `code`, $formulas$, [words](query), (key) or (value) in the colour that stands for
-/// them, and [1](mark), a numbered mark. A backslash takes the next character as it is; an empty line ends a
-/// paragraph. Formulas are a part of TeX's: ^ _ { } \frac{}{} \sqrt{} \sum \text{} and the signs of
-/// formulaSigns(). What doesn't close or isn't known is an error that says where.
+/// Parses text with **bold**, `code`, $formulas$, [words](query), (key) or (value) in the colours of these,
+/// and [1](mark), a numbered mark. A backslash makes the next character literal; an empty line ends a
+/// paragraph. Formulas are a subset of TeX: ^ _ { } \frac{}{} \sqrt{} \sum \text{} and the signs of
+/// formulaSigns(). Returns an Error, with its place, for anything unclosed or unknown.
 attention::Result<RichText> parseRichText(std::string_view text);
 
 /// A sign of formulas: "\cdot" and "·".
@@ -50,7 +50,7 @@ struct FormulaSign {
 const std::vector<FormulaSign>& formulaSigns();
 attention::Result<FormulaNode> parseFormula(std::string_view text);
 
-/// The words alone.
+/// Returns only the words.
 std::string plainText(const RichText& text);
 
 }  // namespace headscope::app

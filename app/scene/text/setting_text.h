@@ -7,9 +7,9 @@
 
 namespace headscope::app {
 
-/// What `numbers` asks for; as the system writes them by default.
+/// The style that `numbers` selects; the system's by default.
 NumberStyle numberStyleOf(const Preferences& preferences);
-/// "on", "Dark", "112.5 %": what the row has.
+/// The row's value: "on", "Dark", "112.5 %".
 std::string settingText(const PreferenceRow& row, const Preferences& preferences);
 
 }  // namespace headscope::app

@@ -29,7 +29,7 @@ void eachLine(std::string_view text, Visit visit) {
   }
 }
 
-/// `wrap`: the width at which Dear ImGui breaks plain text; 0 = never.
+/// `wrap` is the width at which Dear ImGui wraps plain text; 0 = never.
 ImVec2 sizeOfText(ImFont* font, std::string_view text, float wrap = 0) {
   const float size = compat::sizeOf(font);
   if (Typesetter::isPlain(font, text))
@@ -42,7 +42,7 @@ ImVec2 sizeOfText(ImFont* font, std::string_view text, float wrap = 0) {
   return all;
 }
 
-/// Draws lines from their top left corner.
+/// Draws lines with their top left corner at `at`.
 void drawLines(Canvas list, ImFont* font, ImVec2 at, std::uint32_t color, std::string_view text,
                float wrap = 0) {
   const float size = compat::sizeOf(font);
@@ -54,7 +54,7 @@ void drawLines(Canvas list, ImFont* font, ImVec2 at, std::uint32_t color, std::s
   });
 }
 
-/// Draws lines, and for tests notes them as `text`.
+/// Draws lines, and records them as `text` for tests.
 void put(Canvas list, ImFont* font, ImVec2 at, ImVec2 size, std::uint32_t color, std::string_view lines,
          std::string_view text, float wrap = 0) {
   if (!compat::isPlace(at)) return;
@@ -63,7 +63,8 @@ void put(Canvas list, ImFont* font, ImVec2 at, ImVec2 size, std::uint32_t color,
     const bool foreground = list.isForeground();
     const ImRect area(at, ImVec2(at.x + size.x, at.y + size.y));
     const ImRect clip(list.GetClipRectMin(), list.GetClipRectMax());
-    // What a panel's edge cuts; what is cut inside of it, by a pixel or more, stays so.
+    // Text cut by its panel's edge can be scrolled into view; text cut by a pixel or more inside the panel
+    // can't.
     const ImGuiWindow* const window = ImGui::GetCurrentContext()->CurrentWindow;
     const bool byPanel = window && (area.Min.y > clip.Min.y - 1 || clip.Min.y <= window->ClipRect.Min.y) &&
                          (area.Max.y < clip.Max.y + 1 || clip.Max.y >= window->ClipRect.Max.y);
@@ -74,8 +75,8 @@ void put(Canvas list, ImFont* font, ImVec2 at, ImVec2 size, std::uint32_t color,
   if (!state.hidesTexts) drawLines(list, font, at, color, lines, wrap);
 }
 
-/// Wrapped between words, and inside of those that are wider than a line: scripts without spaces. In plain
-/// text Dear ImGui breaks those.
+/// Wraps text between words, and inside words wider than a line (scripts without spaces). For plain text,
+/// Dear ImGui breaks such words.
 std::string wrappedLines(ImFont* font, std::string_view text, float width) {
   std::string words = wrapped(text, width, [&](std::string_view piece) { return textWidth(font, piece); });
   if (Typesetter::isPlain(font, words)) return words;
@@ -112,7 +113,7 @@ std::size_t bytesWithin(ImFont* font, std::string_view text, float width) {
     if (room < 0) break;
     fits = cluster.to;
   }
-  // Letters at the cut may have another form than inside of the word.
+  // Letters at the cut may have another form than inside the word.
   while (fits > 0 && fits < text.size() && textWidth(font, text.substr(0, fits)) > width)
     fits = previousCluster(text, fits);
   return fits;
@@ -156,8 +157,8 @@ std::string fitted(ImFont* font, std::string_view text, float width) {
 
 void paintRotated(Canvas list, ImFont* font, ImVec2 at, float degrees, std::uint32_t color,
                   std::string_view text) {
-  // ImGui drops glyphs that start outside the clip rectangle before they are turned, so the text is laid out
-  // at the window's origin first and moved with its turn.
+  // ImGui drops glyphs that start outside the clip rectangle, so the text is laid out at the window's origin
+  // first, then turned and moved.
   if (!compat::isPlace(at)) return;
   const float size = compat::sizeOf(font);
   const float width = textWidth(font, text);
@@ -173,7 +174,7 @@ void paintRotated(Canvas list, ImFont* font, ImVec2 at, float degrees, std::uint
 
 float paintParagraph(Canvas list, ImFont* font, ImVec2 at, float width, std::uint32_t color,
                      std::string_view text) {
-  // Dear ImGui would break a line behind the point of a number too.
+  // Dear ImGui would also break a line after the point of a number.
   const std::string lines = wrappedLines(font, text, width);
   const ImVec2 size = sizeOfText(font, lines, width);
   put(list, font, ImVec2(std::round(at.x), std::round(at.y)), size, color, lines, text, width);

@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-/// The first of several wordings, the longest first, that fits into `width`; the last where none does.
+/// Returns the first of several wordings, longest first, that fits into `width`; the last if none does.
 std::string firstFitting(ImFont* font, const std::vector<std::string>& wordings, float width);
 
 }  // namespace headscope::app

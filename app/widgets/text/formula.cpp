@@ -9,14 +9,14 @@ using Kind = FormulaNode::Kind;
 
 namespace {
 
-/// What stands small has no room for spaces around its signs.
+/// Drops the spaces around signs in scripts and limits, where there is too little space.
 std::string_view symbolText(const FormulaNode& node, int level) {
   const std::string_view text = node.text;
   const bool spaced = text.size() > 2 && text.front() == ' ' && text.back() == ' ';
   return level > 0 && spaced ? text.substr(1, text.size() - 2) : text;
 }
 
-/// Measures and draws with one recursion each, so that both agree. Everything hangs on the line's middle.
+/// Measures and draws with one recursion each, so that both agree. Positions refer to the line's middle.
 class FormulaPainter {
  public:
   FormulaPainter(const RichFonts& fonts, Canvas* list) : fonts_(fonts), list_(list) {}

@@ -9,7 +9,7 @@ namespace headscope::app {
 
 namespace {
 
-/// At most `bytes` of a text from its beginning, whole characters.
+/// Returns at most `bytes` bytes from the start of the text, in whole characters.
 std::string_view beginningOf(std::string_view text, std::size_t bytes) {
   if (text.size() <= bytes) return text;
   while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;

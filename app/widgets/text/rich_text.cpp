@@ -12,7 +12,7 @@ using SpanKind = RichSpan::Kind;
 
 namespace {
 
-/// A word, a formula or a mark: what a line is broken between.
+/// A word, formula or mark. Lines break only between pieces.
 struct Piece {
   const RichSpan* span;
   std::string_view text;
@@ -24,7 +24,7 @@ float markWidth(const View& view) {
   return view.px(24);
 }
 
-/// Signs that a line doesn't end with: what follows stays with them.
+/// Whether the piece is a sign that must not end a line.
 bool leads(const Piece& piece) {
   constexpr std::string_view kSigns[] = {"=", "≈", "≠", "<", ">", "≤", "≥", "+", "−", "×", "÷"};
   return piece.span->kind != SpanKind::mark &&
@@ -39,7 +39,7 @@ class RichPainter {
   float paragraph(const std::vector<RichSpan>& spans, ImVec2 at, float width) {
     std::vector<Piece> line;
     float used = 0, height = 0;
-    // Words of different kinds without a space between them stay on one line, and a sign with what follows.
+    // Keeps pieces without a space between them on one line, and a sign with what follows.
     const std::vector<Piece> all = pieces(spans);
     for (std::size_t i = 0; i < all.size();) {
       std::size_t end = i + 1;
@@ -104,7 +104,7 @@ class RichPainter {
         const std::size_t end = std::min(text.find(' ', at), text.size());
         const std::string_view word = text.substr(at, end - at);
         const float half = lineHeight(fonts_.plain) / 2;
-        // A comma stands close to a mark.
+        // Moves a comma closer to a mark.
         if (!space && !all.empty() && all.back().span->kind == SpanKind::mark)
           all.back().size.width -= view_.px(3);
         all.push_back({&span, word, {textWidth(with, word), half, half}, space});
@@ -185,7 +185,7 @@ float paintRichText(const View& view, Canvas* list, const RichFonts& fonts, cons
 }
 
 void paintMark(const View& view, Canvas list, ImVec2 center, std::string_view number) {
-  // On every ground: a dark ring round a light disc.
+  // A dark ring around a light disc is visible on any background.
   list.AddCircleFilled(center, view.px(11), 0xFF1A1411, 24);
   list.AddCircleFilled(center, view.px(9.5f), 0xFFFAF6F4, 24);
   paintText(list, view.fonts->smallBold, center, 0xFF1A1411, number, Align::center);

@@ -5,38 +5,38 @@
 
 namespace headscope::app {
 
-/// The typefaces of a text that is read: words, what is bold, code, and what stands small in formulas.
+/// The fonts of a text: plain words, bold, code, and small parts of formulas.
 struct RichFonts {
   ImFont *plain, *bold, *code, *small;
   std::uint32_t color;
 };
 
-/// How large a formula is set, in pixels: its line's middle is `up` below its top and `down` above its
+/// The size of a formula in pixels. `up` and `down` are the distances from its line's middle to its top and
 /// bottom.
 struct FormulaSize {
   float width = 0, up = 0, down = 0;
 };
 FormulaSize formulaSize(const RichFonts& fonts, const FormulaNode& formula);
-/// Draws it with its left edge at x and the middle of its line at y.
+/// Paints the formula with its left edge at x and the middle of its line at y.
 void paintFormula(const View& view, Canvas list, const RichFonts& fonts, const FormulaNode& formula,
                   ImVec2 leftMiddle);
 
-/// Where a link was drawn, in pixels, and where it leads; or bold words, which may be a term.
+/// The area of a link in pixels and its target; or of bold words, which may be a term.
 struct LinkArea {
   ImRect area;
-  std::string target;  ///< empty: bold words
+  std::string target;  ///< empty = bold words
   std::string words;
 };
 
-/// Underlines the bold words that are terms of the glossary, and explains the one that is pointed at.
+/// Underlines bold words that are glossary terms, and explains the hovered one.
 void explainTerms(const View& view, Canvas list, const std::vector<LinkArea>& links);
 
-/// Paragraphs wrapped to `width` pixels from their top left corner on; returns their height. Without a list
-/// nothing is drawn. What is drawn of links is added to `links`.
+/// Paints paragraphs wrapped to `width` pixels with their top left corner at `at`. Returns their height.
+/// Without a list, only measures. Appends the areas of links and bold words to `links`.
 float paintRichText(const View& view, Canvas* list, const RichFonts& fonts, const RichText& text, ImVec2 at,
                     float width, std::vector<LinkArea>* links = nullptr);
 
-/// A white disc with a number: ties words to a place on the page.
+/// Paints a white disc with a number, which connects words to a place on the page.
 void paintMark(const View& view, Canvas list, ImVec2 center, std::string_view number);
 
 }  // namespace headscope::app

@@ -9,7 +9,7 @@ namespace headscope::app {
 
 namespace {
 
-/// Some characters that stand alike: on the line (0), below (1) or above (−1).
+/// Characters on the same level: on the line (0), below (1) or above (−1).
 struct ScriptRun {
   std::string_view text;
   int level = 0;

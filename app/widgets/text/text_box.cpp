@@ -14,7 +14,7 @@ namespace headscope::app {
 
 namespace {
 
-/// The box that has the keyboard has a frame that shows.
+/// Frames the box that has the keyboard.
 void paintFocus(const View& view, const ImRect& area) {
   Canvas list = *ImGui::GetWindowDrawList();
   if (ImGui::IsItemActive() && drawsMark(list, "focus", area.Min, area.Max))
@@ -32,10 +32,11 @@ void paintHint(const View& view, const ImRect& area, const std::string& text) {
   list.PopClipRect();
 }
 
-/// As long as any path.
+/// Enough for any path.
 constexpr std::size_t kMaxLineBytes = 4096;
 
-/// What a box takes of what is typed or pasted: no control characters, line breaks where it has lines.
+/// Returns what a box accepts of typed or pasted text: no control characters, and line breaks only with
+/// `lines`.
 std::string taken(std::string_view text, bool lines) {
   std::string out;
   while (!lines && text.ends_with('\n')) text.remove_suffix(1);
@@ -49,15 +50,15 @@ std::string taken(std::string_view text, bool lines) {
   return out;
 }
 
-/// A box in one frame: its text, and where it is drawn.
+/// A box in one frame: its text and layout.
 struct EditedBox {
   View& view;
   std::string& text;
   ImGuiID id;
-  bool lines;        ///< many
-  std::size_t most;  ///< bytes
+  bool lines;        ///< allows several lines
+  std::size_t most;  ///< in bytes
   EditLayout& layout;
-  float width = 0;  ///< of its lines
+  float width = 0;  ///< of the lines
   bool entered = false;
 
   TextEdit& edit() { return view.edit; }
@@ -71,7 +72,7 @@ struct EditedBox {
     edit().before = edit().last = text;
     compat::wantTextInput();
   }
-  /// Asked for by the program: all is selected, or after Enter in the same box the caret stays.
+  /// Takes the keyboard for the program. Selects everything; after Enter in the same box, keeps the caret.
   void takeFocus() {
     const bool goesOn = edit().enteredBox == id && edit().last == text;
     const std::size_t caret = edit().caret;
@@ -100,7 +101,7 @@ struct EditedBox {
     const auto [from, to] = edit().selection();
     if (!pastesTooMuch(view, pasted.size(), text.size() - (to - from), most)) edit().insert(text, pasted);
   }
-  /// Control with a letter, and what does the same; whether it was one.
+  /// Handles Ctrl with a letter and its equivalents. Returns whether the key was one of them.
   bool command(const InputEvent& event) {
     const bool shift = event.mods.shift, ctrl = event.mods.ctrl && !event.mods.alt;
     if (ctrl && event.key == Key::a)
@@ -128,7 +129,7 @@ struct EditedBox {
       now.moveTo(layout.byteAt(ImVec2(goal, y)), selects);
     now.goal = goal;
   }
-  /// Left and right go where they point: by the direction of the caret's paragraph.
+  /// Moves left or right as seen, given the direction of the caret's paragraph.
   void moveSideways(bool right, bool word, bool selects) {
     TextEdit& now = edit();
     const bool forwards = right != layout.lines()[layout.lineOf(now.caret)].rightToLeft;
@@ -187,7 +188,7 @@ struct EditedBox {
     }
   }
 
-  /// `origin`: where the text begins on screen.
+  /// `origin` is the text's top left corner on screen.
   void point(ImVec2 origin, bool hovered) {
     const ImGuiIO& io = ImGui::GetIO();
     if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
@@ -228,11 +229,11 @@ struct EditedBox {
   }
 };
 
-/// Lays the box out, takes what was typed and pointed at, and paints it; `origin`: where its text begins.
+/// Lays out the box and handles typing and the pointer; `origin` is the text's top left corner.
 void runBox(EditedBox& box, const ImRect& area, ImVec2 origin, bool focus) {
   ImGui::ItemSize(area);
-  box.layout.update(box.view.fonts->text, box.text, box.width);  // also unseen: its fonts may be gone
-  // A box that is scrolled out of sight keeps the keyboard.
+  box.layout.update(box.view.fonts->text, box.text, box.width);  // fonts may have changed
+  // A box scrolled out of view keeps the keyboard.
   if (!ImGui::ItemAdd(area, box.id) && !box.active()) return;
   ImGui::KeepAliveID(box.id);
   const bool wasActive = box.active();
@@ -244,7 +245,7 @@ void runBox(EditedBox& box, const ImRect& area, ImVec2 origin, bool focus) {
   if (focus)
     box.takeFocus();
   else
-    box.point(origin, hovered);  // a click that opened the box is not one into it
+    box.point(origin, hovered);  // a click that opened the box must not move the caret
   box.layout.update(box.view.fonts->text, box.text, box.width);
   if (!box.active()) return;
   compat::wantTextInput();
@@ -309,7 +310,7 @@ bool textBox(View& view, const std::string& name, std::string& text, int lines, 
 }
 
 bool textBox(View& view, const std::string& name, SharedText& text, int lines, const std::string& hintText) {
-  // Not even copied in every frame.
+  // Avoids copying a long text every frame.
   if (text.size() > kMaxEditedBytes) {
     if (!longTextBox(view, name, *text, lines)) return false;
     text = std::string();

@@ -7,14 +7,14 @@
 
 namespace headscope::app {
 
-/// Pixels that the longest of the tokens' labels beside a heatmap takes, at most `most`.
+/// Returns the width in pixels of the longest token label next to a heatmap, at most `most`.
 float longestLabel(const View& view, const std::vector<attention::Token>& tokens, float most);
 
-/// Pixels for tokens' names round the picture of a head: beside it, and slanted below.
+/// Space for token names around a head's picture, in pixels: left of it, and slanted below.
 struct NameRoom {
   float left = 0, below = 0;
 };
-/// As much as the longest names take, within limits.
+/// Returns the space that the longest names need, within limits.
 NameRoom nameRoom(const View& view, const std::vector<attention::Token>& queries,
                   const std::vector<attention::Token>& keys);
 

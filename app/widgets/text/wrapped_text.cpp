@@ -12,7 +12,7 @@ std::string wrapped(std::string_view text, float width,
   for (std::size_t at = 0; at <= out.size(); ++at) {
     const bool end = at == out.size() || out[at] == '\n';
     if (!end && out[at] != ' ') continue;
-    // A word ends here: does the line up to it still fit?
+    // A word ends here. Break before it if the line up to here is too wide.
     if (lastSpace != std::string::npos &&
         measure(std::string_view(out).substr(lineStart, at - lineStart)) > width) {
       out[lastSpace] = '\n';

@@ -18,7 +18,7 @@
 namespace headscope::attention {
 namespace {
 
-/// 0, or the error number.
+/// Returns 0 or the error number.
 int writeAll(int fd, std::span<const std::uint8_t> bytes) {
   constexpr std::size_t kChunk = std::size_t{1} << 30;
   while (!bytes.empty()) {
@@ -30,7 +30,7 @@ int writeAll(int fd, std::span<const std::uint8_t> bytes) {
   return 0;
 }
 
-/// Where a write to `path` has to go, and the permissions to keep if something is there already.
+/// The resolved path to write to, and the permissions to keep if a file exists there.
 struct Target {
   std::filesystem::path path;
   std::optional<mode_t> mode;
@@ -50,7 +50,7 @@ Result<Target> findTarget(const std::filesystem::path& path) {
   if (!S_ISREG(info.st_mode)) {
     return fileError(path, std::string("is ") + kindOfFile(info.st_mode) + ", expected a regular file");
   }
-  // The rename would succeed without this, but a write-protected file is meant to stay.
+  // The rename would succeed anyway, but a write-protected file is meant to stay.
   if (::access(path.c_str(), W_OK) != 0) return fileError(path, "cannot be written: " + systemText(errno));
   std::error_code code;
   const auto real = std::filesystem::canonical(path, code);
@@ -58,8 +58,8 @@ Result<Target> findTarget(const std::filesystem::path& path) {
   return Target{real, info.st_mode & 07777};
 }
 
-/// Makes the rename itself durable. Some file systems cannot flush a folder, and the contents are safe
-/// by then, so failure is no error.
+/// Makes the rename itself durable. Failure is not an error: some file systems can't flush a folder, and the
+/// contents are already safe.
 void flushFolder(const std::filesystem::path& file) {
   const auto folder = file.parent_path();
   const Descriptor fd(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -94,7 +94,7 @@ Status writeFileInParts(const std::filesystem::path& path,
   const auto target = findTarget(path);
   if (!target) return target.error();
   auto [created, openCode] = TemporaryFile::create(target->path);
-  auto& file = created;  // which clang 14 lets the function below refer to
+  auto& file = created;  // clang 14 can't capture a structured binding
   if (!file) return fileError(path, "cannot be written: " + systemText(openCode));
   int code = 0;
   produce([&](std::span<const std::uint8_t> bytes) {

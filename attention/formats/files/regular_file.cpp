@@ -62,7 +62,7 @@ Status RegularFile::unchanged() const {
 Status RegularFile::read(std::uint64_t offset, std::span<std::uint8_t> to) const {
   require(offset <= size_ && to.size() <= size_ - offset,
           fmt::format("bytes [{}, +{}] are outside the file's {}", offset, to.size(), size_));
-  // Some systems refuse a single read of more than 2 GiB.
+  // Some systems reject reads of more than 2 GiB.
   constexpr std::size_t kChunk = std::size_t{1} << 30;
   std::size_t done = 0;
   while (done < to.size()) {
@@ -73,7 +73,7 @@ Status RegularFile::read(std::uint64_t offset, std::span<std::uint8_t> to) const
     if (got == 0) break;
     done += static_cast<std::size_t>(got);
   }
-  // Looked at last: a file that is cut while it is read may give zeros for its lost bytes.
+  // Check the size last: a file truncated during the read may yield zeros for the lost bytes.
   struct stat info {};
   if (::fstat(descriptor_.get(), &info) != 0) return fileError(path_, "cannot be read: " + systemText(errno));
   const auto size = static_cast<std::uint64_t>(info.st_size);

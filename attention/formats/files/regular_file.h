@@ -19,32 +19,33 @@ class Descriptor {
   Descriptor& operator=(Descriptor&& other) noexcept;
 
   int get() const { return fd_; }
-  /// Closes and returns whether that succeeded: a network file system may report a full disk only here.
+  /// Closes the descriptor. Returns false on failure: a network file system may report a full disk only here.
   bool close();
 
  private:
   int fd_;
 };
 
-/// A regular file, open to be read in parts however large it is. Move-only; several threads may read at once.
+/// A regular file opened for reading in parts, whatever its size. Move-only. Thread-safe.
 class RegularFile {
  public:
-  /// Errors: missing, a directory, a pipe or device, no permission. Never waits for a pipe's writer. Reads
-  /// nothing yet; an empty file is fine.
+  /// Opens a file without reading it. Returns an Error if it is missing, a directory, a pipe or device, or
+  /// unreadable. Never waits for a pipe's writer. An empty file is fine.
   static Result<RegularFile> open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
-  /// Bytes the file had when it was opened.
+  /// The file's size in bytes when it was opened.
   std::uint64_t size() const { return size_; }
 
-  /// Stays this object's.
+  /// Owned by this object.
   int descriptor() const { return descriptor_.get(); }
-  /// An error if the file has another size or time of change than when it was opened, or is out of reach.
+  /// Returns an Error if the file's size or modification time has changed since opening, or if it is
+  /// inaccessible.
   Status unchanged() const;
 
-  /// Fills `to` with the bytes from `offset` on; throws std::invalid_argument if they don't lie within
-  /// size(). An error if the file became shorter than size(), even while it is read, or can't be read; `to`
-  /// then holds nothing of use.
+  /// Fills `to` with bytes, starting at `offset`. Throws std::invalid_argument if they exceed size(). Returns
+  /// an Error if the file became shorter than size(), even during the read, or can't be read; `to` is then
+  /// unspecified.
   Status read(std::uint64_t offset, std::span<std::uint8_t> to) const;
 
  private:
@@ -54,16 +55,16 @@ class RegularFile {
   std::filesystem::path path_;
   Descriptor descriptor_;
   std::uint64_t size_;
-  std::int64_t changed_;  ///< nanoseconds since 1970
+  std::int64_t changed_;  ///< modification time, nanoseconds since 1970
 };
 
-/// "a directory", "a pipe", … for the mode that stat() found, which is not a regular file's.
+/// Returns "a directory", "a pipe", … for a mode from stat() that isn't a regular file's.
 const char* kindOfFile(unsigned mode);
 
-/// A path for messages: what could steer a terminal is escaped.
+/// Formats a path for messages, escaping what could control a terminal.
 std::string shownPath(const std::filesystem::path& path);
 
-/// The system's words for an error number.
+/// Returns the system's message for an error number.
 std::string systemText(int code);
 Error fileError(const std::filesystem::path& path, const std::string& what);
 

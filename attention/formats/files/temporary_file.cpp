@@ -15,15 +15,15 @@
 namespace headscope::attention {
 namespace {
 
-/// Names of files that are being written, for a signal handler: in memory that is always there.
+/// Names of files being written, in static memory for the signal handler.
 struct Slot {
   std::atomic<bool> taken = false, holds = false;
   char name[PATH_MAX] = {};
 };
 std::array<Slot, 16> openFiles;
 
-/// Keeps a name among those that a signal removes, while it lives. Where there are more than fit, or a name
-/// is too long, it is not kept, and the file stays if the program is ended just then.
+/// Adds a name to those that a signal removes. Does nothing if the list is full or the name too long; the
+/// file then remains if the program is killed while writing it.
 void enlist(const std::string& name) {
   if (name.size() >= PATH_MAX) return;
   for (Slot& slot : openFiles) {
@@ -55,10 +55,10 @@ template <typename Give>
 int TemporaryFile::giveName(const std::filesystem::path& target, std::string& name, Give give) {
   static std::atomic<unsigned> counter = 0;
   constexpr int kAttempts = 100;
-  // A name near the limit of 255 bytes leaves no room for a suffix, so the temporary name stands alone.
+  // The temporary name isn't derived from the target's, which may be near the limit of 255 bytes.
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     name = target.parent_path() / fmt::format(".headscope-{}-{}.tmp", ::getpid(), counter++);
-    // Before the file is there: a signal may come right behind.
+    // Before the file exists: a signal may arrive right after.
     enlist(name);
     const int code = give(name.c_str());
     if (code == 0) return 0;
@@ -71,7 +71,7 @@ int TemporaryFile::giveName(const std::filesystem::path& target, std::string& na
 std::pair<std::optional<TemporaryFile>, int> TemporaryFile::create(const std::filesystem::path& target,
                                                                    Naming naming) {
 #ifdef O_TMPFILE
-  // It gets its name through /proc, which not every system has.
+  // Naming the file later needs /proc, which not every system has.
   if (naming == Naming::whenWhole && ::access("/proc/self/fd", X_OK) == 0) {
     const auto folder = target.parent_path();
     const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
@@ -105,7 +105,7 @@ int TemporaryFile::moveTo(const std::filesystem::path& target) {
     };
     const int code = link(target.c_str());
     if (code != EEXIST) return code;
-    // What is there can only be replaced by a file with a name.
+    // Only a rename of a named file can replace an existing file.
     std::string name;
     if (const int refused = giveName(target, name, link)) return refused;
     name_ = std::move(name);
@@ -125,7 +125,7 @@ void removeTemporaryFiles() {
 void removeTemporaryFilesOnSignals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action {};
-    // What is ignored, as by nohup, stays so.
+    // Leave ignored signals (as under nohup) ignored.
     if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
     action.sa_handler = removeAndEnd;
     ::sigaction(signal, &action, nullptr);

@@ -30,7 +30,7 @@ std::string wordsFor(int code) {
   return escapedText(words);
 }
 
-/// libzip takes the descriptor over, so it gets one of its own.
+/// libzip takes ownership of the descriptor, so it gets a duplicate.
 Result<Archive> openArchive(const RegularFile& file) {
   const int descriptor = ::dup(file.descriptor());
   if (descriptor < 0) return fileError(file.path(), "cannot be read: " + systemText(errno));
@@ -57,7 +57,7 @@ Result<std::vector<ZipArchive::Member>> readDirectory(zip_t& archive, const std:
       return fileError(path, fmt::format("file {} of the archive can't be read from its directory", i));
     if (about.encryption_method != ZIP_EM_NONE)
       return fileError(path, quotedText(about.name) + " in the archive is encrypted");
-    // Places are asked for by the size that is promised: see seek.
+    // seek() relies on the declared size of a stored member.
     if (about.comp_method == ZIP_CM_STORE && about.comp_size != about.size)
       return fileError(path, fmt::format("{} in the archive is damaged: {} bytes are stored as {}",
                                          quotedText(about.name), about.size, about.comp_size));
@@ -74,9 +74,9 @@ struct ZipArchive::Opened {
   Archive archive;
   std::vector<Member> members;
 
-  std::mutex mutex;  ///< of what follows; libzip itself keeps one place in the file
+  std::mutex mutex;  ///< guards the members below; libzip itself keeps one position in the file
   std::size_t current = 0;
-  std::uint64_t at = 0;  ///< in the current member
+  std::uint64_t at = 0;  ///< position in the current member
   OpenMember file;
 
   Status failed(std::size_t member, const std::string& what) {
@@ -120,7 +120,7 @@ Status ZipArchive::Opened::seek(std::size_t member, std::uint64_t offset) {
     if (!file)
       return failed(member, std::string("can't be read: ") + escapedText(zip_strerror(archive.get())));
   }
-  // libzip 1.7 reads beyond its tables where it is asked for any place in an empty file, its beginning too.
+  // libzip 1.7 reads out of bounds when seeking in an empty member, even to its beginning.
   if (at == offset) return success();
   if (!members[member].stored) return skip(member, offset);
   if (zip_fseek(file.get(), static_cast<zip_int64_t>(offset), SEEK_SET) != 0)
@@ -158,8 +158,8 @@ Status ZipArchive::read(std::size_t member, std::uint64_t offset, std::span<std:
 }
 
 bool beginsAsZip(std::span<const std::uint8_t> start) {
-  // "PK", and a record of a file or of an empty archive's end. Of a safetensors file these bytes would be the
-  // length of a header beyond 4 GB.
+  // "PK", and the record of a file or of an empty archive's end. In a safetensors file, these bytes would
+  // mean a header of more than 4 GB.
   if (start.size() < 8 || start[0] != 'P' || start[1] != 'K') return false;
   const bool record = (start[2] == 3 && start[3] == 4) || (start[2] == 5 && start[3] == 6);
   const bool beyond = start[4] != 0 || start[5] != 0 || start[6] != 0 || start[7] != 0;

@@ -11,25 +11,24 @@
 
 namespace headscope::attention {
 
-/// A zip archive whose members are read when they are asked for, and in parts: stored ones from anywhere,
-/// compressed ones fastest from front to back. Copies share the archive; several threads may read, one after
-/// the other.
+/// A zip archive whose members are read on demand and in parts: stored members from anywhere, compressed ones
+/// fastest from front to back. Copies share the archive. Thread-safe; reads are serialised.
 class ZipArchive {
  public:
   struct Member {
     std::string name;
     std::uint64_t size = 0;  ///< in bytes, uncompressed
-    bool stored = false;     ///< without compression
+    bool stored = false;     ///< not compressed
   };
 
-  /// Reads the directory alone. Errors: those of RegularFile, what is no zip archive, more than kMostMembers,
-  /// members that are encrypted or share a name.
+  /// Reads only the directory. Returns the errors of RegularFile, and an Error if the file isn't a zip
+  /// archive, has more than kMostMembers, or has members that are encrypted or share a name.
   static Result<ZipArchive> open(const std::filesystem::path& path);
   static constexpr std::int64_t kMostMembers = 1 << 16;
 
   const std::vector<Member>& members() const;
-  /// Fills `to` with a member's bytes from `offset` on; throws std::invalid_argument if they don't lie within
-  /// it. Errors: damaged data, a file that can't be read any more.
+  /// Fills `to` with a member's bytes, starting at `offset`. Throws std::invalid_argument if they exceed its
+  /// size. Returns an Error if the data is damaged or the file can't be read any more.
   Status read(std::size_t member, std::uint64_t offset, std::span<std::uint8_t> to) const;
 
  private:
@@ -38,7 +37,7 @@ class ZipArchive {
   std::shared_ptr<Opened> opened_;
 };
 
-/// Whether a file's first bytes, eight or more, are those of a zip archive and no safetensors file's.
+/// Whether a file's first bytes (at least eight) are a zip archive's rather than a safetensors file's.
 bool beginsAsZip(std::span<const std::uint8_t> start);
 
 }  // namespace headscope::attention

@@ -17,11 +17,10 @@ using Kind = GgufValue::Kind;
 
 constexpr std::uint32_t kGgufMagic = 0x46554747;  // "GGUF"
 constexpr std::uint64_t kLongestKey = 65535, kMostDimensions = 4;
-/// Bytes that a value and a tensor have at least: a length, a name of one letter, and what follows.
+/// The fewest bytes of a metadata entry and a tensor: a length, a name of one letter, and what follows.
 constexpr std::uint64_t kLeastEntry = 8 + 1 + 4 + 1, kLeastTensor = 8 + 1 + 4 + 8 + 4 + 8;
 
-/// Takes the front of a file apart. The first thing that is wrong is remembered, and what is read after it is
-/// 0.
+/// Parses the header. Keeps the first error; all later reads return 0.
 class GgufParser {
  public:
   GgufParser(std::span<const std::uint8_t> file, const std::string& name) : file_(file), name_(name) {}
@@ -43,7 +42,7 @@ class GgufParser {
 
   std::uint64_t left() const { return file_.size() - at_; }
 
-  /// The next `count` bytes; none where the file ends before.
+  /// Returns the next `count` bytes; empty, with an error, if the file ends before.
   std::span<const std::uint8_t> take(std::uint64_t count, const std::string& what) {
     if (error_) return {};
     if (count > left()) {
@@ -69,7 +68,7 @@ class GgufParser {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
 
-  /// A name that isn't known to be wrong yet.
+  /// Reads a name and checks its length.
   std::string takeName(const char* what) {
     const std::uint64_t begin = at_;
     const std::string name(takeText(fmt::format("the name of {}", what)).substr(0, kLongestKey + 1));
@@ -161,7 +160,7 @@ class GgufParser {
     alignment_ = static_cast<std::uint64_t>(*bytes);
   }
 
-  /// Its place counts from the beginning of the data until all tensors are read.
+  /// Reads a tensor. Its `begin` is relative to the data until placeTensors().
   void readTensor() {
     const std::string name = takeName("a tensor"), what = "tensor " + quotedText(name);
     GgufTensor tensor;
@@ -195,7 +194,7 @@ class GgufParser {
     tensor.bytes = bytes;
   }
 
-  /// Where the data begins, and whether every tensor has its own part of it.
+  /// Computes where the data begins and checks that tensors are aligned, inside the file, and don't overlap.
   void placeTensors() {
     if (error_) return;
     const std::uint64_t data = (at_ + alignment_ - 1) / alignment_ * alignment_;

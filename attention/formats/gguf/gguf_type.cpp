@@ -9,8 +9,8 @@ namespace {
 using Type = WeightType;
 constexpr std::optional<WeightType> kNotRead;
 
-// Numbers, names and sizes of github.com/ggml-org/ggml, docs/gguf.md and include/ggml.h, with those that were
-// withdrawn after files had them.
+// Numbers, names and sizes from github.com/ggml-org/ggml, docs/gguf.md and include/ggml.h, including types
+// that were withdrawn after files had used them.
 constexpr GgufType kGgufTypes[] = {
     {0, "F32", Type::f32, {1, 4}},          {1, "F16", Type::f16, {1, 2}},
     {2, "Q4_0", Type::q4_0, {32, 18}},      {3, "Q4_1", Type::q4_1, {32, 20}},

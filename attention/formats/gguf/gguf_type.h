@@ -8,15 +8,15 @@
 
 namespace headscope::attention {
 
-/// How a GGUF file keeps a tensor's numbers.
+/// How a GGUF file stores a tensor's numbers.
 struct GgufType {
   std::uint32_t id = 0;           ///< in the file
   std::string_view name;          ///< "Q4_K"
-  std::optional<WeightType> use;  ///< nothing: it isn't read
+  std::optional<WeightType> use;  ///< nullopt: not supported
   kernels::WeightBlock block;
 };
 
-/// Null where no type has the number.
+/// Returns null if no type has this number.
 const GgufType* ggufType(std::uint32_t id);
 
 }  // namespace headscope::attention

@@ -19,7 +19,7 @@ Number numberAt(const std::uint8_t* from) {
   return number;
 }
 
-/// Calls use with the number at that place; false where the kind is none of a number.
+/// Calls `use` with the number at `from`. Returns false if the kind isn't numeric.
 template <typename Use>
 bool withNumberOf(Kind kind, const std::uint8_t* from, const Use& use) {
   switch (kind) {

@@ -13,7 +13,7 @@
 namespace headscope::attention {
 namespace {
 
-/// [tokens, modelDim], or [batch, tokens, modelDim]: one matrix per sequence.
+/// Reads [tokens, modelDim] or [batch, tokens, modelDim] as one matrix per sequence.
 Result<std::vector<Matrix>> readSequences(TensorReader& reader, const std::string& tensor, Index modelDim) {
   const auto dim = std::to_string(modelDim);
   const auto expected = "[tokens, " + dim + "] or [batch, tokens, " + dim + "] with at least one token";

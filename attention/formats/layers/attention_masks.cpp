@@ -15,10 +15,10 @@
 namespace headscope::attention {
 namespace {
 
-/// The numbers of one tensor, row by row, whatever axes it has.
+/// The values of one mask tensor, row by row, whatever its axes.
 class MaskRows {
  public:
-  /// Without the bytes, which are put in before anything is read.
+  /// Takes the shape only; put() the bytes before reading.
   MaskRows(const TensorEntry& tensor, const MaskShape& form, const MaskSizes& sizes) : shape_(tensor.shape) {
     values_.keys = sizes.keys;
     values_.type = maskValueType(tensor.dtype);
@@ -35,7 +35,7 @@ class MaskRows {
     heads_ = head_ > 0 ? sizes.heads : 1;
   }
 
-  /// Of one sequence; 1 where all heads have the same.
+  /// Heads per sequence; 1 if all heads share a mask.
   Index heads() const { return heads_; }
   bool differsInBatch() const { return batch_ > 0; }
   bool differsInQueries() const { return query_ > 0; }
@@ -43,7 +43,7 @@ class MaskRows {
   Status read(Index sequence, Index head, Index query, std::vector<float>& row) const {
     return MaskRowReader(values_).read(static_cast<Index>(firstOf(sequence, head, query)), 0, row);
   }
-  /// "[0, 1, 2]", as the tensor would be asked for it.
+  /// Formats a position as an index into the tensor: "[0, 1, 2]".
   std::string place(Index sequence, Index head, Index query, std::size_t key) const {
     return positionText(firstOf(sequence, head, query) + key, shape_);
   }
@@ -57,17 +57,17 @@ class MaskRows {
 
   Shape shape_;
   MaskValues values_;
-  std::size_t batch_ = 0, head_ = 0, query_ = 0;  ///< steps of each axis in values; 0 where it isn't there
+  std::size_t batch_ = 0, head_ = 0, query_ = 0;  ///< step of each axis, in values; 0 if missing
   Index heads_ = 1;
 };
 
-/// What hides keys and is added to the scores of one sequence.
+/// What hides keys of one sequence, and what is added to its scores.
 struct MaskParts {
   std::vector<std::shared_ptr<const CellTable>> cells;
   Stack additive;
 };
 
-/// Adds what is given to all heads or to each.
+/// Adds `more` to `sum`; either may have one matrix for all heads.
 void addTo(Stack& sum, const Stack& more) {
   if (sum.empty()) {
     sum = more;
@@ -80,7 +80,7 @@ void addTo(Stack& sum, const Stack& more) {
   sum = std::move(total);
 }
 
-/// Reads one mask tensor into every sequence's parts.
+/// Reads one mask tensor into the parts of every sequence.
 class MaskTensorReader {
  public:
   MaskTensorReader(TensorReader& reader, const MaskName& mask, const MaskSizes& sizes)
@@ -118,7 +118,8 @@ class MaskTensorReader {
       case DType::F16:
       case DType::BF16:
       case DType::F64:
-        // A tokenizer's mask stays 1 and 0 when it is cast; only what was spread over the queries is added.
+        // A tokenizer's mask keeps its 1 and 0 when cast to float; only masks expanded over the queries are
+        // additive.
         return form.axes.find('n') == std::string_view::npos && form.truths == MaskConvention::visible
                    ? form.truths
                    : MaskConvention::additive;
@@ -132,8 +133,8 @@ class MaskTensorReader {
 
   Status checkBytes(const MaskRows& rows, MaskConvention convention) const {
     const Index queries = rows.differsInQueries() ? sizes_.queries : 1;
-    // Of truths, every other cell can begin a run. What is added is kept for every sequence, so that a small
-    // file could ask for many copies.
+    // In a boolean mask, at most every other cell begins a run. An additive mask is stored for each sequence,
+    // so a small file could demand many copies.
     const auto bytes = convention == MaskConvention::additive
                            ? saturatingProduct({sizes_.batch, rows.heads(), sizes_.queries, sizes_.keys,
                                                 Index{sizeof(float)}})
@@ -144,7 +145,7 @@ class MaskTensorReader {
                              sizes_.batch, kMaxMaskBytes)};
   }
 
-  /// Masked cells as masked, the others left alone, so that nothing else they are joined to is touched.
+  /// Marks masked cells and leaves the others unset, so that they don't affect other masks.
   Status readTruths(const MaskRows& rows, MaskConvention convention, std::size_t sequence,
                     std::vector<MaskParts>& parts, std::size_t different) {
     auto cells = std::make_shared<CellTable>(CellTable{rows.heads(), sizes_.queries, sizes_.keys, {}});
@@ -199,7 +200,7 @@ class MaskTensorReader {
     return success();
   }
 
-  /// How a mask of another program was read, which no one should have to guess.
+  /// Notes how another program's mask was interpreted, so the user needn't guess.
   void tell(const TensorEntry& tensor, const MaskShape& form, MaskConvention convention,
             std::vector<std::string>& notes) const {
     if (!form.who.empty()) {
@@ -217,7 +218,7 @@ class MaskTensorReader {
   const MaskName& mask_;
   const MaskSizes& sizes_;
   std::vector<float> numbers_;
-  std::uint64_t large_ = 0;  ///< finite numbers that mask
+  std::uint64_t large_ = 0;  ///< finite numbers read as masked
 };
 
 Status readKeyLengths(TensorReader& reader, const MaskSizes& sizes, std::vector<Index>& keyLengths) {
@@ -244,7 +245,7 @@ Status readKeyLengths(TensorReader& reader, const MaskSizes& sizes, std::vector<
   return success();
 }
 
-/// Every sequence's mask: rules, key length and cells in one formula.
+/// Compiles rules, key length and cells into one formula per sequence.
 void compileMasks(std::vector<MaskParts> parts, const std::vector<Index>& keyLengths, const MaskSizes& sizes,
                   AttentionProblem& problem) {
   MaskGeometry geometry;

@@ -5,9 +5,9 @@
 
 namespace headscope::attention {
 
-/// Reads the tensors of maskNames() and `key_lengths`, all of which hold together, and gives every sequence
-/// of `problem`, whose x and rules are known, its mask over `queries` and `keys`. How foreign masks were read
-/// goes into its notes.
+/// Reads the tensors of maskNames() and `key_lengths`, which all apply together, and gives every sequence of
+/// `problem` its mask over `queries` and `keys`. x and the rules must already be set. Adds notes about how
+/// masks of other programs were read.
 Status readMasks(TensorReader& reader, Index queries, Index keys, AttentionProblem& problem);
 
 }  // namespace headscope::attention

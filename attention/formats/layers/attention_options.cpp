@@ -16,7 +16,7 @@
 namespace headscope::attention {
 namespace {
 
-/// Metadata that tells of a file and changes nothing: what libraries and test cases write.
+/// Metadata that libraries and test cases write to describe a file; ignored.
 constexpr std::string_view kDescriptions[] = {"format", "case", "witness"};
 
 bool parseText(std::string_view text, bool& value) {
@@ -34,13 +34,13 @@ bool parseText(std::string_view text, Number& value) {
   return code == std::errc() && at == end;
 }
 
-/// Takes option after option and keeps the first error.
+/// Reads options one by one and keeps the first error.
 class OptionReader {
  public:
   OptionReader(const AttentionOptions& metadata, const AttentionOptions& options, const std::string& name)
       : metadata_(metadata), options_(options), name_(name) {}
 
-  /// Leaves `value` alone where the option is left out.
+  /// Leaves `value` unchanged if the option is left out.
   template <typename T>
   void read(const char* option, T& value, const char* expected) {
     if (const auto parsed = find<T>(option, expected)) value = *parsed;
@@ -49,7 +49,7 @@ class OptionReader {
   void read(const char* option, std::optional<T>& value, const char* expected) {
     value = find<T>(option, expected);
   }
-  /// A whole number, and an error below `least`.
+  /// Reads a whole number; less than `least` is an error.
   template <typename T>
   void readSize(const char* option, T& value, Index least, const char* expected) {
     read(option, value, expected);
@@ -72,7 +72,7 @@ class OptionReader {
   const std::optional<Error>& error() const { return error_; }
   bool given(const char* option) const { return textOf(option) != nullptr; }
 
-  /// An error for the first name that was not read, nor is a description.
+  /// Returns an Error for the first name that was neither read nor is a description.
   Status checkNames() const {
     for (const AttentionOptions* names : {&options_, &metadata_})
       for (const auto& [option, text] : *names)
@@ -88,13 +88,13 @@ class OptionReader {
     return std::find(std::begin(names), std::end(names), name) != std::end(names);
   }
 
-  /// "; did you mean window?", or all there are.
+  /// Returns "; did you mean window?", or the list of all options.
   std::string meant(std::string_view option) const {
     const std::string near = suggestion(option, read_);
     return near.empty() ? fmt::format(", expected one of {}", fmt::join(read_, ", ")) : near;
   }
 
-  /// Null where the option is left out.
+  /// Returns null if the option is left out.
   const std::string* textOf(const char* option) const {
     auto at = options_.find(option);
     if (at == options_.end() && (at = metadata_.find(option)) == metadata_.end()) return nullptr;
@@ -121,7 +121,7 @@ class OptionReader {
   const AttentionOptions& metadata_;
   const AttentionOptions& options_;
   const std::string& name_;
-  std::vector<std::string_view> read_;  ///< the options there are
+  std::vector<std::string_view> read_;  ///< all known options
   std::optional<Error> error_;
 };
 

@@ -7,19 +7,19 @@
 
 namespace headscope::attention {
 
-/// What the options say. The sizes stand apart, because those left out follow from the tensors' shapes.
+/// The parsed options. Sizes are separate because missing ones are inferred from the tensors' shapes.
 struct ParsedOptions {
   AttentionConfig config;
-  PlainRules rules{.causal = false, .padding = false};  ///< without padding, which is no option
+  PlainRules rules{.causal = false, .padding = false};  ///< padding is false; it isn't an option
   std::optional<Index> heads, kvHeads, headDim;
-  std::optional<Index> layer;  ///< which of a file's layers
-  bool cacheGiven = false;     ///< whether cache_length was given
-  /// Names that are no option and do not describe the file either, and what to say about the first of them.
+  std::optional<Index> layer;  ///< which layer of the file
+  bool cacheGiven = false;
+  /// Success, or an Error for the first name that is neither an option nor a description of the file.
   Status known = success();
 };
 
-/// Reads metadata overridden by `options`; an empty text and "None" leave an option out. A name that is no
-/// option is told of in `known`: metadata of a file that is more than a layer is no fault.
+/// Parses metadata overridden by `options`; an empty text or "None" leaves an option out. Unknown names are
+/// only reported in `known`: a file that holds more than a layer may have other metadata.
 Result<ParsedOptions> parseOptions(const AttentionOptions& metadata, const AttentionOptions& options,
                                    const std::string& name);
 

@@ -12,7 +12,7 @@
 namespace headscope::attention {
 namespace {
 
-/// One of the arrays of a result, without its batch axis.
+/// One array of a result, without the batch axis.
 struct ArrayView {
   std::vector<std::uint64_t> shape;
   const float* data;
@@ -50,7 +50,7 @@ const std::array<ResultArray, 8> kArrays{{
     {"output", [](const AttentionResult& r) { return viewOf(r.output); }},
 }};
 
-/// Whether the score at position `flat` of scores [heads, n, m] of sequence `i` belongs to a visible key.
+/// Whether the score at index `flat` of scores [heads, n, m] of sequence `i` belongs to a visible key.
 bool seesKey(const AttentionProblem& problem, std::size_t i, const std::vector<std::uint64_t>& shape,
              std::size_t flat) {
   const auto key = static_cast<Index>(flat % shape[2]), row = static_cast<Index>(flat / shape[2] % shape[1]);

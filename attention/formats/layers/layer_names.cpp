@@ -13,14 +13,14 @@ namespace headscope::attention {
 namespace {
 
 constexpr LayerSpelling kSpellings[] = {
-    // Llama and its descendants, and attend itself; OPT, BART, CLIP and Whisper
+    // Llama and its descendants, attend itself; OPT, BART, CLIP, Whisper
     {.q = "q_proj", .k = "k_proj", .v = "v_proj", .o = "o_proj"},
     {.q = "q_proj", .k = "k_proj", .v = "v_proj", .o = "out_proj"},
     // torch.nn.MultiheadAttention
     {.qkv = "in_proj", .o = "out_proj", .ending = '_'},
-    // GPT-2, and those who wrote it anew
+    // GPT-2 and its reimplementations
     {.qkv = "c_attn", .o = "c_proj", .mayBeConv1D = true},
-    // BERT; ViT; either without what stands around it
+    // BERT; ViT; either one without a parent module
     {.q = "self.query", .k = "self.key", .v = "self.value", .o = "output.dense"},
     {.q = "attention.query", .k = "attention.key", .v = "attention.value", .o = "output.dense"},
     {.q = "query", .k = "key", .v = "value", .o = "dense"},
@@ -33,7 +33,7 @@ constexpr LayerSpelling kSpellings[] = {
     {.qkv = "query_key_value", .fused = FusedRows::heads, .o = "dense"},
 };
 
-/// What a name ends with that begins a layer: the fused map, or the queries'.
+/// Returns the last part of the name of a layer's first tensor: the fused projection or that of the queries.
 std::string firstTensor(const LayerSpelling& spelling) {
   return spelling.weight(spelling.qkv.empty() ? spelling.q : spelling.qkv);
 }
@@ -45,12 +45,12 @@ std::optional<Index> lastNumber(std::string_view prefix) {
   return number;
 }
 
-/// A layer without its output map is one only where no spelling finds it.
+/// Layers without an output projection count only if no layer has one.
 bool hasOutput(const SafetensorsHeader& header, const LayerPlace& place) {
   return header.tensors.contains(place.prefix + std::string(place.spelling->o) + ".weight");
 }
 
-/// "3, 4 and 9"; "0 to 11" where none is missing.
+/// Formats numbers as "3, 4, 9", or as "0 to 11" if none is missing.
 std::string numbersText(const std::vector<Index>& numbers) {
   if (numbers.size() > 2 && numbers.back() - numbers.front() + 1 == static_cast<Index>(numbers.size()))
     return fmt::format("{} to {}", numbers.front(), numbers.back());
@@ -105,7 +105,7 @@ std::vector<LayerPlace> findLayers(const SafetensorsHeader& header) {
     return a.spelling < b.spelling;
   };
   std::sort(found.begin(), found.end(), before);
-  // Of two spellings for the same tensor the table's first counts.
+  // If two spellings match the same tensor, the first in the table wins.
   const auto same = [](const LayerPlace& a, const LayerPlace& b) {
     return a.prefix + firstTensor(*a.spelling) == b.prefix + firstTensor(*b.spelling);
   };
@@ -122,7 +122,7 @@ Result<LayerPlace> chooseLayer(const SafetensorsHeader& header, std::optional<In
                  "with PyTorch's names (in_proj_weight, c_attn, query, qkv_proj, …)"};
   if (all.size() == 1 && (!number || number == all[0].number)) return all[0];
   if (!number) {
-    if (all[0].prefix.empty()) return all[0];  // without a number: before all others
+    if (all[0].prefix.empty()) return all[0];  // layers without a number sort first
     return Error{fmt::format(
         "{}: holds {} attention layers ({}), expected one of them to be chosen: --layer "
         "N, or weights.layer in a scene",

@@ -9,7 +9,7 @@
 namespace headscope::attention {
 namespace {
 
-/// How many rows q and k have, and in which tensor, for messages.
+/// The number of rows of q and k, and the tensors they come from, for messages.
 struct LayerRows {
   Index q = 0, k = 0, modelDim = 0;
   std::string qTensor, kTensor;
@@ -35,10 +35,10 @@ class LayerReader {
 
   TensorReader& reader_;
   const LayerPlace& place_;
-  bool inFirst_ = false;  ///< the weights are Conv1D's
+  bool inFirst_ = false;  ///< whether weights are [in, out], as in Conv1D
 };
 
-/// What would make the layer another one than is computed.
+/// Rejects tensors that change the layer's computation and aren't supported.
 Status LayerReader::checkExtras() {
   for (const char* extra : {"bias_k", "bias_v"})
     if (reader_.find(place_.prefix + extra))
@@ -60,7 +60,7 @@ Result<LayerRows> LayerReader::rows() {
   return rows;
 }
 
-/// The output's map says how many of the fused rows are queries: it reads as many numbers.
+/// Reads the sizes of a fused projection. The output projection has as many inputs as there are query rows.
 Result<LayerRows> LayerReader::fusedRows() {
   const std::string tensor = weightOf(names().qkv);
   const auto whole = reader_.get(tensor, 2, 2, "[(heads + 2 * kv_heads) * head_dim, model_dim]");
@@ -68,7 +68,7 @@ Result<LayerRows> LayerReader::fusedRows() {
   const auto o = reader_.get(weightOf(names().o), 2, 2, "[model_dim, heads * head_dim]");
   if (!o) return o.error();
   const Shape& shape = (*whole)->shape;
-  // There are more queries, keys and values together than numbers they are made of.
+  // A fused projection has more outputs than inputs, so a shorter first axis means [in, out].
   inFirst_ = names().mayBeConv1D && shape[0] < shape[1];
   const Index outputs = asIndex(shape[inFirst_ ? 1 : 0]);
   LayerRows rows{.q = asIndex((*o)->shape[inFirst_ ? 0 : 1]),
@@ -109,7 +109,7 @@ Result<Linear> LayerReader::readLinear(std::string_view map, Index rows, Index c
   return linear;
 }
 
-/// The rows of a map, one after another.
+/// Concatenates ranges of a projection's rows.
 Linear partOf(const Linear& whole, const std::vector<RowRange>& rows) {
   const Index size = rows[0].count, count = static_cast<Index>(rows.size()) * size;
   Linear part{Matrix(count, whole.weight.cols()), {}};
@@ -154,7 +154,7 @@ Result<Projections> LayerReader::projections(const AttentionConfig& config) {
   return projections;
 }
 
-/// rows / parts, or an error where that leaves a rest.
+/// Returns rows / parts, or an Error if it isn't whole.
 Result<Index> divide(const TensorReader& reader, const std::string& tensor, Index rows, const char* option,
                      Index parts) {
   if (rows % parts == 0) return rows / parts;
@@ -162,7 +162,7 @@ Result<Index> divide(const TensorReader& reader, const std::string& tensor, Inde
       fmt::format("{} has {} rows, expected a multiple of {} ({})", reader.at(tensor), rows, option, parts)};
 }
 
-/// Fills in the sizes that the options left out, from the rows of queries and keys.
+/// Infers sizes missing from the options from the rows of q and k.
 Status inferSizes(const TensorReader& reader, const std::string& name, const LayerRows& rows,
                   ParsedOptions& options) {
   if (!options.headDim) {

@@ -8,9 +8,9 @@
 
 namespace headscope::attention {
 
-/// The config and the projections of the file's layer that the options choose (layer_names.h); of tensors
-/// nothing else is read. Fused maps are taken apart (core/fused_rows.h), and Conv1D's are transposed. `name`
-/// stands in front of messages.
+/// Reads the config and the projections of the layer chosen by the options (layer_names.h), and no other
+/// tensors. Splits fused projections (core/fused_rows.h) and transposes Conv1D weights. Messages are prefixed
+/// by `name`.
 Result<AttentionProblem> readLayerTensors(TensorReader& reader, const SafetensorsHeader& header,
                                           ParsedOptions options, const std::string& name);
 

@@ -5,7 +5,7 @@
 
 namespace headscope::attention {
 
-/// A number as it lies in a file, wherever that is.
+/// Reads a number from unaligned bytes.
 template <typename T>
 T load(const std::uint8_t* bytes) {
   T value;

@@ -13,11 +13,11 @@
 namespace headscope::attention {
 namespace {
 
-/// Read and converted at a time: enough that the calls to the system aren't felt, and little enough to stay
-/// in the processor's cache.
+/// The bytes read and converted at a time: enough to make system calls negligible, and few enough for the CPU
+/// cache.
 constexpr std::uint64_t kBufferBytes = std::uint64_t{256} << 10;
 
-/// `first` is the place of `values` in the head.
+/// `first` is the index of values[0] in the head.
 Status checkFinite(std::span<const float> values, Index first, const QkTensor& tensor, Index head,
                    const std::string& at) {
   const auto bad =

@@ -9,25 +9,24 @@
 
 namespace headscope::attention {
 
-/// Queries and keys in a safetensors file, read head by head, so that a file may be
-/// much larger than memory. Which tensors are taken for them: findQkLayers(). Move-only; several threads may
-/// read at once.
+/// Queries and keys in a tensor file (see TensorSource), read head by head, so a file may be much larger than
+/// memory. findQkLayers() decides which tensors they are. Move-only. Thread-safe.
 class QkFile {
  public:
-  /// Reads the header alone. Errors, each in one sentence: what RegularFile, the format and findQkLayers()
-  /// refuse. Nothing is allocated for a head.
+  /// Reads only the header and allocates nothing for heads. Returns the errors of TensorSource and
+  /// findQkLayers(), each in one sentence.
   static Result<QkFile> open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
-  /// At least one.
+  /// The file's layers, at least one.
   const std::vector<QkLayer>& layers() const { return layers_; }
 
-  /// [queries, headDim] of a head; keys where queriesFromKeys. Takes the memory of one head and a small
-  /// buffer. Errors: a value that isn't finite as a float, too little memory, a file that became shorter.
-  /// Throws std::invalid_argument if there is no such layer or head.
+  /// Reads a head's queries, [queries, headDim]; its keys if queriesFromKeys. Takes the memory of one head
+  /// and a small buffer. Returns an Error for a value that isn't finite as a float, too little memory, or a
+  /// file that became shorter. Throws std::invalid_argument if there is no such layer or head.
   Result<Matrix> readQueries(Index layer, Index head) const;
-  /// [keys, headDim] of a kv head, which query head h shares as config.kvHeadOf(h) says; else as
-  /// readQueries().
+  /// Reads a kv head's keys, [keys, headDim], otherwise like readQueries(). config.kvHeadOf(h) is the kv head
+  /// of query head h.
   Result<Matrix> readKeys(Index layer, Index kvHead) const;
 
  private:

@@ -19,7 +19,7 @@ namespace {
 
 using Named = std::pair<const std::string, TensorEntry>;
 
-/// The tensors of one layer as the header lists them.
+/// The tensors of one layer, as listed in the header.
 struct Found {
   const Named* queries = nullptr;
   const Named* keys = nullptr;
@@ -34,7 +34,7 @@ std::string at(const std::string& name, const std::string& tensor) {
   return name + ": tensor " + quotedText(tensor);
 }
 
-/// `tensor "q" [4, 9, 64]`, for the other side of a comparison.
+/// Formats the other side of a comparison: `tensor "q" [4, 9, 64]`.
 std::string withShape(const QkTensor& tensor) {
   return "tensor " + quotedText(tensor.name) + " " + shapeText(tensor.shape);
 }
@@ -66,7 +66,7 @@ Result<FoundLayers> groupByLayer(const SafetensorsHeader& header, const std::str
   return layers;
 }
 
-/// Reads the sizes off the shape and keeps them within the limits.
+/// Derives sizes from the shape and checks them against the limits.
 Result<QkTensor> readTensor(const Named& named, const std::string& name) {
   const auto& [tensor, entry] = named;
   const auto& shape = entry.shape;
@@ -85,7 +85,7 @@ Result<QkTensor> readTensor(const Named& named, const std::string& name) {
     if (size >= 1 && size <= static_cast<std::uint64_t>(most)) continue;
     return Error{fmt::format("{}, which is {}{}, expected 1 to {}", found, size, what, most)};
   }
-  // No bytes and no numbers: says alone whether the type is one of floating-point numbers.
+  // Without any data, this only checks that the type is floating-point.
   if (const auto status = convertToFloats(entry.dtype, {}, {}, at(name, tensor)); !status)
     return status.error();
   return QkTensor{tensor,
@@ -114,10 +114,10 @@ bool says(const SafetensorsHeader& header, const std::string& option) {
          found->second != "none";
 }
 
-/// Sizes that the metadata states have to be those of the tensors.
+/// Checks that sizes stated in the metadata match the tensors.
 Status checkStatedSizes(const ParsedOptions& options, const QkLayer& layer, const std::string& name) {
   const std::tuple<const char*, std::optional<Index>, Index, const QkTensor&> sizes[] = {
-      // A dump of the keys alone says nothing about the heads of the model's queries.
+      // A dump of keys alone doesn't tell the number of query heads.
       {"heads", layer.queriesFromKeys ? std::nullopt : options.heads, layer.q.heads, layer.q},
       {"kv_heads", options.kvHeads, layer.k.heads, layer.k},
       {"head_dim", options.headDim, layer.k.headDim, layer.k}};
@@ -129,7 +129,7 @@ Status checkStatedSizes(const ParsedOptions& options, const QkLayer& layer, cons
   return success();
 }
 
-/// Fills in the config and the rules.
+/// Fills in `layer`'s config and rules from the metadata.
 Status readOptions(const SafetensorsHeader& header, const std::string& name, QkLayer& layer) {
   auto options = parseOptions(header.metadata, {}, name);
   if (!options) return options.error();

@@ -11,7 +11,7 @@ namespace headscope::attention {
 
 struct SafetensorsHeader;
 
-/// A tensor whose heads lie one after the other, each [tokens, headDim] and row-major.
+/// A tensor that stores its heads consecutively, each [tokens, headDim] and row-major.
 struct QkTensor {
   std::string name;
   DType dtype = DType::F32;
@@ -21,16 +21,15 @@ struct QkTensor {
   std::uint64_t headBytes() const { return static_cast<std::uint64_t>(tokens * headDim) * byteSize(dtype); }
 };
 
-/// What a file has for one layer.
+/// The queries and keys of one layer in a file.
 struct QkLayer {
-  std::string name;  ///< by which the file tells layers apart ("layers.3"); empty where it has no name for it
+  std::string name;  ///< the layer's name in the file ("layers.3"); empty if it has none
   QkTensor q, k;
-  bool queriesFromKeys = false;  ///< a cache dump: no queries in the file, q is k and keys attend to keys
+  bool queriesFromKeys = false;  ///< a cache dump: the file has no queries, q is k and keys attend to keys
 
-  /// Sizes as the tensors have them, everything else as the metadata says by the names of AttentionOptions
-  /// ("causal": "true", "scale": "0.125"); "rope_theta" asks for a rotation that q and k have yet to get.
-  /// Where the metadata is silent, a cache dump is causal, and where there are fewer queries than keys, they
-  /// belong to the last tokens (cacheLength = keys − queries).
+  /// Sizes come from the tensors, everything else from the metadata, named as in AttentionOptions ("causal":
+  /// "true", "scale": "0.125"). "rope_theta" means that q and k still need rotation. By default, a cache dump
+  /// is causal, and queries fewer than keys belong to the last tokens (cacheLength = keys − queries).
   AttentionConfig config;
   PlainRules rules;  ///< causal, window and sinks
 
@@ -38,11 +37,10 @@ struct QkLayer {
   Index keys() const { return k.tokens; }
 };
 
-/// Finds tensors by name (qkNameOf), each [tokens, headDim], [heads, tokens, headDim] or
-/// [1, heads, tokens, headDim] of F32, F16, BF16 or F64, within map_limits.h; other tensors are passed over.
-/// At least one layer, in the order people count: "layers.9" before "layers.10". Errors: no keys, queries
-/// without keys, two tensors for the same, and types, shapes and options that don't fit together. `name`
-/// stands in front of messages.
+/// Finds tensors by name (qkNameOf), each [tokens, headDim], [heads, tokens, headDim] or [1, heads, tokens,
+/// headDim] of F32, F16, BF16 or F64, within map_limits.h; ignores other tensors. Returns at least one layer,
+/// in natural order ("layers.9" before "layers.10"). Returns an Error, prefixed by `name`, if there are no
+/// keys, queries without keys, or two tensors for the same role, or if types, shapes or options don't match.
 Result<std::vector<QkLayer>> findQkLayers(const SafetensorsHeader& header, const std::string& name);
 
 }  // namespace headscope::attention

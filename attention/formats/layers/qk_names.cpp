@@ -12,7 +12,7 @@ bool isNumber(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), isDigit);
 }
 
-/// Queries or keys.
+/// Returns the role if it is queries or keys.
 std::optional<TensorRole> roleOf(std::string_view word) {
   constexpr std::string_view kCache = "_cache";
   std::string lower = lowerCase(word);
@@ -22,7 +22,8 @@ std::optional<TensorRole> roleOf(std::string_view word) {
   return role == TensorRole::keys || (role == TensorRole::queries && !cached) ? role : std::nullopt;
 }
 
-/// Cuts a number off the end of `text`, and the separator before it. Empty if there is none.
+/// Removes a number and the separator before it from the end of `text`. Returns an empty text if there is
+/// none.
 std::string_view cutNumber(std::string_view& text, std::string_view separators) {
   const auto at = text.find_last_of(separators);
   if (at == std::string_view::npos || !isNumber(text.substr(at + 1))) return {};
@@ -45,7 +46,8 @@ std::optional<QkName> qkNameOf(std::string_view tensor) {
   const auto begin = dot == std::string_view::npos ? 0 : dot + 1;
   const auto word = rest.substr(begin);
   if (const auto role = roleOf(word)) return named(*role, rest.substr(0, begin == 0 ? 0 : dot));
-  // An underscore parts layer and role only behind a number: "layer_3_q" is a layer's, "w_q" is a weight.
+  // An underscore separates layer and role only after a digit: "layer_3_q" names a layer's queries, "w_q" a
+  // weight.
   for (std::size_t i = 1; i < word.size(); ++i) {
     if (word[i] != '_' || !isDigit(word[i - 1])) continue;
     if (const auto role = roleOf(word.substr(i + 1))) return named(*role, rest.substr(0, begin + i));

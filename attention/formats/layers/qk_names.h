@@ -8,16 +8,17 @@
 
 namespace headscope::attention {
 
-/// What a tensor's name says: which of the two it is, and of which layer.
+/// What a tensor's name says: its role and its layer.
 struct QkName {
   TensorRole role;    ///< queries or keys
-  std::string layer;  ///< the name without its role, "model.layers.3.self_attn"; empty where nothing is left
+  std::string layer;  ///< the name without the role, "model.layers.3.self_attn"; may be empty
 };
 
-/// Reads names by which queries and keys, or a cache of keys, are saved, in any case:
-/// q, query, queries, query_states, q_states; k, key, keys, key_states, k_states, key_cache, k_cache.
-/// The layer stands in front ("layers.3.q", "past_key_values.3.key", "layer3/k", "layer_3_q") or is a number
-/// behind ("key_cache.3", "k_3"). Names of weights ("q_proj.weight", "W_q") are neither.
+/// Parses names under which queries, keys or key caches are saved, in any case: q, query, queries,
+/// query_states, q_states; k, key, keys, key_states, k_states, key_cache, k_cache. The layer precedes the
+/// role ("layers.3.q", "past_key_values.3.key", "layer3/k", "layer_3_q") or is a number after it
+/// ("key_cache.3", "k_3"). Returns nullopt for other names, including those of weights ("q_proj.weight",
+/// "W_q").
 std::optional<QkName> qkNameOf(std::string_view tensor);
 
 }  // namespace headscope::attention

@@ -17,7 +17,7 @@
 namespace headscope::attention {
 namespace {
 
-/// A gibibyte of runs: a mask of single cells beyond that is no mask that anyone could look at.
+/// A gibibyte of runs. A mask with more, mostly single cells, would be unreadable anyway.
 constexpr std::uint64_t kMaxRuns = std::uint64_t{1} << 26;
 
 std::string valueText(float value) {
@@ -26,7 +26,7 @@ std::string valueText(float value) {
   return fmt::format("{:.6g}", value);
 }
 
-/// What a convention makes of numbers.
+/// Interprets numbers under a convention.
 class Interpreter {
  public:
   Interpreter(const MaskValues& values, MaskConvention convention)
@@ -41,13 +41,13 @@ class Interpreter {
     if (convention_ == MaskConvention::additive) return value > masksFrom_;
     return (value == 1) == (convention_ == MaskConvention::visible);
   }
-  /// Finite numbers of a row that mask.
+  /// Counts finite numbers of a row that mask.
   std::uint64_t largeNumbers(const std::vector<float>& row) const {
     if (convention_ != MaskConvention::additive) return 0;
     return static_cast<std::uint64_t>(std::count_if(
         row.begin(), row.end(), [&](float value) { return std::isfinite(value) && !sees(value); }));
   }
-  /// What is wrong with the first value of a row that is not accepted, or nothing.
+  /// Returns an Error for the first value of a row that isn't allowed.
   Status check(const std::vector<float>& row, Index head, Index query) const {
     for (std::size_t key = 0; key < row.size(); ++key)
       if (!accepts(row[key]))
@@ -82,7 +82,7 @@ Status forEachRow(const MaskValues& values, Take take) {
   return success();
 }
 
-/// Keeps the finite values, from the first on that is not 0.
+/// Collects the finite values. Allocates at the first one that isn't 0.
 class AdditiveValues {
  public:
   AdditiveValues(const MaskValues& values, std::uint64_t budget) : values_(values), budget_(budget) {}
@@ -109,7 +109,7 @@ class AdditiveValues {
   Stack stack_;
 };
 
-/// With the name of the file in front, which what the system says has already.
+/// Prefixes an error with the file name, unless the message has it already.
 Error named(const std::filesystem::path& path, const Error& error) {
   const std::string start = shownPath(path) + ": ";
   return error.message.starts_with(start) ? error : Error{start + error.message};
@@ -120,7 +120,7 @@ Result<MaskValues> openMask(const std::filesystem::path& path, std::uint64_t bud
   if (!format) return format.error();
   Result<MaskValues> values = Error{};
   if (*format == MaskFormat::csv) {
-    // A number of two characters takes four bytes and more once it is read.
+    // A value of two characters takes at least four bytes when parsed.
     auto bytes = readFile(path, std::min(kMaxMaskBytes, budget) >> 4);
     if (!bytes) return bytes.error();
     values = parseMaskValues(*format, *std::move(bytes));
@@ -174,7 +174,7 @@ Result<MaskFile> interpretMask(const MaskValues& values, MaskConvention conventi
     }
     complement(row.visible, values.keys, row.masked);
     if (!cells->rows.empty() && *cells->rows.back() == row) {
-      // Rows that repeat are held once.
+      // Equal consecutive rows are stored once.
       cells->rows.push_back(cells->rows.back());
     } else {
       runs += row.visible.size() + row.masked.size();

@@ -15,15 +15,15 @@ Shape shapeOf(const MaskShape& form, const MaskSizes& sizes) {
   return shape;
 }
 
-/// A single axis is for inputs without a batch.
+/// Shapes with a single axis are for inputs without a batch.
 bool fits(const MaskShape& form, const MaskSizes& sizes) {
   return form.axes.size() > 1 || !sizes.batched;
 }
 
 }  // namespace
 
-/// Two functions of PyTorch take an attn_mask and read its truths the opposite way. Two and three axes are
-/// MultiheadAttention's; four only scaled_dot_product_attention takes.
+/// Two PyTorch functions take an attn_mask and interpret booleans in opposite ways. Shapes with two or three
+/// axes are MultiheadAttention's; only scaled_dot_product_attention takes four.
 const std::vector<MaskName>& maskNames() {
   using enum MaskConvention;
   static const std::vector<MaskName> kNames{
@@ -82,7 +82,7 @@ std::string expectedShapes(const MaskName& mask, const MaskSizes& sizes) {
   std::vector<std::string> texts;
   for (const MaskShape& form : mask.shapes) {
     std::string text = shapeText(shapeOf(form, sizes));
-    // Of a batch of one and of no batch the same is said once.
+    // List the same shape for a batch of one and for no batch only once.
     const bool spoken = fits(form, sizes) && (sizes.batched || form.axes.size() < 4) && form.axes != "1nm";
     if (spoken && std::find(texts.begin(), texts.end(), text) == texts.end())
       texts.push_back(std::move(text));

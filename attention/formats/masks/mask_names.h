@@ -9,35 +9,35 @@
 
 namespace headscope::attention {
 
-/// What masks are laid over.
+/// The sizes that masks apply to.
 struct MaskSizes {
   Index batch = 1, heads = 1, queries = 0, keys = 0;
-  bool batched = false;  ///< whether x has an axis for the batch
+  bool batched = false;  ///< whether x has a batch axis
 };
 
-/// One shape that a mask may have, a letter for each axis: b the batch, h the heads, B batch · heads, n
-/// queries, m keys, 1 one. What an axis is missing for, or 1, is the same for all.
+/// A shape that a mask may have, one letter per axis: b batch, h heads, B batch · heads, n queries, m keys, 1
+/// for size one. The mask is the same along any axis that is missing or 1.
 struct MaskShape {
   std::string_view axes;
-  MaskConvention truths;  ///< what true means in it
-  std::string_view who;   ///< who reads it so; empty for Headscope's own
+  MaskConvention truths;  ///< the meaning of true in this shape
+  std::string_view who;   ///< the program that reads it this way; empty for Headscope
 };
 
-/// What a program calls a mask, and how that program reads it.
+/// A mask tensor's name in a program, and how that program interprets it.
 struct MaskName {
   const char* name;
   std::vector<MaskShape> shapes;
-  bool integers;  ///< whether whole numbers 0 and 1 are truths, too
+  bool integers;  ///< whether integers 0 and 1 are allowed as booleans
 };
 
-/// The mask tensors that attend reads: Headscope's own `mask`, and those of PyTorch and Hugging Face.
+/// The mask tensors that attend reads: Headscope's `mask`, and those of PyTorch and Hugging Face.
 const std::vector<MaskName>& maskNames();
 
-/// How many positions an axis has.
+/// Returns the size of an axis.
 Index sizeOf(char axis, const MaskSizes& sizes);
-/// The form that a tensor of this shape has; null for none.
+/// Returns the form that matches a tensor's shape, or null.
 const MaskShape* formOf(const MaskName& mask, const Shape& shape, const MaskSizes& sizes);
-/// "[3, 3] or [4, 3, 3]".
+/// Lists the possible shapes: "[3, 3] or [4, 3, 3]".
 std::string expectedShapes(const MaskName& mask, const MaskSizes& sizes);
 
 }  // namespace headscope::attention

@@ -77,7 +77,7 @@ const std::map<DType, MaskValueType> kTensorTypes = {
     {DType::F16, MaskValueType::f16},      {DType::BF16, MaskValueType::bf16},
     {DType::F32, MaskValueType::f32},      {DType::F64, MaskValueType::f64}};
 
-/// Takes the file's axes for heads, queries and keys. Their product is known to fit the file.
+/// Maps the file's axes to heads, queries and keys. The caller has checked that their product fits the file.
 Status setShape(MaskValues& values, const std::vector<std::uint64_t>& shape, bool fortranOrder) {
   const std::string found = "has shape " + shapeText(shape);
   if (shape.size() < 2 || shape.size() > 4)
@@ -101,7 +101,7 @@ Status setShape(MaskValues& values, const std::vector<std::uint64_t>& shape, boo
   return success();
 }
 
-/// From the start of a file of `fileSize` bytes.
+/// Parses the start of a file of `fileSize` bytes.
 Result<MaskValues> parseNpyMask(std::span<const std::uint8_t> start, std::uint64_t fileSize) {
   const auto header = parseNpyHeader(start, fileSize);
   if (!header) return header.error();
@@ -118,7 +118,7 @@ Result<MaskValues> parseNpyMask(std::span<const std::uint8_t> start, std::uint64
   return values;
 }
 
-/// From the header and where the tensors' bytes begin.
+/// Finds the mask among the tensors, whose bytes begin at `dataBegin`.
 Result<MaskValues> findTensorMask(const SafetensorsHeader& header, std::uint64_t dataBegin) {
   const auto& tensors = header.tensors;
   auto chosen = tensors.end();
@@ -136,7 +136,8 @@ Result<MaskValues> findTensorMask(const SafetensorsHeader& header, std::uint64_t
   return values;
 }
 
-/// Messages of a safetensors file begin with its name and a colon, which the caller puts before all of them.
+/// Removes the empty name and the colon from a safetensors message; the caller adds the file name to all
+/// messages.
 Error withoutName(const Error& error) {
   return Error{error.message.substr(2)};
 }
@@ -152,7 +153,7 @@ Result<MaskValues> parseTensorMask(std::span<const std::uint8_t> bytes) {
   return findTensorMask(*header, dataBegin);
 }
 
-/// Every cell is a value: a mask has neither a header nor names.
+/// Parses every cell as a value: mask files have neither header nor names.
 Result<MaskValues> parseCsvMask(const std::vector<std::uint8_t>& bytes) {
   const auto text = csvText({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (!text) return text.error();
@@ -219,7 +220,7 @@ MaskValueType maskValueType(DType dtype) {
 Result<const std::uint8_t*> MaskRowReader::bytesAt(std::uint64_t at, std::uint64_t size) {
   if (!values_.file) return values_.bytes.data() + values_.begin + at;
   if (at < partBegin_ || at + size > partBegin_ + part_.size()) {
-    // Enough that the calls to the system aren't felt.
+    // Large enough to make system calls negligible.
     constexpr std::uint64_t kPart = std::uint64_t{1} << 20;
     part_.resize(std::max(size, std::min(kPart, values_.file->size() - values_.begin - at)));
     partBegin_ = at;
@@ -280,7 +281,7 @@ Status MaskRowReader::read(Index head, Index query, std::vector<float>& row) {
 }
 
 float MaskValues::masksFrom() const {
-  // The other types' lowest numbers lie below −1e4.
+  // The lowest numbers of all other signed types are below −1e4.
   return type == MaskValueType::i8 ? std::numeric_limits<std::int8_t>::min() : kMaskingNumber;
 }
 

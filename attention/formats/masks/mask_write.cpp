@@ -15,7 +15,7 @@
 namespace headscope::attention {
 namespace {
 
-/// A mask on its way into a file, row by row, so that no mask is too large to be written.
+/// Writes a mask row by row, so masks of any size can be written.
 class MaskWriter {
  public:
   MaskWriter(const MaskFormula& mask, MaskFormat format, MaskConvention convention)
@@ -69,7 +69,7 @@ class MaskWriter {
   }
 
   bool alike() const { return mask_.variants() == 1; }
-  /// Bytes one cell can take; in text, with what stands behind it.
+  /// The most bytes one cell can take, in text including its separator.
   Index cellSize() const {
     const std::size_t separator = format_ == MaskFormat::csv ? 1 : 0;
     return static_cast<Index>(std::max(seen_.size(), hidden_.size()) + separator);

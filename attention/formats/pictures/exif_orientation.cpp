@@ -7,7 +7,7 @@
 namespace headscope::attention {
 namespace {
 
-/// Whole numbers of a TIFF structure in its own order of bytes; nothing beyond its end.
+/// Reads integers of a TIFF structure in its byte order; returns nullopt beyond its end.
 struct TiffReader {
   std::span<const std::uint8_t> bytes;
   bool littleEndian;
@@ -20,7 +20,7 @@ struct TiffReader {
   }
 };
 
-/// Of the first directory.
+/// Returns the orientation in the first directory, or 1.
 int orientationOf(std::span<const std::uint8_t> tiff) {
   constexpr std::uint32_t kOrientation = 0x0112;
   if (tiff.size() < 8) return 1;
@@ -43,7 +43,7 @@ int orientationOf(std::span<const std::uint8_t> tiff) {
 int exifOrientation(std::span<const std::uint8_t> jpeg) {
   constexpr std::string_view kExif("Exif\0\0", 6);
   if (jpeg.size() < 4 || jpeg[0] != 0xff || jpeg[1] != 0xd8) return 1;
-  // Segments: a marker, and a length that counts itself.
+  // Each segment has a marker and a length that includes itself.
   for (std::size_t at = 2; jpeg.size() - at >= 4 && jpeg[at] == 0xff && jpeg[at + 1] != 0xda;) {
     const std::size_t length = std::size_t{jpeg[at + 2]} << 8 | jpeg[at + 3];
     if (length < 2 || length > jpeg.size() - at - 2) return 1;

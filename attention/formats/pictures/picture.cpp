@@ -11,7 +11,7 @@
 
 namespace {
 
-/// No picture within kMaxPicturePixels needs more at once: compressed data that unpacks to more is damaged.
+/// No picture within kMaxPicturePixels needs a larger allocation; data that unpacks to more is damaged.
 constexpr std::size_t kMostAtOnce = std::size_t{8} << 25;
 
 void* allocateBounded(std::size_t bytes) {
@@ -51,7 +51,7 @@ std::uint32_t bigEndian(Bytes bytes, std::size_t at) {
   return value;
 }
 
-/// The check sum of a PNG's chunk (PNG specification, annex D).
+/// Computes the checksum of a PNG chunk (PNG specification, annex D).
 std::uint32_t crc(Bytes bytes) {
   std::uint32_t sum = ~std::uint32_t{0};
   for (const std::uint8_t byte : bytes) {
@@ -61,7 +61,7 @@ std::uint32_t crc(Bytes bytes) {
   return ~sum;
 }
 
-/// What is wrong with a PNG's chunks, which the decoder doesn't look at; empty: nothing.
+/// Checks a PNG's chunks, which the decoder doesn't. Returns what is wrong, or "".
 std::string pngFault(Bytes bytes) {
   constexpr std::uint32_t kEnd = 0x49454e44;  // IEND
   for (std::size_t at = kPngMagic.size();;) {
@@ -77,7 +77,7 @@ std::string pngFault(Bytes bytes) {
   }
 }
 
-/// Codes of the largest Huffman table that begins at byte `at` or behind it, before `end` (ITU-T T.81,
+/// Returns the number of codes in the largest of the Huffman tables from byte `at` to `end` (ITU-T T.81,
 /// B.2.4.2).
 int mostCodes(Bytes bytes, std::size_t at, std::size_t end) {
   int most = 0;
@@ -90,13 +90,13 @@ int mostCodes(Bytes bytes, std::size_t at, std::size_t end) {
   return most;
 }
 
-/// What is wrong with a JPEG's Huffman tables; empty: nothing. The decoder writes past the end of its own
-/// where one has more codes than bytes have values.
+/// Checks a JPEG's Huffman tables. Returns what is wrong, or "". The decoder overruns its own table if one
+/// has more than 256 codes.
 std::string tableFault(Bytes bytes) {
   constexpr int kTables = 0xc4, kMostCodes = 256;
   for (std::size_t at = 2; at + 3 < bytes.size();) {
     const int marker = bytes[at + 1];
-    // What lies between markers is a scan, or what the decoder passes over too.
+    // Data between markers is a scan, or something the decoder skips too.
     if (bytes[at] != 0xff || marker == 0 || marker == 0xff || (marker >= 0xd0 && marker <= 0xd7)) {
       ++at;
       continue;
@@ -110,7 +110,7 @@ std::string tableFault(Bytes bytes) {
   return "";
 }
 
-/// The same of a JPEG: one without its end was cut, and decodes to grey.
+/// Checks a JPEG. One without an end marker is truncated and would decode to grey.
 std::string jpegFault(Bytes bytes) {
   constexpr std::array<std::uint8_t, 2> kEnd{0xff, 0xd9}, kScan{0xff, 0xda};
   const auto end = std::find_end(bytes.begin(), bytes.end(), kEnd.begin(), kEnd.end());
@@ -120,7 +120,7 @@ std::string jpegFault(Bytes bytes) {
   return tableFault(bytes);
 }
 
-/// Where the pixel at (x, y) of a picture turned as EXIF says comes from.
+/// Rotates or mirrors a picture according to its EXIF orientation.
 RgbPicture turned(const RgbPicture& from, int orientation) {
   if (orientation < 2) return from;
   const bool swapped = orientation >= 5;

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostTokenBytes = std::uint64_t{64} << 20;
 
-/// Where tokens are looked for beside a file, in turn.
+/// Returns where to look for tokens next to a file, in order.
 std::vector<fs::path> tokenFiles(const fs::path& path) {
   std::vector<fs::path> files;
   for (const char* ending : {".tokens.json", ".json", ".tokens.txt", ".txt"}) {
@@ -72,13 +72,13 @@ const std::pair<const std::string, std::string>* RecordedAttention::said(
 
 Status RecordedAttention::takeTokens(const std::string& text, const std::string& file,
                                      const std::string& list) {
-  const bool several = groups_.size() > 1;  // of which the list may be another's
+  const bool several = groups_.size() > 1;  // the list may be another group's
   auto tokens = parseTokens(text, keys(), "tokens", several ? list : file);
   if (!tokens && several) unfitTokens_ = tokens.error().message;
   if (!tokens) return several ? success() : Status(tokens.error());
   keyTokens_ = *std::move(tokens);
   hasTokens_ = true;
-  // Fewer queries than keys are the last tokens: a cache's.
+  // Fewer queries than keys are the last tokens, after those in a cache.
   if (queries() <= keys()) queryTokens_ = {keyTokens_.end() - queries(), keyTokens_.end()};
   return success();
 }
@@ -94,8 +94,8 @@ Status RecordedAttention::readTokensBeside() {
   return takeTokens({bytes->begin(), bytes->end()}, shownPath(*beside), shownPath(beside->filename()));
 }
 
-/// Texts of a square's length are as frequent as others, so that names have to speak of an image as well; one
-/// token more than a large square hardly is a text.
+/// Names tokens after image patches. Texts of square length are common, so a name must also mention an image;
+/// one token more than a large square is unlikely to be a text.
 void RecordedAttention::namePatches() {
   constexpr Index kSmallest = 7;  // 224 pixels in patches of 32
   const auto side = static_cast<Index>(std::sqrt(static_cast<double>(keys())));
@@ -133,7 +133,7 @@ Status RecordedAttention::readTokens() {
     if (!tokens) return tokens.error();
     queryTokens_ = *std::move(tokens);
   } else if (cross && queries() <= keys()) {
-    queryTokens_ = places(queries());  // of another text, whose words aren't known
+    queryTokens_ = places(queries());  // of another text, whose words are unknown
   }
   if (!hasTokens_ && !queryText) namePatches();
   return success();
@@ -165,7 +165,7 @@ Result<RecordedWeights> RecordedAttention::readWeights(Index layer, Index head) 
   const RecordedArray& array = layers_[static_cast<std::size_t>(layer)].attention;
   auto weights = readArray(array, head);
   if (!weights) return weights.error();
-  // Half precision rounds 1 by 0.001 at most.
+  // Half precision rounds values near 1 by at most 0.001.
   constexpr float kSlack = 1e-2F;
   for (Index row = 0; row < weights->rows(); ++row)
     for (Index col = 0; col < weights->cols(); ++col)

@@ -19,16 +19,16 @@ namespace {
 
 constexpr std::string_view kRoleWords[] = {"attention", "queries", "keys", "values"};
 
-/// A tensor without its batch axis: [layers, heads, rows, cols].
+/// The axes of a tensor without its batch: [layers, heads, rows, cols].
 struct Shaped {
   Index layers = 1, heads = 1, rows = 0, cols = 0;
-  bool allLayers = false;  ///< the first of four axes
+  bool allLayers = false;  ///< whether it has four axes, layers first
 };
 
-/// A file's arrays of one role: one for all layers, or one each.
+/// A file's arrays of one role: one for all layers, or one per layer.
 struct RoleArrays {
   std::map<Index, RecordedArray> layers;
-  std::map<Index, std::string> tensors;  ///< which tensor each came from
+  std::map<Index, std::string> tensors;  ///< source tensor of each layer
 };
 
 class LayerFinder {
@@ -39,7 +39,7 @@ class LayerFinder {
     const bool manyArrays = header_.tensors.contains("arr_1");
     for (const auto& [tensor, entry] : header_.tensors)
       if (auto named = recordedNameOf(tensor)) {
-        // NumPy calls an array that is saved alone arr_0, whether it is a layer or all of them.
+        // NumPy calls a single array arr_0, whether it holds one layer or all.
         if (tensor == "arr_0" && !manyArrays) named->layer.reset();
         if (const auto status = add(tensor, entry, *named); !status) return status.error();
       }
@@ -80,7 +80,7 @@ class LayerFinder {
       if (other != static_cast<std::size_t>(group) && !roles_[other][0].layers.empty()) return false;
     return true;
   }
-  /// What says of no group may belong to the only one there is.
+  /// Arrays whose names don't say belong to the only group, if there is just one.
   std::optional<RecordedArray> at(RecordedGroup group, TensorRole role, Index layer) {
     for (const RecordedGroup from : {group, RecordedGroup::only}) {
       const auto& found = arrays(from, role).layers;
@@ -91,7 +91,7 @@ class LayerFinder {
   }
   std::string at(const std::string& tensor) const { return name_ + ": tensor " + quotedText(tensor); }
 
-  /// The first names with their shapes, and how many more there are.
+  /// Lists the first names with their shapes, and the number of others.
   std::string held() const {
     constexpr std::size_t kNamed = 8;
     std::string text;
@@ -115,7 +115,7 @@ class LayerFinder {
         name_, held())};
   }
 
-  /// The axes of an array, or an error.
+  /// Returns the axes of an array.
   Result<Shaped> shapedAs(const std::string& tensor, const TensorEntry& entry,
                           const RecordedName& named) const {
     if (const auto status = convertToFloats(entry.dtype, {}, {}, at(tensor)); !status) return status.error();
@@ -127,7 +127,7 @@ class LayerFinder {
     const auto wrong = [&](const char* why) {
       return Error{fmt::format("{} is {}, expected {}{}", at(tensor), shapeText(entry.shape), expected, why)};
     };
-    // [layers, 1, heads, n, m], and of one layer [1, heads, n, m].
+    // Allow [layers, 1, heads, n, m], or [1, heads, n, m] for one layer.
     const std::size_t batchAxis = named.layer ? 0 : 1;
     if (shape.size() == (named.layer ? 4U : 5U)) {
       if (shape[batchAxis] != 1) return wrong(": save a single text of the batch");
@@ -169,7 +169,7 @@ class LayerFinder {
     return success();
   }
 
-  /// `headscope model --layers 0,5 -o` says which layers it wrote.
+  /// Returns a layer's number; `headscope model --layers 0,5 -o` writes the numbers to the metadata.
   Index numberOf(Index place) const {
     const auto said = header_.metadata.find("layers");
     if (said == header_.metadata.end()) return place;
@@ -186,7 +186,7 @@ class LayerFinder {
     return fmt::format("[{}, {}, {}]", array.heads, array.rows, array.cols);
   }
 
-  /// Whether a layer's arrays fit each other, and its sizes those of the first layer.
+  /// Checks that a layer's arrays match each other, and its sizes those of the first layer.
   Status check(const RecordedLayer& layer, const RecordedLayer& first) const {
     const RecordedArray& a = layer.attention;
     if (a.rows != first.attention.rows || a.cols != first.attention.cols)
@@ -210,7 +210,7 @@ class LayerFinder {
 
   const SafetensorsHeader& header_;
   const std::string& name_;
-  RoleArrays roles_[4][4];  // of a group and a role
+  RoleArrays roles_[4][4];  // by group and role
 };
 
 std::vector<std::string> linesOf(const std::string& text) {
@@ -228,14 +228,14 @@ std::vector<std::string> wordsOf(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-/// "Ġdog" and "▁dog", as tokenizers spell a word with the space before it, are "dog" to who reads.
+/// Removes the mark that tokenizers write for a space before a word: "Ġdog" and "▁dog" become "dog".
 std::string withoutSpaceMark(std::string token) {
   for (const std::string_view mark : {"Ġ", "▁"})
     if (token.starts_with(mark) && token.size() > mark.size()) return token.substr(mark.size());
   return token;
 }
 
-/// Nothing where the text is no list of texts in JSON.
+/// Returns nullopt if the text isn't a JSON list of texts.
 std::optional<std::vector<std::string>> jsonTokens(const std::string& text) {
   const auto parsed = parseJsonTree(text, "tokens");
   if (!parsed) return std::nullopt;

@@ -7,22 +7,22 @@
 
 namespace headscope::attention {
 
-/// The layers of one attention of a model: of its encoder, its decoder, or from the one to the other.
+/// The layers of one kind of attention: a model's encoder, its decoder, or cross-attention between them.
 struct RecordedLayers {
-  std::string group;                  ///< "" where a file has one alone that says nothing of it
+  std::string group;                  ///< "" for the only group in a file if the names don't say
   std::vector<RecordedLayer> layers;  ///< at least one, ascending
 };
 
-/// Finds recorded attention by the names and shapes of a file's tensors; others are passed over. At least one
-/// group, in the order encoder, decoder, cross. Errors as RecordedAttention::open() has them. `name` stands
-/// in front of messages.
+/// Finds recorded attention by the names and shapes of a file's tensors; ignores other tensors. Returns at
+/// least one group, in the order unnamed, encoder, decoder, cross. Same errors as RecordedAttention::open(),
+/// prefixed by `name`.
 Result<std::vector<RecordedLayers>> findRecordedLayers(const SafetensorsHeader& header,
                                                        const std::string& name);
 
-/// The tokens of recorded attention, as metadata or a file of their own have them: a JSON list of texts, an
-/// object with such a list under "tokens", or text, a token a line where that makes `expected`, else a token
-/// a word. The mark of a space before a word ("Ġ", "▁") is left out. An error unless there are as many as
-/// `expected`. `name` stands in front of messages.
+/// Parses the tokens of recorded attention from metadata or a file: a JSON list of texts, an object with such
+/// a list under "tokens", or text with one token per line if that yields `expected`, else one per word. Drops
+/// the mark of a space before a word ("Ġ", "▁"). Returns an Error, prefixed by `name`, unless there are
+/// `expected` tokens; messages call them `what`.
 Result<std::vector<std::string>> parseTokens(const std::string& text, Index expected, const std::string& what,
                                              const std::string& name);
 

@@ -15,7 +15,7 @@ std::optional<TensorRole> recordedRoleOf(std::string_view word) {
   return tensorRoleOf(word);
 }
 
-/// "layer_3", "layer3" and "h3" are layer 3; "attn_3" and "attn3" too.
+/// Returns 3 for "layer_3", "layer3" and "h3", and also for "attn_3" and "attn3".
 std::optional<Index> numberAfter(std::string_view word, std::string_view& rest) {
   const std::size_t digits = word.find_last_not_of("0123456789") + 1;
   const auto number = numberInName(word.substr(digits));
@@ -24,7 +24,7 @@ std::optional<Index> numberAfter(std::string_view word, std::string_view& rest) 
   return number;
 }
 
-/// "layer3_attn": the number, and "attn" as what is left of the word.
+/// Splits "layer3_attn": returns the number and leaves "attn" in `word`.
 std::optional<Index> numberBefore(std::string_view& word) {
   constexpr std::string_view kLayers[] = {"layer", "layers", "block", "blocks", "h", "l"};
   for (std::size_t at = word.find('_'); at != std::string_view::npos; at = word.find('_', at + 1)) {

@@ -9,15 +9,15 @@ namespace {
 using RowArray = Eigen::Array<float, 1, Eigen::Dynamic>;
 using Sums = Eigen::Array<double, 1, Eigen::Dynamic>;
 
-/// Sums along all diagonals i − j at once; diagonal d stands for key − row = d − (rows − 1), so that a row
-/// adds to neighbours.
+/// Sums along all diagonals i − j at once. Diagonal d is key − row = d − (rows − 1), so that a row adds to
+/// adjacent elements.
 struct Diagonals {
   explicit Diagonals(const ObservedHead& head)
       : weights(RowArray::Zero(head.rows() + head.cols())),
         baselines(Sums::Zero(weights.size())),
         counts(baselines) {
     RowArray visible(head.cols());
-    // Of rows that see all keys to the last: what begins at a diagonal, and what ends there.
+    // For rows whose visible keys have no gaps: changes at the first diagonal and after the last.
     Sums shareSteps = Sums::Zero(weights.size() + 1), countSteps = shareSteps;
     for (Index row = 0; row < head.rows(); ++row) {
       const Index size = head.visibleEnd(row), at = head.rows() - 1 - row;
@@ -47,13 +47,13 @@ struct Diagonals {
   Sums baselines, counts;
 };
 
-/// The largest mean among the diagonals that a quarter of the rows can show: where few can, any single bright
-/// key would pass for an offset.
+/// Returns the largest mean among the diagonals that at least a quarter of the rows see: with fewer rows, a
+/// single strong key would count as an offset.
 DetectorScore bestOffset(const ObservedHead& head) {
   const Diagonals sums(head);
   const auto fewest = static_cast<float>(std::max<Index>(1, (head.rows() + 3) / 4));
   DetectorScore best;
-  // Of equals, that of the later keys.
+  // On ties, prefers later keys.
   for (Index d = sums.counts.size() - 1; d >= 0; --d) {
     const auto rows = static_cast<float>(sums.counts[d]);
     if (rows < fewest || (best.rows > 0 && !(sums.weights[d] / rows > best.raw))) continue;
@@ -74,7 +74,7 @@ extern const Detector offset{
         "the rows can show.",
     .planted = PlantedHead{Behaviour::offset, 3},
     .measure = bestOffset,
-    // Self, the previous and the next token go by their own names.
+    // Self, the previous and the next token have separate detectors.
     .mayLabel = [](const HeadProfile& profile) { return std::abs(profile["offset"].at) > 1; },
     .titleOf =
         [](Index at) {

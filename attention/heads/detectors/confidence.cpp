@@ -25,7 +25,7 @@ extern const Detector confidence{
     .title = "confidence",
     .shortName = "confid.",
     .help = "How much of a row its largest weight takes: mean of max over j of A[i][j].",
-    .planted = std::nullopt,  // it is no behaviour
+    .planted = std::nullopt,  // not a behaviour
     .measure = meanLargest,
     .mayLabel = [](const HeadProfile&) { return false; },
     .counted =

@@ -15,7 +15,7 @@ extern const Detector copying{
         [](const HeadMaps& maps) {
           return DetectorScore{static_cast<float>(copyingScore(maps.v, maps.o)), 0, 1};
         },
-    // A label says where a head looks.
+    // Labels describe where a head looks, not what it writes.
     .mayLabel = [](const HeadProfile&) { return false; }};
 
 }  // namespace headscope::attention::detectors

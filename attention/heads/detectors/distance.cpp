@@ -6,17 +6,17 @@
 namespace headscope::attention::detectors {
 namespace {
 
-/// Σ |j − place| over the keys j < end.
+/// Returns Σ |j − place| over the keys j < end.
 double evenReach(Index place, Index end) {
   const auto before = static_cast<double>(std::min(place + 1, end)),
              behind = static_cast<double>(end) - before;
   return before * static_cast<double>(place) - before * (before - 1) / 2 + behind * (behind + 1) / 2;
 }
 
-/// Mean over rows that see a key, in tokens. There are no distances to another text.
+/// Returns the mean over rows that see a key, in tokens. Doesn't apply to cross-attention.
 DetectorScore meanDistance(const ObservedHead& head) {
   if (head.text().crossAttention()) return {};
-  // |i| around the last row's place: a row's distances are a part of it.
+  // |i − last|: each row's distances are a segment of this.
   const Index last = head.text().positionOf(std::max<Index>(head.rows(), 1) - 1);
   Vector reach(last + head.cols());
   for (Index i = 0; i < reach.size(); ++i) reach[i] = static_cast<float>(std::abs(i - last));
@@ -49,7 +49,7 @@ extern const Detector distance{
     .title = "mean distance",
     .shortName = "distance",
     .help = "How far the head looks, in tokens: mean over rows of Σ A[i][j]·|i − j|.",
-    .planted = std::nullopt,  // it is no behaviour
+    .planted = std::nullopt,  // not a behaviour
     .measure = meanDistance,
     .mayLabel = [](const HeadProfile&) { return false; },
     .unit = "tokens"};

@@ -10,8 +10,8 @@ extern const Detector firstToken{.name = "first_token",
                                      "over the rows i ≥ 1 that see it.",
                                  .planted = PlantedHead{Behaviour::firstToken},
                                  .targets = [](const HeadText& text, Index row, std::vector<Index>& keys) {
-                                   // For the first token itself this would be the same as looking at itself,
-                                   // unless the keys belong to another text.
+                                   // For the first token this would be the same as attending to itself,
+                                   // except in cross-attention.
                                    if (text.positionOf(row) >= 1 || text.crossAttention()) keys.push_back(0);
                                  }};
 

@@ -45,7 +45,7 @@ void HeadText::divide(const TextStructure& structure) {
 KeyRun HeadText::segmentOf(Index row) const {
   const auto behind = std::ranges::upper_bound(starts_, crossAttention_ ? row : positionOf(row));
   const auto part = static_cast<std::size_t>(std::max<std::ptrdiff_t>(behind - starts_.begin() - 1, 0));
-  return segments_[std::min(part, segments_.size() - 1)];  // what has no part of its own reads the last
+  return segments_[std::min(part, segments_.size() - 1)];  // further parts use the last segment
 }
 
 ObservedHead::ObservedHead(const MatrixView& weights, const MatrixView& scores, const HeadText& text)

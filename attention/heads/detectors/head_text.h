@@ -10,47 +10,47 @@
 
 namespace headscope::attention {
 
-/// The text under a layer's heads, indexed once for all of them.
+/// The text that a layer's heads attend to, indexed once for all heads.
 class HeadText {
  public:
-  /// `queries` [n] and `keys` [m]; `firstPosition` is the place of query row 0 among the keys. With
-  /// `crossAttention` keys belong to another text. Tokens are the same where tokenIdentity() says so.
-  /// Throws std::invalid_argument for a negative position.
+  /// Takes queries [n] and keys [m]; `firstPosition` is the position of query row 0 among the keys. With
+  /// `crossAttention`, the keys belong to another text. Tokens are the same if their tokenIdentity() is.
+  /// Throws std::invalid_argument if `firstPosition` is negative.
   HeadText(std::span<const Token> queries, std::span<const Token> keys, bool ignoreCase,
            Index firstPosition = 0, bool crossAttention = false);
 
   Index queries() const { return std::ssize(groupOf_); }
   Index keys() const { return keys_; }
   bool crossAttention() const { return crossAttention_; }
-  /// Where query `row` stands among the keys.
+  /// Returns the position of query `row` among the keys.
   Index positionOf(Index row) const { return firstPosition_ + row; }
-  /// The keys that hold the same token as query `row`, ascending; with itself.
+  /// Returns the keys with the same token as query `row`, ascending, including itself.
   std::span<const Index> keysLike(Index row) const {
     return groups_[groupOf_[static_cast<std::size_t>(row)]];
   }
-  /// Takes the text's parts from `structure` in place of its own sentences.
+  /// Divides the text by `structure` instead of by sentences.
   void divide(const TextStructure& structure);
-  /// The keys of the part of the text that query `row` stands in; of another text, those of the part that
-  /// belongs to the query's.
+  /// Returns the keys of the part of the text that contains query `row`; in cross-attention, of the part that
+  /// corresponds to the query's.
   KeyRun segmentOf(Index row) const;
-  /// The keys that are separators, ascending.
+  /// Returns the keys that are separators, ascending.
   std::span<const Index> separators() const { return separators_; }
 
  private:
   Index keys_, firstPosition_;
   bool crossAttention_;
-  std::vector<std::vector<Index>> groups_;  ///< keys that are equal; the first group is empty
+  std::vector<std::vector<Index>> groups_;  ///< keys with equal tokens; the first group is empty
   std::vector<std::size_t> groupOf_;        ///< [n]
   std::vector<Index> separators_;
-  std::vector<Index> starts_;  ///< of the text's parts, in cross-attention of the queries'; 0 first
-  KeyRuns segments_;           ///< the keys of each
+  std::vector<Index> starts_;  ///< of the text's parts (in cross-attention, the queries'), starting with 0
+  KeyRuns segments_;           ///< the keys of each part
 };
 
-/// One head's weights on a text: what every detector looks at.
+/// One head's weights on a text: the input of every detector.
 class ObservedHead {
  public:
-  /// weights [n, m]; scores [n, m] tells the visible keys (−inf = not). All three are looked at later.
-  /// Throws std::invalid_argument where sizes don't fit.
+  /// Takes weights [n, m] and scores [n, m], which tell the visible keys (−inf = hidden). The data of all
+  /// three must outlive the object. Throws std::invalid_argument if sizes don't fit.
   ObservedHead(const MatrixView& weights, const MatrixView& scores, const HeadText& text);
 
   const HeadText& text() const { return text_; }
@@ -58,7 +58,7 @@ class ObservedHead {
   Index rows() const { return weights_.rows(); }
   Index cols() const { return weights_.cols(); }
   bool sees(Index row, Index key) const;
-  /// How many keys a row sees, and one behind the last of them; 0 where it sees none.
+  /// The number of keys a row sees, and one past the last of them; 0 if it sees none.
   Index visible(Index row) const { return visible_[static_cast<std::size_t>(row)]; }
   Index visibleEnd(Index row) const { return visibleEnds_[static_cast<std::size_t>(row)]; }
 

@@ -9,7 +9,7 @@ extern const Detector induction{
     .help =
         "The mean weight on what followed the same token before: mean of Σ A[i][j] over 1 ≤ j ≤ i with "
         "t_{j−1} = t_i, over the rows that see one (Olsson et al. 2022).",
-    .planted = std::nullopt,  // takes two layers
+    .planted = std::nullopt,  // needs two layers
     .targets = [](const HeadText& text, Index row, std::vector<Index>& keys) {
       if (text.crossAttention()) return;
       for (const Index like : text.keysLike(row))

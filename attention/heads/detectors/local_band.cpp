@@ -6,7 +6,7 @@ namespace headscope::attention::detectors {
 namespace {
 
 constexpr Index kWidth = 2;  ///< w in |i − j| ≤ w
-/// An offset that holds this much of the band's weight is what the band consists of.
+/// If one offset has this share of the band's weight, the head isn't a local band.
 constexpr float kMostOfBand = 2.0f / 3;
 
 /// Whether the weight is spread over several offsets.

@@ -14,7 +14,7 @@ extern const Detector sameToken{
     .planted = PlantedHead{Behaviour::sameToken},
     .targets = [](const HeadText& text, Index row, std::vector<Index>& keys) {
       const std::span<const Index> like = text.keysLike(row);
-      // In another text a token counts wherever it stands.
+      // In cross-attention, a token counts at any position.
       const auto end =
           text.crossAttention() ? like.end() : std::ranges::lower_bound(like, text.positionOf(row));
       keys.insert(keys.end(), like.begin(), end);

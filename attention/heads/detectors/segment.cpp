@@ -5,10 +5,10 @@
 namespace headscope::attention::detectors {
 namespace {
 
-/// Where a narrower behaviour holds this much of it, that one is the name.
+/// If a narrower behaviour has this share of the segment's weight, it labels the head.
 constexpr float kMostOfSegment = 2.0f / 3;
 
-/// As the weight on targets, by runs: a part of the text may be all of it.
+/// Computes the weight on targets by runs, since a segment may be the whole text.
 DetectorScore inSegment(const ObservedHead& head) {
   double weight = 0, baseline = 0;
   Index rows = 0;

@@ -3,8 +3,8 @@
 namespace headscope::attention::detectors {
 namespace {
 
-constexpr Index kSinkTokens = 4;  ///< as Xiao et al. 2023 keep them
-/// Where the first token holds this much of it, the head looks at that one.
+constexpr Index kSinkTokens = 4;  ///< as in Xiao et al. 2023
+/// If the first token has this share of the weight, first_token labels the head.
 constexpr float kMostOfSinks = 2.0f / 3;
 
 }  // namespace
@@ -16,7 +16,7 @@ extern const Detector sinks{.name = "sinks",
                                 "The mean weight on the first four tokens, the attention sinks: mean of Σ "
                                 "A[i][j] over j < 4, over the "
                                 "rows i ≥ 4 that see one (Xiao et al. 2023).",
-                            .planted = std::nullopt,  // who looks at the first token is found by first_token
+                            .planted = std::nullopt,  // heads on the first token belong to first_token
                             .targets =
                                 [](const HeadText& text, Index row, std::vector<Index>& keys) {
                                   if (text.positionOf(row) < kSinkTokens && !text.crossAttention()) return;

@@ -10,13 +10,13 @@ namespace {
 using RowArray = Eigen::Array<float, 1, Eigen::Dynamic>;
 using Sums = Eigen::Array<double, 1, Eigen::Dynamic>;
 
-/// The largest mean of a column over the rows that see it, without the token's own; among the columns that a
-/// quarter of the rows see: where few do, any bright cell would pass for a stripe.
+/// Returns the largest column mean over the rows that see it, excluding the token's own row, among columns
+/// seen by at least a quarter of the rows: with fewer rows, a single strong cell would count as a stripe.
 DetectorScore brightestColumn(const ObservedHead& head) {
   const HeadText& text = head.text();
   RowArray weights = RowArray::Zero(head.cols()), visible(head.cols());
   Sums baselines = Sums::Zero(head.cols()), counts = baselines;
-  // Of rows that see all keys to the last: what begins at a column, and what ends there.
+  // For rows whose visible keys have no gaps: changes at the first column and after the last.
   Sums shareSteps = Sums::Zero(head.cols() + 1), countSteps = shareSteps;
   for (Index row = 0; row < head.rows(); ++row) {
     const Index size = head.visibleEnd(row);
@@ -68,7 +68,7 @@ extern const Detector stripe{
         "quarter of the rows see.",
     .planted = std::nullopt,
     .measure = brightestColumn,
-    // The first token has a name of its own.
+    // The first token has a separate detector.
     .mayLabel = [](const HeadProfile& profile) { return profile["stripe"].at > 0; },
     .titleOf = [](Index at) { return fmt::format("stripe at {}", at); },
     .tightName = [](Index at) { return fmt::format("j={}", at); },

@@ -6,8 +6,8 @@
 namespace headscope::attention::detectors {
 namespace {
 
-/// Mean of H_i / ln(visible_i) over the rows with two or more visible keys. Uniform attention's own ratio is
-/// 1, whatever is visible.
+/// Returns the mean of H_i / ln(visible_i) over the rows with two or more visible keys. The ratio of uniform
+/// attention is always 1.
 DetectorScore entropyRatio(const ObservedHead& head) {
   double ratios = 0;
   Index rows = 0;

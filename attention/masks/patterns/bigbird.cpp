@@ -25,7 +25,8 @@ struct BigBird {
         seed(rule.counts[4]) {}
 };
 
-/// Blocks that a row of blocks sees anyway: 0 … globalEnd−1 and begin … end−1, with globalEnd ≤ begin ≤ end.
+/// The global and window blocks that a row of blocks sees: 0 … globalEnd−1 and begin … end−1, with
+/// globalEnd ≤ begin ≤ end.
 struct SeenBlocks {
   Index globalEnd, begin, end;
   SeenBlocks(const BigBird& b, Index blockRow, Index blocks)
@@ -38,7 +39,7 @@ Index blocksOf(Index keys, Index block) {
   return (keys + block - 1) / block;
 }
 
-/// `count` different numbers below `below`, ascending, by Floyd's method (Bentley & Floyd 1987).
+/// Draws `count` distinct numbers less than `below`, ascending, by Floyd's method (Bentley & Floyd 1987).
 void drawDistinct(Index count, Index below, std::uint64_t seed, std::vector<Index>& out) {
   thread_local std::vector<bool> drawn;
   if (drawn.size() < static_cast<std::size_t>(below)) drawn.resize(static_cast<std::size_t>(below));
@@ -53,8 +54,8 @@ void drawDistinct(Index count, Index below, std::uint64_t seed, std::vector<Inde
   std::sort(out.begin(), out.end());
 }
 
-/// The blocks that row of blocks `blockRow` sees besides those in its window and the global ones: ascending,
-/// the same for all rows of it, fewer than asked for where there are fewer. Written over `out`.
+/// Replaces `out` with the random blocks that row of blocks `blockRow` sees in addition to its window and the
+/// global blocks: ascending, the same for all its rows, fewer than requested if there aren't enough.
 void randomBlocks(const BigBird& bird, Index blockRow, Index keys, std::vector<Index>& out) {
   out.clear();
   const Index blocks = blocksOf(keys, bird.block);
@@ -89,7 +90,7 @@ void bigBirdRow(const Rule& rule, const RowPlace& at, KeyRuns& out) {
   for (auto block = middle; block != blocks.end(); ++block) append(*block, *block + 1);
 }
 
-/// The random blocks of every row of blocks, document by document inside documents(…).
+/// Writes the random blocks of every row of blocks; inside documents(…), for each document.
 std::string defineRandomBlocks(const TableSource& source) {
   const BigBird bird(source.rule);
   if (bird.random == 0) return "";

@@ -1,6 +1,6 @@
 #include "attention/masks/patterns/definition.h"
 
-// By the blocks that query and key lie in.
+// Patterns that depend on the blocks that query and key lie in.
 
 namespace headscope::attention {
 namespace {

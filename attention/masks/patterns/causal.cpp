@@ -1,6 +1,6 @@
 #include "attention/masks/patterns/definition.h"
 
-// Up to the query's own key, and what is seen besides.
+// Patterns that show the keys up to the query's own, and possibly more.
 
 namespace headscope::attention {
 namespace {

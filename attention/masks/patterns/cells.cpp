@@ -4,7 +4,7 @@
 
 #include "attention/masks/patterns/definition.h"
 
-// Masks that are held cell by cell: painted by hand, or read from a file.
+// Masks stored cell by cell: painted by hand or read from a file.
 
 namespace headscope::attention {
 namespace {
@@ -46,7 +46,7 @@ Result<std::shared_ptr<const CellTable>> fileCells(const Given& given) {
   return found->second;
 }
 
-/// Null where the row is left alone.
+/// Returns null if the row is unset.
 const CellRow* cellRow(const Rule& rule, Index row) {
   const CellTable& table = *rule.cells;
   const auto at = static_cast<std::size_t>(rule.cellHead * table.queries + row);
@@ -58,7 +58,7 @@ bool covers(const KeyRuns& runs, Index key) {
                      [&](const KeyRun& run) { return run.begin <= key && key < run.end; });
 }
 
-/// Cells as rectangles: rows that say the same, one after another, are one.
+/// Writes cells as rectangles; consecutive equal rows are merged.
 std::string defineCells(const TableSource& source) {
   constexpr Index kMaxRectangles = Index{1} << 16;
   const auto& [rule, dialect, sizes, starts] = source;
@@ -78,7 +78,7 @@ std::string defineCells(const TableSource& source) {
       }
     };
     add(cells->visible, 1);
-    // Where everything is decided, what is not visible is masked.
+    // If all cells are decided, those that are not visible are masked.
     if (!decidesAll) add(cells->masked, 2);
     limitCode(static_cast<Index>(items.size()), kMaxRectangles,
               "the number of rectangles of painted or read cells is");

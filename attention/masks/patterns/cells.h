@@ -4,9 +4,9 @@
 
 namespace headscope::attention {
 
-/// What a rule with cells makes of the row's key: 1 visible, 2 masked, 0 undecided.
+/// The decision of a rule with cells for a row and key: 1 visible, 2 masked, 0 undecided.
 extern const LookupTable kCells;
-/// Whether it decides every key of every row.
+/// Whether the rule decides every key of every row.
 bool cellsDecideAll(const Rule& rule, const CodeSizes& sizes);
 
 }  // namespace headscope::attention

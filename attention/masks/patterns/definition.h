@@ -10,7 +10,7 @@
 
 namespace headscope::attention {
 
-/// What one use of a pattern was given, over one geometry.
+/// The arguments of one use of a pattern, for one geometry.
 struct Given {
   const PatternInfo& info;
   const PatternUse& use;
@@ -18,38 +18,38 @@ struct Given {
   const MaskSources& sources;
   std::array<Index, 5> counts{};  ///< as in Rule
 
-  /// Null where nothing was given.
+  /// Returns the argument; null if it was omitted.
   const Argument* argument(std::size_t parameter) const;
-  /// "dilated's step", or "window" where pattern and parameter have one name.
+  /// Returns "dilated's step", or "window" if pattern and parameter have the same name.
   std::string title(std::size_t parameter) const;
-  /// What `head` goes by.
+  /// Returns the value for `head`.
   Result<Index> count(std::size_t parameter, Index head) const;
-  /// A list of positions below `end`, ascending. What was given has to fit; what comes from the text is cut.
-  /// `what` there are `end` of: "keys".
+  /// Returns a list of ascending positions below `end`. Returns an Error if a given list doesn't fit; lists
+  /// from the text are cut. `what` is the plural noun that `end` counts: "keys".
   Result<std::vector<Index>> positions(std::size_t parameter, Index end, const char* what) const;
-  /// A list of spans among the keys, in the order they were given. As above.
+  /// Returns a list of spans of keys, in the given order. Errors as above.
   Result<std::vector<KeyRun>> spans(std::size_t parameter) const;
 };
 
-/// All there is to say about a pattern. A new one is a file that defines patterns::name and a row in
+/// The definition of a pattern. To add one, add a file that defines patterns::name and a row in
 /// pattern_list.h.
 struct Pattern {
   PatternInfo info;
-  /// Which keys j the query at i sees: the definition, of which all texts are printed.
+  /// Which keys j the query at i sees. Formulas and code are printed from this definition.
   Truth (*visible)(const Number& i, const Number& j) = nullptr;
-  /// The same for a whole row, in as many steps as it has runs; `out` is empty. Null where `cells` or
-  /// info.takesInner says more than a formula over positions does.
+  /// The same for a whole row, in as many steps as it has runs; `out` is empty on entry. Null if the pattern
+  /// has `cells` or info.takesInner, which a formula over positions can't express.
   void (*row)(const Rule&, const RowPlace&, KeyRuns& out) = nullptr;
-  /// The lists it goes by, the same for all heads that have the same counts; null for none.
+  /// The lists it uses, the same for all heads with the same counts; null = none.
   Result<RuleLists> (*lists)(const Given&) = nullptr;
-  /// For patterns that are held cell by cell: their table.
+  /// The table of a pattern stored cell by cell; null for others.
   Result<std::shared_ptr<const CellTable>> (*cells)(const Given&) = nullptr;
-  bool byDistance = false;      ///< i − j alone decides, whatever keys there are
-  std::string_view where = {};  ///< with `cells`: which of them it says something about, for formulas
+  bool byDistance = false;      ///< visibility depends only on i − j
+  std::string_view where = {};  ///< with `cells`: the text in formulas for the cells it decides
 };
 
 const Pattern& patternOf(PatternKind kind);
-/// The pattern's tree in symbols, for one head; `prime` marks positions counted inside a document.
+/// Returns the pattern's tree in symbols, for one head; `prime` marks positions relative to a document.
 Written patternFormula(const Pattern& pattern, const PatternUse& use, Index head, const std::string& prime);
 
 #define HEADSCOPE_PATTERN_DECLARATION(name) extern const Pattern name;
@@ -58,7 +58,7 @@ HEADSCOPE_PATTERNS(HEADSCOPE_PATTERN_DECLARATION)
 }  // namespace patterns
 #undef HEADSCOPE_PATTERN_DECLARATION
 
-// What parameters are made of.
+// Helpers that define parameters.
 
 constexpr ParameterInfo wholeNumber(std::string_view name, Index low, Index standard,
                                     std::string_view meaning, Index high = kMaxMaskCount) {

@@ -4,10 +4,10 @@
 
 namespace headscope::attention {
 
-/// Which document `position` lies in; `starts` ascend from 0.
+/// Returns the index of the document that contains `position`; `starts` ascend from 0.
 std::size_t documentOf(const std::vector<Index>& starts, Index position);
 
-/// Each position's document, and where each document begins, for rules whose lists hold the starts.
+/// Each position's document, and each document's first position, for rules whose lists hold these.
 extern const LookupTable kDocument, kDocumentStart;
 
 }  // namespace headscope::attention

@@ -1,6 +1,6 @@
 #include "attention/masks/patterns/definition.h"
 
-// The first keys, for every query alike.
+// Patterns that show the first keys to every query.
 
 namespace headscope::attention {
 namespace {

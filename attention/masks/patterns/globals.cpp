@@ -1,6 +1,6 @@
 #include "attention/masks/patterns/definition.h"
 
-// Tokens that see all and are seen by all.
+// Tokens that see all tokens and are seen by all.
 
 namespace headscope::attention {
 namespace {
@@ -39,11 +39,11 @@ Result<RuleLists> globalLists(const Given& given) {
   return RuleLists{.positions = std::move(positions).value()};
 }
 
-/// All keys for a global token, the global keys for the others, together with begin … end−1.
+/// Appends all keys for a global token; for other tokens the global keys and keys begin … end−1.
 void globalsRow(const Rule& rule, const RowPlace& at, Index begin, Index end, KeyRuns& out) {
   const auto& globals = rule.lists->positions;
   if (std::binary_search(globals.begin(), globals.end(), at.position)) return appendRun(out, 0, at.keys);
-  // A document may be shorter than the list is long.
+  // Inside documents(…), global tokens may lie beyond the document's keys.
   const auto last = std::lower_bound(globals.begin(), globals.end(), at.keys);
   const auto within = std::lower_bound(globals.begin(), last, begin);
   for (auto global = globals.begin(); global != within; ++global) appendRun(out, *global, *global + 1);

@@ -8,7 +8,7 @@ namespace {
 constexpr std::array kSpans{
     readFrom(text_parts::images, "spans", ParameterKind::spans, "", "first and last position of each image")};
 
-/// The images, ascending and apart.
+/// Returns the images, ascending and not overlapping.
 Result<RuleLists> imageLists(const Given& given) {
   auto spans = given.spans(0);
   if (!spans) return spans.error();
@@ -21,7 +21,7 @@ Result<RuleLists> imageLists(const Given& given) {
   return RuleLists{.spans = std::move(spans).value()};
 }
 
-/// The image that holds `position`, or the one behind it.
+/// Returns the image that contains `position`, or else the next one.
 auto imageAt(const std::vector<KeyRun>& images, Index position) {
   return std::partition_point(images.begin(), images.end(),
                               [&](const KeyRun& run) { return run.end <= position; });

@@ -16,19 +16,19 @@ Result<RuleLists> intervalLists(const Given& given) {
   return RuleLists{.positions = std::move(parts).value(), .spans = std::move(spans).value()};
 }
 
-/// What the part that begins `part` parts into the queries sees; there is one.
+/// Returns the keys that part number `part` sees. There must be at least one span.
 const KeyRun& spanOf(const RuleLists& lists, std::size_t part) {
   return lists.spans[std::min(part, lists.spans.size() - 1)];
 }
 
-/// What the position's part sees; empty before the first part.
+/// Returns the keys that the position's part sees; empty before the first part.
 KeyRun keysOf(const RuleLists& lists, Index position) {
   const auto begun = std::upper_bound(lists.positions.begin(), lists.positions.end(), position);
   if (begun == lists.positions.begin() || lists.spans.empty()) return {};
   return spanOf(lists, static_cast<std::size_t>(begun - lists.positions.begin()) - 1);
 }
 
-/// The first key of every position, or the one behind its last.
+/// Writes the first key of every position, or one past its last, as `end` selects.
 std::string defineEnd(const TableSource& source, Index KeyRun::*end) {
   const RuleLists& lists = *source.rule.lists;
   const auto& starts = lists.positions;

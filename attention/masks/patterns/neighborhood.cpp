@@ -11,7 +11,7 @@ constexpr std::array kNeighborhoodNumbers{
     readFrom(text_parts::gridWidth, "width", ParameterKind::count, "width", "columns of the grid", 1),
     oddNumber("kernel", 3, "side of the square a token sees")};
 
-/// A rectangle of cells; `y` and `x` are its first.
+/// A rectangle of cells; `y` and `x` are its first row and column.
 struct Cells {
   Index y = 0, x = 0, height = 0, width = 0;
   Index count() const { return height * width; }
@@ -25,8 +25,8 @@ struct Cells {
   }
 };
 
-/// The cells of a grid that lie in a square of the Z-order curve. The curve passes through all of a square
-/// before it leaves it, so that the cells of one square are one run of tokens.
+/// Returns the cells of a grid that lie in a square of the Z-order curve. The curve visits all of a square
+/// before it leaves it, so the cells of a square are one run of tokens.
 Cells squareOf(const Cells& grid, Index y, Index x, Index side) {
   return {y, x, std::clamp<Index>(grid.height - y, 0, side), std::clamp<Index>(grid.width - x, 0, side)};
 }
@@ -35,7 +35,7 @@ Index outerSide(const Cells& grid) {
   return static_cast<Index>(std::bit_ceil(static_cast<std::uint64_t>(std::max(grid.height, grid.width))));
 }
 
-/// Walks along the curve and gathers the tokens whose cells lie in a window.
+/// Walks along the curve and collects the tokens whose cells lie in a window.
 class ZOrderWalk {
  public:
   ZOrderWalk(const Cells& grid, const Cells& window, Index keys, KeyRuns& out)
@@ -69,8 +69,8 @@ struct GridCell {
   Index y = 0, x = 0;
 };
 
-/// The `token`-th cell along the Z-order curve: cells ascend by their Morton code, the column in its even
-/// bits, the row in its odd ones. token < height · width.
+/// Returns cell number `token` along the Z-order curve: cells ascend by Morton code, with the column in the
+/// even bits and the row in the odd ones. token < height · width.
 GridCell zOrderCell(const Cells& grid, Index token) {
   GridCell at;
   for (Index side = outerSide(grid) / 2; side > 0; side /= 2) {
@@ -91,8 +91,8 @@ Cells gridOf(const Rule& rule) {
   return {0, 0, rule.counts[0], rule.counts[1]};
 }
 
-/// The first of the `kernel` rows (or columns) that `at` sees among `side`: kernel/2 before it (rounded
-/// down), moved so that all lie inside, as in NATTEN.
+/// Returns the first of the `kernel` rows (or columns) out of `side` that `at` sees: kernel/2 (rounded down)
+/// before it, shifted so that all lie inside, as in NATTEN.
 Index windowStart(Index at, Index side, Index kernel) {
   return std::clamp<Index>(at - kernel / 2, 0, std::max<Index>(0, side - kernel));
 }
@@ -102,7 +102,7 @@ Cells windowAround(const Cells& grid, const GridCell& at, Index kernel) {
           std::min(kernel, grid.height), std::min(kernel, grid.width)};
 }
 
-/// Whether both lie on the grid, and the key's cell in the query's square.
+/// Whether both positions lie on the grid and the key's cell lies in the query's square.
 Truth inWindow(const Number& i, const Number& j, const Number& yOfI, const Number& yOfJ, const Number& xOfI,
                const Number& xOfJ) {
   const Number height = parameter("height"), width = parameter("width"), kernel = parameter("kernel");
@@ -114,7 +114,7 @@ Truth inWindow(const Number& i, const Number& j, const Number& yOfI, const Numbe
   return (i < cells) & (j < cells) & within(yOfI, yOfJ, height) & within(xOfI, xOfJ, width);
 }
 
-/// The y (or x) of the cell each position has along the curve.
+/// Writes the y (or x) of each position's cell along the curve.
 std::string defineZOrder(const TableSource& source, const char* which) {
   constexpr Index kMaxGridCells = Index{1} << 20;
   limitCode(gridOf(source.rule).count(), kMaxGridCells, "the number of cells of the grid is");

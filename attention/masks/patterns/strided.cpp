@@ -1,6 +1,6 @@
 #include "attention/masks/patterns/definition.h"
 
-// Every so-many-th key.
+// Patterns that show every s-th key.
 
 namespace headscope::attention {
 namespace {
@@ -9,7 +9,7 @@ constexpr std::array kDilated{wholeNumber("window", 0, 8, "how far a query sees 
                               wholeNumber("step", 1, 2, "distance between visible keys")};
 constexpr std::array kStride{wholeNumber("stride", 1, 4, "window, and distance between the keys beyond it")};
 
-/// Those of keys begin … end−1 that lie a multiple of `step` from key `through`; nothing is in `out` yet.
+/// Appends the keys of begin … end−1 that are a multiple of `step` from key `through`. `out` must be empty.
 void appendEvery(KeyRuns& out, Index begin, Index end, Index through, Index step) {
   if (step == 1) return appendRun(out, begin, end);
   const Index offset = (begin - through) % step;

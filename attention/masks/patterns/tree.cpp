@@ -28,7 +28,7 @@ Status checkGiven(const Parents& parents, Index prefix, Index keys, const std::s
   return success();
 }
 
-/// "2 → 5 → 2", shortened in the middle.
+/// Returns "2 → 5 → 2", with the middle of long circles omitted.
 std::string circleText(const Parents& parents, Index node) {
   constexpr int kMostNodes = 8;
   std::string text = std::to_string(node);
@@ -41,7 +41,7 @@ std::string circleText(const Parents& parents, Index node) {
   return text + (nodes > kMostNodes ? " → … → " : " → ") + std::to_string(node);
 }
 
-/// Follows every node to the prefix or to one that was followed before.
+/// Follows every node's parents up to the prefix or to a node checked before.
 Status checkCircles(const Parents& parents, const std::string& title) {
   std::vector<Index> followedFrom(parents.size(), -1);
   for (std::size_t start = 0; start < parents.size(); ++start) {
@@ -56,8 +56,8 @@ Status checkCircles(const Parents& parents, const std::string& title) {
   return success();
 }
 
-/// For each node the last one of its way up that is reached in steps of +1 alone or of −1 alone. Neighbours
-/// never hang from each other, so that the next node's chain, if it has one, goes the same way.
+/// Returns for each node the last node on its way up that is reached in steps of +1 only or of −1 only.
+/// Neighbours are never each other's parents, so the next node's chain, if any, has the same direction.
 std::vector<Index> chainsOf(const Parents& parents) {
   std::vector<Index> ends(parents.size());
   const auto count = static_cast<Index>(parents.size());
@@ -71,8 +71,8 @@ std::vector<Index> chainsOf(const Parents& parents) {
   return ends;
 }
 
-/// The draft behind the prefix: parents for every position there is, and how far their chains go. What was
-/// given must fit the draft and must not go in a circle; what comes from the text is cut or continued.
+/// Returns the parents and chain ends of all positions after the prefix. Given parents must fit the draft and
+/// must not form a circle; parents from the text are cut or continued.
 Result<RuleLists> treeLists(const Given& given) {
   const std::string title = given.title(kParentsParameter);
   const Argument* argument = given.argument(kParentsParameter);
@@ -83,7 +83,7 @@ Result<RuleLists> treeLists(const Given& given) {
   parents = argument ? argument->values : geometry.structure.parents;
   if (argument)
     if (auto status = checkGiven(parents, prefix, geometry.keys, title); !status) return status.error();
-  // Queries may stand beyond the keys; their nodes go on as the draft ended.
+  // Queries may lie beyond the keys; their nodes continue from the draft's last one.
   const Index positions = std::max(geometry.keys, geometry.cacheLength + geometry.queries);
   const auto listed = std::min(static_cast<Index>(parents.size()), draft);
   parents.resize(static_cast<std::size_t>(positions - prefix));
@@ -101,8 +101,7 @@ void treeRow(const Rule& rule, const RowPlace& at, KeyRuns& out) {
   if (at.position < prefix) return appendRun(out, 0, std::min(at.position + 1, m));
   const auto& parents = rule.lists->parents;
   const auto& chainEnds = rule.lists->chainEnds;
-  // The way up is pushed as it goes and brought into order at the end: parents may stand behind their
-  // children.
+  // The runs of the way up are sorted at the end, because parents may come after their children.
   out.push_back({0, std::min(prefix, m)});
   for (Index node = at.position - prefix; node >= 0;) {
     const Index last = chainEnds[static_cast<std::size_t>(node)];
@@ -139,7 +138,7 @@ constexpr LookupTable kAncestor{
 
 Truth treeVisible(const Number& i, const Number& j) {
   const Number prefix = parameter("prefix");
-  // Positions before the draft look up its first node, and the answer is not asked.
+  // Positions before the draft look up its first node; the result is not used.
   const auto node = [&](const Number& position) {
     return clip(position - prefix, 0, positions() - prefix - 1);
   };

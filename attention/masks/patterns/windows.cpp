@@ -1,6 +1,6 @@
 #include "attention/masks/patterns/definition.h"
 
-// By the distance between query and key alone.
+// Patterns that depend only on the distance between query and key.
 
 namespace headscope::attention {
 namespace {

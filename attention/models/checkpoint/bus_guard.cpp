@@ -11,7 +11,7 @@
 namespace headscope::attention {
 namespace {
 
-// A signal's handler is the process's, and so is what it may look at: plain memory, no locks.
+// The handler serves the whole process and may only use plain memory, no locks.
 std::array<GuardedRange, 1024> ranges;
 struct sigaction previous;
 std::once_flag installed;
@@ -23,7 +23,7 @@ GuardedRange* rangeAt(std::uintptr_t address) {
   return nullptr;
 }
 
-/// From the lost page on all is zeros: where one is gone, those behind it are.
+/// Maps zeros from the lost page to the end of the range: if one page is gone, so are those after it.
 bool mapZeros(GuardedRange& range, std::uintptr_t address) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const std::uintptr_t from = address / page * page, end = range.end.load();
@@ -37,13 +37,13 @@ bool mapZeros(GuardedRange& range, std::uintptr_t address) {
 void onBusError(int signal, siginfo_t* info, void* context) {
   const int code = errno;
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  GuardedRange* const range = info->si_code > 0 ? rangeAt(address) : nullptr;  // else somebody sent it
+  GuardedRange* const range = info->si_code > 0 ? rangeAt(address) : nullptr;  // else a process sent it
   const bool guarded = range && mapZeros(*range, address);
   errno = code;
   if (guarded) return;
   if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(signal, info, context);
   if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(signal);
-  // Nobody else's: once more without a handler, which ends the program as it would have.
+  // No other handler: raise it again without one, to end the program as it would have ended.
   ::signal(signal, SIG_DFL);
   ::raise(signal);
 }

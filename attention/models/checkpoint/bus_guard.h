@@ -5,13 +5,13 @@
 
 namespace headscope::attention {
 
-/// A stretch of memory in which a bus error becomes zeros.
+/// A memory range in which bus errors turn into zeros.
 struct GuardedRange {
   std::atomic<std::uintptr_t> begin{0}, end{0};  ///< end 0: free
-  std::atomic<bool> lost{false};                 ///< a part reads as zeros
+  std::atomic<bool> lost{false};                 ///< part of it reads as zeros
 };
 
-/// Guards [begin, end), whole pages, until endGuard(). Null where 1,024 are guarded already.
+/// Guards the whole pages [begin, end) until endGuard(). Returns null if 1,024 ranges are guarded already.
 GuardedRange* beginGuard(const void* begin, const void* end);
 void endGuard(GuardedRange* range);
 

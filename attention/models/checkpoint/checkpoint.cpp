@@ -22,7 +22,7 @@ std::optional<WeightType> weightType(DType dtype) {
   return std::nullopt;
 }
 
-/// Every tensor of a mapped file.
+/// All tensors of a mapped file.
 Result<std::map<std::string, TensorView>> tensorsOf(const MappedFile& file) {
   const std::string at = shownPath(file.path());
   const auto bytes = file.bytes();
@@ -31,7 +31,7 @@ Result<std::map<std::string, TensorView>> tensorsOf(const MappedFile& file) {
   const std::uint64_t dataBegin = kHeaderLengthBytes + *length;
   const std::string_view json(reinterpret_cast<const char*>(bytes.data()) + kHeaderLengthBytes, *length);
   auto header = parseSafetensorsHeader(json, bytes.size() - dataBegin, at);
-  // A file that was cut meanwhile explains any nonsense better.
+  // If the file was truncated meanwhile, report that rather than its consequences.
   if (const Status status = file.intact(); !status) return status.error();
   if (!header) return header.error();
   std::map<std::string, TensorView> tensors;
@@ -41,8 +41,8 @@ Result<std::map<std::string, TensorView>> tensorsOf(const MappedFile& file) {
   return tensors;
 }
 
-/// Weights in MXFP4 are two tensors of bytes, X_blocks [..., rows, blocks, 16] and X_scales [..., rows,
-/// blocks], which become one, X [..., rows, 32 · blocks]. What doesn't fit together stays as it is.
+/// Joins the two byte tensors of MXFP4 weights, X_blocks [..., rows, blocks, 16] and X_scales [..., rows,
+/// blocks], into one tensor X [..., rows, 32 · blocks]. Leaves tensors that don't fit together unchanged.
 void joinScales(std::map<std::string, TensorView>& tensors) {
   constexpr std::string_view kBlocks = "_blocks";
   std::vector<std::string> stems;
@@ -62,7 +62,7 @@ void joinScales(std::map<std::string, TensorView>& tensors) {
   }
 }
 
-/// Why a folder without safetensors can't be opened.
+/// The reason that a folder without safetensors can't be opened.
 Error withoutWeights(const std::filesystem::path& folder) {
   std::error_code code;
   std::string pickle, gguf;

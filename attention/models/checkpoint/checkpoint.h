@@ -13,46 +13,44 @@
 
 namespace headscope::attention {
 
-/// One tensor where it lies in a mapped file, at any byte.
+/// A tensor within a mapped file, at any byte offset.
 struct TensorView {
-  std::string_view kind;           ///< of its numbers, as files call it: "F32", "Q4_K"
-  std::optional<WeightType> type;  ///< nothing: numbers of this kind aren't read
+  std::string_view kind;           ///< number type as files name it: "F32", "Q4_K"
+  std::optional<WeightType> type;  ///< nothing: numbers of this kind can't be read
   std::vector<std::uint64_t> shape;
   const std::uint8_t* data = nullptr;
   std::uint64_t bytes = 0;
-  const std::uint8_t* scales = nullptr;  ///< of mxfp4_apart, [numbers / 32]
+  const std::uint8_t* scales = nullptr;  ///< for mxfp4_apart, [numbers / 32]
 
   std::uint64_t numbers() const;
-  /// Numbers first … first + values.size() − 1; first and last are the ends of blocks. An error where a
-  /// double is beyond float's range, which names `name`. Throws std::invalid_argument where the type isn't
-  /// read.
+  /// Reads numbers first … first + values.size() − 1; both ends must be block boundaries. Returns an Error
+  /// naming `name` if a double exceeds float's range. Throws std::invalid_argument if the type can't be read.
   Status read(std::uint64_t first, std::span<float> values, const std::string& name) const;
 };
 
-/// A model's weights as its folder has them: model.safetensors or the files that model.safetensors.index.json
-/// names, mapped and not read. Opening takes the headers alone, whatever the size. A pair of tensors X_blocks
-/// and X_scales of bytes is one tensor X in MXFP4.
+/// The weights in a model's folder: model.safetensors, or the files that model.safetensors.index.json names,
+/// mapped but not read. Opening reads only the headers, whatever the size. A pair of byte tensors X_blocks
+/// and X_scales counts as one tensor X in MXFP4.
 class Checkpoint {
  public:
-  /// Errors, each in one sentence: a folder without weights (naming what is there instead: a pickle, GGUF),
-  /// what the index, the files and their headers refuse, a file that is missing or lacks a tensor of the
-  /// index.
+  /// Returns an Error, in one sentence, for a folder without weights (naming a pickle or GGUF file found
+  /// instead), an invalid index, file or header, or a file that is missing or lacks a tensor of the index.
   static Result<Checkpoint> open(const std::filesystem::path& folder);
 
-  /// Of files that are mapped already, at `path`.
+  /// Takes files at `path` that are already mapped.
   Checkpoint(std::filesystem::path path, std::vector<MappedFile> files,
              std::map<std::string, TensorView> tensors)
       : folder_(std::move(path)), files_(std::move(files)), tensors_(std::move(tensors)) {}
-  /// Of no files: of a model whose weights lie in memory.
+  /// A checkpoint without files, for a model whose weights are in memory.
   static Checkpoint none() { return Checkpoint({}); }
 
-  /// Or the file, of a model in one.
+  /// The folder, or the file of a single-file model.
   const std::filesystem::path& folder() const { return folder_; }
   const std::map<std::string, TensorView>& tensors() const { return tensors_; }
-  /// Of all files together.
+  /// Size of all files together.
   std::uint64_t bytes() const;
-  /// An error if a file has changed since it was opened, or could not be read where it was asked for. To be
-  /// asked after what was computed and before it is shown.
+  /// Returns an Error if a file has changed since it was opened, or part of it couldn't be read. Call it
+  /// after computing and before showing the result.
   Status intact() const;
 
  private:

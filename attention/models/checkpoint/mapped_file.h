@@ -9,28 +9,27 @@
 
 namespace headscope::attention {
 
-/// A regular file, mapped to be read where it lies: what is read comes from the system's own copy of the
-/// file, and a file much larger than memory is fine.
+/// A regular file, mapped for reading in place. Reads come from the system's page cache, so the file may be
+/// much larger than memory.
 ///
-/// Reading a mapping of a file that has since become shorter, or of a disk that is gone, is a bus error and
-/// would end the program. Here the pages that are lost read as zeros from then on, and intact() says so: a
-/// handler of SIGBUS, put in place with the first mapping, maps zeros over them; bus errors elsewhere go to
-/// whoever handled them before. Reading with pread instead would need no handler, but copies every weight
-/// once more for every token.
+/// Reading a mapped file that has become shorter, or whose disk is gone, raises a bus error, which would end
+/// the program. Here the lost pages read as zeros from then on, and intact() reports it: a SIGBUS handler,
+/// installed with the first mapping, maps zeros over them and passes bus errors elsewhere to the previous
+/// handler. pread would need no handler, but would copy every weight once more for every token.
 class MappedFile {
  public:
-  /// Errors: missing, a directory, a pipe or device, no permission, what the system says to mapping it, too
-  /// many files mapped at once. Symbolic links are followed.
+  /// Returns an Error if the path is missing, is a directory, a pipe or a device, can't be read or mapped, or
+  /// if too many files are mapped at once. Follows symbolic links.
   static Result<MappedFile> open(const std::filesystem::path& path);
   MappedFile(MappedFile&&) noexcept;
   MappedFile& operator=(MappedFile&&) noexcept;
   ~MappedFile();
 
   const std::filesystem::path& path() const;
-  /// All of the file. Ask intact() after reading, before what was read is shown to anyone.
+  /// The whole file. Call intact() after reading, before showing what was read.
   std::span<const std::uint8_t> bytes() const;
-  /// An error if a part of the mapping was lost, or the file has another size or time of change than when it
-  /// was opened.
+  /// Returns an Error if part of the mapping was lost, or if the file's size or change time differs from when
+  /// it was opened.
   Status intact() const;
 
  private:

@@ -58,7 +58,7 @@ Eigen::RowVectorXf MappedRows::row(Index i) const {
   Eigen::RowVectorXf values(cols);
   const TensorView table{"", type, {}, data, 0, scales};
   const Status status = table.read(asSize(i * cols), {values.data(), asSize(cols)}, "an embedding");
-  // A double beyond float's range shows as what it is not: a number.
+  // A double beyond float's range becomes NaN.
   if (!status) values.setConstant(std::numeric_limits<float>::quiet_NaN());
   return values;
 }

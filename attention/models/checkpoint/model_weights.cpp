@@ -18,7 +18,7 @@ std::string layerName(std::string_view pattern, Index layer, std::string_view re
   return name + std::string(rest);
 }
 
-/// Whether a class of transformers has a head over the vocabulary: "LlamaForCausalLM", "GPT2LMHeadModel".
+/// Whether a transformers class has a head over the vocabulary: "LlamaForCausalLM", "GPT2LMHeadModel".
 bool saysTokens(std::string_view architecture) {
   for (const std::string_view end : {"ForCausalLM", "LMHeadModel", "DoubleHeadsModel", "ForMaskedLM",
                                      "ForPreTraining", "ForConditionalGeneration"})
@@ -26,8 +26,8 @@ bool saysTokens(std::string_view architecture) {
   return false;
 }
 
-/// Whether two tables differ in any of 64 rows, first and last among them: a head that was trained apart
-/// differs in all, and reading a whole table takes as long as reading a fifth of a small model.
+/// Whether two tables differ in any of 64 rows, including the first and the last. A separately trained head
+/// differs in all of them, and reading a whole table takes as long as reading a fifth of a small model.
 bool differ(const MappedLinear& head, const MappedRows& embedding) {
   constexpr Index kLooked = 64;
   if (head.pieces[0].type != embedding.type) return true;
@@ -39,7 +39,7 @@ bool differ(const MappedLinear& head, const MappedRows& embedding) {
   return false;
 }
 
-/// Everything of one model; what a family doesn't name it doesn't have.
+/// Reads all weights of one model; tensors that the family doesn't name are absent.
 class WeightsReader {
  public:
   WeightsReader(const Checkpoint& checkpoint, const ModelConfig& config, const TensorNaming& naming)
@@ -114,8 +114,8 @@ class WeightsReader {
     return {map(names_.classifiers[0]), map(names_.classifiers[1])};
   }
 
-  /// The attention to an encoder's output stands beside the other, or in its place where its heads are looked
-  /// at. Its keys and values are as wide as the model.
+  /// Adds the attention to an encoder's output next to the self-attention, or in its place if the cross heads
+  /// are inspected. Its keys and values are as wide as the model.
   void addCrossAttention(Index i, LayerWeights& layer) {
     const Index d = config_.modelDim, h = config_.heads * config_.headDim;
     OtherAttention cross{linear(i, names_.crossQ, h, d, config_.qkvBias),
@@ -147,7 +147,7 @@ class WeightsReader {
     return mlp;
   }
 
-  /// One map of every expert.
+  /// One map per expert.
   std::vector<MappedLinear> expertMaps(Index i, std::string_view name, Index out, Index in) {
     const Index experts = config_.mixture.experts;
     const std::size_t mark = name.find('E');
@@ -278,7 +278,7 @@ class WeightsReader {
     return layer;
   }
 
-  /// The outputs of a map in the order of halves, of a file that has them pair by pair.
+  /// Marks a map whose outputs the file stores pair by pair, and reorders its bias into halves.
   void pair(MappedLinear& map) const {
     map.paired = config_.headDim;
     const Vector bias = map.bias;
@@ -295,7 +295,7 @@ class WeightsReader {
     layer.v = part(FusedPart::v);
   }
 
-  /// Why the checkpoint makes no guesses; empty: it makes some.
+  /// Why the checkpoint makes no predictions; empty if it makes some.
   std::string headless() const {
     if (config_.picture)
       return names_.classifier.empty()
@@ -320,10 +320,10 @@ class WeightsReader {
     return "";
   }
 
-  /// The checkpoint's own map to the vocabulary, else the embedding, where either is the model's head.
+  /// Reads the checkpoint's own map to the vocabulary, or uses the embedding, if either is the model's head.
   void readHead(ModelWeights& weights) {
     const std::string dense(names_.headDense), head(names_.head);
-    // A masked-token head leads back to the embeddings' width.
+    // A masked-token head maps back to the embeddings' width.
     const Index d = config_.modelDim, e = dense.empty() ? d : config_.embeddingSize();
     weights.headless = headless();
     if (!weights.headless.empty()) return;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostShards = 1024;
 
-/// A name that can only be a file of the folder itself.
+/// Whether a name can only be a file in the folder itself.
 bool isPlainName(const std::string& name) {
   return !name.empty() && name != "." && name.find("..") == std::string::npos &&
          name.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos;

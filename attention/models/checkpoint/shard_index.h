@@ -8,9 +8,9 @@
 
 namespace headscope::attention {
 
-/// Reads a model.safetensors.index.json: which file of the same folder holds which tensor. Errors, each in
-/// one sentence that begins with `name`: no JSON, no weight_map, names that are no text, files that would lie
-/// outside the folder, more than 1,024 of them.
+/// Reads a model.safetensors.index.json: the file in the same folder that holds each tensor. Returns an
+/// Error, one sentence that begins with `name`, if the text isn't JSON, has no weight_map, has file names
+/// that aren't text or point outside the folder, or names more than 1,024 files.
 Result<std::map<std::string, std::string>> parseShardIndex(std::string_view json, const std::string& name);
 
 }  // namespace headscope::attention

@@ -72,7 +72,7 @@ std::vector<MappedLinear> TensorFinder::linears(const std::string& tensor, const
          quotedText(tensor + "_scales") + " with one for each 16 bytes, both of U8");
     return {};
   }
-  // In blocks the inputs come last, as a block is of one output.
+  // In block formats the inputs come last, because a block belongs to one output.
   const bool turned = inFirst && !(kept && kept->scales);
   const TensorView* const found =
       get(tensor, {asSize(count), asSize(turned ? in : out), asSize(turned ? out : in)});
@@ -153,7 +153,7 @@ Vector TensorFinder::vector(const std::string& name, Index size) {
 }
 
 MappedLinear joined(const std::vector<MappedLinear>& maps) {
-  if (maps.empty()) return {};  // an error is on its way
+  if (maps.empty()) return {};  // an error was recorded
   MappedLinear all = maps[0];
   for (const MappedLinear& map : std::span(maps).subspan(1)) all.pieces.push_back(map.pieces[0]);
   all.out *= std::ssize(maps);
@@ -162,7 +162,7 @@ MappedLinear joined(const std::vector<MappedLinear>& maps) {
 
 MappedLinear outputsOf(const MappedLinear& whole, Index first, Index count) {
   MappedLinear part = whole;
-  if (whole.pieces.empty()) return part;  // an error is on its way
+  if (whole.pieces.empty()) return part;  // an error was recorded
   part.pieces[0].data +=
       kernels::weightBytes(whole.pieces[0].type, asSize(first * (whole.transposed ? 1 : whole.row)));
   part.out = count;

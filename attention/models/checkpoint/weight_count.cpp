@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kMostHeader = 100'000'000, kMostIndex = std::uint64_t{16} << 20;
 constexpr JsonBounds kHeaderBounds{8, 20'000'000};
 
-/// Ends of names that are no weights: scales, zeros and tables that unpack them.
+/// Whether a name belongs to numbers that aren't weights: scales, zeros and tables for unpacking.
 bool unpacksOthers(std::string_view name) {
   static constexpr std::string_view kEnds[] = {".qzeros",
                                                ".scales",
@@ -47,7 +47,7 @@ bool unpacksOthers(std::string_view name) {
                      [&](std::string_view end) { return name.ends_with(end); });
 }
 
-/// Weights in one number of a tensor.
+/// The weights packed into one number of a tensor.
 double weightsInOne(const nlohmann::json& all, const std::string& name, std::string_view dtype, double bits) {
   const double word = dtype == "I32" || dtype == "U32" ? 32 : dtype == "I64" ? 64 : 8;
   if (name.ends_with(".qweight") || name.ends_with(".weight_packed"))
@@ -135,7 +135,7 @@ Result<std::optional<WeightCount>> countWeights(const std::filesystem::path& fol
   files.erase(std::unique(files.begin(), files.end()), files.end());
   WeightCount all;
   for (const std::string& file : files) {
-    if (!isThere(folder / file)) {  // the index alone says how much there is
+    if (!isThere(folder / file)) {  // only the index gives the sizes then
       const auto json = parseJsonTree(text, "model.safetensors.index.json");
       const nlohmann::json metadata =
           json && json->contains("metadata") ? (*json)["metadata"] : nlohmann::json();

@@ -13,10 +13,10 @@ void requireWithin(const char* what, Index first, Index count, Index total) {
                                 std::to_string(first + count) + " of " + std::to_string(total));
 }
 
-/// `count` numbers that lie behind each other, `at` numbers into a piece.
+/// `count` consecutive numbers, from `at` numbers into a piece.
 Eigen::RowVectorXf numbers(const MappedLinear& map, Index piece, Index at, Index count) {
   const MappedLinear::Piece& from = map.pieces[static_cast<std::size_t>(piece)];
-  // Blocks are unpacked whole.
+  // Blocks are unpacked as a whole.
   const auto block = static_cast<Index>(kernels::weightBlock(from.type).numbers);
   const Index first = at / block, blocks = (at + count + block - 1) / block - first;
   const auto bytes = kernels::weightBytes(from.type, asSize(first * block));
@@ -29,7 +29,7 @@ Index rowLength(const MappedLinear& map, Index own) {
   return map.row > 0 ? map.row : own;
 }
 
-/// Where in a piece the weights of its output `o` begin, in numbers; not of a transposed map.
+/// The offset, in numbers, of the weights of output `o` within a piece; not for transposed maps.
 Index outputAt(const MappedLinear& map, Index o) {
   return static_cast<Index>(kernels::rowOfOutput(asSize(o), asSize(map.paired))) * rowLength(map, map.in);
 }
@@ -45,7 +45,7 @@ Matrix weightRows(const MappedLinear& map, Index first, Index count) {
       rows.row(i) = numbers(map, (first + i) / ofPiece, outputAt(map, (first + i) % ofPiece), map.in);
     return rows;
   }
-  for (Index begin = 0; begin < count;) {  // each piece gives the outputs that it has
+  for (Index begin = 0; begin < count;) {  // each piece provides the outputs it has
     const Index piece = (first + begin) / ofPiece, at = (first + begin) % ofPiece;
     const Index length = std::min(count - begin, ofPiece - at);
     for (Index input = 0; input < map.in; ++input)

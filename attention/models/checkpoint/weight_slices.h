@@ -4,12 +4,12 @@
 
 namespace headscope::attention {
 
-/// The weights of outputs first … first+count−1 of a map as floats, [count, in], wherever and however the
-/// checkpoint keeps them. Throws std::invalid_argument where they lie outside the map.
+/// Returns the weights of outputs first … first+count−1 of a map as floats, [count, in], however the
+/// checkpoint stores them. Throws std::invalid_argument if the range exceeds the map.
 Matrix weightRows(const MappedLinear& map, Index first, Index count);
-/// Their biases, [count]; zeros where the map has none.
+/// Returns the biases of these outputs, [count]; zeros if the map has none.
 Vector biasRows(const MappedLinear& map, Index first, Index count);
-/// The weights of inputs first … first+count−1, [out, count].
+/// Returns the weights of inputs first … first+count−1, [out, count].
 Matrix weightColumns(const MappedLinear& map, Index first, Index count);
 
 }  // namespace headscope::attention

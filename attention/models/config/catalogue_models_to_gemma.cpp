@@ -1,8 +1,8 @@
 #include "attention/models/config/model_catalogue.h"
 
-// One row for each model: its name, how many parameters it is published with, where, and the fields of its
-// config.json that decide what it costs. Parameters are those of the published files, a layer that predicts
-// further tokens included.
+// One row per model: its name, published number of parameters, sources, and the config.json fields that
+// determine its cost. Parameters are those of the published files, including any layer that predicts further
+// tokens.
 
 namespace headscope::attention {
 

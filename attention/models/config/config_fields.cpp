@@ -9,14 +9,14 @@ constinit const ConfigFields kSharedFields{
         "model_type architectures is_causal tie_word_embeddings eos_token_id quantization_config "
         "num_local_experts num_experts n_routed_experts is_encoder_decoder auto_map",
     .ignored =
-        // Where the file comes from and how its weights are kept.
+        // Where the file comes from and how its weights are stored.
     "transformers_version torch_dtype dtype _name_or_path _commit_hash auto_mapping unsloth_version "
     "unsloth_fixed model_name transformers.js_config "
     // Training.
     "is_decoder initializer_range gradient_checkpointing attention_dropout hidden_dropout "
     "hidden_dropout_prob "
     "attention_probs_dropout_prob resid_pdrop embd_pdrop attn_pdrop classifier_dropout dropout layerdrop "
-    // How it is computed, which changes nothing of what.
+    // How the model is computed, without effect on the result.
     "use_cache cache_implementation pretraining_tp chunk_size_feed_forward attn_implementation "
     "_attn_implementation _attn_implementation_autoset torchscript use_bfloat16 tf_legacy_loss "
     "output_attentions output_hidden_states output_scores return_dict use_return_dict "
@@ -25,12 +25,12 @@ constinit const ConfigFields kSharedFields{
     "id2label label2id num_labels finetuning_task problem_type task_specific_params tokenizer_class "
     "bos_token_id pad_token_id sep_token_id cls_token_id mask_token_id unk_token_id "
     "decoder_start_token_id forced_bos_token_id forced_eos_token_id prefix "
-    // Generation: those that change more than how tokens are sampled are noted (generation_rules.h).
+    // Generation. Fields that change more than the sampling produce notes (generation_rules.h).
     "max_length min_length max_new_tokens do_sample early_stopping num_beams num_beam_groups "
     "diversity_penalty temperature top_k top_p typical_p repetition_penalty length_penalty "
     "no_repeat_ngram_size encoder_no_repeat_ngram_size bad_words_ids num_return_sequences "
     "remove_invalid_values exponential_decay_length_penalty suppress_tokens begin_suppress_tokens "
-    // Parts of encoder-decoders and mixtures, neither of which is read.
+    // Fields for encoder–decoders and mixtures, which other models' files have too.
     "cross_attention_hidden_size tie_encoder_decoder num_experts_per_tok router_aux_loss_coef "
     "output_router_logits",
     .fixed = "add_cross_attention=false pruned_heads={}",
@@ -62,7 +62,7 @@ void checkFixed(const ConfigReader& json, const ConfigFields& fields) {
   if (fields.base) checkFixed(json, *fields.base);
 }
 
-/// What describes an object inside: a rotation's fields, one for each kind of layer perhaps.
+/// Whether the object holds a rotation's fields, directly or one set per kind of layer.
 bool isRope(std::string_view name) {
   static constexpr std::string_view kNames[] = {"rope_scaling", "rope_parameters", "full_attention",
                                                 "sliding_attention"};

@@ -7,23 +7,22 @@
 
 namespace headscope::attention {
 
-/// What is done with the fields of a config.json that a family's published code knows, or files in
-/// circulation have: names, separated by spaces. A family's reader and its row here stand side by side in one
-/// file.
+/// How a family treats the config.json fields that its published code knows or that files in circulation
+/// have. Each list holds names separated by spaces. A family's reader and its fields are in the same file.
 struct ConfigFields {
-  std::string_view read = {};     ///< taken by the family's reader
-  std::string_view ignored = {};  ///< change nothing that is computed here: training, generation, other heads
-  /// "name=JSON": no other value is understood; "name=@other": nor one that differs from the other field's.
+  std::string_view read = {};     ///< read by the family's reader
+  std::string_view ignored = {};  ///< no effect on what is computed here: training, generation, other heads
+  /// "name=JSON": only this value is supported; "name=@other": only the value of the other field.
   std::string_view fixed = {};
-  const ConfigFields* base = nullptr;  ///< whose fields are known too
+  const ConfigFields* base = nullptr;  ///< more known fields
 };
 
-/// The fields of all families, the base of the others.
+/// The fields of all families, the base of their own lists.
 extern const ConfigFields kSharedFields;
-/// Those of rope_scaling and rope_parameters.
+/// The fields of rope_scaling and rope_parameters.
 extern const ConfigFields kRopeFields;
 
-/// Each name of such a list, with what follows "=".
+/// Calls visit(name, text after "=") for each entry of such a list.
 template <class Visit>
 void forEachField(std::string_view list, Visit&& visit) {
   while (!list.empty()) {
@@ -35,13 +34,13 @@ void forEachField(std::string_view list, Visit&& visit) {
   }
 }
 
-/// Whether the field is on any of the lists.
+/// Whether any of the lists has the field.
 bool knows(const ConfigFields& fields, std::string_view name);
-/// Whether the family's own reader takes the field, rather than what all families share.
+/// Whether the family's own reader takes the field, as opposed to the code shared by all families.
 bool readsItself(const ConfigFields& fields, std::string_view name);
 
-/// Refuses, by name, every field that has another value than the one that is understood. Gives the names of
-/// the fields that are on no list: "foo", "rope_scaling.bar". The object `nested` has the same fields.
+/// Reports fields with unsupported values in `json`. Returns the names of fields on no list, such as "foo" or
+/// "rope_scaling.bar". The object `nested` has the same fields.
 std::vector<std::string> checkFields(const ConfigReader& json, const ConfigFields& fields,
                                      std::string_view nested);
 

@@ -23,7 +23,7 @@ const Json& jsonOf(const void* value) {
   return *static_cast<const Json*>(value);
 }
 
-/// A value as a message shows it.
+/// A value as shown in messages.
 std::string shown(const Json& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return fmt::format("a list of {}", value.size());
@@ -31,7 +31,7 @@ std::string shown(const Json& value) {
   return value.dump();
 }
 
-/// A whole number within range, whatever kind of number the parser made of it.
+/// A whole number within range, whichever number type the parser chose.
 std::optional<Index> wholeNumber(const Json& value, Index low, Index high) {
   if (value.is_number_unsigned()) {
     const auto number = value.get<std::uint64_t>();
@@ -230,7 +230,7 @@ bool ConfigReader::isList(std::string_view key) const {
 
 void ConfigReader::addDefaults(std::string_view json) {
   if (!object_) return;
-  // The document is this reader's own, and no other thread's.
+  // This reader owns the document, and no other thread uses it.
   Json& object = *const_cast<Json*>(static_cast<const Json*>(object_));
   const Json defaults = Json::parse(json);
   for (const auto& [name, value] : defaults.items())

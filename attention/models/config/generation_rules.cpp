@@ -25,7 +25,7 @@ void keepOut(Logits logits, std::span<const Index> ids) {
   for (const Index id : ids) keepOut(logits, id);
 }
 
-/// Nothing but these can be written, and all of them alike.
+/// Allows only these tokens, all equally likely. Does nothing if none is in the vocabulary.
 void force(Logits logits, std::span<const Index> ids) {
   if (std::ranges::none_of(ids, [&](Index id) { return id >= 0 && id < logits.size(); })) return;
   logits.setConstant(kOut);
@@ -37,7 +37,7 @@ Index lengthOf(const WrittenText& text) {
   return std::ssize(text.ids);
 }
 
-/// Keskar et al. 2019, CTRL: each token that the text has is less likely once, however often it stands there.
+/// Keskar et al. 2019, CTRL: makes each token of the text less likely, once, however often it occurs.
 void penaliseRepetition(const GenerationRules& rules, const WrittenText& text, Logits logits) {
   const auto penalty = static_cast<float>(rules.repetitionPenalty);
   std::vector<Index> ids(text.ids.begin(), text.ids.end());
@@ -47,7 +47,7 @@ void penaliseRepetition(const GenerationRules& rules, const WrittenText& text, L
     if (id >= 0 && id < logits.size()) logits[id] *= logits[id] < 0 ? penalty : 1 / penalty;
 }
 
-/// What followed the last n − 1 tokens where they stood before.
+/// Excludes the tokens that followed earlier occurrences of the last n − 1 tokens.
 void keepRunsFromRepeating(const GenerationRules& rules, const WrittenText& text, Logits logits) {
   const Index n = rules.noRepeatNgram, length = lengthOf(text);
   if (n == 0 || length + 1 < n) return;
@@ -59,7 +59,7 @@ void keepRunsFromRepeating(const GenerationRules& rules, const WrittenText& text
 
 void keepBadWordsOut(const GenerationRules& rules, const WrittenText& text, Logits logits) {
   for (const std::vector<Index>& word : rules.badWords) {
-    // As transformers has it, a word counts only where the text has as many tokens as the whole of it.
+    // As in transformers, a word only counts if the text has at least as many tokens as the whole word.
     if (word.empty() || (word.size() > 1 && word.size() > text.ids.size())) continue;
     const bool ends = word.size() == 1 && std::ranges::find(text.endTokens, word[0]) != text.endTokens.end();
     if (ends) continue;  // the text could never end
@@ -89,7 +89,7 @@ void suppress(const GenerationRules& rules, const WrittenText&, Logits logits) {
   keepOut(logits, rules.suppressed);
 }
 
-/// At the first place that nothing is forced at.
+/// Applies only at the first position without a forced token.
 void suppressFirst(const GenerationRules& rules, const WrittenText& text, Logits logits) {
   Index begin = text.given + (rules.forcedFirst && text.given == 1 ? 1 : 0);
   for (const auto& [place, id] : rules.forced) begin = std::max(begin, place + 1);
@@ -109,7 +109,7 @@ std::optional<Index> oneToken(const ConfigReader& json, const char* field) {
 void readForced(const ConfigReader& json, const char* field, GenerationRules& rules) {
   for (const std::vector<Index>& pair : json.tokenLists(field)) {
     if (pair.size() != 2) json.refuse(field, "a list of other things", "pairs of a place and a token");
-    // A token that is null is whatever is likeliest there.
+    // A null token forces nothing at that place.
     else if (pair[1] >= 0)
       rules.forced.emplace_back(pair[0], pair[1]);
   }
@@ -117,12 +117,12 @@ void readForced(const ConfigReader& json, const char* field, GenerationRules& ru
 
 struct Rule {
   const char* field;
-  const char* without;  ///< the value, in JSON, that leaves predictions as they are
-  void (*read)(const ConfigReader& json, const char* field, GenerationRules& rules);  ///< null: isn't applied
+  const char* without;  ///< the value, in JSON, that leaves predictions unchanged
+  void (*read)(const ConfigReader& json, const char* field, GenerationRules& rules);  ///< null: not applied
   void (*apply)(const GenerationRules& rules, const WrittenText& text, Logits logits);
 };
 
-/// Those that are applied in transformers' order.
+/// The applied rules are in transformers' order.
 constexpr auto kRules = std::to_array<Rule>({
     {"num_beams", "1", nullptr, nullptr},
     {"sequence_bias", "{}", nullptr, nullptr},

@@ -17,7 +17,7 @@ bool isNamed(const ModelType* type, std::initializer_list<std::string_view> name
   return type && std::find(names.begin(), names.end(), type->name) != names.end();
 }
 
-/// What files call a layer.
+/// The kind of a layer with that name in a file; nothing if it isn't known.
 std::optional<CacheKind> kindNamed(std::string_view name, CacheKind attention) {
   static constexpr std::pair<std::string_view, CacheKind> kNames[] = {
       {"sliding_attention", CacheKind::window},
@@ -33,7 +33,7 @@ std::optional<CacheKind> kindNamed(std::string_view name, CacheKind attention) {
   return std::nullopt;
 }
 
-/// A list of names, which `repeats` where it is shorter than the layers.
+/// Kinds from a list of names. If `repeats`, a list shorter than the layers is repeated.
 Kinds listedKinds(const ConfigReader& json, const char* key, Index layers, CacheKind attention,
                   bool repeats) {
   const std::vector<std::string> names = json.texts(key);
@@ -57,7 +57,7 @@ Kinds listedKinds(const ConfigReader& json, const char* key, Index layers, Cache
   return kinds;
 }
 
-/// `other` where a layer isn't one of those.
+/// `attention` for layers that `attends` accepts, `other` for the rest.
 template <class Attends>
 Kinds chosenKinds(Index layers, CacheKind attention, CacheKind other, Attends attends) {
   Kinds kinds;
@@ -69,7 +69,7 @@ bool isIn(const std::vector<Index>& list, Index value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-/// Hybrids by their rule; empty where the file has none.
+/// The kinds of a hybrid's layers, by its rule; empty if the file has none.
 Kinds hybridKinds(const ConfigReader& json, Index layers, CacheKind attention) {
   constexpr CacheKind recurrent = CacheKind::recurrent;
   if (json.has("attn_layer_period")) {
@@ -97,7 +97,7 @@ Kinds hybridKinds(const ConfigReader& json, Index layers, CacheKind attention) {
   return {};
 }
 
-/// Layers of windows or chunks among those that keep all tokens.
+/// Layers with windows or chunks, among those that keep all tokens.
 Kinds spanKinds(const ConfigReader& json, const ModelType* type, Index layers, CacheKind attention) {
   if (json.has("attention_chunk_size")) {
     const std::vector<Index> rotary = json.tokens("no_rope_layers");
@@ -127,8 +127,8 @@ Kinds spanKinds(const ConfigReader& json, const ModelType* type, Index layers, C
   return chosenKinds(layers, attention, CacheKind::window, [=](Index i) { return i < full; });
 }
 
-/// Nemotron-H names the parts one after another: M a Mamba-2 layer, * attention, - a feed-forward part, E
-/// experts.
+/// Nemotron-H lists its layers one after another: M is a Mamba-2 layer, * attention, - a feed-forward layer,
+/// E experts.
 std::vector<PlannedLayer> patternLayers(const ConfigReader& json, Index layers) {
   using Inner = PlannedLayer::Inner;
   const std::string pattern = json.text("hybrid_override_pattern", "");
@@ -145,7 +145,7 @@ std::vector<PlannedLayer> patternLayers(const ConfigReader& json, Index layers) 
   return plan;
 }
 
-/// Whether a layer has experts, by the rules of those that mix both.
+/// Whether a layer has experts, by the rules of models with both kinds of layers.
 class ExpertRule {
  public:
   explicit ExpertRule(const ConfigReader& json)
@@ -177,7 +177,7 @@ Index spanOf(const ConfigReader& json, const ModelType* type) {
   for (const char* key : {"sliding_window", "attention_window_size", "window_size"}) {
     if (!json.has(key)) continue;
     const Index span = json.size(key, {}, 0, kMaxPositions);
-    // A window that no text of the model fills is none.
+    // A window that no text of the model can fill has no effect.
     return span >= json.size("max_position_embeddings", kMaxPositions, 1, kMaxPositions) ? 0 : span;
   }
   return 0;

@@ -23,7 +23,7 @@ std::vector<ModelShape> readAll() {
   return shapes;
 }
 
-/// Words that change no size: endings, dates, how many parameters are active.
+/// Whether a word doesn't affect the size: suffixes, dates, numbers of active parameters.
 bool saysNoSize(const std::string& word) {
   static constexpr std::string_view kWords[] = {"instruct", "it",      "chat", "base", "hf",  "pt",
                                                 "thinking", "preview", "meta", "c4ai", "ai21"};
@@ -36,7 +36,7 @@ bool saysNoSize(const std::string& word) {
   return date || active || std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
 }
 
-/// "llama" of "Llama-3.3-70B": the letters it begins with.
+/// The letters that a plain name begins with: "llama" for "Llama-3.3-70B".
 std::string familyOf(std::string_view plain) {
   return std::string(plain.substr(0, std::find_if(plain.begin(), plain.end(), [](unsigned char c) {
                                        return std::isdigit(c) != 0;

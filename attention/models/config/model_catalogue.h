@@ -9,27 +9,29 @@
 
 namespace headscope::attention {
 
-/// A published model: one row for each, in the fields of its config.json.
+/// A published model, described by the fields of its config.json.
 struct CatalogueModel {
   std::string_view name;
   double published;         ///< parameters, in billions
-  std::string_view source;  ///< of the sizes and of that number
+  std::string_view source;  ///< of the sizes and the parameter count
   std::string_view config;  ///< JSON
 };
 
 std::span<const CatalogueModel> catalogueModels();
-// The rows, a file each.
+// The rows of each file.
 std::span<const CatalogueModel> catalogueToGemma();
 std::span<const CatalogueModel> catalogueFromQwen();
-/// Their shapes.
+/// The shapes of all models in the catalogue.
 const std::vector<ModelShape>& modelShapes();
 
-/// Letters, digits and points of a name in lower case, without its publisher and words that change no size:
-/// "Instruct", "hf", dates, "A22B".
+/// Returns the letters, digits and points of a name in lower case, without its publisher and words that don't
+/// affect the size: "Instruct", "hf", dates, "A22B".
 std::string plainModelName(std::string_view name);
-/// The shape whose plain name that is, or the only one whose plain name begins so. Null where there is none.
+/// Returns the shape with this name, else with this plain name, else the only one whose plain name begins
+/// with it; null if there is none.
 const ModelShape* findModel(const std::vector<ModelShape>& shapes, std::string_view name);
-/// "; did you mean …?" for the nearest of the same family; "" where none is near.
+/// Returns "; did you mean …?" for the nearest name in the same family, or in the catalogue if the family is
+/// unknown. If none is near: a list of the family's models, or "".
 std::string nearestModel(const std::vector<ModelShape>& shapes, std::string_view name);
 
 }  // namespace headscope::attention

@@ -9,7 +9,7 @@
 namespace headscope::attention {
 namespace {
 
-/// "LlamaForCausalLM" is Llama's.
+/// Whether a class name belongs to the family: "LlamaForCausalLM" is Llama's.
 bool isArchitecture(std::string_view text, std::string_view family) {
   if (!text.starts_with(family)) return false;
   text.remove_prefix(family.size());
@@ -18,7 +18,7 @@ bool isArchitecture(std::string_view text, std::string_view family) {
   return false;
 }
 
-/// By model_type or, which doesn't have it, by the first of `architectures`.
+/// Finds the family by model_type or, if absent, by the first of `architectures`.
 const Family* familyOf(const ConfigReader& json) {
   if (json.has("model_type")) {
     const std::string type = json.text("model_type", "");
@@ -35,7 +35,8 @@ const Family* familyOf(const ConfigReader& json) {
   return nullptr;
 }
 
-/// What no family here can do. Experts in MXFP4, of which names say enough, are read.
+/// Refuses quantised weights, which no family supports, except gpt-oss's MXFP4 experts: their names say
+/// enough.
 void refuseUnsupported(const ConfigReader& json) {
   if (json.has("quantization_config")) {
     const std::string method = json.object("quantization_config").text("quant_method", "an unnamed method");
@@ -46,7 +47,7 @@ void refuseUnsupported(const ConfigReader& json) {
   }
 }
 
-/// The stack of the model whose heads are asked for.
+/// Selects the stack whose heads are requested.
 void chooseGroup(const ConfigReader& json, std::string_view group, ModelConfig& config) {
   const bool both = json.flag("is_encoder_decoder", config.family->reads);
   if (!config.family->reads) {
@@ -74,15 +75,15 @@ void chooseGroup(const ConfigReader& json, std::string_view group, ModelConfig& 
     json.fail(json.at("is_encoder_decoder") + " is false: the model has no decoder; open its #encoder");
 }
 
-/// Experts under names that the family doesn't give them.
+/// Refuses experts in fields that the family doesn't read.
 void refuseMixtures(const ConfigReader& json, const ConfigFields& fields) {
   for (const char* key : {"num_local_experts", "num_experts", "n_routed_experts"})
     if (!readsItself(fields, key) && json.size(key, 0, 0) > 0)
       json.fail(json.at(key) + " says it is a mixture of experts, expected a model with one MLP per layer");
 }
 
-/// A decoder that is_causal: false makes two-sided (create_causal_mask of transformers), where a window's
-/// width itself is within reach.
+/// is_causal: false makes a decoder bidirectional (create_causal_mask of transformers), and its window then
+/// includes the distance `window` itself.
 void readSides(const ConfigReader& json, ModelConfig& config) {
   if (json.flag("is_causal", true)) return;
   if (!config.family->encoder)
@@ -112,7 +113,7 @@ void addNotes(const ConfigReader& json, ModelConfig& config) {
                                        listed(unknown)));
 }
 
-/// What the family reads, and what all share.
+/// Reads the family's fields and those that all families share.
 void readFields(const ConfigReader& json, ModelConfig& config) {
   const Family& family = *config.family;
   const ConfigReader own = family.nested.empty() ? json : json.object(family.nested);

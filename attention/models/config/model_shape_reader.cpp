@@ -17,7 +17,7 @@ namespace headscope::attention {
 
 namespace {
 
-/// "llama" or "XForCausalLM", as the file calls it.
+/// The model's type as the file gives it, for messages.
 std::string architectureOf(const ConfigReader& json) {
   const std::string type = json.text("model_type", "");
   if (!type.empty()) return "model_type " + quotedText(type);
@@ -25,8 +25,8 @@ std::string architectureOf(const ConfigReader& json) {
   return names.empty() ? "a model without a model_type" : "the architecture " + quotedText(names[0]);
 }
 
-/// Fields of layers that keep something else than keys and values: nobody may count a type that isn't known
-/// by its other fields where they are there.
+/// Refuses fields of layers that cache something other than keys and values. If an unknown type has them, its
+/// other fields can't tell what it caches.
 void refuseForeignLayers(const ConfigReader& json) {
   static constexpr std::string_view kForeign[] = {
       "ssm_",         "mamba_",     "state_size",     "time_step_",       "rwkv",
@@ -42,7 +42,7 @@ void refuseForeignLayers(const ConfigReader& json) {
             json.at(name), architectureOf(json)));
 }
 
-/// Sizes of one stack of layers, an encoder's or a decoder's.
+/// Names of the sizes of one stack of layers, an encoder's or a decoder's.
 struct StackKeys {
   NameList layers, heads, inner;
 };
@@ -55,7 +55,7 @@ const StackKeys kEncoder{
 
 constexpr std::uint64_t kMaxAhead = std::uint64_t{1} << 62;
 
-/// A config.json becomes a shape: sizes first, then its layers by kind.
+/// Turns a config.json into a shape: first its sizes, then its layers by kind.
 class ShapeReader {
  public:
   ShapeReader(const ConfigReader& json, const ModelType* type) : json_(json), type_(type), sizes_(json) {}
@@ -106,8 +106,7 @@ class ShapeReader {
     shape_.kvHeads = shape_.heads;
   }
 
-  /// Falcon-7B names 71 kv heads and has one: multi_query counts before them, unless it is of the newer
-  /// design.
+  /// Falcon-7B names 71 kv heads but has one: multi_query takes precedence, except in the newer architecture.
   Index kvHeads() {
     const ConfigReader attention = json_.object("attn_config");
     if (attention.has("kv_n_heads")) return attention.size("kv_n_heads");
@@ -121,7 +120,7 @@ class ShapeReader {
   void readFeedForward() {
     const ConfigReader nested = json_.object("ffn_config");
     const Index usual = std::min(json_.size("expansion_ratio", 4) * shape_.modelDim, kMaxConfigSize);
-    if (json_.isList("intermediate_size")) {  // one for each layer, all alike in published files
+    if (json_.isList("intermediate_size")) {  // one per layer; all are equal in published files
       const std::vector<Index> each = json_.tokens("intermediate_size");
       shape_.innerDim = each.empty() ? usual : each[0];
       if (std::count(each.begin(), each.end(), shape_.innerDim) != std::ssize(each))
@@ -135,7 +134,7 @@ class ShapeReader {
     } else if (attends()) {
       shape_.innerDim = sizes_.assumed("the feed-forward width", kDecoder.inner, usual);
     }
-    // Their files name what both inner matrices have together.
+    // These files give the width of both inner matrices together.
     if (hasType("qwen") || hasType("recurrent_gemma")) shape_.innerDim /= 2;
     shape_.gated = !has("plain") && !hasType("rwkv");
     if (hasType("t5") || hasType("mt5") || hasType("umt5"))
@@ -160,7 +159,7 @@ class ShapeReader {
     if (json_.has("intermediate_size_mlp")) shape_.innerDim = json_.size("intermediate_size_mlp");
   }
 
-  /// Biases and norms of an attention of that size.
+  /// Parameters in the biases and norms of a group's attention.
   Index smallParts(const LayerGroup& group) const {
     const bool biases =
         has("biases") || json_.flag("attention_bias", false) || (type_ && type_->name.starts_with("qwen2"));
@@ -239,12 +238,12 @@ class ShapeReader {
     return json_.has("shared_expert_intermediate_size") || json_.has("moe_shared_expert_intermediate_size") ||
            json_.has("shared_intermediate_size");
   }
-  /// Of an encoder all are none, and its windows are of their own.
+  /// In an encoder every kind is `none`; whether it has windows follows from its span.
   CacheKind kindOf(const LayerGroup& group) const {
     return shape_.decodes ? group.kind : group.span > 0 ? CacheKind::window : CacheKind::full;
   }
 
-  /// The encoder in front of a decoder, and the decoder's attention to what it made.
+  /// Adds the encoder of an encoder–decoder, and the decoder's attention to its output.
   void addEncoder() {
     const Index layers = sizes_.optional(kEncoder.layers, shape_.layers, kMaxLayers);
     LayerGroup cross = shape_.groups.front();
@@ -263,7 +262,7 @@ class ShapeReader {
     shape_.feedForward.push_back(inner);
   }
 
-  /// Positions, norms, biases and what a type has beside its layers.
+  /// Adds the parameters of positions, norms, biases and whatever else a type has outside its layers.
   void addTables() {
     const Index d = shape_.modelDim;
     std::uint64_t other = saturatingProduct({has("biases") ? 2 : 1, d});  // the last norm
@@ -300,11 +299,11 @@ class ShapeReader {
       if (hasType("whisper")) shape_.positions += json_.size("max_source_positions", 1500, 1, kMaxPositions);
     }
     shape_.otherParameters = other;
-    // Albert and others look words up in a smaller space; they are refused before.
+    // Types that embed words in fewer dimensions, such as Albert, were refused earlier.
   }
 
-  /// The sizes that words and plots are about: those of the layers that keep all tokens, or of any that
-  /// attend.
+  /// Sets the sizes used in texts and plots: those of the layers that keep all tokens, or else of any
+  /// attention layer.
   void headline() {
     for (const LayerGroup& group : shape_.groups)
       if (group.kind == CacheKind::window || (!shape_.decodes && group.span > 0)) shape_.window = group.span;
@@ -313,7 +312,7 @@ class ShapeReader {
         if (group.kind == CacheKind::full) shape_.globalLayers = group.layers;
     const Index ahead = json_.size("num_nextn_predict_layers", 0, 0, kMaxLayers);
     if (ahead > 0 && !shape_.groups.empty() && !shape_.feedForward.empty()) {
-      // A layer as the last, a projection of both inputs, and tables of its own.
+      // A layer like the last, a projection of both inputs, and its own tables.
       ModelShape one = shape_;
       one.groups = {shape_.groups.back()};
       one.feedForward = {shape_.feedForward.back()};
@@ -341,7 +340,7 @@ class ShapeReader {
   ModelShape shape_;
 };
 
-/// The text part of a model that sees or hears too, and its key; "" where all is in the open.
+/// The key of a multimodal model's text part; "" if its fields are at the top level.
 const char* nestedKey(const ConfigReader& root) {
   for (const char* key : {"text_config", "llm_config", "language_config"})
     if (root.isObject(key) && !root.has("num_hidden_layers")) return key;

@@ -11,16 +11,17 @@ namespace headscope::attention {
 class Model;         // model.h
 struct ModelConfig;  // model_config.h
 
-/// The shape of a model that is computed with; whether its head is the embedding table, its file alone says.
+/// Returns the shape of a model that can be computed. Only its files tell whether the head is the embedding
+/// table.
 ModelShape shapeOf(const ModelConfig& config);
-/// The same with parameters and bytes as its files have them, where it has some.
+/// The same, with the parameters and bytes in its files, if it has files.
 ModelShape shapeOf(const Model& model);
 
-/// The shape a config.json describes: of the families this program computes with, and of any other whose
-/// sizes have the usual names. Its name is `name`. Errors, each in one sentence that begins with `name`: no
-/// JSON, sizes that are missing (by all the names they were looked for), or that don't fit each other.
+/// Reads the shape that a config.json describes, for families computed here and for any other whose sizes
+/// have the usual names. `name` becomes the shape's name. Returns an Error, one sentence that begins with
+/// `name`, if the text isn't JSON or sizes are missing (listing all names tried) or inconsistent.
 Result<ModelShape> readModelShape(std::string_view json, const std::string& name);
-/// The same of a file; its folder's name becomes the shape's.
+/// The same for a file, config.json or GGUF. A config.json's shape is named after its folder.
 Result<ModelShape> readModelShape(const std::filesystem::path& path);
 
 }  // namespace headscope::attention

@@ -6,8 +6,8 @@ namespace headscope::attention {
 
 namespace {
 
-// Defaults are those of each type's configuration class in Hugging Face's transformers, as far as files in
-// circulation leave the field out.
+// Defaults are those of each type's configuration class in Hugging Face's transformers, for fields that files
+// in circulation leave out.
 constexpr ModelType kTypes[] = {
     // Decoders with full attention
     {"llama"},
@@ -60,7 +60,7 @@ constexpr ModelType kTypes[] = {
     {"exaone"},
     {"ernie4_5", "tied", R"({"head_dim": 128})"},
     {"mllama_text_model"},
-    // Windows
+    // Sliding windows
     {"gpt_neo", "plain tied positions 4d", R"({"window_size": 256})"},
     {"gemma2", "tied", R"({"head_dim": 256, "sliding_window": 4096, "sliding_window_pattern": 2})"},
     {"gemma3_text", "tied", R"({"num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256,
@@ -92,7 +92,7 @@ constexpr ModelType kTypes[] = {
         "num_local_experts": 128, "num_experts_per_tok": 4})"},
     {"glm4_moe", "", R"({"head_dim": 128, "first_k_dense_replace": 1})"},
     {"grok-1", "", R"({"num_experts_per_tok": 2})"},
-    // Latents
+    // Latent attention
     {"deepseek_v2", "",
      R"({"kv_lora_rank": 512, "qk_rope_head_dim": 64, "qk_nope_head_dim": 128, "v_head_dim": 128})"},
     {"deepseek_v3", "",
@@ -108,7 +108,7 @@ constexpr ModelType kTypes[] = {
      R"({"kv_lora_rank": 512, "qk_rope_head_dim": 64, "qk_nope_head_dim": 128, "v_head_dim": 128})"},
     {"minicpm3", "",
      R"({"kv_lora_rank": 256, "qk_rope_head_dim": 32, "qk_nope_head_dim": 64, "v_head_dim": 64})"},
-    // States of constant size
+    // Constant-size state
     {"mamba", "tied", R"({"state_size": 16, "conv_kernel": 4, "expand": 2})"},
     {"falcon_mamba", "tied", R"({"state_size": 16, "conv_kernel": 4, "expand": 2})"},
     {"mamba2", "", R"({"state_size": 128, "conv_kernel": 4, "expand": 2, "n_groups": 8, "num_heads": 128,
@@ -154,7 +154,7 @@ constexpr ModelType kTypes[] = {
     {"deberta-v2", "plain tied positions encoder biases"},
     {"vit", "plain encoder pooler biases"},
     {"dinov2", "plain encoder biases"},
-    // Encoders and decoders
+    // Encoder–decoders
     {"t5", "plain tied", R"({"vocab_size": 32128, "d_kv": 64})"},
     {"mt5", "", R"({"vocab_size": 250112, "d_kv": 64})"},
     {"umt5", "", R"({"vocab_size": 250112, "d_kv": 64})"},

@@ -4,18 +4,18 @@
 
 namespace headscope::attention {
 
-/// What a model_type means beside the fields of its config.json: one row for each.
+/// What a model_type implies beyond the fields of its config.json.
 struct ModelType {
   std::string_view name;
   /// Words: plain (two feed-forward matrices), tied (the head is the embedding table unless the file says
-  /// not), positions (learned ones), encoder, pooler, biases, 4d (the feed-forward part is 4 · modelDim wide
-  /// unless the file says), parallel (each layer has both an attention and a recurrent part).
+  /// otherwise), positions (learned), encoder, pooler, biases, 4d (the feed-forward part is 4 · modelDim wide
+  /// unless the file says otherwise), parallel (each layer has both an attention and a recurrent part).
   std::string_view traits = {};
-  /// JSON of the fields that a file may leave out, as the type's published code has them.
+  /// JSON defaults for fields that a file may leave out, from the type's published code.
   std::string_view defaults = "{}";
 };
 
-/// Null where it isn't known.
+/// Returns null if the type isn't known.
 const ModelType* findModelType(std::string_view name);
 bool hasTrait(const ModelType* type, std::string_view trait);
 

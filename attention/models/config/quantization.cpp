@@ -10,7 +10,7 @@ namespace headscope::attention {
 
 namespace {
 
-/// Bits of a weight with a scale of 16 bits and a zero for each of a group; a group of -1 is a whole row.
+/// Bits per weight, including each group's 16-bit scale and zero point; a group of -1 is a whole row.
 double bitsWithGroups(const ConfigReader& json, Index bits) {
   const std::vector<Index> group = json.tokens("group_size");  // -1 is left out
   return static_cast<double>(bits) + (group.empty() || group[0] == 0
@@ -24,7 +24,7 @@ void readGroups(const ConfigReader& json, ModelShape& shape, WeightFormat format
   shape.weightBits = bitsWithGroups(json, bits);
 }
 
-/// compressed-tensors: groups of layers with weights of so many bits each.
+/// compressed-tensors: groups of layers with their weight bits; the first group counts.
 bool readCompressed(const ConfigReader& json, ModelShape& shape) {
   const ConfigReader groups = json.object("config_groups");
   for (const std::string& name : groups.names()) {
@@ -54,7 +54,7 @@ bool readQuantization(const ConfigReader& json, ModelShape& shape) {
   if (method == "bitsandbytes" || json.has("load_in_4bit") || json.has("load_in_8bit")) {
     shape.weightFormat = json.flag("load_in_4bit", false) ? WeightFormat::nf4 : WeightFormat::int8;
     if (shape.weightFormat == WeightFormat::nf4 && !json.flag("bnb_4bit_use_double_quant", false))
-      shape.weightBits = 4.5;  // a scale of 32 bits for each 64
+      shape.weightBits = 4.5;  // a 32-bit scale per 64 weights
     return true;
   }
   return false;

@@ -5,9 +5,9 @@
 
 namespace headscope::attention {
 
-/// How a config.json says its weights are kept: quantization_config (awq, gptq, bitsandbytes, fp8, mxfp4,
-/// modelopt, compressed-tensors), else torch_dtype. Sets weightFormat and weightBits; what it doesn't know
-/// becomes a note.
+/// Reads how the weights of a config.json are stored: from quantization_config (awq, gptq, bitsandbytes, fp8,
+/// mxfp4, modelopt, compressed-tensors), else from torch_dtype. Sets weightFormat and weightBits; an unknown
+/// method becomes a note.
 void readWeightFormat(const ConfigReader& root, const ConfigReader& json, ModelShape& shape);
 
 }  // namespace headscope::attention

@@ -6,50 +6,51 @@
 
 namespace headscope::attention {
 
-/// A rotary position embedding (Su et al. 2021), half-split: of the first `dims` dimensions of a head, t is
-/// paired with t + dims/2 and turned by position · frequencies[t] radians; or, of `neighbours`, 2t with 2t
-/// + 1.
+/// A rotary position embedding (Su et al. 2021), half-split: among the `dims` rotated dimensions of a head, t
+/// and t + dims/2 form a pair that is rotated by position · frequencies[t] radians. With `neighbours`, the
+/// pairs are 2t and 2t + 1.
 struct Rotation {
   Index dims = 0;
   std::vector<double> frequencies;  ///< [dims / 2]
-  /// For texts of more than `longBeyond` tokens; empty: the same for all texts.
+  /// For texts of more than `longBeyond` tokens; empty: `frequencies` serves all texts.
   std::vector<double> longFrequencies;
   Index longBeyond = 0;
-  double amplitude = 1;  ///< factor on what is turned
+  double amplitude = 1;  ///< factor on the rotated dimensions
   bool neighbours = false;
-  Index first = 0;  ///< the first dimension of a head that is turned
+  Index first = 0;  ///< first rotated dimension of a head
   bool operator==(const Rotation&) const = default;
 
-  /// Whether keys that were turned in a text of `before` tokens have to be turned anew in one of `after`.
+  /// Whether keys rotated in a text of `before` tokens must be rotated again in one of `after`.
   bool changes(Index before, Index after) const;
 };
 
-/// θ^(−2t/dims) for t = 0 … dims/2 − 1.
+/// Returns θ^(−2t/dims) for t = 0 … dims/2 − 1.
 std::vector<double> ropeFrequencies(Index dims, double theta);
 
-/// Llama 3.1's stretching: waves that are long against the original context are slowed by `factor`, short
-/// ones kept, with a ramp between.
+/// Llama 3.1's context extension: frequencies with a wavelength that is long relative to the original context
+/// are divided by `factor`, those with a short one are kept, with a ramp between.
 struct Llama3Scaling {
   double factor = 8, lowFactor = 1, highFactor = 4, originalPositions = 8192;
 };
 std::vector<double> stretched(std::vector<double> frequencies, const Llama3Scaling& scaling);
 
-/// YaRN (Peng et al. 2023): waves that turn fewer than `slow` times over the original context are slowed by
-/// `factor`, those that turn more than `fast` times are kept, with a ramp between over the dimensions.
+/// YaRN (Peng et al. 2023): frequencies that turn fewer than `slow` times over the original context are
+/// divided by `factor`, those that turn more than `fast` times are kept, with a ramp over the dimensions
+/// between.
 struct YarnScaling {
   double factor = 1, fast = 32, slow = 1, originalPositions = 4096;
-  bool truncates = true;  ///< the ramp begins and ends at whole dimensions
+  bool truncates = true;  ///< the ramp starts and ends at whole dimensions
 };
 std::vector<double> stretched(std::vector<double> frequencies, double theta, const YarnScaling& scaling);
-/// 0.1·m·ln(factor) + 1, the factor by which it sharpens attention; 1 where nothing is stretched.
+/// Returns YaRN's attention factor, 0.1·m·ln(factor) + 1; 1 if nothing is stretched (factor ≤ 1).
 double yarnSharpness(double factor, double m = 1);
 
-/// Cosines (first half of each row) and sines, times the amplitude, [count, dims], for positions first …
-/// first+count−1 of a text of `tokens` tokens. Angles in double precision.
+/// Returns a table [count, dims] for positions first … first+count−1 of a text of `tokens` tokens: cosines in
+/// the first half of each row, sines in the second, times the amplitude. Angles are in double precision.
 Matrix rotationTable(const Rotation& rotation, Index first, Index count, Index tokens);
 
-/// Turns table.cols() dimensions of every row of every head [heads, n, headDim], from dimension `from` on, by
-/// a table of n rows, in pairs of halves or of neighbours.
+/// Rotates table.cols() dimensions of every row of every head [heads, n, headDim], starting at dimension
+/// `from`, by a table of n rows, in pairs of halves or of neighbours.
 void rotateHeads(Stack& heads, const Matrix& table, bool neighbours = false, Index from = 0);
 
 }  // namespace headscope::attention

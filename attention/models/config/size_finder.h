@@ -10,15 +10,15 @@ namespace headscope::attention {
 using NameList = std::vector<const char*>;
 using Keys = const NameList&;
 
-/// Sizes by the names that architectures give them.
+/// Looks up sizes under the names that architectures use for them.
 class SizeFinder {
  public:
   explicit SizeFinder(const ConfigReader& json) : json_(json) {}
 
   Index optional(Keys keys, Index standard = 0, Index most = kMaxConfigSize) const;
-  /// Remembers what it is where it is missing.
+  /// If no key is present, adds `what` to missing() and returns 1.
   Index needed(const char* what, Keys keys, Index most = kMaxConfigSize);
-  /// The same where something usual stands in for it.
+  /// If no key is present, adds `what` to assumed() and returns `usual`.
   Index assumed(const char* what, Keys keys, Index usual, Index most = kMaxConfigSize);
   const std::string& missing() const { return missing_; }
   const std::string& assumed() const { return assumed_; }

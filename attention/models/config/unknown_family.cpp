@@ -1,4 +1,4 @@
-// What is said of a family that isn't computed.
+// The message for a family that isn't computed.
 
 #include <fmt/core.h>
 
@@ -13,7 +13,8 @@
 namespace headscope::attention {
 namespace {
 
-/// "qwen3_next" begins with "qwen3"; of several, the longest. At least four letters have to agree.
+/// The family with the longest name that begins `name` or begins with it: "qwen3" for "qwen3_next". At least
+/// four letters have to agree.
 const Family* nearestByName(std::string_view name) {
   const std::string type = lowerCase(name);
   const Family* nearest = nullptr;
@@ -33,7 +34,7 @@ struct KnownFields {
   std::size_t known = 0, all = 0;
 };
 
-/// The family that knows the most fields beside those that all families share.
+/// The family that knows the most of the file's fields, apart from those that all families share.
 KnownFields nearestByFields(const ConfigReader& json) {
   std::vector<std::string> own = json.names();
   std::erase_if(own, [](const std::string& name) { return knows(kSharedFields, name); });

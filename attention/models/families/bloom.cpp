@@ -2,14 +2,14 @@
 
 #include "attention/models/families/fields.h"
 
-// Bloom (Scao et al. 2022): no positions but ALiBi's, and a norm on the embeddings.
+// Bloom (Scao et al. 2022): positions only through ALiBi, and a norm on the embeddings.
 
 namespace headscope::attention {
 namespace {
 
 constexpr std::string_view kBloomPrefixes[] = {"transformer.", ""};
 
-/// Two names of one size, of which the first counts.
+/// Reads a size that has two names; the first takes precedence.
 Index sizeUnder(const ConfigReader& json, std::string_view first, std::string_view second,
                 Index most = kMaxConfigSize) {
   return json.size(json.has(first) ? first : second, {}, 1, most);

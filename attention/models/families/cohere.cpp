@@ -1,8 +1,8 @@
 #include "attention/models/families/fields.h"
 
-// Command R (Cohere 2024): attention and MLP read one LayerNorm of the stream, which has no bias;
+// Command R (Cohere 2024): attention and MLP read the same LayerNorm of the stream, which has no bias;
 // neighbouring dimensions are rotated together, and logits are scaled. Command R7B and A (Cohere 2025): three
-// layers with a window for each without, which alone are rotated.
+// layers with a window for each layer without one; only those with a window are rotated.
 
 namespace headscope::attention {
 namespace {

@@ -4,9 +4,9 @@
 #include "attention/formats/quote.h"
 #include "attention/models/families/fields.h"
 
-// DeepSeek V2 and V3 (DeepSeek-AI 2024): keys and values of all heads are made of one short vector a token
-// (multi-head latent attention), and all layers but the first ones are a mixture with experts that every
-// token goes through.
+// DeepSeek V2 and V3 (DeepSeek-AI 2024): the keys and values of all heads are made from one short vector per
+// token (multi-head latent attention), and all layers but the first few are mixtures with experts that every
+// token passes through.
 
 namespace headscope::attention {
 namespace {
@@ -27,8 +27,8 @@ constexpr TensorNames kDeepSeekNames = [] {
   return names;
 }();
 
-/// The rotated part's dimensions are told by qk_rope_head_dim, and scores are sharpened once more where YaRN
-/// says mscale_all_dim: returns by what, twice a factor.
+/// Reads the rotation of a head's last qk_rope_head_dim dimensions, and the scale of scores. YaRN's
+/// mscale_all_dim sharpens scores once more, by the square of the returned factor; 1 if it isn't given.
 double readRotatedPart(const ConfigReader& json, bool neighbours, ModelConfig& config) {
   const Index whole = config.headDim;
   config.headDim = config.latent.ropeDim;
@@ -62,7 +62,7 @@ void readLatent(const ConfigReader& json, ModelConfig& config) {
   config.qkvBias = config.outputBias = json.flag("attention_bias", false);
 }
 
-/// What stands where a file doesn't say, as the configuration classes have it.
+/// Values for missing fields, from the configuration classes.
 struct MixtureDefaults {
   Index experts, used, innerDim, shared, groups, groupsUsed, dense;
   double shareScale;
@@ -86,7 +86,7 @@ void readGroups(const ConfigReader& json, const MixtureDefaults& defaults, Index
                 "at most the " + std::to_string(used * size) + " of topk_group groups");
 }
 
-/// Which layers are mixtures, and of how many experts.
+/// Reads which layers are mixtures, and their experts.
 void readDeepSeekMixture(const ConfigReader& json, const MixtureDefaults& defaults, ModelConfig& config) {
   families::readMixture(json,
                         {.experts = "n_routed_experts",
@@ -134,7 +134,7 @@ constexpr ConfigFields kDeepSeekFields{
         "kv_lora_rank q_lora_rank qk_rope_head_dim qk_nope_head_dim v_head_dim attention_bias "
         "n_routed_experts n_shared_experts num_experts_per_tok moe_intermediate_size n_group topk_group "
         "routed_scaling_factor first_k_dense_replace moe_layer_freq",
-    // More layers behind the last guess further tokens, for training and speculation.
+    // Additional layers after the last one predict further tokens, for training and speculation.
     .ignored = "qk_head_dim num_nextn_predict_layers ep_size aux_loss_alpha seq_aux",
     .fixed = "num_key_value_heads=@num_attention_heads head_dim=@qk_rope_head_dim mlp_bias=false",
     .base = &families::kLlamaFields,

@@ -2,8 +2,8 @@
 
 #include "attention/models/families/fields.h"
 
-// Falcon 7B (Almazrouei et al. 2023): one head of keys and values for all queries; attention and MLP read one
-// LayerNorm of the stream.
+// Falcon 7B (Almazrouei et al. 2023): one kv head for all queries; attention and MLP read the same LayerNorm
+// of the stream.
 
 namespace headscope::attention {
 namespace {

@@ -25,7 +25,7 @@ float inverseRoot(Index size) {
   return static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
 }
 
-/// Tokens a model was trained on before its context was stretched, where that is said.
+/// The context length before it was stretched, if given.
 std::optional<Index> originalPositions(const ConfigReader& json, const ConfigReader& rope,
                                        const ModelConfig& config) {
   constexpr Index kPhi3 = 4096;  // Phi3Config's
@@ -35,8 +35,8 @@ std::optional<Index> originalPositions(const ConfigReader& json, const ConfigRea
   return config.family == &phi3 ? std::optional(kPhi3) : std::nullopt;
 }
 
-/// How far the context was stretched. Two figures that contradict each other are refused: the versions of
-/// transformers take one or the other.
+/// The factor by which the context was stretched. Refuses two figures that contradict each other, because
+/// versions of transformers differ in which they take.
 double stretchOf(const ConfigReader& rope, std::optional<Index> original, Index most) {
   const double ratio =
       original ? static_cast<double>(most) / static_cast<double>(*original) : rope.positive("factor", 1);
@@ -47,8 +47,8 @@ double stretchOf(const ConfigReader& rope, std::optional<Index> original, Index 
   return factor;
 }
 
-/// LongRoPE (Ding et al. 2024), Phi-3's long-context tables: a factor for each frequency, one list for texts
-/// of up to the original length and one for longer ones.
+/// LongRoPE (Ding et al. 2024), as in Phi-3's long-context models: a factor per frequency, in one list for
+/// texts up to the original length and one for longer texts.
 void readLongRope(const ConfigReader& rope, std::optional<Index> said, const ModelConfig& config,
                   Rotation& rotation) {
   const Index original = said.value_or(std::max<Index>(config.maxPositions, 2));

@@ -9,8 +9,8 @@
 namespace headscope::attention {
 namespace {
 
-/// Gemma 2 and 3 read hidden_activation alone. Gemma's code read it before transformers 4.48, hidden_act
-/// since.
+/// Gemma 2 and 3 read only hidden_activation. Gemma's code did so before transformers 4.48 and has read
+/// hidden_act since.
 void readGemmaActivation(const ConfigReader& json, ModelConfig& config) {
   constexpr std::string_view kNew = "hidden_activation", kOld = "hidden_act", kStandard = "gelu_pytorch_tanh";
   const bool readsOld = config.family == &families::gemma && !json.has(kNew);
@@ -40,7 +40,7 @@ constinit const ConfigFields families::kGemmaFields{
 
 namespace {
 
-// Gemma (Gemma Team 2024): Llama with 1 + w in its norms, √d on embeddings and GELU.
+// Gemma (Gemma Team 2024): Llama with 1 + w in its norms, embeddings times √d, and GELU.
 void readGemma(const ConfigReader& json, ModelConfig& config) {
   families::readGemmaSizes(json, config, {.positions = 8192, .kvHeads = 16, .headDim = 256});
   families::readRotation(json, {}, config);

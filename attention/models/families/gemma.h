@@ -4,8 +4,8 @@
 
 namespace headscope::attention::families {
 
-/// What Gemma 1, 2 and 3 share: Llama's sizes, a head size of its own, norms with 1 + w, embeddings times √d.
-/// Two-sided where use_bidirectional_attention says so.
+/// Reads what Gemma 1, 2 and 3 share: Llama's sizes, a separate head size, norms with 1 + w, embeddings times
+/// √d. Bidirectional if use_bidirectional_attention is true.
 void readGemmaSizes(const ConfigReader& json, ModelConfig& config, const LlamaDefaults& defaults);
 extern const ConfigFields kGemmaFields;
 

@@ -2,7 +2,7 @@
 
 #include "attention/models/families/gemma.h"
 
-// Gemma 2 (Gemma Team 2024): a norm before and after each part, soft-caps on scores and logits, a window on
+// Gemma 2 (Gemma Team 2024): norms before and after each part, soft-caps on scores and logits, a window on
 // every other layer.
 
 namespace headscope::attention {

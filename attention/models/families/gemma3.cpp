@@ -2,8 +2,8 @@
 
 #include "attention/models/families/gemma.h"
 
-// Gemma 3's text model (Gemma Team 2025): Gemma 2 without caps, with norms on queries and keys; five layers
-// with a window and a rotation of their own for each without.
+// Gemma 3's text model (Gemma Team 2025): Gemma 2 without caps but with norms on queries and keys; for each
+// full layer there are five with a window and another rotation.
 
 namespace headscope::attention {
 namespace {
@@ -12,8 +12,8 @@ constexpr std::string_view kGemma3Prefixes[] = {"language_model.model.", "model.
                                                 ""};
 constexpr std::string_view kHeadPrefixes[] = {"", "language_model."};
 
-/// rotations[0] for full layers, [1] for those with a window. Newer files nest one set of fields per kind, of
-/// which rope_scaling, where there is one too, replaces the full layers'.
+/// Reads rotations[0] for full layers and [1] for those with a window. Newer files nest one set of fields per
+/// kind; if there is also a rope_scaling, it replaces the full layers' set.
 void readRotations(const ConfigReader& json, ModelConfig& config) {
   const double global = json.positive("rope_theta", 1e6), local = json.positive("rope_local_base_freq", 1e4);
   const double partial = json.positive("partial_rotary_factor", 1);
@@ -38,7 +38,7 @@ void readText(const ConfigReader& json, ModelConfig& config) {
   for (LayerKind& layer : config.layers) layer.scale = static_cast<float>(1 / std::sqrt(scalar));
   if (json.has("final_logit_softcapping"))
     config.finalSoftcap = static_cast<float>(json.positive("final_logit_softcapping"));
-  // A two-sided window is as wide in all as a causal one, and half to each side: |i − j| < W/2 + 1
+  // A bidirectional window is as wide in total as a causal one, half on each side: |i − j| < W/2 + 1
   // (Gemma3TextConfig and _bidirectional_window_overlay of transformers).
   auto window = families::readWindow(json, 4096);
   if (window && !config.causal) window = *window / 2 + 1;
@@ -57,7 +57,7 @@ void readWithPictures(const ConfigReader& json, ModelConfig& config) {
 constexpr std::string_view kRead =
     "query_pre_attn_scalar final_logit_softcapping sliding_window sliding_window_pattern layer_types "
     "rope_local_base_freq";
-// Its code knows a cap on scores, and doesn't apply it.
+// The published code has a cap on scores but doesn't apply it.
 constexpr std::string_view kFixed = "attn_logit_softcapping=null";
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "attention/models/families/fields.h"
 
-// GLM-4 (GLM Team 2024, 2025): Llama with the neighbouring dimensions of half of each head rotated together;
-// from 0414 on with norms behind attention and MLP too.
+// GLM-4 (GLM Team 2024, 2025): Llama in which the neighbouring dimensions of half of each head are rotated
+// together; since 0414 also with norms after attention and MLP.
 
 namespace headscope::attention {
 namespace {

@@ -3,14 +3,15 @@
 #include "attention/formats/quote.h"
 #include "attention/models/families/fields.h"
 
-// GPT-Neo (Black et al. 2021): GPT-2 with a window on every other layer, and scores that aren't scaled.
+// GPT-Neo (Black et al. 2021): GPT-2 with a window on every other layer, and unscaled scores.
 
 namespace headscope::attention {
 namespace {
 
 constexpr std::string_view kGptNeoPrefixes[] = {"transformer.", ""};
 
-/// attention_layers says which layers are local; absent: every other one, as attention_types usually has it.
+/// attention_layers names the local layers; if absent, every other one is local, as attention_types usually
+/// says.
 void readLocalLayers(const ConfigReader& json, ModelConfig& config) {
   const auto window = json.size("window_size", 256, 1, kMaxPositions);
   const std::vector<std::string> kinds = json.texts("attention_layers");

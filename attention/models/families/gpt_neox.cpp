@@ -2,7 +2,7 @@
 
 #include "attention/models/families/fields.h"
 
-// GPT-NeoX and Pythia (Black et al. 2022; Biderman et al. 2023): a part of each head is rotated, attention
+// GPT-NeoX and Pythia (Black et al. 2022; Biderman et al. 2023): part of each head is rotated, and attention
 // and MLP read the same stream.
 
 namespace headscope::attention {
@@ -17,7 +17,7 @@ void readGptNeox(const ConfigReader& json, ModelConfig& config) {
   config.heads = config.kvHeads = json.size("num_attention_heads");
   config.headDim =
       families::evenShare(json, "hidden_size", config.modelDim, "num_attention_heads", config.heads);
-  // Its code rotates with one width and multiplies with the other.
+  // The published code rotates with one width and multiplies with the other.
   if (const auto said = json.optionalSize("head_dim"); said && *said != config.headDim)
     json.refuse("head_dim", std::to_string(*said),
                 fmt::format("{}, hidden_size over num_attention_heads", config.headDim));

@@ -1,7 +1,7 @@
 #include "attention/models/families/fields.h"
 
-// gpt-oss (OpenAI 2025): a mixture of experts in every layer, a window on every other one, and a sink for
-// each head: a score that belongs to no key, learned, beside those of the keys.
+// gpt-oss (OpenAI 2025): a mixture of experts in every layer, a window on every other one, and a sink per
+// head: a learned score that belongs to no key, in addition to those of the keys.
 
 namespace headscope::attention {
 namespace {
@@ -21,7 +21,7 @@ void readGptOss(const ConfigReader& json, ModelConfig& config) {
   config.epsilon = json.positive("rms_norm_eps", 1e-5);
   config.qkvBias = config.outputBias = json.flag("attention_bias", true);
   config.sinks = true;
-  // Whatever hidden_act says (GptOssExperts of transformers).
+  // Regardless of hidden_act (GptOssExperts of transformers).
   config.activation = Activation::quickGelu;
   config.gateLimit = 7;
   if (!json.has("rope_scaling") && !json.has("rope_parameters"))
@@ -32,7 +32,7 @@ void readGptOss(const ConfigReader& json, ModelConfig& config) {
   families::readMixture(
       json, {.experts = "num_local_experts", .innerDim = "intermediate_size", .count = 128, .used = 4},
       config);
-  config.mixture.sumsToOne = true;  // the softmax is of the chosen alone
+  config.mixture.sumsToOne = true;  // the softmax covers only the chosen experts
   config.mixture.biased = true;
 }
 

@@ -2,7 +2,7 @@
 
 #include "attention/models/families/fields.h"
 
-// GPT-J (Wang & Komatsuzaki 2021): attention and MLP read one LayerNorm of the stream; neighbouring
+// GPT-J (Wang & Komatsuzaki 2021): attention and MLP read the same LayerNorm of the stream; neighbouring
 // dimensions are rotated together.
 
 namespace headscope::attention {

@@ -1,6 +1,6 @@
 #include "attention/models/families/fields.h"
 
-// Granite 3 (Granite Team 2024): Llama with factors on embeddings, scores, what layers add, and logits.
+// Granite 3 (Granite Team 2024): Llama with factors on embeddings, scores, layer outputs and logits.
 
 namespace headscope::attention {
 namespace {

@@ -1,6 +1,6 @@
 #include "attention/models/families/fields.h"
 
-// Llama (Touvron et al. 2023; Grattafiori et al. 2024): RMSNorm before each part, rotated positions, grouped
+// Llama (Touvron et al. 2023; Grattafiori et al. 2024): RMSNorm before each part, rotary positions, grouped
 // queries, a gated MLP.
 
 namespace headscope::attention {

@@ -2,14 +2,14 @@
 
 #include "attention/models/families/fields.h"
 
-// MPT (MosaicML 2023): no positions but ALiBi's, and no biases.
+// MPT (MosaicML 2023): positions only through ALiBi, and no biases.
 
 namespace headscope::attention {
 namespace {
 
 constexpr std::string_view kMptPrefixes[] = {"transformer.", ""};
 
-/// Slopes of a number of heads that is no power of 2 come in an order of MPT's own.
+/// Refuses numbers of heads that aren't a power of 2: MPT orders their slopes differently.
 void checkHeads(const ConfigReader& json, Index heads) {
   if (!std::has_single_bit(static_cast<std::uint64_t>(heads)))
     json.refuse("n_heads", std::to_string(heads), "a power of 2");

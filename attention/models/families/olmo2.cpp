@@ -1,7 +1,7 @@
 #include "attention/models/families/fields.h"
 
-// OLMo 2 (OLMo et al. 2024): Llama with its norms after attention and MLP instead of before, and RMSNorm on
-// all queries, and all keys, of a token together.
+// OLMo 2 (OLMo et al. 2024): Llama with its norms after attention and MLP instead of before, and RMSNorm over
+// all queries, and over all keys, of a token together.
 
 namespace headscope::attention {
 namespace {

@@ -1,7 +1,7 @@
 #include "attention/models/families/fields.h"
 
-// OLMoE (Muennighoff et al. 2024): Llama with a mixture of experts in every layer and RMSNorm on all queries,
-// and all keys, of a token together.
+// OLMoE (Muennighoff et al. 2024): Llama with a mixture of experts in every layer and RMSNorm over all
+// queries, and over all keys, of a token together.
 
 namespace headscope::attention {
 namespace {

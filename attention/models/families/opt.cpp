@@ -1,13 +1,13 @@
 #include "attention/models/families/fields.h"
 
-// OPT (Zhang et al. 2022): learned positions that begin at row 2, LayerNorm before each part, ReLU.
+// OPT (Zhang et al. 2022): learned positions from row 2 on, LayerNorm before each part, ReLU.
 
 namespace headscope::attention {
 namespace {
 
 constexpr std::string_view kOptPrefixes[] = {"model.decoder.", "decoder."};
 
-/// The table of positions has so many rows more than there are positions.
+/// The table of positions has this many more rows than there are positions.
 constexpr Index kFirstRow = 2;
 
 void readOpt(const ConfigReader& json, ModelConfig& config) {
@@ -49,7 +49,7 @@ constinit const Family families::opt{
     .fields = {.read = "hidden_size ffn_dim vocab_size num_attention_heads num_hidden_layers "
                        "max_position_embeddings activation_function enable_bias _remove_final_layer_norm",
                .ignored = "activation_dropout init_std",
-               // The OPT of 350 million has norms after its parts and a narrower embedding.
+               // OPT-350M has norms after its parts and a narrower embedding.
                .fixed = "do_layer_norm_before=true layer_norm_elementwise_affine=true "
                         "word_embed_proj_dim=@hidden_size",
                .base = &kSharedFields},

@@ -1,7 +1,7 @@
 #include "attention/models/families/fields.h"
 
-// Phi-1, 1.5 and 2 (Gunasekar et al. 2023; Li et al. 2023): attention and MLP read one LayerNorm of the
-// stream, a part of each head is rotated, and the head has a bias.
+// Phi-1, 1.5 and 2 (Gunasekar et al. 2023; Li et al. 2023): attention and MLP read the same LayerNorm of the
+// stream, part of each head is rotated, and the language-model head has a bias.
 
 namespace headscope::attention {
 namespace {

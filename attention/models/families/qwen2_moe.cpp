@@ -16,7 +16,7 @@ constexpr TensorNames kQwen2MoeNames = [] {
   return names;
 }();
 
-/// Every decoder_sparse_step-th layer is a mixture, but for those that are listed.
+/// Every decoder_sparse_step-th layer is a mixture, except those in mlp_only_layers.
 void readSparseLayers(const ConfigReader& json, ModelConfig& config) {
   const Index step = json.size("decoder_sparse_step", 1, 1, kMaxLayers);
   const std::vector<Index> dense = json.tokens("mlp_only_layers");

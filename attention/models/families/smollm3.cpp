@@ -2,12 +2,13 @@
 
 #include "attention/models/families/fields.h"
 
-// SmolLM3 (Hugging Face 2025): Llama in which every fourth layer rotates no positions.
+// SmolLM3 (Hugging Face 2025): Llama without rotary positions in every fourth layer.
 
 namespace headscope::attention {
 namespace {
 
-/// no_rope_layers has 1 for each layer that rotates; absent: all but every no_rope_layer_interval-th.
+/// no_rope_layers has 1 for each rotated layer; if absent, all but every no_rope_layer_interval-th are
+/// rotated.
 void readUnrotated(const ConfigReader& json, ModelConfig& config) {
   const Index interval = json.size("no_rope_layer_interval", 4, 1, kMaxLayers);
   const std::vector<Index> said = json.tokens("no_rope_layers");

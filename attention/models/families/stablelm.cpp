@@ -1,6 +1,6 @@
 #include "attention/models/families/fields.h"
 
-// StableLM 3B and 2 (Bellagente et al. 2024): Llama with LayerNorm and a part of each head rotated.
+// StableLM 3B and 2 (Bellagente et al. 2024): Llama with LayerNorm, in which part of each head is rotated.
 
 namespace headscope::attention {
 namespace {

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Writes the config.json of one source.
+/// Writes the config.json for one source.
 class GgufConfigWriter {
  public:
   explicit GgufConfigWriter(const GgufSource& source) : source_(source), metadata_(source) {}
@@ -59,7 +59,7 @@ class GgufConfigWriter {
     readEnds();
   }
 
-  /// What changes what is computed and no family here does.
+  /// Refuses metadata that changes the computation in a way no family supports.
   void refuseOthers(const GgufFamily& family) {
     const auto experts = metadata_.integer("expert_count").value_or(0);
     if (experts > 0 && family.experts.empty())
@@ -89,7 +89,7 @@ class GgufConfigWriter {
     return size;
   }
 
-  /// A whole number, or a list of the same one for each layer.
+  /// Reads a whole number, or a list that repeats it for every layer.
   std::optional<std::int64_t> whole(const std::string& key) {
     const GgufValue* const value = metadata_.find(key);
     if (!value || value->kind != GgufValue::Kind::list) return metadata_.integer(key);
@@ -115,7 +115,7 @@ class GgufConfigWriter {
       json_[field] = whole(key).value_or(0);
   }
 
-  /// Sizes that tables have: a file names them nowhere else.
+  /// Reads sizes that only the tables' shapes give.
   void readTables() {
     const auto rows = [&](const char* name) -> std::optional<std::uint64_t> {
       const auto table = source_.tensors.find(name);
@@ -135,18 +135,18 @@ class GgufConfigWriter {
     const bool neox = json_["model_type"] == "gpt_neox";
     if (!neox && !json_.contains("rope_theta")) json_["rope_theta"] = 10000;
     const auto dims = metadata_.integer("rope.dimension_count").value_or(headDim_);
-    // A little more than the share, which times the size of a head is cut to a whole number.
+    // Slightly more than the share, because share · headDim is truncated to a whole number.
     const double share = std::min(1.0, (static_cast<double>(dims) + 0.25) / static_cast<double>(headDim_));
     if (dims != headDim_ && family.paired)
       metadata_.fail(fmt::format("{} is {}, expected {}, the size of a head",
                                  metadata_.at("rope.dimension_count"), dims, headDim_));
     const bool turnsPart = json_["model_type"] == "phi" || json_["model_type"] == "stablelm" ||
-                           json_["model_type"] == "glm4";  // where the file doesn't say
+                           json_["model_type"] == "glm4";  // config.json's default is a part
     if (neox || turnsPart || dims != headDim_) json_[neox ? "rotary_pct" : "partial_rotary_factor"] = share;
     readScaling();
   }
 
-  /// What files leave to who reads them.
+  /// Adds fields that files leave to their reader.
   void readMixture(const GgufFamily& family) {
     if (family.model == "qwen3_moe") json_["norm_topk_prob"] = true;
     if (!family.model.starts_with("qwen")) return;
@@ -156,8 +156,9 @@ class GgufConfigWriter {
         json_["mlp_only_layers"].push_back(i);
   }
 
-  /// DeepSeek V2 and V3 are one architecture, told apart by how experts are chosen. Newer files have the
-  /// sizes of keys and values under names of their own, as theirs are those of what a cache keeps.
+  /// DeepSeek V2 and V3 share one architecture and differ in how experts are chosen. Newer files have
+  /// separate names for the sizes of keys and values, because the usual ones hold the sizes of what is
+  /// cached.
   void readDeepSeek() {
     const bool newer = metadata_.has("attention.key_length_mla");
     headDim_ = sizeOf("rope.dimension_count");
@@ -171,10 +172,11 @@ class GgufConfigWriter {
                                  metadata_.at("expert_gating_func"), gate));
     const bool third = gate == 2;
     if (third) json_["model_type"] = "deepseek_v3";
-    // Layers behind the last guess further tokens.
+    // The layers after these predict further tokens.
     json_["num_hidden_layers"] =
         json_.value("num_hidden_layers", std::int64_t{0}) - sizeOf("nextn_predict_layers");
-    // What isn't said is not done, but for groups of experts, of which older files say nothing: as published.
+    // Missing metadata means "off", except for expert groups, which older files omit: these are set as
+    // published.
     json_["norm_topk_prob"] = metadata_.flag("expert_weights_norm").value_or(false);
     if (!json_.contains("routed_scaling_factor")) json_["routed_scaling_factor"] = 1;
     const bool known = json_.value("n_group", std::int64_t{0}) > 0 && json_.contains("topk_group");
@@ -204,15 +206,15 @@ class GgufConfigWriter {
       scaling["original_max_position_embeddings"] = *original;
     if (const auto fast = metadata_.number("rope.scaling.yarn_beta_fast")) scaling["beta_fast"] = *fast;
     if (const auto slow = metadata_.number("rope.scaling.yarn_beta_slow")) scaling["beta_slow"] = *slow;
-    // A tenth of what sharpens scores. The rotation's own factor, which no file has, is the same in all that
-    // are published.
+    // GGUF stores a tenth of mscale_all_dim, which sharpens scores. No file has mscale, the rotation's own
+    // factor; in all published models the two are equal.
     if (const auto sharper = metadata_.number("rope.scaling.yarn_log_multiplier"))
       scaling["mscale"] = scaling["mscale_all_dim"] = 10 * *sharper;
-    // As gpt-oss is published; its files don't say.
+    // As published for gpt-oss; its files don't say.
     if (json_["model_type"] == "gpt_oss") scaling["truncate"] = false;
   }
 
-  /// What stretches rotations: a factor, or a table of them, which is Llama 3.1's or Phi 3's.
+  /// Reads how rotations are stretched: by a factor, or by a table of them as in Llama 3.1 and Phi 3.
   void readScaling() {
     const auto type = std::string(metadata_.text("rope.scaling.type").value_or("none"));
     const auto both = factors("rope_freqs.weight"), brief = factors("rope_factors_short.weight"),
@@ -243,7 +245,7 @@ class GgufConfigWriter {
     if (!scaling.empty()) json_["rope_scaling"] = scaling;
   }
 
-  /// Windows, caps, and the scale of scores, which files leave to who reads them.
+  /// Reads windows, caps, and the scale of scores, which files leave to their reader.
   void readGemma(const GgufFamily& family) {
     if (family.model == "phi3" || family.model.starts_with("gemma")) {
       const auto window = metadata_.integer("attention.sliding_window").value_or(0);
@@ -251,7 +253,7 @@ class GgufConfigWriter {
     }
     if (family.model != "gemma2" && family.model != "gemma3_text") return;
     const bool two = family.model == "gemma2";
-    // Gemma 2 of 27 billion numbers and Gemma 3 of as many alone scale by the width's share.
+    // Only Gemma 2 27B and Gemma 3 27B scale by width / heads.
     const auto layers = json_.value("num_hidden_layers", std::int64_t{0});
     json_["query_pre_attn_scalar"] =
         layers == (two ? 46 : 62) ? sizeOf("embedding_length") / sizeOf("attention.head_count") : headDim_;
@@ -263,7 +265,7 @@ class GgufConfigWriter {
     if (pattern && pattern->integer()) json_["sliding_window_pattern"] = *pattern->integer();
   }
 
-  /// What other files leave to their tensors, or say in words of their own.
+  /// Reads what other files leave to their tensors or express differently.
   void readOthers(std::string_view model) {
     const bool biased = source_.tensors.contains("blk.0.attn_q.bias");
     if (model == "stablelm") json_["use_qkv_bias"] = biased;

@@ -5,29 +5,30 @@
 
 namespace headscope::attention {
 
-/// How a GGUF file of one architecture says what a family's config.json says.
+/// How the GGUF files of one architecture express a family's config.json.
 struct GgufFamily {
   std::string_view architecture;  ///< general.architecture
   std::string_view model;         ///< config.json's model_type
-  /// "hidden_size=embedding_length …": fields of config.json and the metadata they are; "?" ends those that
-  /// may be absent. `experts` are those of a mixture, which a family with them is.
+  /// Fields of config.json and the metadata they come from, "hidden_size=embedding_length …"; a trailing "?"
+  /// marks optional ones. `experts` has those of a mixture; empty: not a mixture.
   std::string_view sizes, more = {};
   bool rotates = true;  ///< positions are rotated
-  /// Rows of q and k lie in the order of rotations that turn neighbours, pair by pair.
+  /// Rows of q and k are stored pair by pair, as for rotations of neighbours.
   bool paired = false;
   std::string_view experts = {};
 };
 std::span<const GgufFamily> ggufFamilies();
-/// Null where it isn't known. `mixture`: the file has experts; an architecture may be two families.
+/// Returns null if the architecture isn't known. `mixture`: the file has experts; an architecture may have
+/// two families.
 const GgufFamily* ggufFamily(std::string_view architecture, bool mixture);
 
-/// The config.json that a GGUF file stands for, which readModelConfig() checks as any other. Errors name the
-/// file and the metadata: an architecture that isn't known, what is missing, of another kind, or differs
-/// between layers where it may not.
+/// Returns the config.json that a GGUF file is equivalent to, which readModelConfig() checks like any other.
+/// Returns an Error, naming the file and the metadata, for an unknown architecture, and for values that are
+/// missing, of another type, or different between layers where that isn't allowed.
 Result<std::string> ggufConfig(const GgufSource& source);
 
-/// What GGUF files call the tensors of a family. `expertsApart`: each expert's are tensors of their own, as
-/// in files of before April 2024.
+/// Returns the names of a family's tensors in GGUF files. `expertsApart`: each expert has separate tensors,
+/// as in files from before April 2024.
 TensorNaming ggufNaming(const Family& family, bool paired, bool expertsApart);
 bool hasExpertsApart(const GgufSource& source);
 

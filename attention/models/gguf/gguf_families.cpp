@@ -19,8 +19,8 @@ constexpr std::string_view kQwenExperts =
     "moe_intermediate_size=expert_feed_forward_length "
     "shared_expert_intermediate_size=expert_shared_feed_forward_length?";
 
-// Of latents a file has the sizes of what is kept in a cache, too, and of two kinds: head counts and key
-// lengths are left alone.
+// Files with latents also give the sizes of what is cached, in two forms, so the KV head count and the key
+// length aren't read.
 constexpr std::string_view kLatentSizes =
     "hidden_size=embedding_length intermediate_size=feed_forward_length num_hidden_layers=block_count "
     "num_attention_heads=attention.head_count max_position_embeddings=context_length "

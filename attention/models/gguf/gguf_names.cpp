@@ -16,7 +16,7 @@ TensorNaming ggufNaming(const Family& family, bool paired, bool expertsApart) {
   const auto named = [](std::string_view here, std::string_view there) {
     return here.empty() ? std::string_view() : there;
   };
-  // Norms after the parts alone have names of their own (BERT).
+  // Only post-norm models (BERT) have separate names for the norms after each part.
   const bool after = own.embeddingNorm.size() > 0 && family.encoder;
   TensorNames names{
       .embedding = "token_embd",
@@ -28,7 +28,7 @@ TensorNaming ggufNaming(const Family& family, bool paired, bool expertsApart) {
       .k = named(own.k, "attn_k"),
       .v = named(own.v, "attn_v"),
       .qkv = named(own.qkv, "attn_qkv"),
-      .fused = FusedRows::thirds,  // whatever the family has
+      .fused = FusedRows::thirds,  // regardless of the family
       .o = "attn_output",
       .sinks = named(own.sinks, "attn_sinks.weight"),
       .queryDown = named(own.queryDown, "attn_q_a"),
@@ -64,7 +64,7 @@ TensorNaming ggufNaming(const Family& family, bool paired, bool expertsApart) {
       .kNorm = named(own.kNorm, "attn_k_norm"),
       .finalNorm = named(own.finalNorm, "output_norm"),
       .head = "output",
-      // Which GGUF has no names for: such a head is left out of the file.
+      // GGUF has no names for these: files leave such a head out.
       .headDense = own.headDense,
       .headNorm = own.headNorm,
       .headBias = own.headBias,

@@ -25,7 +25,7 @@ Result<GgufPart> openPart(const fs::path& path) {
   auto file = MappedFile::open(path);
   if (!file) return file.error();
   auto header = parseGgufHeader(file->bytes(), shownPath(path));
-  // A file that was cut meanwhile explains any nonsense better.
+  // If the file was truncated meanwhile, report that rather than its consequences.
   if (const Status status = file->intact(); !status) return status.error();
   if (!header) return header.error();
   return GgufPart{std::move(*file), std::move(*header)};
@@ -36,12 +36,12 @@ std::int64_t wholeOr(const GgufHeader& header, const char* key, std::int64_t oth
   return value ? value->integer().value_or(-1) : otherwise;
 }
 
-/// "NAME-00002-of-00003.gguf" for part 1 of 3.
+/// The end of a part's file name, "-00002-of-00003.gguf" for part 1 of 3; parts count from 0.
 std::string partEnding(std::int64_t part, std::int64_t parts) {
   return fmt::format("-{:05}-of-{:05}.gguf", part + 1, parts);
 }
 
-/// Adds the tensors of a part. Errors: one that is there already.
+/// Adds the tensors of a part. Returns an Error if another part has one of them too.
 Status addTensors(const GgufPart& part, std::map<std::string, TensorView>& tensors) {
   for (const auto& [name, tensor] : part.header.tensors)
     if (!tensors
@@ -52,7 +52,7 @@ Status addTensors(const GgufPart& part, std::map<std::string, TensorView>& tenso
   return success();
 }
 
-/// All parts in their order, of which `opened` is one.
+/// Opens all parts in order; `opened` is one of them.
 Result<std::vector<GgufPart>> allParts(GgufPart opened) {
   const std::int64_t parts = wholeOr(opened.header, "split.count", 1),
                      own = wholeOr(opened.header, "split.no", 0);

@@ -10,33 +10,33 @@
 
 namespace headscope::attention {
 
-/// Whether it is a file that begins as GGUF does.
+/// Whether the path is a file that begins like a GGUF file.
 bool isGguf(const std::filesystem::path& path);
 
-/// A model in a GGUF file, or in the files it was split into, mapped and not read.
+/// A model in a GGUF file, or in the parts it was split into, mapped but not read.
 struct GgufSource {
   std::string name;  ///< for messages
   std::vector<MappedFile> files;
-  GgufHeader header;                          ///< of the first; its bytes lie in the files
-  std::map<std::string, TensorView> tensors;  ///< of all
+  GgufHeader header;                          ///< of the first file; its bytes are in `files`
+  std::map<std::string, TensorView> tensors;  ///< of all files
 
-  /// Any of the files stands for all. Errors: those of MappedFile and parseGgufHeader(); of a split model
-  /// also a file that is missing, of another split, or has a tensor of another one's, and a sum of tensors
-  /// that differs.
+  /// Opens a model by any of its files. Returns an Error of MappedFile or parseGgufHeader(); for a split
+  /// model also if a file is missing, belongs to another split or repeats another file's tensor, or if the
+  /// number of tensors differs from the stated one.
   static Result<GgufSource> open(const std::filesystem::path& path);
-  /// As MappedFile has it, of all files.
+  /// Returns the first Error of the files' MappedFile::intact().
   Status intact() const;
 };
 
-/// The metadata of a source by their keys; those of the model's architecture also without its name before
-/// them. The first that is of another kind is remembered and every read gives nothing.
+/// Reads a source's metadata by key; keys of the model's architecture also without its name in front. The
+/// first value of a wrong type is kept as an error in status(); reading it returns nothing.
 class GgufMetadata {
  public:
   explicit GgufMetadata(const GgufSource& source);
 
-  /// What general.architecture says: "llama".
+  /// The value of general.architecture, such as "llama".
   const std::string& architecture() const { return architecture_; }
-  /// Null where there is none.
+  /// Returns null if there is none.
   const GgufValue* find(const std::string& key) const;
   bool has(const std::string& key) const { return find(key) != nullptr; }
   std::optional<std::int64_t> integer(const std::string& key);
@@ -47,9 +47,9 @@ class GgufMetadata {
   std::optional<std::vector<std::int64_t>> integers(const std::string& key);
   std::optional<std::vector<double>> numbers(const std::string& key);
 
-  /// The key as the file has it, in quotes.
+  /// Returns the key as in the file, in quotes.
   std::string at(const std::string& key) const;
-  /// Remembers the first, with the file's name before it.
+  /// Records an error, prefixed by the file's name; only the first is kept.
   void fail(const std::string& message);
   Status status() const { return error_ ? Status(*error_) : success(); }
 

@@ -12,12 +12,12 @@ namespace {
   R"({"type":"Split","pattern":{"Regex":")" expression R"("},"behavior":"Isolated","invert":false})"
 #define HEADSCOPE_SEQUENCE(parts) R"({"type":"Sequence","pretokenizers":[)" parts "]}"
 
-// Words, numbers and signs with the space before them (GPT-2's is ByteLevel's own).
+// Words, numbers and punctuation with the space before them (ByteLevel has GPT-2's rule built in).
 #define HEADSCOPE_GPT2 R"({"type":"ByteLevel","add_prefix_space":false,"use_regex":true})"
 #define HEADSCOPE_ENDS R"(| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+)"
 #define HEADSCOPE_SLASH_ENDS R"(| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+)"
 #define HEADSCOPE_SHORT R"((?i:'s|'t|'re|'ve|'m|'ll|'d))"
-// A word in capitals, in small letters, or in small ones after capitals.
+// A word in capitals, in lower case, or in lower case after capitals.
 #define HEADSCOPE_SMALL \
   R"([^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+)"
 #define HEADSCOPE_LARGE \
@@ -35,8 +35,8 @@ constexpr std::string_view kTekken = HEADSCOPE_SEQUENCE(HEADSCOPE_SPLIT(
 constexpr std::string_view kDigits =
     HEADSCOPE_SEQUENCE(R"({"type":"Digits","individual_digits":true},)" HEADSCOPE_GPT2);
 
-// DeepSeek's: a rule for each kind of character, one after the other. The first one's letters have a case,
-// but for Georgian ones; Han's end with Hangul's.
+// DeepSeek's rules, one per kind of character, applied in sequence. The rule for letters takes those with a
+// case, except Georgian ones; the rule for Han also covers Hangul.
 constexpr std::string_view kDeepSeek = HEADSCOPE_SEQUENCE(
     HEADSCOPE_SPLIT(R"([\\r\\n])") "," HEADSCOPE_SPLIT(
         R"(\\s?(?:(?![ჇჍა-ჿ])[\\p{Lu}\\p{Ll}\\p{Lt}])+)") "," HEADSCOPE_SPLIT(

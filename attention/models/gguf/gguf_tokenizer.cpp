@@ -17,12 +17,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What tokenizer.ggml.token_type says of a token.
+/// The values of tokenizer.ggml.token_type.
 enum class GgufTokenType { normal = 1, unknown, control, userDefined, unused, byte };
 
 constexpr std::string_view kMarkedSpace = "▁";
 
-/// Writes the tokenizer.json of one source.
+/// Writes the tokenizer.json for one source.
 class GgufTokenizerWriter {
  public:
   GgufTokenizerWriter(const GgufSource& source, const std::stop_token& stop)
@@ -71,7 +71,7 @@ class GgufTokenizerWriter {
         return metadata_.fail(fmt::format("token {} is not UTF-8: {}", i, quotedText(tokens_[i])));
   }
 
-  /// A token's id that the metadata name; nothing where there is none.
+  /// The token id that the metadata give; nothing if they give none.
   std::optional<std::size_t> idOf(const char* key) {
     const auto id = metadata_.integer(std::string("tokenizer.ggml.") + key);
     if (!id) return std::nullopt;
@@ -83,7 +83,7 @@ class GgufTokenizerWriter {
     return static_cast<std::size_t>(*id);
   }
 
-  /// {"text": id, …} in the order of ids.
+  /// {"text": id, …} in order of ids.
   std::string vocabulary() {
     std::unordered_map<std::string_view, std::size_t> seen;
     std::string json = "{";
@@ -98,7 +98,7 @@ class GgufTokenizerWriter {
 
   void writeBytePairs() {
     std::string pre(metadata_.text("tokenizer.ggml.pre").value_or(""));
-    // Files of the first months don't say it; of this architecture there was one alone.
+    // The earliest files lack it; this architecture had only one at the time.
     if (pre.empty() && metadata_.architecture() == "gpt2") pre = "gpt-2";
     const GgufSplit* const split = ggufSplit(pre);
     if (!split)
@@ -120,7 +120,7 @@ class GgufTokenizerWriter {
     writeAround(split->begins, false, "bos_token_id", "eos_token_id");
   }
 
-  /// Merges that SentencePiece makes of scores: any two pieces that are one of the vocabulary, that of the
+  /// The merges that SentencePiece derives from scores: any two pieces that together are in the vocabulary,
   /// highest score first.
   std::string mergesByScore() {
     constexpr std::size_t kLongest = 1024;
@@ -179,7 +179,7 @@ class GgufTokenizerWriter {
     writeAround(true, false, "bos_token_id", "eos_token_id");
   }
 
-  /// GGUF marks the beginning of words instead of their continuation.
+  /// GGUF marks the beginnings of words instead of their continuations.
   void writeWordPieces() {
     bool lower = true;
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
@@ -204,7 +204,7 @@ class GgufTokenizerWriter {
                 metadata_.has("tokenizer.ggml.seperator_token_id") ? "seperator_token_id" : "eos_token_id");
   }
 
-  /// Tokens before and after a text.
+  /// Writes the tokens before and after a text.
   void writeAround(bool begins, bool ends, const char* first, const char* last) {
     begins = metadata_.flag("tokenizer.ggml.add_bos_token").value_or(begins);
     ends = metadata_.flag("tokenizer.ggml.add_eos_token").value_or(ends);
@@ -228,13 +228,13 @@ class GgufTokenizerWriter {
          special}}.dump();
   }
 
-  /// Tokens that are found in typed text as they are.
+  /// Writes the tokens that are matched verbatim in typed text.
   void writeAdded() {
     Json added = Json::array();
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       const bool own = typeOf(i) == GgufTokenType::userDefined;
       if (!own && !isControl(i)) continue;
-      // Where spaces are written otherwise, so are those of the token.
+      // If spaces are rewritten, so are those in the token.
       const bool marked = own && !prefixed_ && tokens_[i].find(kMarkedSpace) != std::string::npos;
       added.push_back({{"id", i}, {"content", tokens_[i]}, {"special", !own}, {"normalized", marked}});
     }

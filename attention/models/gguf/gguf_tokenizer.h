@@ -6,10 +6,11 @@
 
 namespace headscope::attention {
 
-/// The tokenizer.json that a GGUF file's metadata stand for, to be read as any other. Byte-level BPE with one
-/// of the named pre-tokenizers, SentencePiece's BPE, which merges by score, and WordPiece. Errors name the
-/// file and the metadata: other kinds of tokenizers, by name; what is missing; lists of unequal lengths; a
-/// text that two tokens have. "stopped" once `stop` is requested.
+/// Returns the tokenizer.json that a GGUF file's metadata are equivalent to, to be read like any other.
+/// Supports byte-level BPE with a named pre-tokenizer, SentencePiece's BPE, which merges by score, and
+/// WordPiece. Returns an Error, naming the file and the metadata, for other kinds of tokenizers (by name),
+/// missing metadata, lists of unequal lengths and two tokens with the same text; "stopped" once `stop` is
+/// requested.
 Result<std::string> ggufTokenizer(const GgufSource& source, const std::stop_token& stop);
 
 }  // namespace headscope::attention

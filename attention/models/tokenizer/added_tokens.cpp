@@ -11,10 +11,9 @@
 namespace headscope::attention {
 namespace {
 
-constexpr std::size_t kLongest =
-    1024;  // so that looking for one takes time in proportion to the text's length
+constexpr std::size_t kLongest = 1024;  // so that search time stays proportional to the text's length
 
-/// Where white space before `end` begins.
+/// Where the white space before `end` begins.
 std::size_t spaceBefore(std::string_view text, std::size_t end) {
   while (end > 0) {
     std::size_t begin = end - 1;
@@ -25,7 +24,7 @@ std::size_t spaceBefore(std::string_view text, std::size_t end) {
   return end;
 }
 
-/// Where white space behind `begin` ends.
+/// Where the white space after `begin` ends.
 std::size_t spaceBehind(std::string_view text, std::size_t begin) {
   while (begin < text.size()) {
     const DecodedCodePoint c = decodeUtf8(text, begin);
@@ -64,7 +63,7 @@ AddedToken readToken(const JsonValue& value, FieldReader& fields) {
   return token;
 }
 
-/// What is wrong between an added token and the vocabulary; empty where nothing is.
+/// The conflict between an added token and the vocabulary; empty if there is none.
 std::string conflict(const AddedToken& token, const Vocabulary& vocabulary) {
   const auto id = vocabulary.find(token.content);
   if (id && *id != token.id)
@@ -95,7 +94,7 @@ StringFinder::StringFinder(std::vector<std::string> strings) {
 std::optional<StringFinder::Found> StringFinder::longestAt(std::string_view text, std::size_t at) const {
   auto [first, last] = byFirst_[static_cast<unsigned char>(text[at])];
   std::optional<Found> found;
-  // Those left in [first, last) agree with the text in their first `length` bytes.
+  // The strings in [first, last) match the text in their first `length` bytes.
   for (std::size_t length = 1; first < last; ++length) {
     if (sorted_[first].text.size() == length) {
       found = Found{sorted_[first].which, {at, at + length}};
@@ -176,7 +175,7 @@ Result<std::vector<AddedTokens::Part>> AddedTokens::cut(std::string_view text, S
     ByteRange range = found->range;
     const AddedToken& token = tokens_[stages.tokens[found->which]];
     if (token.singleWord && (wordEndsAt(text, range.begin) || wordBeginsAt(text, range.end))) continue;
-    // White space that the token before has taken is gone.
+    // White space taken by the previous token is no longer available.
     if (token.takesLeft) range.begin = spaceBefore(text, range.begin);
     if (token.takesRight) range.end = spaceBehind(text, range.end);
     range.begin = std::max(range.begin, done);

@@ -18,26 +18,26 @@ namespace headscope::attention {
 struct AddedToken {
   TokenId id = 0;
   std::string content;
-  std::string wanted;       ///< what is looked for and decoded: the content, or what normalizing makes of it
-  bool singleWord = false;  ///< only where no word character stands beside it
-  bool takesLeft = false;   ///< with the white space before it ("lstrip")
-  bool takesRight = false;  ///< with the white space behind it ("rstrip")
-  bool normalized = false;  ///< looked for in normalized text, and normalized itself
+  std::string wanted;       ///< what is searched for and decoded: the content, or its normalized form
+  bool singleWord = false;  ///< only without a word character next to it
+  bool takesLeft = false;   ///< includes the white space before it ("lstrip")
+  bool takesRight = false;  ///< includes the white space after it ("rstrip")
+  bool normalized = false;  ///< searched for in normalized text, and normalized itself
   bool special = false;     ///< left out of decoded text
 };
 
-/// Finds the leftmost of some strings in a text, and of those that begin there the longest.
+/// Finds the leftmost of several strings in a text; of those that begin there, the longest.
 class StringFinder {
  public:
   StringFinder() = default;
-  /// `strings` are not empty; of equal ones the first is found.
+  /// Strings must not be empty; of equal ones the first is found.
   explicit StringFinder(std::vector<std::string> strings);
 
   struct Found {
-    std::size_t which;  ///< its place in the list
+    std::size_t which;  ///< index in the list
     ByteRange range;
   };
-  /// The first one that begins at `from` or later.
+  /// Returns the first match that begins at `from` or later.
   std::optional<Found> find(std::string_view text, std::size_t from) const;
 
  private:
@@ -48,27 +48,27 @@ class StringFinder {
   std::optional<Found> longestAt(std::string_view text, std::size_t at) const;
 
   std::vector<Entry> sorted_;
-  std::array<std::pair<std::size_t, std::size_t>, 256> byFirst_{};  // places in sorted_
+  std::array<std::pair<std::size_t, std::size_t>, 256> byFirst_{};  // ranges in sorted_
 };
 
 class AddedTokens {
  public:
-  /// Reads "added_tokens". Errors: ids that the vocabulary gives to another token, and tokens that it has
-  /// under another id, twice the same, or with more than 1,024 bytes. `where` stands in front.
+  /// Reads "added_tokens". Returns an Error, prefixed by `where`, if an id belongs to another token, or if a
+  /// token has another id in the vocabulary, occurs twice, or has more than 1,024 bytes.
   static Result<AddedTokens> read(const JsonValue& list, const std::string& where,
                                   const Vocabulary& vocabulary, const Normalizers& normalizers,
                                   const std::stop_token& stop);
 
-  /// A part of a text: an added token with the white space it takes, or what stands between two.
+  /// A part of a text: an added token with the white space it takes, or the text between two of them.
   struct Part {
     ByteRange range;
     const AddedToken* token = nullptr;
   };
   enum class Stage { typed, normalized };
-  /// Cuts out the tokens that are looked for at this stage. The parts tile the text.
+  /// Cuts out the tokens that are searched for at this stage. The parts tile the text.
   Result<std::vector<Part>> cut(std::string_view text, Stage stage, const std::stop_token& stop) const;
 
-  /// Null where no added token has this id or content.
+  /// Returns null if no added token has this id or content.
   const AddedToken* find(TokenId id) const;
   const AddedToken* find(std::string_view content) const;
   TokenId limit() const { return limit_; }  ///< one more than the largest id
@@ -76,7 +76,7 @@ class AddedTokens {
  private:
   struct Stages {
     StringFinder finder;
-    std::vector<std::size_t> tokens;  // by the finder's places
+    std::vector<std::size_t> tokens;  // by the finder's indices
   };
   const Stages& at(Stage stage) const { return stage == Stage::typed ? typed_ : normalized_; }
 

@@ -11,11 +11,11 @@
 
 namespace headscope::attention {
 
-/// The longest text that is encoded, and the longest that rewriting may make of it, in bytes: more than any
-/// model reads at once. Each byte takes up to 71 of memory, where it becomes a token of its own.
+/// The longest text that can be encoded, and the longest that rewriting may make of it, in bytes: more than
+/// any model reads at once. Each byte takes up to 71 bytes of memory if it becomes a separate token.
 inline constexpr std::size_t kMostTyped = std::size_t{16} << 20, kMostRewritten = std::size_t{36} << 20;
-/// The longest that rewriting may make of so many bytes. Compatibility decomposition makes 11 of one at the
-/// most (U+FDFA), and spelling bytes as characters two of each.
+/// The most bytes that rewriting may make of `typed` bytes. Compatibility decomposition makes at most 11
+/// bytes of one (U+FDFA), and spelling bytes as characters makes two.
 constexpr std::size_t mostRewritten(std::size_t typed) {
   constexpr std::size_t kFloor = std::size_t{64} << 10, kTimes = 32;
   return typed < (kMostRewritten - kFloor) / kTimes ? kFloor + kTimes * typed : kMostRewritten;
@@ -23,16 +23,16 @@ constexpr std::size_t mostRewritten(std::size_t typed) {
 
 Error tooLongRewritten(std::size_t most);
 
-/// UTF-8 that was rewritten step by step, and for each of its bytes the byte of the typed text it comes from.
-/// These never decrease, so that ranges of the text become ranges of what was typed that tile it as they do.
+/// UTF-8 text that was rewritten step by step, and for each of its bytes the typed byte it comes from. These
+/// origins never decrease, so ranges that tile the text map to ranges that tile what was typed.
 class AlignedText {
  public:
   AlignedText() = default;
-  /// Bytes `range` of a typed text, as they are.
+  /// Bytes `range` of a typed text, unchanged.
   AlignedText(std::string_view typed, ByteRange range);
-  /// Bytes `range` of a rewritten text, which may grow as far as the whole of it.
+  /// Bytes `range` of a rewritten text, which may grow as long as the whole of it.
   AlignedText(const AlignedText& text, ByteRange range);
-  /// Nothing yet of what `text` is rewritten to: there is room for as much, and it may grow as far.
+  /// An empty text for rewriting `text`: it has space for as many bytes and the same limit.
   static AlignedText rewriting(const AlignedText& text);
 
   const std::string& text() const { return text_; }
@@ -40,21 +40,20 @@ class AlignedText {
   std::string_view part(ByteRange range) const {
     return std::string_view(text_).substr(range.begin, range.end - range.begin);
   }
-  /// Where in the typed text byte `at` of this one begins; for size(), where it ends.
+  /// Where byte `at` of this text begins in the typed text; for size(), where the text ends there.
   std::size_t origin(std::size_t at) const { return at < origins_.size() ? origins_[at] : end_; }
   ByteRange typedRange(ByteRange range) const { return {origin(range.begin), origin(range.end)}; }
 
-  /// Adds `written` in place of the bytes `range` of `from`: byte for byte as far as these reach, and what is
-  /// written beyond them stands at their end. What would make the text too long is left out, and so is what
-  /// comes after it.
+  /// Appends `written` in place of the bytes `range` of `from`: byte for byte as far as the range reaches;
+  /// further bytes map to its end. Drops anything that would make the text too long, and everything after it.
   void append(std::string_view written, const AlignedText& from, ByteRange range);
-  /// Adds the bytes `range` of `from` as they are.
+  /// Appends the bytes `range` of `from` unchanged.
   void append(const AlignedText& from, ByteRange range);
-  /// An error where rewriting would have made the text longer than mostRewritten() of the typed one.
+  /// Returns an Error if rewriting would have made the text longer than mostRewritten() of the typed one.
   Status checkLength() const;
 
  private:
-  /// Whether so many bytes more may be added.
+  /// Whether `bytes` more bytes may be added.
   bool hasRoom(std::size_t bytes);
 
   std::string text_;

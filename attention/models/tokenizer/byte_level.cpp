@@ -8,7 +8,7 @@
 namespace headscope::attention {
 namespace {
 
-/// Bytes that are printable in Latin-1 stand for themselves, the others in turn for U+0100 and on.
+/// Bytes that are printable in Latin-1 represent themselves; the others are U+0100 and up, in order.
 constexpr bool isPrintable(unsigned byte) {
   return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
 }

@@ -36,7 +36,7 @@ class BytePairModel final : public TokenModel {
   const BytePairOptions& options() const { return options_; }
   std::optional<TokenId> unknown() const { return unknown_; }
   TokenId byteToken(char byte) const { return byteTokens_[static_cast<unsigned char>(byte)]; }
-  /// kNone where the character has no token of its own.
+  /// kNone if the character has no token.
   TokenId characterToken(char32_t c, std::string_view text) const {
     return c < frequent_.size() ? frequent_[c] : vocabulary().find(text).value_or(kNone);
   }
@@ -46,13 +46,13 @@ class BytePairModel final : public TokenModel {
   BytePairOptions options_;
   std::optional<TokenId> unknown_;
   std::array<TokenId, 256> byteTokens_{};  // with byteFallback
-  std::array<TokenId, 0x180> frequent_{};  // all that byte-level pieces consist of
+  std::array<TokenId, 0x180> frequent_{};  // covers all characters of byte-level pieces
 };
 
-/// A token on its way, in a list of those that are left.
+/// A token in progress, in a linked list of those that remain.
 struct Symbol {
   TokenId id;
-  std::uint32_t begin, end;  // of the piece; the same where it was merged into the one before
+  std::uint32_t begin, end;  // in the piece; equal once merged into the previous one
   std::int32_t previous, next;
 };
 
@@ -90,10 +90,10 @@ class BytePairEncoder final : public PieceEncoder {
         {id, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), place - 1, kNone});
   }
 
-  /// The piece's characters as tokens. False if stopped.
+  /// Turns the piece's characters into tokens. Returns false if stopped.
   bool begin(std::string_view piece, const std::stop_token& stop) {
     symbols_.clear();
-    std::optional<ByteRange> unknown;  // not added yet: more may join it
+    std::optional<ByteRange> unknown;  // not added yet, because more may join it
     std::size_t count = 0;
     bool halted = false;
     eachCharacter(piece, [&](char32_t c, std::size_t begin, std::size_t end) {
@@ -116,7 +116,7 @@ class BytePairEncoder final : public PieceEncoder {
     unknown.reset();
   }
 
-  /// False unless every byte of the character has a token.
+  /// Returns false unless every byte of the character has a token.
   bool addBytes(std::string_view piece, std::size_t begin, std::size_t end) {
     if (!model_.options().byteFallback) return false;
     const std::string_view character = piece.substr(begin, end - begin);
@@ -133,7 +133,7 @@ class BytePairEncoder final : public PieceEncoder {
     return model_.merges().find(left.id, symbols_[static_cast<std::size_t>(left.next)].id);
   }
 
-  /// Whether a merge comes before another: as heaps want it, the greatest on top.
+  /// Whether `a` merges after `b`; used as heap order, so that the next merge is on top.
   static bool later(const Candidate& a, const Candidate& b) { return a.order > b.order; }
 
   void consider(std::int32_t place, bool push) {
@@ -144,7 +144,7 @@ class BytePairEncoder final : public PieceEncoder {
     if (push) std::push_heap(candidates_.begin(), candidates_.end(), later);
   }
 
-  /// False if stopped.
+  /// Returns false if stopped.
   bool merge(const std::stop_token& stop) {
     candidates_.clear();
     for (std::size_t i = 0; i + 1 < symbols_.size(); ++i) consider(static_cast<std::int32_t>(i), false);
@@ -159,7 +159,7 @@ class BytePairEncoder final : public PieceEncoder {
     return true;
   }
 
-  /// Does the merge unless others have been at its tokens since.
+  /// Performs the merge unless its tokens have changed since.
   void join(const Candidate& candidate) {
     Symbol& left = symbols_[candidate.place()];
     if (left.begin == left.end) return;

@@ -12,8 +12,8 @@
 namespace headscope::attention {
 namespace {
 
-// A unit of the trie: whether a value follows, the value, the byte that leads here, and how far its children
-// are.
+// Fields of a trie unit: whether a value follows, the value, the byte that leads here, and the offset of the
+// children.
 constexpr bool hasLeaf(std::uint32_t unit) {
   return (unit >> 8 & 1) == 1;
 }

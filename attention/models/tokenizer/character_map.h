@@ -12,17 +12,17 @@
 
 namespace headscope::attention {
 
-/// SentencePiece's table of what is written instead of what ("precompiled_charsmap"; Kudo & Richardson 2018):
-/// a double-array trie (Aoe 1989, as Darts-clone keeps it) of UTF-8, whose values are places in a list of
-/// texts that end in 0.
+/// SentencePiece's table of replacements ("precompiled_charsmap"; Kudo & Richardson 2018): a double-array
+/// trie (Aoe 1989, in Darts-clone's format) over UTF-8, whose values are offsets into a list of
+/// zero-terminated texts.
 class CharacterMap {
  public:
-  /// Of the table in base64. An error where it isn't one, or its sizes don't fit.
+  /// Reads the table from base64. Returns an Error if it isn't one or its sizes don't fit.
   static Result<CharacterMap> read(std::string_view base64);
 
-  /// What the shortest beginning of `text` that the table has is replaced by; nothing where it has none.
+  /// Returns the replacement for the shortest prefix of `text` in the table; nothing if there is none.
   std::optional<std::string_view> find(std::string_view text) const;
-  /// Graphemes of less than six bytes that begin with an entry are replaced whole, others character by
+  /// Replaces graphemes of less than six bytes that begin with an entry as a whole, and others character by
   /// character, as the tokenizers library does.
   Result<AlignedText> apply(const AlignedText& text, const std::stop_token& stop) const;
 

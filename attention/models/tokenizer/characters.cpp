@@ -55,10 +55,10 @@ bool isOther(char32_t c) {
 }
 
 bool isRegexWord(char32_t c) {
-  // In the order of the enumeration: letters, marks, digits, letters that are numbers.
+  // In the enumeration's order: letters, marks, decimal digits, letter numbers.
   const utf8proc_category_t category = generalCategory(c);
   if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NL) return true;
-  // Circled and squared letters are alphabetic without being letters.
+  // Circled and squared letters are alphabetic but not letters.
   return category == UTF8PROC_CATEGORY_PC ||
          isIn(
              {{0x200C, 0x200D}, {0x24B6, 0x24E9}, {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}},

@@ -8,25 +8,26 @@
 
 namespace headscope::attention {
 
-// Classes of characters as tokenizers ask for them, after Unicode's general categories.
+// Character classes used by tokenizers, based on Unicode's general categories.
 
-/// A category of punctuation, P*, or one of ASCII's !"#$%&'()*+,-./:;<=>?@[\]^_`{|}~.
+/// Category P*, or one of ASCII's !"#$%&'()*+,-./:;<=>?@[\]^_`{|}~.
 bool isTokenizerPunctuation(char32_t c);
-/// N*: digits, letters that are numbers, fractions.
+/// Category N*: digits, letter numbers, fractions.
 bool isNumeric(char32_t c);
-/// Mn.
+/// Category Mn.
 bool isNonspacingMark(char32_t c);
-/// M*.
+/// Category M*.
 bool isMark(char32_t c);
-/// Cc, Cf, Cs and Co: controls, format characters, surrogates and private use, but not what is unassigned.
+/// Categories Cc, Cf, Cs and Co: control, format, surrogate and private-use characters, but not unassigned
+/// ones.
 bool isOther(char32_t c);
 /// \w of regular expressions (Unicode Technical Standard 18): letters, marks, decimal digits, connectors,
 /// joiners.
 bool isRegexWord(char32_t c);
-/// The blocks of Han ideographs that BERT sets apart with spaces.
+/// The blocks of Han ideographs that BERT surrounds with spaces.
 bool isBertIdeograph(char32_t c);
 
-/// Adds the lower case of `c`.
+/// Appends the lower case of `c`.
 void appendLowerCase(char32_t c, std::string& text);
 
 /// Calls visit(code point, begin, end) for every character of well-formed `text`.

@@ -81,7 +81,7 @@ class Replace final : public Decoder {
   std::string by_;
 };
 
-/// The byte of "<0xE2>".
+/// The byte that a token such as "<0xE2>" names.
 std::optional<char> byteOf(std::string_view token) {
   unsigned value = 0;
   if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
@@ -90,7 +90,7 @@ std::optional<char> byteOf(std::string_view token) {
   return static_cast<char>(value);
 }
 
-/// Bytes that follow each other are one text, or, where they are none, so many replacement characters.
+/// Joins consecutive byte tokens into one text or, if they aren't UTF-8, into one replacement character each.
 class ByteFallback final : public Decoder {
  public:
   Status decode(std::vector<std::string>& tokens, std::size_t) const override {
@@ -128,7 +128,7 @@ class Fuse final : public Decoder {
   }
 };
 
-/// Takes up to so many of a character off the ends of every token.
+/// Strips up to `start` and `stop` copies of a string from the two ends of every token.
 class Strip final : public Decoder {
  public:
   Strip(std::string what, std::size_t start, std::size_t stop)
@@ -167,7 +167,7 @@ class WordPieces final : public Decoder {
   }
 
  private:
-  /// Takes back spaces that typed English doesn't have.
+  /// Removes spaces that written English doesn't have.
   static void clean(std::string& token) {
     constexpr std::pair<std::string_view, std::string_view> kTypos[] = {
         {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},   {" n't", "n't"},
@@ -190,7 +190,7 @@ class FromMarkedSpaces final : public Decoder {
 
  private:
   std::string mark_;
-  bool front_;  // the first token has a mark that nobody typed
+  bool front_;  // the first token's mark wasn't typed
 };
 
 template <class Rule, class... Arguments>

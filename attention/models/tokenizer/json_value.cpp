@@ -19,13 +19,13 @@ const JsonValue& emptyValue() {
   return kEmpty;
 }
 
-/// Which bound was crossed, if one was; how many values there are so far.
+/// Which bound was crossed, if any, and the number of values so far.
 struct Bounds {
   bool tooDeep = false, tooMany = false;
   std::size_t values = 0;
 };
 
-/// False where the cursor has a fault, or where a bound was crossed.
+/// Returns false if the cursor failed or a bound was crossed.
 bool readValue(JsonCursor& cursor, JsonValue& value, int depth, Bounds& bounds);
 
 bool readMembers(JsonCursor& cursor, JsonValue& value, int depth, Bounds& bounds) {

@@ -11,20 +11,20 @@
 
 namespace headscope::attention {
 
-/// A small JSON document as a tree: what describes one part of a tokenizer.
+/// A small JSON document as a tree: the description of one part of a tokenizer.
 struct JsonValue {
   enum class Kind { null, boolean, number, text, list, object };
   Kind kind = Kind::null;
   bool boolean = false;
-  std::string text;  ///< of a text without its escapes, of a number as it is written
+  std::string text;  ///< a text without its escapes, a number as written
   std::vector<JsonValue> items;
-  struct Member;  // a pair of this would have to be whole before this is
+  struct Member;  // a pair of JsonValue would need the complete type
   std::vector<Member> members;
 
-  /// The member of that name; null where there is none or it is null.
+  /// Returns the member of that name; null if it is absent or null.
   const JsonValue* find(std::string_view name) const;
   std::optional<std::int64_t> integer() const;
-  /// For messages: "true", "12", a quoted text, "a list", "an object", "null".
+  /// Returns a form for messages: "true", "12", a quoted text, "a list", "an object", "null".
   std::string described() const;
 };
 struct JsonValue::Member {
@@ -32,20 +32,20 @@ struct JsonValue::Member {
   JsonValue value;
 };
 
-/// The whole of `text` as one value: at most 64 lists and objects deep, and of at most 2,000,000 values.
+/// Parses all of `text` as one value, at most 64 lists and objects deep and with at most 2,000,000 values.
 Result<JsonValue> parseJson(std::string_view text);
 
-/// Reads the members of an object with the kinds they must have. The first that is of another kind is
-/// remembered and reported by error(), which is asked once, when all are read.
+/// Reads the members of an object with the kinds they must have. The first member of another kind is kept in
+/// error(), to be checked once after reading all.
 class FieldReader {
  public:
   FieldReader(const JsonValue& object, std::string where) : object_(object), where_(std::move(where)) {}
 
-  /// `otherwise` where the member is absent or null.
+  /// Returns `otherwise` if the member is absent or null.
   bool flag(std::string_view name, bool otherwise);
   std::string text(std::string_view name, std::string otherwise);
   std::int64_t integer(std::string_view name, std::int64_t otherwise);
-  /// Null is an error, too.
+  /// An absent or null member is an error.
   std::string text(std::string_view name);
   std::int64_t integer(std::string_view name);
   const JsonValue& list(std::string_view name);
@@ -53,7 +53,7 @@ class FieldReader {
 
   const std::string& where() const { return where_; }
   const std::optional<Error>& error() const { return error_; }
-  /// Remembers `message`, with where it was found in front, unless there is an error already.
+  /// Records `message`, prefixed by where it was found, unless there already is an error.
   void fail(const std::string& message);
 
  private:
@@ -64,11 +64,12 @@ class FieldReader {
   std::optional<Error> error_;
 };
 
-/// That `type` is none of the kinds `expected`, which are joined by commas.
+/// The error for a `type` that isn't among `expected`, a comma-separated list.
 Error unsupportedType(const std::string& where, const std::string& type, const std::string& expected);
 
-/// Reads a component, an object with a "type", by the row of `kinds` with that name: each has a `name` and a
-/// function `read`, which adds what it read to `to`. Errors: a type without a row, and those of `read`.
+/// Reads a component, an object with a "type", by the row of `kinds` with that name. Each row has a `name`
+/// and a function `read`, which adds what it read to `to`. Returns an Error for a type without a row, or of
+/// `read`.
 template <class Kinds, class To>
 Status readByType(const Kinds& kinds, const JsonValue& component, const std::string& where, To& to) {
   FieldReader fields(component, where);
@@ -85,7 +86,7 @@ Status readByType(const Kinds& kinds, const JsonValue& component, const std::str
   return unsupportedType(where, type, expected);
 }
 
-/// The same for each item of the list `name`: a sequence of components.
+/// Calls `read` for each component in the list `name`.
 template <class Read, class To>
 Status readEach(FieldReader& fields, std::string_view name, Read read, To& to) {
   const JsonValue& parts = fields.list(name);

@@ -14,7 +14,7 @@ namespace headscope::attention {
 
 namespace {
 
-/// Merges that are under way at a time, while memory brings what they need.
+/// Number of merges in flight, while their data is being prefetched.
 constexpr std::size_t kAhead = 16;
 
 std::uint64_t pairOf(TokenId left, TokenId right) {
@@ -52,14 +52,14 @@ const Merge* MergeTable::find(TokenId left, TokenId right) const {
 
 namespace {
 
-/// A line of the list: the two parts it names.
+/// One merge in the list: the two parts it names.
 struct Line {
   std::string_view left, right;
   std::string leftBuffer, rightBuffer;  ///< for parts with escapes
   Vocabulary::Question leftQuestion, rightQuestion;
 };
 
-/// Reads lines from front to back and finds their tokens some lines later.
+/// Parses merges from front to back and looks up their tokens some merges later.
 class MergeReader {
  public:
   MergeReader(std::string_view json, const std::string& where, const Vocabulary& vocabulary)
@@ -86,7 +86,7 @@ class MergeReader {
   const std::vector<MergeTable::Entry>& entries() const { return entries_; }
 
  private:
-  /// False where the cursor has a fault, or where problem_ says what is wrong.
+  /// Returns false if the cursor failed, or if problem_ describes an error.
   bool parse(std::size_t number) {
     Line& line = lines_[number % kAhead];
     line.left = line.right = {};
@@ -107,7 +107,7 @@ class MergeReader {
     return !cursor_.failed();
   }
 
-  /// As older files have it.
+  /// Reads the form in older files, "a b".
   bool parseText(Line& line, std::size_t number) {
     std::string_view text;
     if (!cursor_.string(text, line.leftBuffer)) return false;
@@ -132,7 +132,8 @@ class MergeReader {
     return true;
   }
 
-  /// Nearly always that of the merge before or the one after it: a look there is far cheaper than a search.
+  /// Finds the joined token. It is nearly always the previous merge's result or the id after it, which is far
+  /// cheaper to check than a search.
   bool findResult(const Line& line) {
     joined_.assign(line.left).append(line.right);
     for (const TokenId likely : {result_, result_ + 1}) {

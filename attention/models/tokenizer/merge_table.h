@@ -11,23 +11,23 @@
 
 namespace headscope::attention {
 
-/// What two neighbouring tokens become, and how early.
+/// What two neighbouring tokens merge into, and how early.
 struct Merge {
-  std::uint32_t rank;  ///< lower ones come first
+  std::uint32_t rank;  ///< lower ranks merge first
   TokenId result;
 };
 
-/// The merges of byte-pair encoding, by the two tokens they join.
+/// The merges of byte-pair encoding, keyed by the two tokens they join.
 class MergeTable {
  public:
   struct Entry {
     TokenId left, right;
     Merge merge;
   };
-  /// A later entry takes the place of an earlier one of the same two.
+  /// A later entry replaces an earlier one for the same pair.
   explicit MergeTable(std::span<const Entry> entries = {});
 
-  /// Null where the two stay apart.
+  /// Returns null if the two don't merge.
   const Merge* find(TokenId left, TokenId right) const;
 
  private:
@@ -43,9 +43,9 @@ class MergeTable {
   std::vector<Slot> slots_;
 };
 
-/// Reads ["a b", …] or [["a", "b"], …], the earlier the lower in rank. Both parts and what they join to must
-/// be in the vocabulary, and neither may be empty, so that every merge makes a longer token. `where` stands
-/// in front of messages, which name the merge by its number.
+/// Reads ["a b", …] or [["a", "b"], …]; earlier merges have lower ranks. Both parts and their concatenation
+/// must be in the vocabulary, and neither part may be empty, so every merge makes a longer token. Error
+/// messages begin with `where` and give the merge's number.
 Result<MergeTable> readMerges(std::string_view json, const std::string& where, const Vocabulary& vocabulary,
                               const std::stop_token& stop);
 

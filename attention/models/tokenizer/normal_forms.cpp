@@ -12,7 +12,7 @@
 namespace headscope::attention {
 namespace {
 
-/// A character on its way, and the bytes of the text before that it comes from.
+/// A character in progress, and the bytes of the original text it comes from.
 struct Part {
   char32_t value;
   int combiningClass;
@@ -23,18 +23,19 @@ int combiningClassOf(char32_t c) {
   return utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->combining_class;
 }
 
-/// Han ideographs, which no form changes.
+/// Han ideographs, which no normal form changes.
 bool isUnified(char32_t c) {
   return c >= 0x3400 && c <= 0x9FFF;
 }
 
-/// Nothing before such a character changes it or what follows: neither order nor composition cross it. With
-/// the Latin of the first blocks and Hangul these are most characters there are, and NFC keeps them.
+/// Whether nothing before the character affects it or what follows: neither reordering nor composition
+/// crosses it. Together with Hangul and the Latin of the first blocks these are most characters, and NFC
+/// keeps them.
 bool startsAnew(char32_t c) {
   return c < 0x300 || isUnified(c) || (c >= 0xAC00 && c <= 0xD7A3);
 }
 
-/// The one character that two compose to.
+/// The character that two compose to; nothing if they don't.
 std::optional<char32_t> composed(char32_t first, char32_t second) {
   std::array<utf8proc_int32_t, 2> pair{static_cast<utf8proc_int32_t>(first),
                                        static_cast<utf8proc_int32_t>(second)};
@@ -43,7 +44,7 @@ std::optional<char32_t> composed(char32_t first, char32_t second) {
   return static_cast<char32_t>(pair[0]);
 }
 
-/// Normalizes one stretch of text after the other; a stretch ends before a character that starts anew.
+/// Normalizes one stretch of text at a time; a stretch ends before a character that starts anew.
 class Stretch {
  public:
   explicit Stretch(NormalForm form)
@@ -51,7 +52,7 @@ class Stretch {
         compatible_(form == NormalForm::nfkc || form == NormalForm::nfkd) {}
 
   void add(char32_t c, std::size_t begin, std::size_t end) {
-    constexpr int kLongest = 18;  // characters that one may decompose to (U+FDFA)
+    constexpr int kLongest = 18;  // length of the longest decomposition (U+FDFA)
     std::array<utf8proc_int32_t, kLongest + 2> into;
     const int options = UTF8PROC_DECOMPOSE | (compatible_ ? UTF8PROC_COMPAT : 0);
     int boundary = 0;
@@ -64,7 +65,7 @@ class Stretch {
     }
   }
 
-  /// Adds what the stretch became to `to`, and empties it. `end` is that of the stretch in `from`.
+  /// Appends the normalized stretch to `to` and clears it. `end` is the stretch's end in `from`.
   void finish(const AlignedText& from, std::size_t end, AlignedText& to) {
     if (parts_.empty()) return;
     order();
@@ -76,14 +77,14 @@ class Stretch {
       written_.clear();
       appendUtf8(parts_[i].value, written_);
       to.append(written_, from, {at, next});
-      // Of several that come from the same character, each takes as many of its bytes as it has itself.
+      // If several come from one character, each takes as many of its bytes as it has itself.
       at = std::min(at + written_.size(), std::max(at, parts_[i].end));
     }
     parts_.clear();
   }
 
  private:
-  /// Canonical order: marks that don't touch each other stand by their class.
+  /// Canonical order: sorts consecutive marks by combining class.
   void order() {
     for (auto begin = parts_.begin(); begin != parts_.end();) {
       const auto end = std::find_if(begin, parts_.end(), [](const Part& p) { return p.combiningClass == 0; });
@@ -97,7 +98,7 @@ class Stretch {
   void compose() {
     std::size_t kept = 0;
     std::optional<std::size_t> starter;
-    int lastClass = -1;  // of the last one kept behind the starter; -1: none stands between
+    int lastClass = -1;  // of the last one kept after the starter; -1: none in between
     for (const Part part : parts_) {
       if (starter && (lastClass == -1 || lastClass < part.combiningClass)) {
         if (const auto joined = composed(parts_[*starter].value, part.value)) {
@@ -125,13 +126,13 @@ class Stretch {
 }  // namespace
 
 Result<AlignedText> normalForm(const AlignedText& text, NormalForm form, const std::stop_token& stop) {
-  // What stays as it is unless what follows joins it.
+  // Whether the character stays unchanged unless what follows composes with it.
   const auto isStable = [form](char32_t c) {
     return form == NormalForm::nfc ? startsAnew(c) : c < 0x80 || isUnified(c);
   };
   AlignedText result = AlignedText::rewriting(text);
   Stretch stretch(form);
-  // A stable character waits for the next one; [waiting, at) are those known to stay as they are.
+  // A stable character waits for the next one; [waiting, at) is known to stay unchanged.
   std::size_t waiting = 0, count = 0;
   std::optional<std::pair<char32_t, std::size_t>> last;
   bool open = false, halted = false;

@@ -13,7 +13,7 @@
 namespace headscope::attention {
 namespace {
 
-/// Rewrites each character by itself: rewrite(character, its text, where to write).
+/// Rewrites each character separately: rewrite(character, its text, output).
 template <class Rewrite>
 Result<AlignedText> eachRewritten(const AlignedText& text, const std::stop_token& stop, Rewrite rewrite) {
   AlignedText result = AlignedText::rewriting(text);
@@ -50,7 +50,7 @@ class Lowercase final : public Normalizer {
   }
 };
 
-/// Leaves characters out.
+/// Drops unwanted characters.
 class Without final : public Normalizer {
  public:
   explicit Without(bool (*unwanted)(char32_t)) : unwanted_(unwanted) {}
@@ -64,7 +64,7 @@ class Without final : public Normalizer {
   bool (*unwanted_)(char32_t);
 };
 
-/// BERT's: controls and the like vanish, all white space becomes a space.
+/// BERT's: drops control characters and the like, and turns all white space into spaces.
 class CleanText final : public Normalizer {
  public:
   Result<AlignedText> apply(const AlignedText& text, const std::stop_token& stop) const override {
@@ -80,7 +80,7 @@ class CleanText final : public Normalizer {
   }
 };
 
-/// BERT's: Han ideographs are words of their own.
+/// BERT's: surrounds Han ideographs with spaces, so that each is a word.
 class SpacedIdeographs final : public Normalizer {
  public:
   Result<AlignedText> apply(const AlignedText& text, const std::stop_token& stop) const override {
@@ -100,8 +100,8 @@ class SpacedIdeographs final : public Normalizer {
   }
 };
 
-/// Puts something in front, such as SentencePiece's mark of a space. Where typed spaces or marks follow, all
-/// of them look alike in the end: then the typed ones count as the first, and what nobody typed as the last.
+/// Prepends a text such as SentencePiece's mark for a space. If typed spaces or marks follow, all of them
+/// look alike in the end: the typed ones then count as the first, and the one that wasn't typed as the last.
 class Prepend final : public Normalizer {
  public:
   explicit Prepend(std::string what) : what_(std::move(what)) {}
@@ -121,7 +121,7 @@ class Prepend final : public Normalizer {
   }
 
  private:
-  /// The end of the space or mark at `at`; `at` where there is none.
+  /// The end of the space or mark at `at`; `at` if there is none.
   std::size_t alike(const AlignedText& text, std::size_t at) const {
     const std::string_view rest = std::string_view(text.text()).substr(at);
     if (rest.starts_with(what_)) return at + what_.size();
@@ -154,7 +154,7 @@ class Replace final : public Normalizer {
   std::string by_;
 };
 
-/// Takes white space off the ends.
+/// Strips white space from the ends.
 class Strip final : public Normalizer {
  public:
   Strip(bool left, bool right) : left_(left), right_(right) {}

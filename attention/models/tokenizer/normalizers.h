@@ -10,24 +10,24 @@
 
 namespace headscope::attention {
 
-/// One rule that rewrites text before it is split: a normal form, lower case, a space written as "▁".
+/// A rule that rewrites text before it is split: a normal form, lower case, "▁" for a space.
 class Normalizer {
  public:
   virtual ~Normalizer() = default;
   virtual Result<AlignedText> apply(const AlignedText& text, const std::stop_token& stop) const = 0;
 };
 
-/// Rules in the order in which they act.
+/// Rules in the order they are applied.
 using Normalizers = std::vector<std::unique_ptr<const Normalizer>>;
 
-/// A part of a tokenizer consists of at most so many rules.
+/// The most rules that one part of a tokenizer may have.
 inline constexpr std::size_t kMostRules = 64;
 
-/// Adds the rules of a "normalizer" to `rules`. Errors: kinds that are not supported, by name, and what is
-/// missing; `where` stands in front.
+/// Adds the rules of a "normalizer" to `rules`. Returns an Error naming any unsupported kind or missing
+/// field, prefixed by `where`.
 Status readNormalizers(const JsonValue& value, const std::string& where, Normalizers& rules);
 
-/// `text` after all rules.
+/// Applies all rules to `text`.
 Result<AlignedText> normalize(const Normalizers& rules, AlignedText text, const std::stop_token& stop);
 
 }  // namespace headscope::attention

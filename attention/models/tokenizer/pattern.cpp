@@ -72,7 +72,7 @@ Result<TextPattern> TextPattern::expression(std::string_view expression) {
   if (!compiled)
     return Error{
         fmt::format("the expression {} can't be read: {}", quotedText(expression), pcre2Message(code))};
-  // Where the system gives no memory to write programs into, the interpreter runs it.
+  // If the system denies executable memory, the interpreter runs the expression.
   (void)pcre2_jit_compile(compiled.get(), PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD);
   TextPattern pattern;
   pattern.text_ = expression;
@@ -98,11 +98,11 @@ Result<TextPattern> TextPattern::read(const JsonValue& component, const std::str
 
 namespace {
 
-/// A search begins with few bytes and few steps, and gets eight times as many whenever these were too few.
-/// The first step is free; what later ones may use in all is in proportion to the text.
+/// A search begins with few bytes and few steps, and gets eight times as many whenever these are too few. The
+/// first attempt is free; the total for later ones is proportional to the text.
 constexpr std::size_t kFirstWindow = 256, kGrowth = 8, kAllowancePerByte = 64,
                       kAllowance = std::size_t{1} << 26;
-constexpr std::size_t kStepsPerByte = 16;  // that a match may take, for each byte it may look at
+constexpr std::size_t kStepsPerByte = 16;  // steps that a match may take per byte it may look at
 constexpr std::size_t kJitStack = std::size_t{8} << 20;
 
 }  // namespace
@@ -110,7 +110,7 @@ constexpr std::size_t kJitStack = std::size_t{8} << 20;
 struct PatternFinder::Search {
   Owned<pcre2_match_data> data;
   Owned<pcre2_match_context> context;
-  Owned<pcre2_jit_stack> stack;  // made once the usual one is too small
+  Owned<pcre2_jit_stack> stack;  // made once the default one is too small
 };
 
 PatternFinder::PatternFinder(const TextPattern& pattern) : pattern_(pattern) {
@@ -155,7 +155,7 @@ Status PatternFinder::findExpression(std::string_view text, const Take& take, co
   std::optional<std::size_t> lastEnd;
   for (std::size_t round = 0; at <= text.size(); ++round) {
     if (round % 256 == 255 && stop.stop_requested()) return stopped();
-    // Characters stay whole.
+    // Don't cut through a character.
     std::size_t end = text.size() - at <= window ? text.size() : at + window;
     while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
     steps_ += end - at;
@@ -167,13 +167,13 @@ Status PatternFinder::findExpression(std::string_view text, const Take& take, co
     const int code = pcre2_match(pattern_.compiled_->code.get(), codeUnits(text), end, at, options,
                                  search_->data.get(), search_->context.get());
     if (code == PCRE2_ERROR_NOMATCH) {
-      // None begins before the end of the window, for it would have been a partial one.
+      // No match begins before the end of the window: it would have been a partial one.
       if (end == text.size()) return success();
       at = end;
       continue;
     }
     if (code == PCRE2_ERROR_PARTIAL || code == PCRE2_ERROR_MATCHLIMIT) {
-      // Beyond the end of the text only steps are missing.
+      // Once the window exceeds the text, only the steps can be too few.
       if (window > kGrowth * std::max(text.size(), kFirstWindow * kGrowth * kGrowth)) return exploded();
       window *= kGrowth;
       const std::size_t cost = code == PCRE2_ERROR_MATCHLIMIT ? window : std::min(window, text.size() - at);
@@ -194,7 +194,7 @@ Status PatternFinder::findExpression(std::string_view text, const Take& take, co
     const ByteRange match{found[0], found[1]};
     at = match.end;
     if (match.begin >= match.end && lastEnd == match.end) {
-      // Nothing right behind a match is none.
+      // An empty match right after another match doesn't count.
       do ++at;
       while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80);
       continue;

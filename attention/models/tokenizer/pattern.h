@@ -12,26 +12,26 @@
 
 namespace headscope::attention {
 
-/// What a tokenizer looks for in a text: an exact string or a regular expression.
+/// What a tokenizer searches for in a text: an exact string or a regular expression.
 class TextPattern {
  public:
-  /// A string that is not empty.
+  /// Throws std::invalid_argument if `text` is empty.
   static TextPattern exactly(std::string text);
-  /// An expression in the syntax of Oniguruma, which is what tokenizer.json holds. Errors: what PCRE2 would
-  /// read differently or not at all.
+  /// Compiles an expression in Oniguruma's syntax, which tokenizer.json uses. Returns an Error for syntax
+  /// that PCRE2 would read differently or not at all.
   static Result<TextPattern> expression(std::string_view expression);
-  /// {"String": …} or {"Regex": …} under "pattern".
+  /// Reads {"String": …} or {"Regex": …} under "pattern".
   static Result<TextPattern> read(const JsonValue& component, const std::string& where);
 
  private:
   friend class PatternFinder;
   struct Compiled;
   TextPattern() = default;
-  std::string text_;  ///< as it stands in the file
+  std::string text_;  ///< as in the file
   std::shared_ptr<const Compiled> compiled_;
 };
 
-/// Finds a pattern in one text after another; one thread's.
+/// Finds a pattern in one text after another. Not thread-safe.
 class PatternFinder {
  public:
   explicit PatternFinder(const TextPattern& pattern);
@@ -39,15 +39,14 @@ class PatternFinder {
   PatternFinder(const PatternFinder&) = delete;
   PatternFinder& operator=(const PatternFinder&) = delete;
 
-  /// Hands the matches in well-formed `text` to `take`, from left to right, without overlap; ends with an
-  /// error of its. Each search may look at so much of the text, and all of them together at so much, that the
-  /// time stays in proportion to the text's length; an expression that needs more is an error, which names
-  /// it.
+  /// Calls `take` with each match in well-formed `text`, from left to right without overlap; stops with its
+  /// first Error. Each search, and all of them together, may only look at so much text that the time stays
+  /// proportional to its length. Returns an Error naming the expression if it needs more.
   using Take = std::function<Status(ByteRange)>;
   Status find(std::string_view text, const Take& take, const std::stop_token& stop);
-  /// Replaces `matches` by them.
+  /// Replaces the contents of `matches` by the matches.
   Status find(std::string_view text, std::vector<ByteRange>& matches, const std::stop_token& stop);
-  /// How many bytes searches were let look at so far, which is what the time is in proportion to.
+  /// The number of bytes that searches were allowed to look at so far; the time is proportional to it.
   std::size_t steps() const { return steps_; }
 
  private:

@@ -14,7 +14,7 @@ TokenId idOf(const JsonValue& value, FieldReader& fields) {
   return 0;
 }
 
-/// Outside of what was put there before.
+/// Adds tokens outside those that are already there.
 void putAround(const std::vector<TokenId>& before, const std::vector<TokenId>& behind, PutAround& around) {
   around.before.insert(around.before.begin(), before.begin(), before.end());
   around.behind.insert(around.behind.end(), behind.begin(), behind.end());
@@ -68,7 +68,7 @@ Status readBert(const JsonValue&, FieldReader& fields, PutAround& around) {
   return success();
 }
 
-/// It moves the reference's offsets alone, which stand for white space differently from ours.
+/// Does nothing: ByteLevel only moves the reference's offsets, which treat white space differently from ours.
 Status readByteLevel(const JsonValue&, FieldReader&, PutAround&) {
   return success();
 }

@@ -13,9 +13,9 @@ struct PutAround {
   std::vector<TokenId> before, behind;
 };
 
-/// Adds what a "post_processor" puts around a single text, outside of what is there already. Errors: kinds
-/// that are not supported, by name; a template without the text, or with tokens that it does not explain.
-/// `where` stands in front.
+/// Adds what a "post_processor" puts around a single text, outside what is already there. Returns an Error,
+/// prefixed by `where`, for unsupported kinds (by name), a template without the text, or one with tokens that
+/// it doesn't define.
 Status readPostProcessor(const JsonValue& value, const std::string& where, PutAround& around);
 
 }  // namespace headscope::attention

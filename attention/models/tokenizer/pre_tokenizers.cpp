@@ -16,7 +16,7 @@
 namespace headscope::attention {
 namespace {
 
-/// GPT-2's own, which "ByteLevel" means by "use_regex" (Radford et al. 2019, encoder.py).
+/// GPT-2's expression, which "ByteLevel" applies if "use_regex" is set (Radford et al. 2019, encoder.py).
 constexpr std::string_view kGpt2Expression =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
@@ -41,7 +41,7 @@ class SplitAtPattern final : public PreTokenizer {
   bool invert_;
 };
 
-/// Each character of a class is a match of its own.
+/// Each character of a class is a separate match.
 class SplitAtCharacters final : public PreTokenizer {
  public:
   SplitAtCharacters(bool (*isOne)(char32_t), SplitBehaviour behaviour)
@@ -65,7 +65,7 @@ class SplitAtCharacters final : public PreTokenizer {
   SplitBehaviour behaviour_;
 };
 
-/// Runs of word characters and runs of other visible ones: \w+|[^\w\s]+.
+/// Runs of word characters and runs of other visible characters: \w+|[^\w\s]+.
 class Words final : public PreTokenizer {
  public:
   Status apply(Pieces& pieces, const std::stop_token& stop) const override {
@@ -86,8 +86,8 @@ class Words final : public PreTokenizer {
   }
 };
 
-/// Writes the pieces anew, one after the other; what lies between them goes. `write` is called with the new
-/// text, the old one, and each piece.
+/// Rewrites the pieces one after another and drops the text between them. Calls `write` with the new text,
+/// the old one, and each piece.
 template <class Write>
 Status rewrite(Pieces& pieces, const std::stop_token& stop, Write write) {
   Pieces written;
@@ -100,13 +100,13 @@ Status rewrite(Pieces& pieces, const std::stop_token& stop, Write write) {
     write(written.text, pieces.text, range);
     written.ranges.push_back({begin, written.text.size()});
   }
-  // What was typed behind the last piece belongs to nobody yet.
+  // Keep the end of the typed text, so that what was typed after the last piece isn't lost.
   written.text.append(pieces.text, {pieces.text.size(), pieces.text.size()});
   pieces = std::move(written);
   return pieces.text.checkLength();
 }
 
-/// A space in front of pieces that have none.
+/// Adds a space before pieces that don't begin with one.
 class LeadingSpace final : public PreTokenizer {
  public:
   Status apply(Pieces& pieces, const std::stop_token& stop) const override {
@@ -117,7 +117,7 @@ class LeadingSpace final : public PreTokenizer {
   }
 };
 
-/// Bytes as printable characters.
+/// Spells bytes as printable characters.
 class ByteCharacters final : public PreTokenizer {
  public:
   Status apply(Pieces& pieces, const std::stop_token& stop) const override {
@@ -133,7 +133,7 @@ class ByteCharacters final : public PreTokenizer {
   }
 };
 
-/// SentencePiece's way of spelling spaces, with one in front.
+/// SentencePiece's spelling of spaces, with one in front if `front` says so.
 class MarkedSpaces final : public PreTokenizer {
  public:
   enum class Front { never, first, always };
@@ -230,7 +230,7 @@ Status readMetaspace(const JsonValue&, FieldReader& fields, PreTokenizers& rules
   using Front = MarkedSpaces::Front;
   const std::string mark = fields.text("replacement");
   if (mark.empty()) fields.fail("\"replacement\" is empty");
-  // Older files say only whether there is one in front.
+  // Older files only say whether there is one in front.
   const bool prefix = fields.flag("add_prefix_space", true);
   const std::string scheme = fields.text("prepend_scheme", prefix ? "always" : "never");
   if (scheme != "always" && scheme != "first" && scheme != "never")

@@ -10,27 +10,27 @@
 
 namespace headscope::attention {
 
-/// A text and the parts of it that the model turns into tokens one by one, from left to right.
+/// A text and those parts of it that the model turns into tokens one by one, from left to right.
 struct Pieces {
   AlignedText text;
   std::vector<ByteRange> ranges;
 };
 
-/// One rule that splits pieces, or writes them in another way.
+/// A rule that splits or rewrites pieces.
 class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;
   virtual Status apply(Pieces& pieces, const std::stop_token& stop) const = 0;
 };
 
-/// Rules in the order in which they act.
+/// Rules in the order they are applied.
 using PreTokenizers = std::vector<std::unique_ptr<const PreTokenizer>>;
 
-/// Adds the rules of a "pre_tokenizer" to `rules`. Errors: kinds that are not supported, by name, and what is
-/// missing; `where` stands in front.
+/// Adds the rules of a "pre_tokenizer" to `rules`. Returns an Error naming any unsupported kind or missing
+/// field, prefixed by `where`.
 Status readPreTokenizers(const JsonValue& value, const std::string& where, PreTokenizers& rules);
 
-/// The pieces of `text` after all rules; one of all of it without any.
+/// Applies all rules to `text`. Without rules, the whole text is one piece.
 Result<Pieces> preTokenize(const PreTokenizers& rules, AlignedText text, const std::stop_token& stop);
 
 }  // namespace headscope::attention

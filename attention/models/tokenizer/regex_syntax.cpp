@@ -51,7 +51,7 @@ class Translator {
         return group();
       case '{':
         return interval();
-      // Lines begin and end at every line feed in the one syntax, and in the other where told so.
+      // Oniguruma's ^ and $ match at every line feed; PCRE2's do so only in multi-line mode.
       case '^':
         return write("(?m:^)", 1);
       case '$':
@@ -78,7 +78,7 @@ class Translator {
     constexpr std::array<std::string_view, 7> kGroups = {"(?:", "(?i:", "(?=", "(?!", "(?<=", "(?<!", "(?>"};
     for (const std::string_view group : kGroups)
       if (startsWith(group)) return copy(group.size());
-    // Elsewhere the two disagree about how far a flag reaches.
+    // Elsewhere the two syntaxes disagree on how far a flag reaches.
     if (at_ == 0 && startsWith("(?i)")) return copy(4);
     if (startsWith("(?") || startsWith("(*")) return refuse(quotedText(from_.substr(at_, 4)));
     copy(1);
@@ -140,7 +140,7 @@ class Translator {
     copy(close + 1 - at_);
   }
 
-  /// \xHH, \x{H…} and \uHHHH.
+  /// Translates \xHH, \x{H…} and \uHHHH.
   void codePoint() {
     const bool braces = startsWith("\\x{");
     const std::size_t begin = at_ + (braces ? 3 : 2);

@@ -7,9 +7,9 @@
 
 namespace headscope::attention {
 
-/// An expression in Oniguruma's syntax, as tokenizer.json has it, in PCRE2's (with UTF and UCP). White space
-/// becomes Unicode's White_Space, of which PCRE2 thinks differently, and word characters those of Unicode.
-/// Errors: escapes, groups, flags and classes that the two read differently; the message says which.
+/// Translates an expression from Oniguruma's syntax, which tokenizer.json uses, to PCRE2's (with UTF and
+/// UCP). White space becomes Unicode's White_Space, which PCRE2 defines differently, and word characters
+/// become Unicode's. Returns an Error naming an escape, group, flag or class that the two read differently.
 Result<std::string> pcre2Expression(std::string_view expression);
 
 }  // namespace headscope::attention

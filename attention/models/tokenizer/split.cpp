@@ -10,7 +10,7 @@ struct Section {
   bool isMatch;
 };
 
-/// Matches and what lies between them.
+/// The matches and the text between them.
 std::vector<Section> sectionsOf(ByteRange whole, std::span<const ByteRange> matches, bool invert) {
   std::vector<Section> sections;
   sections.reserve(2 * matches.size() + 1);
@@ -25,7 +25,7 @@ std::vector<Section> sectionsOf(ByteRange whole, std::span<const ByteRange> matc
   return sections;
 }
 
-/// Whether a section, which follows `before`, belongs to the same piece.
+/// Whether a section that follows `before` belongs to the same piece.
 bool joins(const Section& before, const Section& section, SplitBehaviour behaviour) {
   switch (behaviour) {
     case SplitBehaviour::removed:

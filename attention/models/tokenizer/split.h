@@ -7,12 +7,12 @@
 
 namespace headscope::attention {
 
-/// What becomes of the places where a piece of text is split.
+/// What happens to the matches at which a piece of text is split.
 enum class SplitBehaviour { removed, isolated, mergedWithPrevious, mergedWithNext, contiguous };
 
 /// Splits the bytes `whole` at `matches` (relative to its beginning, from left to right, without overlap) and
-/// adds the pieces to `pieces`; empty ones are left out. With `invert` what lies between matches is the
-/// match.
+/// adds the pieces that aren't empty to `pieces`. With `invert`, the text between matches counts as the
+/// matches.
 void splitRange(ByteRange whole, std::span<const ByteRange> matches, SplitBehaviour behaviour, bool invert,
                 std::vector<ByteRange>& pieces);
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{256} << 20;
 
-/// One text on its way through a tokenizer.
+/// The encoding of one text.
 class Encoding {
  public:
   Encoding(const TokenizerParts& parts, std::string_view typed, const std::stop_token& stop)
@@ -58,7 +58,7 @@ class Encoding {
     add(token.id, span, TokenSource::added);
   }
 
-  /// What stands between two added tokens.
+  /// Encodes the text between two added tokens.
   Status encodeSection(ByteRange range) {
     auto rewritten = normalize(parts_.normalizers, AlignedText(typed_, range), stop_);
     if (!rewritten) return rewritten.error();
@@ -90,8 +90,8 @@ class Encoding {
     return success();
   }
 
-  /// Gives typed bytes without a token to the token before them, and those at the front to the first one.
-  /// Where every character was dropped, that is one that nobody typed.
+  /// Assigns typed bytes without a token to the token before them, and those at the front to the first typed
+  /// token. If every character was dropped, the first token of all gets them.
   void closeGaps() {
     const auto isTyped = [](TokenSource source) { return source != TokenSource::around; };
     const auto typed = std::find_if(text_.sources.begin(), text_.sources.end(), isTyped);
@@ -169,7 +169,7 @@ Result<std::string> TextTokenizer::decode(std::span<const TokenId> ids, SpecialT
   for (const std::string& token : tokens) bytes += token.size();
   for (const auto& rule : parts_->decoders)
     if (const auto status = rule->decode(tokens, mostRewritten(bytes)); !status) return status.error();
-  // Without a decoder the reference sets tokens apart.
+  // Without a decoder, the reference separates tokens by spaces.
   const std::string_view between = parts_->decoders.empty() ? " " : "";
   std::string text;
   for (std::size_t i = 0; i < tokens.size(); ++i) text.append(i > 0 ? between : "").append(tokens[i]);

@@ -12,7 +12,7 @@
 namespace headscope::attention {
 namespace {
 
-/// The members of the model; of the two large ones nothing but where they stand.
+/// The members of the model; for the two large ones only their text.
 struct ModelText {
   std::string_view vocabulary, merges;
   JsonValue small;
@@ -42,7 +42,7 @@ Result<ModelText> divide(std::string_view json, const std::string& where) {
   return model;
 }
 
-/// Files of the first years have no type; what else there is tells.
+/// The model's type. The earliest files lack it; there it follows from the other members.
 std::string typeOf(const ModelText& model, FieldReader& fields) {
   if (model.small.find("type")) return fields.text("type");
   if (!model.merges.empty()) return "BPE";
@@ -58,7 +58,7 @@ Result<std::unique_ptr<const TokenModel>> inside(const std::string& where,
 
 Result<std::unique_ptr<const TokenModel>> readBytePairs(const ModelText& text, FieldReader& fields,
                                                         Vocabulary vocabulary, const std::stop_token& stop) {
-  // Both are empty in most files, and change what a character's token is in the others.
+  // Both are empty in most files; otherwise they change which token a character has.
   for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"})
     if (const std::string found = fields.text(name, ""); !found.empty())
       fields.fail(fmt::format("\"{}\" {} is not supported, expected none", name, quotedText(found)));
@@ -88,7 +88,7 @@ Result<std::unique_ptr<const TokenModel>> readWordPieces(FieldReader& fields, Vo
   return inside(fields.where(), wordPieceModel(std::move(vocabulary), options));
 }
 
-/// [["text", score], …], each with the id of its place.
+/// Reads [["text", score], …]; the position of an entry is its id.
 Status readScores(std::string_view json, const std::string& where, Vocabulary& vocabulary,
                   std::vector<double>& scores, const std::stop_token& stop) {
   JsonCursor cursor(json);

@@ -11,7 +11,7 @@
 namespace headscope::attention {
 namespace {
 
-/// The members that say how text becomes tokens and back; empty where the file has none.
+/// The members that define how text becomes tokens and back; empty if the file has none.
 struct PartMembers {
   std::string_view added, normalizer, preTokenizer, model, postProcessor, decoder;
 };
@@ -44,7 +44,7 @@ Result<PartMembers> findMembers(std::string_view json) {
   return members;
 }
 
-/// Reads the member, if there is one, with `read`, and adds what it says to `to`.
+/// Reads a member with `read`, if it is present, and adds the result to `to`.
 template <class Read, class To>
 Status readMember(std::string_view json, const char* name, Read read, To& to) {
   if (json.empty()) return success();
@@ -53,7 +53,7 @@ Status readMember(std::string_view json, const char* name, Read read, To& to) {
   return read(*value, name, to);
 }
 
-/// Tokens that are put around a text have to be there.
+/// Returns an Error if a token to put around texts doesn't exist.
 Status checkAround(const TokenizerParts& parts) {
   for (const auto* ids : {&parts.around.before, &parts.around.behind})
     for (const TokenId id : *ids)
@@ -69,7 +69,7 @@ Result<std::unique_ptr<const TokenizerParts>> readTokenizerParts(std::string_vie
   const auto members = findMembers(json);
   if (!members) return members.error();
   auto parts = std::make_unique<TokenizerParts>();
-  // What is small first, so that what is not supported is said at once.
+  // Small members first, so that unsupported kinds are reported at once.
   for (const auto& status :
        {readMember(members->normalizer, "normalizer", readNormalizers, parts->normalizers),
         readMember(members->preTokenizer, "pre_tokenizer", readPreTokenizers, parts->preTokenizers),

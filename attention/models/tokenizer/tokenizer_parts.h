@@ -13,7 +13,7 @@
 
 namespace headscope::attention {
 
-/// What a tokenizer.json consists of, in the order in which a text passes through it.
+/// The parts of a tokenizer.json, in the order in which a text passes through them.
 struct TokenizerParts {
   AddedTokens added;
   Normalizers normalizers;
@@ -23,7 +23,8 @@ struct TokenizerParts {
   Decoders decoders;
 };
 
-/// Reads the bytes of a tokenizer.json. Errors name the member; "stopped" once `stop` is requested.
+/// Reads the bytes of a tokenizer.json. Returns an Error that names the member; "stopped" once `stop` is
+/// requested.
 Result<std::unique_ptr<const TokenizerParts>> readTokenizerParts(std::string_view json,
                                                                  const std::stop_token& stop);
 

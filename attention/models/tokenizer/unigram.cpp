@@ -39,8 +39,8 @@ class UnigramModel final : public TokenModel {
   std::array<TokenId, 256> byteTokens_{};  // with byteFallback
 };
 
-/// Viterbi's algorithm over the places between characters: of all ways to a place, the one of the largest sum
-/// of scores.
+/// Viterbi's algorithm over the places between characters: keeps, for each place, the path with the largest
+/// sum of scores.
 class UnigramEncoder final : public PieceEncoder {
  public:
   explicit UnigramEncoder(const UnigramModel& model) : model_(model) {}
@@ -70,11 +70,11 @@ class UnigramEncoder final : public PieceEncoder {
   };
 
   void reach(std::size_t end, std::size_t from, double score, TokenId id) {
-    // The first of equals stays.
+    // The first of equals is kept.
     if (score > places_[end].score) places_[end] = {score, from, id};
   }
 
-  /// Every token that begins at `begin`; returns where the character there ends.
+  /// Tries every token that begins at `begin`. Returns the end of the character there.
   std::size_t leave(std::string_view piece, std::size_t begin) {
     const double here = places_[begin].score;
     const std::size_t most = std::min(piece.size(), begin + model_.vocabulary().longest());
@@ -92,7 +92,7 @@ class UnigramEncoder final : public PieceEncoder {
     return first;
   }
 
-  /// The parts of the best way, neighbouring unknown characters together.
+  /// Collects the parts of the best path, joining neighbouring unknown characters.
   void walkBack(std::string_view piece) {
     parts_.clear();
     bool unknown = false;

@@ -10,7 +10,8 @@
 namespace headscope::attention {
 namespace {
 
-/// How many bytes at the front of `bytes`, which begin no whole character, could begin one; at least 1.
+/// The number of bytes at the front of `bytes`, which begin no whole character, that could begin one; at
+/// least 1.
 std::size_t brokenLength(std::string_view bytes) {
   const auto byte = [&](std::size_t i) {
     return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0;
@@ -47,7 +48,7 @@ std::size_t unfinishedLength(std::string_view bytes) {
     const auto lead = static_cast<unsigned char>(end[0]);
     if ((lead & 0xC0) == 0x80) continue;
     const std::size_t whole = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-    // A lead byte by itself can begin one, and so can all that is one maximal beginning.
+    // A lone lead byte can begin a character, and so can any maximal prefix of one.
     const bool begins = lead >= 0xC2 && lead <= 0xF4 && length < whole;
     return begins && (length == 1 || brokenLength(end) == length) ? length : 0;
   }

@@ -15,7 +15,7 @@
 namespace headscope::attention {
 
 std::uint64_t tokenHash(std::string_view text, std::uint64_t seed) {
-  // Multiply and fold, eight bytes at a time; the multiplier is that of the golden ratio.
+  // Multiply and fold, eight bytes at a time; the multiplier comes from the golden ratio.
   constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15;
   std::uint64_t hash = seed ^ text.size();
   const auto mix = [&](std::uint64_t word) {
@@ -112,7 +112,7 @@ std::string_view Vocabulary::text(TokenId id) const {
 
 Status readVocabulary(std::string_view json, const std::string& where, Vocabulary& vocabulary,
                       const std::stop_token& stop) {
-  constexpr std::size_t kLeastEntry = 24;  // bytes that a token takes in a file, as people indent it
+  constexpr std::size_t kLeastEntry = 24;  // bytes per token in an indented file
   vocabulary.reserve(json.size() / kLeastEntry, json.size() / 2);
   JsonCursor cursor(json);
   std::string buffer;

@@ -13,25 +13,25 @@
 
 namespace headscope::attention {
 
-/// A hash that differs from one program run to the next, so that no file can be made to collide.
+/// Hashes a token's text. The seed differs between program runs, so that no file can provoke collisions.
 std::uint64_t tokenHash(std::string_view text, std::uint64_t seed);
 std::uint64_t randomHashSeed();
 
-/// Which text has which id, both ways: a text has one id and an id one text. Texts are UTF-8, as the file
-/// spells them.
+/// A one-to-one mapping of texts and ids. Texts are UTF-8, as the file spells them.
 class Vocabulary {
  public:
   Vocabulary();
 
-  /// An error where the id is negative or beyond kMostTokens, or taken. Texts are found once index() is done.
+  /// Returns an Error if the id is negative, kMostTokens or more, or taken, or if all texts together get too
+  /// long. Texts can be found after index().
   Status add(std::string_view text, std::int64_t id);
-  /// Makes room for about so many texts with so many bytes in all.
+  /// Reserves space for about `texts` texts with `bytes` bytes in total.
   void reserve(std::size_t texts, std::size_t bytes);
-  /// An error where two ids have the same text.
+  /// Builds the table for find(). Returns an Error if two ids have the same text.
   Status index();
 
-  /// A text that is looked for. Between asking and finding, memory has time to bring what is needed: whoever
-  /// looks for thousands asks for some before finding the first.
+  /// A text to look up. ask() prefetches the memory that find() needs: to look up thousands of texts, ask for
+  /// several before finding the first.
   struct Question {
     std::string_view text;
     std::uint64_t hash;
@@ -39,28 +39,28 @@ class Vocabulary {
   Question ask(std::string_view text) const;
   std::optional<TokenId> find(const Question& question) const;
   std::optional<TokenId> find(std::string_view text) const { return find(ask(text)); }
-  /// Null data where no token has this id.
+  /// Returns null data if no token has this id.
   std::string_view text(TokenId id) const;
   bool has(TokenId id) const { return text(id).data() != nullptr; }
-  /// How many tokens there are, and one more than the largest id.
+  /// The number of tokens, and one more than the largest id.
   std::size_t count() const { return count_; }
   TokenId limit() const { return static_cast<TokenId>(texts_.size()); }
-  std::size_t longest() const { return longest_; }  ///< bytes
+  std::size_t longest() const { return longest_; }  ///< in bytes
 
  private:
   struct Place {
     std::uint32_t begin = kNowhere, length = 0;
   };
-  /// Of open addressing. Most of the hash and the place are in it, so that a text that isn't the one is
-  /// passed over without a look at it.
+  /// A slot of an open-addressing table. It holds part of the hash and the text's place, so that most other
+  /// texts are skipped without reading them.
   struct Slot {
     std::uint32_t hash = 0;
-    TokenId id = -1;  ///< free where negative
+    TokenId id = -1;  ///< negative: free
     Place place;
   };
   static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
   std::string_view at(Place place) const { return {bytes_.data() + place.begin, place.length}; }
-  /// The slot of that text, or the free one where it would stand.
+  /// The slot of that text, or the free one where it belongs.
   std::size_t slotOf(std::string_view text, std::uint64_t hash) const;
 
   std::uint64_t seed_;
@@ -70,7 +70,7 @@ class Vocabulary {
   std::size_t count_ = 0, longest_ = 0;
 };
 
-/// Reads {"text": id, …}; an error names the text. `where` stands in front of messages.
+/// Reads {"text": id, …}. An Error names the text and begins with `where`.
 Status readVocabulary(std::string_view json, const std::string& where, Vocabulary& vocabulary,
                       const std::stop_token& stop);
 

@@ -9,13 +9,13 @@
 namespace headscope::attention {
 namespace {
 
-/// What the rows of a model on a picture lie in, and the model that its weights are of.
+/// Owns the token rows of a model on a picture, and the model that its other weights belong to.
 struct PictureRows {
   std::shared_ptr<const Model> of;
   Matrix rows;
 };
 
-/// Every patch as a row [rows · cols, 3 · patch²], a colour after another, as a convolution's weight has it.
+/// Each patch as a row, [rows · cols, 3 · patch²], one colour after another as in a convolution's weight.
 Matrix patchesOf(const Matrix& colours, Index width, Index patch, Index rows, Index cols) {
   Matrix patches(rows * cols, 3 * patch * patch);
   for (Index i = 0; i < patches.rows(); ++i)
@@ -32,7 +32,7 @@ Matrix matrixOf(const MappedRows& table) {
   return rows;
 }
 
-/// The patches' positions [rows · cols, d].
+/// The patches' positions [rows · cols, d], resampled if the grid has another size.
 Matrix positionsOf(const PictureTokens& tokens, const Matrix& table, Index rows, Index cols) {
   const Index grid = tokens.grid();
   if (rows == grid && cols == grid) return table;

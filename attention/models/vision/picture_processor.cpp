@@ -14,17 +14,17 @@ namespace headscope::attention {
 namespace {
 
 constexpr std::uint64_t kMaxProcessorBytes = std::uint64_t{1} << 20;
-/// A resized or cut picture has sides of at most this.
+/// Largest side of a resized or cropped picture.
 constexpr Index kMaxSide = 4096;
 
 constexpr std::array<double, 3> kHalf{0.5, 0.5, 0.5}, kImageNetMean{0.485, 0.456, 0.406},
     kImageNetDeviation{0.229, 0.224, 0.225}, kClipMean{0.48145466, 0.4578275, 0.40821073},
     kClipDeviation{0.26862954, 0.26130258, 0.27577711};
 
-/// What an image processor of transformers does where its file doesn't say.
+/// The defaults of an image processor class in transformers.
 struct ProcessorClass {
-  std::string_view name;  ///< what image_processor_type begins with
-  bool square;            ///< a size that is one number is of both sides, not of the shorter one
+  std::string_view name;  ///< prefix of image_processor_type
+  bool square;            ///< a size of one number means both sides, not the shorter one
   Index size;
   Index crop;  ///< 0: none
   ResampleFilter filter;
@@ -65,7 +65,7 @@ const ProcessorClass* classOf(const ConfigReader& json, std::string_view standar
   return nullptr;
 }
 
-/// height and width of an object.
+/// Reads an object's height and width.
 PictureProcessor::Size bothSides(const ConfigReader& size) {
   return {size.size("height", {}, 1, kMaxSide), size.size("width", {}, 1, kMaxSide)};
 }

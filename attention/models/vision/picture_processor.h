@@ -11,33 +11,33 @@
 
 namespace headscope::attention {
 
-/// How a picture is made ready for a model, as its folder's preprocessor_config.json says: resized, its
-/// middle cut out, colours c made (c · rescale − mean) / deviation.
+/// How a folder's preprocessor_config.json prepares pictures for the model: resizes them, crops the centre,
+/// and turns colours c into (c · rescale − mean) / deviation.
 struct PictureProcessor {
   struct Size {
     Index height = 0, width = 0;
     bool operator==(const Size&) const = default;
   };
-  Size size = {};      ///< 0: `shortest` says it
-  Index shortest = 0;  ///< of the shorter side, the other in proportion; 0: `size` says it. Both 0: as it is
+  Size size = {};      ///< 0: `shortest` applies
+  Index shortest = 0;  ///< of the shorter side, the other in proportion; 0: `size` applies. Both 0: unchanged
   ResampleFilter filter = ResampleFilter::bilinear;
   std::optional<Size> crop = {};
   double rescale = 1;
   std::array<double, 3> mean = {0, 0, 0}, deviation = {1, 1, 1};
-  std::vector<std::string> notes = {};  ///< what isn't known of the file, in a sentence each
+  std::vector<std::string> notes = {};  ///< about unknown fields of the file, one sentence each
 
-  /// Reads a preprocessor_config.json, `name` for messages; what it doesn't say is as the class it names has
-  /// it, or, where it names none, the class `standard` ("ViT", "DeiT", "Bit", "CLIP"). Errors, each in one
-  /// sentence: no JSON object, another class, sizes and filters that aren't understood.
+  /// Reads a preprocessor_config.json; `name` is for messages. Missing fields take the defaults of the class
+  /// it names or, if it names none, of the class `standard` ("ViT", "DeiT", "Bit", "CLIP"). Returns an Error,
+  /// in one sentence, for text that isn't a JSON object, another class, or unsupported sizes and filters.
   static Result<PictureProcessor> read(std::string_view json, const std::string& name,
                                        std::string_view standard);
-  /// Of a model's folder: of preprocessor_config.json, or the image_processor of processor_config.json. An
-  /// error where there is neither.
+  /// Reads a model folder's preprocessor_config.json, or the image_processor of its processor_config.json.
+  /// Returns an Error if there is neither.
   static Result<PictureProcessor> open(const std::filesystem::path& folder, std::string_view standard);
 
-  /// Resized and cut. Errors: a picture too small or too long and narrow for it.
+  /// Resizes and crops. Returns an Error if the picture is too small, or too long and narrow.
   Result<RgbPicture> fit(const RgbPicture& picture) const;
-  /// Colours as a model takes them, [3, height · width].
+  /// Returns the colours as the model's input, [3, height · width].
   Matrix colours(const RgbPicture& fitted) const;
 };
 

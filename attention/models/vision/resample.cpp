@@ -11,7 +11,7 @@ double sinc(double x) {
   return x == 0 ? 1 : std::sin(std::numbers::pi * x) / (std::numbers::pi * x);
 }
 
-/// Keys' cubic convolution at a distance x.
+/// Keys' cubic convolution kernel at distance x.
 double keys(double x, double a) {
   if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
   return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
@@ -28,7 +28,7 @@ double supportOf(ResampleFilter filter) {
   return filter == ResampleFilter::bilinear ? 1 : filter == ResampleFilter::bicubic ? 2 : 3;
 }
 
-/// A sum in whole numbers, 22 bits behind the point.
+/// A ResampleSum in fixed point, with 22 fractional bits.
 struct WholeSum {
   Index first;
   std::vector<std::int32_t> shares;
@@ -45,7 +45,7 @@ std::vector<WholeSum> wholeSums(Index from, Index to, ResampleFilter filter) {
   return sums;
 }
 
-/// One colour from those at `from`, which lie `step` apart.
+/// One colour value computed from those at `from`, `step` bytes apart.
 std::uint8_t summed(const WholeSum& sum, const std::uint8_t* from, Index step) {
   std::int64_t value = std::int64_t{1} << (kShareBits - 1);
   for (const std::int32_t share : sum.shares) {

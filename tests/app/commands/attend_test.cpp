@@ -29,13 +29,13 @@ struct AttendOutcome {
   std::string output;  ///< both streams
 };
 
-/// Runs the real program, see runHeadscope().
+/// Runs the real program; see runHeadscope().
 AttendOutcome run(const std::vector<std::string>& arguments, const std::string& before = "") {
   const test::Outcome outcome = test::runHeadscope(arguments, before);
   return {outcome.exitCode, outcome.output + outcome.errors};
 }
 
-/// `headscope attend` on a file in a folder of its own.
+/// Runs `headscope attend` on a file in its own folder.
 class Attend : public testing::Test {
  protected:
   void put(const SafetensorsFile& file) { ASSERT_TRUE(attention::writeSafetensors(in_, file).ok()); }
@@ -114,7 +114,7 @@ TEST_F(Attend, AnswersAPickleWithWhatToDo) {
   expectFailure(attend(), 1, "in.safetensors: is a PyTorch pickle, which can contain code");
 }
 
-/// Each flag reaches the computation: the library does the same with the option of that name.
+/// Each flag reaches the computation: the library gives the same result with the option of that name.
 TEST_F(Attend, EveryFlagReachesTheComputation) {
   auto file = test::smallProblem();
   file.metadata = {{"kv_heads", "2"}};
@@ -155,7 +155,7 @@ TEST_F(Attend, EveryFlagReachesTheComputation) {
   const auto expected = attention::resultFile(attention::solve(*problem), false);
   for (const auto& [name, tensor] : expected.tensors)
     EXPECT_EQ(found.tensors.at(name).bytes, tensor.bytes) << name;
-  // And leaving any one of them out changes something.
+  // Leaving out any one of them changes something.
   for (const auto& [option, value] : options) {
     if (option == "heads" || option == "kv_heads" || option == "head_dim") continue;
     auto fewer = options;
@@ -204,7 +204,7 @@ TEST_F(Attend, SaysWhatItCouldNotWrite) {
   expectFailure(run({"attend", in_.string(), "-o", "/dev/full"}), 1, "/dev/full: is a device");
   test::putFile(folder_ / "old", "old");
   const auto old = (folder_ / "old").string();
-  // The shell's limit on file sizes counts in blocks of at most 1024 bytes; the result is larger.
+  // The shell's limit on file sizes counts blocks of at most 1024 bytes; the result is larger.
   expectFailure(run({"attend", in_.string(), "-o", old}, "trap '' XFSZ; ulimit -f 1; "), 1,
                 old + ": cannot be written: File too large");
   EXPECT_EQ(test::fileText(folder_ / "old"), "old");

@@ -23,7 +23,7 @@ using test::runHeadscope;
 
 class Commands : public testing::Test {
  protected:
-  /// One sentence on standard error, nothing on standard output, and no file written.
+  /// Expects one sentence on standard error, nothing on standard output, and no file written.
   void expectFailure(const Outcome& outcome, int exitCode, const std::string& part) {
     EXPECT_EQ(outcome.exitCode, exitCode) << outcome.errors;
     EXPECT_EQ(outcome.output, "");
@@ -90,7 +90,7 @@ TEST_F(Commands, TellWrongUsageApart) {
   expectFailure(runHeadscope({"a.json", "render", "-o", out}), 2, "a.json");
 }
 
-/// A name that is empty comes from a script whose variable is: nobody means the opening scene by it.
+/// An empty name comes from a script with an empty variable; it is never meant as the opening scene.
 TEST_F(Commands, AnEmptyNameIsWrongUsage) {
   const std::string out = out_.string(), empty = "the name is empty";
   for (const char* command : {"render", "snapshot", "attend"}) {
@@ -102,7 +102,7 @@ TEST_F(Commands, AnEmptyNameIsWrongUsage) {
   expectFailure(runHeadscope({""}), 2, empty);
 }
 
-/// A file's name may not steer the terminal, nor look like another message.
+/// A file's name must not control the terminal or look like another message.
 TEST_F(Commands, NamesInMessagesAreEscaped) {
   const std::string name = "a\x1B[31m\x9B\xC2\x9B\nheadscope: b\x7F.json",
                     shown = "a\\x1b[31m\\x9b\\xc2\\x9b\\x0aheadscope: b\\x7f.json";
@@ -160,7 +160,7 @@ TEST_F(Commands, SayWhatTheyCouldNotWrite) {
                   "none/out: cannot be written: No such file or directory");
     expectFailure(runHeadscope({command, "-o", folder_.path().string()}), 1, "is a directory");
     expectFailure(runHeadscope({command, "-o", "/dev/full"}), 1, "/dev/full: is a device");
-    // A file system that nobody can write to, not even the administrator.
+    // A file system that nobody can write to, not even root.
     expectFailure(runHeadscope({command, "-o", "/proc/out"}), 1, "/proc/out: cannot be written");
     if (::geteuid() != 0) {
       fs::create_directories(folder_ / "locked.json");
@@ -171,8 +171,8 @@ TEST_F(Commands, SayWhatTheyCouldNotWrite) {
   }
 }
 
-/// The shell's limit on file sizes, of at most 1024 bytes, stands for a full disk. Its signal would end the
-/// program without a word.
+/// The shell's limit on file sizes, in blocks of at most 1024 bytes, simulates a full disk. Its signal would
+/// end the program without a message.
 TEST_F(Commands, LeaveWhatWasThereWhenTheDiskIsFull) {
   test::putFile(folder_ / "old.json", "old");
   for (const char* command : {"render", "snapshot"}) {
@@ -183,11 +183,11 @@ TEST_F(Commands, LeaveWhatWasThereWhenTheDiskIsFull) {
   }
 }
 
-#ifndef HEADSCOPE_SANITIZE_BUILD  // whose shadow memory is beyond any such limit
+#ifndef HEADSCOPE_SANITIZE_BUILD  // sanitizers' shadow memory exceeds any such limit
 TEST_F(Commands, DrawingWithoutRoomForItSaysSo) {
   const std::string sentence = "more than its limit (ulimit -v) leaves";
   expectFailure(runHeadscope({}, "ulimit -v 500000; "), 1, sentence);
-  // Wherever the limit lies there is a picture or a sentence.
+  // Whatever the limit, the result is a picture or one sentence.
   for (int limit = 300'000; limit <= 1'000'000; limit += 50'000) {
     const Outcome outcome =
         runHeadscope({"render", "-o", out_.string()}, "ulimit -v " + std::to_string(limit) + "; ");
@@ -213,7 +213,7 @@ TEST_F(Commands, SceneNoticesAFullDevice) {
   expectFailure(outcome, 1, "standard output");
 }
 
-/// Without a display there is no window: one sentence says so.
+/// Without a display there is no window, and one sentence says so.
 TEST_F(Commands, TheWindowNeedsADisplay) {
   const Outcome outcome = runHeadscope({});
   EXPECT_EQ(outcome.exitCode, 1);
@@ -231,7 +231,7 @@ class RenderCommand : public Commands {
     EXPECT_EQ(outcome.output + outcome.errors, "");
     return render::decodePng(test::fileBytes(out_));
   }
-  /// How many pixels of two pictures of one size differ.
+  /// The number of pixels in which two pictures of the same size differ.
   static std::size_t difference(const render::Image& a, const render::Image& b) {
     std::size_t count = 0;
     for (std::size_t i = 0; i < a.rgba.size(); i += 4)
@@ -290,10 +290,10 @@ TEST_F(RenderCommand, DrawsTheSceneOfTheFile) {
   other.setup.mask.layers = layersOf({.causal = false});
   const render::Image opening = rendered({"--size", "800x600"});
   EXPECT_GT(difference(rendered({"--size", "800x600", put("other.json", other)}), opening), 1000u);
-  // The name of the file is shown, so that pictures differ, but a little.
+  // The file's name is shown, so the pictures differ slightly.
   const std::size_t name = difference(rendered({"--size", "800x600", same}), opening);
   EXPECT_LT(name, 800u * 600u / 50u);
-  // Nothing typed is a picture too.
+  // An empty text gives a picture too.
   other.setup.input.text = "";
   EXPECT_EQ(rendered({"--size", "400x300", put("empty.json", other)}).width, 400);
 }
@@ -362,7 +362,7 @@ TEST_F(SnapshotCommand, NamesWhatIsLeftOutAndTheRule) {
       "headscope: omitted: off: sinks(2) (switched off)\n"
       "headscope: causal masks compare positions, j ≤ i; with 3 queries over 5 keys, the first query is at "
       "i = 0\n");
-  // And attend computes from it what it says.
+  // attend computes the same from the file.
   const fs::path again = folder_ / "again.safetensors";
   ASSERT_EQ(runHeadscope({"attend", out_.string(), "-o", again.string()}).exitCode, 0);
   const auto first = attention::readSafetensors(out_), second = attention::readSafetensors(again);

@@ -15,7 +15,7 @@ using nlohmann::json;
 using test::Outcome;
 using test::runHeadscope;
 
-/// The program with a configuration folder of the test's own.
+/// Runs the program with the test's own configuration folder.
 Outcome runCost(std::vector<std::string> arguments, const test::TemporaryFolder& home) {
   arguments.insert(arguments.begin(), "cost");
   return runHeadscope(arguments, "export XDG_CONFIG_HOME=" + home.path().string() + "; ");
@@ -99,7 +99,7 @@ TEST(CostCommand, badInputGetsOneSentence) {
   EXPECT_THAT(error({"--model", "GPT-2", "--batch", "-3"}, 2), HasSubstr("--batch: \"-3\" was given"));
   EXPECT_THAT(error({"--model", "GPT-2", "--block", "1e3"}, 2), HasSubstr("--block: \"1e3\" was given"));
   EXPECT_THAT(error({"--model", "GPT-2", "--tensor-parallel", ""}, 2), HasSubstr("--tensor-parallel"));
-  // Not taken as the largest number there is.
+  // It is not clamped to the largest number.
   EXPECT_THAT(error({"--model", "GPT-2", "--tokens", "9223372036854775808"}, 2),
               HasSubstr("expected a whole number from 1 to 9,223,372,036,854,775,807"));
   EXPECT_THAT(error({"--model", "GPT-2", "--dtype", "fp7"}, 2), HasSubstr("expected one of fp32, fp16"));

@@ -21,7 +21,7 @@ std::string textOf(const std::filesystem::path& path) {
   return bytes ? std::string(bytes->begin(), bytes->end()) : "";
 }
 
-/// What the page holds by the name of `name`.
+/// The data that the page contains under `name`.
 std::string given(const std::string& page, const std::string& name) {
   const std::string begin = "id=\"given\" data-name=\"" + name + "\">";
   const std::size_t from = page.find(begin), end = page.find("</script>", from);

@@ -15,7 +15,7 @@ namespace {
 using test::Outcome;
 using test::runHeadscope;
 
-/// What a command that has to fail says, in one sentence.
+/// The one-sentence message of a command that has to fail.
 std::string refusal(const std::vector<std::string>& arguments, int exitCode) {
   const Outcome outcome = runHeadscope(arguments);
   EXPECT_EQ(outcome.exitCode, exitCode) << outcome.errors;

@@ -1,4 +1,4 @@
-// The manual and the README: their tables, commands and links hold.
+// Checks the tables, commands and links of the manual and the README.
 
 #include "app/scene/text/manual.h"
 
@@ -23,7 +23,7 @@ using test::runHeadscope;
 
 const fs::path kRoot = HEADSCOPE_SOURCE_DIR;
 
-/// Every Markdown file that people read, by its path from the root.
+/// Every Markdown file for readers, by its path from the root.
 std::map<std::string, std::string> documents() {
   std::map<std::string, std::string> all{{"README.md", test::fileText(kRoot / "README.md")}};
   for (const auto& entry : fs::directory_iterator(kRoot / "assets/manual"))
@@ -46,7 +46,7 @@ TEST(Manual, hasAChapterForEveryFile) {
   }
 }
 
-/// The lines of the blocks marked `sh` that call the program.
+/// The lines that call the program, from the blocks marked `sh`.
 std::vector<std::string> commandsIn(const std::string& text) {
   std::vector<std::string> commands;
   const std::string fence = "```sh\n";
@@ -75,7 +75,7 @@ TEST(Manual, itsCommandsRun) {
   EXPECT_GE(ran, 12u);
 }
 
-/// All places that a link of a document may lead to: files, and the anchors of their headings.
+/// Checks every link of a document: the file has to exist, and the anchor has to be one of its headings.
 TEST(Manual, itsLinksLeadSomewhere) {
   const auto all = documents();
   std::size_t links = 0;

@@ -28,7 +28,7 @@ class MaskCommand : public testing::Test {
     EXPECT_EQ(outcome.errors, "");
     return outcome.output;
   }
-  /// What stands on standard error behind the program's name; nothing is printed or written.
+  /// The message on standard error after the program's name. Expects nothing to be printed or written.
   std::string errorOf(const std::vector<std::string>& arguments, int exitCode) {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.exitCode, exitCode) << outcome.errors;
@@ -40,7 +40,7 @@ class MaskCommand : public testing::Test {
   }
   std::string at(const std::string& name) const { return (folder_ / name).string(); }
 
-  /// Rows joined by '/', '#' visible.
+  /// Rows joined by '/'; '#' = visible.
   std::string picture(const std::string& name, MaskConvention convention, std::size_t head = 0) {
     const auto file = attention::readMaskFile(folder_ / name, convention);
     if (!file) return file.error().message;
@@ -64,10 +64,11 @@ TEST_F(MaskCommand, SaysWhatAMaskLetsSee) {
             "mask: causal & (window(128) | sinks(4))\n"
             "size: 4,096 queries × 4,096 keys, 1 head\n"
             "head 0: j ≤ i ∧ (0 ≤ i − j < 128 ∨ j < 4)\n"
-            // Every row sees its last 128 keys and the first 4, as far as there are so many.
+            // Every row sees its last 128 keys and the first 4, if there are that many.
             "  density: 3.17%, 532,026 of 16,777,216 cells\n  rows that see nothing: none\n  keys no query "
             "sees: none\n  future pairs: none\n"
-            // Of 32 × 32: the diagonal, the block before it, and the first column but for its first two.
+            // Of 32 × 32 blocks: the diagonal, the block before it, and the first column except its first
+            // two.
             "  blocks of 128: 0 full, 93 partial, 931 empty\n"
             "  FLOPs saved by skipping empty blocks: 90.92%\n");
 }
@@ -106,7 +107,7 @@ TEST_F(MaskCommand, TheFirstQueryStandsAtTheCachesEnd) {
   EXPECT_THAT(printed({"causal", "--queries", "5", "--keys", "2"}),
               AllOf(HasSubstr(taken), HasSubstr("9 of 10 cells")));
   EXPECT_THAT(printed({"causal", "--queries", "5"}), Not(HasSubstr("first query")));
-  // Numbers and code go to a file or on, and the rule to standard error.
+  // Numbers and code go to the output, and the rule about positions to standard error.
   const Outcome code = runHeadscope({"mask", "causal", "--queries", "2", "--keys", "5", "--code", "numpy"});
   EXPECT_EQ(code.errors,
             "headscope: causal masks compare positions, j ≤ i; with 2 queries over 5 keys, the first query "
@@ -142,7 +143,7 @@ TEST_F(MaskCommand, WritesFilesAndNamesTheConvention) {
   EXPECT_EQ(printed({"causal", "--queries", "3", "-o", at("m.safetensors"), "--convention", "masked"}),
             at("m.safetensors") + ": 3 × 3, convention masked (true = masked)\n");
   EXPECT_EQ(picture("m.safetensors", MaskConvention::masked), causal);
-  // And reads them again.
+  // Written masks can be read again.
   EXPECT_EQ(printed({"!file(\"" + at("m.csv") + "\", additive)", "--queries", "3", "-o", at("n.csv")}),
             at("n.csv") + ": 3 × 3, convention visible (1 = visible)\n");
   EXPECT_EQ(test::fileText(folder_ / "n.csv"), "0,1,1\n0,0,1\n0,0,0\n");
@@ -193,7 +194,7 @@ TEST_F(MaskCommand, PoolsLargeMasksInAPicture) {
 }
 
 TEST_F(MaskCommand, HandlesMasksLargerThanMemoryWouldBe) {
-  // Neither 32,768² cells nor their share would fit into this much address space.
+  // Neither 32,768² cells nor their shares would fit into this address space.
   const auto bounded = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "mask");
 #ifdef HEADSCOPE_SANITIZE_BUILD

@@ -1,4 +1,4 @@
-// What the commands say of the files a scene's masks name.
+// The notes that commands print about the files a scene's masks name.
 
 #include <gtest/gtest.h>
 

@@ -67,7 +67,7 @@ TEST(ModelCommand, writesWhatTheGoldenFilesHave) {
     if (!encoder) {
       EXPECT_EQ(idsOf(file, "generated_ids"), idsOf(golden, "long.greedy_ids")) << family;
     }
-    // The golden files' own limits: tests/golden_models/README.md.
+    // The limits of the golden files; see tests/golden_models/README.md.
     EXPECT_LE(distance(file.tensors.at("attention"), golden.tensors.at("long.attention")), 1e-5) << family;
     EXPECT_LE(distance(file.tensors.at("hidden"), golden.tensors.at("long.hidden")), 6e-5) << family;
     EXPECT_LE(distance(file.tensors.at("logits"), golden.tensors.at("long.logits")), 6e-5) << family;
@@ -159,7 +159,7 @@ TEST(ModelCommand, saysInOneSentenceWhatIsWrong) {
   expectError({"model", gpt2, "--ids", "5", "-o", "/nowhere/out.safetensors"}, 1, "cannot be written");
 }
 
-/// A golden model's folder whose config.json says something else.
+/// Copies a golden model's folder with a changed config.json.
 void copyWith(const test::TemporaryFolder& folder, const std::string& family, const std::string& from,
               const std::string& to) {
   for (const auto& entry : std::filesystem::directory_iterator(folderOf(family)))
@@ -194,7 +194,7 @@ TEST(ModelCommand, fieldsThatNobodyKnowsAreNoted) {
   EXPECT_THAT(json["notes"][0].get<std::string>(), HasSubstr("half_the_heads"));
 }
 
-/// A model's folder with a tokenizer beside it: the same run by text and by the ids of that text.
+/// A model's folder with a tokenizer: a text and the ids of that text give the same run.
 TEST(ModelCommand, readsATextWithTheFoldersTokenizer) {
   const test::TemporaryFolder folder;
   for (const char* name : {"config.json", "model.safetensors"})
@@ -216,7 +216,7 @@ TEST(ModelCommand, readsATextWithTheFoldersTokenizer) {
   EXPECT_EQ(nlohmann::json::parse(given.output)["guesses"], json["guesses"]);
 }
 
-/// Encoder, decoder and cross attention of one file, with the encoder's values.
+/// A file with encoder, decoder and cross attention, and the encoder's values.
 std::string recordedGroups(const test::TemporaryFolder& folder) {
   SafetensorsFile file;
   const auto put = [&](const char* name, std::uint64_t n, std::uint64_t m) {

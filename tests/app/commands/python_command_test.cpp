@@ -14,7 +14,7 @@
 namespace headscope::app {
 namespace {
 
-/// A Python that has the module, or nothing. A machine may have several.
+/// A Python that has the module, or "". A machine may have several Pythons.
 std::string pythonThatHas(const std::string& module) {
   for (const std::string python : {"python3", "/usr/bin/python3"})
     if (std::system((python + " -c 'import " + module + "' >/dev/null 2>&1").c_str()) == 0) return python;
@@ -31,7 +31,7 @@ weights = (scores / scores.sum(-1, keepdims=True)).astype(np.float32)
 tokens = ["The", "dog", "slept", "."]
 )";
 
-/// Runs lines of Python beside headscope.py as the program prints it, in a folder of their own.
+/// Runs lines of Python with the printed headscope.py, in a folder of their own.
 class HeadscopePy : public testing::Test {
  protected:
   void SetUp() override {

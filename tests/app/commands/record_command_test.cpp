@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kLesson = HEADSCOPE_SOURCE_DIR "/assets/lessons/02-why-scale.json";
 
-/// What another program prints; "" where it isn't installed.
+/// The output of another program; "" if it isn't installed.
 std::string printed(const std::string& line) {
   std::string all;
   FILE* pipe = ::popen((line + " 2>/dev/null").c_str(), "r");
@@ -45,7 +45,7 @@ class Recorded : public testing::Test {
 };
 
 TEST_F(Recorded, ADecodeIsItsFramesAndEndsWhereTheWindowWould) {
-  // The first key, which all queries see, so that it is lit in every frame.
+  // The first key, which all queries see, so that it is highlighted in every frame.
   nlohmann::json scene = nlohmann::json::parse(runHeadscope({"scene"}).output);
   scene["cursor"]["key"] = 0;
   putFile(folder_ / "scene.json", scene.dump());
@@ -83,7 +83,7 @@ TEST_F(Recorded, FilmsHaveEveryFrame) {
 }
 
 TEST_F(Recorded, EveryKindOfFilmIsRecorded) {
-  // A step has to last for longer than views fade.
+  // A step has to last longer than the fade between views.
   const std::vector<std::string> small{"--size", "640x360", "--fps", "2", "--seconds", "20"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.end(), small.begin(), small.end());
@@ -124,7 +124,7 @@ TEST_F(Recorded, WhatCantBeRecordedIsSaid) {
 
 class Handout : public Recorded {
  protected:
-  /// Readers see narrow spaces or none between a number and a sign.
+  /// The PDF's text. Readers insert narrow spaces or none between a number and a sign.
   std::string textOf(const std::string& name) {
     std::string text = printed("pdftotext '" + path(name) + "' -");
     for (std::size_t at; (at = text.find(" / ")) != std::string::npos;) text.replace(at, 3, "/");

@@ -19,7 +19,7 @@ class RenderPicture : public testing::Test {
     arguments.insert(arguments.begin(), {"render", "-o", (folder_ / file).string()});
     return runHeadscope(arguments);
   }
-  /// One sentence, the exit code of wrong usage, and nothing written.
+  /// Expects one sentence, the exit code for wrong usage, and nothing written.
   void expectUsage(const std::vector<std::string>& arguments, const std::string& file,
                    const std::string& part) {
     const Outcome outcome = render(arguments, file);
@@ -61,7 +61,7 @@ TEST_F(RenderPicture, WritesEveryKindAsSvgAndPng) {
   EXPECT_THAT(fileText(folder_ / "page.svg"), testing::AllOf(HasSubstr("Head 7"), HasSubstr("Cache bytes")));
 }
 
-/// What the page Model shows is a figure, each view by itself.
+/// Each view of the page Model is a figure of its own.
 TEST_F(RenderPicture, WhatMakesAModelAnswerCanBeDrawn) {
   std::ofstream(folder_ / "two.json")
       << R"({"format": "headscope scene", "version": 2, "subject": {"model": "learned"},
@@ -87,7 +87,7 @@ TEST_F(RenderPicture, WhatMakesAModelAnswerCanBeDrawn) {
   EXPECT_THAT(one.errors, HasSubstr("compare.text is empty"));
 }
 
-/// A figure shows what was computed, not what one could press.
+/// A figure shows what was computed, without controls.
 TEST_F(RenderPicture, FiguresHaveNoControls) {
   ASSERT_EQ(render({"--what", "page", "--page", "lessons"}, "lessons.svg").exitCode, 0);
   const std::string lessons = fileText(folder_ / "lessons.svg");

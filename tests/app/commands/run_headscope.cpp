@@ -18,7 +18,7 @@ namespace headscope::test {
 namespace {
 
 #ifdef HEADSCOPE_SANITIZE_BUILD
-// What libraries keep until the end of the process would be reported into the very stream that is compared.
+// Memory that libraries keep until the process ends would be reported into the very stream that is compared.
 constexpr const char* kQuiet = "export ASAN_OPTIONS=detect_leaks=0; ";
 #else
 constexpr const char* kQuiet = "";
@@ -49,9 +49,9 @@ Outcome runHeadscopeOnTerminal(const std::vector<std::string>& arguments, const 
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
   if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) return {};
   const std::string name = ::ptsname(terminal);
-  // Stays open, so that nothing is lost when the program closes its own.
+  // Stays open, so that nothing is lost when the program closes its end.
   const int kept = ::open(name.c_str(), O_RDWR | O_NOCTTY);
-  // Read while the program runs: a terminal holds a few kilobytes, and what prints more waits for its reader.
+  // Read while the program runs: a terminal holds a few kilobytes, and a program that prints more waits.
   std::string shown;
   std::atomic<bool> ended = false;
   std::thread reader([&] {

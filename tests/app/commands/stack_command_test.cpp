@@ -1,5 +1,5 @@
-// Layers made here on the command line: what snapshot writes of each is what attend computes from it, over
-// all that a scene can choose; a picture of each; and what can't be computed in one sentence.
+// Synthetic layers on the command line: `snapshot` writes each layer such that `attend` computes the same
+// from it, over everything a scene can choose; each can be drawn; what can't be computed gives one sentence.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

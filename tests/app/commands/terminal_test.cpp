@@ -11,7 +11,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
-/// What files and models say steers no terminal, whichever command prints it.
+/// No text from a file or model controls the terminal, whichever command prints it.
 namespace headscope::app {
 namespace {
 
@@ -21,10 +21,10 @@ using test::Outcome;
 using test::runHeadscope;
 using test::runHeadscopeOnTerminal;
 
-/// Clears the screen in two ways, sets a title, and turns what follows around.
+/// Clears the screen in two ways, sets a title and reverses the text after it.
 const std::string kSteering = "\x1b[2J\u009b2J\x1b]0;t\x07\u202E\u2066";
 
-/// Whether a terminal shows `text`, and does nothing else but end its lines.
+/// Whether a terminal only shows `text`, apart from ending its lines.
 bool isHarmless(std::string text) {
   std::erase(text, '\n');
   std::erase(text, '\r');
@@ -36,7 +36,7 @@ json parsed(std::string printed) {
   return json::parse(printed, nullptr, false);
 }
 
-/// The golden model with a tokenizer that decodes every token to that, and has it as a token of its own.
+/// Copies the golden model with a tokenizer that decodes every token to kSteering and has it as a token.
 void putModel(const test::TemporaryFolder& folder) {
   const fs::path tests = HEADSCOPE_TEST_DIR;
   for (const char* name : {"config.json", "model.safetensors"})
@@ -100,7 +100,7 @@ TEST(Terminal, NamesOfOnesOwnModelsAreEscaped) {
   }
 }
 
-/// Errors go to a person wherever they are written to.
+/// Errors are read by a person, wherever they are written to.
 TEST(Terminal, NamesOfFilesAndTheirContentsAreEscapedInErrors) {
   const test::TemporaryFolder folder;
   const std::string odd = (folder / ("odd" + kSteering)).string();

@@ -23,7 +23,7 @@ json goldenCases(const std::string& name) {
   return golden.at("cases");
 }
 
-/// Typed text of all kinds comes through a file, as a shell would change some of it.
+/// Texts of all kinds are passed in a file, because a shell would change some of them.
 TEST(TokenizeCommand, printsTheGoldenTokensAsJson) {
   const test::TemporaryFolder folder;
   const auto path = folder / "text";
@@ -96,7 +96,7 @@ TEST(TokenizeCommand, saysWhatIsWrong) {
               HasSubstr("cannot be opened"));
   test::putFile(folder / "bytes", "ab\xFF");
   EXPECT_THAT(failing({tokenizer, "--text-file", (folder / "bytes").string()}, 1), HasSubstr("bytes: "));
-  // Of what is too long nothing is read: this takes no room on disk, and would take some in memory.
+  // A file that is too long is not read. This one takes no disk space, but would take memory.
   test::putFile(folder / "long", "");
   std::filesystem::resize_file(folder / "long", 3'221'225'472);
   EXPECT_EQ(

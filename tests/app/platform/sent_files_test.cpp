@@ -1,4 +1,4 @@
-// Paths that one process hands to the window of another.
+// Paths that one process sends to another process's window.
 
 #include "app/platform/sent_files.h"
 
@@ -36,7 +36,7 @@ class RawSocket {
   bool send(const std::string& bytes) const {
     return ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
   }
-  /// What is answered until the other end closes.
+  /// The answer received before the other end closes.
   std::string answer() const {
     char bytes[16];
     const ssize_t got = ::recv(fd_, bytes, sizeof bytes, 0);
@@ -92,11 +92,12 @@ TEST_F(SentFilesTest, theFolderIsThisPersonsAlone) {
   fs::permissions(windows_, fs::perms::all);
   const SentFiles window(windows_, "", [] {});
   EXPECT_EQ(fs::status(windows_).permissions(), fs::perms::owner_all);
-  fs::create_directory_symlink("/proc/1", folder_ / "link");  // another's, or not to be changed
+  fs::create_directory_symlink("/proc/1", folder_ / "link");  // belongs to someone else, or must not be
+                                                              // changed
   EXPECT_FALSE(sendFile(folder_ / "link", "", "/a"));
 }
 
-/// A window in a process of its own, which is killed.
+/// A window in a separate process, which is then killed.
 TEST_F(SentFilesTest, whatAKilledWindowLeftIsNoObstacle) {
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);
@@ -120,7 +121,7 @@ TEST_F(SentFilesTest, theNewestWindowThatAnswersTakesIt) {
   std::atomic<int> woken = 0;
   SentFiles older(windows_, "", [&] { ++woken; });
   const fs::path own = sockets().front();
-  // Sockets of other processes: of a window that hangs, and of one that is gone.
+  // Sockets of other processes: a window that hangs, and one that has ended.
   const RawSocket hangs(windows_ / "1@.window"), gone(windows_ / "2@.window");
   ASSERT_TRUE(hangs.listen());
   ASSERT_TRUE(gone.bind());
@@ -128,7 +129,7 @@ TEST_F(SentFilesTest, theNewestWindowThatAnswersTakesIt) {
   fs::last_write_time(windows_ / "1@.window", later);
   fs::last_write_time(windows_ / "2@.window", later + std::chrono::seconds(1));
   ASSERT_TRUE(sendFile(windows_, "", "/a"));
-  while (woken == 0) std::this_thread::yield();  // it answers before it takes
+  while (woken == 0) std::this_thread::yield();  // it answers before it takes the path
   EXPECT_THAT(older.take(), ElementsAre("/a"));
   EXPECT_FALSE(fs::exists(windows_ / "2@.window"));
   EXPECT_TRUE(fs::exists(windows_ / "1@.window")) << "it may answer again";
@@ -154,7 +155,7 @@ TEST_F(SentFilesTest, aClientThatSaysNothingKeepsNoWindowOpen) {
   const RawSocket silent(sockets().front());
   ASSERT_TRUE(silent.connect());
   ASSERT_TRUE(silent.send("/half"));
-  window.reset();  // would hang
+  window.reset();  // must not hang
   SUCCEED();
 }
 

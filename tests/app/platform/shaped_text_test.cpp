@@ -1,4 +1,4 @@
-// Lines of text against what HarfBuzz itself says of the same letters, with fonts of the test's own packages.
+// Lines of text compared with HarfBuzz's own result for the same letters, using fonts from the test packages.
 
 #include "app/platform/shaped_text.h"
 
@@ -19,7 +19,7 @@ FoundFont fontFor(hb_script_t script) {
   return found.empty() ? FoundFont() : found.front();
 }
 
-/// What HarfBuzz makes of the letters, from left to right.
+/// HarfBuzz's glyphs and advances for the text, from left to right.
 std::vector<std::pair<std::uint32_t, float>> shapedByHarfBuzz(const Typeface& typeface, float em,
                                                               const std::string& text, hb_script_t script,
                                                               hb_direction_t direction) {
@@ -42,7 +42,7 @@ std::vector<std::pair<std::uint32_t, float>> shapedByHarfBuzz(const Typeface& ty
   return glyphs;
 }
 
-/// Ten pixels for a Latin letter; all else from one typeface, which may be missing.
+/// A font with ten pixels per Latin letter; everything else is from one typeface, which may be missing.
 ShapingFont shapingFont(const Typeface* typeface) {
   return {20,
           [typeface](std::span<const std::uint32_t> codes, bool upright) -> FontChoice {
@@ -104,7 +104,7 @@ TEST_F(ShapedText, HebrewStandsInItsOrderBesideLatinAndDigits) {
   open(HB_SCRIPT_HEBREW);
   const ShapedLine mixed = line("ab שלום 12");
   const auto leftOf = [&](std::size_t byte) { return mixed.clusters[byte].left; };
-  // In a sentence of ours: ab, then the word from right to left, the number behind it stands at its left.
+  // In a left-to-right sentence: ab, then the word from right to left, and the number after it on its left.
   EXPECT_LT(leftOf(0), leftOf(1));
   EXPECT_GT(leftOf(3), leftOf(4));
   EXPECT_GT(leftOf(4), leftOf(6));

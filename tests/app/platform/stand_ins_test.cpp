@@ -1,4 +1,4 @@
-// What the browser's build has in place of parts of the standard library, compared with this system's.
+// The browser build's replacements for parts of the standard library, compared with this system's library.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

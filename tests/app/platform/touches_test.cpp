@@ -11,8 +11,8 @@ namespace {
 using app::Finger;
 using app::InputEvent;
 
-/// Fingers on a screen, and the mouse they make: "m10,20" a move, "-" one to nowhere, "L" and "l" the left
-/// button down and up, "R" and "r" the right one, "w" the wheel, "z" with Ctrl.
+/// Fingers on a screen, and the mouse events they produce: "m10,20" = move, "-" = move to nowhere, "L" and
+/// "l" = left button down and up, "R" and "r" = right button, "w" = wheel, "z" = wheel with Ctrl.
 class Screen {
  public:
   void put(const std::vector<Finger>& fingers, double time) { touches_.take(fingers, 1, time); }
@@ -33,7 +33,7 @@ class Screen {
   app::Touches touches_{[this](const InputEvent& event) { hear(event); }};
 
  public:
-  float wheel = 0;  ///< steps, of the last turn
+  float wheel = 0;  ///< steps of the last wheel event
 };
 
 TEST(Touches, ATapIsAClick) {
@@ -48,7 +48,7 @@ TEST(Touches, ATapIsAClick) {
 TEST(Touches, ATapDuringALongFrameIsAClick) {
   Screen screen;
   screen.put({{10, 20}}, 0);
-  screen.wait(3);  // before anybody hears that the finger has left
+  screen.wait(3);  // before the release of the finger has been reported
   screen.put({}, 0.2);
   EXPECT_EQ(screen.said(), "m10,20 L l ");
 }
@@ -63,7 +63,7 @@ TEST(Touches, AFingerThatMovesDragsHoweverLong) {
 }
 
 TEST(Touches, AFingerThatRestsGivesItsPressUpAndIsTheRightButton) {
-  for (const bool waits : {true, false}) {  // or the time is seen only as it leaves
+  for (const bool waits : {true, false}) {  // or the time is only noticed when the finger leaves
     Screen screen;
     screen.put({{10, 20}}, 0);
     screen.put({{13, 20}}, 0.1);
@@ -84,7 +84,7 @@ TEST(Touches, TwoFingersScrollAndZoomAndClickNothing) {
   screen.put({{0, 80}, {40, 80}}, 0.3);
   EXPECT_EQ(screen.said(), "m20,80 z ");
   EXPECT_GT(screen.wheel, 0);
-  screen.put({{40, 80}}, 0.4);  // one stays behind
+  screen.put({{40, 80}}, 0.4);  // one finger stays
   screen.wait(3);
   screen.put({}, 3);
   EXPECT_EQ(screen.said(), "");

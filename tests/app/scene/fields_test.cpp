@@ -24,7 +24,7 @@ Json::json_pointer pointerOf(const Field& field) {
   return Json::json_pointer(pointer);
 }
 
-/// A scene in which every number can be at either end of its range by itself.
+/// A scene in which each number can be set to either end of its range independently.
 Json roomyScene() {
   Json json = Json::parse(formatScene(openingScene()));
   json["model"].update({{"linked", false}, {"heads", 64}, {"kv_heads", 1}});
@@ -40,7 +40,7 @@ Json numberOf(const Field& field, double value) {
   return isWhole(field) ? Json(static_cast<std::int64_t>(value)) : Json(value);
 }
 
-/// The ends of a range, and all there is where that is little.
+/// The ends of a range, or all values if there are few.
 std::vector<Json> legalValues(const Field& field) {
   std::vector<Json> values;
   if (const auto* range = std::get_if<Range>(&field.values))

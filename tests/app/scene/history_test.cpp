@@ -108,8 +108,7 @@ TEST(History, ForgetsTheOldestBeyondItsLength) {
 }
 
 #ifndef HEADSCOPE_SANITIZE_BUILD
-/// Steps that leave a long text alone share it: 500 of them on a text of 20 KB would take 10 MB with a copy
-/// each.
+/// Undo steps that don't change a long text share it: 500 copies of a text of 20 KB would take 10 MB.
 TEST(History, KeepsATextOnceHoweverManyStepsThereAre) {
   Scene scene = openingScene();
   scene.setup.input.text = std::string(20000, 'a');

@@ -40,7 +40,7 @@ TEST(LearnedSkills, AFileThatIsSomethingElseIsAnError) {
   }
 }
 
-/// The miniature's list of words is what its tokenizer has as one token each.
+/// The miniature's word list contains exactly its tokenizer's single-token words.
 TEST(LearnedSkills, WordsAreOneTokenEachAndOthersAreNot) {
   const auto learned = readLearned(miniatureFolder());
   const auto tokenizer = attention::TextTokenizer::open(miniatureFolder());

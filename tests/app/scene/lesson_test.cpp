@@ -42,7 +42,7 @@ const char* const kSinks =
 Parsed parse(const std::string& text) {
   return parseLesson(text, "a.json");
 }
-/// The message of what is refused: one sentence, with the file's name in front.
+/// The message for an invalid lesson: one sentence that begins with the file's name.
 std::string refusal(const std::string& text) {
   const Parsed lesson = parse(text);
   EXPECT_FALSE(lesson.ok()) << text.substr(0, 300);
@@ -56,7 +56,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
 }
-/// A lesson of one step with these fields besides.
+/// A lesson of one step with these additional fields.
 std::string withStep(const std::string& fields) {
   return "{\"format\": \"headscope lesson\", \"version\": 1, \"id\": \"a\", \"title\": \"A\", \"steps\": [\n"
          "{\"id\": \"one\", \"title\": \"One\", \"text\": \"x\"" +
@@ -89,7 +89,7 @@ TEST(Lesson, readsEverything) {
   EXPECT_EQ(window.question->options[1].trueIf.text(), "max(abs(W[1][11][8:]-0.25))<1e-6");
   EXPECT_EQ(window.question->options[0].row->text(), "0");
   EXPECT_EQ(window.claims.size(), 1u);
-  // The third begins from the first again: the mask is as it was.
+  // The third step starts from the first again, so the mask is as before.
   const Scene& back = lesson.steps[2].scene;
   EXPECT_EQ(back.setup.mask.layers, openingScene().setup.mask.layers);
   EXPECT_EQ(back.setup.model.heads, 4);
@@ -320,7 +320,7 @@ TEST(LessonWriting, randomScenesComeBack) {
     Scene now = test::randomScene(dice, test::SceneSizes{});
     if (!now.setup.subject.model.empty()) continue;
     now.cursor.page = "heads";
-    now.cursor.lesson = {};  // which no step of a lesson sets, nor the view of a talk
+    now.cursor.lesson = {};  // a lesson's step sets neither this nor the talk's view
     now.cursor.view = 0;
     const auto grown = appendStep(text, now, fmt::format("Scene {}", seed), "/");
     ASSERT_TRUE(grown.ok()) << grown.error().message;

@@ -26,7 +26,7 @@ Scene opened(const std::string& link) {
   return scene.ok() ? *scene : Scene{};
 }
 
-/// The one sentence that a link is refused with.
+/// The one-sentence message that a link is refused with.
 std::string refused(const std::string& link) {
   const auto scene = readLink(link);
   if (scene.ok()) return "accepted: " + link;
@@ -60,7 +60,7 @@ TEST(Link, fiveSlidersTakeAtMost200Characters) {
   EXPECT_LE(linkOf(openingScene()).size(), 40u);
 }
 
-/// Strokes of every kind over 64 tokens, as somebody draws them.
+/// Strokes of every kind over 64 tokens, as a user would draw them.
 TEST(Link, aPaintedMaskTakesAtMost2000Characters) {
   Dice dice(5);
   Scene scene = openingScene();
@@ -153,7 +153,7 @@ TEST(Link, whatIsCutOrDamagedIsRefused) {
   EXPECT_THAT(refused(packed(R"({"model.softcap": -1})")), HasSubstr("expected 0 to 1000"));
 }
 
-/// A few hundred kilobytes that would be gigabytes.
+/// A few hundred kilobytes that would unpack to gigabytes.
 TEST(Link, unpacksNoMoreThanIsAllowed) {
   EXPECT_TRUE(unpackText(packText(std::string(kMaxLinkBytes, ' '), 1), 1, kMaxLinkBytes).ok());
   EXPECT_THAT(refused(packed(std::string(kMaxLinkBytes + 1, ' '))), HasSubstr("more than 4 MiB"));
@@ -189,8 +189,8 @@ TEST(Link, theAddressIsOne) {
   EXPECT_THAT(linkTo(openingScene(), "").value(), StartsWith("#scene="));
 }
 
-/// A link says what differs from the opening scene, also one of last year: who changes that scene raises
-/// kLinkVersion, and reads links of the version before from what was the opening scene then.
+/// A link contains the differences from the opening scene, including last year's. Whoever changes that scene
+/// has to raise kLinkVersion and read links of the previous version relative to the previous opening scene.
 TEST(Link, theOpeningSceneIsWhatLinksOfThisVersionAreMadeFrom) {
   const auto then = nlohmann::ordered_json::parse(test::fileText(std::string(HEADSCOPE_TEST_DIR) +
                                                                  "/app/scene/opening_of_links_1.json"))

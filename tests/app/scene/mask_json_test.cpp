@@ -85,7 +85,7 @@ TEST(MaskJson, WritesWhatPeopleCanRead) {
   EXPECT_EQ(read(formatScene(sceneWith(mask))), sceneWith(mask));
 }
 
-/// Empty lists are marks too: no document begins, no image is there. They are not the same as no marks.
+/// Empty lists are marks too: no document begins, there is no image. They differ from missing marks.
 TEST(MaskJson, TellsEmptyMarksFromNone) {
   MaskSetup mask;
   std::vector<attention::TextMarks> marks(2);
@@ -114,7 +114,7 @@ TEST(MaskJson, AnEmptyExpressionLetsEverythingBeSeen) {
   EXPECT_EQ(read(fileWith(Json::object())).setup.mask.layers, openingMask()) << "missing, it stays";
 }
 
-/// Runs that touch say the same as one; the rest of the program relies on that form.
+/// Adjacent runs mean the same as one run; the rest of the program relies on the joined form.
 TEST(MaskJson, JoinsRunsThatTouch) {
   const Scene scene = read(fileWith(Json::parse(R"({"paintings": [{"name": "a", "queries": 1, "keys": 9,
       "rows": [{"row": 0, "visible": [[0, 2], [2, 4], [5, 6]], "masked": [[6, 7], [7, 9]]}]}]})")));
@@ -153,7 +153,7 @@ TEST(MaskJson, NamesWhatIsWrongWithAPainting) {
               HasSubstr("mask.paintings[0].keys is -1"));
 }
 
-/// A painting of a few bytes in the file must not take thousands of times that in memory without end.
+/// A painting of a few bytes in the file must not take unlimited memory.
 TEST(MaskJson, LimitsThePaintingsOfAFile) {
   Json paintings = Json::array();
   for (int i = 0; i <= 512; ++i)
@@ -163,7 +163,7 @@ TEST(MaskJson, LimitsThePaintingsOfAFile) {
   EXPECT_EQ(read(fileWith({{"paintings", paintings}})).setup.mask.paintings.size(), 512u);
 }
 
-/// What is shown of a wrong entry is cut, and never inside a character.
+/// A wrong entry is truncated in messages, but never inside a character.
 TEST(MaskJson, CutsLongEntriesBetweenCharacters) {
   for (int length = 1; length < 60; ++length) {
     std::string text;
@@ -176,7 +176,8 @@ TEST(MaskJson, CutsLongEntriesBetweenCharacters) {
   }
 }
 
-/// Where an expression goes wrong is shown under it, as a terminal and the window can show it.
+/// The position of an error in an expression is marked below it, in a form that a terminal and the window can
+/// show.
 TEST(MaskJson, PointsAtWhatIsWrongInAnExpression) {
   for (const char* field : {"expression", "other"})
     for (const std::string wrong :
@@ -204,8 +205,9 @@ TEST(MaskJson, AFirstSceneIsSavedAsASecond) {
   EXPECT_EQ(maskOf(scene)["expression"], "causal & window(5) & padding");
 }
 
-/// Every mask version 1 knew, over a ragged batch, against the rules themselves: causal, window, sinks and
-/// the length of the keys. Between two texts windows, sinks and causality never acted.
+/// Every mask of version 1, over a batch of unequal lines, compared with the rules themselves: causal,
+/// window, sinks and the length of the keys. Between two texts, windows, sinks and causality never had an
+/// effect.
 TEST(MaskJson, FirstScenesKeepTheirMasksCellByCell) {
   for (int choice = 0; choice < 32; ++choice)
     for (const auto& [windowSize, sinkCount] :

@@ -22,7 +22,7 @@ using attention::Matrix;
 using test::Dice;
 using Cells = std::set<std::pair<Index, Index>>;
 
-/// The cells a stroke covers, one by one; checks that its runs are as they have to be.
+/// The cells that a stroke covers, one by one. Checks that its runs are well-formed.
 Cells covered(const Stroke& stroke, Index queries, Index keys) {
   const std::vector<KeyRuns> rows = strokeCells(stroke, queries, keys);
   EXPECT_EQ(std::ssize(rows), queries);
@@ -40,7 +40,7 @@ Cells covered(const Stroke& stroke, Index queries, Index keys) {
   return cells;
 }
 
-/// Those cells of a matrix for which `inside` holds.
+/// The cells of a matrix for which `inside` holds.
 Cells cellsWhere(Index queries, Index keys, const std::function<bool(Index, Index)>& inside) {
   Cells cells;
   for (Index i = 0; i < queries; ++i)
@@ -49,20 +49,21 @@ Cells cellsWhere(Index queries, Index keys, const std::function<bool(Index, Inde
   return cells;
 }
 
-/// Whether `at` is one of `size` cells of which the middle (the first of two) is `middle`.
+/// Whether `at` is one of `size` cells around `middle`; if `size` is even, `middle` is the first of the two
+/// central cells.
 bool around(Index at, Index middle, Index size) {
   const Index first = middle - (size - 1) / 2;
   return at >= first && at < first + size;
 }
 
-/// From a random place in or around a matrix to another.
+/// A stroke from one random place in or around a matrix to another.
 Stroke randomStroke(Dice& dice, PaintTool tool, Index queries, Index keys) {
   const auto row = [&] { return dice.between(-3, queries + 2); };
   const auto key = [&] { return dice.between(-3, keys + 2); };
   return {tool, row(), key(), row(), key(), dice.between(1, 5), false};
 }
 
-/// A tool against what it is to cover, for random strokes and matrices.
+/// Compares a tool's cells with `inside`, for random strokes and matrices.
 void expectCovers(PaintTool tool, const std::function<bool(const Stroke&, Index, Index)>& inside) {
   Dice dice(static_cast<std::uint64_t>(tool) + 3);
   for (int round = 0; round < 300; ++round) {
@@ -96,8 +97,8 @@ TEST(Strokes, ToolsCoverWhatTheyAreNamedAfter) {
   });
 }
 
-/// A thin line has one cell in each step along its longer side, the nearest to the straight way; a thick one
-/// has a square around each of those.
+/// A thin line has one cell per step along its longer side, the nearest to the straight line. A thick line
+/// has a square around each of those cells.
 TEST(Strokes, LinesAreTheNearestCellsToTheStraightWay) {
   Dice dice(8);
   for (int round = 0; round < 400; ++round) {
@@ -132,7 +133,7 @@ TEST(Strokes, LinesAreTheNearestCellsToTheStraightWay) {
       });
     });
     ASSERT_EQ(covered(stroke, size, size), thick);
-    // Cut at the edges, a line is still the same line.
+    // A line cut at the edges keeps its shape.
     Stroke moved = stroke;
     for (Index* place : {&moved.fromRow, &moved.fromKey, &moved.toRow, &moved.toKey}) *place -= 15;
     const Cells cut = cellsWhere(11, 13, [&](Index i, Index j) { return thick.contains({i + 15, j + 15}); });
@@ -152,7 +153,7 @@ TEST(Strokes, MirrorAddsTheCellsWithQueryAndKeyExchanged) {
         << "tool " << static_cast<int>(stroke.tool) << ", size " << stroke.size << ", from " << stroke.fromRow
         << ", " << stroke.fromKey << " to " << stroke.toRow << ", " << stroke.toKey;
   }
-  // In a matrix that is no square, the exchanged part is cut where it leaves it.
+  // In a matrix that isn't square, the mirrored part is cut at its edges.
   EXPECT_EQ(covered({PaintTool::rectangle, 0, 4, 1, 6, 1, true}, 3, 8),
             (Cells{{0, 4}, {0, 5}, {0, 6}, {1, 4}, {1, 5}, {1, 6}}));
   EXPECT_EQ(covered({PaintTool::row, 1, 0, 1, 0, 1, true}, 2, 4),
@@ -180,7 +181,7 @@ Said said(const CellTable& table, Index row, Index key) {
   return in(cells->visible) ? Said::visible : in(cells->masked) ? Said::masked : Said::nothing;
 }
 
-/// Strokes of all tools one over the other, against a picture in which each cell is set by itself.
+/// Overlapping strokes with all tools, compared with a picture whose cells are set one by one.
 TEST(Painting, StrokesSetTheirCellsAndLeaveTheOthers) {
   Dice dice(10);
   for (int round = 0; round < 60; ++round) {
@@ -188,7 +189,7 @@ TEST(Painting, StrokesSetTheirCellsAndLeaveTheOthers) {
     std::vector<std::vector<Said>> expected(16, std::vector<Said>(16, Said::nothing));
     Index queries = 0, keys = 0;
     for (int stroke = 0; stroke < 12; ++stroke) {
-      // The text is now longer, now shorter; what was painted beyond its end stays.
+      // The text gets longer and shorter; paint beyond its end stays.
       const Index n = dice.between(1, 16), m = dice.between(1, 16);
       queries = std::max(queries, n);
       keys = std::max(keys, m);
@@ -234,7 +235,7 @@ TEST(Painting, ErasedCellsAreAsIfNeverPainted) {
   EXPECT_EQ(untouched, painted);
 }
 
-/// A painted layer shows in the mask what was painted, and leaves the rest to the layers before it.
+/// A painted layer sets the cells that were painted and leaves the rest to the layers before it.
 TEST(Painting, ReachesTheMask) {
   app::Setup setup = test::plainSetup("a b c d e");
   setup.mask.layers = test::layersFrom("causal then painted(\"p\")");
@@ -258,7 +259,7 @@ TEST(Painting, BiasesAreSetAndGrowWithZeros) {
   for (Index i = 0; i < 4; ++i)
     for (Index j = 0; j < 5; ++j)
       EXPECT_EQ(additive(i, j), j == i + 1 ? -1.5F : i < 2 && j < 3 ? 7.0F : 0.0F) << i << ", " << j;
-  // A shorter text leaves what lies beyond it.
+  // A stroke over a shorter text doesn't change cells beyond it.
   paint(additive, {PaintTool::rectangle, 0, 0, 9, 9, 1, false}, 1, 1, 4);
   EXPECT_EQ(additive.rows(), 4);
   EXPECT_EQ(additive(0, 0), 4);
@@ -307,7 +308,7 @@ TEST(PaintingFor, AddsALayerThatDecidesWhereItIsPainted) {
   EXPECT_TRUE(mask.paintings.contains("painting 2"));
   EXPECT_EQ(paintingFor(mask, mask.layers.edit(), selected), "painting 2")
       << "the next stroke goes there too";
-  // The second mask has layers of its own, and the paintings are shared by name.
+  // The second mask has its own layers; paintings are shared by name.
   mask.other = test::layersFrom("causal");
   selected = 0;
   EXPECT_EQ(paintingFor(mask, mask.other.edit(), selected), "painting 3");
@@ -328,7 +329,7 @@ TEST(SharedValue, CopiesShareUntilOneIsEdited) {
   EXPECT_TRUE(SharedValue<std::vector<int>>()->empty());
 }
 
-/// Who still holds the value, a worker for instance, sees it as it was.
+/// Whoever still holds the value, such as a worker, sees it unchanged.
 TEST(SharedValue, EditingLeavesWhatOthersHold) {
   SharedValue<std::string> value(std::string("before"));
   const auto held = value.pointer();

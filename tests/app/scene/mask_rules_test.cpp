@@ -14,7 +14,7 @@ using attention::maskText;
 using attention::PatternKind;
 using test::layersFrom;
 
-/// Turns a rule of an expression on or off.
+/// The expression after switching one of its rules on or off.
 std::string switched(const char* expression, PatternKind kind, bool on) {
   MaskLayers layers = layersFrom(expression);
   setRule(layers, kind, on);
@@ -30,7 +30,7 @@ TEST(MaskRules, SeeThePlainLayersThatAreOn) {
   EXPECT_FALSE(hasRule({}, PatternKind::causal));
 }
 
-/// A layer that is more than the rule is nothing a switch for the rule may touch.
+/// A switch for a rule must not touch a layer that does more than the rule.
 TEST(MaskRules, OverlookLayersThatAreMoreThanTheRule) {
   for (const char* expression :
        {"heads(0): causal", "sequences(1): causal", "!causal", "full | causal", "full then causal",
@@ -45,7 +45,7 @@ TEST(MaskRules, OverlookLayersThatAreMoreThanTheRule) {
 TEST(MaskRules, TakeTheFirstPlainLayer) {
   MaskLayers layers = layersFrom("heads(1): window(2) & window(3) & window(4)");
   EXPECT_EQ(plainLayer(layers, PatternKind::window), &layers[1]);
-  // Nothing stands before the first layer that it could be joined to.
+  // The first layer isn't joined to anything, so its way of joining doesn't matter.
   layers = layersFrom("causal & padding");
   layers[0].combine = attention::Combine::any;
   EXPECT_EQ(plainLayer(layers, PatternKind::causal), &layers[0]);
@@ -91,7 +91,7 @@ TEST(MaskRules, PlainRulesAreLayersInTheirWords) {
   EXPECT_EQ(text({.causal = false, .window = 5, .sinks = 2}), "(window_both(5) | sinks(2)) & padding");
 }
 
-/// The switches of the side panel over what layersOf makes.
+/// The side panel's switches for the layers that layersOf makes.
 TEST(MaskRules, PlainRulesAreSeenBySwitches) {
   for (const bool causal : {false, true})
     for (const bool padding : {false, true})

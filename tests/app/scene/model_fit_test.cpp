@@ -7,7 +7,7 @@
 namespace headscope::app {
 namespace {
 
-/// Any walk of both sliders leaves a legal model, and walking back to where it began is where it began.
+/// Any sequence of moves of both sliders leaves a legal model, and moving back restores the original one.
 TEST(ChosenHeads, EveryWalkIsLegalAndComesBack) {
   for (const Index kvHeads : {1, 2, 8}) {
     Scene scene = openingScene();
@@ -34,7 +34,7 @@ TEST(ChosenHeads, WhatSomebodyElseChoseCounts) {
   ModelSetup model = openingScene().setup.model;
   ChosenHeads chosen;
   chosen.setHeads(model, 1);
-  model.heads = model.kvHeads = 4;  // undone, or another scene
+  model.heads = model.kvHeads = 4;  // after undo, or in another scene
   model.headDim = 64;
   chosen.setHeads(model, 8);
   EXPECT_EQ(model.kvHeads, 8) << "every head has keys of its own, as it was then";

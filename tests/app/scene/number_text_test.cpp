@@ -64,7 +64,7 @@ TEST(NumberText, ShowsSignificantDigitsAndATrueMinusSign) {
   EXPECT_EQ(numberText(0.25, 3), "0.25");
 }
 
-/// The number that a text of digits or "2.4·10⁻⁶" stands for.
+/// The number that a text such as "120" or "2.4·10⁻⁶" represents.
 double readBack(std::string text) {
   const auto replaceAll = [&](const std::string& from, const std::string& to) {
     for (std::size_t at; (at = text.find(from)) != std::string::npos;) text.replace(at, from.size(), to);
@@ -80,7 +80,7 @@ double readBack(std::string text) {
   return value;
 }
 
-/// Half a unit in the last place that is shown; with one digit that is half of the number itself.
+/// Within half a unit of the last digit shown; with one digit, that is half of the number itself.
 TEST(NumberText, ReadsAsTheNumberItCameFrom) {
   Dice dice(1);
   for (int i = 0; i < 20'000; ++i) {

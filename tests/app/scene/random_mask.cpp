@@ -8,7 +8,7 @@ using namespace headscope::app;
 
 namespace {
 
-/// Names as people give them, and as they make parsers trip. The first two are those of paintings.
+/// Names as users choose them, and names that parsers may stumble over. The first two are those of paintings.
 const std::string kNames[] = {"painting 1", "Straße", "a", "\"q\" \\", "then", "(heads: 猫", " "};
 
 attention::Table randomAdditive(Dice& dice, Index size) {
@@ -19,7 +19,7 @@ attention::Table randomAdditive(Dice& dice, Index size) {
   return table;
 }
 
-/// Every cell made visible, masked or left alone, row by row; some rows are not there at all.
+/// Makes every cell visible or masked or leaves it alone, row by row; some rows are missing.
 attention::CellTable randomPainting(Dice& dice, Index size) {
   attention::CellTable table;
   table.queries = dice.between(1, size);
@@ -48,7 +48,7 @@ attention::TextMarks randomMarks(Dice& dice) {
   if (dice.oneIn(3)) marks.prefixLength = dice.between(0, 9);
   if (dice.oneIn(3)) {
     marks.images.emplace();
-    // Images may touch: each is one of its own.
+    // Images may be adjacent; each stays separate.
     for (Index at = dice.between(0, 2), left = dice.between(0, 3); left > 0; --left) {
       marks.images->push_back({at, at + dice.between(1, 3)});
       at = marks.images->back().end + dice.between(0, 2);
@@ -80,7 +80,7 @@ std::string listed(const std::vector<Index>& numbers) {
 
 std::string argumentText(Dice& dice, const attention::ParameterInfo& parameter) {
   using Kind = attention::ParameterKind;
-  // What may not be more than another is the least there is, mostly.
+  // A value that must not exceed another is usually the smallest possible.
   const bool bounded = !parameter.notAbove.empty() && !dice.oneIn(6);
   const auto count = [&] { return parameter.low + parameter.step * (bounded ? 0 : dice.between(0, 3)); };
   switch (parameter.kind) {
@@ -109,7 +109,7 @@ std::string patternText(Dice& dice) {
   std::string text;
   if (info->takesInner && dice.coin()) text = dice.coin() ? "causal" : "!window(2) | sinks(1)";
   for (const attention::ParameterInfo& parameter : info->parameters) {
-    // Left out, it comes from the text, which is always long enough.
+    // If omitted, it is taken from the text, which is always long enough.
     if (parameter.fromText && !dice.oneIn(6)) continue;
     text += (text.empty() ? "" : ", ") + std::string(parameter.name) + "=" + argumentText(dice, parameter);
   }

@@ -29,7 +29,7 @@ attention::Table randomTable(Dice& dice, Index cols, Index maxRows) {
   return table;
 }
 
-/// Any legal value of a field that stands for itself; often the one it has, and often the ends of its range.
+/// Sets any legal value of an independent field, often its current value or an end of its range.
 void randomValue(Dice& dice, const Field& field, Scene& scene) {
   const auto number = [&]<typename T>(const Member<T>& member) {
     T& value = member.edit(scene);
@@ -53,7 +53,7 @@ void randomValue(Dice& dice, const Field& field, Scene& scene) {
   if (const auto* real = std::get_if<Member<double>>(&field.access)) number(*real);
 }
 
-/// Sizes that fit to each other and into what is asked for.
+/// Sets sizes that fit each other and the given limits.
 void fitModel(Dice& dice, const SceneSizes& sizes, ModelSetup& model) {
   model.kvHeads = dice.between(1, sizes.heads);
   model.heads = model.kvHeads * dice.between(1, sizes.heads / model.kvHeads);
@@ -109,7 +109,7 @@ Scene randomScene(Dice& dice, const SceneSizes& sizes) {
     input.cross = false;
     setup.subject.layer = dice.between(0, setup.model.layers - 1);
   }
-  // Most scenes are to be computed: what contradicts itself or names a file that isn't there stays the rarer.
+  // Most scenes should be computable, so contradictory ones and those that name missing files stay rare.
   if (input.cross && !dice.oneIn(4)) input.source = EmbeddingSource::text;
   if (setup.weights.source == WeightSource::file && !dice.oneIn(4))
     setup.weights.source = WeightSource::random;

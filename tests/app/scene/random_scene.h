@@ -10,7 +10,7 @@
 
 namespace headscope::test {
 
-/// Random choices that are the same for the same seed.
+/// Random choices, the same for the same seed.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : engine_(seed) {}
@@ -25,7 +25,7 @@ class Dice {
   double real(double low, double high) {
     return low + (high - low) * static_cast<double>(bits() >> 11) / static_cast<double>(1ULL << 53);
   }
-  /// A value of an enum whose last value is `last`.
+  /// A random value of an enum whose last value is `last`.
   template <typename Enum>
   Enum any(Enum last) {
     return static_cast<Enum>(below(static_cast<std::size_t>(last) + 1));
@@ -39,24 +39,24 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-/// How large a random scene may be.
+/// The upper limits of a random scene's sizes.
 struct SceneSizes {
   attention::Index heads = 8, headDim = 8, modelDim = 48, words = 12, lines = 4, planted = 12,
                    mapTokens = 2048;
 };
-/// Everything the document allows, in a text that is still short.
+/// The document's own limits, but with a short text.
 inline constexpr SceneSizes kAnyScene{app::kMaxHeads, app::kMaxHeadDim,  app::kMaxModelDim, 12, 4,
                                       app::kMaxHeads, app::kMaxMapTokens};
 
-/// Words of letters, numbers, punctuation, signs of many scripts and emoji, quotes and control characters;
-/// well-formed UTF-8.
+/// Words of letters, numbers, punctuation, symbols of many scripts and emoji, quotes and control characters,
+/// in well-formed UTF-8.
 std::string randomLine(Dice& dice, attention::Index words);
 
-/// Layers of any patterns as expressions name them, with paintings, marks and a second mask. Most of them can
-/// be laid over a short text; some name what isn't there.
+/// Layers with any patterns that expressions can name, with paintings, marks and a second mask. Most fit a
+/// short text; some name things that don't exist.
 app::MaskSetup randomMask(Dice& dice, const SceneSizes& sizes);
 
-/// A scene that a person could have put together, from the document's table of fields: it passes validate().
+/// A scene that a user could have made, generated from the document's table of fields. Passes validate().
 app::Scene randomScene(Dice& dice, const SceneSizes& sizes);
 
 }  // namespace headscope::test

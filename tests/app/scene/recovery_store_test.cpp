@@ -21,7 +21,7 @@ KeptScene kept(const std::string& text, const std::filesystem::path& path = {}) 
 
 class Recoveries : public testing::Test {
  protected:
-  /// Texts of what is offered, file by file.
+  /// The texts of the scenes offered for recovery, per file.
   std::vector<std::vector<std::string>> offered() {
     std::vector<std::vector<std::string>> texts;
     for (const auto& recovery : RecoveryStore(folder_.path()).abandoned()) {
@@ -161,7 +161,7 @@ TEST_F(Recoveries, ThatAreBrokenSayWhyAndStay) {
     EXPECT_TRUE(found[0]->entries.empty());
     EXPECT_EQ(fileText(folder_ / "1-0.json"), text);
   }
-  // A scene that can't be used is found when it is asked for.
+  // An unusable scene is detected when it is requested.
   putFile(
       folder_ / "1-0.json",
       R"({"format": "headscope recovery", "version": 1, "time": 5, "scenes": [{"path": "", "scene": 7}]})");

@@ -21,7 +21,7 @@ using attention::Error;
 using test::Dice;
 using test::TemporaryFolder;
 
-/// Changes the working folder for as long as it lives.
+/// Changes the working folder during its lifetime.
 class WorkingFolder {
  public:
   explicit WorkingFolder(const fs::path& folder) : before_(fs::current_path()) { fs::current_path(folder); }
@@ -43,7 +43,7 @@ class SceneFiles : public testing::Test {
     const auto status = writeScene(path, scene);
     ASSERT_TRUE(status.ok()) << status.error().message;
   }
-  /// The weights file that the scene at `path` names, made absolute.
+  /// The weights file named by the scene at `path`, as an absolute path.
   fs::path weightsOf(const fs::path& path) {
     const auto scene = readScene(path);
     EXPECT_TRUE(scene.ok()) << scene.error().message;
@@ -129,7 +129,7 @@ TEST_F(SceneFiles, NamesTheRecordingBesideItsOwnAndTextsRelativeToItself) {
   EXPECT_EQ(read->compare.alignment, scene.compare.alignment);
 }
 
-/// Opened and saved again by a relative path, as from a command line, it still names the same file.
+/// Opened and saved by a relative path, as from a command line, the scene still names the same file.
 TEST_F(SceneFiles, KeepsItsWeightsThroughRelativePaths) {
   fs::create_directories(folder_ / "scenes");
   const fs::path weights = folder_ / "scenes/w.safetensors";
@@ -146,7 +146,7 @@ TEST_F(SceneFiles, KeepsItsWeightsThroughRelativePaths) {
   ASSERT_TRUE(scene.ok());
   write("a.json", *scene);
   EXPECT_EQ(weightsOf("a.json"), weights);
-  // To another folder: the name has to follow.
+  // If it is saved to another folder, the name has to change.
   write(folder_ / "copy.json", *scene);
   EXPECT_EQ(weightsOf(folder_ / "copy.json"), weights);
 }
@@ -175,7 +175,7 @@ TEST_F(SceneFiles, ReadsTheSizesOfWeights) {
   EXPECT_TRUE(readLoadedWeights(path, 2).value().bias);
 }
 
-/// What a person loads shows something at once; which of the layers is the scene's to say.
+/// A loaded file shows something at once; the scene decides which layer.
 TEST_F(SceneFiles, TakesTheFirstLayerOfAWholeModel) {
   const fs::path path = folder_ / "w.safetensors";
   attention::SafetensorsFile file;
@@ -206,7 +206,7 @@ TEST_F(SceneFiles, TakesTheFirstLayerOfAWholeModel) {
                         "weights.layer in a scene"));
 }
 
-/// A scene that took them over could be saved and not opened again.
+/// A scene that adopted them could be saved but not opened again.
 TEST_F(SceneFiles, RefusesWeightsWithNumbersThatNoSceneMayHave) {
   const auto refusal = [&](const char* option, const char* value) {
     auto file = test::smallProblem();

@@ -11,7 +11,7 @@ namespace {
 using attention::Result;
 using test::Dice;
 
-/// Reads what may be anything. A scene that comes out is legal and survives being written.
+/// Parses arbitrary text. If a scene results, it has to be legal and survive being written.
 Result<Scene> parseAnything(const std::string& text) {
   Result<Scene> scene = parseScene(text, "a.json");
   if (!scene.ok()) {
@@ -78,7 +78,7 @@ TEST(SceneJsonDamaged, HugeNumbers) {
   EXPECT_EQ(tiny->setup.model.dropout, 0);
 }
 
-/// A second value under the same name would be read by some programs and not by others.
+/// With a duplicate name, programs would disagree on which value counts.
 TEST(SceneJsonDamaged, NamesThatStandTwice) {
   const std::string start = "{\"format\": \"headscope scene\", \"version\": 1, ";
   expectRefused(start + "\"prefill\": 3, \"prefill\": 4}", "\"prefill\"");
@@ -89,7 +89,7 @@ TEST(SceneJsonDamaged, NamesThatStandTwice) {
   EXPECT_TRUE(parseAnything(start + "\"weights\": {\"seed\": 1}, \"input\": {\"seed\": 1}}").ok());
 }
 
-/// A first row that is much wider than any table could be is refused before memory for all rows is taken.
+/// A first row much wider than any table is refused before memory for all rows is allocated.
 TEST(SceneJsonDamaged, AWideFirstRowTakesNoMemory) {
   std::string table = "{\"values\": [0";
   for (int i = 0; i < 2'000'000; ++i) table += ",0";
@@ -99,8 +99,8 @@ TEST(SceneJsonDamaged, AWideFirstRowTakesNoMemory) {
                 "longer than 16384 entries");
 }
 
-/// One damage of a text: a byte, a stretch that is dropped, doubled or moved, or a piece that parsers trip
-/// over.
+/// Applies one kind of damage to a text: a changed byte, a dropped, doubled or moved range, or an inserted
+/// piece that parsers may stumble over.
 void damage(std::string& text, Dice& dice) {
   static const std::string kPieces[] = {"0",       "-1",   "1e999", "-0",       "18446744073709551615",
                                         "1e308",   "null", "true",  "[",        "]",
@@ -129,7 +129,7 @@ void damage(std::string& text, Dice& dice) {
       text.insert(at, dice.pick(kPieces));
       break;
     default: {
-      // A value in place of another keeps the document well-formed, and so gets further in.
+      // Replacing one value with another keeps the document well-formed, so it is parsed further.
       const std::size_t colon = text.find(": ", at),
                         end = colon == std::string::npos ? colon : text.find_first_of(",\n", colon);
       if (end != std::string::npos) text.replace(colon + 2, end - colon - 2, dice.pick(kPieces));

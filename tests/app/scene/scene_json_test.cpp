@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using test::Dice;
 
-/// One sentence that can be shown: a line of UTF-8 without control characters that is not endless.
+/// Expects one displayable sentence: a line of valid UTF-8 without control characters, of limited length.
 void expectSentence(const std::string& message) {
   EXPECT_THAT(message, StartsWith("a.json: "));
   EXPECT_TRUE(attention::validateUtf8(message).ok()) << message;
@@ -23,7 +23,7 @@ void expectSentence(const std::string& message) {
   for (const char c : message) EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 && c != 0x7F) << message;
 }
 
-/// The message that reading `json` ends with.
+/// The error message for `json`.
 std::string refusedScene(const Json& json) {
   const auto scene = parseScene(json.dump(), "a.json");
   if (scene.ok()) {
@@ -53,7 +53,7 @@ Json fullScene() {
   return Json::parse(formatScene(scene));
 }
 
-/// "weights.planted[0].offset" for /weights/planted/0/offset.
+/// Converts /weights/planted/0/offset to "weights.planted[0].offset".
 std::string dotted(const std::string& pointer) {
   std::string path;
   for (std::size_t at = 1; at <= pointer.size();) {
@@ -66,7 +66,7 @@ std::string dotted(const std::string& pointer) {
   return path;
 }
 
-/// The field a message names for a place: a run of cells is named as a whole.
+/// The field that a message names for a place; a run of cells is named as a whole.
 std::string named(const std::string& place) {
   const auto numbersAtEnd = [](std::string path) {
     int count = 0;
@@ -76,7 +76,7 @@ std::string named(const std::string& place) {
   return dotted(numbersAtEnd(place) == 2 ? place.substr(0, place.rfind('/')) : place);
 }
 
-/// Every place of the document below the root, as JSON pointers: "/model", "/model/heads", …
+/// All places of the document below the root, as JSON pointers: "/model", "/model/heads", …
 std::vector<std::string> places(const Json& json, const std::string& at = "") {
   std::vector<std::string> all;
   if (!json.is_structured()) return all;
@@ -128,7 +128,7 @@ TEST(SceneJson, MissingFieldsKeepTheOpeningScene) {
     ASSERT_TRUE(scene.ok()) << scene.error().message;
     EXPECT_EQ(*scene, openingScene());
   }
-  // Each field is optional by itself. Without one, another may not fit any more: then that is said.
+  // Each field is optional. Without it another field may no longer fit, which is then reported.
   const Json full = fullScene();
   const std::vector<std::string> needed{"/input/table/0/values",   "/input/table/1/values",
                                         "/mask/additive/0/values", "/mask/additive/1/values",
@@ -160,7 +160,7 @@ TEST(SceneJson, NamesEveryMisspelledField) {
       changed.at(pointer.parent_pointer()).erase(pointer.back());
       changed.at(pointer.parent_pointer())[wrong] = value;
       const std::string message = refusedScene(changed);
-      if (place == "/format" || place == "/version") continue;  // its absence comes first
+      if (place == "/format" || place == "/version") continue;  // its absence is reported first
       const std::string parent = dotted(pointer.parent_pointer().to_string());
       EXPECT_THAT(message, HasSubstr("\"" + (parent.empty() ? "" : parent + ".") + wrong + "\""));
     }

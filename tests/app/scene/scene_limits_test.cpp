@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kHostile = 20'000'000;
 
-/// A scene's JSON with `inside` among its fields.
+/// A scene's JSON that contains the fields `inside`.
 std::string sceneText(const std::string& inside) {
   return "{\"format\": \"headscope scene\", \"version\": 2, " + inside + "}";
 }
@@ -31,7 +31,7 @@ std::string objectOfNames(std::size_t first, std::size_t bytes) {
   return object + "}";
 }
 
-/// 20 MB that are refused in the memory that the limits leave beside the text.
+/// Expects 20 MB to be refused within the memory that the limits leave in addition to the text.
 void expectRefusedCheaply(const std::string& text, const std::string& part) {
   ASSERT_GT(text.size(), kHostile / 2);
   std::string message;
@@ -75,7 +75,7 @@ TEST(SceneLimits, LongTextsNumbersAndNames) {
   expectRefusedCheaply(sceneText("\"input\": {\"text\": \"" + letters), "longer than 4194304 bytes");
 }
 
-/// A table may be as large as that; what is wrong with its last row is found all the same.
+/// A table may be this large; an error in its last row is still found.
 TEST(SceneLimits, ALargeTableWithAMistakeAtItsEnd) {
   std::string rows = "[";
   const std::string row = "{\"values\":" + listOf("0", 2 * 4096 + 2) + "},";
@@ -85,7 +85,7 @@ TEST(SceneLimits, ALargeTableWithAMistakeAtItsEnd) {
                        "input.table[2047] has 1 values, expected 4096");
 }
 
-/// As long as a text of a scene may be, however it is written down, and one byte more.
+/// The longest text a scene may have, however it is escaped, and one byte more.
 TEST(SceneLimits, TheLongestText) {
   Scene scene = openingScene();
   scene.setup.input.text = std::string(kMaxTextBytes, '\x01');

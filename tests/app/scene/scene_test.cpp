@@ -39,7 +39,7 @@ struct OutOfRange {
   std::function<void(Scene&)> change;
 };
 
-/// What no range can say; the ends of the ranges themselves are tests/app/scene/fields_test.cpp's.
+/// Violations that aren't ranges; tests/app/scene/fields_test.cpp covers the ranges' ends.
 std::vector<OutOfRange> outOfRange() {
   return {{"model.kv_heads", [](Scene& s) { s.setup.model.kvHeads = 3; }},
           {"model.kv_heads", [](Scene& s) { s.setup.model.kvHeads = 16; }},
@@ -115,8 +115,8 @@ TEST(KindOf, TellsTheThreeApart) {
   EXPECT_EQ(kindWith(1, 1), AttentionKind::mha);
 }
 
-/// Every model dim that can be set from outside, from a few models: what comes out is legal, the model dim is
-/// as it was set, and heads that still fit stay.
+/// Every model dim that can be set from outside, starting from several models: the result is legal, has the
+/// requested model dim, and keeps heads that still fit.
 TEST(FitModelTo, MakesEveryModelDimLegal) {
   for (const PositionKind position : {PositionKind::sinusoidal, PositionKind::rope})
     for (const auto& [heads, kvHeads] :

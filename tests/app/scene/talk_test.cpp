@@ -140,7 +140,7 @@ TEST(Talk, thatIsClosedIsUnsavedAndOneUndoAway) {
   EXPECT_EQ(namesOf(document.scene()), "a");
 }
 
-/// What reading a talk of one view ends with.
+/// The error of a talk with one view.
 std::string refused(const char* view) {
   const auto scene = parseScene(
       std::string(R"({"format": "headscope scene", "version": 2, "talk": [)") + view + "]}", "t.json");

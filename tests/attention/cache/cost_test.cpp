@@ -17,7 +17,7 @@ TEST(Cost, cacheBytesOfPublishedModels) {
   // One layer, batch 2, 4 heads of 16, 5 tokens, fp32.
   EXPECT_EQ(2 * kvCacheBytes(4, 16, 5, 4), 5120u);
   EXPECT_EQ(kvCacheBytes(4, 16, 5, 4, 2), 5120u);
-  // 70B with full heads, fp16, 8,192 tokens: 256 MiB a layer, 20 GiB in 80.
+  // 70B with a kv head per head, fp16, 8,192 tokens: 256 MiB per layer, 20 GiB for 80 layers.
   EXPECT_EQ(kvCacheBytes(64, 128, 8192, 2), kOneGiB / 4);
   EXPECT_EQ(80 * kvCacheBytes(64, 128, 8192, 2), 20 * kOneGiB);
   // Llama-2-70B and Llama-3-70B with 8 kv heads.
@@ -28,7 +28,7 @@ TEST(Cost, cacheBytesOfPublishedModels) {
 }
 
 TEST(Cost, cacheBytesWithSlidingLayers) {
-  // Gemma-3-27B at 131,072 tokens: of 62 layers 10 are global, 52 keep their window of 1,024.
+  // Gemma-3-27B at 131,072 tokens: of 62 layers, 10 are global and 52 keep only their window of 1,024.
   const std::uint64_t global = kvCacheBytes(16, 128, 131072, 2), sliding = kvCacheBytes(16, 128, 1024, 2);
   EXPECT_EQ(62 * global, 62 * kOneGiB);
   EXPECT_EQ(
@@ -54,7 +54,7 @@ TEST(Cost, parametersAreThoseOfTheProjections) {
     for (const Linear* map : {&p.q, &p.k, &p.v, &p.o}) count += map->weight.size() + map->bias.size();
     EXPECT_EQ(parameterCount(config, bias), static_cast<std::uint64_t>(count));
   }
-  // MHA with heads · headDim = modelDim has 4·d².
+  // MHA with heads · headDim = modelDim has 4·d² weights.
   config = {};
   config.modelDim = 768;
   config.heads = config.kvHeads = 12;

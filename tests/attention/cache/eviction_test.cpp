@@ -25,7 +25,7 @@ AttentionResult causalResult(std::uint64_t seed = 1) {
                 maskFor("causal", config, kEvictedTokens, kEvictedTokens));
 }
 
-/// Entries that a kv head still has when `query` reads it.
+/// The keys that a kv head still holds when `query` reads it.
 std::vector<Index> left(const EvictionRun& run, Index kvHead, Index query) {
   std::vector<Index> keys;
   for (Index key = 0; key < run.tokens; ++key)
@@ -62,7 +62,7 @@ TEST(Eviction, heavyHittersAreThoseWithTheMostAccumulatedWeight) {
   const AttentionResult full = causalResult();
   constexpr Index kBudget = 6;
   const EvictionRun run = runEviction(full, kKvHeads, {EvictionPolicy::heavy, kBudget});
-  // The definition, token by token: what left was the lightest of those that are not recent.
+  // By definition, token by token: the evicted key had the smallest weight of those that aren't recent.
   for (Index g = 0; g < kKvHeads; ++g)
     for (Index i = kBudget; i < kEvictedTokens; ++i) {
       const std::vector<Index> before = left(run, g, i - 1), after = left(run, g, i);
@@ -93,7 +93,7 @@ TEST(Eviction, budgetsHoldAndOnlyWhatIsGoneIsLost) {
           const std::vector<Index> keys = left(run, g, i);
           EXPECT_EQ(static_cast<Index>(keys.size()), std::min(i + 1, budget));
           EXPECT_EQ(keys.back(), i) << "the newest stays";
-          // What is gone never comes back.
+          // An evicted key never comes back.
           for (const Index key : keys) EXPECT_TRUE(key == i || run.keeps(g, i - 1, key));
           for (Index h = 2 * g; h < 2 * g + 2; ++h) {
             double lost = 0, sum = 0;

@@ -31,7 +31,7 @@ std::vector<Bounded> columnsOf(const std::vector<Bounded>& all, Index cols, Inde
   return part;
 }
 
-/// A causal self-attention problem: what a cached decode must repeat.
+/// A causal self-attention problem that a cached decode has to reproduce.
 Problem decodeProblem(std::uint64_t seed) {
   Problem p = randomProblem(seed);
   p.config.cacheLength = 0;
@@ -44,12 +44,12 @@ Problem decodeProblem(std::uint64_t seed) {
   return p;
 }
 
-/// What `count` tokens after the first `done` see.
+/// The mask of the `count` tokens after the first `done`.
 MaskInput maskOf(const Problem& p, Index done, Index count) {
   return {maskPart(p.mask.formula, done, count, done + count), {}};
 }
 
-/// Appends the tokens in chunks and holds every step against the full pass's bounds.
+/// Appends the tokens in chunks and compares every step with the full pass, within its bounds.
 void expectChunksEqualTheFullPass(const Problem& p, const Reference& full, const std::vector<Index>& chunks) {
   const Index n = p.x.rows();
   KvCache cache(p.config, n);
@@ -110,7 +110,7 @@ TEST(KvCache, holdsTheKeysAndValuesOfTheFullPass) {
   const Problem p = decodeProblem(3);
   const AttentionResult full = attend(p.config, p.projections, p.x, p.x, p.mask);
   KvCache cache(p.config, p.x.rows() + 5);
-  // One prefill does the same products as the full pass, so that every bit agrees.
+  // A single prefill computes the same products as the full pass, so every bit agrees.
   const AttentionResult prefill = cache.append(p.projections, p.x, p.mask);
   for (Index g = 0; g < p.config.kvHeads; ++g) {
     EXPECT_EQ(cache.keys(g), full.k[g]);
@@ -168,7 +168,7 @@ TEST(KvCache, stoppedStepKeepsItsTokens) {
   source.request_stop();
   cache.append(p.projections, p.x.row(0), {}, source.get_token());
   EXPECT_EQ(cache.length(), 1);
-  // The step after it reads the token that the stopped one took in.
+  // The next step reads the token that the stopped step appended.
   const AttentionResult step = cache.append(p.projections, p.x.row(1), maskOf(p, 1, 1));
   const AttentionResult full =
       attend(p.config, p.projections, p.x.topRows(2), p.x.topRows(2), maskOf(p, 0, 2));
@@ -188,7 +188,7 @@ TEST(KvCache, aCacheThatIsCutOrGrowsKeepsWhatIsBefore) {
     }
     cache.truncate(2);
     cache.reserve(9);
-    cache.reserve(1);  // never less
+    cache.reserve(1);  // capacity never shrinks
     EXPECT_EQ(cache.length(), 2);
     EXPECT_EQ(cache.capacity(), 9);
     for (std::size_t g = 0; g < keys.size(); ++g) {

@@ -34,7 +34,7 @@ TEST(Latent, isExactWhenItHoldsEverythingAndBetterTheLargerItIs) {
 }
 
 TEST(Latent, findsTheRankThereIs) {
-  // Maps that look at three directions of sixteen alone.
+  // Maps that depend on only three directions of sixteen.
   const Matrix three = gaussianMatrix(3, 16, 4);
   const Linear keys{gaussianMatrix(10, 3, 5) * three, {}}, values{gaussianMatrix(10, 3, 6) * three, {}};
   const Matrix x = gaussianMatrix(5, 16, 7), p = latentDirections(keys, values, 3);
@@ -47,14 +47,14 @@ TEST(Latent, hasNoMoreDirectionsThanThereAreOutputs) {
   EXPECT_EQ(p.cols(), 5);
   EXPECT_LE((p.transpose() * p - Matrix::Identity(5, 5)).cwiseAbs().maxCoeff(), 1e-5f);
   EXPECT_LE((values.apply(x * p * p.transpose()) - values.apply(x)).cwiseAbs().maxCoeff(), 1e-4f);
-  // The same directions as from the larger side, where fewer are taken.
+  // The directions are the same whether there are fewer outputs than inputs or, padded with zeros, more.
   Linear padded{Matrix::Zero(20, 16), {}};
   padded.weight.topRows(3) = keys.weight;
   const Matrix first = latentDirections(keys, values, 2), same = latentDirections(padded, values, 2);
   EXPECT_LE((first * first.transpose() - same * same.transpose()).cwiseAbs().maxCoeff(), 1e-4f);
 }
 
-/// A layer of 4 query heads over 2 kv heads of 6 with biases, and 9 tokens.
+/// A layer with 9 tokens, 4 query heads over 2 kv heads of size 6, and biases.
 struct RotatedLayer {
   Index kvHeads = 2, headDim = 6, tokens = 9;
   Projections maps{{gaussianMatrix(24, 10, 1), gaussianMatrix(24, 1, 2)},
@@ -71,8 +71,8 @@ TEST(Latent, rotaryKeysAreSharedByAllHeadsAndTurnedLikeOne) {
     EXPECT_EQ(maps.numbersPerToken(), 5 + rotaryDim);
     const Matrix& u = maps.rotary;
     EXPECT_LE((u.transpose() * u - Matrix::Identity(rotaryDim, rotaryDim)).cwiseAbs().maxCoeff(), 1e-5f);
-    // A token caches rotaryDim numbers: pairs, each turned by its frequency's angle. What every head reads
-    // of them is what it would read of its own key, projected and then turned.
+    // A token caches rotaryDim numbers, as pairs rotated by their frequency's angle. Each head reads from
+    // them what it would read from its own key, projected and then rotated.
     const Matrix shared = layer.maps.k.apply(layer.x) * u;
     Stack heads = splitHeads(readLatent(maps, layer.maps, layer.x).rotaryKeys, 2);
     for (Index g = 0; g < 2; ++g) applyRope(heads[g], layer.table);
@@ -110,7 +110,7 @@ TEST(Latent, bothPartsAreTheWholeKeyWhereTheyHoldEverything) {
 }
 
 TEST(Latent, whatTurnsFastKeepsItsRotationFirst) {
-  // All pairs alike but for how fast they are turned.
+  // All pairs are equal except for their frequency.
   Linear alike{Matrix::Zero(6, 10), {}};
   for (Index row = 0; row < 6; ++row) alike.weight(row, row) = 1;
   const Matrix u = rotaryDirections(alike, alike, 1, 6, ropeTable(0, 9, 6, 100), 2);

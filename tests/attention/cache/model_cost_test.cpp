@@ -100,9 +100,9 @@ TEST(ModelCost, attentionOvertakesWhereTheTextbooksSay) {
   EXPECT_EQ(attentionOvertakes(llama, true, PairCount::causal), 104447);
   EXPECT_EQ(attentionOvertakes(llama, false, PairCount::all), 9216);
   EXPECT_EQ(attentionOvertakes(llama, true, PairCount::all), 52224);
-  // MHA with H·s = d: 8·n·d² against 4·n²·d.
+  // MHA with H·s = d: 8·n·d² compared with 4·n²·d.
   EXPECT_EQ(attentionOvertakes(shape("LLaMA-7B"), false, PairCount::all), 2 * 4096);
-  // Every layer slides, and 4,096 keys a query are less than the projections.
+  // Every layer has a sliding window, and 4,096 keys per query cost less than the projections.
   EXPECT_EQ(attentionOvertakes(shape("Mistral-7B v0.1"), true, PairCount::causal), std::nullopt);
 }
 
@@ -120,7 +120,7 @@ TEST(ModelCost, operationsAreThoseOfTheFormulas) {
   ModelShape slides = one;
   slides.window = 4;
   slides.globalLayers = 1;
-  // 55 pairs in the global layer, 1+2+3+4·7 in each of the two others.
+  // 55 pairs in the global layer, 1+2+3+4·7 in each of the other two.
   EXPECT_EQ(prefillWork(slides, 10).scores, 2.0 * 6 * 16 * (55 + 2 * 34));
 }
 
@@ -146,7 +146,7 @@ TEST(ModelCost, decodeReadsWeightsAndCacheOnce) {
   CostRequest many = request;
   many.batch = 65536;
   EXPECT_NEAR(decodeWork(llama, many).intensity(), 11.2, 0.05);
-  // Of a mixture, one sequence reads its own experts, and many read all.
+  // With a mixture of experts, one sequence reads only its own experts, and many sequences read all of them.
   const ModelShape& mixtral = shape("Mixtral-8x7B");
   const ShapeParameters all = parametersOf(mixtral);
   EXPECT_NEAR(decodeWork(mixtral, {}).weightBytes,
@@ -159,16 +159,16 @@ TEST(ModelCost, latentAttentionIsDecodedOverTheLatentItself) {
   ModelShape toy;
   toy.layers = 2, toy.modelDim = 8, toy.heads = toy.kvHeads = 2, toy.headDim = 3, toy.valueDim = 5;
   toy.latentDim = 4, toy.ropeDim = 2;
-  // By hand, of one layer and token: q 8·2·(3 + 2) = 80, down 8·(4 + 2) = 48, up 4·2·(3 + 5) = 64, which as
-  // W_UK and W_UV is absorbed into query and output, o 2·5·8 = 80: 272 products and sums, 544 operations.
-  // Behind 10 tokens: 2 heads · 2 · ((4 + 2) + 4) · 10 = 400.
+  // By hand, for one layer and token: q 8·2·(3 + 2) = 80, down 8·(4 + 2) = 48, up 4·2·(3 + 5) = 64, absorbed
+  // as W_UK and W_UV into query and output, o 2·5·8 = 80; in total 272 multiply-adds, 544 operations. After
+  // 10 tokens: 2 heads · 2 · ((4 + 2) + 4) · 10 = 400.
   EXPECT_DOUBLE_EQ(decodeWork(toy, {.tokens = 10}).flops, 2 * (544 + 400));
   EXPECT_DOUBLE_EQ(decodeWork(toy, {.tokens = 10, .batch = 3}).flops, 3 * 2 * (544 + 400));
-  // A prefill of 10 unpacks them: 55 pairs of 2 heads · 2 · (3 + 2 + 5) = 40.
+  // A prefill of 10 tokens unpacks the latents: 55 pairs with 2 heads · 2 · (3 + 2 + 5) = 40 each.
   const PrefillWork prefill = prefillWork(toy, 10);
   EXPECT_DOUBLE_EQ(prefill.projections, 2 * 10 * 544);
   EXPECT_DOUBLE_EQ(prefill.attention(), 2 * 55 * 40);
-  // DeepSeek-V3: 61 layers · 2 · 128 heads · (512 + 64 + 512) a cached token.
+  // DeepSeek-V3: 61 layers · 2 · 128 heads · (512 + 64 + 512) per cached token.
   const ModelShape& v3 = shape("DeepSeek-V3");
   EXPECT_DOUBLE_EQ(decodeWork(v3, {.tokens = 4096}).flops - decodeWork(v3, {.tokens = 0}).flops,
                    4096.0 * 16990208);
@@ -183,7 +183,8 @@ TEST(ModelCost, blocksAreReservedWholeAndWindowsGiveTheirsBack) {
   EXPECT_EQ(reserved(llama, request), 3 * 112 * 131072u);
   request.tokens = 112;
   EXPECT_EQ(reserved(llama, request), cacheBytes(llama, 112, 3, NumberFormat::bf16));
-  // 10 layers keep all 100,000 tokens, 52 a window of 1,024 that begins and ends within a page: 8.6 GB.
+  // 10 layers keep all 100,000 tokens, and 52 keep a window of 1,024 that begins and ends inside a page: 8.6
+  // GB.
   EXPECT_EQ(reserved(shape("Gemma-3-27B"), {.tokens = 100000}), 8192ull * (10 * 100000 + 52 * 1040));
   EXPECT_EQ(reserved(shape("Gemma-3-27B"), {.tokens = 100}), 8192ull * 62 * 112);
   request.tokens = std::numeric_limits<Index>::max();
@@ -235,7 +236,7 @@ TEST(ModelCost, headsAreSplitEvenlyOrNotAtAll) {
   EXPECT_EQ(nearestSplit(odd, 3), 3);
   EXPECT_EQ(nearestSplit(shape("GPT-2 XL"), 16), 1);
   EXPECT_THROW(cacheCost(odd, {.tensorParallel = 4}), std::invalid_argument);
-  // Every GPU keeps the whole latent.
+  // Every GPU stores the whole latent.
   const CacheCost latent = cacheCost(shape("DeepSeek-V3"), {.tokens = 1000, .tensorParallel = 8});
   EXPECT_EQ(latent.perGpu, latent.total);
   EXPECT_EQ(latent.copies, 8);
@@ -243,7 +244,7 @@ TEST(ModelCost, headsAreSplitEvenlyOrNotAtAll) {
 
 TEST(ModelCost, whatIsTooLargeIsTheLargestNumberAndNeverWraps) {
   const ModelShape& gpt = shape("GPT-3 175B");
-  // 4.5 MiB a token: 2⁴¹ of them are 9 EiB.
+  // 4.5 MiB per token, so 2⁴¹ tokens take 9 EiB.
   EXPECT_GE(cacheBytes(gpt, Index{1} << 41, 1, NumberFormat::fp16), kTooManyBytes);
   EXPECT_EQ(cacheBytes(gpt, std::numeric_limits<Index>::max(), 65536, NumberFormat::int4), kMost);
   EXPECT_EQ(bytesOf(kMost, NumberFormat::int4), kMost);
@@ -268,7 +269,7 @@ TEST(ModelCost, theFormulaIsWhatARealCacheReserves) {
       config.heads = 8;
       config.kvHeads = kvHeads;
       config.headDim = 32;
-      releaseIdleMemory();  // of which a cache takes what fits, be it larger
+      releaseIdleMemory();  // a cache takes any idle memory that it fits into, even if that is larger
       const KvCache cache(config, 4096, type);
       const NumberFormat format = type == CacheType::f32 ? NumberFormat::fp32 : NumberFormat::bf16;
       const ModelShape one{

@@ -10,7 +10,7 @@
 namespace headscope::attention::test {
 namespace {
 
-/// Nothing is lost or has two owners who don't know of each other.
+/// No block is lost, and owners are counted correctly.
 void expectConsistent(const PagedCache& cache, const std::vector<Index>& alive) {
   std::map<Index, Index> owners;
   for (const Index sequence : alive) {
@@ -61,7 +61,7 @@ TEST(Paging, randomSchedulesNeverLoseOrDoubleABlock) {
 TEST(Paging, wholeBlocksOfAPrefixAreCountedOnce) {
   PagedCache cache(16);
   const Index first = cache.add(40), second = cache.add(50, 40, first);
-  // 40 tokens are two whole blocks and a half, which is copied.
+  // 40 tokens are two whole blocks and a half one, which is copied.
   EXPECT_EQ(cache.usedBlocks(), 3 + 2);
   EXPECT_EQ(cache.storedTokens(), 40 + 18);
   EXPECT_EQ(cache.owners(cache.table(first)[1]), 2);

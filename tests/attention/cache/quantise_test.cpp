@@ -16,7 +16,7 @@
 namespace headscope::attention::test {
 namespace {
 
-/// All finite numbers of E4M3, from their bits: (−1)^s · 2^(e−7) · (1 + m/8), and m/8 · 2⁻⁶ where e is 0.
+/// All finite numbers of E4M3 from their bits: (−1)^s · 2^(e−7) · (1 + m/8), or m/8 · 2⁻⁶ if e is 0.
 std::vector<double> allE4m3() {
   std::vector<double> all;
   for (int bits = 0; bits < 256; ++bits) {
@@ -35,7 +35,7 @@ TEST(Quantise, e4m3IsTheNearestOfAllItsNumbersTiesToEven) {
     double best = 0;
     for (const double each : all) {
       const double now = std::abs(each - value), before = std::abs(best - value);
-      // Of two that are as near the one with an even mantissa is the one that halves go to.
+      // Of two equally near numbers, the one with an even mantissa is chosen.
       const auto even = [](double x) {
         if (x == 0) return true;
         const int e = std::max(std::ilogb(x), -6);
@@ -73,7 +73,7 @@ TEST(Quantise, floatsAreEigensAndFp32IsItself) {
   const Matrix half = quantised(x, NumberFormat::fp16), brain = quantised(x, NumberFormat::bf16);
   for (Index i = 0; i < x.size(); ++i) {
     const float value = x.data()[i];
-    // Half of the last place: 2⁻¹¹ and 2⁻⁸ of the number.
+    // Half a unit in the last place: 2⁻¹¹ and 2⁻⁸ of the number.
     EXPECT_LE(std::abs(half.data()[i] - value), std::ldexp(1.0f, std::ilogb(value) - 11));
     EXPECT_LE(std::abs(brain.data()[i] - value), std::ldexp(1.0f, std::ilogb(value) - 8));
   }
@@ -121,7 +121,7 @@ TEST(Quantise, eachHeadOfAStackIsItsOwn) {
   EXPECT_EQ(q[1], quantised(stack[1], NumberFormat::int4));
 }
 
-/// What every row of the formats keeps. One that is wrong in its bits, group or rounding fails here.
+/// Properties of every row of the format table. A row with wrong bits, group or rounding fails here.
 TEST(Quantise, everyFormatIsWhatItsRowSays) {
   std::set<std::string> names;
   int bits = 32;
@@ -149,7 +149,7 @@ TEST(Quantise, everyFormatIsWhatItsRowSays) {
     }
     EXPECT_LT((q - x).norm(), 0.5f * x.norm());
     EXPECT_EQ(quantised(Matrix::Zero(2, 5), format), Matrix::Zero(2, 5));
-    // What is lost of one number is lost of those that share its scale, and of no others.
+    // If a number is NaN, the numbers that share its scale become NaN as well, and no others.
     x(1, size - 1) = std::nanf("");
     const Matrix some = quantised(x, format);
     const Index lost = row.scaleBytes > 0 ? (size - 1) % group + 1 : 1;

@@ -79,7 +79,7 @@ TEST(Serving, weightsTakeTheBitsOfTheirFormat) {
   EXPECT_NEAR(bytes(WeightFormat::fp8), layers + 2 * rest, 2);
   EXPECT_NEAR(bytes(WeightFormat::awq), layers * (4 + 20.0 / 128) / 8 + 2 * rest, 2);
   EXPECT_NEAR(bytes(WeightFormat::q4_k), (layers + rest) * 4.5 / 8, 2);
-  // gpt-oss keeps its experts in 4.25 bits: 60.8 GiB of 116.83 billion parameters (OpenAI 2025, table 1).
+  // gpt-oss stores its experts in 4.25 bits: 60.8 GiB for 116.83 billion parameters (OpenAI 2025, table 1).
   EXPECT_NEAR(static_cast<double>(weightBytes(shape("gpt-oss-120b"), {})) / 0x1p30, 60.8, 0.5);
   EXPECT_NEAR(static_cast<double>(weightBytes(shape("gpt-oss-20b"), {})) / 0x1p30, 12.8, 0.2);
 }
@@ -98,8 +98,9 @@ TEST(Serving, aStepSaysWhatItWaitsFor) {
 }
 
 TEST(Serving, aStepIsAsLLMViewerCountsIt) {
-  // Llama-2-7B on an A100 80 GB, batch 1, 4,096 tokens: LLM-Viewer (Yuan et al. 2024) reads the same weights
-  // and cache and takes 7.546 ms, of which 0.16 % are activations that it reads and writes besides.
+  // Llama-2-7B on an A100 80 GB, batch 1, 4,096 tokens: LLM-Viewer (Yuan et al. 2024) counts the same reads
+  // of weights and cache and takes 7.546 ms, of which 0.16 % are reads and writes of activations, which
+  // aren't counted here.
   const ModelShape& llama = shape("Llama-2-7B");
   const CostRequest request{.tokens = 4096};
   const DecodeWork work = decodeWork(llama, request);

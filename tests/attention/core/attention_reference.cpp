@@ -15,8 +15,8 @@
 
 namespace headscope::attention::test {
 
-// Press et al. 2022 spelled out: the slopes of the power of two below, then every other one of the power
-// above.
+// Press et al. 2022: the slopes of the largest power of two up to the number of heads, then every other slope
+// of the next power.
 double alibiSlope(Index heads, Index head) {
   Index power = 1;
   while (power * 2 <= heads) power *= 2;
@@ -26,8 +26,8 @@ double alibiSlope(Index heads, Index head) {
   return std::pow(2.0, -8.0 * base);
 }
 
-// Raffel et al. 2020: buckets that are exact when near and logarithmic beyond, half of them for each
-// direction where there are two.
+// Raffel et al. 2020: buckets are exact for near keys and logarithmic for far ones; if keys on both sides are
+// visible, each side gets half of the buckets.
 double t5Bias(const BucketBias& bias, Index heads, Index head, Index back) {
   Index count = bias.buckets, bucket = 0;
   if (bias.bidirectional) {
@@ -65,7 +65,7 @@ Bounded exact(float value) {
   return {value, 0};
 }
 
-/// Σ a·b over `count` terms in any order: the factors' own errors, and one epsilon of all magnitudes per
+/// Σ a·b over `count` terms in any order: the errors of the factors, and one epsilon of all magnitudes per
 /// addition and product (Higham 2002, section 3.1).
 Bounded sumOfProducts(Index count, const std::function<Bounded(Index)>& a,
                       const std::function<Bounded(Index)>& b) {
@@ -91,7 +91,7 @@ Bounded linear(const Linear& map, Index out, const std::function<Bounded(Index)>
   return map.bias.size() == 0 ? y : add(y, map.bias(out));
 }
 
-/// A projected vector of one head, rotated as a complex number per pair where RoPE is on.
+/// The projected vector of one head. With RoPE, each pair is rotated as a complex number.
 std::vector<Bounded> headVector(const AttentionConfig& config, const Linear& map, const Matrix& source,
                                 Index row, Index head, Index position, bool rotate) {
   std::vector<Bounded> vector;
@@ -129,8 +129,8 @@ Bounded score(const Problem& p, Index head, Index row, Index j, const std::vecto
   }
   if (c.t5) s = add(s, t5Bias(*c.t5, c.heads, head, c.cacheLength + row - j));
   if (c.softcap) {
-    // The slope of c·tanh(s/c) is at most 1; the quotient, the tangent (a few units in the last
-    // place, where vectorised) and the product are rounded.
+    // The slope of c·tanh(s/c) is at most 1. The quotient, the tangent (wrong by a few units in the last
+    // place if vectorised) and the product are rounded.
     const double cap = c.softcap, capped = cap * std::tanh(s.value / cap);
     s = {capped, s.error + 8 * kFloatEpsilon * std::abs(capped)};
   }
@@ -138,7 +138,8 @@ Bounded score(const Problem& p, Index head, Index row, Index j, const std::vecto
   return s;
 }
 
-/// Softmax of one row, and what errors in its scores do to it: e^{±δ} above and below the line.
+/// The softmax of one row, and the effect of errors in its scores: factors of e^{±δ} in the numerator and
+/// denominator.
 void softmax(const std::vector<Bounded>& scores, std::vector<Bounded>& weights, Bounded& lse) {
   double max = -kDoubleInfinity, delta = 0, sum = 0;
   for (const Bounded& s : scores) max = std::max(max, s.value);
@@ -148,7 +149,7 @@ void softmax(const std::vector<Bounded>& scores, std::vector<Bounded>& weights, 
   for (const Bounded& s : scores) {
     sum += std::exp(s.value - max);
     if (std::isinf(s.value)) continue;
-    // score − max is rounded too, in proportion to how far they are apart where the weight counts.
+    // score − max is rounded too, in proportion to their distance, as far as the weight matters.
     delta = std::max(delta, s.error + kFloatEpsilon * std::min(max - s.value, 88.0));
   }
   const double summing = (static_cast<double>(scores.size()) + 8) * kFloatEpsilon;

@@ -16,7 +16,7 @@
 namespace headscope::attention::test {
 namespace {
 
-/// The bound on every element of the output, as the reference derives it.
+/// Compares every element of the output, within the bound that the reference derives.
 void expectSameOutput(const Problem& p, const AttentionResult& result) {
   const Reference reference = referenceAttention(p);
   expectWithin(reference.output, result.output.data(), result.output.rows(), result.output.cols(), "output");
@@ -54,7 +54,7 @@ TEST(Attention, rowsSumToOneOrToZero) {
             EXPECT_EQ(result.weights.at(h, row, j), 0) << p.text << " at " << h << ", " << row << ", " << j;
           }
         }
-        // One rounding per weight, and those of the sum they were divided by.
+        // One rounding per weight, and those of the sum that divides them.
         const double tolerance = kEpsilon * static_cast<double>(p.context.rows() + 2);
         EXPECT_NEAR(sum, any ? 1.0 : 0.0, any ? tolerance : 0.0) << p.text << " at " << h << ", " << row;
       }
@@ -139,7 +139,7 @@ TEST(Attention, permutedTokensPermuteRowsAndColumns) {
     for (Index r = 0; r < 9; ++r)
       for (Index j = 0; j < 9; ++j) {
         const Index row = order[static_cast<std::size_t>(r)], key = order[static_cast<std::size_t>(j)];
-        // Either side may stray from the definition by its bound.
+        // Both sides may differ from the definition by their bound.
         const double limit = 2 * bounds.weights[static_cast<std::size_t>((h * 9 + row) * 9 + key)].error;
         EXPECT_NEAR(result.weights.at(h, r, j), plain.weights.at(h, row, key), limit)
             << h << ", " << r << ", " << j;

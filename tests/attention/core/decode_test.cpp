@@ -1,4 +1,4 @@
-// The decode step against the textbook on the same, rounded, keys and values.
+// The decode step compared with the textbook on the same rounded keys and values.
 
 #include "attention/core/decode.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr CacheType kTypes[] = {CacheType::f32, CacheType::f16, CacheType::bf16};
 
-/// Rounds every value to Number and keeps it, each head `capacity` rows after the one before.
+/// Rounds every value to Number and stores it, with `capacity` rows between the starts of two heads.
 template <typename Number>
 std::vector<std::uint8_t> storedAs(Stack& stack, Index capacity) {
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(stack.count() * capacity * stack.cols()) *
@@ -42,8 +42,8 @@ std::vector<std::uint8_t> stored(CacheType type, Stack& stack, Index capacity) {
   return storedAs<float>(stack, capacity);
 }
 
-/// One decode step over the problem's keys and values as a cache of `type` keeps them. True where it came to
-/// a result, which then has to be the textbook's.
+/// Performs one decode step over the problem's keys and values, stored in a cache of `type`, and expects the
+/// textbook's result. Returns false if the step gives no result.
 bool expectDecodeIsTextbook(HeadsProblem p, CacheType type) {
   const Index capacity = p.keys() + 3;
   const auto k = stored(type, p.k, capacity), v = stored(type, p.v, capacity);
@@ -97,7 +97,7 @@ TEST(Decode, everyLengthAroundTheParts) {
     for (const Index keys : {0, 1, 63, 64, 65, 511, 512, 513, 1023, 1024, 1025, 2000}) {
       HeadsProblem p = plainHeads({6, 2, 37, 1, keys}, 4);
       EXPECT_TRUE(expectDecodeIsTextbook(p, type)) << p.text;
-      // A window that begins and ends inside parts, after parts in which nothing is seen.
+      // A window that begins and ends inside parts, after parts without visible keys.
       p.config.cacheLength = std::max<Index>(keys - 100, 0);
       p.mask = maskFor("causal & window(600)", p.config, 1, keys);
       EXPECT_TRUE(expectDecodeIsTextbook(p, type)) << p.text << ", window";
@@ -106,7 +106,7 @@ TEST(Decode, everyLengthAroundTheParts) {
 }
 
 TEST(Decode, aPartWhoseOnlyKeyIsNaNShows) {
-  // Nothing else is seen in the first part: its maximum stays −inf, and the others are finite.
+  // The first part has no other visible key, so its maximum stays −inf; the other parts are finite.
   for (const Index broken : {3, 700, 1999}) {
     HeadsProblem p = plainHeads({2, 1, 8, 1, 2000}, 1);
     p.k[0].row(broken).setConstant(kNaN);
@@ -141,7 +141,7 @@ TEST(Decode, sizesThatDontFitAreNamed) {
   EXPECT_THROW(decodeHeads(p.config, {}, cache, Keep::output, result), std::invalid_argument);
 }
 
-/// A step's result against the textbook on what the cache holds.
+/// Expects a step's result to be the textbook's for the contents of the cache.
 void expectStepIsTextbook(const AttentionConfig& config, const KvCache& cache, const MaskInput& mask,
                           const AttentionResult& step, const std::string& text) {
   HeadsProblem p{config, mask, step.q, Stack(config.kvHeads, cache.length(), config.headDim), {}, text};
@@ -171,7 +171,7 @@ TEST(Decode, stepsOfEveryCacheTypeEqualTheTextbook) {
         const MaskInput mask = maskFor("causal", config, count, done + count);
         const AttentionResult step = cache.append(projections, x.middleRows(done, count), mask);
         done += count;
-        if (count > 3) continue;  // the prompt is for others to test
+        if (count > 3) continue;  // this test doesn't check the prompt
         expectStepIsTextbook(config, cache, mask, step,
                              "group " + std::to_string(group) + ", " + std::to_string(done) + " tokens");
       }
@@ -197,7 +197,7 @@ TEST(Decode, aMaskedTokenThatIsNoNumberLeavesNoTrace) {
 }
 
 TEST(Decode, everyHalfIsReadAsItIs) {
-  // All 65,536 of them as values; each row is the only key there is, so that it is the output.
+  // All 65,536 halves as values. Each row is the only key, so it becomes the output.
   constexpr Index kHeadDim = 13, kKeys = 65'536 / kHeadDim + 1;
   AttentionResult result;
   result.q = Stack(1, 1, kHeadDim);
@@ -234,7 +234,7 @@ TEST(Decode, halvesAreRoundedToTheNearest) {
        {std::pair{CacheType::f16, 11}, {CacheType::bf16, 8}, {CacheType::f32, 24}}) {
     KvCache cache(config, 40, type);
     (void)cache.append(projections, x);
-    // Half a unit in the last of `bits` places; normal halves begin at 2⁻¹⁴.
+    // Half a unit in the last of `bits` places; normal halves start at 2⁻¹⁴.
     const Matrix limits = exact.cwiseAbs().cwiseMax(0x1p-14f) * std::ldexp(1.0f, -bits);
     const Matrix kept = cache.keys(0);
     EXPECT_TRUE(((kept - exact).cwiseAbs().array() <= limits.array()).all()) << bits;

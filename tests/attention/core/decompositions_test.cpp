@@ -21,7 +21,7 @@ HermitianEigen solve(const Eigen::MatrixXcd& matrix) {
   return hermitianEigen(matrix.real(), matrix.imag());
 }
 
-/// Orthonormal columns that, weighted by their values, are the matrix again.
+/// Expects orthonormal columns that, weighted by their values, give the matrix again.
 void expectDecomposed(const Eigen::MatrixXcd& matrix, const HermitianEigen& solved) {
   const Index size = matrix.rows();
   ASSERT_EQ(solved.values.size(), size);
@@ -44,7 +44,7 @@ TEST(Decompositions, ofComplexMatricesFindAllDirectionsOfOneValue) {
   expectDecomposed(Eigen::MatrixXcd::Identity(5, 5), solve(Eigen::MatrixXcd::Identity(5, 5)));
   const Eigen::MatrixXcd few = randomComplex(9, 2, 11);  // seven values are zero
   expectDecomposed(few * few.adjoint(), solve(few * few.adjoint()));
-  // A value thrice, in directions that are no axes.
+  // A triple eigenvalue whose directions aren't axes.
   const HermitianEigen turned = solve(few * few.adjoint());
   Eigen::VectorXd values = Eigen::VectorXd::LinSpaced(9, 1, 9);
   values.segment(3, 3).setConstant(5);

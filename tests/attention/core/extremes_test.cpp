@@ -12,7 +12,8 @@ namespace {
 constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();
 constexpr float kBeyondAll = std::numeric_limits<float>::infinity();
 
-/// Wherever it stands: which of a vector's lanes it falls into decides what Eigen's own fold makes of it.
+/// The position of the NaN matters, because the result of Eigen's own reduction depends on the vector lane it
+/// falls into.
 TEST(Extremes, OneNaNStays) {
   for (Index size : {1, 3, 4, 8, 17, 64})
     for (Index at = 0; at < size; ++at) {

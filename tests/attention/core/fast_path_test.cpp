@@ -1,4 +1,4 @@
-// The fast path against the textbook, which is the definition.
+// The fast path compared with the textbook, which is the definition.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,8 @@
 namespace headscope::attention::test {
 namespace {
 
-/// All that can be kept, each compared; the textbook's own visibility too, cell by cell, where that is quick.
+/// Compares everything that each Keep keeps. For small problems, also checks the textbook's visibility cell
+/// by cell.
 void expectFastIsTextbook(const HeadsProblem& p) {
   const AttentionResult expected = solveTextbook(p);
   const HeadsLimits limits = limitsOf(p, expected);
@@ -90,7 +91,7 @@ TEST(FastPath, everyPatternEqualsTheTextbook) {
 }
 
 TEST(FastPath, manyBlocksAndChunksEqualTheTextbook) {
-  // More keys than are taken at once where only the output is kept, more rows than a task has.
+  // More keys than are processed at once when only the output is kept, and more rows than one task has.
   const HeadsSizes sizes[] = {{2, 1, 33, 113, 1100}, {2, 2, 64, 250, 1025}, {4, 2, 5, 97, 513},
                               {2, 1, 128, 49, 511},  {3, 1, 17, 700, 300},  {2, 1, 80, 1, 1099},
                               {2, 1, 256, 131, 612}, {6, 2, 31, 60, 1024},  {2, 1, 1, 1100, 95}};
@@ -138,7 +139,7 @@ TEST(FastPath, deadRowsAreZeroBesideOthers) {
 }
 
 TEST(FastPath, infiniteScoresOfOneRowStayThere) {
-  // Keys whose scores are −inf, +inf and NaN, in other chunks than most rows look at first.
+  // Keys whose scores are −inf, +inf and NaN, in different chunks from those that most rows read first.
   for (const float value : {kInfinity, -kInfinity, kNaN})
     for (const Index key : {3, 599, 1023}) {
       HeadsProblem p = plainHeads({2, 1, 12, 60, 1024}, 12);
@@ -150,14 +151,15 @@ TEST(FastPath, infiniteScoresOfOneRowStayThere) {
     }
 }
 
-/// What rounding does to x·Wᵀ + b, computed twice.
+/// The rounding error of x·Wᵀ + b, computed twice.
 Matrix linearLimits(const Linear& linear, const Matrix& x) {
   Matrix limits = x.cwiseAbs() * linear.weight.cwiseAbs().transpose();
   if (linear.bias.size()) limits.rowwise() += linear.bias.cwiseAbs().transpose();
   return limits * (static_cast<float>(x.cols() + 1) * kEpsilon);
 }
 
-/// The limits of a projection's heads; each turned pair has the errors of both its parts, and four roundings.
+/// The limits of a projection's heads. Each rotated pair has the errors of both of its parts, and four
+/// roundings.
 Stack projectionLimits(const Linear& linear, const Matrix& x, Index heads, bool turned) {
   Stack limits = splitHeads(linearLimits(linear, x), heads);
   if (!turned) return limits;
@@ -171,7 +173,7 @@ Stack projectionLimits(const Linear& linear, const Matrix& x, Index heads, bool 
   return limits;
 }
 
-/// Each step of attend against the textbook's step on the same input: errors don't add up along the way.
+/// Compares each step of attend with the textbook's step on the same input, so that errors don't accumulate.
 void expectStepsAreTextbook(const Problem& p) {
   const AttentionConfig& c = p.config;
   const AttentionResult expected = attendTextbook(c, p.projections, p.x, p.context, p.mask);
@@ -205,7 +207,7 @@ TEST(FastPath, attendEqualsTheTextbookStepByStep) {
 }
 
 TEST(FastPath, wideLayersEqualTheTextbookStepByStep) {
-  // Heads that no panel divides, inputs deeper than one block of the sums, rows beyond one task.
+  // Head sizes that no panel divides, inputs deeper than one block of the sums, and more rows than one task.
   struct Sizes {
     Index modelDim, heads, kvHeads, headDim, queries, keys;
   };

@@ -1,4 +1,5 @@
-// A head's map, part by part and at every zoom, against the textbook's dense weights pooled in plain loops.
+// A head's map, part by part and at every zoom, compared with the textbook's dense weights pooled in plain
+// loops.
 
 #include "attention/core/head_map.h"
 
@@ -19,7 +20,7 @@ namespace {
 
 constexpr Index kFactors[] = {1, 2, 4, 8, 16, 32, 64, 128};
 
-/// One head of a problem with a single kv head, and what the textbook says about it.
+/// One head of a problem with a single kv head, and the textbook's result for it.
 struct MapProblem {
   HeadsProblem heads;
   Index head = 0;
@@ -33,12 +34,12 @@ struct MapProblem {
   HeadField field() const { return {heads.config, head, heads.q[head], heads.k[0], heads.mask}; }
 };
 
-/// Pooled numbers and their limits.
+/// Pooled values and their limits.
 struct PooledLimits {
   Matrix max, mean, maxLimits, meanLimits;
 };
 
-/// One pixel: rows and keys begin … end−1 of the dense weights.
+/// Sets one pixel: the pool of rows and keys [begin, end) of the dense weights.
 void poolPixel(const MapProblem& p, Index rowBegin, Index rowEnd, Index keyBegin, Index keyEnd, Index y,
                Index x, PooledLimits& out) {
   double max = -kInfinity, sum = 0, maxLimit = 0, sumLimit = 0;
@@ -56,7 +57,7 @@ void poolPixel(const MapProblem& p, Index rowBegin, Index rowEnd, Index keyBegin
   out.max(y, x) = static_cast<float>(max);
   out.mean(y, x) = max == -kInfinity ? -kInfinity : static_cast<float>(sum / cells);
   out.maxLimits(y, x) = static_cast<float>(maxLimit);
-  // The sum of all cells is rounded once for each, in any order.
+  // The sum of all cells is rounded once per cell, in any order.
   out.meanLimits(y, x) = static_cast<float>((sumLimit + sum * (cells + 8) * kEpsilon) / cells);
 }
 
@@ -91,7 +92,7 @@ void expectPart(const MapProblem& p, HeadMap& map, const MapPart& part) {
   ASSERT_EQ(both.mean.cols(), cols);
   expectClose(expected.max.data(), both.max.data(), expected.maxLimits.data(), 1, rows, cols, "max");
   expectClose(expected.mean.data(), both.mean.data(), expected.meanLimits.data(), 1, rows, cols, "mean");
-  // One pooling alone has the same bits, NaN aside.
+  // Each pooling alone gives the same bits, except for NaN.
   const auto sameBits = [](const Matrix& a, const Matrix& b) {
     return a.size() == b.size() && std::equal(a.data(), a.data() + a.size(), b.data(), [](float x, float y) {
              return x == y || (std::isnan(x) && std::isnan(y));
@@ -102,7 +103,7 @@ void expectPart(const MapProblem& p, HeadMap& map, const MapPart& part) {
   EXPECT_FALSE((both.max.array() > 1).any());
 }
 
-/// The whole, and parts that begin anywhere; end to end, so that some have log-sum-exps and others don't.
+/// Checks parts that begin anywhere, then the whole map, whose log-sum-exps are known for some rows by then.
 void expectMap(const MapProblem& p, Random& random) {
   const Index n = p.heads.queries(), m = p.heads.keys();
   for (const Index factor : kFactors) {
@@ -159,7 +160,7 @@ TEST(HeadMap, masksOfEveryKindEqualPooledDenseWeights) {
   }
 }
 
-/// Scores that are small everywhere but between one query and one key.
+/// Scores that are small everywhere except between one query and one key.
 HeadField planted(Index n, Index m, Index row, Index key) {
   HeadField field;
   field.config = plainConfig(1, 1, 16);
@@ -189,7 +190,7 @@ TEST(HeadMap, oneBrightCellIsBrightAtEveryZoom) {
   }
 }
 
-/// Two by two pixels, the largest of each.
+/// Pools two by two pixels by their largest value.
 Matrix halved(const Matrix& a) {
   Matrix half = Matrix::Constant((a.rows() + 1) / 2, (a.cols() + 1) / 2, -kInfinity);
   for (Index y = 0; y < a.rows(); ++y)
@@ -205,7 +206,7 @@ TEST(HeadMap, coarserMaximaAreThoseOfTheFinerBitByBit) {
   Matrix finer;
   for (const Index factor : kFactors) {
     const Matrix max = map.weights({0, 0, 333, 421, factor}, Pooling::max);
-    // From cells to sums of 32 keys the exponential is another function.
+    // Between single cells and sums of 32 keys, the exponential is computed by another function.
     if (factor > 1 && factor != 32) {
       EXPECT_EQ(max, halved(finer)) << "factor " << factor;
     }
@@ -232,7 +233,7 @@ TEST(HeadMap, aPreviewIsNeverBrighterThanTheMap) {
         EXPECT_EQ(max, all.max);
         EXPECT_EQ(mean, all.mean);
       }
-      // The exact map is the same after a preview.
+      // A preview doesn't change the exact map.
       EXPECT_EQ(sampled.pooled({0, 0, 900, 700, factor}).max, all.max)
           << "factor " << factor << ", step " << step;
     }

@@ -19,7 +19,7 @@ bool chance(Random& random, double probability) {
   return random.uniform() < probability;
 }
 
-/// Cells are masked in about `density` of all places, some rows everywhere.
+/// Cells are masked in about `density` of all places, some rows completely.
 template <typename Value>
 Stack randomMaskStack(Random& random, Index count, const HeadsSizes& sizes, const Value& value) {
   Stack stack(count, sizes.queries, sizes.keys);
@@ -64,7 +64,8 @@ MaskInput randomMask(Random& random, const AttentionConfig& config, const HeadsS
   return mask;
 }
 
-/// Single elements of some rows, so that infinities meet finite numbers as well as each other.
+/// Sets single elements of some rows to NaN or infinity, so that infinities meet finite numbers as well as
+/// each other.
 void poison(Random& random, Stack& stack) {
   for (Index count = 1 + pick(random, 3); count > 0 && !stack.empty(); --count) {
     const float values[] = {kNaN, kInfinity, -kInfinity};
@@ -164,8 +165,8 @@ AttentionResult solveFast(const HeadsProblem& p, Keep keep, std::stop_token stop
 
 namespace {
 
-/// Of both sums of headDim products, the scale, biases, soft-cap (the tangent is right to a few units in the
-/// last place, and its slope at most 1) and additive numbers.
+/// Limits for both sums of headDim products, the scale, biases, soft-cap (the tangent is right to a few units
+/// in the last place, and its slope is at most 1) and additive numbers.
 void limitScores(const HeadsProblem& p, Index head, const MatrixView& scores, MutableMatrixView limits) {
   const AttentionConfig& c = p.config;
   const MatrixView q = p.q[head], k = p.k[c.kvHeadOf(head)];
@@ -176,7 +177,7 @@ void limitScores(const HeadsProblem& p, Index head, const MatrixView& scores, Mu
   for (Index row = 0; row < scores.rows(); ++row)
     for (Index j = 0; j < scores.cols(); ++j) {
       float& limit = limits(row, j);
-      // A soft-cap makes a number of an infinite product, the same one in both.
+      // A soft-cap makes an infinite product finite, the same number on both sides.
       const float magnitude = c.softcap && std::isinf(magnitudes(row, j)) ? 0 : magnitudes(row, j);
       limit = static_cast<float>(c.headDim + 4) * magnitude;
       if (const float* bias = terms.biasOf(row)) limit += magnitude + std::abs(bias[j]);
@@ -187,8 +188,8 @@ void limitScores(const HeadsProblem& p, Index head, const MatrixView& scores, Mu
     }
 }
 
-/// Softmax multiplies each weight by what e^δ makes of its score's error and the largest error in the sum,
-/// and by the roundings of a sum of m. Numbers below the smallest normal one are flushed to zero.
+/// Softmax multiplies each weight by e^δ for its score's error, by the largest such factor in the sum, and by
+/// the roundings of a sum of m terms. Numbers below the smallest normal one are flushed to zero.
 void limitWeights(const AttentionResult& expected, Index head, Index row, HeadsLimits& limits) {
   const auto scores = expected.scores[head].row(row), errors = std::as_const(limits.scores)[head].row(row);
   const float max = scores.cols() ? scores.maxCoeff() : -kInfinity;

@@ -9,7 +9,7 @@
 
 namespace headscope::attention::test {
 
-/// What attendHeads reads, and what is special about it, for failures.
+/// The input of attendHeads, and its special features for failure messages.
 struct HeadsProblem {
   AttentionConfig config;
   MaskInput mask;
@@ -26,7 +26,7 @@ struct HeadsSizes {
 /// A config of these sizes without any rule.
 AttentionConfig plainConfig(Index heads, Index kvHeads, Index headDim);
 
-/// Standard normal entries.
+/// A stack of standard normal entries.
 Stack gaussianStack(Index count, Index rows, Index cols, std::uint64_t seed);
 
 /// A problem of these sizes without any rule.
@@ -34,33 +34,34 @@ HeadsProblem plainHeads(const HeadsSizes& sizes, std::uint64_t seed);
 
 /// A problem of these sizes with random rules: cache length, scale, gain, ALiBi, T5, soft-cap, additive masks
 /// for one or all heads, and formulas of causal, window, sinks and key length, of boolean masks with rows
-/// that see nothing, and of all patterns joined in every way. One in four has NaN and infinities among its
-/// keys and values.
+/// that see nothing, and of all patterns combined in every way. One problem in four has NaN and infinities in
+/// its keys and values.
 HeadsProblem randomHeads(const HeadsSizes& sizes, std::uint64_t seed);
 
-/// The textbook's answer.
+/// The textbook's result.
 AttentionResult solveTextbook(const HeadsProblem& problem);
-/// attendHeads' answer.
+/// The result of attendHeads.
 AttentionResult solveFast(const HeadsProblem& problem, Keep keep, std::stop_token stop = {});
 
-/// How far two honest results in single precision may be apart, element by element. From float epsilon, the
-/// length of the sums and the magnitude of their terms (Higham 2002, section 3.1), once for each of the two.
+/// How far two correct results in single precision may differ, element by element. Derived from float
+/// epsilon, the length of the sums and the magnitude of their terms (Higham 2002, section 3.1), once for each
+/// of the two.
 struct HeadsLimits {
-  Stack scores, weights;  ///< [heads, n, m]; weights also where they are made from scores and log-sum-exp
+  Stack scores, weights;  ///< [heads, n, m]; weights also if they are computed from scores and log-sum-exp
   Matrix lse;             ///< [heads, n]
   Stack headOutput;       ///< [heads, n, headDim]
 };
 HeadsLimits limitsOf(const HeadsProblem& problem, const AttentionResult& expected);
 
-/// Fails the test, with indices, where what `found` has of scores, weights, lse and headOutput is not what
-/// `expected` has within the limits; −inf, NaN and infinity have to be the same, and a weight whose score is
-/// −inf exactly 0.
+/// Fails the test, with indices, if the scores, weights, lse or headOutput in `found` differ from `expected`
+/// by more than the limits. −inf, NaN and infinity have to be equal, and a weight whose score is −inf has to
+/// be exactly 0.
 void expectSameHeads(const HeadsProblem& problem, const AttentionResult& expected,
                      const AttentionResult& found, const std::string& what);
 void expectSameHeads(const HeadsProblem& problem, const HeadsLimits& limits, const AttentionResult& expected,
                      const AttentionResult& found, const std::string& what);
 
-/// Matrices [rows, cols] behind each other, compared with one limit for each element.
+/// Compares `count` consecutive matrices [rows, cols], with one limit per element.
 void expectClose(const float* expected, const float* found, const float* limits, Index count, Index rows,
                  Index cols, const std::string& what);
 

@@ -15,7 +15,7 @@ Matrix gramOf(const Matrix& a) {
   return (a.cast<double>() * a.cast<double>().transpose()).cast<float>();
 }
 
-/// Rows whose lengths fall off as `factor`^i.
+/// Rows whose lengths decrease as `factor`^i.
 Matrix fallingRows(Index rows, Index cols, float factor, std::uint64_t seed) {
   Matrix a = gaussianMatrix(rows, cols, seed);
   float length = 1;
@@ -23,7 +23,7 @@ Matrix fallingRows(Index rows, Index cols, float factor, std::uint64_t seed) {
   return a;
 }
 
-/// What vectors leave out of a matrix's trace, over the least that can be.
+/// The part of a matrix's trace that the vectors leave out, relative to the smallest possible part.
 double leftOut(const Matrix& gram, const LeadingEigen& found) {
   const Eigen::VectorXd exact = symmetricEigen(gram.cast<double>()).values;
   const Eigen::MatrixXd rows = found.rows.cast<double>();
@@ -32,7 +32,7 @@ double leftOut(const Matrix& gram, const LeadingEigen& found) {
 }
 
 TEST(LeadingEigen, LeaveOutWhatTheExactOnesDo) {
-  // Nothing but noise, whose eigenvalues lie close together, is the hardest.
+  // Pure noise, whose eigenvalues are close together, is the hardest case.
   for (const auto& [rows, cols] : {std::pair<Index, Index>{300, 350}, {300, 900}})
     for (const Index count : {4, 40, 100}) {
       const Matrix gram = gramOf(gaussianMatrix(rows, cols, 1));
@@ -93,7 +93,7 @@ double weightsLost(const Linear& keys, const Linear& values, const Matrix& p) {
 }
 
 TEST(LeadingEigen, WideLatentsLoseAsLittleAsTheExactOnes) {
-  // Both sides: more outputs than inputs and fewer. 40 of 600 are found from a block, all 600 exactly.
+  // More outputs than inputs, and fewer. The 40 of 600 are found from a block, all 600 exactly.
   for (const auto& [d, outputs] : {std::pair<Index, Index>{600, 400}, {800, 300}}) {
     const Linear keys{gaussianMatrix(outputs, d, 1), {}}, values{gaussianMatrix(outputs, d, 2), {}};
     const Matrix p = latentDirections(keys, values, 40);

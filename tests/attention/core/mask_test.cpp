@@ -9,7 +9,7 @@
 namespace headscope::attention::test {
 namespace {
 
-/// One character per key, one text per query: '#' where visible.
+/// One string per query with one character per key; '#' = visible.
 std::string picture(const MaskInput& mask, Index head, Index queries, Index keys) {
   std::string text;
   for (Index row = 0; row < queries; ++row) {

@@ -1,4 +1,4 @@
-// What a mask must not do: let a masked key through, touch a visible score, or hide what is not a number.
+// Things a mask must not do: let a masked key through, change a visible score, or hide NaN.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace headscope::attention::test {
 namespace {
 
-/// Rewrites the key and value rows of kv heads and checks that rows which don't see key `j` keep every bit.
+/// Overwrites key and value rows of kv heads, and checks that rows that don't see key `j` keep every bit.
 void expectNoLeak(const Problem& p, Index j, float poison) {
   AttentionResult clean = solve(p);
   AttentionResult poisoned;
@@ -48,7 +48,7 @@ TEST(Masking, maskedKeyNeverLeaks) {
 }
 
 TEST(Masking, maskedTokenNeverLeaksThroughLargeProducts) {
-  // Large enough for the blocked product, and for one that skips or mixes blocks to show.
+  // Large enough for the blocked product, so that skipped or mixed-up blocks would show.
   AttentionConfig config = smallConfig();
   config.headDim = 33;
   const Projections projections = xavierProjections(config, true, 3);

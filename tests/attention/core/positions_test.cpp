@@ -13,7 +13,7 @@
 namespace headscope::attention::test {
 namespace {
 
-/// What a term brings to a cell; 0 where it doesn't apply.
+/// A term's value in a cell; 0 if it doesn't apply.
 float valueOf(const ScoreReceipt& receipt, std::string_view name) {
   for (const ScoreStep& step : receipt.steps)
     if (step.term->name == name) return step.value;
@@ -41,7 +41,7 @@ TEST(Positions, ropeDependsOnTheRelativePositionOnly) {
   for (const Index dim : {2, 8, 64})
     for (const double theta : {10000.0, 500000.0}) {
       const Matrix q = gaussianMatrix(1, dim, 1), k = gaussianMatrix(1, dim, 2);
-      // Cosine, sine, products and sums of both rotations are rounded: some eight epsilons of the norms.
+      // Cosine, sine, products and sums of both rotations are rounded: about eight epsilons of the norms.
       const double tolerance = 8 * kFloatEpsilon * q.norm() * k.norm();
       for (const Index distance : {-7, 0, 1, 12}) {
         const double first = rotatedDot(q, k, 7 + distance, 7, theta);
@@ -54,8 +54,8 @@ TEST(Positions, ropeDependsOnTheRelativePositionOnly) {
 }
 
 TEST(Positions, ropePairsHalves) {
-  // A quarter turn needs position · frequency = π/2; with one pair the frequency is 1, so the angle
-  // is the position itself.
+  // A quarter turn needs position · frequency = π/2. With one pair, the frequency is 1, so the angle is the
+  // position itself.
   Matrix x{{1, 0}};
   applyRope(MutableMatrixView(x.data(), 1, 2), 2, 10000.0);
   EXPECT_NEAR(x(0, 0), std::cos(2.0), kFloatEpsilon);
@@ -78,7 +78,8 @@ TEST(Positions, ropeKeepsPositionZeroAndNeedsPairs) {
 }
 
 TEST(Positions, alibiSlopesAsPublished) {
-  // Press et al. 2022, section 3: 1/2 … 1/256 for 8 heads; their code's interleave for 6 and 12.
+  // Press et al. 2022, section 3: 1/2 … 1/256 for 8 heads; their code interleaves the slopes for 6 and 12
+  // heads.
   const auto expectSlopes = [](const std::vector<double>& exponents) {
     const std::vector<float> slopes = alibiSlopes(static_cast<Index>(exponents.size()));
     ASSERT_EQ(slopes.size(), exponents.size());
@@ -94,8 +95,8 @@ TEST(Positions, alibiSlopesAsPublished) {
   expectSlopes({0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 6.5, 7, 7.5, 8});
 }
 
-/// Where buckets begin with T5's own numbers, worked out by hand: exact distances, then powers of 8^(1/16)
-/// times 16, or of 16^(1/8) times 8 where half of the buckets are for keys ahead.
+/// The first distances of the buckets with T5's own parameters, worked out by hand: exact distances, then
+/// powers of 8^(1/16) times 16, or of 16^(1/8) times 8 if half of the buckets are for keys ahead.
 TEST(T5, bucketsOfItsOwnNumbers) {
   const auto expectStarts = [](bool bidirectional, Index exact, const std::vector<Index>& further) {
     const BucketBias bias{32, 128, bidirectional, 1, 0};
@@ -119,7 +120,7 @@ TEST(T5, bucketsOfItsOwnNumbers) {
 }
 
 /// Raffel et al. 2020, section 2.1, and the code published with it, in long double. A distance that the
-/// formula puts on the edge of a bucket may be rounded to either side of it.
+/// formula puts on a bucket's edge may be rounded to either side.
 TEST(T5, bucketsFollowThePublishedDefinition) {
   for (const bool bidirectional : {false, true})
     for (const Index buckets : {4, 6, 8, 32, 50, 128})
@@ -184,8 +185,8 @@ TEST(T5, numbersFollowSeedAndStrength) {
   EXPECT_NEAR(values.cast<double>().squaredNorm() / count, 1, 5 * std::sqrt(2 / count));
 }
 
-/// What every head adds at every distance, for a cache and for queries that are fewer than the keys, against
-/// the receipts, which work it out cell by cell.
+/// The bias of every head at every distance, with a cache and with fewer queries than keys, compared with the
+/// receipts, which compute it cell by cell.
 TEST(Positions, biasesByDistanceAreWhatReceiptsSay) {
   for (const bool alibi : {false, true})
     for (const bool t5 : {false, true})
@@ -216,7 +217,7 @@ TEST(Positions, biasesByDistanceAreWhatReceiptsSay) {
       }
 }
 
-/// The scores really have it: with T5 they differ from those without by the bucket's number.
+/// The bias is really added: scores with T5 differ from those without by the bucket's value.
 TEST(T5, biasReachesTheScores) {
   Problem p = randomProblem(2);
   p.config.softcap = 0;

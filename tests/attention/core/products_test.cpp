@@ -12,7 +12,7 @@ Matrix randomMatrix(Index rows, Index cols, std::uint64_t seed) {
   return Matrix::NullaryExpr(rows, cols, [&random] { return random.gaussian(); });
 }
 
-/// Element by element, as the definition has it.
+/// The product element by element, by definition.
 Matrix bySums(const Matrix& x, const Matrix& y) {
   Matrix all = Matrix::Zero(x.rows(), y.cols());
   for (Index i = 0; i < x.rows(); ++i)

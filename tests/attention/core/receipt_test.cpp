@@ -12,13 +12,13 @@
 namespace headscope::attention::test {
 namespace {
 
-/// One line of a receipt, worked out in double precision.
+/// One line of a receipt, computed in double precision.
 struct Line {
   std::string name;
   double value = 0, score = 0;
 };
 
-/// All lines of one cell by their definitions, from the receipt's q and k alone.
+/// All lines of one cell by their definitions, from only the receipt's q and k.
 std::vector<Line> linesOf(const Problem& p, const ScoreReceipt& r, Index head, Index row, Index j) {
   const AttentionConfig& c = p.config;
   const Index back = c.cacheLength + row - j;
@@ -57,13 +57,13 @@ void expectNear(double expected, double found, double limit, const std::string& 
   }
 }
 
-/// Every line is there, in order, and says what the definitions say; the last is the stored score.
+/// Expects every line, in order, with the value by its definition; the last score is the stored one.
 void expectLines(const Problem& p, const ScoreReceipt& r, const std::vector<Line>& lines) {
   EXPECT_EQ(r.product, Vector(r.q.cwiseProduct(r.k)));
   const double products = r.product.cwiseAbs().sum() *
                           std::abs(static_cast<double>(p.config.effectiveScale()) * p.config.sharpness);
-  // The sum of products in another order, then each line rounded; those before the scale have no limit of
-  // their own.
+  // The products are summed in another order, then each line is rounded; lines before the scale have no
+  // separate limit.
   double limit = kFloatEpsilon * static_cast<double>(p.config.headDim + 4) *
                  std::max<double>(products, r.product.cwiseAbs().sum());
   ASSERT_EQ(r.steps.size(), lines.size());
@@ -80,7 +80,7 @@ void expectLines(const Problem& p, const ScoreReceipt& r, const std::vector<Line
   expectNear(lines.back().score, r.score, limit, "the stored score");
 }
 
-/// Softmax and dropout of one row of receipts, from the scores that the lines lead to.
+/// Expects softmax and dropout of one row of receipts to follow from the lines' scores.
 void expectWeights(const Problem& p, const std::vector<ScoreReceipt>& row,
                    const std::vector<double>& scores) {
   double max = -kDoubleInfinity, sum = 0, spread = 1;
@@ -97,7 +97,7 @@ void expectWeights(const Problem& p, const std::vector<ScoreReceipt>& row,
       EXPECT_EQ(r.weight, 0);
       continue;
     }
-    // Errors of scores come through the exponential once for the key and once for the sum.
+    // Errors of scores pass through the exponential once for the key and once for the sum.
     const double relative =
         kFloatEpsilon * static_cast<double>(p.config.headDim + 32 + std::ssize(row)) * 8 * spread;
     const double weight = std::exp(scores[j] - max) / sum;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kUnbounded = std::numeric_limits<float>::infinity();
 const float kNoNumber = std::nanf("");
-/// Around every count of lanes, and with remainders.
+/// Around every possible number of lanes, and with remainders.
 constexpr std::size_t kRowLengths[] = {0, 1, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 50};
 
 TEST(ScoreRows, SeenKeysEndAtTheLastThatIsAboveMinusInfinity) {
@@ -22,7 +22,7 @@ TEST(ScoreRows, SeenKeysEndAtTheLastThatIsAboveMinusInfinity) {
       std::vector<float> scores(count, kMinusInfinity);
       for (std::size_t i = 0; i < end; i += 2) scores[i] = -1;
       if (end > 0) scores[end - 1] = kUnbounded;
-      if (end < count) scores[end] = kNoNumber;  // which is no score that anything can be seen by
+      if (end < count) scores[end] = kNoNumber;  // NaN isn't a score that makes a key visible
       const SeenKeys seen = seenKeys(scores.data(), count);
       EXPECT_EQ(seen.end, end) << count;
       EXPECT_EQ(seen.count, end == 0 ? 0 : (end + 1) / 2 + (end % 2 == 0)) << count << " " << end;

@@ -19,7 +19,8 @@ namespace {
 
 constexpr Index kTokens = 9;
 
-/// How a plain problem gets each term that is no number of its own. Whoever adds one adds it here.
+/// How to switch on each term that isn't just a number in a plain problem, by name. Every new term needs an
+/// entry here.
 const std::map<std::string_view, std::function<void(HeadsProblem&)>> kSwitches{
     {"scale", [](HeadsProblem& p) { p.config.scale = 0.9f; }},
     {"ALiBi", [](HeadsProblem& p) { p.config.alibi = true; }},
@@ -44,14 +45,14 @@ HeadsProblem plain(Index queries) {
   return p;
 }
 
-/// The score that the steps of a cell lead to.
+/// The score that a cell's steps lead to.
 float explained(const HeadsProblem& p, Index head, Index row, Index j) {
   const float dot = p.q[head].row(row).dot(p.k[0].row(j));
   return scoreSteps(p.config, p.mask, head, row, j, dot).back().score;
 }
 
-/// Within the roundings of a sum of headDim products, the scale and what follows it. A weight is at most 1
-/// and moves by no more than its score and the log-sum-exp together.
+/// Compares within the roundings of a sum of headDim products, the scale and later terms. A weight is at most
+/// 1 and changes by no more than its score and the log-sum-exp together.
 void expectNear(const HeadsProblem& p, Index head, Index row, Index j, float expected, float found) {
   if (std::isinf(expected)) {
     EXPECT_EQ(found, expected);
@@ -64,8 +65,8 @@ void expectNear(const HeadsProblem& p, Index head, Index row, Index j, float exp
               steps * std::numeric_limits<float>::epsilon() * (products + std::abs(expected) + 4));
 }
 
-/// Scores [heads, queries, keys] on the fast path, from a decode step, and weights from a map are those that
-/// the terms explain.
+/// Expects the scores [heads, queries, keys] of the fast path and of a decode step, and the weights of a map,
+/// to equal those that the terms explain.
 void expectKernelsAgree(const HeadsProblem& p) {
   const AttentionResult found = solveFast(p, Keep::scores);
   AttentionResult step;
@@ -152,7 +153,7 @@ TEST(ScoreTerms, numbersJoinWhatIsThere) {
   }
 }
 
-/// The kernels know one order, and one soft-cap and matrix.
+/// The kernels have one fixed order of terms, with one soft-cap and one matrix.
 TEST(ScoreTerms, areInTheKernelsOrder) {
   std::map<TermKind, int> kinds;
   const ScoreTerm* before = nullptr;

@@ -1,4 +1,4 @@
-// Sinks: a score of each head that belongs to no key. Values narrower than keys.
+// Sinks: a score per head that belongs to no key. Also values narrower than keys.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ struct SinkProblem {
     return stack;
   }
 
-  /// Of all keys, in double precision.
+  /// The weights of all keys, in double precision.
   Eigen::RowVectorXd weights(Index head, Index row) const {
     Eigen::RowVectorXd all(k.rows());
     for (Index key = 0; key < k.rows(); ++key) all[key] = exponential(head, row, key);

@@ -48,7 +48,8 @@ TEST(Softmax, whatIsNotANumberStaysWithinItsVisibleKeys) {
     }
 }
 
-/// A float's logarithm is within 2^-23 of itself and of 1, and sums of n floats add n roundings at most.
+/// The logarithm of a float is off by at most 2^-23 plus 2^-23 of its size, and a sum of n floats adds at
+/// most n roundings.
 TEST(Softmax, entropyIsThatOfDoubles) {
   for (const int count : {1, 2, 15, 16, 17, 33, 512, 1000}) {
     std::vector<float> p(static_cast<std::size_t>(count));

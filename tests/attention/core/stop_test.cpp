@@ -1,5 +1,5 @@
-// A stop is noticed while work goes on, counted in rows and not in milliseconds: a mask that is asked row by
-// row requests it, and counts what it is asked afterwards.
+// A stop takes effect during the work. This is measured in rows instead of milliseconds: a mask that is
+// queried row by row requests the stop and counts later queries.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace headscope::attention::test {
 namespace {
 
-/// Sees everything, and requests the stop when it is asked for the `last`-th time.
+/// Sees everything, and requests the stop at the `last`-th query.
 class StoppingMask final : public MaskFormula {
  public:
   StoppingMask(Index heads, Index queries, Index keys, int last)
@@ -28,7 +28,7 @@ class StoppingMask final : public MaskFormula {
     if (++asked_ == last_) source_.request_stop();
   }
   int asked() const { return asked_; }
-  /// Since the stop was there to be seen: who requests it may be interrupted before.
+  /// Queries after the stop was visible: the thread that requests it may be interrupted before.
   int askedSince() const { return askedSince_; }
   std::stop_token token() const { return source_.get_token(); }
 
@@ -39,7 +39,7 @@ class StoppingMask final : public MaskFormula {
   mutable std::stop_source source_;
 };
 
-/// Each thread may finish the rows of the task it is in: at most 64.
+/// Each thread may finish the rows of its current task, at most 64.
 int mostAskedSince() {
   return 64 * kernels::sharedPool().threads();
 }
@@ -53,7 +53,7 @@ TEST(Stop, endsAttentionWithinATask) {
     (void)solveFast(p, Keep::weights, mask->token());
     EXPECT_GE(mask->asked(), last);
     EXPECT_LE(mask->askedSince(), mostAskedSince());
-    // Without the stop every row is asked.
+    // Without the stop, every row is queried.
     const AttentionResult whole = solveFast(p, Keep::weights);
     EXPECT_GE(mask->asked(), 2 * kRows);
     EXPECT_TRUE(whole.lse.allFinite());

@@ -52,7 +52,7 @@ Array evaluated(const std::string& text, const Names& names = {}) {
 double number(const std::string& text) {
   return evaluated(text).at(0);
 }
-/// The message of what is refused, at reading or at work.
+/// The message of an expression that is refused, either when parsed or when evaluated.
 std::string expressionRefusal(const std::string& text, const ExpressionLimits& limits = {}) {
   const auto expression = Expression::parse(text);
   if (!expression) return expression.error().message;
@@ -249,7 +249,7 @@ TEST(Expression, picksFromLargeFloatsWithoutCopying) {
   const auto view = Expression::parse("big[1]")->evaluate(names, tight);
   ASSERT_TRUE(view.ok());
   EXPECT_EQ(view->shape(), (ArrayShape{512, 512}));
-  // Whole stacks are worked on in pieces: two operands of 128 MiB as doubles fit into 1 MiB.
+  // Whole stacks are processed in pieces: two operands of 128 MiB as doubles fit into 1 MiB.
   tight = {};
   tight.bytes = 1 << 20;
   const auto all = Expression::parse("max(abs(sum(big, -1)/128 - 1)) < 0.02")->holds(names, tight);

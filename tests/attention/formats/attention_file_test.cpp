@@ -27,7 +27,7 @@ std::string errorOf(const SafetensorsFile& file, const AttentionOptions& options
   return problem ? "no error" : problem.error().message;
 }
 
-/// The small problem with one tensor put in, or replaced.
+/// The small problem with one tensor added or replaced.
 SafetensorsFile with(const std::string& name, NamedTensor tensor) {
   auto file = smallProblem();
   file.tensors[name] = std::move(tensor);
@@ -140,7 +140,7 @@ TEST(ReadProblem, NamesWhatIsMissingOrMisshapen) {
               "in: tensor \"x\" is " + shapeText(shape) +
                   ", expected [tokens, 8] or [batch, tokens, 8] with at least one token");
   }
-  // Sizes that only an empty tensor can claim.
+  // Sizes that only an empty tensor can have.
   EXPECT_THAT(errorOf(with("q_proj.weight", gaussianTensor({std::uint64_t{1} << 63, 0}, 1))),
               HasSubstr("expected ["));
 }

@@ -6,7 +6,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/small_problem.h"
 
-// Masks as other programs name them, under their conventions.
+// Masks under other programs' names and conventions.
 
 namespace headscope::attention {
 namespace {
@@ -31,7 +31,7 @@ std::size_t countOf(const Shape& shape) {
   return count;
 }
 
-/// 1 for what is set; a fifth of all cells, different ones in every row.
+/// Sets about a fifth of all cells to 1, different ones in every row.
 std::vector<std::uint8_t> somePattern(const Shape& shape) {
   std::vector<std::uint8_t> flags(countOf(shape));
   for (std::size_t i = 0; i < flags.size(); ++i) flags[i] = i * 7 % 5 == 1 ? 1 : 0;
@@ -53,7 +53,7 @@ std::string maskErrorOf(const SafetensorsFile& file) {
   return problem ? "no error" : problem.error().message;
 }
 
-/// Checks every cell; `at` is where its value stands in the tensor.
+/// Checks every cell; `at` gives the index of its value in the tensor.
 void expectCells(const std::string& name, DType type, const Shape& shape, bool setIsVisible,
                  std::size_t (*at)(Index sequence, Index head, Index query, Index key)) {
   SCOPED_TRACE(name + " " + shapeText(shape) + " " + std::string(attention::name(type)));
@@ -135,7 +135,7 @@ TEST(ForeignMasks, FloatsAreAdded) {
   }
 }
 
-/// A row that nothing may look at in either mask is hidden; what both add is added up.
+/// A cell that either mask hides is hidden, and additive masks are summed.
 TEST(ForeignMasks, AllOfThemHold) {
   auto file = batchOfTwo();
   file.tensors["attn_mask"] = fromFloats(std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8}, {3, 3});
@@ -251,7 +251,7 @@ TEST(Names, ThatAreNotKnownAreErrors) {
   EXPECT_EQ(withOption("format"), "no error");
   EXPECT_EQ(readProblem(smallProblem(), {{"windwo", "3"}}, "in").error().message,
             "in: \"windwo\" is not an option; did you mean window?");
-  // A weights file of other programs may hold more than a layer.
+  // Another program's weights file may contain more than a layer.
   auto file = smallProblem();
   file.metadata["author"] = "someone";
   file.tensors["q_norm.weight"] = gaussianTensor({4}, 1);
@@ -294,11 +294,11 @@ TEST(BatchDropout, EachSequenceDrawsItsOwn) {
         same += first == second;
         dropped += second;
       }
-  // Of 144 cells half are dropped in each, and half of the cells agree by chance.
+  // Half of the 144 cells are dropped in each, and half of the cells agree by chance.
   EXPECT_GT(dropped, 45);
   EXPECT_LT(dropped, 99);
   EXPECT_LT(same, 110);
-  // The first of a batch draws what it draws alone.
+  // The first sequence of a batch draws the same dropout as it does alone.
   file.tensors["x"] = one;
   EXPECT_EQ(solve(*read(file))[0].weights[1], results[0].weights[1]);
 }

@@ -78,7 +78,7 @@ TEST(ReadFile, RefusesAFileThatMayNotBeRead) {
 TEST(ReadFile, RefusesAFileBeyondTheLimitBeforeReadingIt) {
   const TemporaryFolder folder;
   putFile(folder / "huge", "");
-  // A hole: it takes no room on the disk, but reading it would take a tebibyte of memory.
+  // A hole: it takes no disk space, but reading it would take a tebibyte of memory.
   fs::resize_file(folder / "huge", std::uintmax_t{1} << 40);
   EXPECT_THAT(readError(folder / "huge"), HasSubstr("is 1099511627776 bytes, expected at most 8589934592"));
   putFile(folder / "small", "12345");
@@ -140,7 +140,7 @@ TEST(WriteFile, RefusesWhereItMayNotOrCannotWrite) {
   EXPECT_EQ(fileText(folder / "file"), "old");
 }
 
-/// In a process of its own whose files may not grow beyond 4096 bytes: 0 if writing 1 MiB over `path`
+/// Runs in a separate process whose files may not exceed 4096 bytes. Returns 0 if writing 1 MiB over `path`
 /// failed with the sentence for that.
 int writeWithoutRoom(const fs::path& path) {
   const pid_t child = ::fork();

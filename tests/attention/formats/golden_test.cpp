@@ -23,7 +23,7 @@ TEST_P(Golden, EveryArrayIsWhatFloat64Found) {
   EXPECT_FALSE(wrong) << *wrong;
 }
 
-/// The tolerances would be worth nothing if they let a wrong computation pass.
+/// The tolerances would be worthless if they let a wrong computation pass.
 TEST_P(Golden, ASlightlyWrongScaleIsNoticed) {
   const auto file = readSafetensors(GetParam());
   ASSERT_TRUE(file.ok());
@@ -57,7 +57,7 @@ SafetensorsFile goldenCase(const std::string& name) {
   return {};
 }
 
-/// Computes the case with its mask under another name; whether that is what it was under its own.
+/// Expects the case, with its mask under another name, to give the golden result.
 void expectGolden(const SafetensorsFile& file, const std::string& name) {
   const auto problem = readProblem(file, {}, name);
   ASSERT_TRUE(problem.ok()) << problem.error().message;
@@ -65,7 +65,7 @@ void expectGolden(const SafetensorsFile& file, const std::string& name) {
   EXPECT_FALSE(wrong) << name << ": " << *wrong;
 }
 
-/// What torch.nn.MultiheadAttention found under its own attn_mask and key_padding_mask.
+/// The results of torch.nn.MultiheadAttention with its own attn_mask and key_padding_mask.
 TEST(GoldenMasks, UnderPyTorchsNamesAreWhatPyTorchFound) {
   for (const char* name : {"mask_bool", "mask_additive", "mask_per_head", "mask_dead_row"}) {
     auto file = goldenCase(name);

@@ -37,7 +37,7 @@ TEST(JsonTree, SaysWhichBoundWasCrossed) {
   EXPECT_EQ(refusal("[1e999]"), "a: holds a number that is too large");
 }
 
-/// 15 MB of brackets would be a tree of a gigabyte: the first ones say that the rest need not be read.
+/// 15 MB of brackets would become a tree of a gigabyte, so reading stops after the first ones.
 TEST(JsonTree, BracketsAloneAreRefusedByEveryReader) {
   const std::string brackets(15'000'000, '[');
   const std::string expected = "a: lists and objects are more than 32 deep";

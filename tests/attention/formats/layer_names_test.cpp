@@ -11,7 +11,7 @@ namespace {
 
 using headscope::test::gaussianTensor;
 
-/// Layers of four heads over width 8 by these names of their first and output map.
+/// Layers of four heads on width 8, with these names for their first and output map.
 SafetensorsFile layersCalled(const std::vector<std::pair<std::string, std::string>>& names) {
   SafetensorsFile file;
   file.metadata["heads"] = "4";
@@ -41,7 +41,7 @@ TEST(LayerNames, AreFoundByNumberAndAsPeopleCount) {
                                        {"in_proj_weight", "out_proj.weight"}})),
               testing::ElementsAre("", "h.9.attn.", "h.10.attn."));
   EXPECT_THAT(prefixesOf(layersCalled({})), testing::IsEmpty());
-  // Not at the end of a word.
+  // The names don't match at the end of a longer word.
   EXPECT_THAT(prefixesOf(layersCalled({{"my_qkv.weight", "my_proj.weight"}})), testing::IsEmpty());
 }
 
@@ -109,7 +109,7 @@ TEST(LayerNames, FusedMapsThatDoNotFitAreErrors) {
   EXPECT_THAT(nameErrorOf(file), HasSubstr("tensor \"bias_k\" is an extra key or value"));
 }
 
-/// nanoGPT calls torch.nn.Linear's maps what GPT-2 calls Conv1D's.
+/// nanoGPT uses GPT-2's names, but for maps of torch.nn.Linear instead of Conv1D.
 TEST(LayerNames, ShapesTellConv1DFromLinear) {
   auto linear = layersCalled({{"c_attn.weight", "c_proj.weight"}});
   auto conv = linear;

@@ -14,7 +14,7 @@ namespace headscope::attention::test {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// A .npy file from its parts, by the format's description.
+/// The bytes of a .npy file from its parts, as specified by the format.
 inline Bytes npy(const std::string& descr, const std::string& shape, const Bytes& data,
                  const std::string& fortran = "False") {
   const std::string header =
@@ -33,7 +33,7 @@ Bytes bytesOf(const std::vector<T>& values) {
   return bytes;
 }
 
-/// A folder for mask files, and what is read from them as pictures.
+/// A folder for mask files, whose contents are compared as pictures.
 class MaskFileTest : public testing::Test {
  protected:
   std::filesystem::path put(const std::string& name, const Bytes& bytes) {
@@ -48,7 +48,7 @@ class MaskFileTest : public testing::Test {
     return put(name, *formatSafetensors(file));
   }
 
-  /// Heads apart by a space, rows by '/': '#' visible, '.' masked, '?' neither or both.
+  /// Heads separated by a space, rows by '/': '#' = visible, '.' = masked, '?' = neither or both.
   static std::string picture(const CellTable& table) {
     std::string text;
     EXPECT_EQ(std::ssize(table.rows), table.heads * table.queries);

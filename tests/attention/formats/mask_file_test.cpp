@@ -59,7 +59,7 @@ TEST_F(MaskFileTest, ReadsAdditiveMasks) {
   const auto path = put("m.npy", npy("<f4", "(2, 3)", bytesOf<float>({0, -kInfinity, -0.0F, lowest, 0, 0})));
   EXPECT_EQ(additive(path), "#.#/.##");
   EXPECT_TRUE(readMaskFile(path, MaskConvention::additive)->additive.empty());
-  // float16's lowest, bfloat16's, float64's and int8's mask as well.
+  // The lowest numbers of float16, bfloat16 and float64, and int8's mask value.
   EXPECT_EQ(additive(put("h.npy", npy("<f2", "(1, 3)", bytesOf<std::uint16_t>({0xFBFF, 0xFC00, 0xF0DF})))),
             "..#");
   EXPECT_EQ(
@@ -72,7 +72,8 @@ TEST_F(MaskFileTest, ReadsAdditiveMasks) {
   EXPECT_EQ(additive(put("b.safetensors", brain)), ".#");
 }
 
-/// A program that computes in one type may save in another, and −1e4 and −1e9 are in no type the lowest.
+/// A program that computes in one type may save in another, and −1e4 and −1e9 aren't the lowest number of any
+/// type.
 TEST_F(MaskFileTest, LargeNegativeNumbersMask) {
   const auto path =
       put("l.npy",
@@ -83,7 +84,7 @@ TEST_F(MaskFileTest, LargeNegativeNumbersMask) {
   EXPECT_EQ(file->largeNumbers, 4u);
   EXPECT_EQ(file->additive.at(0, 0, 4), -1000);
   EXPECT_EQ(file->additive.at(0, 0, 0), 0);
-  // −1e4 as bfloat16 and as float16 have it.
+  // −1e4 as rounded to bfloat16 and float16.
   SafetensorsFile brain;
   brain.tensors["mask"] = NamedTensor{DType::BF16, {1, 1}, bytesOf<std::uint16_t>({0xC61C})};
   EXPECT_EQ(additive(put("b.safetensors", brain)), ".");

@@ -14,7 +14,7 @@ namespace {
 using test::Bytes;
 using Rows = std::vector<std::string>;
 
-/// A mask by its cells, [heads, queries, keys], one text per row: '#' visible.
+/// A mask given by its cells, [heads, queries, keys], one string per row: '#' = visible.
 class PictureMask : public MaskFormula {
  public:
   explicit PictureMask(std::vector<std::vector<std::string>> heads) : heads_(std::move(heads)) {
@@ -107,7 +107,7 @@ TEST_F(MaskWriteTest, FilesAreAsOtherProgramsExpectThem) {
   EXPECT_THAT(*toFloats(tensor, "t"), ElementsAre(0, -kInfinity, 0, 0, 0, 0, 0, 0));
 }
 
-/// Sees everything, over any size.
+/// Sees everything, at any size.
 class WideMask : public MaskFormula {
  public:
   WideMask(Index queries, Index keys) : queries_(queries), keys_(keys) {}

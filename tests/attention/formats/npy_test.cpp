@@ -11,7 +11,7 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// A .npy file from its parts, by the format's description.
+/// The bytes of a .npy file from its parts, as specified by the format.
 Bytes npy(int major, const std::string& header, const Bytes& data) {
   Bytes bytes{0x93, 'N', 'U', 'M', 'P', 'Y', static_cast<std::uint8_t>(major), 0};
   for (std::size_t i = 0; i < (major == 1 ? 2u : 4u); ++i) {
@@ -151,7 +151,7 @@ TEST(Npy, RefusesDamagedHeaders) {
 TEST(Npy, RefusesValuesThatAreNotFinite) {
   EXPECT_EQ(errorOfNpy(npy(1, dict("<f4", "(2, 2)"), bytesOf<float>({1, 2, NAN, 4}))),
             "t.npy: row 2, column 1 is NaN, expected a finite number");
-  // In Fortran order the third value in the file is the second of the first row.
+  // In Fortran order, the third value in the file is the second of the first row.
   EXPECT_THAT(errorOfNpy(npy(1, dict("<f4", "(2, 2)", "True"), bytesOf<float>({1, 2, INFINITY, 4}))),
               HasSubstr("row 1, column 2 is infinite"));
   EXPECT_THAT(errorOfNpy(npy(1, dict("<f8", "(1, 2)"), bytesOf<double>({1, 1e300}))),

@@ -27,7 +27,7 @@ std::string pythonShape(const std::vector<std::uint64_t>& shape) {
   return text + ")";
 }
 
-/// A safetensors file's tensors as numpy.savez writes them; metadata as single texts.
+/// A safetensors file's tensors as numpy.savez writes them, with metadata as single strings.
 Files asArrays(const SafetensorsFile& file) {
   Files files;
   for (const auto& [name, tensor] : file.tensors)
@@ -192,7 +192,7 @@ TEST_F(Npz, StoredAsLessThanItHoldsIsAnError) {
   const std::string_view record("PK\1\2");
   const auto at = std::search(bytes.begin(), bytes.end(), record.begin(), record.end());
   ASSERT_NE(at, bytes.end());
-  std::fill_n(at + 20, 4, std::uint8_t{0});  // the size that is stored, in the directory
+  std::fill_n(at + 20, 4, std::uint8_t{0});  // the stored size, in the directory
   putFile(path_, bytes);
   const auto file = TensorSource::open(path_);
   ASSERT_FALSE(file.ok());

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using headscope::test::gaussianTensor;
 using headscope::test::TemporaryFolder;
 
-/// A file of these tensors, opened; ends the test where it can't be.
+/// Writes files of tensors and opens them. Ends the test if a file can't be opened.
 class QkFiles : public ::testing::Test {
  protected:
   Result<QkFile> put(const SafetensorsFile& file) {
@@ -32,7 +32,7 @@ class QkFiles : public ::testing::Test {
   fs::path path_ = folder_ / "QK.safetensors";
 };
 
-/// `tensor` in another type, its values rounded to it.
+/// `tensor` in another type, with its values rounded to it.
 NamedTensor as(DType dtype, const NamedTensor& tensor) {
   const auto values = *toFloats(tensor, "t");
   NamedTensor out{dtype, tensor.shape, {}};
@@ -104,7 +104,7 @@ TEST_F(QkFiles, ReadsEveryTypeAndShape) {
 }
 
 TEST_F(QkFiles, ReadsHeadsLargerThanTheBuffer) {
-  // 3,001 × 77 numbers end in the middle of a buffer, for 2 as for 8 bytes each.
+  // 3,001 × 77 numbers end in the middle of a buffer, both for 2 and for 8 bytes each.
   for (const auto dtype : {DType::F16, DType::F64}) {
     SafetensorsFile file;
     file.tensors["Q"] = as(dtype, gaussianTensor({2, 3001, 77}, 4));
@@ -139,7 +139,7 @@ TEST_F(QkFiles, TellsLayersApart) {
 TEST_F(QkFiles, LetsTheKeysOfACacheDumpAttendToThemselves) {
   for (const std::string prefix : {"past_key_values.0.", "layers.0.", "cache.layers.0."}) {
     SafetensorsFile file;
-    file.metadata["heads"] = "8";  // the model's query heads, of which the file has none
+    file.metadata["heads"] = "8";  // the model's query heads, which the file doesn't contain
     file.tensors[prefix + (prefix[0] == 'l' ? "k_cache" : "key")] = gaussianTensor({1, 2, 6, 4}, 1);
     file.tensors[prefix + "value"] = gaussianTensor({1, 2, 6, 4}, 2);
     const auto opened = put(file);
@@ -230,7 +230,7 @@ TEST_F(QkFiles, SaysThatTheFileBecameShorter) {
             path_.string() + ": is 0 bytes, expected a safetensors file of at least 8");
 }
 
-/// A file with queries and keys of one head each, its data a hole on the disk.
+/// A file with queries and keys, whose data is a hole on the disk.
 void putHollow(const fs::path& path, std::uint64_t heads, std::uint64_t tokens, std::uint64_t headDim) {
   const auto size = heads * tokens * headDim * sizeof(float);
   const auto entry = [&](std::uint64_t begin) {
@@ -242,7 +242,7 @@ void putHollow(const fs::path& path, std::uint64_t heads, std::uint64_t tokens, 
   fs::resize_file(path, bytes.size() + 2 * size);
 }
 
-/// Memory of this program in bytes: its address space, and what of it is held.
+/// This program's memory in bytes: its address space, and the resident part of it.
 struct Memory {
   std::uint64_t space = 0, held = 0;
 };
@@ -261,13 +261,13 @@ TEST_F(QkFiles, OpensTheLongestSequencesWithoutReadingThem) {
   ASSERT_TRUE(opened.ok()) << opened.error().message;
   EXPECT_EQ(opened->layers()[0].keys(), 131072);
 #ifndef HEADSCOPE_SANITIZE_BUILD
-  // A head takes 32 MiB, the file 512.
+  // A head takes 32 MiB, the file 512 MiB.
   EXPECT_LT(memory().held, before + (2 << 20));
   for (Index h = 0; h < 8; ++h) {
     const auto keys = opened->readKeys(0, h);
     ASSERT_TRUE(keys.ok()) << keys.error().message;
     EXPECT_EQ(keys->rows(), 131072);
-    // Pages around those that were asked for come along, but never a second head.
+    // Neighbouring pages are loaded as well, but never a second head.
     EXPECT_LT(memory().held, before + (64 << 20)) << h;
   }
 #endif
@@ -277,7 +277,7 @@ TEST_F(QkFiles, OpensTheLongestSequencesWithoutReadingThem) {
 #ifndef HEADSCOPE_SANITIZE_BUILD
 TEST_F(QkFiles, SaysThatThereIsNotEnoughMemory) {
   putHollow(path_, 1, 131072, 512);
-  // The file takes no room, a head takes 256 MiB.
+  // The file takes no disk space; a head takes 256 MiB of memory.
   const auto readWithoutRoom = [&] {
     const auto space = memory().space + (std::uint64_t{128} << 20);
     const rlimit limit{space, space};

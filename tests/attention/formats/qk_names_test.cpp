@@ -73,7 +73,7 @@ TEST(QkNames, LeavesEverythingElseAlone) {
 }
 
 TEST(QkNames, CountsAsPeopleDo) {
-  // Digits come before letters, however many there are.
+  // Numbers come before letters and compare by value.
   const std::vector<std::string> expected{"",
                                           "1",
                                           "2",

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using headscope::test::gaussianTensor;
 
-/// Weights whose rows sum to 1 and tell layer, head, row and column apart; `batch` puts an axis of 1 there.
+/// Weights whose rows sum to 1 and which identify layer, head, row and column.
 std::vector<float> valuesOf(Index layers, Index heads, Index n, Index m, Index firstLayer = 0) {
   std::vector<float> values;
   for (Index l = firstLayer; l < firstLayer + layers; ++l)
@@ -109,7 +109,7 @@ TEST_F(Recorded, OneLayerOrOneHead) {
   EXPECT_EQ(recorded->keys(), 4);
 }
 
-/// What `headscope model -o` writes for some layers.
+/// Output of `headscope model -o` for some layers.
 TEST_F(Recorded, LayersKeepTheNumbersTheyAreSaidToHave) {
   auto file = stacked();
   file.metadata["layers"] = "0,5,7";
@@ -174,7 +174,7 @@ TEST_F(Recorded, TokensInMetadataOrBeside) {
   EXPECT_THAT(errorOf(file), EndsWith("a.tokens.json: tokens are not UTF-8"));
 }
 
-/// A step of decoding: the queries are the last tokens.
+/// A decode step: the queries are the last tokens.
 TEST_F(Recorded, FewerQueriesThanKeys) {
   SafetensorsFile file;
   file.tensors["attention"] = fromFloats(valuesOf(1, 2, 1, 3), {2, 1, 3});
@@ -278,7 +278,7 @@ TEST(RecordedNames, AreReadByTheirLastWord) {
   EXPECT_EQ(recordedNameOf("v_2")->role, TensorRole::values);
 }
 
-/// One array a layer, by names with a {} for its number.
+/// Adds one array per layer, with "{}" in the name replaced by its number.
 void addLayers(SafetensorsFile& file, std::string name, Index layers, Index n, Index m) {
   const std::size_t at = name.find("{}");
   for (Index layer = 0; layer < layers; ++layer) {

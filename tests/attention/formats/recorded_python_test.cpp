@@ -1,4 +1,4 @@
-// The manual's lines of Python that save attention from PyTorch, run as they stand there.
+// The manual's Python code that saves attention from PyTorch, run as printed.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The blocks of Python in the manual's section on attention from elsewhere.
+/// The Python blocks in the manual's section "Attention from elsewhere".
 std::vector<std::string> pythonBlocks() {
   const std::string manual = headscope::test::fileText(HEADSCOPE_SOURCE_DIR "/assets/manual/files.md");
   const std::size_t begin = manual.find("## Attention from elsewhere"), end = manual.find("\n## ", begin + 1);
@@ -27,7 +27,7 @@ std::vector<std::string> pythonBlocks() {
   return blocks;
 }
 
-/// Debian's PyTorch belongs to the system's Python, which need not be the first in the path.
+/// Debian's PyTorch belongs to the system's Python, which may not be the first in the path.
 std::string pythonWithTorch() {
   for (const char* python : {"python3", "/usr/bin/python3"})
     if (std::system((std::string(python) + " -c 'import torch, numpy' 2>/dev/null").c_str()) == 0)
@@ -108,7 +108,8 @@ TEST(RecordedPython, AHookSavesAttentionOfOnesOwn) {
   savesWhatWeRead(kOwnAttention, pythonBlocks().at(3));
 }
 
-/// What is said of a pickle, run as it stands there: on output_attentions=True's tuple, and on one tensor.
+/// The code that the error message about a pickle suggests, run as printed: on the tuple of
+/// output_attentions=True, and on one tensor.
 TEST(RecordedPython, WhatIsSaidOfAPickleSavesItsAttention) {
   const std::string python = pythonWithTorch();
   if (python.empty()) GTEST_SKIP() << "PyTorch isn't installed (apt-get install python3-torch)";

@@ -140,7 +140,7 @@ TEST(RegularFile, SaysThatTheFileWasCutWhileItWasRead) {
     std::atomic<bool> reading = false;
     std::thread cutter([&] {
       while (!reading) std::this_thread::yield();
-      // Reading takes some ten milliseconds, so that rounds end at different places of it.
+      // Reading takes about ten milliseconds, so the rounds cut the file at different points.
       std::this_thread::sleep_for(std::chrono::milliseconds(round % 10));
       fs::resize_file(path, 4096);
     });
@@ -171,7 +171,7 @@ TEST(RegularFile, MayBeReadByManyThreads) {
   EXPECT_EQ(wrong, 0);
 }
 
-/// The file is neither mapped nor read as a whole, so its size is no matter of address space.
+/// The file is neither mapped nor read as a whole, so it may be larger than the address space.
 #ifndef HEADSCOPE_SANITIZE_BUILD  // sanitizers need more address space than the limit leaves
 TEST(RegularFile, MayBeLargerThanTheAddressSpace) {
   const TemporaryFolder folder;

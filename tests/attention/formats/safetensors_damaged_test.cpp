@@ -13,7 +13,7 @@ namespace {
 
 using headscope::test::safetensorsBytes;
 
-/// The error for a file with this header and so many bytes of data.
+/// The error for a file with this header and `dataSize` bytes of data.
 std::string errorOfHeader(std::string_view header, std::size_t dataSize = 0) {
   const auto file = parseSafetensors(safetensorsBytes(header, dataSize), "some.safetensors");
   return file ? "no error" : file.error().message;

@@ -24,7 +24,7 @@ NamedTensor tensorOf(DType dtype, const std::vector<T>& values) {
   return tensor;
 }
 
-/// IEEE 754 by its definition: sign, exponent and fraction, for a format of these widths.
+/// The value of an IEEE 754 number by definition: sign, exponent and fraction of these widths.
 double valueOfBits(unsigned bits, int exponentBits, int fractionBits) {
   const int bias = (1 << (exponentBits - 1)) - 1;
   const int exponent = static_cast<int>(bits >> fractionBits) & ((1 << exponentBits) - 1);

@@ -16,7 +16,7 @@ using headscope::test::putFile;
 using headscope::test::TemporaryFolder;
 using Naming = TemporaryFile::Naming;
 
-/// Runs `work` in a process of its own; the signal that ended it, or 0.
+/// Runs `work` in a separate process. Returns the signal that ended it, or 0.
 template <typename Work>
 int endOf(Work work) {
   const pid_t child = ::fork();
@@ -78,7 +78,7 @@ TEST_P(TemporaryFiles, AreGoneAfterASignal) {
   }
 }
 
-/// As nohup does it: the program goes on, and so does the file.
+/// As with nohup: the program continues, and so the file stays.
 TEST_P(TemporaryFiles, StayWhereASignalIsIgnored) {
   EXPECT_EQ(endOf([&] {
               ::signal(SIGHUP, SIG_IGN);

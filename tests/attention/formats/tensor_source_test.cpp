@@ -23,13 +23,13 @@ constexpr std::uint64_t kHuge = std::uint64_t{256} << 20, kLittle = std::uint64_
 
 class TensorSources : public testing::Test {
  protected:
-  /// The file, made `bytes` longer by zeros that take no disk.
+  /// Writes a file that is extended by `bytes` zeros, which take no disk space.
   fs::path grown(const std::string& name, std::span<const std::uint8_t> start, std::uint64_t bytes) {
     headscope::test::putFile(folder_ / name, start);
     fs::resize_file(folder_ / name, start.size() + bytes);
     return folder_ / name;
   }
-  /// The small problem with another tensor of kHuge zeros behind it.
+  /// The small problem with another tensor of kHuge zeros at the end.
   fs::path problemAnd(const std::string& tensor) {
     auto file = smallProblem();
     file.tensors.erase(tensor);
@@ -49,7 +49,7 @@ class TensorSources : public testing::Test {
   headscope::test::TemporaryFolder folder_;
 };
 
-/// Whatever else a file holds, only what is asked for takes memory.
+/// Only tensors that are needed take memory, whatever else a file holds.
 TEST_F(TensorSources, ReadOnlyWhatIsNeeded) {
   const fs::path path = problemAnd("snapshot.scores");
   const auto expected = readProblem(smallProblem(), {}, "a");
@@ -66,7 +66,7 @@ TEST_F(TensorSources, ReadOnlyWhatIsNeeded) {
   }
 }
 
-/// A layer is read from a file of more; a problem refuses what it has no name for, without reading it.
+/// A layer can be read from a larger file; a problem refuses tensors with unknown names without reading them.
 TEST_F(TensorSources, LeaveTensorsOfOtherNamesUnread) {
   const fs::path path = problemAnd("lm_head.weight");
   const auto peak = peakMemoryOf([&] {
@@ -83,7 +83,7 @@ TEST_F(TensorSources, LeaveTensorsOfOtherNamesUnread) {
   }
 }
 
-/// Masks count too, whatever program they come from.
+/// Masks count towards the budget too, whichever program wrote them.
 TEST_F(TensorSources, RefuseMasksBeyondTheBudget) {
   auto file = smallProblem();
   const auto tokens = file.tensors.at("x").shape[0];
@@ -113,7 +113,7 @@ TEST_F(TensorSources, RefuseWhatTakesMoreThanTheBudgetBeforeReadingIt) {
 }
 
 TEST_F(TensorSources, RefuseAFileThatIsNoneByItsHeader) {
-  // Sixteen zeros announce an empty header.
+  // Sixteen zeros denote an empty header.
   const fs::path path = grown("a.safetensors", test::Bytes(16), kHuge);
   const auto peak = peakMemoryOf([&] {
     const auto file = TensorSource::open(path);
@@ -149,7 +149,7 @@ test::Bytes npyStart(const std::string& shape) {
   return bytes;
 }
 
-/// A mask's cells are read row by row; all that is held of it are its runs.
+/// A mask's cells are read row by row, and only their runs are kept.
 TEST_F(MaskFiles, ArePassedOverRowByRow) {
   const std::string shape = "(4096, 65536)";
   const auto empty = npyStart(shape);
@@ -186,7 +186,8 @@ TEST_F(MaskFiles, RefuseWhatIsNoneByItsHeader) {
   }
 }
 
-/// Where numbers don't lie row by row they are held, and numbers to be added are; both count.
+/// Numbers that aren't stored row by row are kept in memory, and so are additive masks; both count towards
+/// the budget.
 TEST_F(MaskFiles, KeepWithinABudget) {
   const auto fortran = put("a.npy", test::npy("<f4", "(64, 64)", test::Bytes(64 * 64 * 4), "True"));
   EXPECT_TRUE(readMaskFile(fortran, MaskConvention::masked, 1 << 16).ok());

@@ -12,7 +12,7 @@
 namespace headscope::attention::test {
 namespace {
 
-/// Sentences in which words recur, with a full stop after every eighth.
+/// Sentences with recurring words and a full stop after every eighth.
 std::vector<Token> sentences(Index count) {
   std::vector<Token> tokens;
   Random random(3);
@@ -47,7 +47,7 @@ TEST_P(EveryDetector, ScoresLieBetweenNoneAndAll) {
   const HeadText text(tokens, tokens, true);
   Random random(7);
   for (int round = 0; round < 40; ++round) {
-    // Some keys hidden at random, some rows altogether, the weights anything from even to a single peak.
+    // Random keys are hidden, some rows see nothing, and the weights range from uniform to a single peak.
     const float sharpness = static_cast<float>(round % 8);
     Matrix weights = Matrix::Zero(40, 40), scores = Matrix::Constant(40, 40, kMinusInfinity);
     for (Index i = 0; i < 40; ++i) {
@@ -89,15 +89,15 @@ TEST_P(EveryDetector, ScoresItsBaselineWhereWeightIsEven) {
       }
       const DetectorScore score =
           scoreOf(detector_, {MatrixView(weights.data(), 40, 40), MatrixView(scores.data(), 40, 40), text});
-      // Up to 40 rows of up to 40 roundings, of what may be as large as 20 tokens.
+      // Up to 40 rows with up to 40 roundings each, of values as large as 20 tokens.
       const float unit = detector_.unit.empty() ? 1 : 20;
       EXPECT_NEAR(score.above(), 0, 40 * unit * std::numeric_limits<float>::epsilon()) << window << causal;
     }
   }
 }
 
-/// A causal head that does nothing but what the detector looks for: each row looks at its targets, evenly;
-/// where it has none, at itself. Without targets every row looks at the first token.
+/// A causal head that does only what the detector looks for: each row attends evenly to its targets, or to
+/// itself if it has none. If the detector has no targets, every row attends to the first token.
 Matrix constructedWeights(const Detector& detector, const HeadText& text, Index n) {
   Matrix weights = Matrix::Zero(n, n);
   for (Index i = 0; i < n; ++i) {

@@ -10,7 +10,7 @@
 namespace headscope::attention::test {
 namespace {
 
-/// One head on a text of one letter per token; '.' separates.
+/// One head on a text with one letter per token; '.' separates.
 struct Head {
   Matrix weights, scores;
   std::string queries, keys;
@@ -31,7 +31,7 @@ struct Head {
   }
 };
 
-/// Causal if asked, all weight spread evenly over what is visible.
+/// A head whose weight is spread evenly over the visible keys; causal if `causal` is set.
 Head uniformHead(const std::string& text, bool causal) {
   const auto n = static_cast<Index>(text.size());
   Head head{Matrix::Zero(n, n), Matrix::Zero(n, n), text, text};
@@ -43,7 +43,7 @@ Head uniformHead(const std::string& text, bool causal) {
   return head;
 }
 
-/// Row i puts all its weight on `target(i)`, or on itself where that is not visible.
+/// A head whose row i puts all its weight on `target(i)`, or on itself if that isn't visible.
 template <typename Target>
 Head pointingHead(const std::string& text, bool causal, Target target) {
   Head head = uniformHead(text, causal);
@@ -56,7 +56,7 @@ Head pointingHead(const std::string& text, bool causal, Target target) {
   return head;
 }
 
-/// The name of the detector that a head is labelled by.
+/// The name of the detector that labels a head.
 std::string labelled(const HeadProfile& profile, float threshold = 0.3f) {
   const HeadLabel label = labelHead(profile, threshold);
   return label.detector ? std::string(label.detector->name) : "mixed";
@@ -109,7 +109,7 @@ TEST(Detectors, uniformHeadScoresItsBaseline) {
     const Head head = uniformHead("abca.bc.dd", causal);
     const HeadProfile profile = head.profile();
     for (const Detector* detector : allDetectors()) {
-      // A mean over rows of sums over keys: each rounded once per term.
+      // A mean over rows of sums over keys, each rounded once per term.
       EXPECT_NEAR(profile[detector->name].above(), 0, 20 * kEpsilon) << detector->name;
     }
     EXPECT_NEAR(profile["uniform"].raw, 1, 20 * kEpsilon);
@@ -118,7 +118,7 @@ TEST(Detectors, uniformHeadScoresItsBaseline) {
 }
 
 TEST(Detectors, entropyIsAShareOfTheLargestPossible) {
-  // ln 2 of ln 4: the weight on two of four keys.
+  // ln 2 of ln 4: the weight is on two of four keys.
   Head head = uniformHead("abcd", false);
   head.weights.leftCols(2).setConstant(0.5f);
   head.weights.rightCols(2).setZero();
@@ -127,7 +127,7 @@ TEST(Detectors, entropyIsAShareOfTheLargestPossible) {
 }
 
 TEST(Detectors, whatTheMaskForcesIsNotBehaviour) {
-  // A window of one key: every row can only look at itself.
+  // A window of one key: every row can only attend to itself.
   Head head = pointingHead("abcdef", true, [](Index i) { return i; });
   for (Index i = 0; i < 6; ++i) {
     for (Index j = 0; j < 6; ++j) head.scores(i, j) = i == j ? 0 : kMinusInfinity;
@@ -149,7 +149,7 @@ TEST(Detectors, nextTokenDoesNotAriseUnderACausalMask) {
 }
 
 TEST(Detectors, sameTokenCountsEarlierOccurrencesOnly) {
-  // Rows 3 (a) and 5 (a) and 4 (b) have an earlier occurrence.
+  // Rows 3 (a), 4 (b) and 5 (a) have an earlier occurrence.
   Head head = uniformHead("abcaba", false);
   head.weights.setZero();
   head.weights.col(2).setOnes();
@@ -225,7 +225,7 @@ TEST(Detectors, localBandIsSpreadOverSeveralOffsets) {
 }
 
 TEST(Detectors, oneBrightCornerIsNotAnOffset) {
-  // The first-token head alone fills the longest diagonal's only cell.
+  // The first-token head alone fills the only cell of the longest diagonal.
   const HeadProfile profile = pointingHead("abcdefghijkl", true, [](Index) { return Index{0}; }).profile();
   EXPECT_LT(profile["offset"].raw, 0.5f);
   EXPECT_EQ(describe(labelHead(profile)), "first token");
@@ -233,7 +233,7 @@ TEST(Detectors, oneBrightCornerIsNotAnOffset) {
 
 TEST(Detectors, thresholdDecidesBetweenBehaviourAndMixed) {
   Head head = uniformHead("abcdefgh", false);
-  // Half on the previous token, half evenly on all: above baseline by ½·(1 − 1/8).
+  // Half on the previous token, half evenly on all: above the baseline by ½·(1 − 1/8).
   head.weights *= 0.5f;
   for (Index i = 1; i < 8; ++i) head.weights(i, i - 1) += 0.5f;
   const HeadProfile profile = head.profile();

@@ -56,7 +56,7 @@ TEST(DistanceProfile, peakStandsOneAboveAFlatRest) {
     variance += std::pow(scoreAt(frequencies, amplitudes, static_cast<double>(d)) - mean, 2) / 63;
   }
   EXPECT_NEAR(scoreAt(frequencies, amplitudes, 0) - mean, 1, 1e-9);
-  // Sixteen equal amplitudes in random phase would leave a deviation of 1/√32, spread evenly.
+  // Sixteen equal amplitudes in random phase would leave an evenly spread deviation of 1/√32.
   EXPECT_LT(std::sqrt(variance), 0.25);
 }
 

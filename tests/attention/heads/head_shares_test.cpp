@@ -1,4 +1,4 @@
-// What each head adds to a layer's output, the plane and the hull of its values, and smaller formats.
+// Each head's contribution to a layer's output, the plane and hull of its values, and smaller formats.
 
 #include "attention/heads/head_shares.h"
 
@@ -160,7 +160,7 @@ TEST(ConvexHull, HoldsEveryMeanOfItsPoints) {
   }
 }
 
-/// A layer with everything that scores can have.
+/// A layer with every feature that affects scores.
 struct RichLayer {
   AttentionConfig config = sharedConfig();
   Projections projections;
@@ -216,7 +216,7 @@ TEST(RoundedLayer, OverflowsWhereHalvesDo) {
   std::fill_n(input.q.data(), input.q.size(), 200.0f);
   std::fill_n(input.k.data(), input.k.size(), 200.0f);
   std::fill_n(input.v.data(), input.v.size(), 1.0f);
-  // q·k is 160,000: beyond 65,504 even though the scale would bring it back.
+  // q·k is 160,000: beyond 65,504 even though the scale would bring it back into range.
   EXPECT_TRUE(std::isnan(roundedLayer(input, NumberFormat::fp16).weights.at(0, 0, 0)));
   EXPECT_EQ(roundedLayer(input, NumberFormat::bf16).weights.at(0, 0, 0), 0.5f);
   EXPECT_THROW(roundedLayer(input, NumberFormat::int8), std::invalid_argument);

@@ -88,7 +88,7 @@ TEST(WorkedSum, ShowsAllProductsOrTheLargestWithTheRestInOne) {
   EXPECT_THROW(workedSum(a, std::vector<float>{1}, 4), std::invalid_argument);
 }
 
-/// One piece of a map over numbers that lie in memory.
+/// A map of one piece over numbers in memory.
 MappedLinear mapOver(const std::vector<float>& numbers, Index out, Index in, bool transposed) {
   MappedLinear map{.out = out, .in = in, .transposed = transposed};
   map.pieces.push_back({reinterpret_cast<const std::uint8_t*>(numbers.data()), WeightType::f32});

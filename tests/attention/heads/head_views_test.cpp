@@ -69,7 +69,7 @@ TEST(HeadLikeness, IsOneForTheSameAndNoneForWhatSharesNoCell) {
 }
 
 TEST(HeadLikeness, OrderBringsLikeHeadsTogether) {
-  // Two families, shuffled: 0, 2, 4 are alike and 1, 3 are.
+  // Two families, shuffled: 0, 2, 4 are alike and so are 1, 3.
   Matrix likeness = Matrix::Constant(5, 5, 0.1f);
   for (const Index a : {0, 2, 4})
     for (const Index b : {0, 2, 4}) likeness(a, b) = 0.8f;
@@ -100,7 +100,7 @@ TEST(WeightInit, NormalHasItsDeviationAndGainScales) {
   config.headDim = 32;
   const Projections normal = normalProjections(config, true, 3, 2);
   const double deviation = std::sqrt(normal.q.weight.cast<double>().array().square().mean());
-  // Of 16,384 draws the deviation's own is 0.04 / √32,768.
+  // For 16,384 draws, the estimated deviation itself has a deviation of 0.04 / √32,768.
   EXPECT_NEAR(deviation, 0.04, 5 * 0.04 / std::sqrt(2 * 16384.0));
   const Projections plain = xavierProjections(config, true, 3), twice = scaledXavier(config, true, 3, 2);
   EXPECT_EQ(twice.o.weight, Matrix(plain.o.weight * 2));

@@ -105,7 +105,7 @@ TEST(Mistakes, AViewWithoutTransposeMixesTokens) {
   const MistakeResult result = shown(Mistake::viewWithoutTranspose);
   EXPECT_LE(result.measures[0].wrong, 1);
   EXPECT_EQ(result.measures[0].right, 12);
-  // Head 0 as it is viewed consists of the first tokens alone: a later token changes nothing there.
+  // With the wrong view, head 0 consists only of the first tokens, so a later token changes nothing there.
   MistakeInput input = demonstration(Mistake::viewWithoutTranspose, 12, 32, 10);
   for (Index h = 0; h < 8; ++h) input.q[h].row(11).setZero();
   EXPECT_TRUE(makeMistake(Mistake::viewWithoutTranspose, input)
@@ -176,7 +176,7 @@ TEST(Mistakes, SaturationGrowsWithTheDimensionUnlessScaled) {
   EXPECT_LT(points[1].wrongEntropy, points[1].rightEntropy);
 }
 
-/// The curve draws no maps; what it says is what layers with maps show.
+/// The curve is computed without drawing maps; its values are those of layers with maps.
 TEST(Mistakes, SaturationIsThatOfWholeLayers) {
   constexpr Index kLayers = 300;
   for (const Mistake mistake : {Mistake::noScale, Mistake::modelScale})

@@ -1,5 +1,5 @@
 // Detectors beyond the pointing ones: sinks, distance, stripes, segments, confidence, copying, and which
-// cells make a score.
+// cells make up a score.
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,7 @@
 namespace headscope::attention::test {
 namespace {
 
-/// A causal head over one letter per token; '.' ends a sentence. Weights are even until something else is
-/// set.
+/// A causal head on one letter per token; '.' ends a sentence. Weights are uniform until set.
 struct Causal {
   Matrix weights, scores;
   std::vector<Token> tokens;
@@ -32,7 +31,7 @@ struct Causal {
       scores.row(i).tail(n - i - 1).setConstant(kMinusInfinity);
     }
   }
-  /// All of the row's weight on one key.
+  /// Puts all of the row's weight on one key.
   void point(Index row, Index key) {
     weights.row(row).setZero();
     weights(row, key) = 1;
@@ -147,7 +146,8 @@ TEST(MoreDetectors, TheCellsOfAnOffsetFollowWhatItFound) {
   EXPECT_THAT(head.counted("uniform", 8), IsEmpty()) << "no cells make an entropy";
 }
 
-/// What the construction puts on its keys: peaks keep some spread on purpose, so that heatmaps show rows.
+/// The weights that planted heads put on their keys. Peaks deliberately keep some spread, so that heatmaps
+/// show rows.
 constexpr float kPeakPromise = 0.94f, kFlagPromise = 0.95f, kBandPromise = 0.9f;
 
 TEST(PlantedOverRandomTexts, ScoreWhatTheyPromise) {

@@ -29,7 +29,7 @@ AttentionConfig configFor(Index modelDim, Index heads, Index kvHeads, Index head
   return config;
 }
 
-/// `count` words of which many recur, with a full stop after every 16.
+/// `count` words, many of them recurring, with a full stop after every 16.
 std::vector<Token> longText(Index count) {
   Random random(5);
   std::vector<Token> tokens;
@@ -50,7 +50,7 @@ struct Pass {
   std::string label(std::size_t head) const { return describe(labelHead(profiles[head])); }
 };
 
-/// Plants, attends and profiles through the same functions that the application calls.
+/// Plants, attends and profiles with the same functions that the application calls.
 Pass runHeads(const AttentionConfig& config, const std::vector<PlantedHead>& heads,
               const std::vector<Token>& tokens, bool sinusoidal = true, bool causal = true) {
   const EmbeddingLayout layout = *plantedLayout(config.modelDim);
@@ -150,7 +150,7 @@ TEST_P(PlantedShapes, everyBehaviourIsFoundByItsDetector) {
   const Pass scene = runHeads(configFor(s.modelDim, 8, s.kvHeads, s.headDim), kOpeningHeads,
                               longText(s.tokens), true, s.causal);
   for (std::size_t h = 0; h < 7; ++h) EXPECT_EQ(scene.label(h), describe(kOpeningHeads[h])) << "head " << h;
-  // With fewer frequencies and longer texts, peaks lose some of their weight to far keys.
+  // With fewer frequencies and longer texts, peaks lose some of their weight to distant keys.
   const bool roomy = s.headDim >= 32 && s.modelDim >= 64;
   const float least = roomy ? 0.9f : 0.7f;
   EXPECT_GE(scene[0]["previous"].raw, least);
@@ -200,8 +200,8 @@ TEST(Planted, offsetsReachBackAndAhead) {
 }
 
 TEST(Planted, headsReadTheirOwnKvHeadByRepeatInterleave) {
-  // Heads 0–3 read kv head 0 and 4–7 kv head 1. With h mod kvHeads, half of these heads would ask
-  // for what their K does not hold: K of group 0 has no identity to match, of group 1 no flag.
+  // Heads 0–3 read kv head 0, and 4–7 read kv head 1. With h mod kvHeads, half of these heads would need
+  // something that their K doesn't hold: K of group 0 has no identity to match, K of group 1 no flag.
   std::vector<PlantedHead> heads(8);
   for (std::size_t h = 0; h < 4; ++h) heads[h] = {Behaviour::firstToken, 0};
   for (std::size_t h = 4; h < 8; ++h) heads[h] = {Behaviour::offset, 1};

@@ -7,7 +7,7 @@
 namespace headscope::attention::test {
 namespace {
 
-/// Weights whose rows sum to 1, or to 0 in row `blind`; nothing above the diagonal where `causal`.
+/// Weights whose rows sum to 1, or to 0 in row `blind`; zero above the diagonal if `causal` is set.
 Stack randomWeights(Index heads, Index n, std::uint64_t seed, bool causal, Index blind = -1) {
   Random random(seed);
   Stack weights(heads, n, n);
@@ -46,8 +46,8 @@ TEST(Rollout, rowsSumToOneAndNothingSeesItsFutureThroughAnyNumberOfLayers) {
 }
 
 TEST(Rollout, multipliesTheLaterLayerFromTheLeft) {
-  // Layer 1: token 1 looks at token 0. Layer 2: token 2 looks at token 1. So token 2 has something of token
-  // 0.
+  // In layer 1, token 1 attends to token 0; in layer 2, token 2 attends to token 1. So token 2 contains some
+  // of token 0.
   Stack first(1, 3, 3), second(1, 3, 3);
   first[0] << 1, 0, 0, 1, 0, 0, 0, 0, 1;
   second[0] << 1, 0, 0, 0, 1, 0, 0, 1, 0;

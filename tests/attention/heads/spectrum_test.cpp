@@ -1,4 +1,4 @@
-// What a head's maps do together: singular values, rank, copying.
+// Properties of a head's combined maps: singular values, rank, copying.
 
 #include "attention/heads/spectrum.h"
 
@@ -49,8 +49,8 @@ TEST(Spectrum, RankCountsDirectionsThatAreThere) {
   EXPECT_THROW(productSpectrum(a, Matrix::Zero(24, 5)), std::invalid_argument);
 }
 
-/// A direction that a product of random maps has, if only weakly, counts: what is small beside the epsilon of
-/// float is not rounding where all that follows the maps is double.
+/// Even a weak direction in a product of random maps counts. Values near float's epsilon aren't rounding
+/// errors, because everything after the maps is computed in double.
 TEST(Spectrum, AWeakDirectionIsNoRounding) {
   Matrix a = Matrix::Identity(24, 6);
   a(5, 5) = 1e-8f;

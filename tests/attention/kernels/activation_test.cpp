@@ -27,7 +27,7 @@ TEST(Activation, isTheDefinitionForEveryCountAndSize) {
       timesSigmoid(x.data(), count, linear, cubic);
       for (std::size_t i = 0; i < count; ++i) {
         const double wanted = sigmoidProduct(before[i], linear, cubic);
-        // The exponent is rounded too, to 2⁻²⁴ of itself in each of its three steps.
+        // The exponent is rounded too, by 2⁻²⁴ of its size in each of its three steps.
         const double exponent = std::abs(before[i] * (linear + cubic * before[i] * before[i]));
         const double limit = (1e-6 + 2e-7 * exponent) * std::abs(wanted) + 1e-30;
         EXPECT_NEAR(x[i], wanted, limit) << before[i] << ", " << count;

@@ -58,7 +58,7 @@ TEST(Buffer, memoryOfLargeOnesIsUsedAgain) {
   }
   EXPECT_EQ(bufferAllocations(), before);
   {
-    // Much smaller ones don't take it: it would be wasted on them.
+    // Much smaller buffers don't reuse it, because they would waste it.
     const Buffer small(2 * kMebibyte);
     EXPECT_NE(small.data(), data);
     EXPECT_EQ(bufferAllocations(), before + 1);
@@ -78,7 +78,7 @@ TEST(Buffer, noMoreIsKeptThanWasInUseAtOnce) {
     EXPECT_EQ(bufferAllocations(), made);
     EXPECT_EQ(idleBufferBytes(), 0u);
   }
-  // One that fits none of what is kept: together they would be more than was ever in use.
+  // A buffer that no kept memory fits: keeping both would hold more than was ever in use.
   {
     const Buffer other(limit / sizeof(float) * 3 / 4);
     EXPECT_LE(idleBufferBytes(), limit);
@@ -108,8 +108,8 @@ TEST(Buffer, aWarmProgramAllocatesNothing) {
   config.modelDim = 64;
   const Projections projections = xavierProjections(config, true, 1);
   const Matrix x = gaussianMatrix(512, 64, 2);
-  // Each thread of the pool has memory of its own, made when it first takes part: calls go on until five in a
-  // row made none.
+  // Each thread of the pool has its own memory, allocated when it first takes part. So the calls continue
+  // until five in a row allocate nothing.
   int warm = 0;
   for (int call = 0; call < 200 && warm < 5; ++call) {
     const std::uint64_t before = bufferAllocations();

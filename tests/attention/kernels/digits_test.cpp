@@ -1,5 +1,5 @@
-// A row of input or several times weights in blocks, in whole numbers or floats, against the weights unpacked
-// and multiplied in double precision.
+// One or several rows of input times weights in blocks, multiplied as whole numbers or floats, compared with
+// unpacked weights multiplied in double precision.
 
 #include "attention/kernels/digits.h"
 
@@ -22,7 +22,7 @@ constexpr WeightType kBlockTypes[] = {
     WeightType::q2_k,   WeightType::q3_k,   WeightType::q4_k,  WeightType::q5_k,       WeightType::q6_k,
     WeightType::iq4_nl, WeightType::iq4_xs, WeightType::mxfp4, WeightType::mxfp4_apart};
 
-/// Where a type's blocks have their halves, which are to be finite.
+/// The offsets of the halves in a type's blocks, which have to be finite.
 std::vector<std::size_t> placesOfHalves(WeightType type) {
   switch (type) {
     case WeightType::q2_k:
@@ -46,7 +46,7 @@ std::vector<std::size_t> placesOfHalves(WeightType type) {
 
 class BlockRows {
  public:
-  /// Random blocks, or such whose codes and scales have all bits set.
+  /// Random blocks; if `full` is set, all bits of the codes and scales are 1.
   BlockRows(WeightType type, std::size_t out, std::size_t in, bool full)
       : type_(type), out_(out), in_(in), bytes_(1 + weightBytes(type, out * in)) {
     Random random(7), scales(8);
@@ -63,7 +63,7 @@ class BlockRows {
     }
   }
 
-  /// Of one row or several behind each other.
+  /// The products for one row or several consecutive ones.
   std::vector<float> products(const std::vector<float>& x, const float* bias = nullptr) const {
     const std::size_t rows = x.size() / in_;
     std::vector<float> y(rows * out_);
@@ -73,7 +73,7 @@ class BlockRows {
     return y;
   }
 
-  /// Each within 1e-6 of Σ|w·x|.
+  /// Expects each product to be within 1e-6 of Σ|w·x|.
   void expectProducts(const std::vector<float>& x, const std::string& what) const {
     const std::vector<float> found = products(x);
     for (std::size_t o = 0; o < out_; ++o) {
@@ -83,8 +83,8 @@ class BlockRows {
     }
   }
 
-  /// On average at most four times as far from the exact products as floats that are multiplied and added up:
-  /// about 1.5 times, and 3 where an input has one bit less.
+  /// Expects an average error of at most four times that of floats that are multiplied and added: it is about
+  /// 1.5 times that error, and 3 times if inputs have one bit less.
   void expectNearlyAsExactAsFloats(const std::vector<float>& x) const {
     const std::vector<float> found = products(x);
     double ofDigits = 0, ofFloats = 0;
@@ -128,7 +128,7 @@ class BlockRows {
 
   WeightType type_;
   std::size_t out_, in_;
-  std::vector<std::uint8_t> bytes_, scales_;  ///< the second of mxfp4_apart
+  std::vector<std::uint8_t> bytes_, scales_;  ///< the scales are for mxfp4_apart
 };
 
 std::vector<float> gaussianRow(std::size_t in, float size = 1) {
@@ -138,7 +138,7 @@ std::vector<float> gaussianRow(std::size_t in, float size = 1) {
   return row;
 }
 
-/// Widths of a row in blocks: few and many, and an odd number of small ones.
+/// Row widths in numbers: few blocks and many, and an odd number of small ones.
 std::vector<std::size_t> widthsOf(WeightType type) {
   return weightBlock(type).numbers == 256 ? std::vector<std::size_t>{256, 768, 2304}
                                           : std::vector<std::size_t>{32, 96, 160, 2080};
@@ -157,7 +157,7 @@ TEST(Digits, productsAreThoseOfTheUnpackedWeights) {
       const BlockRows rows(type, 67, in, false);
       rows.expectProducts(gaussianRow(in), "gaussian");
       rows.expectProducts(std::vector<float>(in), "zeros");
-      // 2¹¹⁷ and so on: products are within the range of floats.
+      // 2¹¹⁷ and so on: products stay within the range of floats.
       for (const float size : {1e30f, 1e-30f, 1e-41f})
         rows.expectProducts(gaussianRow(in, size), "of a size");
       std::vector<float> one(in);
@@ -192,7 +192,7 @@ TEST(Digits, theGreatestSumsFit) {
     for (const bool full : {false, true}) {
       const std::size_t in = widthsOf(type).back();
       const BlockRows rows(type, 5, in, full);
-      // Around where the highest digit is greatest, of one sign and of both.
+      // Around the largest value of the highest digit, with equal and alternating signs.
       for (const float x : {0.9959f, 0.996f, 0.9961f, 0.99999994f, 1.0f})
         for (const bool turns : {false, true}) {
           std::vector<float> row(in, -x);
@@ -245,7 +245,7 @@ TEST(Digits, aBiasIsAdded) {
   }
 }
 
-/// As a layer's maps are: of several types, one in whole numbers and one not, into heads.
+/// Applied together as in a layer: maps of several types, one in whole numbers and one not, into heads.
 TEST(Digits, mapsOfSeveralTypesAreAppliedTogether) {
   constexpr std::size_t kIn = 256, kOut = 64, kHead = 16;
   const BlockRows first(WeightType::q4_k, kOut, kIn, false), second(WeightType::q6_k, kOut, kIn, false);
@@ -279,7 +279,7 @@ TEST(Digits, areUsedWhereTheProcessorHasProductsOfBytes) {
   const std::string target = targetName();
   if (target != "AVX2") GTEST_SKIP() << target << " may have none";
   for (const WeightType type : kBlockTypes) {
-    // Codes of eight bits are multiplied with VNNI alone.
+    // Codes of eight bits are only multiplied with VNNI.
     const bool wide = type == WeightType::q8_0 || type == WeightType::iq4_nl || type == WeightType::iq4_xs;
     EXPECT_NE(multipliesDigits(type), wide);
   }

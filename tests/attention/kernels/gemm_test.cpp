@@ -56,7 +56,8 @@ TEST(Gemm, readsViewsWithAStride) {
 }
 
 TEST(Gemm, groupedColumnsGoWhereTheyBelong) {
-  // Inputs and outputs in heads of odd width, as W_O reads and W_Q writes them; what lies between stays.
+  // Inputs and outputs in heads of odd width, as W_O reads and W_Q writes them; gaps between heads stay
+  // unchanged.
   for (const Index rows : {1, 2, 29}) {
     const Index in = 5 * 13, out = 7 * 19;
     const Matrix x = gaussianMatrix(rows, in, 3);
@@ -77,7 +78,7 @@ TEST(Gemm, groupedColumnsGoWhereTheyBelong) {
   }
 }
 
-/// The matrix as numbers of a type at odd bytes, and what they are as floats.
+/// The matrix as numbers of a type, stored at odd bytes. Also rounds `matrix` to that type.
 template <typename Number>
 std::vector<std::uint8_t> numbersOf(Matrix& matrix) {
   std::vector<std::uint8_t> bytes(1);
@@ -113,7 +114,7 @@ TEST(Gemm, weightsOfEveryTypeAndBothLayoutsGiveTheSame) {
                                           {13, 257, 100},
                                           {13, 1540, 70},
                                           {29, 31, 17}}) {
-        // A part of a wider matrix, as queries are of a fused one.
+        // A part of a wider matrix, like the queries in a fused one.
         Matrix wide = gaussianMatrix(transposed ? in : out, (transposed ? out : in) + 3, 4);
         const auto bytes = numbersOf(wide, type);
         const Matrix x = gaussianMatrix(rows, in, 5), bias = gaussianMatrix(out, 1, 6);

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# leaked_instructions.sh COMPILER LIBRARY: no function of the library that the linker may merge with others of its
-# name (a weak one: inline functions, templates) has instructions of a newer processor than the oldest there is,
-# unless it lives in the namespace of its instruction set (N_AVX2 …). Such a function would be called by code for
-# every processor, and crash the old one. Before, the same is asked of an object that is known to leak.
+# leaked_instructions.sh COMPILER LIBRARY: checks that no weak function of the library (an inline function or template,
+# which the linker may merge with others of its name) has instructions newer than the oldest supported processor's,
+# unless it is in the namespace of its instruction set (N_AVX2 …). Such a function would be called by code for every
+# processor and crash the old ones. First checks that the script detects the leak in an object known to leak.
 set -euo pipefail
 compiler=$1 library=$2
 
 folder=$(mktemp -d)
 trap 'rm -rf -- "$folder"' EXIT
 
-# In mangled names, where a namespace stands behind its length.
+# In mangled names, a namespace follows its length.
 ownNamespace='[0-9]N_[A-Z]'
 
 # newerFunctions FILE: the mangled names of functions with instructions beyond SSE2. VEX and EVEX instructions
@@ -27,7 +27,7 @@ newerFunctions() {
     $2 ~ newer || /%[yz]mm/ { print name }' | sort -u
 }
 
-# leaksOf FILE: the leaking functions, readable.
+# leaksOf FILE: the demangled names of the leaking functions.
 leaksOf() {
   comm -12 <(newerFunctions "$1") <(nm --defined-only "$1" 2>/dev/null | awk '$2 ~ /^[WVu]$/ { print $3 }' | sort -u) |
     { grep -vE "$ownNamespace" || true; } | c++filt
@@ -56,7 +56,7 @@ if [[ $found != 'somewhere::leaked(float*, float const*, int)' ]]; then
   exit 1
 fi
 
-# A library without any kernel for newer processors would pass for the wrong reason.
+# A library without kernels for newer processors would pass for the wrong reason.
 kernels=$(newerFunctions "$library" | grep -cE "$ownNamespace" || true)
 if ((kernels == 0)); then
   echo "No function of $library has newer instructions: the kernels are not in it" >&2

@@ -13,7 +13,7 @@
 namespace headscope::attention::kernels {
 namespace {
 
-/// Runs that are gone through for `rows` rows over `keys` keys of which each sees every other one.
+/// The number of runs visited for `rows` rows over `keys` keys, where each row sees every other key.
 std::size_t runsPassed(std::size_t rows, std::size_t keys, bool (*summarizes)(const MapRows&)) {
   constexpr std::size_t kHeadDim = 4;
   const std::vector<float> q(rows * kHeadDim), k(keys * kHeadDim);
@@ -39,7 +39,7 @@ std::size_t runsPassed(std::size_t rows, std::size_t keys, bool (*summarizes)(co
   return summarizes(part) ? passed : 0;
 }
 
-/// Of a row of thousands of runs each is gone through a few times, not once for every part of its keys.
+/// In a row with thousands of runs, each run is visited a few times, not once per part of the keys.
 TEST(HeadMap, longRowsOfManyRunsAreGoneThroughOnce) {
   constexpr std::size_t kRows = 16, kKeys = 16384, kRuns = kRows * kKeys / 2;
   const std::size_t summed = runsPassed(kRows, kKeys, [](const MapRows& given) {
@@ -63,7 +63,7 @@ TEST(HeadMap, longRowsOfManyRunsAreGoneThroughOnce) {
   }
 }
 
-/// Rows of one dimension, whose scores with a key are the row's number times the key's; all see all keys.
+/// Rows of one dimension, so that a score is the row's number times the key's. All rows see all keys.
 struct PlainRows {
   std::vector<float> q, k;
   std::size_t factor = 64;
@@ -91,7 +91,7 @@ struct PlainRows {
   }
 };
 
-/// Of a row in double precision.
+/// The log-sum-exp of a row in double precision.
 double lseOf(float q, const std::vector<float>& k) {
   double top = -std::numeric_limits<double>::infinity(), sum = 0;
   for (const float key : k) top = std::max(top, static_cast<double>(q * key));
@@ -99,8 +99,8 @@ double lseOf(float q, const std::vector<float>& k) {
   return top + std::log(sum);
 }
 
-/// Sums of exponentials stay floats whether scores rise or fall from key to key, by however much: each row of
-/// pixels has every row's weights in it.
+/// Sums of exponentials stay finite however fast scores rise or fall from key to key; each row of pixels
+/// includes every row's weights.
 TEST(HeadMap, scoresOfAnySizeAreSummedUp) {
   PlainRows rows{.q = {1, -1, 0.01f, 90, -90, 4000, -4000, 0, 1e6f, 1e-6f, 3, 3, 3}, .k = {}};
   for (int key = 0; key < 1000; ++key) rows.k.push_back(static_cast<float>(key - 300) / 4);
@@ -123,7 +123,7 @@ TEST(HeadMap, scoresOfAnySizeAreSummedUp) {
         most = std::max(most, weight);
         mass += weight;
       }
-      // A weight is as exact as its score, and less than 2⁻¹²⁶ may be 0.
+      // A weight is as exact as its score, and below 2⁻¹²⁶ it may be 0.
       const double relative = 1e-6 + 2e-7 * std::abs(static_cast<double>(lse[row]));
       EXPECT_NEAR(largest[b], most, relative * most + 2e-38) << "row " << row << ", block " << b;
       EXPECT_NEAR(total[b], mass, relative * mass + 1e-36) << "row " << row << ", block " << b;
@@ -131,7 +131,7 @@ TEST(HeadMap, scoresOfAnySizeAreSummedUp) {
   }
 }
 
-/// Weights of a block that is far below the rest of its row, whose log-sum-exp is known, are what they are.
+/// If the row's log-sum-exp is known, weights of a block far below the rest of its row are correct.
 TEST(HeadMap, summariesOfAPartOfARowAreWeights) {
   PlainRows rows{.q = {1, 1}, .k = std::vector<float>(64, -70)};
   const MapRows part = rows.part();
@@ -146,13 +146,13 @@ TEST(HeadMap, summariesOfAPartOfARowAreWeights) {
     foldSummaries({all.max + row, all.sum + row, stride, all.reference + row}, 1, 1, &lse[row], &largest,
                   &total);
     const double weight = std::exp(-70.0 - lse[row]);
-    // Without fused multiply-adds a score is rounded once more.
+    // Without fused multiply-add, a score is rounded once more.
     EXPECT_NEAR(largest, weight, 1e-5 * weight);
     EXPECT_NEAR(total, 64 * weight, 1e-5 * 64 * weight);
   }
 }
 
-/// Infinite and missing scores spoil their own row alone.
+/// Infinite and NaN scores only affect their own row.
 TEST(HeadMap, rowsThatAreNoNumbersAreSummedUpToNaN) {
   constexpr float kInfinite = std::numeric_limits<float>::infinity();
   PlainRows rows{.q = {1, kInfinite, std::nanf(""), 2}, .k = std::vector<float>(100, 0.5f)};

@@ -11,7 +11,7 @@
 namespace headscope::attention::test {
 namespace {
 
-/// Numbers round 3, so that a mean is there to be taken away.
+/// Random numbers around `middle`, so that there is a mean to subtract.
 std::vector<float> numbersRound(float middle, std::size_t count, std::uint64_t seed) {
   Random random(seed);
   std::vector<float> numbers(count);
@@ -43,7 +43,7 @@ TEST(Norm, isItsFormulaForEveryCount) {
       const std::span to(y.data(), count);
       centred ? layerNorm(x, weight, bias, 1e-5, to) : rmsNorm(x, weight, 1e-6, to);
       const std::vector<double> wanted = Norm{centred}(x, weight, bias, centred ? 1e-5 : 1e-6);
-      // A rounding each of the normed value, its product and its sum.
+      // One rounding each for the normed value, its product and its sum.
       for (std::size_t i = 0; i < count; ++i)
         EXPECT_NEAR(y[i], wanted[i], 3 * 6e-8 * (std::abs(wanted[i]) + 1)) << count << ", " << i;
       EXPECT_EQ(y[count], 7) << "beyond the end";

@@ -60,13 +60,13 @@ TEST(Pool, talliesWhatItsThreadsDid) {
   Pool& pool = sharedPool();
   ASSERT_EQ(pool.threads(), 2);
   takePoolTally();
-  // Each task waits for the other one, so that both threads take part.
+  // Each task waits for the other, so that both threads take part.
   std::atomic<int> begun = 0;
   pool.run(2, {}, [&](std::size_t) {
     ++begun;
     while (begun < 2) std::this_thread::yield();
   });
-  pool.run(1, {}, [](std::size_t) {});  // by the asking thread alone
+  pool.run(1, {}, [](std::size_t) {});  // run by the calling thread alone
   const PoolTally tally = takePoolTally();
   EXPECT_EQ(tally.shared, 1u);
   ASSERT_EQ(tally.busySeconds.size(), 2u);
@@ -84,7 +84,7 @@ TEST(Pool, wakesAfterItSlept) {
 }
 
 TEST(Pool, othersTakePart) {
-  // The first task waits for a second one to begin: on one thread alone it never would.
+  // The first task waits for a second one to start, which never happens on a single thread.
   Pool pool(2);
   std::atomic<int> begun = 0;
   const bool done = pool.run(2, {}, [&](std::size_t) {
@@ -150,7 +150,7 @@ TEST(Pool, aStopLeavesTheRestOut) {
     });
     EXPECT_FALSE(all);
     EXPECT_GE(done, 10);
-    // Each thread may have asked just before, and begin one more task.
+    // Each thread may have checked just before the stop, and start one more task.
     EXPECT_LE(late, threads);
     EXPECT_FALSE(pool.run(5, source.get_token(), [&](std::size_t) { FAIL(); }));
     EXPECT_TRUE(pool.run(5, {}, [](std::size_t) {}));
@@ -164,7 +164,7 @@ TEST(Pool, comesAndGoesWithoutWork) {
   }
 }
 
-/// A thread whose runs are background work: it keeps doing tasks of a hundred microseconds until it goes.
+/// A thread that runs background work: tasks of a hundred microseconds until it is destroyed.
 class Background {
  public:
   explicit Background(Pool& pool)
@@ -193,8 +193,8 @@ TEST(Pool, backgroundWorkWaitsWhileThereIsForegroundWork) {
     const Background background(pool);
     background.waitForMore(10);
     pool.beginForeground();
-    // Those who were in a task, or just before one, finish it; nobody begins a second one, however long this
-    // is.
+    // Threads that were in a task, or about to start one, finish it. None starts a second one, however long
+    // this takes.
     const int most = background.done() + threads + 1;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     EXPECT_LE(background.done(), most);
@@ -211,7 +211,7 @@ TEST(Pool, workersLeaveTheBackgroundForTheForeground) {
   const Background background(pool);
   for (int round = 0; round < 20; ++round) {
     background.waitForMore(1);
-    // As in othersTakePart: without the worker it would never end.
+    // As in othersTakePart: without the worker this would never end.
     std::atomic<int> begun = 0;
     EXPECT_TRUE(pool.run(2, {}, [&](std::size_t) {
       ++begun;
@@ -268,7 +268,8 @@ TEST(Pool, foregroundAndBackgroundTogetherDoEachTaskOnce) {
 }
 
 #ifndef HEADSCOPE_SANITIZE_BUILD
-// Under `ulimit -v` there is no memory for the stacks of so many threads: the constructor threw.
+// Regression: under `ulimit -v` there is no memory for the stacks of so many threads, and the constructor
+// threw.
 TEST(Pool, hasFewerThreadsWhereTheSystemGivesNoMore) {
   const auto tryWithLittle = [] {
     std::uint64_t pages = 0;

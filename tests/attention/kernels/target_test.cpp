@@ -12,11 +12,11 @@ namespace {
 TEST(Target, isOneTheProcessorHas) {
   const std::string name = targetName();
   EXPECT_FALSE(name.empty());
-  // Where the tests run on an emulated processor, it is known what that has.
+  // If the tests run on an emulated processor, its instruction set is known.
   if (const char* const expected = std::getenv("HEADSCOPE_EXPECTED_TARGET")) {
     EXPECT_EQ(name, expected);
   }
-  // The same where it is held to one.
+  // The same if the tests are restricted to one.
   if (const char* const held = std::getenv("HEADSCOPE_TARGET")) {
     EXPECT_EQ(name, held);
   }

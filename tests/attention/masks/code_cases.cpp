@@ -8,7 +8,7 @@ std::shared_ptr<const CellTable> codeCells(Index heads, Index queries, Index key
   CellTable table{heads, queries, keys, {}};
   for (Index head = 0; head < heads; ++head) {
     for (Index row = 0; row < queries; ++row) {
-      // A few rows in a row are alike, and some of a painting are not touched at all.
+      // Groups of consecutive rows are equal, and some rows of a painting are untouched.
       const Index like = row / 3;
       if (!all && like % 3 == 1) {
         table.rows.push_back(nullptr);

@@ -33,7 +33,7 @@ std::string errorOf(const std::string& text, const MaskGeometry& geometry, const
   return code ? "no error" : code.error().message;
 }
 
-/// A Python that has the module, or nothing. A machine may have several.
+/// A Python that has the module, or "". A machine may have several Pythons.
 std::string pythonWith(const std::string& module) {
   for (const std::string python : {"python3", "/usr/bin/python3"}) {
     const std::string command = python + " -c 'import " + module + "' >/dev/null 2>&1";
@@ -42,7 +42,7 @@ std::string pythonWith(const std::string& module) {
   return "";
 }
 
-/// The first line of a case's file says its name, heads, queries and keys; the others are its cells.
+/// The contents of a case's file: name, heads, queries and keys on the first line, then the cells.
 std::string cellsText(const CodeCase& codeCase) {
   const auto& geometry = codeCase.geometry;
   const auto mask = compileMask(parsedMask(codeCase.text), geometry, codeCase.sources);
@@ -63,7 +63,7 @@ std::string cellsText(const CodeCase& codeCase) {
   return text;
 }
 
-/// Asks check() about every case.
+/// Calls check() for every case.
 constexpr const char* kLoop = R"(
 for path in sorted(folder.glob("*.cells")):
     try:
@@ -116,7 +116,7 @@ constexpr const char* kTorchDriver =
     "*(torch.tensor(k, device=device) for k in at))\n        flex = flex and one.shape == () and bool(one) "
     "== bool(expected[at])\n    return good and flex\n";
 
-/// Runs a driver over all cases; one line of its output for each.
+/// Runs a driver over all cases. Returns one line of its output per case.
 std::string runCases(const std::string& python, const char* driver,
                      const std::vector<std::pair<MaskCode, std::string>>& languages,
                      const std::vector<std::pair<std::string, std::string>>& modules = {}) {
@@ -165,7 +165,7 @@ TEST(MaskAsCode, TorchBuildsTheSameMask) {
       runCases(python, kTorchDriver, {{MaskCode::pytorch, "pytorch"}, {MaskCode::flexAttention, "flex"}}));
 }
 
-/// As much of PyTorch as a mask_mod asks for.
+/// The part of PyTorch that a mask_mod needs.
 constexpr const char* kTorchOfNumpy = R"(
 import numpy as np
 int64, int8, bool = np.int64, np.int8, np.bool_
@@ -199,7 +199,7 @@ def check(path):
     return names["device"] == "cpu" and (seen[:, :n, :m] == expected).all()
 )";
 
-/// create_block_mask asks for as many cells as whole blocks have.
+/// create_block_mask evaluates as many cells as whole blocks have.
 TEST(MaskAsCode, RunsWhereLengthsAreRoundedUpToBlocks) {
   const std::string python = pythonWith("numpy");
   if (python.empty()) GTEST_SKIP() << "No Python with NumPy is installed here to run the code.";
@@ -290,7 +290,7 @@ TEST(MaskAsCode, HoldsLongMasks) {
   std::string text = "causal";
   for (int i = 0; i < 4000; ++i) text += " & sinks(" + std::to_string(i) + ")";
   const std::string code = codeOf(MaskCode::numpy, text, test::codeGeometry(8, 8));
-  // No line and no nesting grows with the mask, the one of the comment apart.
+  // Neither lines nor nesting grow with the mask, except for the line of the comment.
   std::size_t longest = 0, begin = code.find('\n') + 1;
   for (std::size_t end; (end = code.find('\n', begin)) != std::string::npos; begin = end + 1)
     longest = std::max(longest, end - begin);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Index kHeads = 3, kQueries = 5, kKeys = 7, kHeadDim = 4;
 
-/// Weights and outputs as if from some mask: some keys without weight, some rows that see nothing.
+/// Weights and outputs as from some mask: some keys without weight, some rows that see nothing.
 AttentionResult randomResult(Random& random) {
   AttentionResult result;
   result.weights = Stack(kHeads, kQueries, kKeys);
@@ -120,7 +120,7 @@ TEST(CompareMasks, rowsThatSeeNothing) {
   EXPECT_EQ(compareMasks(dead, dead).outputChange(0, 0), 0);
 }
 
-/// A mask that hides what the other one read moves at least that weight.
+/// A mask that hides keys moves at least the weight they had.
 TEST(CompareMasks, hidingKeysMovesTheirWeight) {
   Problem problem = randomProblem(3);
   problem.config.dropout = {};
@@ -136,7 +136,7 @@ TEST(CompareMasks, hidingKeysMovesTheirWeight) {
     for (Index row = 0; row < n; ++row) {
       const bool sees = std::isfinite(closed.lse(head, row));
       const float first = open.weights.at(head, row, 0);
-      // What the first key had goes to the others, or to none.
+      // The first key's weight goes to the others, or is lost if there are none.
       EXPECT_NEAR(comparison.movedMass(head, row), sees ? first : open.weights[head].row(row).sum() / 2,
                   static_cast<float>(4 * m) * kEpsilon);
     }

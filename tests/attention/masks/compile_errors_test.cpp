@@ -26,7 +26,7 @@ TEST(CompileMaskErrors, positionsBeyondTheText) {
   EXPECT_EQ(errorAt24("tree(prefix=25)"), "tree's prefix is 25, but there are 24 keys");
 }
 
-/// A pattern with arguments that the text form itself would refuse.
+/// The error for a pattern with arguments that the text form itself would refuse.
 std::string errorOfUse(PatternKind kind, std::vector<std::optional<Argument>> arguments) {
   Layer layer;
   layer.pattern = {kind, std::move(arguments), {}};
@@ -59,7 +59,7 @@ TEST(CompileMaskErrors, counts) {
   EXPECT_EQ(errorOfUse(PatternKind::dilated, {values({4}), values({0})}),
             "dilated's step is 0, expected 1 to 1073741824");
   EXPECT_EQ(errorOfUse(PatternKind::window, {values({})}), "window has no value, expected at least one");
-  // What is not given at all has the table's standard.
+  // Omitted arguments have the table's default.
   EXPECT_EQ(errorOfUse(PatternKind::dilated, {}), "no error");
   EXPECT_EQ(errorOfUse(PatternKind::neighborhood, {values({0}), values({3})}),
             "neighborhood's height is 0, expected 1 to 1073741824");
@@ -87,7 +87,7 @@ TEST(CompileMaskErrors, trees) {
   EXPECT_EQ(errorAt24("tree(prefix=20, parents=[0])"), "tree's parents form a circle: 0 → 0");
   EXPECT_EQ(errorAt24("tree(prefix=18, parents=[-1, 3, 0, 5, 0, 1])"),
             "tree's parents form a circle: 1 → 3 → 5 → 1");
-  // Node 2 hangs from node 3, which by itself follows its predecessor.
+  // Node 2 is a child of node 3, which by default follows its predecessor.
   EXPECT_EQ(errorAt24("tree(prefix=18, parents=[-1, 0, 3])"), "tree's parents form a circle: 2 → 3 → 2");
   EXPECT_EQ(errorAt24("tree(prefix=8, parents=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0])"),
             "tree's parents form a circle: 0 → 1 → 2 → 3 → 4 → 5 → 6 → 7 → … → 0");
@@ -99,7 +99,7 @@ TEST(CompileMaskErrors, trees) {
 
 TEST(CompileMaskErrors, insideDocuments) {
   const std::string rest = ", which covers the whole text; expected a pattern that restarts in each document";
-  // What is not given would be read off the text.
+  // Omitted arguments would be read off the whole text.
   for (const auto& [name, missing] : {std::pair<std::string, std::string>{"packed", "starts"},
                                       {"tree", "prefix"},
                                       {"image", "spans"},
@@ -118,7 +118,7 @@ TEST(CompileMaskErrors, insideDocuments) {
             "documents(…) holds documents" + rest);
   EXPECT_EQ(errorAt24("documents(painted(\"p\"))"), "documents(…) holds painted" + rest);
   EXPECT_EQ(errorAt24("documents(file(\"p.npy\", masked))"), "documents(…) holds file" + rest);
-  // What is left out does no harm.
+  // Layers that are switched off cause no error.
   EXPECT_EQ(errorAt24("documents(causal & off: packed)"), "no error");
   EXPECT_EQ(errorAt24("documents(causal) & packed([3])"), "no error");
 }

@@ -56,13 +56,13 @@ TEST(CompileMask, blocksAreWhatTheirCellsAre) {
 
 class MaskAlgebra : public testing::Test {
  protected:
-  /// Two masks are the same on every head.
+  /// Expects two masks to be equal on every head.
   void expectSame(const std::string& left, const std::string& right) {
     const auto a = compiled(left, geometry_, sources_), b = compiled(right, geometry_, sources_);
     for (Index head = 0; head < geometry_.heads; ++head)
       ASSERT_EQ(pictureOf(*a, head), pictureOf(*b, head)) << left << "\nagainst\n" << right;
   }
-  /// A random expression that says something about every cell, as the laws of sets ask.
+  /// A random expression that decides every cell, as the laws of sets require.
   std::string expression() {
     for (;;) {
       const MaskLayers layers = randomLayers(random_, 1);
@@ -201,7 +201,7 @@ TEST(CompileMask, filesOfOneHeadAreForAll) {
   EXPECT_EQ(pictureOf(*mask, 2), (MaskPicture{"#.", ".#"}));
 }
 
-/// One rule everywhere: positions decide, and the first query stands at cacheLength.
+/// One rule for one and for two texts: positions decide, and the first query is at cacheLength.
 TEST(CompileMask, positionsDecideInOneTextAndInTwo) {
   MaskGeometry geometry = geometryOf(2, 4);
   geometry.keyLength = 3;

@@ -14,7 +14,7 @@ MaskLayers parsed(const std::string& text) {
   return mask.layers;
 }
 
-/// The message, or "no error".
+/// The error message, or "no error".
 std::string errorOf(const std::string& text) {
   const ParsedMask mask = parseMask(text);
   if (!mask.error) return "no error";
@@ -23,13 +23,13 @@ std::string errorOf(const std::string& text) {
   return mask.error->message;
 }
 
-/// What stands at the error's place.
+/// The text from the error's position on.
 std::string placeOf(const std::string& text) {
   const ParsedMask mask = parseMask(text);
   return mask.error ? text.substr(mask.error->offset) : "no error";
 }
 
-/// The text's canonical form, which is its own.
+/// The text's canonical form. Expects that form to be stable.
 std::string printed(const std::string& text) {
   const std::string once = maskText(parsed(text));
   EXPECT_EQ(maskText(parsed(once)), once) << text;
@@ -83,7 +83,7 @@ TEST(MaskText, EveryPatternStandsAlone) {
 TEST(MaskText, BindsAndTighterThanOrTighterThanThen) {
   const Layer a = use(PatternKind::full), b = use(PatternKind::causal), c = use(PatternKind::window),
               d = use(PatternKind::sinks);
-  // What stands before is one list; what stands behind keeps its brackets as a group.
+  // The layers before form one list; those after keep their brackets as a group.
   EXPECT_EQ(parsed("full & causal | window then sinks"),
             (MaskLayers{a, b, joined(Combine::any, c), joined(Combine::replace, d)}));
   Layer group;
@@ -239,7 +239,7 @@ TEST(MaskText, StaysWithinItsLimits) {
   EXPECT_EQ(errorOf(repeated("documents(", 10000)), "more than 64 brackets are nested");
   EXPECT_EQ(errorOf(repeated("!", 10000) + "causal"), "\"!\" appears twice before one layer");
   EXPECT_EQ(errorOf(repeated("\"a\":", 10000) + "causal"), "a layer has two names");
-  // What was closed again doesn't count.
+  // Closed brackets don't count.
   EXPECT_EQ(parsed("full" + repeated(" & ((causal))", 100)).size(), 101u);
   EXPECT_EQ(parsed("full" + repeated(" & documents(causal)", 100)).size(), 101u);
   EXPECT_EQ(parsed("full" + repeated(" & full", 4095)).size(), 4096u);
@@ -257,7 +257,7 @@ TEST(MaskText, RandomLayersComeBack) {
     const std::string text = maskText(layers);
     const ParsedMask back = parseMask(text);
     ASSERT_FALSE(back.error) << text << "\n" << caretText(text, back.error->offset) << back.error->message;
-    // The first layer of a list is joined to nothing.
+    // The first layer of a list isn't joined to anything.
     EXPECT_EQ(back.layers, layers) << text;
     EXPECT_EQ(maskText(back.layers), text);
   }
@@ -309,7 +309,7 @@ TEST(MaskText, PutsACaretUnderThePlace) {
   EXPECT_EQ(caretText("", 0), "\n^");
   EXPECT_EQ(caretText("causal &", 8), "causal &\n        ^");
   EXPECT_EQ(caretText("causal &", 800), "causal &\n        ^");
-  // Lines become one; a wide character takes two columns, a mark none.
+  // Lines become one; a wide character takes two columns, a combining mark none.
   EXPECT_EQ(caretText("causal\n& x", 9), "causal & x\n         ^");
   EXPECT_EQ(caretText("\"注意e\u0301\": x", 13), "\"注意e\u0301\": x\n         ^");
   EXPECT_EQ(caretText("\xFF x", 2), "? x\n  ^");
@@ -323,7 +323,7 @@ TEST(MaskText, CutsLongTextsAroundThePlace) {
     const std::string line = both.substr(0, end), caret = both.substr(end + 1);
     EXPECT_LE(line.size(), 90u);
     const std::size_t cut = std::string("…").size();
-    // The one column of "…" is three bytes.
+    // "…" takes one column and three bytes.
     const std::size_t at = caret.size() - 1 + (line.starts_with("…") ? cut - 1 : 0);
     EXPECT_EQ(caret, std::string(caret.size() - 1, ' ') + "^");
     if (offset < text.size()) {

@@ -6,12 +6,12 @@
 #include "attention/masks/statistics.h"
 #include "tests/attention/masks/mask_support.h"
 
-// Masks whose cells would fill 1 and 16 GiB: nothing may take memory of that size.
+// Masks whose cells would fill 1 and 16 GiB; nothing may take that much memory.
 
 namespace headscope::attention::test {
 namespace {
 
-/// Every pattern with parameters as long contexts have them.
+/// Every pattern, with parameters typical of long contexts.
 const std::map<PatternKind, std::string>& longContextMasks() {
   static const std::map<PatternKind, std::string> masks{
       {PatternKind::full, "full"},
@@ -58,7 +58,7 @@ MaskSources sourcesOf(Index tokens) {
   return {{{"p", painting}}, {{fileKey("f", "visible"), file}}};
 }
 
-/// The most memory this program has held, in KiB; 0 where the system doesn't say.
+/// This program's peak memory in KiB; 0 if the system doesn't tell.
 Index peakMemory() {
   std::ifstream status("/proc/self/status");
   std::string word;
@@ -80,7 +80,7 @@ void expectMeasured(Index tokens) {
     EXPECT_FALSE(statistics.sampled) << text;
     EXPECT_GT(statistics.visible, 0u) << text;
     EXPECT_EQ(statistics.cells, static_cast<std::uint64_t>(tokens) * static_cast<std::uint64_t>(tokens));
-    // Both come to the same number by different ways.
+    // Two different ways to compute the same number.
     const BlockMap map = mapBlocks(*mask, 0, 128);
     std::uint64_t visible = 0;
     for (const std::uint32_t count : map.visible) visible += count;
@@ -88,7 +88,7 @@ void expectMeasured(Index tokens) {
     EXPECT_EQ(map.full + map.partial + map.empty, tokens / 128 * (tokens / 128)) << text;
   }
 #ifndef HEADSCOPE_SANITIZE_BUILD
-  // Statistics and map of 131,072 tokens take some ten MiB; the cells as bits alone would take 2 GiB.
+  // Statistics and map of 131,072 tokens take about ten MiB; the cells as single bits would take 2 GiB.
   constexpr Index kMostKiB = 256 * 1024;
   EXPECT_LT(peakMemory() - before, kMostKiB);
 #endif

@@ -12,14 +12,14 @@
 #include "tests/attention/masks/symbolic_cells.h"
 #include "tests/support/matchers.h"
 
-// Walks the table: what is demanded here a new pattern is asked for without a line in any test.
+// These tests walk the pattern table, so a new pattern is covered without changing any test.
 
 namespace headscope::attention::test {
 namespace {
 
 constexpr MaskCode kLanguages[] = {MaskCode::flexAttention, MaskCode::pytorch, MaskCode::numpy};
 
-/// A pattern with random arguments and the cells it names.
+/// A pattern with random arguments, and the cells that these name.
 struct RandomUse {
   MaskLayers layers;
   MaskSources sources;
@@ -55,7 +55,7 @@ TEST(PatternTable, DescribesEveryPattern) {
     EXPECT_FALSE(info.formula.empty());
     EXPECT_FALSE(info.users.empty());
     const Pattern& pattern = patternOf(info.kind);
-    // Rows come from one place.
+    // Rows come from exactly one source.
     EXPECT_EQ((pattern.row ? 1 : 0) + (pattern.cells ? 1 : 0) + (info.takesInner ? 1 : 0), 1);
     EXPECT_EQ(info.example.empty(), pattern.cells != nullptr);
     EXPECT_EQ(pattern.where.empty(), pattern.cells == nullptr);
@@ -84,7 +84,7 @@ TEST(PatternTable, DescribesEveryParameter) {
       EXPECT_EQ(part->spans != nullptr, parameter.kind == ParameterKind::spans);
       EXPECT_EQ(part->positions != nullptr,
                 parameter.kind == ParameterKind::positions || parameter.kind == ParameterKind::parents);
-      // Formulas have to call it something.
+      // Formulas need a symbol for it.
       EXPECT_TRUE(!isCount || !parameter.symbol.empty());
     }
   }
@@ -120,7 +120,7 @@ TEST(PatternTable, EveryPatternPrintsItsFourTexts) {
         EXPECT_THAT(*code, HasSubstr("q_idx, kv_idx):\n"));
         EXPECT_THAT(*code, HasSubstr("return "));
         EXPECT_THAT(*code, Not(HasSubstr("$"))) << text;
-        // "@" stands for the name of an array until it has one.
+        // "@" is a placeholder for an array's name.
         EXPECT_THAT(*code, Not(HasSubstr("@"))) << text;
       }
     }
@@ -128,7 +128,7 @@ TEST(PatternTable, EveryPatternPrintsItsFourTexts) {
   }
 }
 
-/// Compares the rows of one rule with the cells of its tree; how many cells there were.
+/// Compares the rows of one rule with the cells of its tree. Returns the number of cells.
 int expectCellsOfRows(const RandomUse& use, const MaskGeometry& geometry) {
   const auto programs = resolveMask(use.layers, geometry, use.sources);
   if (!programs) return 0;
@@ -168,7 +168,7 @@ TEST(PatternTable, RowsAreTheCellsOfTheTree) {
   }
 }
 
-/// Inside documents(…) a pattern is what it is over a text of the document's length, with what it was given.
+/// Inside documents(…), a pattern with its arguments is the same as over a text of the document's length.
 TEST(PatternTable, EveryPatternBeginsAnewInEachDocument) {
   constexpr Index kStarts[] = {0, 9, 13, 40};
   for (const PatternInfo& info : patternTable()) {
@@ -195,7 +195,7 @@ TEST(PatternTable, EveryPatternBeginsAnewInEachDocument) {
   }
 }
 
-// A pattern of the tests alone: its own definition is all that rows and texts need.
+// A pattern that only the tests define: its definition is all that rows and texts need.
 
 constexpr std::array kParameters{wholeNumber("chunk", 1, 4, "tokens a chunk"),
                                  wholeNumber("left", 0, 1, "chunks seen before the query's own")};

@@ -5,8 +5,8 @@
 
 #include "tests/attention/masks/pattern_cases.h"
 
-// Patterns that go by distances and blocks, against definitions that count, walk and mark as the papers'
-// sentences do.
+// Patterns based on distances and blocks, compared with definitions that count, walk and mark as the papers'
+// text does.
 
 namespace headscope::attention::test {
 namespace {
@@ -16,11 +16,11 @@ using Place = CellPlace;
 bool before(const Place& p) {
   return !(p.j > p.i);
 }
-/// How many keys lie between the two, both counted.
+/// The number of keys from one to the other, including both.
 Index stretch(const Place& p) {
   return std::abs(p.i - p.j) + 1;
 }
-/// Numbers the blocks by counting through the positions.
+/// The number of a position's block, by counting through the positions.
 Index blockNumber(Index position, Index block) {
   Index number = 0, left = block;
   for (Index at = 0; at < position; ++at)
@@ -122,7 +122,7 @@ TEST(Patterns, strided) {
   expectPatterns(cases);
 }
 
-// The same: A⁽¹⁾ = {j : ⌊j/l⌋ = ⌊i/l⌋} and A⁽²⁾ = {j : j mod l ∈ {t, …, l}} with t = l − c.
+// The same section: A⁽¹⁾ = {j : ⌊j/l⌋ = ⌊i/l⌋} and A⁽²⁾ = {j : j mod l ∈ {t, …, l}} with t = l − c.
 TEST(Patterns, fixed) {
   std::vector<PatternCase> cases;
   for (const Index l : {1, 3, 6, 50})
@@ -173,7 +173,7 @@ struct Bird {
   }
 };
 
-/// The blocks a row sees beyond those it sees anyway; fails where a block is seen in part.
+/// The blocks that a row sees in addition to window and globals. Fails if a block is only partly visible.
 std::set<Index> furtherBlocks(const Bird& bird, Index rowBlock, const std::string& row) {
   std::set<Index> further;
   const auto keys = static_cast<Index>(row.size());
@@ -192,7 +192,8 @@ std::set<Index> furtherBlocks(const Bird& bird, Index rowBlock, const std::strin
   return further;
 }
 
-// Zaheer et al. 2020, section 2: each query block attends to r random key blocks beside window and globals.
+// Zaheer et al. 2020, section 2: each query block attends to r random key blocks in addition to window and
+// globals.
 TEST(Patterns, bigBirdSeesWindowGlobalsAndSoManyRandomBlocks) {
   const MaskGeometry geometries[] = {geometryOf(50, 50), geometryOf(9, 50, 41), geometryOf(30, 11),
                                      geometryOf(11, 30)};
@@ -212,7 +213,7 @@ TEST(Patterns, bigBirdSeesWindowGlobalsAndSoManyRandomBlocks) {
               for (Index key = 0; key < blocks; ++key) others += !bird.seesAnyway(rowBlock, key);
               ASSERT_EQ(static_cast<Index>(further.size()), std::min(random, others))
                   << bird.text() << ", row " << row;
-              // A row of blocks sees the same blocks throughout.
+              // All rows of a block see the same blocks.
               if (row > 0 && (geometry.cacheLength + row) % block != 0) {
                 ASSERT_EQ(further, last);
               }
@@ -232,7 +233,7 @@ TEST(Patterns, bigBirdGoesByItsSeedAlone) {
 }
 
 TEST(Patterns, bigBirdDrawsAllBlocksAlike) {
-  // One block of 20 beside its own, in 300 rows of blocks and for four seeds.
+  // One random block of 20 in addition to the query's own, in 300 rows of blocks and for four seeds.
   std::vector<int> drawn(20);
   for (Index seed = 0; seed < 4; ++seed) {
     const Bird bird{1, 0, 0, 1, seed};

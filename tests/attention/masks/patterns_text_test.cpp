@@ -5,7 +5,8 @@
 
 #include "tests/attention/masks/pattern_cases.h"
 
-// Patterns that go by documents, images, drafts and grids, against definitions that look every position up.
+// Patterns based on documents, images, drafts and grids, compared with definitions that look up every
+// position.
 
 namespace headscope::attention::test {
 namespace {
@@ -17,14 +18,14 @@ bool isIn(const Positions& positions, Index position) {
   return std::find(positions.begin(), positions.end(), position) != positions.end();
 }
 
-/// How many documents have begun by then.
+/// The number of documents that have begun up to the position.
 Index documentNumber(const Positions& starts, Index position) {
   return std::count_if(starts.begin(), starts.end(), [&](Index s) { return s <= position && s > 0; });
 }
 bool sameDocument(const Positions& starts, const TextPlace& p) {
   return documentNumber(starts, p.i) == documentNumber(starts, p.j);
 }
-/// How many tokens of its document stand before it.
+/// The number of tokens before the position in its document.
 Index positionInside(const Positions& starts, Index position) {
   Index inside = 0;
   while (position - inside > 0 && !isIn(starts, position - inside)) ++inside;
@@ -112,7 +113,7 @@ TEST(TextPatterns, images) {
                 (inImage(p.i, 14, 20) && inImage(p.j, 14, 20));
        },
        21},
-      // Images side by side stay two.
+      // Adjacent images stay separate.
       {"image([0-3, 4-6])",
        [=](const TextPlace& p) {
          return p.j <= p.i || (inImage(p.i, 0, 3) && inImage(p.j, 0, 3)) ||
@@ -132,7 +133,8 @@ TEST(TextPatterns, intervalsGoByPositions) {
          return 16 <= p.j && p.j <= 23;
        },
        24, 6},
-      // Fewer spans than parts: the last one again. Positions before the first part see nothing.
+      // If there are fewer spans than parts, the last one repeats. Positions before the first part see
+      // nothing.
       {"intervals(queries=[1, 2, 4], keys=[5-5, 2-3])",
        [](const TextPlace& p) {
          if (p.i < 1) return false;
@@ -143,7 +145,7 @@ TEST(TextPatterns, intervalsGoByPositions) {
   });
 }
 
-/// Whether `j` is met on the way up from `i`.
+/// Whether `j` is on the path from `i` up to the root.
 bool onTheWayUp(const Positions& parents, Index prefix, Index i, Index j) {
   for (Index node = i - prefix; node >= 0;) {
     if (node == j - prefix) return true;
@@ -169,7 +171,7 @@ TEST(TextPatterns, draftTrees) {
       treeCase(0, {}, 0),
       treeCase(5, {}, 5),
       treeCase(2, {-1, 0, -1, 2, 0}, 7),
-      // Parents behind their children, in steps of one and wider.
+      // Parents after their children, in steps of one and wider.
       treeCase(3, {1, 2, 3, -1, 6, 3, 5, 4}, 11),
       treeCase(0, {4, 0, 1, 2, -1, -1, 7, 8, 9, -1}, 10),
       treeCase(1, {3, 0, 3, -1, 2, 4, 5}, 8),
@@ -187,7 +189,7 @@ TEST(TextPatterns, randomDraftTrees) {
   Random random(11);
   for (int trial = 0; trial < 300; ++trial) {
     const Index nodes = 1 + pick(random, 12), prefix = pick(random, 4);
-    // Nodes hang from those before them in a random order, so that there are no circles.
+    // Nodes get parents that come earlier in a random order, so that there are no cycles.
     Positions order(static_cast<std::size_t>(nodes)), parents(order.size());
     std::iota(order.begin(), order.end(), Index{0});
     for (std::size_t k = order.size(); k > 1; --k)
@@ -206,7 +208,7 @@ TEST(TextPatterns, randomDraftTrees) {
   }
 }
 
-/// The window of Hassani et al. 2023 along one side: centred, pushed back inside where it sticks out.
+/// The window of Hassani et al. 2023 along one side: centred, and shifted back inside at the edges.
 bool inWindow(Index query, Index key, Index side, Index kernel) {
   const Index size = std::min(kernel, side);
   Index first = query - kernel / 2;
@@ -226,7 +228,7 @@ struct GridCase {
 constexpr GridCase kGrids[] = {{5, 5, 3}, {4, 6, 3}, {6, 4, 1}, {1, 9, 5}, {9, 1, 3},  {3, 3, 1},
                                {3, 7, 5}, {2, 2, 9}, {5, 5, 5}, {8, 8, 3}, {5, 90, 7}, {1, 1, 1}};
 
-/// Cells of the grid in the order of codes whose even bits are the column's and whose odd bits the row's.
+/// The grid's cells in the order of codes with the column in the even bits and the row in the odd bits.
 std::vector<std::pair<Index, Index>> mortonOrder(Index height, Index width) {
   std::vector<std::pair<Index, std::pair<Index, Index>>> coded;
   for (Index y = 0; y < height; ++y)

@@ -33,7 +33,7 @@ TEST(PlainRules, lookAsPublished) {
   EXPECT_EQ(picture({false, false, 2, 0}, geometryOf(4, 4)), "##../###./.###/..##");
 }
 
-/// Every choice against the rules as attention libraries word them, cell by cell.
+/// Every combination compared with the rules as attention libraries state them, cell by cell.
 TEST(PlainRules, hideWhatTheirWordsSay) {
   int checked = 0;
   const Index n = 6;

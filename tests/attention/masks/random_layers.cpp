@@ -35,7 +35,7 @@ Layer RandomLayers::layer(int depth) {
   if (chance(6)) layer.sequences = headSet(false);
   if (depth > 0 && chance(3)) {
     layer.group = list(depth - 1);
-    // One bare layer in brackets is that layer.
+    // A single bare layer in brackets is the same as that layer.
     if (layer.group.size() == 1) layer.group.push_back(this->layer(0));
   } else {
     layer.pattern = pattern(depth);

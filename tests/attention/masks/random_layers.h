@@ -5,14 +5,14 @@
 
 namespace headscope::attention::test {
 
-/// Lists of layers as a person could have put them together: any patterns, arguments, names, heads, groups.
-/// The first layer of every list is no bare group and no group holds a single bare layer, so that the text
-/// form gives back the same.
+/// Lists of layers as a user could have made them, with any patterns, arguments, names, heads and groups. The
+/// first layer of a list is never a bare group, and no group holds a single bare layer, so that the text form
+/// is parsed back to the same list.
 class RandomLayers {
  public:
   explicit RandomLayers(std::uint64_t seed) : random_(seed) {}
   MaskLayers list(int depth);
-  /// The pattern with random arguments; those from the text are left out now and then.
+  /// The pattern with random arguments; those that the text can provide are sometimes omitted.
   PatternUse use(const PatternInfo& info, int depth);
 
  private:

@@ -27,7 +27,7 @@ Relation product(const Relation& a, const Relation& b) {
   return out;
 }
 
-/// After each number of layers by itself, with the matrix product's own definition.
+/// Reach after each number of layers separately, by the definition of the matrix product.
 ReachMap slowReach(const Relation& sees, Index layers, bool residual) {
   const std::size_t n = sees.size();
   Relation step = sees;
@@ -83,7 +83,7 @@ TEST(Reach, windowsReachOneWindowFurtherEachLayer) {
 }
 
 TEST(Reach, oscillatingPowersAreOfThatLayerAlone) {
-  // Each of two tokens sees the other: odd layers swap, even ones come back.
+  // Two tokens see only each other: odd layers swap them, even layers swap them back.
   const auto mask = compiled("!window_both(1)", geometryOf(2, 2));
   using Cells = std::vector<std::uint8_t>;
   EXPECT_EQ(reachAfter(*mask, {0}, 3, false).layer, (Cells{0, 3, 3, 0}));
@@ -104,7 +104,7 @@ TEST(Reach, pathsAreShortestAndSeen) {
     for (Index query = 0; query < 12; ++query)
       for (Index key = 0; key < 12; ++key) {
         const auto way = shortestPath(*mask, variants, query, key, kLayers);
-        // The first plain power that holds the pair.
+        // The first plain power that contains the pair.
         Index steps = 0;
         Relation power = sees;
         for (Index layer = 1; layer <= kLayers && steps == 0; ++layer) {

@@ -13,7 +13,7 @@ bool seen(const MaskPicture& rows, Index row, Index key) {
   return rows[static_cast<std::size_t>(row)][static_cast<std::size_t>(key)] == '#';
 }
 
-/// Every figure counted from the cells.
+/// Compares every figure with a count over the cells.
 void expectCounted(const MaskStatistics& found, const MaskPicture& rows, Index keys, Index cacheLength) {
   const auto queries = static_cast<Index>(rows.size());
   std::uint64_t visible = 0, future = 0;
@@ -87,7 +87,7 @@ TEST(MaskStatistics, listsHoldTheFirstSixtyFour) {
 }
 
 TEST(MaskStatistics, manyRunsAreSampledEvenly) {
-  // 4,096 rows of up to 1,024 runs; the periods of the pattern and of any plain sample are powers of two.
+  // 4,096 rows of up to 1,024 runs. The periods of the pattern and of any regular sample are powers of two.
   for (const char* text : {"strided(4)", "fixed(block=16, summary=3)", "chunked(64) | strided(8)"}) {
     const auto mask = compiled(text, geometryOf(4096, 4096));
     const MaskStatistics all = measureMask(*mask, 0, 0);
@@ -105,7 +105,7 @@ TEST(MaskStatistics, manyRunsAreSampledEvenly) {
 }
 
 TEST(MaskStatistics, samplesDoNotFallInStepWithAPattern) {
-  // A sample of 256 of 4,096 rows: every sixteenth would meet each chunk at the same place.
+  // A sample of 256 of 4,096 rows: every sixteenth row would be at the same place of its chunk.
   const auto mask = compiled("chunked(16)", geometryOf(4096, 4096));
   const MaskStatistics sample = measureMask(*mask, 0, 0, 0);
   EXPECT_EQ(sample.rowsCounted, 256);
@@ -136,7 +136,7 @@ TEST(MaskStatistics, stopsWhenAsked) {
   EXPECT_EQ(map.kinds.size(), 10000u);
 }
 
-/// A mask that counts how often its rows are asked, and may hide that they depend on distance alone.
+/// A mask that counts queries for its rows, and may hide that it depends only on distance.
 class AskedMask : public MaskFormula {
  public:
   AskedMask(std::shared_ptr<const MaskFormula> mask, bool tells) : mask_(std::move(mask)), tells_(tells) {}
@@ -157,7 +157,7 @@ class AskedMask : public MaskFormula {
   bool tells_;
 };
 
-/// Where key − row alone decides, rows are not asked one by one, and the counts are the same.
+/// If key − row alone decides, rows aren't queried one by one, and the counts are the same.
 TEST(BlockMaps, ofDistancesAskFewRows) {
   for (const char* text :
        {"causal", "full", "!full", "strided(128)", "dilated(40, 3)", "window(7) | strided(9)",
@@ -181,7 +181,7 @@ TEST(BlockMaps, ofDistancesAskFewRows) {
     }
 }
 
-/// Every pattern that says so is one, whatever else there is; the others are asked row by row.
+/// Masks that depend on more than distance say so.
 TEST(BlockMaps, onlyDistancesAreTakenForSome) {
   for (const char* text : {"padding(length=20)", "documents(causal, starts=[0, 9])", "globals([3])",
                            "chunked(8)", "fixed(block=8, summary=2)", "streaming(sinks=2, window=4)",
@@ -210,7 +210,7 @@ TEST(BlockMaps, countEveryBlock) {
             for (Index j = col * size; j < keyEnd; ++j) visible += seen(rows, i, j);
           const auto at = static_cast<std::size_t>(row * map.cols + col);
           ASSERT_EQ(map.visible[at], visible);
-          // What a block lacks at the edges is filled up with masked cells.
+          // Blocks that extend beyond the edges are padded with masked cells.
           const BlockKind kind = visible == 0                                         ? BlockKind::none
                                  : visible == static_cast<std::uint32_t>(size * size) ? BlockKind::all
                                                                                       : BlockKind::mixed;
@@ -246,7 +246,7 @@ TEST(BlockMaps, limitsAreKept) {
   EXPECT_THROW((void)mapBlocks(*mask, 0, 1), std::invalid_argument);
   EXPECT_EQ(mapBlocks(*mask, 0, 2).kinds.size(), 4097u * 4096);
   EXPECT_EQ(mapBlocks(*compiled("causal", geometryOf(0, 9)), 0, 4).computedShare(), 0);
-  // One block with more cells than its counter holds.
+  // One block with more cells than its counter can hold.
   const auto large = compiled("full", geometryOf(70000, 70000));
   const BlockMap map = mapBlocks(*large, 0, 70000);
   EXPECT_EQ(map.visible, std::vector<std::uint32_t>{std::numeric_limits<std::uint32_t>::max()});

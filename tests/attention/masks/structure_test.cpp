@@ -77,10 +77,10 @@ TEST(TextStructure, imagesStandBetweenBrackets) {
   EXPECT_EQ(structureOfText("look [ a b ] there").images, KeyRuns{});
   EXPECT_EQ(structureOfText("( a b c ) and < d e f g >").images, (KeyRuns{{1, 4}, {7, 11}}));
   EXPECT_EQ(structureOfText("no brackets here at all").images, KeyRuns{});
-  // The outer ones hold the image.
+  // The outer brackets contain the image.
   EXPECT_EQ(structureOfText("( a [ b c d ] e )").images, (KeyRuns{{1, 8}}));
   EXPECT_EQ(structureOfText("( [ a b c ] [ d e f ] )").images, (KeyRuns{{1, 11}}));
-  // Brackets that nothing answers.
+  // Brackets without a partner.
   EXPECT_EQ(structureOfText("( a b c").images, KeyRuns{});
   EXPECT_EQ(structureOfText("a b c )").images, KeyRuns{});
   EXPECT_EQ(structureOfText("( a [ b c )").images, (KeyRuns{{1, 5}}));
@@ -160,9 +160,9 @@ TEST(TextStructure, marksComeFirst) {
   EXPECT_EQ(structure.images, (KeyRuns{{0, 2}, {2, 3}}));
   EXPECT_EQ(structure.globals, (Positions{1, 3}));
   EXPECT_EQ(structure.treePrefix, 3);
-  // Nodes beyond the marked ones hang from their predecessors.
+  // Nodes after the marked ones are children of their predecessors.
   EXPECT_EQ(structure.parents, (Positions{-1, 0, 0, 2, 3, 4}));
-  // Whatever sentences there are: what is marked is a tree, not a beginning of one.
+  // With marked parents, unmarked nodes continue their predecessors and sentences start no branches.
   marks.treePrefix = 0;
   marks.parents = Positions{-1, 0};
   EXPECT_EQ(structureOfText("Say it. I do", marks).parents, (Positions{-1, 0, 1, 2, 3}));

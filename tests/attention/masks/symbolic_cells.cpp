@@ -16,7 +16,7 @@ Index SymbolicCells::value(const Symbolic& node, const RowPlace& place, Index ke
   for (std::size_t k = 0; k < node.operands.size(); ++k) {
     const bool joined = node.operation == &operations::both || node.operation == &operations::either;
     operands[k] = value(node.operands[k], place, key);
-    // What the first operand decides is not asked of the second, as a reader would.
+    // Like a reader, doesn't evaluate the second operand if the first one decides.
     if (joined && k == 0 && (operands[0] != 0) == (node.operation == &operations::either)) return operands[0];
   }
   switch (node.kind) {

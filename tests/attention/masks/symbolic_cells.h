@@ -4,14 +4,14 @@
 
 namespace headscope::attention::test {
 
-/// Works a pattern's tree out cell by cell, apart from the printers.
+/// Evaluates a pattern's tree cell by cell, independently of the printers.
 class SymbolicCells {
  public:
   SymbolicCells(const Rule& rule, const CodeSizes& sizes);
 
   /// Whether the query in row `row` sees key `key`.
   bool visible(Index row, Index key) const { return value(tree_.node, placeOf(row), key) != 0; }
-  /// Whether cells painted or read say anything of that key; every other rule always does.
+  /// Whether painted or read cells say anything about the key; all other rules always do.
   bool says(Index row, Index key) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a person changes of a model's attention, against what the layer's own mathematics says.
+// User changes to a model's attention, compared with the layer's own mathematics.
 
 #include "attention/models/attention_edit.h"
 
@@ -50,7 +50,7 @@ TEST(AttentionEdit, aMaskOnOneLayerJoinsTheModelsOwn) {
   AttentionEdit sinkless = edit(1);
   sinkless.mask = parsedEdit("full & !sinks(2)");
   const Outcome plain = passWith("llama", {}), edited = passWith("llama", {sinkless});
-  // The layer before is untouched, to the bit.
+  // The previous layer is unchanged, bit by bit.
   EXPECT_EQ(plain.layer(0).hidden, edited.layer(0).hidden);
   for (Index row = 2; row < 12; ++row)
     for (Index key = 0; key < 12; ++key) {
@@ -81,7 +81,7 @@ TEST(AttentionEdit, gainCapBiasesAndAddedNumbersChangeTheScoresOfTheirLayer) {
   sharp.sharpness = 3;
   sharp.softcap = 2.0f;
   sharp.alibi = true;
-  auto added = std::make_shared<Stack>(1, 20, 20);  // for a longer text
+  auto added = std::make_shared<Stack>(1, 20, 20);  // sized for a longer text
   (*added)[0](4, 2) = 5;
   sharp.additive = added;
   const Outcome edited = passWith("qwen2", {sharp});
@@ -139,7 +139,7 @@ TEST(AttentionEdit, dropoutDropsTheSameInAStepAsInTheFullPass) {
 }
 
 TEST(AttentionEdit, masksThatGoByRowsSayTheSameStepByStep) {
-  // Documents, prefixes and added numbers stand at positions of the whole text, not of a step's rows.
+  // Documents, prefixes and additive numbers refer to positions in the whole text, not to a step's rows.
   AttentionEdit masked = edit({});
   masked.mask = parsedEdit("documents([0, 5]) | sinks(1)");
   auto added = std::make_shared<Stack>(4, 12, 12);
@@ -149,7 +149,7 @@ TEST(AttentionEdit, masksThatGoByRowsSayTheSameStepByStep) {
   ModelSession session(full.model);
   PassRequest request;
   request.edits = {masked};
-  // The second document begins within the first part.
+  // The second document begins inside the first part.
   auto pass = session.append(std::span(kIds).first(6), request);
   for (std::size_t i = 6; i < kIds.size(); ++i) {
     ASSERT_TRUE(pass.ok()) << pass.error().message;

@@ -1,4 +1,4 @@
-// What every piece adds to a logit: the sum is the logit, and each part is what the definition says.
+// The contribution of every piece to a logit: the sum is the logit, and each part is as defined.
 
 #include "attention/models/attribution.h"
 

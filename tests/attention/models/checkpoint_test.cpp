@@ -1,4 +1,4 @@
-// Folders as people have them: shards, links, leftovers, damage.
+// Checkpoint folders as they occur in practice: shards, links, leftovers, damage.
 
 #include "attention/models/checkpoint/checkpoint.h"
 
@@ -199,11 +199,11 @@ TEST(Checkpoint, indexesThatAreNoneAreNamed) {
   EXPECT_EQ(refusal(many + "}}"), "index: names 1025 files, expected at most 1024");
 }
 
-/// No name of a folder steers the terminal, whichever of its files is wrong.
+/// No folder name controls the terminal, whichever of its files is faulty.
 TEST(Checkpoint, controlBytesInPathsAreShownEscaped) {
   struct Wrong {
     const char *name, *text;
-    bool weights;  ///< whether the folder has good ones beside it
+    bool weights;  ///< whether the folder also has valid weights
   };
   for (const auto& [name, text, weights] : {Wrong{"config.json", "{", true},
                                             {"generation_config.json", "{", true},
@@ -221,7 +221,7 @@ TEST(Checkpoint, controlBytesInPathsAreShownEscaped) {
     EXPECT_NE(model.error().message.find("[2J"), std::string::npos) << model.error().message;
     EXPECT_EQ(model.error().message.find('\x1b'), std::string::npos) << name;
   }
-  // A config that asks for other tensors than there are.
+  // A config that requires tensors that aren't there.
   const ModelFolder folder("llama");
   fs::create_directory(folder / "a\x1b");
   for (const char* name : {"config.json", "model.safetensors"})
@@ -302,7 +302,7 @@ TEST(Checkpoint, aFileThatShrinksIsAnErrorAndNoCrash) {
             std::string::npos)
       << pass.error().message;
   EXPECT_EQ(session.length(), 3);
-  // As long as it was, but of zeros: still not what was opened.
+  // The same size, but all zeros: still not the file that was opened.
   fs::resize_file(folder / "model.safetensors", size);
   EXPECT_FALSE(session.append(ids, {}).ok());
 }
@@ -341,7 +341,7 @@ TEST(CheckpointDeathTest, aBusErrorElsewhereStillEndsTheProgram) {
 #endif
 }
 
-/// 16 GB that are mostly holes: opening must not read them, and takes no memory for them.
+/// 16 GB that are mostly holes: opening must not read them or take memory for them.
 TEST(Checkpoint, aLargeModelOpensWithoutBeingRead) {
   const TemporaryFolder folder;
   constexpr std::uint64_t kVocabulary = 128'256, kWidth = 4096, kInner = 14'336, kLayers = 32;

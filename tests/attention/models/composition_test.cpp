@@ -1,4 +1,5 @@
-// How much of what one head writes a later one reads, against the products written out in double precision.
+// How much of one head's output a later head reads, compared with the products written out in double
+// precision.
 
 #include "attention/models/composition.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 using Dense = Eigen::MatrixXd;
 
-/// The norm before a layer's attention as a map of the stream, its scale apart.
+/// The norm before a layer's attention as a map of the stream, without its scale.
 Dense normMap(const Model& model, const NormWeights& norm) {
   const Index d = model.config().modelDim;
   Dense map = Dense::Identity(d, d);

@@ -21,7 +21,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// A config.json of the family that is read without a note.
+/// A config.json of the family that is read without notes.
 OrderedJson configOf(const Family& family) {
   std::vector<std::string> configs;
   for (const PlainModel& model : plainModels()) configs.push_back(model.config);
@@ -45,7 +45,7 @@ Result<ModelConfig> read(const OrderedJson& json) {
   return readModelConfig(json.dump(), "config.json");
 }
 
-/// Visits the names of one list, the base's included.
+/// Visits the names of one list, including its bases' names.
 template <class Visit>
 void walk(const ConfigFields* fields, std::string_view ConfigFields::*list, Visit&& visit) {
   for (; fields; fields = fields->base)
@@ -82,7 +82,7 @@ TEST(ConfigFields, whatPublishedFilesHaveIsKnown) {
       });
 }
 
-/// No value of the wrong kind passes: a field that is said to be read is read.
+/// No value of the wrong type passes: a field that is listed as read is really read.
 TEST(ConfigFields, whatIsReadIsReadWhateverTheOthersSay) {
   for (const Family* family : familyTable())
     for (const std::string& name : namesOf(family->fields, &ConfigFields::read)) {
@@ -146,8 +146,8 @@ TEST(ConfigFields, whatNobodyKnowsIsSaidOnce) {
             "config.json has fields that Headscope doesn't know: \"rope_scaling.y\", \"x\".");
 }
 
-/// Gemma's modelling code reads hidden_act since transformers 4.48, Gemma 2's and 3's hidden_activation
-/// alone.
+/// Gemma's modelling code reads hidden_act since transformers 4.48; Gemma 2's and 3's read only
+/// hidden_activation.
 TEST(ConfigFields, gemmasActivationIsTheOneItsCodeReads) {
   const auto with = [](const Family& family, const char* act, const char* activation) {
     OrderedJson json = configOf(family);

@@ -1,4 +1,4 @@
-// Encoder–decoders against their equations in double precision: all three groups of heads.
+// Encoder–decoders compared with their equations in double precision, for all three groups of heads.
 
 #include <gtest/gtest.h>
 
@@ -95,7 +95,7 @@ TEST_P(EncoderDecoders, tokensOneByOneGiveWhatTheWholeTextGivesAndTheCrossCacheS
     ASSERT_TRUE(expected.ok()) << expected.error().message;
     const double most = streamTolerance(decoder->config(), 3) * expected->stream.cwiseAbs().maxCoeff();
     for (std::size_t i = 0; i < kTarget.size(); ++i) {
-      if (i > 0) request.memory = nullptr;  // the session has it
+      if (i > 0) request.memory = nullptr;  // the session already has it
       const float* const keys = i > 0 ? single.sourceHeads(0).k.data() : nullptr;
       const auto pass = single.append({&kTarget[i], 1}, request);
       ASSERT_TRUE(pass.ok()) << pass.error().message;
@@ -130,7 +130,7 @@ TEST_P(EncoderDecoders, laterTokensChangeNothingBeforeAndTheSourceChangesAll) {
   EXPECT_NE(streamOf(kTarget).row(0), before.row(0));
 }
 
-/// Patches and masks are those of the group that is looked at.
+/// Patches and masks apply to the group that is shown.
 TEST_P(EncoderDecoders, whatIsSwitchedOffIsTheGroups) {
   const auto memory = std::make_shared<const Matrix>(expected_.memory.cast<float>());
   std::vector<Matrix> streams;
@@ -151,8 +151,8 @@ TEST_P(EncoderDecoders, whatIsSwitchedOffIsTheGroups) {
   EXPECT_NE(streams[0], streams[1]);
 }
 
-/// Keys and values of cross heads are of the encoder's tokens: with all of another memory's, a layer attends
-/// as it does there.
+/// Keys and values of cross heads belong to the encoder's tokens: patched with all of another memory's, a
+/// layer attends as it does there.
 TEST_P(EncoderDecoders, keysAndValuesOfCrossHeadsComeFromAnotherSource) {
   const auto decoder = model("cross");
   const Matrix made = expected_.memory.cast<float>();
@@ -171,7 +171,7 @@ TEST_P(EncoderDecoders, keysAndValuesOfCrossHeadsComeFromAnotherSource) {
     return std::make_shared<const PassResult>(pass.ok() ? *std::move(pass) : PassResult());
   };
   const auto own = run(a, {}), other = run(b, {});
-  // B's tokens but the last of its own, and no partner for A's first and last.
+  // B's tokens except its own last one, and no partner for A's first and last.
   auto partners = std::make_shared<std::vector<Index>>(std::vector<Index>(asSize(made.rows()), -1));
   for (Index i = 1; i + 1 < shorter; ++i) (*partners)[asSize(i)] = i;
   const TakenFrom from{other, nullptr, partners};
@@ -189,7 +189,7 @@ TEST_P(EncoderDecoders, keysAndValuesOfCrossHeadsComeFromAnotherSource) {
   }
   EXPECT_EQ(patched->layers[0]->hidden, own->layers[0]->hidden);
   EXPECT_NE(patched->stream, own->stream);
-  // Beside each other they are what each is alone; a pattern's columns are the encoder's tokens too.
+  // Run together, they give the same as separately. A pattern's columns are the encoder's tokens too.
   const Patch pattern{.piece = Piece::pattern, .layer = 0, .head = 0, .by = from};
   const auto both = run(a, {}, {{keys, values}, {pattern}, {}});
   const Index n = patched->stream.rows();
@@ -204,7 +204,7 @@ TEST_P(EncoderDecoders, keysAndValuesOfCrossHeadsComeFromAnotherSource) {
   EXPECT_THAT(session.append(kTarget, wrong).error().message, HasSubstr("expected the text's 13"));
 }
 
-/// Both attentions of every layer are among the pieces, and they sum to the logit.
+/// Both attentions of every layer are among the pieces, and all pieces sum to the logit.
 TEST_P(EncoderDecoders, whatEveryPieceAddsSumsToTheLogit) {
   for (const std::string group : {"decoder", "cross"}) {
     const auto decoder = model(group);
@@ -237,7 +237,7 @@ TEST_P(EncoderDecoders, whatEveryPieceAddsSumsToTheLogit) {
   }
 }
 
-/// A head's maps are the same whichever group is looked at; what reads what follows the streams.
+/// A head's maps are the same whichever group is shown; composition follows the streams.
 TEST_P(EncoderDecoders, headsComposeAlongTheirStreams) {
   const auto cross = model("cross"), decoder = model("decoder");
   const HeadPlace own{HeadGroup::decoder, 1, 0}, reads{HeadGroup::cross, 1, 1};

@@ -1,4 +1,4 @@
-// What an encoder–decoder's decoder reads in place of an encoder.
+// The features that an encoder–decoder's decoder reads in place of an encoder's output.
 
 #include "attention/models/features.h"
 

@@ -1,4 +1,4 @@
-// The rules of generation on cases that are worked out by hand from the definitions of transformers' logits
+// The rules of generation, on cases worked out by hand from the definitions of transformers' logits
 // processors.
 
 #include "attention/models/config/generation_rules.h"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr float kNo = -kInfinity;
 
-/// The logits 4, 3, 2, 1, −1, −2 of tokens 0 to 5 under rules, and which rule took token 0 its place.
+/// The logits 4, 3, 2, 1, −1, −2 of tokens 0 to 5 after the rules, and the rule that displaced token 0.
 struct Ruled {
   Ruled(const GenerationRules& rules, const std::vector<Index>& text, Index given = 1) {
     Eigen::RowVectorXf row(6);
@@ -52,7 +52,7 @@ TEST(GenerationRules, repetitionIsPenalisedOnceForEachToken) {
 
 TEST(GenerationRules, noRunOfTokensComesTwice) {
   const auto rules = rulesOf(R"({"no_repeat_ngram_size": 2})");
-  // 1 was followed by 0 and by 3.
+  // Token 1 was followed by 0 and by 3.
   EXPECT_THAT(Ruled(rules, {1, 0, 1, 3, 1}).logits, ElementsAre(kNo, 3, 2, kNo, -1, -2));
   EXPECT_EQ(Ruled(rules, {1, 0, 1, 3, 1}).because, "no_repeat_ngram_size");
   EXPECT_THAT(Ruled(rules, {1}).logits, ElementsAre(4, 3, 2, 1, -1, -2));
@@ -85,7 +85,7 @@ TEST(GenerationRules, tokensAreForcedAtTheirPlaces) {
   const auto last = rulesOf(R"({"forced_eos_token_id": 5, "max_length": 4})");
   EXPECT_THAT(Ruled(last, {2, 2, 2}).logits, ElementsAre(kNo, kNo, kNo, kNo, kNo, 0));
   EXPECT_THAT(Ruled(last, {2, 2}).logits, ElementsAre(4, 3, 2, 1, -1, -2));
-  // Whisper's: the place that is null is left to the model.
+  // Whisper's form: a position with null is left to the model.
   const auto places = rulesOf(R"({"forced_decoder_ids": [[1, null], [2, 4]]})");
   EXPECT_THAT(Ruled(places, {2}).logits, ElementsAre(4, 3, 2, 1, -1, -2));
   EXPECT_THAT(Ruled(places, {2, 2}).logits, ElementsAre(kNo, kNo, kNo, kNo, 0, kNo));
@@ -97,7 +97,7 @@ TEST(GenerationRules, suppressedTokensAreNotWritten) {
   const auto begin = rulesOf(R"({"begin_suppress_tokens": [0]})");
   EXPECT_EQ(Ruled(begin, {1, 1}, 2).because, "begin_suppress_tokens");
   EXPECT_EQ(Ruled(begin, {1, 1, 1}, 2).because, "");
-  // Behind what is forced.
+  // After the forced tokens.
   const auto behind = rulesOf(R"({"begin_suppress_tokens": [0], "forced_bos_token_id": 3})");
   EXPECT_EQ(Ruled(behind, {1, 3}, 1).because, "begin_suppress_tokens");
   const auto whisper = rulesOf(R"({"begin_suppress_tokens": [0], "forced_decoder_ids": [[1, 2], [2, 3]]})");
@@ -124,7 +124,7 @@ TEST(GenerationRules, whatIsNotUnderstoodIsRefusedByName) {
   }
 }
 
-// What is written changes; what the model says of each next token does not.
+// The generated text changes; the model's logits for each next token don't.
 TEST(GenerationRules, generationFollowsThemAndLogitsStay) {
   const Golden golden("llama", "short");
   const auto write = [&](const std::string& rules) {

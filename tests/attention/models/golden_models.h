@@ -27,7 +27,7 @@ inline std::shared_ptr<const Model> openModel(const std::filesystem::path& folde
   return std::make_shared<const Model>(std::move(*model));
 }
 
-/// What float64 made of one prompt.
+/// The float64 results for one prompt.
 class Golden {
  public:
   Golden(const std::string& family, const std::string& prompt) : prompt_(prompt) {
@@ -65,9 +65,9 @@ class Golden {
   SafetensorsFile file_;
 };
 
-/// How far single precision may be from the exact residual stream, times its largest number: every layer
+/// How far single precision may be from the exact residual stream, times its largest number. Every layer
 /// rounds two sums of at most `longest` terms into it, whose errors behave like a random walk (Higham & Mary
-/// 2019), each joined to those of the layers before; norms, activations and softmax keep the relative error
+/// 2019), combined with those of the previous layers; norms, activations and softmax keep the relative error
 /// within a small factor. Eight standard deviations.
 inline double streamTolerance(const ModelConfig& config, Index layers) {
   const double longest = static_cast<double>(std::max(config.modelDim, config.innerDim));
@@ -75,7 +75,7 @@ inline double streamTolerance(const ModelConfig& config, Index layers) {
   return 8 * (FLT_EPSILON / 2) * roundings;
 }
 
-/// The largest difference.
+/// The largest absolute difference; infinity if the shapes differ or it is NaN.
 inline double distance(const Eigen::Ref<const Matrix>& a, const Eigen::Ref<const Matrix>& b) {
   if (a.rows() != b.rows() || a.cols() != b.cols()) return INFINITY;
   const double most = (a.cast<double>() - b.cast<double>()).cwiseAbs().maxCoeff();

@@ -1,4 +1,4 @@
-// Nine tiny checkpoints against what float64 computed from them (tests/golden_models).
+// Nine tiny checkpoints compared with their float64 results (tests/golden_models).
 
 #include "tests/attention/models/golden_models.h"
 
@@ -9,12 +9,12 @@
 namespace headscope::attention::test {
 namespace {
 
-/// What tests/golden_models/README.md allows at most.
+/// The largest errors that tests/golden_models/README.md allows.
 constexpr double kWeightLimit = 1e-5, kStreamLimit = 6e-5;
 
 constexpr const char* kPrompts[] = {"short", "long"};
 
-/// Everything a pass can keep.
+/// A request for everything a pass can keep.
 PassRequest everything() {
   PassRequest request;
   request.projections = request.hidden = true;
@@ -27,14 +27,14 @@ class GoldenModels : public testing::TestWithParam<std::string> {
   void SetUp() override { model_ = openModel(goldenModel(GetParam())); }
   const ModelConfig& config() const { return model_->config(); }
 
-  /// Within the tolerance of so many layers, of the largest number there is.
+  /// Compares within the tolerance of `layers` layers, relative to the largest number.
   void expectNear(const Eigen::Ref<const Matrix>& expected, const Eigen::Ref<const Matrix>& found,
                   Index layers, const std::string& what) {
     const double derived = streamTolerance(config(), layers) * expected.cwiseAbs().maxCoeff();
     EXPECT_LE(distance(expected, found), std::min(derived, kStreamLimit)) << what;
   }
-  /// Scores are products of two rows of the stream and at most about a dozen, and a weight moves by at most
-  /// half of what its score does.
+  /// Scores are products of two rows of the stream and at most about a dozen, and a weight changes by at most
+  /// half as much as its score.
   void expectWeights(const Eigen::Ref<const Matrix>& expected, const Eigen::Ref<const Matrix>& found,
                      Index layers, const std::string& what) {
     constexpr double kLargestScore = 12;

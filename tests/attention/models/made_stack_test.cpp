@@ -1,4 +1,4 @@
-// Layers made in memory, through the code that runs models.
+// Layers built in memory, run by the code that runs models.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 struct MadeStack {
   std::vector<Projections> layers;
   Matrix x;
-  NormWeights norm;  ///< empty: none
+  NormWeights norm;  ///< empty = none
 };
 
 std::shared_ptr<const Model> modelOf(const AttentionConfig& sizes, const std::shared_ptr<MadeStack>& made,
@@ -28,7 +28,7 @@ std::shared_ptr<const Model> modelOf(const AttentionConfig& sizes, const std::sh
   config.kvHeads = sizes.kvHeads;
   config.headDim = sizes.headDim;
   config.norm = NormKind::rms;
-  config.causal = false;  // the edits say what is seen
+  config.causal = false;  // the edits define what is visible
   if (theta) config.rotations = {{sizes.headDim, ropeFrequencies(sizes.headDim, *theta), {}, 0, 1}};
   LayerKind kind;
   kind.scale = *sizes.scale;
@@ -216,7 +216,7 @@ std::vector<Token> repeated(Index count, std::uint64_t seed) {
   return tokens;
 }
 
-/// What the first head of a layer does.
+/// The profile of a layer's first head.
 HeadProfile profileOf(const PassResult& pass, Index layer, const std::vector<Token>& tokens) {
   const HeadText text(tokens, tokens, false);
   const LayerResult& result = *pass.layers[static_cast<std::size_t>(layer)];
@@ -226,8 +226,7 @@ HeadProfile profileOf(const PassResult& pass, Index layer, const std::vector<Tok
   return profileHead({result.weights[0], {scores.data(), n, n}, text});
 }
 
-/// Induction scores of a planted head of the second layer, and of the same head where the first layer plants
-/// `below`.
+/// The induction score of a head of layer `layer`, if the first layer plants `below` and the second `above`.
 float inductionOf(const AttentionConfig& sizes, const std::vector<PlantedHead>& below,
                   const std::vector<PlantedHead>& above, const std::vector<Token>& tokens, bool norm,
                   Index layer = 1) {

@@ -5,7 +5,8 @@
 
 namespace headscope::attention::test {
 
-/// A model's folder, removed at the end of the test. Tensors lie at odd bytes, as some writers leave them.
+/// A model's folder, removed at the end of the test. Tensors are stored at odd bytes, as some programs write
+/// them.
 class MadeUpCheckpoint {
  public:
   MadeUpCheckpoint(const std::string& config, const SafetensorsFile& tensors);
@@ -16,7 +17,7 @@ class MadeUpCheckpoint {
   headscope::test::TemporaryFolder folder_;
 };
 
-/// The file's bytes with one space more in its header.
+/// The file's bytes with an additional space in its header.
 std::vector<std::uint8_t> misaligned(const SafetensorsFile& tensors);
 
 }  // namespace headscope::attention::test

@@ -1,4 +1,4 @@
-// The small model that comes with the program: its scores are counted again on the sentences beside it.
+// The small bundled model: its scores are counted again on the sentences stored with it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ std::map<std::string, Json> readSkills() {
   return skills;
 }
 
-/// The model on one text: weights of all layers and heads, and the likeliest next token.
+/// The model's pass over one text: weights of all layers and heads, and the most likely next token.
 struct Reading {
   std::vector<Index> ids;
   LayerResults layers;
@@ -104,7 +104,7 @@ TEST_F(Miniature, HasTheSizesThatTheReadmeNames) {
   EXPECT_LT(model_->checkpoint().bytes(), 2'000'000u);
 }
 
-/// Words are written apart from signs or not, on lines or not: the tokens are the same.
+/// The tokens are the same whether or not words and punctuation are separated, and on one line or several.
 TEST_F(Miniature, KnowsTheOpeningTextsWordForWord) {
   EXPECT_EQ(idsOf("The animal didn't cross the street because it was too tired .").size(), 12u);
   EXPECT_EQ(idsOf("The animal didn’t cross\n the street because  it was too tired."),
@@ -128,19 +128,19 @@ double meanPrevious(const MatrixView& weights) {
   return weights.diagonal<-1>().mean();
 }
 
-/// The detector's raw score.
+/// The induction detector's raw score.
 double induction(const Reading& reading, const MatrixView& weights) {
   std::vector<Token> tokens;
   for (const Index id : reading.ids) tokens.push_back({std::to_string(id), false});
   const HeadText text(tokens, tokens, false);
-  // Of scores it matters which keys are visible.
+  // Scores only define which keys are visible.
   Matrix scores = Matrix::Zero(weights.rows(), weights.cols());
   for (Index i = 0; i < scores.rows(); ++i) scores.row(i).tail(scores.cols() - i - 1).setConstant(-INFINITY);
   return profileHead(ObservedHead(weights, {scores.data(), scores.rows(), scores.cols()}, text))["induction"]
       .raw;
 }
 
-/// What scores.json says, counted again.
+/// The values in scores.json, counted again.
 TEST_F(Miniature, ScoresAreWhatTheFileSays) {
   const std::map<std::string, Json> skills = readSkills();
   const Json& previous = skills.at("previous");
@@ -164,7 +164,7 @@ TEST_F(Miniature, ScoresAreWhatTheFileSays) {
     }
     const auto of = static_cast<Index>(sentences.size());
     EXPECT_EQ(skill.at("of"), of);
-    // Two guesses may be as likely but for rounding.
+    // Two predictions may be equally likely except for rounding.
     EXPECT_NEAR(skill.at("right").get<double>(), static_cast<double>(right), 1) << name;
     if (!skill.contains("score")) continue;
     EXPECT_NEAR(skill.at("score").get<double>(), looked / static_cast<double>(of), 2e-3) << name;
@@ -172,7 +172,7 @@ TEST_F(Miniature, ScoresAreWhatTheFileSays) {
   EXPECT_NEAR(previous.at("score").get<double>(), before / static_cast<double>(texts), 2e-3);
 }
 
-/// What the model was to reach.
+/// The scores that the model had to reach.
 TEST_F(Miniature, ScoresSuffice) {
   const std::map<std::string, Json> skills = readSkills();
   for (const char* name : {"it", "got", "pronoun", "found", "list"})
@@ -201,7 +201,7 @@ TEST_F(Miniature, TheManualQuotesTheScores) {
   }
 }
 
-/// From the second "The" one head looks at the animal after "tired", at the bridge after "wide".
+/// From the second "The", one head attends to the animal after "tired", and to the bridge after "wide".
 TEST_F(Miniature, WhatItWasIsLookedAt) {
   const Json it = readSkills().at("it");
   const Reading tired = read("The dog didn't cross the bridge because it was too tired . The");
@@ -232,7 +232,7 @@ TEST_F(Miniature, WritesOnWhatItLearned) {
             "Ben cold door Mia hill sad ring");
 }
 
-/// What the window shows under "What it learned" is what happens there.
+/// What the window shows under "What it learned" really happens on these texts.
 TEST_F(Miniature, TheTextsOfItsSkillsEndWhereTheAnswerFollows) {
   for (const auto& [name, skill] : readSkills())
     if (skill.contains("next")) {

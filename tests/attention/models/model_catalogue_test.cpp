@@ -41,7 +41,7 @@ TEST(ModelCatalogue, cacheBytesAreAsPublished) {
   const auto bytes = [](const char* name, Index tokens, Index batch = 1) {
     return cacheBytes(*findShape(modelShapes(), name), tokens, batch, NumberFormat::bf16);
   };
-  // A token, in 16 bits (DeepSeek-AI 2025, Insights into DeepSeek-V3, table 1).
+  // Per token, in 16 bits (DeepSeek-AI 2025, Insights into DeepSeek-V3, table 1).
   EXPECT_EQ(bytes("DeepSeek-V3", 1), 70272u);
   EXPECT_EQ(bytes("Qwen2.5-72B", 1), 327680u);
   EXPECT_EQ(bytes("Llama-3.1-405B", 1), 516096u);
@@ -56,8 +56,8 @@ TEST(ModelCatalogue, cacheBytesAreAsPublished) {
 }
 
 TEST(ModelCatalogue, operationsAreAsPublished) {
-  // GFLOP to train one token of a text of 4,096: three times a pass, with the head of every token
-  // (DeepSeek-AI 2025, Insights into DeepSeek-V3, table 2).
+  // GFLOP to train one token of a text of 4,096: three times a pass, including the output head for every
+  // token (DeepSeek-AI 2025, Insights into DeepSeek-V3, table 2).
   const std::pair<const char*, double> published[] = {
       {"DeepSeek-V2", 155}, {"DeepSeek-V3", 250}, {"Llama-3.1-405B", 2448}};
   for (const auto& [name, giga] : published) {
@@ -72,7 +72,7 @@ TEST(ModelCatalogue, ggufFilesTakeWhatIsPublished) {
   const auto gigabytes = [](const char* name, WeightFormat format) {
     return static_cast<double>(weightBytes(*findShape(modelShapes(), name), {.weights = format})) / 1e9;
   };
-  // Sizes of files that llama.cpp's quantize publishes (tools/quantize/README.md).
+  // File sizes published for llama.cpp's quantize (tools/quantize/README.md).
   EXPECT_NEAR(gigabytes("Llama-3.1-70B", WeightFormat::q4_k_m) / 43.1, 1, 0.005);
   EXPECT_NEAR(gigabytes("Llama-3.1-405B", WeightFormat::q4_k_m) / 249.1, 1, 0.005);
   const std::pair<WeightFormat, double> gib[] = {{WeightFormat::q8_0, 7.95},
@@ -85,7 +85,7 @@ TEST(ModelCatalogue, ggufFilesTakeWhatIsPublished) {
 }
 
 TEST(ModelCatalogue, activeParametersAreAsPublished) {
-  // In billions, as the models' reports have them; of some the embedding table is not counted there.
+  // In billions, from the models' reports; some of them don't count the embedding table.
   const std::pair<const char*, double> active[] = {
       {"Mixtral-8x7B", 12.9},         {"Qwen3-235B", 22.2},  {"DBRX", 36.5},
       {"Jamba-1.5-Large", 94},        {"DeepSeek-V3", 37.6}, {"Kimi-K2", 32.9},

@@ -17,7 +17,7 @@ std::string goldenConfig(const std::string& family) {
   return headscope::test::fileText(goldenModel(family) / "config.json");
 }
 
-/// The golden config with one field set to another JSON value, or left out where that is empty.
+/// The golden config with one field set to another JSON value, or removed if `value` is empty.
 std::string with(std::string text, const std::string& key, const std::string& value) {
   const std::string name = "\"" + key + "\"";
   if (const auto at = text.find(name); at != std::string::npos) {

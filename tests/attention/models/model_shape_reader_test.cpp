@@ -63,7 +63,7 @@ TEST(ModelShapeReader, readsSizesByTheirUsualNames) {
 }
 
 TEST(ModelShapeReader, kvHeadsAreThoseThatAreKept) {
-  // Falcon-7B: 71 heads, "num_kv_heads" 71, and one that is kept.
+  // Falcon-7B: 71 heads, "num_kv_heads" 71, but one kv head in the cache.
   const ModelShape falcon =
       shapeFrom(R"({"model_type": "falcon", "hidden_size": 4544, "num_hidden_layers": 32,
     "num_attention_heads": 71, "num_kv_heads": 71, "multi_query": true, "new_decoder_architecture": false,
@@ -80,7 +80,7 @@ TEST(ModelShapeReader, kvHeadsAreThoseThatAreKept) {
 }
 
 TEST(ModelShapeReader, windowsAndChunksEndWhatALayerKeeps) {
-  // Command-R7B says layer_switch: every 4th layer keeps all tokens.
+  // Command-R7B has layer_switch: every 4th layer keeps all tokens.
   const ModelShape command =
       shapeFrom(R"({"model_type": "cohere2", "hidden_size": 4096, "num_hidden_layers": 32,
     "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 14336,
@@ -297,7 +297,7 @@ TEST(ModelShapeReader, hostileFilesGetASentence) {
   EXPECT_EQ(shapeRefusal(R"({"model_type": "jamba", "attn_layer_period": 0, "num_hidden_layers": 2,
     "hidden_size": 64, "num_attention_heads": 8})"),
             "config.json: attn_layer_period is 0, expected a whole number from 1 to 1048576");
-  // Sizes that no computer has are counted to the largest number, and nothing wraps.
+  // Impossibly large sizes are counted up to the largest number, without overflow.
   const ModelShape huge =
       shapeFrom(R"({"model_type": "llama", "num_hidden_layers": 4096, "hidden_size": 1048576,
     "num_attention_heads": 1048576, "head_dim": 1048576, "intermediate_size": 1048576, "num_local_experts": 1048576,

@@ -1,4 +1,4 @@
-// gpt-oss as it is published, its experts in MXFP4, against the same checkpoint with their numbers in F32.
+// gpt-oss in its published form, with experts in MXFP4, compared with the same checkpoint in F32.
 
 #include <gtest/gtest.h>
 
@@ -30,15 +30,15 @@ NamedTensor bytesOf(std::vector<std::uint64_t> shape, const std::function<int()>
   return tensor;
 }
 
-/// Number i of a row by OCP's definition: two neighbours in a byte, the first in its low bits; a sign, two
-/// bits of exponent and one of mantissa, times 2 to the block's power.
+/// Number i of a row by OCP's definition: two neighbours per byte, the first in the low bits; a sign, two
+/// bits of exponent and one of mantissa, times the block's power of two.
 double numberAt(const NamedTensor& blocks, const NamedTensor& scales, std::uint64_t i) {
   const int code = blocks.bytes[i / 2] >> (i % 2 * 4) & 15, exponent = code >> 1 & 3, mantissa = code & 1;
   const double size = exponent == 0 ? mantissa / 2.0 : (1 + mantissa / 2.0) * std::exp2(exponent - 1);
   return (code & 8 ? -size : size) * std::exp2(scales.bytes[i / 32] - 127);
 }
 
-/// [experts, out, in] of numbers as [experts, in, out] of F32.
+/// Unpacks [experts, out, in] to [experts, in, out] of F32.
 NamedTensor unpacked(const NamedTensor& blocks, const NamedTensor& scales, std::uint64_t out,
                      std::uint64_t in) {
   std::vector<float> values(kExperts * out * in);
@@ -49,7 +49,7 @@ NamedTensor unpacked(const NamedTensor& blocks, const NamedTensor& scales, std::
   return fromFloats(values, {kExperts, in, out});
 }
 
-/// The checkpoint as published, and the one with F32.
+/// The checkpoint as published, and the one in F32.
 struct Pair {
   SafetensorsFile published, plain;
 };

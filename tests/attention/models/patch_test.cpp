@@ -1,5 +1,5 @@
-// Pieces of one run put into another, against the equations in double precision and against what has to
-// hold of any model.
+// Pieces of one run patched into another, compared with the equations in double precision and with properties
+// of any model.
 
 #include "attention/models/patch.h"
 
@@ -98,7 +98,7 @@ class Patches : public testing::TestWithParam<std::string> {
     a_ = record(model_, ids_);
     b_ = record(model_, others_);
   }
-  /// One patch a layer and piece.
+  /// One patch per layer and piece.
   std::vector<Patch> everywhere(std::initializer_list<Piece> pieces,
                                 const std::shared_ptr<const PassResult>& from) {
     std::vector<Patch> patches;
@@ -107,7 +107,7 @@ class Patches : public testing::TestWithParam<std::string> {
         patches.push_back({.piece = piece, .layer = layer, .by = TakenFrom{from}});
     return patches;
   }
-  // The last tokens are equal: what differs at the end came from before.
+  // The last tokens are equal, so differences at the end come from earlier tokens.
   const std::vector<Index> ids_{5, 250, 17, 99, 3, 41, 180, 77, 6, 12, 200, 33},
       others_{5, 251, 17, 98, 3, 42, 181, 77, 8, 12, 201, 33};
   std::shared_ptr<const Model> model_;
@@ -122,7 +122,7 @@ TEST_P(Patches, allPiecesOfTheOtherRunGiveIt) {
   for (Index layer = 0; layer <= layers; ++layer)
     runs.push_back({{.piece = Piece::stream, .layer = layer, .by = TakenFrom{a_}}});
   const Index streams = std::ssize(runs);
-  // Of the last token the embedding is the same in both: the heads and MLPs make all of the difference.
+  // The last token has the same embedding in both, so heads and MLPs account for the whole difference.
   runs.push_back(everywhere({Piece::head, Piece::mlp}, a_));
   runs.push_back(everywhere({Piece::pattern, Piece::values, Piece::mlp}, a_));
   runs.push_back(everywhere({Piece::queries, Piece::keys, Piece::values, Piece::mlp}, a_));
@@ -147,7 +147,7 @@ TEST_P(Patches, nonePatchedAndTheOwnPiecesGiveTheOwnRun) {
     for (Index run = 0; run < 2; ++run)
       EXPECT_LE(distance(logits.middleRows(run * 12, 12), b_->logits), tolerance);
   }
-  // One run alone goes the ordinary way, to the bit.
+  // A single run takes the ordinary path and is identical bit by bit.
   EXPECT_EQ(logitsOf(model_, others_, {{}}), b_->logits);
 }
 
@@ -170,13 +170,13 @@ TEST_P(Patches, besideEachOtherIsOneByOneAndFromTheMiddleIsFromTheStart) {
     const Matrix alone = logitsOf(model_, others_, {runs[run]}, b_);
     EXPECT_LE(distance(alone, together.middleRows(static_cast<Index>(run) * 12, 12)), tolerance) << run;
     EXPECT_GT(distance(alone, b_->logits), 1e-4) << run;
-    // A patch of every run is one of this run.
+    // A patch of all runs acts on this run as its own patch does.
     PassRequest request;
     request.patches = runs[run];
     request.logits = LogitRows::all;
     EXPECT_LE(distance(record(model_, others_, request)->logits, alone), tolerance) << run;
   }
-  // Rows before the patch are the text's own, but of an encoder, which sees both ways.
+  // Rows before the patch are the text's own, except in an encoder, which sees both directions.
   if (config.causal) {
     EXPECT_LE(distance(together.topRows(3), b_->logits.topRows(3)), tolerance);
   }
@@ -192,7 +192,7 @@ TEST(Patch, aHeadThatIsSwitchedOffAddsNothing) {
   PassRequest request = recording();
   for (Index layer = 0; layer < model->config().layerCount(); ++layer)
     request.patches.push_back({.piece = Piece::head, .layer = layer});
-  // Without attention every token is on its own: the same token gives the same row wherever it is.
+  // Without attention, tokens don't influence each other: the same token gives the same row anywhere.
   const auto off = record(model, {8, 40, 8, 8}, request);
   EXPECT_LE(distance(off->layers[1]->hidden.row(0), off->layers[1]->hidden.row(3)), 1e-5);
   request.patches = {{.layer = 0, .head = 1}};

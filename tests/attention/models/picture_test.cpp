@@ -1,4 +1,4 @@
-// PNG and JPEG files as pictures, and what damaged ones are answered with.
+// PNG and JPEG files read as pictures, and the errors for damaged ones.
 
 #include "attention/formats/pictures/picture.h"
 
@@ -58,7 +58,7 @@ TEST(Pictures, WhatIsDamagedIsSaidInOneSentence) {
   constexpr std::uint8_t kTables[]{0xff, 0xc4};
   const auto table = std::ranges::search(codes, kTables).begin();
   ASSERT_LT(table - codes.begin(), std::ssize(codes) - 8);
-  table[5] = table[6] = 255;  // the number of its codes of one and two bits
+  table[5] = table[6] = 255;  // the numbers of its codes of one and of two bits
   EXPECT_THAT(faultOf(codes), HasSubstr("has a Huffman table of"));
   EXPECT_THAT(faultOf(codes), HasSubstr("expected at most 256"));
   FileBytes empty{0xff, 0xd8, 0xff, 0xda, 0, 2, 0xff, 0xd9};
@@ -66,7 +66,7 @@ TEST(Pictures, WhatIsDamagedIsSaidInOneSentence) {
 }
 
 TEST(Pictures, TooManyPixelsAreRefusedBeforeAnythingIsAllocated) {
-  // A JPEG's header alone says its size: 65,500 × 65,500.
+  // A JPEG's size is only in its header, which here says 65,500 × 65,500.
   FileBytes jpeg = jpegBytes(patternedPicture(32, 32));
   const std::vector<std::uint8_t> frame{0xff, 0xc0};
   const auto at = std::search(jpeg.begin(), jpeg.end(), frame.begin(), frame.end());
@@ -92,7 +92,7 @@ TEST(Pictures, PhotographsAreTurnedAsTheCameraSays) {
     const auto picture = decodePicture(photo, "fox");
     ASSERT_TRUE(picture.ok()) << picture.error().message;
     EXPECT_EQ(picture->width, orientation < 5 ? 32 : 16);
-    // Where red has gone, which was at the upper left.
+    // The new place of red, which was at the upper left.
     const bool right = orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
     const bool low = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
     const Index x = right ? picture->width - 4 : 3, y = low ? picture->height - 4 : 3;

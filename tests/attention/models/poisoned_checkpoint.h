@@ -7,7 +7,7 @@
 
 namespace headscope::attention::test {
 
-/// A golden checkpoint's folder with one number of one tensor replaced.
+/// A golden checkpoint's folder with numbers of one tensor replaced.
 class PoisonedCheckpoint {
  public:
   explicit PoisonedCheckpoint(const std::string& family) {
@@ -20,7 +20,7 @@ class PoisonedCheckpoint {
   }
 
   std::filesystem::path path() const { return folder_.path(); }
-  /// Of floating-point numbers, more than one.
+  /// The names of floating-point tensors with more than one number.
   std::vector<std::string> tensors() const {
     std::vector<std::string> names;
     for (const auto& [name, tensor] : weights_.tensors)
@@ -29,7 +29,7 @@ class PoisonedCheckpoint {
         names.push_back(name);
     return names;
   }
-  /// Writes the checkpoint with every `stride`th number of that tensor, from `first` on, replaced.
+  /// Writes the checkpoint with every `stride`th number of that tensor replaced, starting at `first`.
   void write(const std::string& name, float value, std::size_t first, std::size_t stride) {
     SafetensorsFile file = weights_;
     NamedTensor& tensor = file.tensors.at(name);

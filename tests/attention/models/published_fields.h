@@ -6,7 +6,7 @@
 namespace headscope::attention::test {
 
 /// The arguments of the families' configuration classes, and what else their modelling code reads, in
-/// transformers 4.54, 4.57.3 and 5.5, but for those that all models have.
+/// transformers 4.54, 4.57.3 and 5.5, except those that all models have.
 inline const std::map<std::string, std::string> kPublished = {
     {"gpt2",
      "vocab_size n_positions n_embd n_layer n_head n_inner activation_function resid_pdrop embd_pdrop "
@@ -299,8 +299,7 @@ inline const std::map<std::string, std::string> kPublished = {
      "attention_dropout activation initializer_range qa_dropout seq_classif_dropout pad_token_id "
      "tie_word_embeddings"}};
 
-/// What files that are published have besides: fields of code before it was transformers', and of other
-/// programs.
+/// Additional fields in published files: from code that preceded transformers', and from other programs.
 inline const std::map<std::string, std::string> kInPublishedFiles = {
     {"llama", "is_llama_config rope_interleaved transformers.js_config"},
     {"qwen2", "use_mrope"},

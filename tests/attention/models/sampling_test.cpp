@@ -33,7 +33,7 @@ TEST(Sampling, greedyTakesTheLargestAndOfEqualOnesTheFirst) {
 
 TEST(Sampling, sharesAreThoseOfTheSoftmax) {
   const Eigen::RowVectorXf logits = row({std::log(1.0f), std::log(5.0f), std::log(4.0f), -kInfinity});
-  constexpr double kDeviations = 0.015;  // more than four of them, of 20,000 draws
+  constexpr double kDeviations = 0.015;  // more than four standard deviations, for 20,000 draws
   auto found = shares(logits, {.temperature = 1, .seed = 3});
   EXPECT_NEAR(found[0], 0.1, kDeviations);
   EXPECT_NEAR(found[1], 0.5, kDeviations);
@@ -45,7 +45,7 @@ TEST(Sampling, sharesAreThoseOfTheSoftmax) {
   found = shares(logits, {.temperature = 1, .topK = 2, .seed = 3});
   EXPECT_EQ(found.count(0), 0u);
   EXPECT_NEAR(found[1], 5.0 / 9, kDeviations);
-  // The first alone holds half; three fifths take the second too.
+  // The first token alone holds half; three fifths include the second one.
   EXPECT_EQ(shares(logits, {.temperature = 1, .topP = 0.5, .seed = 3}).size(), 1u);
   EXPECT_EQ(shares(logits, {.temperature = 1, .topP = 0.6, .seed = 3}).size(), 2u);
 }

@@ -1,4 +1,4 @@
-// What a session does with a text: in one pass, token by token, with changes, stopped, cut.
+// How a session processes a text: in one pass, token by token, with changes, stopped, truncated.
 
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ TEST_P(Sessions, aChangedTokenChangesNothingBeforeIt) {
     id = (id + 101) % 300;
     ModelSession second(model_);
     const PassResult after = passOf(second, other, allOfAPass());
-    // Not one bit, in any layer.
+    // Not one bit changes, in any layer.
     EXPECT_EQ(before.logits.topRows(changed), after.logits.topRows(changed));
     EXPECT_NE(before.logits.row(changed), after.logits.row(changed));
     for (std::size_t i = 0; i < before.layers.size(); ++i) {
@@ -150,14 +150,14 @@ TEST(Session, layersAreToldOfBeforeLaterOnesAreComputed) {
   ASSERT_FALSE(pass.ok());
   EXPECT_EQ(pass.error().message, "stopped");
   EXPECT_EQ(told, 1);
-  // The session is as it was, and goes on.
+  // The session is unchanged and still usable.
   EXPECT_EQ(session.length(), 0);
   ModelSession other(model);
   EXPECT_EQ(passOf(session, ids, {}).logits, passOf(other, ids, {}).logits);
 }
 
 TEST(Session, whatAttentionAddsStandsBetweenTwoStreams) {
-  // Where all heads are off, a layer's attention adds W_O's bias alone, and Llama's has none.
+  // If all heads are off, a layer's attention adds only W_O's bias, and Llama has none.
   const auto model = openModel(goldenModel("llama"));
   const auto ids = someIds(7, 300, 10);
   PassRequest request = allOfAPass();
@@ -167,7 +167,7 @@ TEST(Session, whatAttentionAddsStandsBetweenTwoStreams) {
   const PassResult edited = passOf(off, ids, request);
   EXPECT_EQ(edited.layers[1]->between, edited.layers[0]->hidden);
   EXPECT_GT(distance(plain.layers[1]->between, plain.layers[0]->hidden), 1e-3);
-  // The stream before attention and Σ weights·v through W_O make the stream behind it.
+  // The stream before attention plus Σ weights·v through W_O gives the stream after it.
   const LayerResult& layer = *plain.layers[1];
   for (Index h = 0; h < 4; ++h) EXPECT_LE(distance(layer.headOutput[h], layer.weights[h] * layer.v[0]), 1e-5);
   const Matrix added = model->weights().layers[1].o.apply(mergeHeads(layer.headOutput), {});

@@ -1,4 +1,4 @@
-// Which number of a checkpoint isn't finite.
+// The position of a checkpoint's number that isn't finite.
 
 #include "attention/models/tensor_fault.h"
 

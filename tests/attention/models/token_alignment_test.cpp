@@ -15,11 +15,11 @@ Rows aligned(const Rows& text, const Rows& other) {
 
 TEST(TokenAlignment, equalTokensGoTogetherAndWhatIsBetweenThemInOrder) {
   EXPECT_EQ(aligned({1, 2, 3}, {1, 9, 3}), (Rows{0, 1, 2}));
-  // Names swapped: place by place, though two of them could be matched across.
+  // Swapped names are aligned by position, although two of them could be matched across.
   EXPECT_EQ(aligned({1, 5, 2, 6, 3, 5, 4, 6}, {1, 6, 2, 5, 3, 6, 4, 5}), (Rows{0, 1, 2, 3, 4, 5, 6, 7}));
   EXPECT_EQ(aligned({1, 2, 3, 4}, {1, 2, 8, 3, 4}), (Rows{0, 1, 3, 4}));
   EXPECT_EQ(aligned({1, 2, 8, 3, 4}, {1, 2, 3, 4}), (Rows{0, 1, -1, 2, 3}));
-  // One word for two goes with neither.
+  // One word in place of two is aligned with neither.
   EXPECT_EQ(aligned({1, 7, 4, 5}, {1, 8, 9, 4, 5}), (Rows{0, -1, 3, 4}));
   EXPECT_EQ(aligned({1, 7, 4, 5}, {1, 8, 4, 5, 6}), (Rows{0, 1, 2, 3}));
   EXPECT_EQ(aligned({}, {1}), Rows{});

@@ -6,15 +6,15 @@
 
 namespace headscope::attention::test {
 
-/// Colours that differ everywhere.
+/// A picture whose colours differ everywhere.
 RgbPicture patternedPicture(Index width, Index height);
 
-/// A picture as files have it.
+/// The picture as the bytes of a file.
 std::vector<std::uint8_t> pngBytes(const RgbPicture& picture);
 std::vector<std::uint8_t> jpegBytes(const RgbPicture& picture);
 
-/// The folder of a small ViT of 2 × 2 patches, its preprocessor_config.json included, and beside it a picture
-/// of 30 × 20 pixels.
+/// The folder of a small ViT of 2 × 2 patches, with its preprocessor_config.json and a picture of 30 × 20
+/// pixels.
 class VitFolder {
  public:
   explicit VitFolder(Index classes = 0);

@@ -1,4 +1,5 @@
-// Models that read pictures against their equations in double precision, and how pictures are made ready.
+// Models that read pictures, compared with their equations in double precision, and the preparation of
+// pictures.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +23,8 @@ std::vector<Wide> wideColours(const PictureProcessor& processor, const RgbPictur
   return colours;
 }
 
-/// A folder with a made-up model, the equations' outcome on a picture of 30 × 20 pixels, and the model's.
+/// A folder with a synthetic model, and the outcomes of the equations and of the model on a picture of 30 ×
+/// 20 pixels.
 struct Compared {
   explicit Compared(const PlainVision& plain, DType dtype = DType::F32)
       : picture(patternedPicture(30, 20)),
@@ -84,14 +86,14 @@ TEST_P(VisionModels, equalTheirEquations) {
 INSTANTIATE_TEST_SUITE_P(Families, VisionModels, testing::ValuesIn(plainVisionModels()),
                          [](const auto& info) { return info.param.name; });
 
-// Without positions a picture of the same patches elsewhere gives the same weights elsewhere.
+// Without positions, moving a picture's patches moves the weights in the same way.
 TEST(Vision, PatchesThatChangePlacesTakeTheirWeightsAlong) {
   Compared made(smallVit());
   SafetensorsFile file = made.tensors.file();
   std::ranges::fill(file.tensors.at("vit.embeddings.position_embeddings").bytes, std::uint8_t{0});
   const MadeUpCheckpoint folder(smallVit().config, file);
   RgbPicture one = patternedPicture(8, 8), other = one;
-  for (Index y = 0; y < 8; ++y)  // left and right halves change places
+  for (Index y = 0; y < 8; ++y)  // the left and right halves swap places
     for (Index i = 0; i < 12; ++i)
       std::swap(other.rgb[static_cast<std::size_t>(24 * y + i)],
                 other.rgb[static_cast<std::size_t>(24 * y + 12 + i)]);
@@ -193,7 +195,7 @@ TEST(Resampling, HalvesAndDoublesAsDefined) {
       for (const double share : sum.shares) whole += share;
       EXPECT_NEAR(whole, 1, 1e-12);
     }
-  // A picture of one colour keeps it.
+  // A picture of a single colour keeps it.
   const RgbPicture grey{5, 7, std::vector<std::uint8_t>(105, 91)};
   for (const std::uint8_t c : resized(grey, 3, 11, ResampleFilter::bicubic).rgb) EXPECT_EQ(c, 91);
 }

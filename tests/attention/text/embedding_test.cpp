@@ -44,7 +44,7 @@ TEST(Embedding, plainRowsAreStandardGaussian) {
   const Index n = 20000;
   const Matrix x = embedPlain(words("word"), options(n));
   const float mean = x.mean(), variance = (x.array() - mean).square().mean();
-  // Five standard errors: of the mean 1/√n, of the variance √(2/n).
+  // Five standard errors: 1/√n for the mean, √(2/n) for the variance.
   EXPECT_NEAR(mean, 0, 5 / std::sqrt(static_cast<float>(n)));
   EXPECT_NEAR(variance, 1, 5 * std::sqrt(2 / static_cast<float>(n)));
 }
@@ -75,7 +75,7 @@ TEST(Embedding, plantedPartsAreOrthogonal) {
   const std::vector<Token> tokens = words("The cat , the dog");
   const Matrix with = embedPlanted(tokens, layout, options(64, true));
   const Matrix without = embedPlanted(tokens, layout, options(64, false));
-  // Positions change their own part alone, and that part holds nothing else.
+  // Positions only change their own part, and that part contains nothing else.
   EXPECT_EQ(with.leftCols(layout.flags), without.leftCols(layout.flags));
   EXPECT_EQ(with.rightCols(layout.identity), without.rightCols(layout.identity));
   EXPECT_TRUE(without.middleCols(layout.positionsAt(), layout.positions).isZero(0));

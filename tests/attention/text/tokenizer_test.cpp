@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::string_literals;
 
-/// The texts of a batch, a line for each sequence.
+/// The texts of a batch, one line per sequence.
 std::vector<std::vector<std::string>> texts(std::string_view text, Tokenization how) {
   std::vector<std::vector<std::string>> lines;
   const auto batch = tokenize(text, how);
@@ -83,19 +83,18 @@ TEST(Tokenizer, charactersKeepMarksWithTheirBase) {
   EXPECT_THAT(oneLine("a\u200Eb", Tokenization::characters), ElementsAre("a", "<200E>", "b"));
 }
 
-/// What a reader takes for one character is one token (Unicode Standard Annex 29).
+/// What a reader perceives as one character is one token (Unicode Standard Annex 29).
 TEST(Tokenizer, charactersAreGraphemeClusters) {
-  const std::vector<std::string> clusters = {
-      "क\u0947",                       // Devanagari: a letter and its vowel sign
-      "ਕ\u0A3E",                       // Gurmukhi, whose vowel sign stands beside the letter
-      "ก\u0E33",                       // Thai sara am
-      "\u1112\u1161\u11AB",            // a Hangul syllable in its three letters
-      "e\u0302\u0301",                 // two accents
-      "1\uFE0F\u20E3",                 // a keycap
-      "🏴󠁧󠁢󠁳󠁣󠁴󠁿",  // Scotland's flag: tags
-      "🧑🏽‍🚀",               // a profession with a skin tone
-      "❤️‍🔥",
-      "🇺🇳"};
+  const std::vector<std::string> clusters = {"क\u0947",  // Devanagari: a letter and its vowel sign
+                                             "ਕ\u0A3E",  // Gurmukhi, whose vowel sign is next to the letter
+                                             "ก\u0E33",  // Thai sara am
+                                             "\u1112\u1161\u11AB",  // a Hangul syllable in its three letters
+                                             "e\u0302\u0301",       // two accents
+                                             "1\uFE0F\u20E3",       // a keycap
+                                             "🏴󠁧󠁢󠁳󠁣󠁴󠁿",  // Scotland's flag: tags
+                                             "🧑🏽‍🚀",               // a profession with a skin tone
+                                             "❤️‍🔥",
+                                             "🇺🇳"};
   for (const std::string& cluster : clusters) {
     EXPECT_THAT(oneLine("a" + cluster + "b", Tokenization::characters), ElementsAre("a", cluster, "b"));
     EXPECT_THAT(oneLine(cluster, Tokenization::words), ElementsAre(cluster));
@@ -110,7 +109,7 @@ TEST(Tokenizer, softHyphensHoldAWordTogether) {
 }
 
 TEST(Tokenizer, wordsOfEveryScriptHoldTheirMarks) {
-  // Vocalised Syriac, Balinese and Tibetan: marks that carry the sound.
+  // Vocalised Syriac, Balinese and Tibetan, with marks that carry the sound.
   for (const char* word : {"ܫܠ\u0733ܡ\u0733ܐ", "ᬩ\u1B32\u1B44ᬮᬶ", "བ\u0F7Cད"})
     EXPECT_THAT(oneLine(word), ElementsAre(word));
   EXPECT_THAT(oneLine("नमस्ते।"), ElementsAre("नमस्ते", "।"));
@@ -208,7 +207,7 @@ TEST(Tokenizer, identityIgnoresCaseInEveryScript) {
 }
 
 TEST(Tokenizer, longInputTakesLinearTime) {
-  // Every case is a megabyte that a careless loop would walk again and again.
+  // Every case is a megabyte that a careless loop would traverse again and again.
   const std::size_t size = 1 << 20;
   std::string marks = "a", joined = "👩";
   while (marks.size() < size) marks += "\u0301";
@@ -220,7 +219,7 @@ TEST(Tokenizer, longInputTakesLinearTime) {
       EXPECT_TRUE(tokenize(*text, how).ok());
     }
   }
-  // 18 megabytes: quadratic time would be hours, which the test run's own limit ends.
+  // 18 megabytes: quadratic time would take hours, which exceeds the test run's limit.
   EXPECT_EQ(oneLine(marks).size(), 1u);
   EXPECT_EQ(oneLine(joined, Tokenization::characters).size(), 1u);
 }

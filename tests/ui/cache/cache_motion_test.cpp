@@ -1,4 +1,4 @@
-// How the cache page gets from one step, and from one number of kv heads, to the next.
+// The cache page's animations from one step to the next, and from one number of kv heads to another.
 
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST(CacheMotion, StepsFasterThanTheMotionGoOnFromWhereItIs) {
   EXPECT_GT(motion.at(1.1).light(4), 0) << "the column before goes on coming up";
   EXPECT_EQ(motion.at(1.1).light(5), 0);
   EXPECT_EQ(motion.at(1.3).playhead, 5);
-  // Back: only the playhead moves, the columns are gone.
+  // Going back, only the playhead moves; the columns vanish at once.
   motion.observe(at(4), 1.3, true);
   EXPECT_EQ(motion.at(1.3).playhead, 5);
   EXPECT_TRUE(motion.at(1.3).coming.empty());
@@ -117,7 +117,7 @@ TEST_F(MovingCache, AStepSettlesAndDrawsNothingAfter) {
   const render::Image settled = ui.screenshot();
   EXPECT_GT(pixelsApart(still, onTheWay), 100);
   EXPECT_GT(pixelsApart(onTheWay, settled), 100);
-  // Where nothing moves the same picture is there at once.
+  // With reduced motion, the same picture appears at once.
   ui.view().preferences.reducedMotion = true;
   ui.key(Key::left).key(Key::right);
   EXPECT_FALSE(moves());

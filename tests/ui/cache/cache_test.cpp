@@ -1,4 +1,4 @@
-// The cache page: the KV cache growing, and what makes it smaller.
+// The cache page: how the KV cache grows, and what makes it smaller.
 
 #include <gtest/gtest.h>
 
@@ -154,7 +154,7 @@ TEST_F(CacheOnScreen, KvHeadsMakeBandsVanish) {
 
 TEST_F(CacheOnScreen, TheWorkIsThatOfTheFormulas) {
   const app::CacheField& field = *page().field.answer->value;
-  // Token 8: projections of one token, and 8 heads over 9 keys of 32.
+  // Token 8: projections of one token, and 8 heads over 9 keys of size 32.
   const double own = 4.0 * 256 * 256 + 4.0 * 256 * 64 + 8 * 9 * (4.0 * 32 + 5);
   EXPECT_DOUBLE_EQ(field.flops[8], own);
   EXPECT_EQ(field.read[8], 2 * 9);

@@ -1,4 +1,4 @@
-// The rooms of the cache page in a small window, and latent attention's sliders by mouse.
+// The views of the cache page in a small window, and latent attention's sliders by mouse.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ TEST_F(CacheRooms, KeysActOverTheControlsToo) {
   const auto step = [&] { return ui.scene().cursor.step; };
   ui.key(Key::home).key(Key::right);
   const app::Index prefill = step();
-  ui.hoverAt("cache.stored.fp16", 0.5f, 0.5f);  // a choice at the left, which has no use for arrows
+  ui.hoverAt("cache.stored.fp16", 0.5f, 0.5f);  // a choice on the left, which doesn't use the arrow keys
   ui.frames(2).key(Key::right);
   EXPECT_EQ(step(), prefill + 1);
   ui.hover("heads.track").frames(2);
@@ -99,7 +99,7 @@ TEST_F(CacheRooms, WithoutACausalMaskNothingIsCalledDecode) {
   EXPECT_TRUE(ui.has("cache.bracket.decode"));
 }
 
-/// The cache page on a model of a family.
+/// The cache page with a model of one family open.
 class OpenedShapes : public CacheRooms {
  protected:
   void open(const std::string& folder) {
@@ -112,7 +112,7 @@ class OpenedShapes : public CacheRooms {
   }
   void openFamily(const char* family) { open(attention::test::goldenModel(family).string()); }
   const app::cache_page::State& page() { return ui.session().page<app::cache_page::Page>().state(); }
-  /// What the tiles are called, and how many kv heads they have.
+  /// The names of the tiles and their numbers of kv heads.
   std::vector<std::string> shapes() {
     std::vector<std::string> names;
     for (const app::ShapeCase& one : page().shapes.answer->value->cases)

@@ -1,4 +1,4 @@
-// What the page Cost answers: whether it fits, how fast it is, and what each kind of layers holds.
+// The answers of the page Cost: whether it fits, how fast it is, and what each kind of layer holds.
 
 #include "app/compute/cost/cost_words.h"
 #include "tests/support/matchers.h"
@@ -9,7 +9,7 @@ namespace {
 
 using app::Key;
 
-/// A reason below a large figure that ends with an ellipsis.
+/// A reason below a large figure that is cut off with an ellipsis, or "".
 std::string cutReason() {
   for (const app::DrawnText& each : app::uiState().texts)
     if ((each.text.starts_with("at most") || each.text.starts_with("on ")) && each.text.ends_with("…"))

@@ -1,4 +1,4 @@
-// The machines of the cost page as a table, and the file that keeps what is changed in it.
+// The machines of the cost page as a table, and the file that stores changes to it.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ class MachinesOnScreen : public testing::Test {
   ~MachinesOnScreen() override { std::filesystem::remove(file()); }
 
   static std::filesystem::path file() { return app::configurationFolder() / app::kMachinesFile; }
-  /// As the program will find them when it starts the next time.
+  /// The catalogue as the next start of the program will load it.
   app::CostCatalogue kept() {
     ui.draw();
     return app::loadCatalogue(app::configurationFolder());

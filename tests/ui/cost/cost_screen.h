@@ -15,7 +15,7 @@ class CostOnScreen : public testing::Test {
   explicit CostOnScreen(int width = 1920, int height = 1080) : ui(width, height) {
     ui.key(static_cast<app::Key>('5'));
   }
-  /// Through the search: the list is longer than a window is high.
+  /// Picks an entry by searching for it, because the list is longer than the window is high.
   void pick(const std::string& name, const std::string& searched) {
     ui.replaceText("cost.search", searched).clickAway().click(name);
     ui.replaceText("cost.search", "").clickAway();
@@ -26,7 +26,7 @@ class CostOnScreen : public testing::Test {
   UiDriver ui;
 };
 
-/// The same in a small one.
+/// The page Cost in a small window.
 class SmallCost : public CostOnScreen {
  protected:
   SmallCost() : CostOnScreen(1280, 720) {}

@@ -1,4 +1,4 @@
-// The cost page: what a model of any size takes.
+// The cost page: memory and time for a model of any size.
 
 #include <gtest/gtest.h>
 
@@ -145,7 +145,7 @@ TEST_F(CostOnScreen, KeysHalveAndDouble) {
 
 TEST_F(CostOnScreen, KeysActOverTheControlsUnlessASliderTakesThem) {
   ui.click("model.Llama-3.1-8B");
-  ui.key(Key::right);  // the pointer is on the list
+  ui.key(Key::right);  // the pointer is over the list
   EXPECT_EQ(cost().tokens, 262144);
   ui.key(Key::down);
   EXPECT_EQ(figures().shape.name, "Llama-3.1-70B");

@@ -1,4 +1,4 @@
-// Files: the dialogs, what is dropped on the window, and what is wrong with some of it.
+// Files: the dialogs, files dropped on the window, and faulty files.
 
 #include <gtest/gtest.h>
 
@@ -29,8 +29,8 @@ class Files : public testing::Test {
     EXPECT_TRUE(scene.ok()) << scene.error().message;
     return scene.ok() ? *scene : Scene{};
   }
-  /// Expects one sentence on screen that names the file, beside the name in a dialog, and the scene as it
-  /// was.
+  /// Expects one sentence on screen that names the file (in a dialog it is next to the name), and the scene
+  /// unchanged.
   void expectRefused(const std::string& name, const Scene& before) {
     EXPECT_EQ(ui.sceneText(), UiDriver::textOf(before)) << name;
     const auto* picker = dynamic_cast<const app::FilePicker*>(ui.view().dialog.get());
@@ -47,7 +47,7 @@ class Files : public testing::Test {
   UiDriver ui;
 };
 
-/// What is wrong with a name is put right there, by keys alone.
+/// A refused name can be corrected at once, by keyboard alone.
 TEST_F(Files, ARefusedNameKeepsTheKeyboard) {
   ui.chord(kCtrl, Key::s);
   answer(path("nowhere/mine.json"));
@@ -101,7 +101,8 @@ TEST_F(Files, OpeningCanBeUndone) {
   EXPECT_EQ(ui.scene().setup.input.text, "another text");
 }
 
-/// Until its own picture is there, the one before is shown, which has no such head, line or cell.
+/// Until the scene's picture is computed, the previous one is shown, which may lack the scene's head, line or
+/// cell.
 TEST_F(Files, AnOpenedSceneShowsThePlaceItWasSavedAt) {
   Scene large = app::openingScene();
   large.setup.weights.source = WeightSource::random;
@@ -238,7 +239,7 @@ TEST_F(Files, DroppedWeightsSetTheSizesAndAreRead) {
   EXPECT_EQ(ui.snapshot().config.heads, ui.scene().setup.model.heads);
   EXPECT_FALSE(ui.snapshot().error.has_value()) << ui.snapshot().error->message;
   EXPECT_FALSE(ui.snapshot().sequences.empty());
-  // The file's sizes are not the person's to change while it is used.
+  // The file's sizes can't be changed while it is in use.
   const Scene before = ui.scene();
   ui.dragTo("heads", 0.1f).dragTo("kv_heads", 0.9f).dragTo("model_dim", 0.9f).click("kind.mha");
   ui.click("kind.mqa").click("bias");
@@ -284,7 +285,7 @@ TEST_F(Files, BrokenFilesLeaveTheSceneAndSayWhy) {
   std::filesystem::create_directory(folder / "folder.json");
   ui.drop({path("folder.json")});
   expectRefused("folder.json", before);
-  // An edit that works takes the sentence away.
+  // A valid edit clears the message.
   ui.click("bias");
   EXPECT_EQ(ui.view().messages.error, "");
 }
@@ -319,7 +320,7 @@ TEST_F(Files, ALoadedSceneGivesTheSamePictureEveryTime) {
   const render::Image first = ui.screenshot();
   ui.chord(kCtrl, Key::n).drop({path("same.json")}).wait(7).park();
   const render::Image second = ui.screenshot();
-  // The status line counts the steps that can be undone.
+  // The status line, which is left out, counts the undo steps.
   EXPECT_EQ(pixelsApart(first, second, ImRect(0, 60, 1600, 868)), 0);
 }
 

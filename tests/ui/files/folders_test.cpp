@@ -1,4 +1,4 @@
-// The file dialog beside a disk that takes long, and what comes of the files it asks for.
+// The file dialog with a slow disk, and the outcomes of the files it is used to choose.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using app::FilePicker;
 using app::Key;
 using app::Outcome;
 
-/// Looks at paths that have "hung" in them come back when they are let; all others at once.
+/// Queries for paths that contain "hung" block until answer(); all others return at once.
 struct HungDisk {
   std::mutex mutex;
   std::condition_variable changed;
@@ -56,14 +56,14 @@ class Folders : public testing::Test {
   }
   void TearDown() override { disk->answer(); }
 
-  // What the driver does by itself waits for all that is under way. These don't:
+  // The driver's own functions wait for everything that is running. These don't:
   void clickAndGoOn(const std::string& name) {
     const ImVec2 middle = app::tracked(name).value().GetCenter();
     app::InputEvent event;
     event.x = middle.x;
     event.y = middle.y;
     ui.app().input().push(event);
-    ui.wait(0.5);  // so that two clicks are no double click
+    ui.wait(0.5);  // so that two clicks aren't a double click
     event.kind = app::InputEvent::Kind::mouseButton;
     for (const bool down : {true, false}) {
       event.down = down;
@@ -75,7 +75,7 @@ class Folders : public testing::Test {
     for (const bool down : {true, false}) ui.pushKey(key, mods, down);
     ui.pushKey(Key::none, {}, false).frames(4);
   }
-  /// Frames at the pace of a screen, for as long as it takes until that is there.
+  /// Draws frames at screen rate until the control appears. Returns false if it never does.
   bool comes(const std::string& name) {
     for (int i = 0; i < 6000 && !ui.has(name); ++i) {
       ui.frames(1);
@@ -125,7 +125,7 @@ TEST_F(Folders, AnotherNameIsOpenedInstead) {
   keyAndGoOn(Key::enter);
   ASSERT_NE(ui.view().dialog, nullptr);
   ASSERT_TRUE(comes("files.reading"));
-  clickAndGoOn("files.path");  // Enter let go of the keyboard
+  clickAndGoOn("files.path");  // Enter removed the keyboard focus
   keyAndGoOn(Key::backspace);
   EXPECT_FALSE(ui.has("files.reading"));
   ui.chord(kCtrl, Key::a).type("here.json").key(Key::enter);
@@ -151,7 +151,7 @@ TEST_F(Folders, FolderThatIsGoneIsSaid) {
   EXPECT_TRUE(ui.has("file.here.json"));
 }
 
-/// A dialog whose files come to nothing until the test says what came of them.
+/// A dialog whose files have no outcome until the test provides one.
 class Outcomes : public Folders {
  protected:
   void SetUp() override {

@@ -1,5 +1,5 @@
-// A window that is killed in the middle of its work: what it wrote aside is whole, and only the last moments
-// are missing.
+// A window killed in the middle of its work: the recovery file it wrote is intact and lacks only the last
+// moments.
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>
@@ -29,21 +29,21 @@ using app::Scene;
 using std::chrono::steady_clock;
 
 constexpr const char* kFolder = "HEADSCOPE_KILLED_FOLDER";
-/// HEADSCOPE_KILLS=200 kills as often, with the delay that a window has.
+/// HEADSCOPE_KILLS=200 kills that many times, with the delay that a window uses.
 constexpr const char* kKills = "HEADSCOPE_KILLS";
 constexpr int kWindows = 2;  ///< open at once
 
 std::string textOf(int window, int edit) {
   return fmt::format("window {} edit {} of the sentence", window, edit);
 }
-/// −1 where the text isn't one of the window's.
+/// The edit that the text was written by; −1 if the text isn't one of the window's.
 int editIn(const std::string& text, int window) {
   int found = 0, edit = 0;
   const bool whole = std::sscanf(text.c_str(), "window %d edit %d of", &found, &edit) == 2;
   return whole && found == window ? edit : -1;
 }
 
-/// This program once more, as a window that edits until it is killed and prints the number of each edit.
+/// Runs this program again as a window that edits until it is killed and prints the number of each edit.
 class KilledWindow {
  public:
   KilledWindow(const std::filesystem::path& folder, int number) : number_(number) {
@@ -70,13 +70,13 @@ class KilledWindow {
     kill();
     std::fclose(said_);
   }
-  /// Blocks until it has made that edit; false where the window ended before.
+  /// Blocks until the window has made that edit. Returns false if it ended before.
   bool makes(int edit) {
     while (last_ < edit)
       if (!readLine()) return false;
     return true;
   }
-  /// The last edit that it told of.
+  /// Kills the window and returns the last edit that it reported.
   int kill() {
     if (child_ > 0) {
       ::kill(child_, SIGKILL);
@@ -103,7 +103,7 @@ class KilledWindow {
   int last_ = -1;
 };
 
-/// Run by KilledWindow alone.
+/// Run only by KilledWindow.
 TEST(Killed, DISABLED_EditsOnAndOn) {
   const char* folder = std::getenv(kFolder);
   if (!folder) GTEST_SKIP() << "a part of Killed.WindowsLoseTheLastMomentsAtMost";
@@ -112,7 +112,7 @@ TEST(Killed, DISABLED_EditsOnAndOn) {
   UiDriver ui(640, 360);
   ui.session().recoverWith(store);
   store->writeAside(std::getenv(kKills) ? std::chrono::milliseconds(2000) : std::chrono::milliseconds(1));
-  // Scenes that were opened before and are unsaved too make the file large.
+  // Earlier scenes that are unsaved too make the file large.
   for (int i = 0; i < 20; ++i) {
     Scene scene = app::openingScene();
     scene.setup.input.text = fmt::format("another scene {}", i);
@@ -129,7 +129,7 @@ TEST(Killed, DISABLED_EditsOnAndOn) {
   }
 }
 
-/// The file that holds the window's work; −1 without one.
+/// What was recovered of a window's work; `edit` is −1 if nothing was.
 struct Found {
   int edit = -1;
   std::string problem;
@@ -148,8 +148,8 @@ Found readBack(const std::vector<std::shared_ptr<Recovery>>& recoveries, int win
   return found;
 }
 
-/// Until what the window wrote aside while it lives holds at least that edit. Its file is read as it is, so
-/// that a torn one would be seen.
+/// Waits until the file that the running window writes contains at least that edit. Reads the file directly,
+/// so that a torn one is noticed.
 void waitUntilKept(const std::filesystem::path& folder, int window, int edit) {
   constexpr std::chrono::seconds kHang(120);
   const auto start = steady_clock::now();

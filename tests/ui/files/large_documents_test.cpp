@@ -1,4 +1,4 @@
-// Documents as large as they may be: no frame waits for them.
+// Documents of the maximum size: no frame waits for them.
 
 #include <gtest/gtest.h>
 
@@ -14,10 +14,10 @@ namespace {
 using app::Key;
 using app::Scene;
 
-/// What a frame of a scene costs once it stands still.
+/// The cost of a frame of a scene after everything has settled.
 struct FrameCost {
   int vertices = 0;
-  std::uint64_t bytes = 0;  ///< asked for
+  std::uint64_t bytes = 0;  ///< requested from operator new
 };
 FrameCost frameCost(UiDriver& ui, const Scene& scene) {
   ui.show(scene).wait(1);
@@ -26,7 +26,7 @@ FrameCost frameCost(UiDriver& ui, const Scene& scene) {
   return {ImGui::GetDrawData()->TotalVtxCount, allocatedBytes() - before};
 }
 
-/// The larger document draws little more than the small one, and copies at most `bytes` more.
+/// Expects the larger document to draw little more than the small one, and to copy at most `bytes` more.
 void expectLittleMore(const FrameCost& large, const FrameCost& small, std::uint64_t bytes) {
   EXPECT_LT(large.vertices, 2 * small.vertices);
   EXPECT_LT(large.bytes, small.bytes + bytes);
@@ -51,8 +51,7 @@ Scene withText(std::size_t bytes, const std::string& word) {
 
 TEST(LargeDocuments, FramesDrawNoMoreForThousandsOfLayersAndCopyLittleOfEach) {
   UiDriver ui;
-  // A row of the mask's list has names of its own for its parts, seen or not; Heads copies nothing of a
-  // layer.
+  // Each row of the mask's list builds names for its parts, visible or not; Heads copies nothing of a layer.
   for (const auto& [page, each] : {std::pair("heads", 25), {"mask", 256}}) {
     SCOPED_TRACE(page);
     const FrameCost small = frameCost(ui, withLayers(10, page));
@@ -109,7 +108,7 @@ TEST(LargeDocuments, AWordWithoutAnEndIsASentence) {
   EXPECT_THAT(ui.snapshot().error->message, HasSubstr("Token 0 of line 1 has 19999 bytes"));
 }
 
-/// A page that asks for one thing after another, as one about every head of a model may.
+/// A page that requests one computation after another, as a page about every head of a model may.
 template <int most>
 class OneByOne : public app::Page {
  public:

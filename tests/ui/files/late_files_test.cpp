@@ -1,4 +1,4 @@
-// Files that come late: what they bring goes to the document they were asked for in, and to no other.
+// Files that arrive late: their contents go only to the document for which they were requested.
 
 #include <future>
 #include <thread>
@@ -15,7 +15,7 @@ namespace {
 using app::Key;
 using app::Scene;
 
-/// A page that nobody sees, with a file that takes as long as the test says.
+/// A hidden page with a file that takes as long as the test says.
 class SlowDisk : public app::Page {
  public:
   explicit SlowDisk(app::PageServices& services) : services_(services) {}
@@ -56,14 +56,14 @@ class LateFiles : public testing::Test {
  protected:
   LateFiles() {
     ui.draw();
-    // The list of lessons is there before anything is asked for.
+    // Opens the lessons page once, so that its list is loaded before the tests request anything.
     ui.key(static_cast<Key>('8')).key(static_cast<Key>('1'));
   }
 
   SlowDisk& disk() { return ui.session().page<SlowDisk>(); }
   const app::lessons_page::State& lessons() { return ui.session().page<app::lessons_page::Page>().state(); }
   const Scene& own() { return ui.session().document().scene(); }
-  /// Without waiting for files: the disk may be held.
+  /// Presses a key without waiting for files, because the disk may be blocked.
   void press(Key key, app::Mods mods = {}) {
     ui.pushKey(key, mods, true).pushKey(key, mods, false).frames(3);
   }
@@ -152,7 +152,7 @@ TEST_F(LateFiles, NothingLandsInTheSceneThatReplacedTheOneThatAsked) {
   EXPECT_EQ(own().setup.input.source, app::EmbeddingSource::table) << "and takes files again";
 }
 
-/// The same file is a mask in the studio and embeddings on the heads.
+/// The same file is a mask in the studio and embeddings on the heads page.
 TEST_F(LateFiles, WhatWasDroppedOnAPageIsForThatPage) {
   putFile(folder / "numbers.csv", "0,1\n1,1\n");
   press(static_cast<Key>('2'));
@@ -195,7 +195,7 @@ TEST_F(LateFiles, WhatASaveWroteIsSavedAndNothingElse) {
   EXPECT_TRUE(app::readScene(folder / "mine.json")->setup.model.bias);
 }
 
-/// Nothing is written by the thread that draws.
+/// The drawing thread writes nothing.
 TEST_F(LateFiles, PreferencesAreWrittenByTheFilesThread) {
   const auto written = [] { return app::loadPreferences().light; };
   ASSERT_TRUE(app::writePreferences(app::preferencesPath(), {}).ok());
@@ -208,7 +208,7 @@ TEST_F(LateFiles, PreferencesAreWrittenByTheFilesThread) {
   ui.frames(5);
   EXPECT_NE(written(), !before) << "the disk is busy";
   ui.session().requestQuit();
-  // What is kept is written first, also while the disk still reads for somebody.
+  // Pending writes finish first, even while the disk is busy with a read.
   for (int tries = 0; tries < 5000 && !ui.session().wantsToQuit(); ++tries)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_TRUE(ui.session().wantsToQuit());

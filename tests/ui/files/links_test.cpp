@@ -1,4 +1,4 @@
-// Links: copied from the window, opened in it, and what is wrong with some.
+// Links: copied from the window, opened in it, and faulty ones.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ using app::Key;
 
 class Links : public testing::Test {
  protected:
-  /// What is in the clipboard.
+  /// The text in the clipboard.
   static std::string copied() {
     const char* clip = ImGui::GetClipboardText();
     return clip ? clip : "";

@@ -14,7 +14,7 @@
 namespace headscope::test {
 namespace {
 
-/// Neither the graphics driver's own, nor the shaders, without which there is no picture.
+/// Excludes the graphics driver's files, and the shaders, without which nothing can be drawn.
 bool isOurs(const std::string& path) {
   const std::string assets = app::assetFolder().string();
   const bool font = path.ends_with(".ttf") || path.ends_with(".otf") || path.ends_with(".ttc");

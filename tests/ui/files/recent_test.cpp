@@ -1,4 +1,4 @@
-// What was opened before: listed under Open, and offered by a window that was opened on nothing.
+// Recently opened files: listed under Open, and offered by a window that starts without a file.
 
 #include <gtest/gtest.h>
 

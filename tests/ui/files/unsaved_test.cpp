@@ -1,4 +1,4 @@
-// Work that is in no file: what closing asks, and what the next start gives back.
+// Unsaved work: the question on closing, and recovery at the next start.
 
 #include <optional>
 
@@ -22,7 +22,7 @@ class Unsaved : public testing::Test {
  protected:
   Unsaved() { start(); }
 
-  /// Another window, after the one that was open has ended.
+  /// Starts another window after ending the open one.
   void start() {
     ui_.reset();
     store_.reset();
@@ -56,7 +56,7 @@ class Unsaved : public testing::Test {
     ui().key(Key::enter);
     ui().draw();
   }
-  /// Ends as the window's loop does.
+  /// Ends like the window's loop.
   void end() { (void)ui().session().stop(); }
   std::string path(const std::string& name) { return (folder_ / name).string(); }
   std::string textIn(const std::string& name) {
@@ -180,7 +180,7 @@ TEST_F(Unsaved, IsGivenBackByTheNextStartAfterASignal) {
   edit("a, edited");
   ui().chord(kCtrl, Key::n);
   edit("new");
-  ASSERT_TRUE(store_->write().ok());  // as the signals' thread does
+  ASSERT_TRUE(store_->write().ok());  // like the signals' thread
   start();
   ASSERT_EQ(ui().dialog(), "recovery");
   EXPECT_EQ(own().setup, app::openingScene().setup) << "nothing is opened without an answer";
@@ -192,7 +192,7 @@ TEST_F(Unsaved, IsGivenBackByTheNextStartAfterASignal) {
   ui().chord(kCtrl, Key::z);
   EXPECT_EQ(own().setup.input.text, "a, edited");
   EXPECT_EQ(ui().session().document().path(), path("a.json"));
-  // A window that is lost again loses nothing either.
+  // A recovered window that is lost again loses nothing either.
   end();
   start();
   ASSERT_EQ(ui().dialog(), "recovery");
@@ -204,7 +204,7 @@ TEST_F(Unsaved, IsGivenBackByTheNextStartAfterASignal) {
 TEST_F(Unsaved, IsKeptWhenTheWindowEndsWithoutAnAnswer) {
   edit("precious");
   ui().session().requestQuit();
-  ui().session().leave();  // as after a request to end, while the question is open
+  ui().session().leave();  // like a request to end while the question is open
   EXPECT_TRUE(ui().session().wantsToQuit());
   end();
   start();
@@ -265,7 +265,7 @@ TEST_F(Unsaved, TheOfferShowsWhatWouldComeBackUnlessShowingItEndedTheProgram) {
   ASSERT_EQ(ui().dialog(), "recovery");
   ASSERT_TRUE(ui().has("recovery.picture.0"));
   EXPECT_NE(ui().view().pictures.wanted(), nullptr);
-  start();  // while its picture was drawn
+  start();  // while its picture was being drawn
   ASSERT_EQ(ui().dialog(), "recovery");
   EXPECT_EQ(ui().view().pictures.wanted(), nullptr) << "it isn't drawn again";
   app::uiState().watches = true;

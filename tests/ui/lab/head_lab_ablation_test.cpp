@@ -1,4 +1,4 @@
-// The lab's tabs of heads that are switched off, patterns from another text, and what smaller formats do.
+// The lab's tabs for switched-off heads, patterns from another text, and the effects of smaller formats.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -145,7 +145,7 @@ TEST_F(Ablation, TheOutputsNameStandsBesideTheDiscOfAHeavyValue) {
 TEST_F(Ablation, PatchingSaysWhatToTypeAndStartsWithTheSameWordsInReverse) {
   ui.click("ablation.view.patch");
   park();
-  // The hint stands in the box: its left half has pixels of another colour than its right end.
+  // The hint is in the box: the left half has pixels of another colour than the right end.
   const ImRect box = ui.find("patch.text");
   const render::Image image = ui.screenshot();
   const auto pixel = [&](float x, float y) {

@@ -1,4 +1,4 @@
-// The lab's tab in which a person changes embeddings by hand.
+// The lab's tab for changing embeddings by hand.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -142,7 +142,7 @@ TEST_F(Embeddings, ARaggedTableIsRefusedAndNothingIsLost) {
   expectTidy("a small table");
 }
 
-/// As the button does, on this tab alone and not into a text that is typed.
+/// Like the button, but only on this tab and not while a text is being typed.
 TEST_F(Embeddings, CtrlVPastesATable) {
   ImGui::SetClipboardText("a\t1\t0\nb\t0\t1\n");
   ui.key(app::Key::v, {.ctrl = true});

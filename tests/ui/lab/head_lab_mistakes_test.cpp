@@ -1,4 +1,4 @@
-// The classic mistakes on a layer that someone made: what is said of them holds there.
+// The classic mistakes on a layer that the user built: what the page says about them holds there.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 class Wrong : public LabTabOnScreen {
  protected:
   Wrong() : LabTabOnScreen("mistakes") {}
-  /// How often a text stands somewhere on the page.
+  /// The number of times a text appears on the page.
   std::ptrdiff_t count(const std::string& text) {
     written();
     return std::ranges::count(app::uiState().texts, text, &app::DrawnText::text);
@@ -50,7 +50,7 @@ TEST_F(Wrong, WithoutATextTheChoiceIsTheRandomLayerThatIsShown) {
   EXPECT_TRUE(page().study->question.snapshot);
 }
 
-/// As many tokens as the head has dimensions: the product exists, and is shown.
+/// With as many tokens as the head has dimensions, the product exists and is shown.
 TEST_F(Wrong, AKeyThatIsNotTransposedShowsWhereTheShapesFit) {
   std::string text;
   for (int i = 0; i < 32; ++i) text += fmt::format("w{} ", i);
@@ -62,7 +62,7 @@ TEST_F(Wrong, AKeyThatIsNotTransposedShowsWhereTheShapesFit) {
   expectTidy("32 tokens of 32 dimensions");
 }
 
-/// Nothing was ever computed of the scene's layer.
+/// Nothing has been computed from the scene's layer yet.
 TEST(WrongFromTheStart, ARandomLayersCellsAreChosenWithoutAText) {
   UiDriver ui(1920, 1080);
   ui.session().scene().setup.input.text = std::string();
@@ -72,7 +72,7 @@ TEST(WrongFromTheStart, ARandomLayersCellsAreChosenWithoutAText) {
   EXPECT_EQ(ui.scene().cursor.cell.key, 2);
 }
 
-/// Of a text longer than fits it is said which part is in sight, and the asking row is in it.
+/// If a text is longer than fits, the page says which part is visible, and that part includes the query row.
 TEST_F(Wrong, OfALongTextItSaysWhichRowsAreInSight) {
   std::string text;
   for (int i = 0; i < 90; ++i) text += fmt::format("w{} ", i);

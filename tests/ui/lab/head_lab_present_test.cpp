@@ -1,4 +1,4 @@
-// The lab in a hall: what is said in one line is said whole, and nothing lies over something else.
+// The lab when presenting: captions of one line are complete, and nothing overlaps.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ class PresentedLab : public LabTabOnScreen {
  protected:
   PresentedLab() : LabTabOnScreen("pipeline") { ui.key(Key::p); }
 
-  /// A tab in both sizes of screen.
+  /// Runs `check` on a tab at both screen sizes.
   template <class Check>
   void onScreens(const std::string& tab, Check check) {
     for (const auto& [width, height] : {std::pair{1920, 1080}, {1280, 720}}) {
@@ -85,7 +85,7 @@ TEST_F(PresentedLab, DetectorsAndViewsAreWhole) {
   });
 }
 
-/// The eight largest products, and the rest as one.
+/// The eight largest products, and the rest summed into one.
 TEST_F(PresentedLab, TheSumHasEightProducts) {
   onScreens("pipeline", [&] {
     ui.session().scene().cursor.lab.step = app::PipelineStep::dot;
@@ -112,7 +112,7 @@ TEST_F(PresentedLab, EveryStepHasRoom) {
       expectWhole(app::head_lab_page::stepTitle(page(), step));
       ui.key(Key::right);
     }
-    // The shape of W_O ends before the matrix at its right.
+    // The shape of W_O ends before the matrix to its right.
     written();
     const float matrix = ui.find("stage.output").Min.x;
     for (const app::DrawnText& text : app::uiState().texts)

@@ -1,4 +1,4 @@
-// What the pipeline says of each step is what the layer really does.
+// The pipeline's words for each step describe what the layer really does.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ class Steps : public LabTabOnScreen {
     ui.draw();
     park();
   }
-  /// Title and sentence in one line.
+  /// The title and sentence in one line.
   std::string words() {
     const app::head_lab_page::StepWords words = app::head_lab_page::stepWords(ui.scene(), page());
     std::string text = words.title + ". ";
@@ -82,7 +82,7 @@ TEST_F(Steps, ScalingIsExplainedAsItIsDone) {
   EXPECT_THAT(words(), AllOf(HasSubstr("Dividing by it keeps"), HasSubstr("multiplies every score by 3")));
 }
 
-/// However much happens to the scores, what the film calls it is written out.
+/// The film's titles are spelled out, however many operations the scores go through.
 TEST_F(Steps, TitlesOfTheFilmAreWhole) {
   scene().setup.model.scaled = true;
   scene().setup.model.sharpness = 12.5f;

@@ -1,6 +1,6 @@
 #pragma once
 
-// One of the lab's tabs, opened.
+// Opens one of the lab's tabs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class LabTabOnScreen : public testing::Test {
   const app::Setup& setup() { return ui.scene().setup; }
   const attention::Table& table() { return *setup().input.table; }
   void park() { ui.park().wait(0.3); }
-  /// Everything that is written on the page, a line each.
+  /// All texts on the page, one per line.
   std::string written() {
     app::uiState().watches = true;
     ui.screenshot();
@@ -43,7 +43,7 @@ class LabTabOnScreen : public testing::Test {
     scene.setup.subject.layer = 1;
     ui.show(scene);
   }
-  /// The middle of something that is tracked, without scrolling to it.
+  /// The middle of a tracked control.
   ImVec2 middle(const std::string& name) { return ui.find(name).GetCenter(); }
 
   UiDriver ui;

@@ -44,7 +44,7 @@ TEST_F(LabOnScreen, OpensOnTheDotProductOfTheChosenHead) {
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 
-/// A page that is left gives its pictures up when they are drawn, not before.
+/// A page that is left releases its pictures only after they have been drawn.
 TEST_F(LabOnScreen, ResetLeavesForTheOpeningScene) {
   for (const char* tab :
        {"pipeline", "weights", "embeddings", "ablation", "precision", "detectors", "views"}) {
@@ -55,7 +55,7 @@ TEST_F(LabOnScreen, ResetLeavesForTheOpeningScene) {
   }
 }
 
-/// Whatever the colours run over, every page can be drawn.
+/// Every page can be drawn, whatever range the colours have.
 TEST_F(LabOnScreen, EveryRangeOfColoursSuitsEveryPage) {
   ui.key(static_cast<Key>('6')).click("empty.model.learned");
   for (const char* tab : {"pipeline", "precision", "embeddings", "detectors", "views"})

@@ -1,5 +1,5 @@
-// What is changed on a lesson's stage: it comes back with its step, with Escape, with undo; one's own scene
-// waits.
+// Changes made on a lesson's stage return with their step, are removed by Escape, come back by undo, and
+// leave the user's own scene alone.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Every step of every lesson at the sizes that are promised, alone and in a hall.
+// Every step of every lesson at the supported window sizes, in the window and presented.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -10,24 +10,23 @@
 namespace headscope::test {
 namespace {
 
-/// Every step at the sizes that are promised: nothing lies over anything, and what the words point at is
-/// there.
+/// Every step at the supported sizes: nothing overlaps, and everything the words point at is there.
 class LessonSteps : public Lessons, public testing::WithParamInterface<std::pair<int, int>> {
  protected:
   LessonSteps() : Lessons(GetParam().first, GetParam().second) {}
 
-  /// What the step's row is of.
+  /// The token of the query row that the step points at.
   std::string word(const app::Snapshot& snapshot) {
     const auto& queries = app::shownSequence(ui.scene(), &snapshot)->queries;
     const auto at = static_cast<std::size_t>(std::max<app::Index>(page().at().look.query, 0));
     return at < queries.size() ? queries[at].text : "";
   }
-  /// Before the answer another text may stand where the step looks.
+  /// Whether the text shown before the answer has another token where the step points.
   bool standsElsewhere() {
     return page().asking() && page().at().look.control.empty() &&
            word(ui.snapshot()) != word(*page().here.study->snapshot);
   }
-  /// What is looked at is on screen and its mark is drawn, clear of the words.
+  /// Expects what the step points at to be on screen, with its mark drawn clear of the words.
   void isMarked(const ImRect& words) {
     const auto rect = app::lessons_page::lookRect(page());
     const app::LessonLook& look = page().at().look;
@@ -43,7 +42,7 @@ class LessonSteps : public Lessons, public testing::WithParamInterface<std::pair
     ASSERT_TRUE(ui.has("lesson.mark"));
     EXPECT_TRUE(screen.Contains(ui.find("lesson.mark"))) << "the mark reaches out of the window";
   }
-  /// Each step: presented its explanation first, then its question, then the answer.
+  /// Visits each step: when presented its explanation first, then its question, then its answer.
   template <typename Check>
   void everyStep(bool present, const Check& check) {
     ui.view().present = present;
@@ -70,7 +69,7 @@ TEST_P(LessonSteps, ShowWhatTheyPointAt) {
   });
 }
 
-/// In a hall nothing scrolls: what there is to see and to read is on screen.
+/// When presenting, nothing scrolls: everything to see and read is on screen.
 TEST_P(LessonSteps, ArePresentedWhole) {
   everyStep(true, [&] {
     EXPECT_THAT(overlaps(ui), IsEmpty());

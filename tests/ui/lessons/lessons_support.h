@@ -1,6 +1,6 @@
 #pragma once
 
-// The page of lessons, opened, at two sizes.
+// The page of lessons, opened at two window sizes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

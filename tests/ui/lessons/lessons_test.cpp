@@ -1,5 +1,5 @@
-// Lessons: the list, a lesson's steps with the page on their stage, predictions, and the way back to one's
-// own.
+// Lessons: the list, a lesson's steps with the page on their stage, predictions, and the way back to the
+// user's own scene.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -101,7 +101,7 @@ TEST_F(Lessons, EveryQuestionThatWasGuessedWrongCanBeAskedAgain) {
     ui.click("lesson.option." + app::lessons_page::optionLetter(static_cast<std::size_t>(guess)));
   }
   ui.click("lesson.list");
-  // In the list's order padding comes first.
+  // Padding comes first in the list's order.
   for (const std::size_t line : {std::size_t{1}, std::size_t{0}}) {
     ui.click("lesson.wrong").frames(2);
     ASSERT_EQ(ui.dialog(), "lesson.wrong");
@@ -118,7 +118,7 @@ TEST_F(Lessons, EveryQuestionThatWasGuessedWrongCanBeAskedAgain) {
   EXPECT_EQ(at().lesson, "sinks") << "the only one that is left opens at once";
 }
 
-/// Softmax by hand of the row before and now.
+/// Shows the row's softmax worked out by hand, before the change and after it.
 TEST_F(Lessons, OneWholeIsSharedOutBesideThePicture) {
   open("sinks", 3);
   ASSERT_TRUE(page().asking());

@@ -24,7 +24,7 @@ class Studio : public testing::Test {
     ui.draw();
     return ui.mask().study->mask;
   }
-  /// How many of the 12 × 12 cells one head sees.
+  /// How many of the 12 × 12 cells are visible to one head.
   std::uint64_t visibleCells(Index head = 0) {
     attention::KeyRuns runs;
     std::uint64_t count = 0;
@@ -75,7 +75,7 @@ TEST_F(Studio, TheGalleryJoinsByOrAndReplacesAll) {
 
 TEST_F(Studio, EveryPatternOfTheGalleryGivesAMaskOnTheText) {
   for (const attention::PatternInfo& info : attention::patternTable()) {
-    if (info.kind == PatternKind::file) continue;  // asks for a file
+    if (info.kind == PatternKind::file) continue;  // opens a file dialog
     ui.key(static_cast<Key>('G')).click("add_as.alone");
     ui.click("gallery." + std::string(info.name));
     EXPECT_FALSE(mask().error) << info.name << ": " << mask().error.value_or("");
@@ -143,7 +143,7 @@ TEST_F(Studio, LayersAreDraggedToAnotherPlace) {
   const ImRect first = ui.find("layer.0"), last = ui.find("layer.2");
   ui.dragAcross("layer.0", ImVec2(0.3f, 0.5f),
                 ImVec2(0.3f, (last.Max.y + 10 - first.Min.y) / first.GetHeight()));
-  // Each layer keeps how it joins; the first one's join is not asked.
+  // Each layer keeps its way of joining; the first layer's is ignored.
   EXPECT_EQ(text(), "(window(4) | sinks(1)) & causal");
   EXPECT_EQ(ui.scene().cursor.studio.selected, 2);
   ui.chord(kCtrl, Key::z);

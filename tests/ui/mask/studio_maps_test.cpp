@@ -1,4 +1,4 @@
-// The mask studio's maps: their scales, what two masks' difference shows, names of layers in two masks.
+// The mask studio's maps: their scales, the difference of two masks, and the names of layers in two masks.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ class Maps : public testing::Test {
   void write(const std::string& expression) {
     ui.replaceText("expression", expression).clickAway().wait(0.5);
   }
-  /// Two masks, the second of them at hand.
+  /// Compares the mask with a second one, which is then the mask being edited.
   void compareWith(const std::string& expression) {
     ui.click("studio_view.compare").click("make_other");
     write(expression);
@@ -30,7 +30,7 @@ class Maps : public testing::Test {
     ui.park().wait(0.5);
     return ui.screenshot();
   }
-  /// Whether the middle of a cell of a 12 × 12 map has a colour, to one step of rounding in each channel.
+  /// Whether the middle of a cell of a 12 × 12 map has a colour, to within one rounding step per channel.
   bool shows(const render::Image& image, const std::string& map, Index query, Index key,
              const render::Color& color) {
     const ImRect area = ui.find(map);
@@ -49,7 +49,7 @@ class Maps : public testing::Test {
 
 TEST_F(Maps, AClickOnTheScaleOfTheWeightsChoosesTheNextRange) {
   ASSERT_EQ(ui.scene().look.range, RangeMode::unit);
-  // A head that spreads over many keys: its largest weight is far from 1.
+  // A head that spreads over many keys, so its largest weight is far from 1.
   write("full");
   ui.click("strip.3");
   const ImRect map = ui.find("weights_map");
@@ -93,7 +93,7 @@ TEST_F(Maps, TwoMasksHaveOneScale) {
   ui.click("b_map.range");
   ASSERT_EQ(ui.scene().look.range, RangeMode::perHead);
   EXPECT_GT(pixelsApart(unit, picture(), map), 0);
-  // A token that sees itself alone has the weight 1, which is as high as weights go.
+  // A token that sees only itself has the weight 1, the largest possible.
   write("window(1)");
   EXPECT_EQ(pixelsApart(unit, picture(), map), 0) << "mask A's map is read on mask B's scale";
   ui.click("a_map.range");
@@ -155,7 +155,7 @@ TEST_F(Maps, FewQueriesOverManyKeysArePooledAsMuchAsTheyAreDrawn) {
   EXPECT_EQ(studio.maskFactor, factor);
 }
 
-// The title was of the new head at once, the picture of the one before.
+// Regression: the title changed to the new head at once, while the picture was still the previous one's.
 TEST(StudioMaps, WordsAreOfTheHeadThatIsDrawn) {
   UiDriver ui;
   ui.key(static_cast<app::Key>('2'));
@@ -168,7 +168,7 @@ TEST(StudioMaps, WordsAreOfTheHeadThatIsDrawn) {
   EXPECT_EQ(ui.mask().study->question.head, 3);
 }
 
-// The memory budget has room for the shown picture and the next: a page that nobody sees may hold no third.
+// The memory budget covers the shown picture and the next one, so a hidden page must not hold a third.
 TEST(StudioMaps, ALeftPageHoldsNoPicture) {
   UiDriver ui;
   ui.key(static_cast<app::Key>('2')).click("studio_view.biases");

@@ -147,7 +147,7 @@ TEST_F(Painting, TwoMasksAreCompared) {
   ui.replaceText("expression", "window(1)").clickAway().wait(0.5);
   EXPECT_EQ(attention::maskText(setup().other), "window(1)");
   EXPECT_EQ(attention::maskText(setup().layers), "causal & padding") << "the first mask stays";
-  // Head 3 spreads evenly over 1/(i+1) each: all but that moved to the token itself.
+  // Head 3 gives every key 1/(i+1); all but the token's own share moves to the token itself.
   EXPECT_NEAR(ui.sequence().other->comparison.movedMass(3, 9), 0.9f, 1e-3f);
   const ImRect a = ui.find("a_map");
   ui.hoverAt("b_map", cell(9, 4).x, cell(9, 4).y);
@@ -171,7 +171,7 @@ TEST_F(Painting, TheWipeUncoversTheOtherMask) {
   EXPECT_GT(pixelsApart(b, ui.screenshot(), ui.find("a_map")), 2000);
 }
 
-/// A mask file that was dropped on the studio, until it is asked what its numbers mean.
+/// Drops a mask file on the studio, up to the question what its numbers mean.
 void dropMask(UiDriver& ui, const TemporaryFolder& folder, const std::string& rows) {
   putFile(folder / "mask.csv", rows);
   ui.drop({(folder / "mask.csv").string()});

@@ -1,4 +1,4 @@
-// An encoder–decoder, whose three groups of heads are looked at on every page.
+// An encoder–decoder, with its three groups of heads shown on every page.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class ModelEncoderDecoder : public testing::Test {
     ui.park();
     EXPECT_THAT(flaws(ui), testing::IsEmpty()) << where;
   }
-  /// Each query's weights sum to 1.
+  /// Expects the weights to have this shape and each query's weights to sum to 1.
   void expectWeights(const attention::Stack& weights, Index queries, Index keys) {
     ASSERT_EQ(weights.rows(), queries);
     ASSERT_EQ(weights.cols(), keys);
@@ -193,7 +193,7 @@ TEST_F(ModelEncoderDecoder, TextBIsReadWithTheDecodersTextOfAWhateverIsShown) {
   }
 }
 
-/// The token with which such models begin every answer.
+/// A model whose generation rules force the first token of every answer.
 class ModelWithRules : public ModelEncoderDecoder {
  protected:
   ModelWithRules()
@@ -242,7 +242,7 @@ TEST_F(ModelOfSound, FeaturesThatAreDroppedAreRead) {
   expectWeights(page().layers[0]->weights, page().queries(), 6);
   EXPECT_EQ(page().keyToken(5), "5") << "frames are numbers";
   expectNoFlaws("with features");
-  // Another sound in its place; what doesn't fit is said, and nothing is lost.
+  // Replaces the audio features. Ones of the wrong shape are reported, and nothing is lost.
   made::MadeUpTensors wrong(attention::DType::F32, 3);
   (void)wrong.matrix("encoder_last_hidden_state", 6, width + 1, 1);
   putFile(folder_ / "wrong.safetensors", *attention::formatSafetensors(wrong.file()));

@@ -1,4 +1,4 @@
-// The page Model where no model is open: the bundled one, beside a scene that stays as it is.
+// The page Model when no model is open: it shows the bundled one and leaves the scene unchanged.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// A mixture of experts on the page of the model: where its tokens went.
+// A mixture of experts on the page Model: the experts its tokens were routed to.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The page of the model, and attention as another program would have recorded it.
+// The page Model, and attention as another program might have recorded it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,20 +20,20 @@ using attention::Index;
 
 class ModelHeads : public testing::Test {
  protected:
-  ModelHeads() { app::saveRecent({}); }  // of the tests before
+  ModelHeads() { app::saveRecent({}); }  // clears entries of earlier tests
   const app::model_page::State& page() { return ui.session().page<app::model_page::Page>().state(); }
   void open(const std::filesystem::path& path) {
     ui.key(static_cast<app::Key>('6')).drop({path.string()});
     ASSERT_TRUE(ui.scene().setup.subject.opened) << ui.view().messages.error;
   }
   const std::vector<Index>& written() { return ui.scene().setup.subject.written; }
-  /// Time for what is asked once the pointer rests.
+  /// Waits for what is requested once the pointer rests.
   void rest() { ui.wait(0.5).draw(); }
 
   UiDriver ui;
 };
 
-/// softmax(scale·q·k) of random q and k over the visible keys, with as many queries as asked for.
+/// softmax(scale·q·k) of random q and k over the visible keys, for `n` queries and `m` keys.
 struct Recording {
   Index layers, heads, n, m, dims;
   std::vector<float> attention, q, k, v;

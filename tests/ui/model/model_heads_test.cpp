@@ -1,5 +1,5 @@
-// The page of the model: what its heads are worth, finding one among very many, changing what was written,
-// and models that were opened before.
+// The page Model: the importance of its heads, finding one head among very many, changing generated text, and
+// recently opened models.
 
 #include <gtest/gtest.h>
 
@@ -40,12 +40,12 @@ TEST_F(ModelHeads, EveryHeadOfTheMiniatureSaysWhatGuessesLoseWithoutIt) {
   EXPECT_EQ(losses->change.rows(), page().model.config->layerCount());
   EXPECT_EQ(losses->change.cols(), page().model.config->heads);
   EXPECT_TRUE(ui.has("model.headline"));
-  // The same as switching a head off shows.
+  // Switching a head off shows the same value.
   Index layer = 0, head = 0;
   const float most = losses->change.minCoeff(&layer, &head);
   EXPECT_LT(most, -0.05f) << "no head does anything";
   const float before = page().predicted.guesses->value->best.front().probability;
-  const app::Index next = losses->next;  // the losses give way to those of what is switched off
+  const app::Index next = losses->next;  // these losses are replaced by those of the switched-off model
   ui.session().scene().cursor.model.layer = layer;
   ui.session().scene().cursor.cell = {head, page().tokens() - 1, 0};
   ui.park().key(Key::x);
@@ -198,12 +198,12 @@ TEST_F(ModelHeads, VeryManyHeadsAreAllInSightMagnifiedAndEnlarged) {
   EXPECT_EQ(ui.scene().cursor.model.layer, 20) << "what is under the pointer stays there";
   EXPECT_NEAR(static_cast<double>(ui.scene().cursor.cell.head), static_cast<double>(head), 1);
   EXPECT_FALSE(ui.has("model.row.0"));
-  // Dragging moves them, and is no click.
+  // Dragging pans them and doesn't count as a click.
   const ImVec2 scroll = page().zoom.scroll;
   ui.dragAcross("model.row.20", ImVec2(0.5f, 0.5f), ImVec2(0.7f, 0.5f)).frames(2);
   EXPECT_EQ(ui.scene().cursor.page, "model");
   EXPECT_LT(page().zoom.scroll.x, scroll.x);
-  // The arrows bring the head they go to into sight.
+  // The arrow keys scroll the selected head into view.
   ui.park();
   for (int i = 0; i < 10; ++i) ui.key(Key::down);
   ui.frames(3);
@@ -216,7 +216,7 @@ TEST_F(ModelHeads, VeryManyHeadsAreAllInSightMagnifiedAndEnlarged) {
 TEST_F(ModelHeads, TheModelsOwnGuessesHaveRoom) {
   ui.resize(1920, 1080).click("learned").click("skill.4");
   for (int i = 0; i < 3; ++i) ui.key(Key::period);
-  ui.wait(5);  // what was opened is no longer said
+  ui.wait(5);  // the message about opening disappears
   ui.park();
   rest();
   EXPECT_THAT(flaws(ui), testing::IsEmpty());

@@ -1,4 +1,4 @@
-// Opening a model: a folder that is dropped, one of the dialog, what is none.
+// Opening a model: from a dropped folder, from the dialog, and folders without a model.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using attention::test::goldenModel;
 
 class ModelOpening : public testing::Test {
  protected:
-  ModelOpening() { app::saveRecent({}); }  // of the tests before
+  ModelOpening() { app::saveRecent({}); }  // clears entries of earlier tests
   void open(const std::string& family) { ui.drop({goldenModel(family).string()}); }
 
   UiDriver ui;

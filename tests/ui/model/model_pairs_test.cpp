@@ -1,4 +1,4 @@
-// Two texts on the page of the model: what of one brings back its answer in the other.
+// Two texts on the page Model: which parts of one text restore its answer in the other.
 
 #include "tests/support/matchers.h"
 #include "tests/support/page_check.h"

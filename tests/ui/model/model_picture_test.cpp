@@ -1,4 +1,4 @@
-// Pictures on the Model page: a model that reads them, a picture that is dropped, a patch that is clicked.
+// Pictures on the page Model: a model that reads them, a dropped picture, a clicked patch.
 
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ TEST_F(ModelPicture, IsAskedForAndShownUnderEveryHead) {
   EXPECT_EQ(ui.scene().cursor.cell.query, 4);
   ui.park();
   EXPECT_GT(pixelsApart(before, ui.screenshot()), 100);
-  // The upper right one, in the large picture; then the class token again.
+  // The upper right patch in the large picture, then the class token again.
   ui.clickAt("model.picture.large", 0.75f, 0.25f);
   EXPECT_EQ(ui.scene().cursor.cell.query, 2);
   ui.click("picture.token.0");
@@ -86,7 +86,7 @@ TEST_F(ModelPicture, ClassesAreShownAndWhatAHeadIsWorthToThem) {
               ::testing::StartsWith("class "));
   EXPECT_TRUE(ui.has("guess.0"));
   EXPECT_FALSE(ui.has("model.headless"));
-  // They are the picture's, whichever patch asks.
+  // Predictions are for the whole picture, whichever patch is the query.
   ui.clickAt("model.picture.large", 0.75f, 0.75f);
   EXPECT_EQ(state().predicted.guesses->value->best[0].probability, before.best[0].probability);
   ui.session().scene().setup.subject.switchedOff = {{1, 0, app::HeadOff::zero}};
@@ -101,7 +101,7 @@ TEST_F(ModelPicture, WithoutAClassifierThePageSaysWhy) {
   dropPicture();
   EXPECT_TRUE(ui.has("model.headless"));
   EXPECT_FALSE(ui.has("guess.0"));
-  // In a narrow window the large head has the room that predictions would take.
+  // In a narrow window, the large head takes the space of the predictions.
   ui.resize(1280, 720);
   EXPECT_TRUE(ui.has("model.headless"));
   ASSERT_TRUE(ui.has("model.picture.large"));

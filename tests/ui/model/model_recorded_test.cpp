@@ -1,4 +1,4 @@
-// The page of the model on attention from elsewhere, with its queries and keys.
+// The page Model with recorded attention, its queries and keys.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TEST_F(ModelHeads, RecordedAttentionFromOneTextToAnother) {
   EXPECT_TRUE(ui.has("token.4"));
 }
 
-/// Heads on the diagonal: of one text they stay on their word, between two they don't.
+/// Heads on the diagonal: within one text a token attends to itself, between two texts it doesn't.
 attention::NamedTensor diagonal(std::uint64_t n) {
   std::vector<float> values(static_cast<std::size_t>(2 * n * n), 0.0f);
   for (std::size_t row = 0; row < 2 * n; ++row) values[row * n + row % n] = 1;
@@ -135,7 +135,7 @@ TEST_F(ModelHeads, ARecordedWeightIsTakenApartWhereItsPartsExplainIt) {
   EXPECT_TRUE(page().head.recorded->value->explains());
   EXPECT_TRUE(ui.has("recorded.terms"));
   EXPECT_TRUE(ui.has("recorded.output"));
-  // Another scale is found, and said.
+  // Another scale is found and reported.
   Recording(1, 2, 6, 6, 4, 0.31f, true).save(folder / "other.safetensors", true);
   open(folder / "other.safetensors");
   rest();
@@ -143,7 +143,7 @@ TEST_F(ModelHeads, ARecordedWeightIsTakenApartWhereItsPartsExplainIt) {
   EXPECT_FALSE(page().head.recorded->value->byRootOfDim);
   EXPECT_NEAR(page().head.recorded->value->scale, 0.31, 1e-3);
   EXPECT_TRUE(page().head.recorded->value->explains());
-  // Weights that are of something else are not explained away.
+  // Weights that don't belong to the queries and keys are reported as unexplained.
   Recording mixed(1, 2, 6, 6, 4, 0.5f, true);
   std::swap(mixed.q, mixed.v);
   mixed.save(folder / "wrong.safetensors", true);
@@ -163,13 +163,13 @@ TEST_F(ModelHeads, RecordedPartsHaveRoom) {
   ui.resize(1920, 1080);
   open(folder / "cross.safetensors");
   ui.wait(5).hoverAt("model.1.2", 0.3f, 0.6f);
-  rest();  // what is only crossed isn't chosen
+  rest();  // a head that the pointer only crosses isn't selected
   ui.park();
   rest();
   EXPECT_THAT(flaws(ui), testing::IsEmpty());
 }
 
-/// As a program that trains writes it, one version after another.
+/// A file that a training program overwrites with one version after another.
 TEST_F(ModelHeads, AFileThatIsWrittenAgainIsReadAgainWhileItIsShown) {
   TemporaryFolder folder;
   const auto file = folder / "training.safetensors";
@@ -203,7 +203,7 @@ TEST_F(ModelHeads, AFileThatIsWrittenAgainIsReadAgainWhileItIsShown) {
   EXPECT_TRUE(shows(1.5f)) << "what could be read last";
   write(2.5f);
   EXPECT_TRUE(waitFor([&] { return shows(2.5f); }));
-  // More tokens take the page over as another file would.
+  // More tokens reset the page as another file would.
   Recording(3, 3, 9, 9, 4, 0.5f, true).save(file, false);
   EXPECT_TRUE(waitFor([&] { return page().tokens() == 9 && page().model.config->layerCount() == 3; }));
 }

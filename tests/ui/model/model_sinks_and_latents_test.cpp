@@ -1,4 +1,4 @@
-// Heads with a sink, and a model whose cache holds a latent, on the pages that show them.
+// Heads with a sink, and a model that caches a latent, on the pages that show them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ bool showsText(const std::string& text) {
                              [&](const auto& line) { return line.text.find(text) != std::string::npos; });
 }
 
-/// A family's made-up model, opened, with five tokens.
+/// A family's synthetic model, opened, with five tokens.
 class OpenedFamily {
  public:
   explicit OpenedFamily(const std::string& name) : folder_(madeUpFolder(name)) {
@@ -93,7 +93,7 @@ TEST(ModelSinks, FiguresHaveThemToo) {
 TEST(ModelLatents, TheCacheCountsTheLatent) {
   OpenedFamily model("deepseek_v3");
   UiDriver& ui = model.ui;
-  // 3 layers of a latent of 8 and 4 rotated numbers, 4 bytes each.
+  // 3 layers, each with a latent of 8 and 4 rotated numbers, 4 bytes per number.
   EXPECT_EQ(ui.scene().setup.subject.opened->model->cacheBytesPerToken(), 3u * 12 * 4);
   EXPECT_TRUE(showsText("3 layers · (latent 8 + rotated 4) · 4 B"));
   EXPECT_TRUE(showsText("8 + 4"));
@@ -111,7 +111,7 @@ TEST(ModelLatents, TheCacheCountsTheLatent) {
   model.expectNoFlaws();
   ui.session().scene().cursor.cacheView = app::CacheView::shapes;
   ui.draw();
-  // 12 numbers against 3 heads of 7 + 5.
+  // 12 numbers compared with 3 heads of 7 + 5.
   EXPECT_TRUE(showsText("MLA, as the model has it, needs ⅓ of what MHA would."));
   EXPECT_TRUE(showsText("latent 8 + 4 rotary"));
   model.expectNoFlaws();

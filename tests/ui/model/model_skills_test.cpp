@@ -1,4 +1,4 @@
-// What the bundled model's file says it learned, and what another model's does.
+// The learned skills that the files of the bundled model and of another model list.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ TEST(ModelActions, ExampleTextsAreKnownOnceTheirFileIsRead) {
   EXPECT_NO_THROW(ui.session().actions().find("model.words"));
 }
 
-/// A folder may have scores.json with names of its own, of which there are no actions.
+/// A folder may contain scores.json with its own skill names, for which there are no actions.
 TEST(ModelActions, SkillsOfAnotherModelAreShownOnTheirTexts) {
   UiDriver ui;
   TemporaryFolder folder;

@@ -1,4 +1,4 @@
-// The page of the model: pointing at its heads, switching them off, writing on.
+// The page Model: pointing at heads, switching them off, generating text.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ constexpr app::Mods kShift{.shift = true};
 
 class ModelPages : public testing::Test {
  protected:
-  ModelPages() { app::saveRecent({}); }  // of the tests before
+  ModelPages() { app::saveRecent({}); }  // clears entries of earlier tests
   const app::model_page::State& page() { return ui.session().page<app::model_page::Page>().state(); }
   void open(const std::string& family) { ui.drop({goldenModel(family).string()}); }
   const std::vector<Index>& written() { return ui.scene().setup.subject.written; }
@@ -30,7 +30,7 @@ class ModelPages : public testing::Test {
   UiDriver ui;
 };
 
-/// EmbeddingGemma's kind: two-sided, and saved without a head.
+/// A model like EmbeddingGemma: bidirectional, and saved without an output head.
 TEST_F(ModelPages, ATwoSidedDecoderHasMasksAndWordsThatFit) {
   TemporaryFolder folder;
   std::filesystem::copy(goldenModel("gemma2"), folder / "two", std::filesystem::copy_options::recursive);
@@ -47,7 +47,7 @@ TEST_F(ModelPages, ATwoSidedDecoderHasMasksAndWordsThatFit) {
   ui.click("model.step");
   EXPECT_THAT(written(), IsEmpty());
   ASSERT_TRUE(page().study);
-  // Attention reaches the last key from the first query where no window keeps it out.
+  // Attention reaches from the first query to the last key unless a window prevents it.
   const attention::ModelConfig& read = ui.scene().setup.subject.opened->config();
   EXPECT_EQ(read.maskText(1), "full");
   EXPECT_EQ(read.maskText(0), "window_both(10)");
@@ -197,7 +197,7 @@ TEST_F(ModelPages, TheLearnedModelIsOneClickAway) {
     EXPECT_EQ(page().run.problem, "") << skill;
     EXPECT_TRUE(page().predicted.guesses && page().predicted.guesses->value);
   }
-  // What would be left without this head, and without all like it, is really computed.
+  // The forecasts without this head, and without all heads like it, are really computed.
   ui.scrollToTop();
   for (const std::string& skill : ui.names("skill."))
     if (page().head.forecasts.empty()) ui.click(skill);
@@ -207,7 +207,7 @@ TEST_F(ModelPages, TheLearnedModelIsOneClickAway) {
   ASSERT_TRUE(page().head.forecast && page().head.forecast->value);
   EXPECT_EQ(page().head.forecast->value->size(), page().head.forecasts.size());
   for (const auto& each : page().head.forecasts) EXPECT_THAT(each.words, testing::Not(HasSubstr("all 0")));
-  // Words it was never shown fall to smaller pieces.
+  // Unknown words are split into smaller pieces.
   ui.replaceText("text", "Zyzzyva \xF0\x9F\xA6\x8A!");
   EXPECT_EQ(page().run.problem, "");
   EXPECT_GT(page().tokens(), 3);
@@ -230,7 +230,7 @@ TEST_F(ModelPages, RecordedAttentionIsLookedAt) {
   EXPECT_FALSE(ui.has("model.play"));
   for (const auto& lab : app::pageTable()) {
     ui.session().scene().cursor.page = lab.info.key;
-    ui.draw();  // nothing else can be made of it, and that is said
+    ui.draw();  // the page says that there is nothing else to show
   }
   ui.session().scene().cursor.page = "heads";
   ui.draw();
@@ -246,7 +246,7 @@ TEST_F(ModelPages, HasRoomInEveryState) {
   ui.resize(1280, 720).key(static_cast<Key>('6')).wait(1);
   looks("no model");
   open("qwen2");
-  ui.wait(5);  // what was opened is no longer said
+  ui.wait(5);  // the message about opening disappears
   looks("a small window");
   ui.resize(1920, 1080).hoverAt("model.1.1", 0.3f, 0.8f).key(Key::x);
   for (int i = 0; i < 3; ++i) ui.key(Key::period);

@@ -1,4 +1,4 @@
-// What many texts say of every head, on the page of the model.
+// Statistics over many texts for every head, on the page Model.
 
 #include <fstream>
 

@@ -1,5 +1,5 @@
-// What a lecturer meets between pages: one layer and head everywhere, words the model doesn't know, all that
-// the list of actions finds, and what stands on screen meanwhile.
+// Things a lecturer meets between pages: the same layer and head everywhere, words the model doesn't know,
+// everything the list of actions finds, and what is on screen meanwhile.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ class Lecture : public testing::Test {
   Index layer() { return ui.scene().setup.subject.layer; }
   Index head() { return ui.scene().cursor.cell.head; }
   app::Scene& edit() { return ui.session().scene(); }
-  /// What is written on the screen.
+  /// All texts on the screen.
   std::vector<std::string> texts() {
     app::UiState& state = app::uiState();
     state.watches = true;
@@ -49,7 +49,7 @@ class Lecture : public testing::Test {
     state.watches = false;
     return all;
   }
-  /// Asks for it by Ctrl+K, its name and Enter.
+  /// Runs an action by Ctrl+K, its name and Enter.
   void ask(const std::string& name) {
     ui.chord(kCtrl, Key::k).type(name).frames(2);
     EXPECT_TRUE(ui.has("palette." + name)) << name;
@@ -79,7 +79,7 @@ TEST_F(Lecture, HeadsOnThePointersWayToATabAreNotChosen) {
   openLearned();
   ui.hover("model.1.2").wait(0.5);
   ASSERT_EQ(head(), 2);
-  // Straight up, over the same head of the layer above.
+  // Straight up, across the same head of the layer above.
   const ImRect tile = ui.find("model.1.2");
   for (float y = tile.GetCenter().y; y > 20; y -= 30) {
     app::InputEvent move;
@@ -119,11 +119,11 @@ TEST_F(Lecture, LookingAtAnotherLayerIsNoEditButOfEditsOnOneLayer) {
   go('1');
   EXPECT_EQ(layer(), 1);
   EXPECT_EQ(ui.session().document().undoSteps(), steps);
-  // Undo takes an edit back and leaves the person where they look.
+  // Undo reverts an edit and doesn't change what is being looked at.
   ui.click("window").typeValue("model.layer", "2").chord(kCtrl, Key::z);
   EXPECT_TRUE(ui.scene().setup.mask.layers.empty());
   EXPECT_EQ(layer(), 2);
-  // What acts on one layer alone stays on it while Model looks further down.
+  // An edit of a single layer stays on that layer while Model shows another one.
   edit().setup.subject.scope = app::EditScope::one;
   go('6');
   ui.park().key(Key::down);
@@ -222,7 +222,7 @@ TEST_F(Lecture, NearlyNothingIsLeftBlankInCells) {
   EXPECT_THAT(texts(), Each(Not(AnyOf(Eq(".00"), Eq(".000")))));
 }
 
-/// Fewer columns would need more rows: six heads lie 3 + 3.
+/// Fewer columns would need more rows: six heads are laid out 3 + 3.
 TEST_F(Lecture, HeadsFillTheirRowsEvenly) {
   for (const ImVec2 area : {ImVec2(960, 560), ImVec2(1190, 830), ImVec2(600, 900), ImVec2(1800, 500)})
     for (int heads = 1; heads <= 64; ++heads)
@@ -234,7 +234,8 @@ TEST_F(Lecture, HeadsFillTheirRowsEvenly) {
       }
 }
 
-/// Whole or by a shorter name, never cut: to sixty-four people a head's number alone says nothing.
+/// Names are shown in full or in a shorter form, never cut: of 64 heads, a number alone says nothing to the
+/// audience.
 TEST_F(Lecture, SixtyFourPresentedHeadsAreAllNamed) {
   ui.resize(1920, 1080);
   app::ModelSetup& model = edit().setup.model;
@@ -323,7 +324,7 @@ TEST_F(Lecture, ASceneWithoutAFileLooksLikeNoPage) {
   EXPECT_THAT(texts(), Contains(HasSubstr("not saved")));
 }
 
-/// Words of a tile stand where a causal head's future is; the crosshair keeps out of there.
+/// A tile's words are in a causal head's masked half; the crosshair stays out of it.
 TEST_F(Lecture, ModelsTilesAreMarkedWhereTheirWordsAreNot) {
   ui.resize(1920, 1080);
   openLearned();

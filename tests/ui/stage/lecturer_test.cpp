@@ -1,4 +1,4 @@
-// The window as a lecturer uses it: what a drag leaves, what the words say, what is seen from the last row.
+// The window as a lecturer uses it: the effects of a drag, the wording, and legibility from the last row.
 
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ TEST(GivingWay, PlantedHeadsMakeRoomForThemselves) {
   EXPECT_FALSE(ui.snapshot().error.has_value());
 }
 
-/// The knob of a value stands where it stood, whatever another slider says can be reached.
+/// A value's knob stays in place, whatever limits another slider sets.
 TEST(Scale, StaysWhateverOtherSlidersSay) {
   UiDriver ui;
   ui.typeValue("kv_heads", "4").park();
@@ -70,7 +70,7 @@ TEST(Scale, StaysWhateverOtherSlidersSay) {
   const ImRect now = ui.find("kv_heads.track");
   const render::Image after = ui.screenshot();
   ASSERT_EQ(now.Min.y, track.Min.y);
-  // 4 of 1 to 64 on a logarithmic scale: a third of the way.
+  // 4 in the range 1 to 64 on a logarithmic scale: a third of the way.
   const float x = track.Min.x + track.GetWidth() / 3;
   EXPECT_EQ(pixelsApart(before, after, ImRect(x - 8, track.Min.y, x + 8, track.Max.y)), 0);
 }
@@ -129,7 +129,7 @@ TEST(Mask, SaysWhichLayerStillHidesTheFuture) {
 
 TEST(Mask, EqualMasksAreOneWhateverTheirTexts) {
   UiDriver ui;
-  // Over twelve tokens a window of twelve hides nothing that causality shows.
+  // On twelve tokens, a window of twelve hides nothing that causality doesn't hide.
   ui.session().scene().setup.mask.layers =
       attention::parseMask("heads(even): causal & heads(odd): causal & heads(odd): window(12)").layers;
   ui.session().scene().cursor.page = "mask";
@@ -188,7 +188,7 @@ TEST(TopBar, FoldsIntoAMenuWhereItDoesNotFit) {
   }
 }
 
-/// Who can redo sees what undoes, too, and before it.
+/// Whenever redo is shown, undo is shown too, and before it.
 TEST(TopBar, KeepsUndoLongerThanRedo) {
   for (int width = 400; width <= 1600; width += 40) {
     UiDriver ui(width, 640);

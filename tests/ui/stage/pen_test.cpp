@@ -1,4 +1,4 @@
-// The pen: what it draws belongs to a cell or a word and moves with it.
+// The pen: its strokes belong to a cell or a word and move with it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class Pen : public testing::Test {
     ui.session().scene().setup.input.text = text;
     ui.draw();
   }
-  /// A short line inside the cell of a picture that has all tokens on both sides.
+  /// Draws a short line inside a cell of a picture with all tokens on both sides.
   void drawOnCell(const std::string& picture, Index row, Index column) {
     const auto n = static_cast<float>(tokens());
     const auto part = [&](Index at, float within) { return (static_cast<float>(at) + within) / n; };
@@ -35,7 +35,7 @@ class Pen : public testing::Test {
                   ImVec2(part(column, 0.7f), part(row, 0.6f)));
   }
   Index tokens() { return std::ssize(ui.sequence().queries); }
-  /// The cell of the picture that the line is in the middle of: row, column.
+  /// The row and column of the picture's cell that contains the line's middle.
   std::pair<Index, Index> cell(const std::string& picture) {
     const ImRect all = ui.find(picture);
     const ImVec2 at = ui.find(kStroke).GetCenter();

@@ -1,4 +1,4 @@
-// On stage: what a lecturer does there by single keys and the mouse, and what is seen of it.
+// Presenting: what a lecturer does by single keys and the mouse, and what the audience sees.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -242,7 +242,7 @@ TEST_F(OnStage, MagnifyingEnlargesAroundThePointer) {
   press('Z');
   ui.wait(app::kKeyShown + 0.1);
   const render::Image large = ui.screenshot();
-  // The pixel at a quarter of the width is what was half-way between there and the pointer.
+  // Magnified twice, a pixel shows what was halfway between it and the pointer.
   const auto at = [](const render::Image& image, int x, int y) {
     const auto from = image.rgba.begin() + (static_cast<std::ptrdiff_t>(y) * image.width + x) * 4;
     return std::vector<int>(from, from + 3);
@@ -300,7 +300,7 @@ TEST_F(OnStage, AMapOfAShortTextFillsTheScreen) {
   const ImRect cells = ui.find("map.cells");
   EXPECT_GT(cells.GetWidth() * cells.GetHeight(), 0.33f * 1280 * 720);
   EXPECT_THAT(flaws(ui), IsEmpty());
-  ui.hoverAt("map.cells", 0.55f, 0.62f);  // the column that is pointed at is the one that is lit
+  ui.hoverAt("map.cells", 0.55f, 0.62f);  // the highlighted column is the one under the pointer
   ui.frames(2);
   EXPECT_TRUE(ui.has("tooltip"));
 }

@@ -1,4 +1,4 @@
-// A talk in front of a hall: walked, drawn on, with notes.
+// A talk when presented: navigation, drawing, notes.
 
 #include "app/scene/scene_json.h"
 #include "tests/ui/stage/talk_support.h"
@@ -98,7 +98,7 @@ TEST_F(TalkOnStage, WhoWalksFastSeesEachViewForHalfOfTheTime) {
     ui.wait(0.1).key(Key::pageDown);
     ui.app().finish();
     ui.wait(0.2);
-    if (at == 1) continue;  // the first fades as slowly as ever
+    if (at == 1) continue;  // the first change fades at its usual speed
     EXPECT_EQ(pixelsApart(still[at], ui.app().image(), std::nullopt, 8), 0);
   }
 }

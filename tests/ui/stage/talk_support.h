@@ -27,7 +27,7 @@ class Talk : public testing::Test {
     for (const app::TalkView& view : own().talk->views) all.push_back(view.name);
     return all;
   }
-  /// Views of Heads, Cache and Cost, with another number of kv heads each.
+  /// Adds views of Heads, Cache and Cost, each with a different number of kv heads.
   void threeViews() {
     for (const auto& [page, kvHeads] : {std::pair("heads", 8), std::pair("cache", 2), std::pair("cost", 1)}) {
       go(page);

@@ -1,4 +1,4 @@
-// A talk: views are added, ordered, walked, changed and kept, as a lecturer does it.
+// A talk: its views are added, ordered, navigated, changed and saved as a lecturer does.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// A whole lecture at 1280×720 by keys alone, from the first sentence to a lesson, with what the last row sees
-// at each step.
+// A whole lecture at 1280×720 by keys alone, from the first sentence to a lesson, checking legibility from
+// the last row at each step.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ constexpr double kLeastContrast = 7;
 class WholeLecture : public testing::Test {
  protected:
   void press(char key, app::Mods mods = {}) { ui.key(static_cast<Key>(key), mods); }
-  /// Asks for something by Ctrl+K, its name and Enter.
+  /// Runs an action by Ctrl+K, its name and Enter.
   void ask(const std::string& name) {
     ui.chord(kCtrl, Key::k).type(name).key(Key::enter);
     EXPECT_EQ(ui.dialog(), "") << name;
@@ -40,7 +40,7 @@ class WholeLecture : public testing::Test {
     state.watches = false;
     return all;
   }
-  /// Nothing lies over anything else, is cut off, small or faint: for who sits in the last row.
+  /// Nothing overlaps, is cut off, small or faint, as required for the last row.
   void expectToBeRead(const char* step) {
     SCOPED_TRACE(step);
     ui.wait(app::kKeyShown + 0.1);
@@ -68,7 +68,7 @@ TEST_F(WholeLecture, IsDrivenByKeysAndReadFromTheLastRow) {
   expectToBeRead("present");
   ASSERT_EQ(ui.names("head.").size(), 8u);
 
-  // A sentence is typed, and the heads answer.
+  // Types a sentence, and the heads are recomputed.
   press('T');
   ui.chord(kCtrl, Key::a).type("the dog chased the cat because it was hungry").key(Key::enter);
   ASSERT_EQ(ui.sequence().queryLength, 9);
@@ -80,7 +80,7 @@ TEST_F(WholeLecture, IsDrivenByKeysAndReadFromTheLastRow) {
   expectToBeRead("one head");
   ui.key(Key::escape);
 
-  // The mask: without it heads see the future.
+  // The mask: without it, heads see the future.
   press('2');
   const auto seesFuture = [&] {
     const auto& weights = ui.sequence().attention.weights;
@@ -96,7 +96,7 @@ TEST_F(WholeLecture, IsDrivenByKeysAndReadFromTheLastRow) {
   press('C');
   ASSERT_FALSE(seesFuture());
 
-  // Decoding, token by token.
+  // Decodes token by token.
   press('1');
   press('D');
   const Index step = ui.scene().cursor.step;
@@ -107,7 +107,7 @@ TEST_F(WholeLecture, IsDrivenByKeysAndReadFromTheLastRow) {
   expectToBeRead("decode");
   press('D');
 
-  // From MHA over GQA to MQA, and what the cache takes.
+  // From MHA through GQA to MQA, and the cache's size.
   press('4');
   const auto toKind = [&](app::AttentionKind kind) {
     for (int i = 0; i < 3 && app::kindOf(ui.scene().setup.model) != kind; ++i) press('K');
@@ -122,7 +122,7 @@ TEST_F(WholeLecture, IsDrivenByKeysAndReadFromTheLastRow) {
   EXPECT_THAT(texts(), HasSubstr("MQA"));
   expectToBeRead("MQA");
 
-  // The bundled model reads a list twice: its induction heads know how it goes on.
+  // The bundled model reads a list twice: its induction heads predict the continuation.
   press('6');
   ask("Example text: Repeats a list");
   ASSERT_EQ(ui.scene().setup.subject.model, app::kLearned);
@@ -144,7 +144,7 @@ TEST_F(WholeLecture, IsDrivenByKeysAndReadFromTheLastRow) {
   EXPECT_TRUE(ui.scene().setup.subject.switchedOff.empty());
   EXPECT_EQ(best().id, wanted) << "and it knows again";
 
-  // A long text, seen whole and from near.
+  // A long text, as a whole and close up.
   press('3');
   ask("Source: Generated");
   ASSERT_EQ(ui.scene().map.source, app::MapSource::generated);

@@ -27,14 +27,14 @@ bool anyOff(const Scene& scene) {
 
 namespace {
 
-/// The rows of the picture: all heads, then the bias, then all that are off together.
+/// The picture's rows: all heads, then the bias, then all switched-off heads together.
 struct EffectRows {
   attention::Matrix values;  ///< [rows, n]
   Index heads = 0;
-  Index bias = -1, together = -1;  ///< rows; −1: there is none
+  Index bias = -1, together = -1;  ///< row indices; −1 = no such row
 };
 
-/// What stands in for a head: for one that is off what does, for the others what is chosen.
+/// What replaces a head: for one that is off, its own replacement; for the others, the selected one.
 HeadOff standInOf(const AblationStudy& study, Index head, HeadOff chosen) {
   const Setup& setup = study.question->question.snapshot->setup;
   const SwitchedHead* off = switchedOff(setup.subject, shownLayer(setup), head);
@@ -51,7 +51,7 @@ EffectRows rowsOf(const HeadLabCursor& at, const AblationState& ablation) {
   EffectRows rows;
   rows.heads = heads.rows();
   const bool hasBias = shares.biasAmount.size() > 0 && shares.biasAmount.maxCoeff() > 0;
-  // A mean in place of the bias changes nothing: it is the same for all tokens.
+  // Replacing the bias by its mean changes nothing, because it is the same for all tokens.
   if (hasBias && (cosine || at.offBy == HeadOff::zero)) rows.bias = rows.heads;
   if (!cosine && !study.off.empty()) rows.together = rows.heads + (rows.bias >= 0 ? 1 : 0);
   rows.values = attention::Matrix::Zero(rows.heads + (rows.bias >= 0 ? 1 : 0) + (rows.together >= 0 ? 1 : 0),
@@ -66,7 +66,7 @@ EffectRows rowsOf(const HeadLabCursor& at, const AblationState& ablation) {
   return rows;
 }
 
-/// The box of a head: a tick while it is on.
+/// Draws a head's checkbox, ticked while the head is on.
 void box(Scene& scene, const AblationState& ablation, Index head, ImVec2 middle, float size) {
   const View& view = ablation.page.view;
   const Theme& theme = *view.theme;
@@ -99,17 +99,17 @@ void box(Scene& scene, const AblationState& ablation, Index head, ImVec2 middle,
   }
 }
 
-/// How many rows' names stand beside each other: where rows are lower than a line of text, names take turns
-/// in columns, so that each has room for its own.
+/// The number of columns for row names. If rows are lower than a line of text, names alternate between
+/// columns so that they don't overlap.
 Index nameColumns(const View& view, float cell) {
   return std::clamp<Index>(static_cast<Index>(std::ceil(lineHeight(view.fonts->small) / cell)), 1, 3);
 }
-constexpr float kNameColumn = 46, kMeanColumn = 46;  ///< of low rows, layout units
+constexpr float kNameColumn = 46, kMeanColumn = 46;  ///< for low rows, in layout units
 float namesWidth(const View& view, Index columns) {
   return columns == 1 ? view.px(view.present ? 126 : 150)
                       : view.px(kNameColumn) * static_cast<float>(columns) + view.px(14);
 }
-/// Who presents many heads shows no means: they would take the picture's room.
+/// While presenting many heads, means are hidden because they would take the picture's space.
 bool showsMeans(const State& page, Index columns) {
   return columns == 1 || !page.presents;
 }
@@ -122,7 +122,7 @@ std::string rowName(const EffectRows& rows, Index row, bool low) {
   return row == rows.bias ? "bias" : low ? "off" : "switched off";
 }
 
-/// Box, name and kv badge at the left of a row, its mean at the right.
+/// Draws the checkbox, name and kv badge left of a row, and its mean at the right.
 void rowHeader(Scene& scene, const AblationState& ablation, const EffectRows& rows, const MapView& map,
                float left, Index row) {
   const View& view = ablation.page.view;

@@ -26,14 +26,14 @@ Index shownToken(const Scene& scene, const AblationState& ablation) {
   return std::clamp<Index>(query, 0, n - 1);
 }
 
-/// A head's place in the sum, or what many of them make together.
+/// A head's part of the sum, or the combined part of several heads.
 struct Part {
   std::string label;
   Index head = -1;
   double part = 0, amount = 0, cosine = 0;
 };
 
-/// The heads with the largest parts in their order, the rest as one, then the bias.
+/// The heads with the largest parts, in head order; then the others combined, then the bias.
 std::vector<Part> partsOf(const attention::HeadShares& shares, Index token, std::size_t most) {
   const Index heads = shares.part.rows();
   const bool hasBias = shares.biasAmount[token] > 0;
@@ -64,7 +64,7 @@ std::vector<Part> partsOf(const attention::HeadShares& shares, Index token, std:
   return parts;
 }
 
-/// Each head's share of one token's output as steps that end at the whole.
+/// Draws each head's share of one token's output as steps that add up to the whole.
 void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
   const State& page = ablation.page;
   View& view = ablation.page.view;
@@ -87,7 +87,7 @@ void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
   paintScripted(view, list, view.fonts->mono, ImVec2(area.Min.x, y), theme.secondary, sum, Align::left,
                 area.GetWidth());
   y += view.px(20);
-  // Rounding differs from processor to processor: which power of ten it stays below doesn't.
+  // Rounding differs between processors, but the power of ten that bounds the error doesn't.
   const double below = shares.gap > 0 ? std::pow(10.0, std::floor(std::log10(shares.gap)) + 1) : 0;
   const std::string off = "error below " + numberText(std::max(below, 1e-6), 1);
   const std::string proof = page.presents
@@ -98,7 +98,7 @@ void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
             fitted(view.fonts->text, proof, area.GetWidth()));
   Columns columns;
   columns.name = "ablation.sum";
-  // Lines have room for two numbers.
+  // In the presented form, lines have space for two numbers.
   columns.rowNames = {"cosine", page.presents ? "share" : "of ‖output‖"};
   columns.rowColors = {theme.secondary, theme.text};
   if (!page.presents) {
@@ -144,7 +144,7 @@ void waterfall(Scene& scene, AblationState& ablation, const ImRect& area) {
   if (ImGui::IsMouseClicked(0)) scene.cursor.cell.head = head;
 }
 
-/// What one run says of the shown token, beside the run with all heads on.
+/// Draws one run's result for the shown token, compared to the run with all heads on.
 void lossLine(const AblationState& ablation, ImVec2 at, float width, const std::string& name,
               const TextLoss* loss, std::size_t token, bool lit) {
   const View& view = ablation.page.view;
@@ -177,7 +177,7 @@ void lossLine(const AblationState& ablation, ImVec2 at, float width, const std::
   paintText(list, view.fonts->mono, ImVec2(at.x + width, at.y), color, fixedText(now, 3), Align::right);
 }
 
-/// Loss and guess of the model with all heads on, as the scene is, and without each head alone.
+/// Draws the model's loss and prediction with all heads on, as in the scene, and without each single head.
 void losses(Scene& scene, AblationState& ablation, const ImRect& area) {
   const View& view = ablation.page.view;
   const Theme& theme = *view.theme;

@@ -12,35 +12,35 @@
 
 namespace headscope::app::head_lab_page {
 
-/// What that tab shows beside the scene: free for its panels to change.
+/// The tab's view state, which its panels may change.
 struct AblationState {
   explicit AblationState(State& lab) : page(lab) {}
 
   State& page;
-  std::shared_ptr<const AblationStudy> study;  ///< null until it is there
+  std::shared_ptr<const AblationStudy> study;  ///< null until computed
   std::shared_ptr<const HullStudy> hull;
   std::shared_ptr<const PatchStudy> patch;
   std::string patchProblem;
 
-  /// How a model's guesses change: of its text with all heads on, as the scene is, and without each head of
-  /// the layer alone. Null until they are there; `losses` is empty without a model.
+  /// A model's loss on its text: with all heads on, as in the scene, and without each head of the layer
+  /// alone. Null until computed; `without` is empty without a model.
   std::shared_ptr<const TextLoss> allOn, asIs;
   std::vector<std::shared_ptr<const TextLoss>> without;  ///< [heads]
   std::string lossProblem;
 };
 
-/// The heads' effects as a picture of heads × tokens, with a box for each head.
+/// The heads' effects as a picture of heads × tokens, with a checkbox per head.
 void ablationMap(Scene& scene, AblationState& ablation, const ImRect& area);
-/// How one token's output is put together, and what a model makes of it.
+/// How one token's output is composed, and what a model predicts from it.
 void ablationSide(Scene& scene, AblationState& ablation, const ImRect& area);
-/// A head's values and its output inside their convex hull.
+/// A head's values, and its output inside their convex hull.
 void hullView(Scene& scene, AblationState& ablation, const ImRect& area);
-/// One head with the pattern of another text.
+/// One head with the attention pattern of another text.
 void patchView(Scene& scene, AblationState& ablation, const ImRect& area);
 
 /// Switches a head of the shown layer off, or on again.
 void toggleHead(Scene& scene, Index head);
-/// Whether any head of it is off.
+/// Whether any head of the shown layer is off.
 bool anyOff(const Scene& scene);
 
 }  // namespace headscope::app::head_lab_page

@@ -17,7 +17,7 @@ namespace {
 template <class Request, class Value>
 using Shared = Answer<Request, std::shared_ptr<const Value>>;
 
-/// Takes what has come; whether it was new. What failed leaves what there was, and says why.
+/// Takes a new answer. Returns whether anything changed. A failure keeps the last value and sets `problem`.
 template <class Request, class Value>
 bool takeFrom(const Shared<Request, Value>& answer, std::shared_ptr<const Value>& into,
               std::string* problem) {
@@ -65,7 +65,7 @@ class AblationTab : public Tab {
     return takeLoss() || any;
   }
 
-  /// Undo takes back how heads are off, but not what is looked at: the choice follows the heads.
+  /// Undo restores how heads are switched off but not the cursor, so the cursor's choice follows the heads.
   void prepare(Scene& scene) override {
     HeadOff& by = scene.cursor.lab.offBy;
     by = standIn(scene.setup.subject, shownLayer(scene.setup), by);
@@ -76,7 +76,7 @@ class AblationTab : public Tab {
     const View& view = page_.view;
     const bool small = page_.small;
     const float margin = view.px(small ? 16 : 24), space = view.px(small ? 10 : 18);
-    const float below = layout.presents ? 0 : space;  // the caption keeps its distance
+    const float below = layout.presents ? 0 : space;  // the caption has its own margin
     ImRect inner(area.Min.x + margin, area.Min.y + space, area.Max.x - margin, area.Max.y - below);
     if (!layout.presents) {
       controls(scene, ImRect(inner.Min, ImVec2(inner.Max.x, inner.Min.y + view.px(32))));
@@ -168,7 +168,7 @@ class AblationTab : public Tab {
                 view.theme->secondary, keys, Align::right);
   }
 
-  /// Those that are off already are so in the new way.
+  /// Applies the selected replacement to the heads that are already off.
   static void changeBy(Scene& scene) {
     SubjectSetup& subject = scene.setup.subject;
     for (SwitchedHead& off : subject.switchedOff)
@@ -188,7 +188,7 @@ class AblationTab : public Tab {
     ablationSide(scene, ablation_, ImRect(ImVec2(split + view.px(small ? 8 : 20), area.Min.y), area.Max));
   }
 
-  /// The questions one after another: all on, as it is, without each head.
+  /// Asks the questions one at a time: all heads on, as in the scene, without each head.
   void askLoss(const Scene& scene) {
     if (!scene.setup.subject.opened || !scene.setup.subject.opened->model || !page_.snapshot) return;
     Setup allOn = scene.setup;
@@ -231,7 +231,7 @@ class AblationTab : public Tab {
     ModelQuestion base = answer->request.model;
     const std::vector<SwitchedHead> off = base.setup.subject.switchedOff;
     base.setup.subject.switchedOff.clear();
-    if (!(base == lossBase_)) return false;  // of another text
+    if (!(base == lossBase_)) return false;  // for another text
     if (!answer->value) {
       ablation_.lossProblem = answer->value.error().message;
       return true;

@@ -16,7 +16,7 @@ namespace headscope::app::head_lab_page {
 
 namespace {
 
-/// The whole of values and outputs.
+/// A plane that shows all values and outputs.
 PlaneView hullPlane(const HullStudy& study, const ImRect& area, float margin) {
   const Eigen::RowVectorXf low =
       study.values.colwise().minCoeff().cwiseMin(study.outputs.colwise().minCoeff());
@@ -44,12 +44,12 @@ void paintHull(const View& view, const HullStudy& study, const PlaneView& plane)
     list.AddLine(corners[i], corners[(i + 1) % corners.size()], theme.value, view.px(1.5f));
 }
 
-/// A dot as large as its key's weight: the area says how much.
+/// The radius of a key's dot; its area grows with the weight.
 float radiusOf(const View& view, float weight) {
   return view.px(2.5f + 20 * std::sqrt(std::clamp(weight, 0.0f, 1.0f)));
 }
 
-/// The output's name and, where there is room, those of the values, the heaviest first.
+/// Draws the output's name and, as far as they fit, the values' names, largest weights first.
 void paintNames(const AblationState& ablation, const PlaneView& plane, const std::vector<Index>& order,
                 Index key) {
   const View& view = ablation.page.view;
@@ -66,13 +66,13 @@ void paintNames(const AblationState& ablation, const PlaneView& plane, const std
                   fmt::format("PC 2 · {} of the values' variance", percentText(study.plane.secondShare)));
   for (const Index j : order) names.keepClear(at(j), std::min(radius(j), view.px(6)));
   names.keepClear(out, view.px(8));
-  // A heavy value's disc may lie under a name only where there is no other place.
+  // A name may cover a large disc only if no other place is free.
   for (const Index j : order) names.keepOffDisc(at(j), radius(j));
   const std::vector<ImVec2> corners = cornersOf(study, plane);
   for (std::size_t i = 0; i < corners.size(); ++i)
     names.keepOff(corners[i], corners[(i + 1) % corners.size()]);
   const std::string& outName = sequence.queries[static_cast<std::size_t>(study.question.query)].text;
-  // Beside the disc of a value that makes nearly all of the output, not on it.
+  // If the output lies on the disc of a value that dominates it, the name goes next to that disc.
   float clear = view.px(9);
   for (const Index j : order)
     if (const float away = std::hypot(at(j).x - out.x, at(j).y - out.y); away < radius(j))
@@ -86,7 +86,7 @@ void paintNames(const AblationState& ablation, const PlaneView& plane, const std
                            : theme.text);
 }
 
-/// Values and the output, with their names. Returns the key pointed at.
+/// Draws values and output with their names. Returns the hovered key; −1 = none.
 Index paintPoints(const Scene& scene, const AblationState& ablation, const PlaneView& plane) {
   const View& view = ablation.page.view;
   const Theme& theme = *view.theme;
@@ -100,7 +100,7 @@ Index paintPoints(const Scene& scene, const AblationState& ablation, const Plane
   for (Index j = 0; j < sequence.keyLength; ++j) order.push_back(j);
   std::stable_sort(order.begin(), order.end(),
                    [&](Index a, Index b) { return attention::descends(study.weights[a], study.weights[b]); });
-  // A line from the output to each value that it is mixed from, as strong as the weight.
+  // A line from the output to each contributing value, as strong as its weight.
   for (const Index j : order)
     if (study.weights[j] > 0.005f)
       list.AddLine(out, plane.pixel(study.values(j, 0), study.values(j, 1)),
@@ -126,7 +126,7 @@ Index paintPoints(const Scene& scene, const AblationState& ablation, const Plane
       pointed = j;
     }
   }
-  // The output: a diamond, so that it is told from values without its colour.
+  // The output is a diamond, so that it differs from values by more than colour.
   const float r = view.px(8);
   const ImVec2 diamond[] = {{out.x, out.y - r}, {out.x + r, out.y}, {out.x, out.y + r}, {out.x - r, out.y}};
   list.AddConvexPolyFilled(diamond, 4, theme.query);
@@ -136,7 +136,7 @@ Index paintPoints(const Scene& scene, const AblationState& ablation, const Plane
   return pointed;
 }
 
-/// The keys with the largest weights, as bars.
+/// Draws the keys with the largest weights as bars.
 void weightBars(Scene& scene, AblationState& ablation, const ImRect& area) {
   View& view = ablation.page.view;
   const Theme& theme = *view.theme;

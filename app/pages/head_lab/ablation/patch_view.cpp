@@ -16,7 +16,7 @@ namespace headscope::app::head_lab_page {
 
 namespace {
 
-/// One pattern with its tokens; the crosshair is that of both.
+/// Draws a pattern with its tokens; both patterns share the crosshair.
 void pattern(Scene& scene, AblationState& ablation, const ImRect& area, const char* name,
              const std::string& title, const attention::Matrix& weights, const SequenceSnapshot& sequence) {
   View& view = ablation.page.view;
@@ -66,7 +66,7 @@ void pattern(Scene& scene, AblationState& ablation, const ImRect& area, const ch
     mapScale(scene, ablation.page, map, ImVec2(map.cells.Max.x, area.Min.y + view.px(20)), bar);
 }
 
-/// The pattern with what the mask hides marked, as every picture of heads has it.
+/// The pattern with masked cells marked, as in all pictures of heads.
 attention::Matrix hatched(const SequenceSnapshot& sequence, Index head) {
   attention::Matrix weights = sequence.attention.weights[head];
   const attention::MatrixView scores = sequence.attention.scores[head];
@@ -75,7 +75,7 @@ attention::Matrix hatched(const SequenceSnapshot& sequence, Index head) {
   return weights;
 }
 
-/// How far each token's output moves.
+/// Draws how far each token's output moves.
 void changes(const Scene& scene, const AblationState& ablation, const ImRect& area) {
   const View& view = ablation.page.view;
   const Theme& theme = *view.theme;

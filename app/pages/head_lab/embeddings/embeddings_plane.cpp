@@ -17,10 +17,10 @@ namespace {
 
 using Kind = EmbeddingsState::Drag::Kind;
 
-/// How far the plane is shown. It stays while something is dragged, and as long as the points fill it well.
+/// The visible range of the plane. It stays the same during a drag, and while the points fill it well.
 PlaneView viewOf(EmbeddingsState& embeddings, const ImRect& area) {
   const attention::Matrix& points = embeddings.study->points;
-  // The wider side shows more.
+  // The longer side shows more.
   const float wide = area.GetWidth() / 2, high = area.GetHeight() / 2, least = std::min(wide, high);
   float needed = 0;
   for (Index i = 0; i < points.rows(); ++i)
@@ -32,7 +32,7 @@ PlaneView viewOf(EmbeddingsState& embeddings, const ImRect& area) {
   return {area, least / embeddings.extent};
 }
 
-/// "PC 1, 23 % of the variance" or "dimension 4".
+/// "PC 1 · 23 % of the variance" or "dimension 4".
 std::string axisName(const EmbeddingsState& embeddings, bool first) {
   const attention::Plane& plane = *embeddings.study->plane;
   const EmbeddingAxes& axes = embeddings.study->question.axes;
@@ -51,7 +51,7 @@ void paintAxes(const EmbeddingsState& embeddings, const PlaneView& plane) {
   list.AddLine(ImVec2(zero.x, plane.area.Min.y), ImVec2(zero.x, plane.area.Max.y), theme.line);
 }
 
-/// The point under the pointer, the nearest within reach; −1: none.
+/// The nearest point within reach of the pointer; −1 = none.
 Index pointUnder(const PlaneView& plane, const attention::Matrix& points, ImVec2 mouse, float reach) {
   Index nearest = -1;
   float best = reach * reach;
@@ -66,7 +66,7 @@ Index pointUnder(const PlaneView& plane, const attention::Matrix& points, ImVec2
   return nearest;
 }
 
-/// A point that is held stays under the pointer: its token's vector moves along the two directions alone.
+/// A dragged point follows the pointer: its token's vector changes only along the plane's two directions.
 void dragPoint(Scene& scene, EmbeddingsState& embeddings, const PlaneView& plane) {
   View& view = embeddings.page.view;
   hitArea("embeddings.plane", plane.area);
@@ -99,14 +99,14 @@ void dragPoint(Scene& scene, EmbeddingsState& embeddings, const PlaneView& plane
   if (!drag.moved) return;
   const float dx = (mouse.x - drag.from.x) / plane.perUnit, dy = (drag.from.y - mouse.y) / plane.perUnit;
   attention::Table edited = table;
-  // Of one dimension chosen twice both are the same direction.
+  // If the same dimension is chosen twice, both directions are equal.
   edited.values.row(drag.row) = drag.vector + dx * through.first;
   if (through.first != through.second) edited.values.row(drag.row) += dy * through.second;
   if (edited.values.row(drag.row) == table.values.row(drag.row)) return;
   setTable(scene, embeddings, std::move(edited), "embeddings.point");
 }
 
-/// Labels beside their points, those that would touch others or points left out; the lit one never.
+/// Draws the points and their labels, except labels that would overlap; the highlighted one is always drawn.
 void paintPoints(const Scene& scene, const EmbeddingsState& embeddings, const PlaneView& plane) {
   const View& view = embeddings.page.view;
   const Theme& theme = *view.theme;
@@ -122,7 +122,7 @@ void paintPoints(const Scene& scene, const EmbeddingsState& embeddings, const Pl
   PointNames labels(view, plane.area);
   labels.paintAxes(axisName(embeddings, true), axisName(embeddings, false));
   list.PushClipRect(plane.area.Min, plane.area.Max, true);
-  // The lit one first, so that it has its label.
+  // The highlighted one first, so that it always gets its label.
   std::vector<Index> order(static_cast<std::size_t>(points.rows()));
   std::iota(order.begin(), order.end(), Index{0});
   if (lit >= 0 && lit < points.rows())
@@ -148,7 +148,7 @@ void axisChoice(EmbeddingsState& embeddings, const ImRect& line) {
   View& view = embeddings.page.view;
   const Index dims = embeddings.study->table.values.cols();
   const auto dimension = [&](const char* name, Index& chosen, float right) {
-    // A list of thousands of dimensions is too long to choose from: those in the table's window are.
+    // Thousands of dimensions are too many for a list, so it offers those visible in the table.
     std::vector<Choice> choices;
     std::vector<Index> values;
     const Index first = std::clamp<Index>(embeddings.firstColumn, 0, std::max<Index>(0, dims - 32));

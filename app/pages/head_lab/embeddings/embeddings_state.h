@@ -9,31 +9,31 @@
 
 namespace headscope::app::head_lab_page {
 
-/// What the tab of embeddings shows beside the scene: free for its panels to change.
+/// The tab's view state, which its panels may change.
 struct EmbeddingsState {
   explicit EmbeddingsState(State& lab) : page(lab) {}
 
   State& page;
-  std::shared_ptr<const EmbeddingStudy> study;  ///< null until it is there
-  std::string refused;                          ///< why there is none
-  std::string problem;                          ///< what was wrong with what was typed or pasted
+  std::shared_ptr<const EmbeddingStudy> study;  ///< null until computed
+  std::string refused;                          ///< why it can't be computed
+  std::string problem;                          ///< what was wrong with the typed or pasted text
   EmbeddingAxes axes;
-  std::shared_ptr<const attention::Plane> kept;  ///< components that stay although the table changes
-  std::shared_ptr<const attention::Table> made;  ///< the scene's table as this tab left it
-  float extent = 0;                              ///< half of what the plane shows; 0: not known yet
-  Index firstColumn = -1;                        ///< of the table's window; −1: where the tokens differ
+  std::shared_ptr<const attention::Plane> kept;  ///< components kept while the table is edited
+  std::shared_ptr<const attention::Table> made;  ///< the scene's table as this tab last set it
+  float extent = 0;        ///< half of the range that the plane shows; 0 = not known yet
+  Index firstColumn = -1;  ///< first visible column of the table; −1 = choose where tokens differ most
 
-  /// What is being dragged, with what it was when it was taken hold of.
+  /// The item being dragged, and its state when the drag began.
   struct Drag {
     enum class Kind { none, cell, point, chip, window } kind = Kind::none;
     Index row = 0, col = 0;
-    ImVec2 from;                ///< of the pointer
-    float value = 0;            ///< of the cell
-    float scale = 1;            ///< of a cell: its change a pixel; of the colours, the largest |value|
+    ImVec2 from;      ///< pointer position
+    float value = 0;  ///< of the cell
+    float scale = 1;  ///< the largest |value|, which fixes the colours and a cell's change per pixel
     Eigen::RowVectorXf vector;  ///< of the point's token
     bool moved = false;
   } drag;
-  /// The cell that is typed in; column −1 is the token's name.
+  /// The cell being edited; column −1 is the token's name.
   struct Typing {
     Index row = -1, col = 0;
     std::string text;
@@ -43,27 +43,27 @@ struct EmbeddingsState {
   bool drags(Drag::Kind kind) const { return drag.kind == kind; }
 };
 
-/// The table as it is now: the scene's own where it has one, else what its text is embedded to.
+/// The current table: the scene's own if it has one, else the embeddings of its text.
 const attention::Table& tableNow(const Scene& scene, const EmbeddingsState& embeddings);
-/// The scene's embeddings become `table`, which was made from tableNow(). `edit`: of a drag, so that all of
-/// it is one step; empty: a step of its own.
+/// Sets the scene's embeddings to `table`, which was derived from tableNow(). `edit`: id of a drag, which
+/// makes the whole drag one undo step; "" = a separate step.
 void setTable(Scene& scene, EmbeddingsState& embeddings, attention::Table table, const char* edit);
-/// One cell of it.
+/// Sets one cell of the table, in the same way.
 void setCell(Scene& scene, EmbeddingsState& embeddings, Index row, Index col, float value, const char* edit);
 
-/// The clipboard's table becomes the embeddings; what is wrong with it is said in `embeddings.problem`.
+/// Sets the embeddings to the clipboard's table, or `embeddings.problem` if it is invalid.
 void pasteTable(Scene& scene, EmbeddingsState& embeddings);
 
-// The tab's parts. `embeddings.study` is there.
+// The tab's parts. They require `embeddings.study`.
 
-/// The tokens as chips, what can be done with them, and what was refused.
+/// The tokens as chips, the edits for them, and the last problem.
 void embeddingsTokens(Scene& scene, EmbeddingsState& embeddings, const ImRect& area);
-/// The table as a heatmap whose cells are dragged up and down.
+/// The table as a heatmap; cells are changed by dragging up and down.
 void embeddingsTable(Scene& scene, EmbeddingsState& embeddings, const ImRect& area);
-/// The tokens as points of a plane, which are dragged.
+/// The tokens as draggable points of a plane.
 void embeddingsPlane(Scene& scene, EmbeddingsState& embeddings, const ImRect& area);
 
-/// What can be done with the chosen token. An action that can't be done says why.
+/// Edits of the selected token. whyNot() says why an edit isn't possible, or "".
 enum class TokenEdit { duplicate, remove, insert, swapBack, swapOn };
 std::string whyNot(const Scene& scene, const EmbeddingsState& embeddings, TokenEdit edit);
 void editToken(Scene& scene, EmbeddingsState& embeddings, TokenEdit edit);

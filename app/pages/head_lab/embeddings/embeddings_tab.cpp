@@ -32,7 +32,7 @@ class EmbeddingsTab : public Tab {
   void draw(Scene& scene, const ImRect& area, const Layout& layout) override {
     if (!embeddings_.refused.empty()) return refusal(scene, area);
     if (!embeddings_.study) return;
-    // Components of an earlier table stay only as long as it is changed here.
+    // Components of an earlier table are kept only while this tab edits the table.
     const bool own = scene.setup.input.source == EmbeddingSource::table &&
                      scene.setup.input.table.pointer() == embeddings_.made;
     if (!own && embeddings_.drag.kind == EmbeddingsState::Drag::Kind::none) embeddings_.kept.reset();
@@ -81,7 +81,7 @@ class EmbeddingsTab : public Tab {
   }
 
  private:
-  /// All heads of the same picture, the ranges as the heads' page has them.
+  /// Draws all heads computed from the table, with the same value ranges as on the heads page.
   void heads(Scene& scene, const ImRect& area) {
     const SequenceSnapshot& sequence = page_.layer->sequence();
     const attention::AttentionConfig& config = page_.layer->config();

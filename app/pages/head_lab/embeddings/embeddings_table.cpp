@@ -39,7 +39,7 @@ void setCell(Scene& scene, EmbeddingsState& embeddings, Index row, Index col, fl
 
 namespace {
 
-/// The scale of the colours, which stands still while something is dragged.
+/// The scale of the colours, which stays the same during a drag.
 float largestShown(const EmbeddingsState& embeddings) {
   return embeddings.drags(Kind::cell) ? embeddings.drag.scale : embeddings.study->largest;
 }
@@ -75,7 +75,7 @@ void openCell(EmbeddingsState& embeddings, const attention::Table& table, Index 
   embeddings.typing = {row, col, std::move(text), true};
 }
 
-/// Takes what was typed; a number that is none is said, and the cell keeps what it had.
+/// Applies the typed text. If it isn't a finite number, reports that and leaves the cell unchanged.
 void takeTyped(Scene& scene, EmbeddingsState& embeddings) {
   EmbeddingsState::Typing& typing = embeddings.typing;
   char* end = nullptr;
@@ -109,7 +109,7 @@ void typeCell(Scene& scene, EmbeddingsState& embeddings, const MapView& map) {
   if (entered || (!opened && ImGui::IsItemDeactivated())) takeTyped(scene, embeddings);
 }
 
-/// A cell that is held follows the pointer up and down; the whole height of 240 units is the largest |value|.
+/// A dragged cell follows the pointer up and down; 240 units span −largest to +largest value.
 void dragCell(Scene& scene, EmbeddingsState& embeddings, const MapView& map) {
   const View& view = embeddings.page.view;
   hitArea("embeddings.cells", map.cells);
@@ -147,7 +147,7 @@ void dragCell(Scene& scene, EmbeddingsState& embeddings, const MapView& map) {
   embeddings.page.view.nextHover.query = drag.row;
 }
 
-/// All columns at once, with the part that is in sight framed: a click or a drag goes there.
+/// Draws all columns at once, with a frame around the visible part; a click or a drag moves it.
 void overview(const Scene& scene, EmbeddingsState& embeddings, const ImRect& area, const CellsInSight& cols,
               Index dims) {
   const View& view = embeddings.page.view;
@@ -170,7 +170,7 @@ void overview(const Scene& scene, EmbeddingsState& embeddings, const ImRect& are
   }
 }
 
-/// The wheel over the table walks through its columns.
+/// Scrolls the columns with the wheel.
 void scrollColumns(EmbeddingsState& embeddings, const MapView& map, Index dims) {
   if (!ImGui::IsWindowHovered() || !map.cells.Contains(ImGui::GetIO().MousePos)) return;
   for (const InputEvent& event : embeddings.page.view.input.events)
@@ -180,7 +180,7 @@ void scrollColumns(EmbeddingsState& embeddings, const MapView& map, Index dims) 
                             0, std::max<Index>(0, dims - map.cols.count));
 }
 
-/// The first columns in which about all tokens are told apart.
+/// The first window of columns in which most columns distinguish the tokens.
 Index liveliest(const attention::Matrix& values, Index count) {
   const attention::Matrix centred = values.rowwise() - values.colwise().mean();
   const Eigen::RowVectorXf spread = centred.cwiseAbs().colwise().mean();

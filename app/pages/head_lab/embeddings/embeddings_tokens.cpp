@@ -76,7 +76,7 @@ std::optional<Index> chipUnder(ImVec2 mouse, Index count) {
   return std::nullopt;
 }
 
-/// A chip that is dropped on another changes places with it.
+/// Swaps a chip with the one it is dropped on.
 void dragChips(Scene& scene, EmbeddingsState& embeddings) {
   const View& view = embeddings.page.view;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -123,7 +123,7 @@ void pasteTable(Scene& scene, EmbeddingsState& embeddings) {
 
 namespace {
 
-/// Buttons from the right; returns where they begin.
+/// Draws the buttons from right to left. Returns the x of the leftmost.
 float buttons(Scene& scene, EmbeddingsState& embeddings, const ImRect& area) {
   View& view = embeddings.page.view;
   const bool typed = scene.setup.input.source == EmbeddingSource::table;

@@ -38,7 +38,7 @@ struct Side {
   const Matrix& weights;
 };
 
-/// Weights with hidden cells marked; what is not a number stays so.
+/// The weights with masked cells marked; NaN stays NaN.
 Matrix shownWeights(const Side& side, CellsInSight rows, CellsInSight cols) {
   Matrix shown = side.weights.block(rows.first, cols.first, rows.count, cols.count);
   for (Index i = 0; i < rows.count; ++i)
@@ -66,7 +66,7 @@ void sideTitle(const View& view, const Side& side, const ImRect& cells) {
                      ImVec2(cells.Max.x, cells.Min.y - view.px(3)), side.wrong ? theme.error : theme.text);
 }
 
-/// The row's weights as bars over its scores, in the columns of the map.
+/// Draws the row's weights as bars above its scores, in the map's columns.
 void rowBars(const State& page, const Side& side, const MapView& map, Index row, float top, float high) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
@@ -93,7 +93,7 @@ void rowBars(const State& page, const Side& side, const MapView& map, Index row,
   }
 }
 
-/// Two shapes over each other, the numbers that clash in red, and what the framework prints.
+/// Draws two shapes one above the other, with the clashing numbers in red, and the framework's message.
 void clashView(const View& view, const attention::ShapeClash& clash, const ImRect& area) {
   const Theme& theme = *view.theme;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -112,7 +112,7 @@ void clashView(const View& view, const attention::ShapeClash& clash, const ImRec
                             view.px(4), std::max(1.5f, view.px(2)));
       }
       x += paintText(list, view.fonts->monoHero, ImVec2(x, y), i == at ? theme.error : theme.text, text);
-      if (i == at) x += view.px(7);  // the outline stays clear of what follows
+      if (i == at) x += view.px(7);  // space for the outline
       x += paintText(list, view.fonts->monoHero, ImVec2(x, y), theme.secondary,
                      i + 1 < shape.size() ? ", " : "]");
     }
@@ -141,12 +141,12 @@ ImRect wrongMaps(Scene& scene, State& page, const ImRect& area) {
   cell.key = std::clamp<Index>(cell.key, 0, m - 1);
   const float labels = view.px(std::clamp(area.GetWidth() / view.unit * 0.08f, 64.0f, 88.0f)),
               space = view.px(40);
-  // Who presents shows the maps alone: the row's bars take room from them.
+  // While presenting, only the maps are shown: the bars would take their space.
   const float barsRoom = page.presents ? 0 : view.px(area.GetHeight() > view.px(520) ? 138 : 88);
   const float below = barsRoom + view.px(62), least = page.presents ? 8 : 12;
   const float wide = (area.GetWidth() - labels - space) / 2, title = std::min(view.px(180), wide);
   const auto fits = [&](float pixels) { return std::min<Index>(cellsThatFit(view, pixels, least), 48); };
-  // A line over the maps says which part of a long text is in sight.
+  // For a long text, a line above the maps says which part is visible.
   float top = area.Min.y + view.px(40);
   if (fits(area.Max.y - top - below) < n || fits(wide) < m) top += view.px(22);
   const float high = area.Max.y - top - below;

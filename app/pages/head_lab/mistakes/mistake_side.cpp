@@ -22,7 +22,7 @@ std::string measureText(double value) {
 
 using attention::SaturationPoint;
 
-/// What one plot shows of the random layers, with the mistake and without.
+/// A plot of a quantity of the random layers, with and without the mistake.
 struct Curve {
   const char* name;
   const char* title;
@@ -33,7 +33,7 @@ constexpr Curve kCurves[] = {
     {"wrong.curve", "LARGEST WEIGHT BY dₖ", &SaturationPoint::wrongLargest, &SaturationPoint::rightLargest},
     {"wrong.entropy", "ENTROPY BY dₖ", &SaturationPoint::wrongEntropy, &SaturationPoint::rightEntropy}};
 
-/// `every`: of so many dimensions one has its number, the last among them.
+/// `every`: labels one in this many dimensions, including the last.
 Plot curvePlot(const State& page, const Curve& shown, Index chosen, std::size_t every) {
   const auto& points = *page.curve;
   const attention::MistakeInfo& info =
@@ -62,7 +62,7 @@ Plot curvePlot(const State& page, const Curve& shown, Index chosen, std::size_t 
   return plot;
 }
 
-/// A quantity over dₖ with the mistake and without; where it is dragged chooses dₖ.
+/// Draws a quantity over dₖ with and without the mistake; dragging selects dₖ.
 void curve(Scene& scene, State& page, const ImRect& area, const Curve& shown) {
   const View& view = page.view;
   HeadLabCursor& at = scene.cursor.lab;
@@ -82,7 +82,7 @@ void curve(Scene& scene, State& page, const ImRect& area, const Curve& shown) {
   at.subject = MistakeSubject::random;
 }
 
-/// Both quantities below each other; where there is room for one alone, buttons choose it.
+/// Draws both quantities one above the other; if only one fits, buttons select it.
 void curves(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   ImRect plots(area.Min.x, area.Min.y, area.Max.x, area.Max.y - view.px(20));

@@ -91,7 +91,7 @@ void MistakesTab::ask(const Scene& scene) {
   if (aboutScale(shown.mistake) && !page_.presents) curve_.ask(shown.mistake, Lane::back);
 }
 
-/// What mistakes are made on; in narrow windows the list of mistakes too.
+/// The choice of the layer for the mistake; in narrow windows, also the list of mistakes.
 void MistakesTab::choices(Scene& scene, const ImRect& line, float) {
   View& view = page_.view;
   HeadLabCursor& shown = scene.cursor.lab;
@@ -101,7 +101,7 @@ void MistakesTab::choices(Scene& scene, const ImRect& line, float) {
       snapshot && snapshot->empty && !snapshot->error ? "No text yet." : "This layer isn't computed yet.";
   const Choice subjects[] = {{"on a random layer", "", std::string(kMistakeSubjectNames[0])},
                              {"on this layer", computed ? "" : none, std::string(kMistakeSubjectNames[1])}};
-  // What is shown without numbers is the random layer, whatever is chosen for when there are some.
+  // Without numbers for this layer, the random layer is shown, whatever is selected.
   const bool instead = !computed && shown.subject == MistakeSubject::layer;
   int chosen = computed ? static_cast<int>(shown.subject) : 0;
   float x = line.Max.x - textWidth(view.fonts->text, subjects[chosen].label) - view.px(24);

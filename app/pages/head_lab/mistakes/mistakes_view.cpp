@@ -20,7 +20,7 @@ const MistakeInfo& infoOf(attention::Mistake mistake) {
   return attention::mistakes()[static_cast<std::size_t>(mistake)];
 }
 
-/// All mistakes by their groups; a click chooses.
+/// Draws all mistakes by group; a click selects one.
 void mistakeList(Scene& scene, const State& page, const ImRect& area) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -61,7 +61,7 @@ void mistakeList(Scene& scene, const State& page, const ImRect& area) {
   }
 }
 
-/// A mistake that changes nothing here, with a button that makes it show.
+/// Says that the mistake changes nothing here, with a button for a case in which it does.
 void sameHere(Scene& scene, const State& page, const ImRect& area) {
   View& view = page.view;
   const std::string& same = page.study->result.same;
@@ -73,7 +73,7 @@ void sameHere(Scene& scene, const State& page, const ImRect& area) {
   if (button(view, "wrong.show", "Show on a random layer")) scene.cursor.lab.subject = MistakeSubject::random;
 }
 
-/// The line that fixes it, the added part raised.
+/// Draws the line that fixes the mistake, with the added part highlighted.
 void fixLine(const State& page, const ImRect& area) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
@@ -82,7 +82,7 @@ void fixLine(const State& page, const ImRect& area) {
   list.AddLine(area.Min, ImVec2(area.Max.x, area.Min.y), theme.line);
   const float y = (area.Min.y + area.Max.y) / 2;
   float x = area.Min.x;
-  // Who presents says that it is the fix.
+  // While presenting, the lecturer says that this is the fix.
   if (!page.presents)
     x += paintSpaced(list, view.fonts->smallBold, ImVec2(x, y), theme.faint, "FIX", view.px(1)) + view.px(36);
   ImFont* font = view.fonts->monoHero;
@@ -106,7 +106,7 @@ void fixLine(const State& page, const ImRect& area) {
 
 namespace {
 
-/// Who presents shows both maps, the numbers to know it by and the fix: the rest is said.
+/// While presenting: both maps, the revealing numbers and the fix; the lecturer explains the rest.
 void presentedRoom(Scene& scene, State& page, const ImRect& area) {
   const View& view = page.view;
   const MistakeStudy& study = *page.study;

@@ -17,7 +17,7 @@ namespace headscope::app::head_lab_page {
 
 namespace {
 
-/// Σ a[c]·b[c] and what it is called.
+/// Σ a[c]·b[c] with its labels.
 struct Sum {
   std::string formula;  ///< "Σ q₇[c] · k₆[c]"
   std::string place, a, b, product;
@@ -66,7 +66,7 @@ void paintSum(State& page, const ImRect& area, const Sum& sum) {
   const Theme& theme = *view.theme;
   const auto all = static_cast<std::size_t>(sum.left.size());
   const std::size_t extra = sum.hasBias ? 1 : 0;
-  // Who presents shows the 8 largest and the rest, where there is room.
+  // While presenting: the 8 largest and the rest, if they fit.
   const ImRect table = belowSumTitle(view, area);
   const std::size_t room = std::min(tableRoom(page, table), page.presents ? 9 + extra : 17);
   const std::size_t most = all + extra <= room ? all : room - 1 - extra;
@@ -218,7 +218,7 @@ void outputSum(const Scene& scene, State& page, const ImRect& area) {
   paintSum(page, area, sum);
 }
 
-/// A vector's numbers, those farthest from 0.
+/// Shows a vector's numbers, those farthest from 0.
 void vectorBars(State& page, const ImRect& area, const std::string& formula, const Eigen::RowVectorXf& values,
                 std::uint32_t color, const std::string& how) {
   const View& view = page.view;
@@ -258,7 +258,7 @@ void concatRow(const Scene& scene, State& page, const ImRect& area) {
              "The head's output is copied.");
 }
 
-/// A sentence in parts, wrapped at words; returns its height.
+/// Draws a sentence in parts, wrapped at words. Returns its height.
 float paintSentence(const View& view, const ImRect& area, const std::vector<CaptionPart>& parts) {
   Canvas list = *ImGui::GetWindowDrawList();
   ImFont* font = view.fonts->title;

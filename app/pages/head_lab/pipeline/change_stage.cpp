@@ -17,7 +17,7 @@ namespace {
 using attention::Matrix;
 using attention::MatrixView;
 
-/// What a step changes and what it makes of that, in the cells in sight.
+/// The visible cells before and after a step.
 std::pair<Matrix, Matrix> changedCells(const State& page, Step step, Index headIndex,
                                        const CellsInSight& rows, const CellsInSight& cols) {
   const SequenceSnapshot& sequence = page.layer->sequence();
@@ -37,13 +37,13 @@ std::pair<Matrix, Matrix> changedCells(const State& page, Step step, Index headI
                     : step == Step::bias    ? head.steps.unmasked(row, col)
                     : step == Step::softmax ? weights(row, col)
                                             : scores(row, col);
-      // What the mask hides keeps its hatch through the softmax.
+      // Masked cells keep their hatching after the softmax.
       if (step == Step::softmax && scores(row, col) == -INFINITY) after(i, j) = -INFINITY;
     }
   return {std::move(before), std::move(after)};
 }
 
-/// The two titles, and the arrow from one picture to the other.
+/// Draws both titles, and the arrow between the pictures.
 void changeTitles(const Scene& scene, const State& page, const ImRect& area, const MapView& left,
                   const MapView& right) {
   const View& view = page.view;
@@ -51,7 +51,7 @@ void changeTitles(const Scene& scene, const State& page, const ImRect& area, con
   Canvas list = *ImGui::GetWindowDrawList();
   const std::vector<Step> steps = stepsOf(page);
   const auto here = std::find(steps.begin(), steps.end(), scene.cursor.lab.step);
-  // A step in which nothing happens leaves what the one before made.
+  // If the step before does nothing, name the one before that.
   const bool idle = here[-1] == Step::scale && page.head->steps.factor == 1;
   const float y = area.Min.y + view.px(14), each = left.cells.GetWidth();
   std::string was = "after " + stepTitle(page, here[idle ? -2 : -1]);
@@ -143,7 +143,7 @@ void changeStage(Scene& scene, State& page, const ImRect& area) {
 
 namespace {
 
-/// Heads side by side: the same numbers, cut into slices or put together.
+/// Heads side by side: the same numbers, split into slices or concatenated.
 struct Strip {
   const char* name;
   Ink ink;

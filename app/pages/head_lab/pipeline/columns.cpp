@@ -12,7 +12,7 @@ namespace headscope::app::head_lab_page {
 
 namespace {
 constexpr float kNameRoom = 84, kColumnRoom = 58;
-constexpr float kLabelRoom = 64, kNumberRoom = 57, kTotalRoom = 56, kLine = 22;  // of lines
+constexpr float kLabelRoom = 64, kNumberRoom = 57, kTotalRoom = 56, kLine = 22;  // for lines
 }  // namespace
 
 std::size_t columnsThatFit(const View& view, const ImRect& area) {
@@ -28,7 +28,7 @@ int paintColumns(const View& view, const ImRect& area, const Columns& columns) {
   const float each = (area.Max.x - left) / static_cast<float>(columns.columns.size());
   const float table = line * static_cast<float>(columns.rowNames.size() + 1);
   const float base = area.Max.y - table, top = area.Min.y + view.px(22);
-  if (base - top < view.px(24)) return -1;  // the headline alone
+  if (base - top < view.px(24)) return -1;  // only the headline
   const double span = std::max(columns.high - columns.low, 1e-30);
   const auto y = [&](double value) {
     return base - view.px(4) -
@@ -85,9 +85,9 @@ std::size_t linesThatFit(const View& view, const ImRect& area) {
 
 namespace {
 
-/// Where a line's parts are, in pixels.
+/// The places of a line's parts, in pixels.
 struct LinePlace {
-  float left, number, bars, right, high;  ///< `number`: of one; bars end where totals begin
+  float left, number, bars, right, high;  ///< `number`: width of one number; bars end where totals begin
   double low, span;
 
   float x(double value) const { return bars + static_cast<float>((value - low) / span) * (right - bars); }

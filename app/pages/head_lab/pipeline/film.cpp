@@ -14,14 +14,14 @@ namespace headscope::app::head_lab_page {
 
 namespace {
 
-/// Where a frame's parts are, in pixels.
+/// The place of a frame, in pixels.
 struct FilmPlace {
   ImRect area;
   float top, bottom;  ///< of the pictures
   bool small;
 };
 
-/// A row that is marked, as an outline that shows on every picture.
+/// Outlines a row so that it is visible on any picture.
 void markRow(const View& view, Canvas list, const ImRect& cells, Index row, Index rows, std::uint32_t color) {
   const float each = cells.GetHeight() / static_cast<float>(std::max<Index>(rows, 1));
   const float height = std::max(each, view.px(5));
@@ -39,7 +39,7 @@ void markColumn(const View& view, Canvas list, const ImRect& cells, Index col, I
                       ImVec2(middle + width / 2, cells.Max.y + 1), color, 0, std::max(1.0f, view.px(1.2f)));
 }
 
-/// Marks over the slices of heads, in the hue of the kv head they read; the chosen head's slice stands out.
+/// Draws marks above the heads' slices in their kv head's hue, and dims all slices but the selected head's.
 void paintSlices(const View& view, const FilmReel& reel, Canvas list, const FilmBlock& block,
                  const ImRect& cells) {
   const Theme& theme = *view.theme;
@@ -61,7 +61,7 @@ void paintSlices(const View& view, const FilmReel& reel, Canvas list, const Film
   }
 }
 
-/// The numbers of a block; where there are none, the place they would have.
+/// Draws a block's numbers, or an empty frame if there are none.
 void paintValues(const Scene& scene, State& page, const FilmReel& reel, const FilmFrame& frame,
                  const FilmBlock& block, const ImRect& cells, float fade) {
   const View& view = page.view;
@@ -83,7 +83,7 @@ void paintValues(const Scene& scene, State& page, const FilmReel& reel, const Fi
   paintPicture(page, look, picture->values, cells, scene.look);
 }
 
-/// The rows of the pointed-at query and key, and the column in a map of scores.
+/// Marks the rows of the hovered query and key, and the key's column in a map of scores.
 void markCell(const View& view, const FilmReel& reel, const FilmFrame& frame, const FilmBlock& block,
               const ImRect& cells) {
   const Theme& theme = *view.theme;
@@ -153,7 +153,7 @@ void paintRowLabels(const View& view, Canvas list, const FilmReel& reel, float r
   }
 }
 
-/// The matrices of a frame side by side about its middle, each with its name where there are several.
+/// Draws a frame's matrices side by side, centred on `middle`, each with its name if there are several.
 void paintBlocks(const Scene& scene, State& page, const FilmReel& reel, const FilmFrame& frame, float middle,
                  float scale, const FilmPlace& place, float fade) {
   const View& view = page.view;
@@ -174,7 +174,7 @@ void paintBlocks(const Scene& scene, State& page, const FilmReel& reel, const Fi
   }
 }
 
-/// A frame's words, its ground where it is lit, and the place that takes a click.
+/// Draws a frame's text, its background if selected, and its click area.
 void paintFrame(Scene& scene, State& page, const FilmReel& reel, std::size_t number, float x, float width,
                 float scale, const FilmPlace& place, bool later) {
   View& view = page.view;
@@ -198,7 +198,7 @@ void paintFrame(Scene& scene, State& page, const FilmReel& reel, std::size_t num
   if (frame.broken) track("film.broken", ground.Min, ground.Max);
   const float middle = x + width / 2;
   const bool used = std::ranges::any_of(frame.blocks, &FilmBlock::used);
-  // Without a cell nothing is lit, and all that there is stands equally bright.
+  // Without a cell, no frame is selected, and all frames are equally bright.
   const bool bright = lit || !reel.cell || (used && !later);
   paintBlocks(scene, page, reel, frame, middle, scale, place, bright ? 1 : later ? 0.5f : 0.6f);
   ImFont* title = place.small ? view.fonts->text : view.fonts->title;
@@ -227,7 +227,7 @@ void paintFrame(Scene& scene, State& page, const FilmReel& reel, std::size_t num
   }
 }
 
-/// What a frame takes with its words, in layout units.
+/// The width of a frame with its text, in layout units.
 float frameRoom(const View& view, const FilmFrame& frame, float scale, bool small) {
   const float words =
       frame.step == Step::project

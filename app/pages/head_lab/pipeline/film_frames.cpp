@@ -40,7 +40,7 @@ float columnsWidth(Index columns) {
   return std::clamp(6 * std::sqrt(static_cast<float>(columns)), 34.0f, 96.0f);
 }
 
-/// The sizes in shapes, as numbers where the text is known, else as letters.
+/// The sizes in shapes: numbers if the text is known, else letters.
 struct SizeNames {
   std::string n, m, d, dim, heads, kvHeads, wide, kvWide;
 };
@@ -67,7 +67,7 @@ void layOutFrame(FilmFrame& frame, const FilmSizes& sizes, const SizeNames& name
   const attention::AttentionConfig& config = sizes.config;
   const Index d = config.modelDim, dim = config.headDim, kv = config.kvHeadOf(sizes.head);
   const Index wide = config.heads * dim, kvWide = config.kvHeads * dim;
-  const float letters = sizes.queries == 0 ? 46 : 0;  // shapes in letters are longer than narrow matrices
+  const float letters = sizes.queries == 0 ? 46 : 0;  // shapes in letters are wider than narrow matrices
   const float kvSpan = std::max(columnsWidth(kvWide) * 0.66f, letters);
   const auto shape = [](const std::string& rows, const std::string& cols) { return rows + "×" + cols; };
   const auto add = [&](FilmBlock block) { frame.blocks.push_back(std::move(block)); };

@@ -14,7 +14,7 @@ std::string biasHint(const BiasTerms& terms) {
   return terms.distance ? "bias added, then capped" : "capped, then bias added";
 }
 
-/// The number of the pointed-at cell in a frame, and where it comes from.
+/// Sets the frame's number for the hovered cell, and where it comes from.
 void addNumber(const State& page, const Cell& cell, FilmFrame& frame) {
   const LayerParts& layer = *page.layer;
   const HeadParts& head = *page.head;
@@ -78,13 +78,13 @@ void addNumber(const State& page, const Cell& cell, FilmFrame& frame) {
   }
 }
 
-/// Lights what the shown step reads.
+/// Marks what the shown step reads.
 void markOperands(const State& page, Step shown, std::vector<FilmFrame>& frames) {
   const std::vector<Stage> operands = operandsOf(shown, page.head->steps.biased.size() > 0);
   for (FilmFrame& frame : frames)
     for (FilmBlock& block : frame.blocks) {
       const bool before = frame.step < shown;
-      // Where a matrix stands twice, the later frame is the one that is read.
+      // If a matrix appears twice, the step reads it in the later frame.
       const bool whole = (shown == Step::dot || shown == Step::mix) && frame.step == Step::project;
       const bool scaled = shown == Step::scale ? frame.step == Step::dot : frame.step != Step::dot;
       block.used = before && !whole && (block.stage != Stage::dots || scaled) &&
@@ -119,7 +119,7 @@ FilmReel emptyReel(const Snapshot& snapshot, const LayerFault* fault) {
     reel.pictures = &fault->pictures;
     reel.tokens = fault->queries;
   }
-  // A matrix that is added is a term of the score, whether it fits or not.
+  // An additive matrix is a term of the score, whether its size fits or not.
   attention::MaskInput mask;
   if (!snapshot.setup.mask.additive->values.isZero(0)) mask.additive = attention::Stack(1, 1, 1);
   for (const Step step : stepsOf(snapshot.config, mask))

@@ -54,7 +54,7 @@ class PipelineTab : public Tab {
   }
 
  private:
-  /// The film, or dots where there is little room; returns what is left below it.
+  /// Draws the film, or dots if there is little space. Returns the area below it.
   ImRect filmAbove(Scene& scene, const FilmReel& reel, const ImRect& area, const Layout& layout);
   void controls(const Scene& scene, const ImRect& area);
   void mapChoice(Scene& scene, const ImRect& area);
@@ -92,7 +92,7 @@ void PipelineTab::controls(const Scene& scene, const ImRect& area) {
     }
 }
 
-/// Which of Q, K and V the second step works out; `area` ends where the buttons end.
+/// A choice of Q, K or V for the projection step, at the bottom right of `area`.
 void PipelineTab::mapChoice(Scene& scene, const ImRect& area) {
   View& view = page_.view;
   static constexpr const char* kNames[] = {"Q", "K", "V"};
@@ -136,7 +136,7 @@ void PipelineTab::drawMissing(Scene& scene, const ImRect& area, const Layout& la
 void PipelineTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
   View& view = page_.view;
   const float unitsHigh = area.GetHeight() / view.unit, unitsWide = area.GetWidth() / view.unit;
-  // Who presents words beside the page has room for the product alone.
+  // Next to presented text there is only space for the product.
   if (layout.presents && unitsWide < 640) {
     ImRect alone = area;
     alone.Expand(ImVec2(-view.px(20), -view.px(14)));
@@ -146,7 +146,7 @@ void PipelineTab::draw(Scene& scene, const ImRect& area, const Layout& layout) {
   const ImRect below = filmAbove(scene, headReel(scene, page_), area, layout);
   const float margin = view.px(small ? 16 : 24), top = below.Min.y + view.px(small ? 10 : 18);
   const float bottom = area.Max.y - view.px(small ? 10 : 16);
-  // Presented, two maps beside each other need more width than one.
+  // While presenting, two maps side by side need more width than one.
   const Step step = scene.cursor.lab.step;
   const bool pair = step == Step::scale || step == Step::bias || step == Step::mask || step == Step::softmax;
   const float share = layout.presents && pair ? 0.57f : unitsWide < 1100 ? 0.46f : 0.365f;

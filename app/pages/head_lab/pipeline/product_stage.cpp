@@ -15,25 +15,25 @@ namespace {
 using attention::Matrix;
 using attention::MatrixView;
 
-/// A product C = A·B: A stands left of C, B above it.
+/// A product C = A·B, drawn with A left of C and B above it.
 struct Product {
   std::string name;
   Ink a, b, c;
-  Matrix left;                ///< [rows in sight, inner]
-  Matrix above;               ///< [inner, columns in sight]
-  Matrix cells;               ///< [rows in sight, columns in sight]
-  float leftMost, aboveMost;  ///< ends of their ramps; 0: of what is in sight
+  Matrix left;                ///< [visible rows, inner]
+  Matrix above;               ///< [inner, visible columns]
+  Matrix cells;               ///< [visible rows, visible columns]
+  float leftMost, aboveMost;  ///< ends of their ramps; 0 = from the visible values
   float low, high;            ///< of C
   CellsInSight rows, cols;
   Index litRow, litCol;
   std::uint32_t rowColor, colColor;
   const std::vector<attention::Token>*rowTokens,
-      *colTokens;  ///< the latter null where columns are dimensions
+      *colTokens;  ///< null if columns are dimensions
   bool leftIsMap = false;
   std::vector<FormulaPart> formula;
   std::string rowTitle, colTitle;
   Index totalRows, totalCols;
-  Index kv = -1;  ///< whose numbers are read: named with whom it serves; −1: none
+  Index kv = -1;  ///< the kv head that is read, shown with the heads it serves; −1 = none
 };
 
 float mostOf(const Matrix& values, float given) {
@@ -42,13 +42,13 @@ float mostOf(const Matrix& values, float given) {
   return most > 0 ? most : 1;
 }
 
-/// Places of a product's three matrices.
+/// The places of a product's three matrices.
 struct ProductPlace {
   ImRect left, above, cells;
   float labels;
 };
 
-/// How many rows and columns fit, at `least` units each.
+/// The space for labels and for each matrix, in pixels.
 struct ProductRoom {
   float labels, leftWide, aboveHigh, cellsWide, cellsHigh;
 };
@@ -82,7 +82,7 @@ ProductPlace placeOf(const View& view, const ImRect& area, const Product& produc
   return place;
 }
 
-/// "KV 0  K₀ serves heads 0–3", below the formula.
+/// Draws "KV 0  serves heads 0–3", below the formula.
 void paintServes(const State& page, ImVec2 at, float width, const Product& product) {
   const View& view = page.view;
   const Index group = page.layer->config().groupSize(), first = product.kv * group;
@@ -94,7 +94,8 @@ void paintServes(const State& page, ImVec2 at, float width, const Product& produ
     paintText(list, view.fonts->text, ImVec2(at.x + badge + view.px(8), at.y), view.theme->secondary, words);
 }
 
-/// The row of A and the column of B that make the lit cell, lit as far as that cell.
+/// Draws the three matrices, highlighting the row of A and the column of B that give the selected cell.
+/// Returns the hovered cell.
 MapHit paintProduct(const Scene& scene, State& page, const ImRect& area, const Product& product) {
   View& view = page.view;
   const Theme& theme = *view.theme;
@@ -132,7 +133,7 @@ MapHit paintProduct(const Scene& scene, State& page, const ImRect& area, const P
     columnNames(page, cells, *product.colTokens);
   else
     columnNumbers(page, cells, product.colColor);
-  // The map's scale stands below the matrix at its left, where names leave room.
+  // The map's scale goes below the left matrix, where the names leave space.
   if (product.c == Ink::map && place.left.GetWidth() >= view.px(60))
     mapScale(scene, page, cells, ImVec2(place.left.Max.x, place.left.Max.y + view.px(24)),
              std::min(place.left.GetWidth(), view.px(150)), product.formula.front().text);
@@ -153,7 +154,7 @@ MapHit paintProduct(const Scene& scene, State& page, const ImRect& area, const P
   return hitMap(cells, product.rowTokens, product.colTokens);
 }
 
-/// As many tokens a side as can be told apart.
+/// As many tokens per side as can be distinguished.
 CellsInSight tokensInSight(const View& view, const ImRect& area, Index total, Index around, bool rows) {
   const ProductRoom room = roomOf(view, area);
   return windowOf(
@@ -167,7 +168,7 @@ CellsInSight dimsInSight(const View& view, const ImRect& area, Index total, Inde
   return windowOf(total, cellsThatFit(view, roomOf(view, area).cellsWide, 9), around);
 }
 
-/// Rows are the layer's queries, `row` of them lit.
+/// Makes the rows the layer's queries, with `row` highlighted.
 void nameQueries(Product& product, const Theme& theme, const SequenceSnapshot& sequence, Index row) {
   product.litRow = row;
   product.rowColor = theme.query;
@@ -176,13 +177,13 @@ void nameQueries(Product& product, const Theme& theme, const SequenceSnapshot& s
   product.totalRows = std::ssize(sequence.queries);
 }
 
-/// Colours run from −most to most.
+/// Sets the colour range to −most … most.
 void setRange(Product& product, float most) {
   product.high = most;
   product.low = -most;
 }
 
-/// Points at the row under the pointer; a click chooses it, with its column.
+/// Handles the pointer: the hovered row is `pointed`; a click selects the row and column.
 void chooseNumber(const MapHit& hit, Index& pointed, Index& row, Index& column) {
   if (hit.row < 0) return;
   pointed = hit.row;
@@ -251,7 +252,7 @@ void mixStage(Scene& scene, State& page, const ImRect& area) {
   product.rows = tokensInSight(view, area, n, at.query, true);
   product.cols = dimsInSight(view, area, dims, dim);
   product.left = sequence.attention.weights[cell.head].middleRows(product.rows.first, product.rows.count);
-  // The picture is of the weights before dropout, which makes those it keeps larger.
+  // The picture shows weights before dropout, which enlarges the weights it keeps.
   const float dropout = layer.config().dropout.probability;
   product.leftMost = std::max(page.head->picture(Stage::weights).high / (1 - dropout), 1e-6f);
   product.above = sequence.attention.v[kv].middleCols(product.cols.first, product.cols.count);

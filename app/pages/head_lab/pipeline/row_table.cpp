@@ -14,17 +14,17 @@ namespace {
 
 using attention::MatrixView;
 
-/// The chosen query's row of scores on its way.
+/// The selected query's row of scores, up to its weights.
 struct Row {
   const attention::HeadSteps& steps;
   MatrixView scores, weights;
   Index query = 0;
-  float most = 0;    ///< the largest score; −∞ where no key is visible
+  float most = 0;    ///< the largest score; −∞ if no key is visible
   double total = 0;  ///< Σ exp(score − most)
 
   bool seesNone() const { return most == -INFINITY; }
   bool hidden(Index key) const { return scores(query, key) == -INFINITY; }
-  /// e^{score − max}.
+  /// e^{score − max}; 0 for a masked key.
   double power(Index key) const {
     return hidden(key) ? 0 : std::exp(static_cast<double>(scores(query, key)) - static_cast<double>(most));
   }
@@ -39,7 +39,7 @@ Row rowOf(const State& page, const Cell& cell) {
   return row;
 }
 
-/// Keys beside the chosen one, as many as there is room for.
+/// The keys around the selected one, as many as fit.
 std::vector<Index> keysInSight(const State& page, const ImRect& area, Index keys, Index around) {
   const auto most = static_cast<Index>(tableRoom(page, belowSumTitle(page.view, area)));
   const Index count = std::min(keys, most), first = std::clamp<Index>(around - count / 2, 0, keys - count);
@@ -63,7 +63,7 @@ float after(const Row& row, Step step, Index key) {
                                  : row.scores(row.query, key);
 }
 
-/// How one number comes about, and what holds for its row.
+/// How a number is computed, and an explanation.
 struct Made {
   std::string formula, how;
 };
@@ -80,7 +80,7 @@ Made madeByScale(const Row& row, Index key) {
           fmt::format("the whole row {}: {}", factorText(factor), what)};
 }
 
-/// "5·tanh((10.80 − 0.500) ÷ 5)": every term between the scale and the mask, with its numbers, in order.
+/// "5·tanh((10.80 − 0.500) ÷ 5)": all terms between the scale and the mask, with their numbers, in order.
 Made madeByBias(const State& page, const Cell& cell) {
   const attention::AttentionConfig& config = page.layer->config();
   Made made;

@@ -17,14 +17,14 @@ using attention::DetectorScore;
 
 namespace {
 
-/// Where the cells of the table are.
+/// The layout of the table's cells.
 struct TablePlan {
   ImRect cells;
   float wide, high;
-  Index first;  ///< of the heads in sight
+  Index first;  ///< first visible head
   Index shown;
-  bool upright;   ///< columns' names stand on end, where large type leaves no room for them across
-  float picture;  ///< side of the pictures of the heads' weights, pixels; 0 where there is no room for them
+  bool upright;   ///< turned column names, because large type doesn't fit horizontally
+  float picture;  ///< side of the pictures of the heads' weights, in pixels; 0 = no space for them
 
   ImRect cell(Index row, std::size_t column) const {
     const float x = cells.Min.x + wide * static_cast<float>(column),
@@ -37,7 +37,7 @@ std::string_view wholeName(const Detector& detector) {
   return detector.column.empty() ? detector.title : detector.column;
 }
 
-/// Two lines over a column: of the whole name where it has room, else of the short one.
+/// A column's name in two lines: the full name if it fits, else the short one.
 std::pair<std::string_view, std::string_view> columnName(const Detector& detector, ImFont* font, float width,
                                                          bool small) {
   const auto inTwo = [](std::string_view name) {
@@ -72,16 +72,16 @@ TablePlan planOf(const State& page, const ImRect& area, const ScoreTable& table,
   return plan;
 }
 
-/// Where a score lies on its colours, 0 to 1; the middle is even attention where scores are shown above it.
+/// A score's position on its colour scale, 0 to 1; if `above`, the middle is even attention.
 float shareOf(const Detector& detector, const DetectorScore& score, bool above) {
-  // Distances have no largest value: twice that of even attention is bright.
+  // Distances have no maximum: twice that of even attention is the bright end.
   const float unit = detector.unit.empty() ? 1 : std::max(score.baseline, 1e-6f);
   if (above) return 0.5f + 0.5f * std::clamp(score.above() / unit, -1.0f, 1.0f);
   if (detector.ofMaps) return 0.5f + 0.5f * score.raw;
   return std::clamp(score.raw / (detector.unit.empty() ? 1 : 2 * unit), 0.0f, 1.0f);
 }
 
-/// ".94", "−.12", "3.4"; ".9" and "−.1" with one digit.
+/// ".94", "−.12", "3.4"; with one digit ".9" and "−.1".
 std::string numberOf(const Detector& detector, const DetectorScore& score, bool above, int digits = 2) {
   const double value = static_cast<double>(above ? score.above() : score.raw), amount = std::abs(value);
   if (!detector.unit.empty()) digits = amount >= 99.5 ? 0 : 1;
@@ -92,7 +92,7 @@ std::string numberOf(const Detector& detector, const DetectorScore& score, bool 
   return text;
 }
 
-/// A column's words over it, in two lines; a click orders by it, another takes that back.
+/// Draws a column's name above it, in two lines. A click sorts by the column, a second one undoes that.
 void paintHeader(Scene& scene, const State& page, const TablePlan& plan, std::size_t column, bool lit,
                  ScorePlace& pointed) {
   const View& view = page.view;
@@ -134,7 +134,7 @@ void paintHeader(Scene& scene, const State& page, const TablePlan& plan, std::si
   paintText(list, font, ImVec2(middle, y), color, fitted(font, words, room), Align::center);
 }
 
-/// "3 · previous token": which head the row is, and what it is called.
+/// Draws a row's head and name: "3 · previous token".
 void paintRowName(const Scene& scene, const State& page, const ScoreTable& table, const TablePlan& plan,
                   Index row, float left) {
   const View& view = page.view;
@@ -160,7 +160,7 @@ void paintRowName(const Scene& scene, const State& page, const ScoreTable& table
             fitted(font, attention::describe(label), cell.Min.x - x - view.px(8)));
 }
 
-/// Rows with room for it have their head's weights beside its name.
+/// Draws each head's weights next to its name if rows are high enough.
 void paintPictures(const Scene& scene, State& page, const ScoreTable& table, const TablePlan& plan,
                    float left) {
   if (plan.picture <= 0) return;
@@ -226,7 +226,7 @@ void paintCell(const Scene& scene, const State& page, const ScoreTable& table, c
               inkOn(color), found, Align::center);
 }
 
-/// Pointing at a row or a cell lights it; a click chooses the head, and the detector.
+/// Highlights the hovered row or cell; a click selects the head, and the detector if one is hovered.
 void pointAt(Scene& scene, const State& page, const ScoreTable& table, const TablePlan& plan, float left,
              ScorePlace& pointed) {
   const View& view = page.view;

@@ -13,7 +13,7 @@ std::string quoted(const std::vector<attention::Token>& tokens, Index at) {
   return "“" + tokens[static_cast<std::size_t>(at)].text + "”";
 }
 
-/// A sum of so many products spreads like its root: divided by it, or not.
+/// A sum of dₖ products spreads like √dₖ; says whether scores are divided by it.
 StepWords scaleWords(const State& page) {
   const attention::AttentionConfig& config = page.layer->config();
   const Index dim = config.headDim;
@@ -40,7 +40,7 @@ StepWords scaleWords(const State& page) {
   return {title, {{std::move(text), page.view.theme->secondary}}};
 }
 
-/// What is added goes by the place, the soft-cap by the score alone; whichever comes first is said first.
+/// A bias depends on the position, the soft-cap only on the score; the one that acts first is named first.
 StepWords biasWords(const State& page, const CaptionPart& query, const CaptionPart& key) {
   const std::uint32_t plain = page.view.theme->secondary;
   const BiasTerms terms = biasTerms(page);

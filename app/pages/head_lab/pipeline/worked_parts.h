@@ -7,17 +7,17 @@
 
 namespace headscope::app::head_lab_page {
 
-/// A worked-out number's headline: "formula = total", and below it how it comes about.
+/// Draws the headline of a sum, "formula = total", with an explanation below.
 void paintSumTitle(const View& view, const ImRect& area, const std::string& formula, double total,
                    const std::string& how);
-/// What it leaves of the area.
+/// The part of the area below the headline.
 ImRect belowSumTitle(const View& view, const ImRect& area);
 
-/// Its table: columns, or lines for who presents. How many there is room for, and the one that is pointed at.
+/// The sum's table: columns, or lines while presenting. Return how many fit, and the hovered one (−1 = none).
 std::size_t tableRoom(const State& page, const ImRect& table);
 int paintTable(const State& page, const ImRect& table, const Columns& columns);
 
-/// The chosen query's row through an elementwise step: numbers before and after, the latter as bars.
+/// The selected query's row through an elementwise step: numbers before and after, the latter also as bars.
 void rowTable(const Scene& scene, State& page, const ImRect& area);
 
 }  // namespace headscope::app::head_lab_page

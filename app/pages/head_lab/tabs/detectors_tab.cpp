@@ -97,7 +97,7 @@ std::vector<Index> DetectorsTab::rows(const Scene& scene) const {
   return heads;
 }
 
-/// A control in a window of its own, as wide as it is asked to be.
+/// Draws a control in a child window of the given width.
 template <class Draw>
 void inBox(View& view, const char* name, ImVec2 at, float width, Draw draw) {
   ImGui::SetCursorScreenPos(at);
@@ -145,7 +145,7 @@ void DetectorsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   View& view = page_.view;
   pointed_ = std::exchange(nextPointed_, ScorePlace{});
   const float margin = view.px(page_.small ? 16 : 24);
-  const float line = page_.presents ? 0 : view.px(page_.small ? 44 : 56);  // of controls
+  const float line = page_.presents ? 0 : view.px(page_.small ? 44 : 56);  // for the controls
   const ImRect inner(area.Min.x + margin, area.Min.y + view.px(page_.small ? 8 : 14), area.Max.x - margin,
                      area.Max.y - view.px(page_.small ? 8 : 16));
   if (!page_.presents) controls(scene, inner);
@@ -182,7 +182,7 @@ std::vector<CaptionPart> DetectorsTab::caption(const Scene& scene) const {
 
 namespace {
 
-/// What the picture says: the score in words, and the detector's formula.
+/// The picture's description: the score in words, and the detector's formula.
 std::string sentenceOf(const DetectorStudy& study, const TargetStudy& shown) {
   const Detector* const detector = shown.question.detector;
   if (!detector) return "mixed: no detector scores above the threshold. Point at a score to see its cells.";
@@ -197,7 +197,7 @@ std::string sentenceOf(const DetectorStudy& study, const TargetStudy& shown) {
   return text + ". " + std::string(detector->help);
 }
 
-/// Outlines the cells that count, in two tones so that they show on every colour.
+/// Outlines the counted cells, in two tones so that they are visible on any colour.
 void markCounted(const View& view, const MapView& map, const TargetStudy& shown) {
   if (!shown.question.detector) return;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -219,7 +219,7 @@ void markCounted(const View& view, const MapView& map, const TargetStudy& shown)
 
 }  // namespace
 
-/// The head's weights, with the cells outlined that make its score.
+/// Draws the head's weights, with the cells outlined that make up its score.
 void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   if (!targets_) return;
   View& view = page_.view;
@@ -230,7 +230,7 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   const std::string name = headName(shown.question.head);
   const ImVec2 titleAt(area.Min.x, area.Min.y + view.px(10));
   const float title = page_.presents ? 0 : paintText(list, view.fonts->title, titleAt, theme.text, name);
-  // The caption says it to who is presented to.
+  // While presenting, the caption says it.
   const float words = page_.presents
                           ? 0
                           : paintParagraph(list, page_.small ? view.fonts->small : view.fonts->text,
@@ -238,7 +238,7 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
                                            theme.secondary, sentenceOf(*shown.question.study, shown));
   const Index n = shown.values.rows(), m = shown.values.cols();
   const float labels = view.px(page_.small ? 62 : 84), below = view.px(page_.small ? 62 : 78);
-  // For the longest sentence, so that nothing moves.
+  // Space for the longest sentence, so that nothing moves.
   const float room = view.px(page_.presents ? 0 : page_.small ? 58 : 80);
   const float top = area.Min.y + view.px(46) + std::max(words, room);
   const float wide = area.GetWidth() - labels, high = area.Max.y - top - below;
@@ -246,7 +246,7 @@ void DetectorsTab::picture(Scene& scene, const ImRect& area) {
   const Index fits = std::min<Index>({cellsThatFit(view, high, 5), cellsThatFit(view, wide, 5), 64});
   const CellsInSight rows = windowOf(n, fits, scene.cursor.cell.query);
   const CellsInSight cols = windowOf(m, fits, scene.cursor.cell.key);
-  // Beside the title, or in its place where the caption names the head.
+  // Next to the title, or in its place if the caption names the head.
   const std::string part = partInSight(rows, n, cols, m);
   const float taken = page_.presents ? 0 : title + view.px(12);
   paintFitted(view, list, view.fonts->small, ImVec2(area.Min.x + taken, area.Min.y + view.px(11)),

@@ -5,14 +5,14 @@
 
 namespace headscope::app::head_lab_page {
 
-/// What is pointed at in the table of scores: a head, a detector, or both.
+/// The hovered part of the score table: a head, a detector, or both.
 struct ScorePlace {
   Index head = -1;
   const attention::Detector* detector = nullptr;
 };
 
-/// What every head of the layer is seen to do: a table of scores, the cells that make the pointed-at one, and
-/// the heads by their likeness.
+/// What detectors find in each head of the layer: a table of scores, the cells behind the hovered score, and
+/// the similarity of the heads.
 class DetectorsTab : public Tab {
  public:
   DetectorsTab(PageServices& services, State& page);
@@ -25,11 +25,11 @@ class DetectorsTab : public Tab {
 
   const DetectorStudy* study() const { return study_.get(); }
   const TargetStudy* targets() const { return targets_.get(); }
-  /// The heads as they stand below each other.
+  /// The heads in the order of the table's rows.
   std::vector<Index> rows(const Scene& scene) const;
 
  private:
-  /// What the picture at the right shows: what is pointed at, else the chosen head and detector.
+  /// What the picture at the right shows: the hovered place, else the selected head and detector.
   ScorePlace shownPlace(const Scene& scene) const;
   void controls(Scene& scene, const ImRect& area);
   void picture(Scene& scene, const ImRect& area);
@@ -41,9 +41,9 @@ class DetectorsTab : public Tab {
   ScorePlace pointed_, nextPointed_;  ///< in the last frame, and in this one
 };
 
-/// The detector of that name; null where there is none.
+/// The detector with that name; null if there is none.
 const attention::Detector* detectorCalled(std::string_view name);
-/// "0.94", "3.4 tokens", "2 back 0.93": a score in words. `above`: less that of even attention.
+/// A score in words: "0.94", "3.4 tokens", "2 back 0.93". `above`: minus the score of even attention.
 std::string scoreText(const attention::Detector& detector, const attention::DetectorScore& score, bool above);
 
 // Parts of the tab.
@@ -53,9 +53,9 @@ struct ScoreTable {
   std::vector<Index> rows;
   ScorePlace lit;
 };
-/// Heads × detectors. What is pointed at goes to `pointed`; a click chooses head and detector.
+/// Draws heads × detectors. Sets `pointed` to the hovered place; a click selects head and detector.
 void paintScores(Scene& scene, State& page, const ImRect& area, const ScoreTable& table, ScorePlace& pointed);
-/// The heads' likeness in the order that brings like ones together.
+/// Draws the heads' similarities, ordered so that similar heads are adjacent.
 void paintLikeness(Scene& scene, const State& page, const ImRect& area, const DetectorStudy& study,
                    ScorePlace& pointed);
 

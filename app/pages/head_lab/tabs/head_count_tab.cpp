@@ -18,7 +18,7 @@ namespace headscope::app::head_lab_page {
 namespace {
 
 std::string sentenceOf(const HeadCountStudy& study) {
-  // The rank says along how many directions tokens are compared; without it the head dim bounds it.
+  // Tokens are compared along as many directions as the rank; if that is unknown, at most the head dim.
   const auto directions = [](const HeadCountSide& side) {
     return side.spectra.empty() ? side.headDim : side.spectra.front().rank;
   };
@@ -32,7 +32,7 @@ std::string sentenceOf(const HeadCountStudy& study) {
       countText(study.parameters), along, study.small.heads, directions(study.small));
 }
 
-/// A number with what it says; returns how high it is.
+/// Draws a number and its description. Returns the height.
 float sideFigure(const View& view, ImVec2 at, float width, const std::string& number,
                  const std::string& words) {
   Canvas list = *ImGui::GetWindowDrawList();
@@ -43,8 +43,7 @@ float sideFigure(const View& view, ImVec2 at, float width, const std::string& nu
   return view.px(28);
 }
 
-/// The singular values of all heads as steps over each other, the largest at the left; both sides share the
-/// scale.
+/// Draws all heads' singular values as overlaid steps, the largest at the left; both sides share the scale.
 void spectra(const View& view, const ImRect& area, const HeadCountSide& side, double most, Index widest) {
   Canvas list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
@@ -136,7 +135,7 @@ void HeadCountTab::choices(Scene& scene, const ImRect& line, float) {
     scene.cursor.lab.manyHeads = kManyHeads[static_cast<std::size_t>(chosen)];
 }
 
-/// Its maps side by side, their numbers, and the singular values.
+/// Draws one side: its maps, their numbers, and the singular values.
 void HeadCountTab::side(const Scene& scene, const ImRect& area, const HeadCountSide& shown,
                         const char* name) {
   View& view = page_.view;
@@ -144,7 +143,7 @@ void HeadCountTab::side(const Scene& scene, const ImRect& area, const HeadCountS
   Canvas list = *ImGui::GetWindowDrawList();
   const std::string title = countedText(shown.heads, "head") + fmt::format(" of {}", shown.headDim);
   paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(10)), theme.text, title);
-  // One map leaves room at its side for what the many have below them, in the same lines.
+  // A single map has its text at the right, several maps below them, on the same lines.
   const float below = view.px(page_.small ? 150 : 300), figures = 3 * view.px(28);
   const float mapsHigh = area.GetHeight() - view.px(42) - below;
   const bool beside = shown.heads == 1 && area.GetWidth() - mapsHigh - figures > view.px(250);

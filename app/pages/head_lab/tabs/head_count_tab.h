@@ -5,7 +5,7 @@
 
 namespace headscope::app::head_lab_page {
 
-/// One wide head beside many small ones of as many parameters: patterns and rank.
+/// Compares one wide head with several small ones that have the same number of parameters: patterns and rank.
 class HeadCountTab : public Tab {
  public:
   HeadCountTab(PageServices& services, State& page);

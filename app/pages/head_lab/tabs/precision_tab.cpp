@@ -21,7 +21,7 @@ const char* formatName(std::size_t format) {
   return format == 0 ? "fp16" : "bf16";
 }
 
-/// "4.9·10⁻⁴", or what became of it.
+/// "4.9·10⁻⁴", "0.123", "0", "∞" or "NaN".
 std::string errorText(float value) {
   static constexpr const char* kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   if (std::isfinite(value) && value > 0 && value < 0.0995f) {
@@ -66,7 +66,7 @@ class PrecisionTab : public Tab {
       controls(ImRect(inner.Min, ImVec2(inner.Max.x, inner.Min.y + view.px(32))));
       inner.Min.y += view.px(32) + space;
     }
-    // The numbers need no more than this; what is left goes to the maps.
+    // The numbers need no more width than this; the maps get the rest.
     const float numbers = inner.GetWidth() * (layout.presents ? 0.48f : 0.38f);
     const float split =
         std::round(inner.Max.x - (layout.presents ? numbers : std::min(numbers, view.px(540))));
@@ -83,7 +83,7 @@ class PrecisionTab : public Tab {
     study_.reset();
   }
 
-  /// The arrows choose whose maps are shown.
+  /// The arrow keys select the format whose maps are shown.
   bool move(Scene&, int by) override {
     format_ = by > 0 ? 1 : 0;
     return true;
@@ -146,7 +146,7 @@ class PrecisionTab : public Tab {
                   }});
   }
 
-  /// The columns of numbers: two of each format.
+  /// The columns of numbers, two per format.
   struct SideColumns {
     float left, step;
 
@@ -159,7 +159,7 @@ class PrecisionTab : public Tab {
     return {area.Min.x + names, (area.GetWidth() - names) / 4};
   }
 
-  /// The numbers of the formats, and where the computation rounds.
+  /// Draws the formats' numbers, and says where the computation rounds.
   void side(Scene& scene, const ImRect& area) {
     View& view = page_.view;
     const Theme& theme = *view.theme;
@@ -176,7 +176,7 @@ class PrecisionTab : public Tab {
     }
     y += view.px(34);
     const Index heads = std::ssize(study_->formats[0].heads);
-    const float below = view.px(page_.presents ? 8 : 100);  // for the words
+    const float below = view.px(page_.presents ? 8 : 100);  // for the text
     const float least = view.px(26), room = area.Max.y - below - y - 2 * least;
     const float line = std::clamp(room / static_cast<float>(heads), least, view.px(44));
     const Index lit =
@@ -190,7 +190,7 @@ class PrecisionTab : public Tab {
     y += view.px(8);
     if (study_->fromInputs) output(ImRect(area.Min.x, y, area.Max.x, y + line), columns);
     y += view.px(study_->fromInputs ? 48 : 14);
-    if (page_.presents) return;  // who presents says it
+    if (page_.presents) return;  // the lecturer says it
     const std::string from = study_->fromInputs ? "x, the four projections and their biases; q, k and v; "
                                                 : "the model's q, k and v; ";
     paintParagraph(list, view.fonts->text, ImVec2(area.Min.x, y), area.GetWidth(), theme.secondary,
@@ -200,7 +200,7 @@ class PrecisionTab : public Tab {
                        "Sums inside products and the softmax use fp32, as on tensor cores.");
   }
 
-  /// One head's line.
+  /// Draws one head's line.
   void row(Scene& scene, const ImRect& area, const SideColumns& columns, Index head, bool lit) {
     View& view = page_.view;
     const Theme& theme = *view.theme;
@@ -223,7 +223,7 @@ class PrecisionTab : public Tab {
     }
   }
 
-  /// The layer's output in the formats.
+  /// Draws the line for the layer's output.
   void output(const ImRect& area, const SideColumns& columns) {
     const View& view = page_.view;
     const Theme& theme = *view.theme;

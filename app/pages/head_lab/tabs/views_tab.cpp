@@ -17,12 +17,12 @@ namespace headscope::app::head_lab_page {
 
 namespace {
 
-/// A picture in words.
+/// A picture's texts.
 struct PictureWords {
-  const char *name, *shortName;  ///< the latter over pictures that are narrower than the name
+  const char *name, *shortName;  ///< shortName: for pictures narrower than the name
   const char* formula;
   const char* sentence;
-  const char* caption;  ///< the same in one line, for who presents
+  const char* caption;  ///< one-line version of `sentence`, for presenting
 };
 constexpr std::array<PictureWords, kHeadPictureNames.size()> kWords{{
     {"Weights", "Weights", "A[i][j]", "The softmax output: how a row divides its attention.",
@@ -54,7 +54,7 @@ const PictureWords& wordsOf(HeadPicture picture) {
   return kWords[static_cast<std::size_t>(picture)];
 }
 
-/// The layers that it goes through.
+/// Names the layers that the rollout covers.
 std::string rolloutTitle(const ViewQuestion& asked) {
   const Index last = shownLayer(asked.layer->question.snapshot->setup);
   return last == 0 ? "Rollout through layer 0" : fmt::format("Rollout through layers 0 to {}", last);
@@ -114,7 +114,7 @@ std::vector<CaptionPart> ViewsTab::caption(const Scene& scene) const {
   return {{wordsOf(scene.cursor.lab.picture).caption, page_.view.theme->secondary}};
 }
 
-/// Which head is taken away.
+/// A choice of the head to subtract.
 void ViewsTab::otherHead(Scene& scene, ImVec2 at) {
   View& view = page_.view;
   std::vector<Choice> heads;
@@ -155,7 +155,7 @@ void ViewsTab::large(Scene& scene, const ImRect& area) {
   if (x + scriptedWidth(view, view.fonts->mono, words.formula) < area.Max.x)
     paintScripted(view, list, view.fonts->mono, ImVec2(x, area.Min.y + view.px(16)), theme.secondary,
                   words.formula);
-  // The colour bar stands between the sentence, which the caption says to who is presented to, and the map.
+  // The colour bar goes between the sentence and the map. While presenting, the caption has the sentence.
   float top = area.Min.y + view.px(68);
   if (!page_.presents) {
     const float sentence =
@@ -273,7 +273,7 @@ void ViewsTab::draw(Scene& scene, const ImRect& area, const Layout&) {
   }
 }
 
-/// As wide as the large map gets in that height, with its names: what is left is the small ones'.
+/// The width of the large map at that height, with its names; the small maps get the rest.
 float ViewsTab::largeWidth(float height) const {
   const View& view = page_.view;
   const HeadView& shown = (*study_)[HeadPicture::weights];
@@ -283,7 +283,7 @@ float ViewsTab::largeWidth(float height) const {
   return view.px(page_.small ? 72 : 104) + (height - view.px(page_.presents ? 160 : 198)) * aspect;
 }
 
-/// So many columns that the small maps are largest; of equals the ones that leave fewest places empty.
+/// The number of columns that makes the small maps largest, with a penalty for empty places.
 std::size_t ViewsTab::thumbnailColumns(ImVec2 area, float space) const {
   const View& view = page_.view;
   std::size_t best = 3;

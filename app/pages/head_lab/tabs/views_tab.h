@@ -5,7 +5,7 @@
 
 namespace headscope::app::head_lab_page {
 
-/// What people make of a layer's weights, side by side; the chosen picture large.
+/// Common ways to view a layer's weights, side by side, with the selected one enlarged.
 class ViewsTab : public Tab {
  public:
   ViewsTab(PageServices& services, State& page);

@@ -13,7 +13,7 @@ namespace headscope::app::head_lab_page {
 
 namespace {
 
-/// A map with its name and shape above it.
+/// A map with its name and shape.
 struct NamedMap {
   const char* name;
   std::string shape;
@@ -40,7 +40,7 @@ void paintMap(Scene& scene, State& page, const ImRect& area, const NamedMap& map
   track(picture.name, cells.Min, cells.Max);
 }
 
-/// A number with what it says.
+/// Draws a number and its description.
 void figure(const View& view, ImVec2 at, float width, const std::string& number, const std::string& words) {
   Canvas list = *ImGui::GetWindowDrawList();
   const float used = paintText(list, view.fonts->monoHero, at, view.theme->text, number);
@@ -48,7 +48,7 @@ void figure(const View& view, ImVec2 at, float width, const std::string& number,
             view.theme->secondary, fitted(view.fonts->text, words, width - used - view.px(10)));
 }
 
-/// Singular values as bars, the largest first; those that count for the rank are filled.
+/// Draws singular values as bars, the largest first; those that count towards the rank are filled.
 void spectrumBars(const View& view, const ImRect& area, const attention::Spectrum& spectrum,
                   std::uint32_t color) {
   Canvas list = *ImGui::GetWindowDrawList();
@@ -80,7 +80,7 @@ std::string copyingWords(double copying) {
                           : "copying: neither";
 }
 
-/// A product of two maps, its spectrum and what it says.
+/// A product of two maps, its spectrum and a description.
 struct Circuit {
   NamedMap map;
   const attention::Spectrum& spectrum;
@@ -88,7 +88,7 @@ struct Circuit {
   bool copies;
 };
 
-/// Of its area's width, the side of a circuit's map.
+/// The side of a circuit's map as a share of its area's width.
 constexpr float kCircuitMap = 0.62f;
 
 void circuit(Scene& scene, State& page, const ImRect& area, const Circuit& shown) {
@@ -124,7 +124,7 @@ void weightsView(Scene& scene, State& page, const ImRect& area, bool small) {
   const float margin = view.px(small ? 16 : 24), space = view.px(small ? 16 : 32);
   const ImRect rest(area.Min.x + margin, area.Min.y + view.px(small ? 8 : 20), area.Max.x - margin,
                     area.Max.y - view.px(small ? 8 : 20));
-  // What the circuits, which are square, leave of the height goes to the maps above them.
+  // The maps above get the height that the square circuits leave.
   const float half = (rest.GetWidth() - space) / 2, each = (rest.GetWidth() - 3 * space) / 4;
   const float top = std::clamp(rest.GetHeight() - space - half * kCircuitMap,
                                std::min(rest.GetHeight() * 0.3f, view.px(230)), rest.GetHeight() * 0.42f);

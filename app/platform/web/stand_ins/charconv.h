@@ -11,11 +11,10 @@
 
 namespace headscope::stand_in {
 
-// std::from_chars and std::to_chars of numbers with a fraction, which Emscripten's libc++ 13 lacks: through
+// std::from_chars and std::to_chars for floating-point numbers, which Emscripten's libc++ 13 lacks. Based on
 // strtod and printf, in the "C" locale.
 
-/// The end of a number's digits from `at` on; `any` becomes whether there were any, `nonzero` whether one
-/// isn't 0.
+/// Returns the end of the digits from `at` on. Sets `any` if there are any, and `nonzero` if one isn't 0.
 inline const char* digitsEnd(const char* at, const char* last, bool& any, bool& nonzero) {
   for (; at != last && *at >= '0' && *at <= '9'; ++at) {
     any = true;
@@ -24,7 +23,7 @@ inline const char* digitsEnd(const char* at, const char* last, bool& any, bool& 
   return at;
 }
 
-/// The end of "inf", "infinity" or "nan" in any case; `at` where there is none.
+/// Returns the end of "inf", "infinity" or "nan" in any case; `at` if there is none.
 inline const char* wordEnd(const char* at, const char* last) {
   for (const char* word : {"infinity", "inf", "nan"}) {
     const char* end = at;
@@ -34,7 +33,7 @@ inline const char* wordEnd(const char* at, const char* last) {
   return at;
 }
 
-/// The end of the longest text at `first` that is a number of that format; `first` where there is none.
+/// Returns the end of the longest number in that format at `first`; `first` if there is none.
 inline const char* numberEnd(const char* first, const char* last, std::chars_format format, bool& nonzero) {
   const char* at = first != last && *first == '-' ? first + 1 : first;
   if (const char* end = wordEnd(at, last); end != at) return nonzero = true, end;
@@ -57,7 +56,7 @@ inline const char* numberEnd(const char* first, const char* last, std::chars_for
   return digits ? exponent : needs ? first : at;
 }
 
-/// Errors as std::from_chars: invalid_argument, or result_out_of_range with `value` as it was.
+/// Fails like std::from_chars: invalid_argument, or result_out_of_range with `value` unchanged.
 template <typename T, typename = std::enable_if_t<std::is_floating_point_v<T>>>
 std::from_chars_result from_chars(const char* first, const char* last, T& value,
                                   std::chars_format format = std::chars_format::general) {
@@ -67,7 +66,7 @@ std::from_chars_result from_chars(const char* first, const char* last, T& value,
   const std::string text(first, end);
   const T read = std::is_same_v<T, float> ? static_cast<T>(std::strtof(text.c_str(), nullptr))
                                           : static_cast<T>(std::strtod(text.c_str(), nullptr));
-  const bool word = (text.back() | 0x20) > 'e';  // of "inf", "infinity" and "nan"
+  const bool word = (text.back() | 0x20) > 'e';  // from "inf", "infinity" or "nan"
   if (!word && ((read == 0 && nonzero) || std::isinf(read))) return {end, std::errc::result_out_of_range};
   value = read;
   return {end, std::errc()};
@@ -80,7 +79,7 @@ inline std::to_chars_result copyChars(char* first, char* last, const char* text)
   return {first + length, std::errc()};
 }
 
-/// As printf's %g with that precision. Only std::chars_format::general.
+/// Writes like printf's %g with that precision. Supports only std::chars_format::general.
 template <typename T, typename = std::enable_if_t<std::is_floating_point_v<T>>>
 std::to_chars_result to_chars(char* first, char* last, T value, std::chars_format, int precision) {
   char text[64];
@@ -88,7 +87,8 @@ std::to_chars_result to_chars(char* first, char* last, T value, std::chars_forma
   return copyChars(first, last, text);
 }
 
-/// The fewest digits that read back as the same value; of the fixed and the scientific form the shorter.
+/// Writes the fewest digits that read back as the same value, in fixed or scientific form, whichever is
+/// shorter.
 template <typename T, typename = std::enable_if_t<std::is_floating_point_v<T>>>
 std::to_chars_result to_chars(char* first, char* last, T value) {
   const double wide = static_cast<double>(value);

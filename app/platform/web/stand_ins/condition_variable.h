@@ -10,7 +10,7 @@
 
 namespace headscope::stand_in {
 
-/// std::condition_variable_any of C++20: its waits also end when a stop is requested.
+/// Replaces C++20's std::condition_variable_any. Its waits also end when a stop is requested.
 class condition_variable_any {
  public:
   condition_variable_any() = default;
@@ -63,7 +63,7 @@ class condition_variable_any {
   }
 
  private:
-  /// The own mutex is taken before the caller's is let go, so that no notice falls between.
+  /// Locks mutex_ before releasing the caller's mutex, so that no notification is lost.
   template <typename Lock, typename Sleep>
   void sleep(Lock& lock, Sleep sleep) {
     const std::shared_ptr<std::mutex> mutex = mutex_;

@@ -7,8 +7,8 @@
 
 namespace headscope::stand_in {
 
-// The algorithms of std::ranges that Headscope uses, of which Emscripten's libc++ 13 has none: over whole
-// ranges, with projections where one is used.
+// The std::ranges algorithms that Headscope uses; Emscripten's libc++ 13 has none. They take whole ranges,
+// with projections if any caller uses one.
 
 struct itself {
   template <typename T>
@@ -108,7 +108,7 @@ constexpr auto upper_bound(R&& range, const T& value, Less less = {}, P projecti
     return !std::invoke(less, value, std::invoke(projection, each));
   });
 }
-/// Where two ranges first differ.
+/// The first position at which two ranges differ.
 template <typename I, typename J>
 struct mismatch_result {
   I in1;

@@ -11,18 +11,17 @@
 
 namespace headscope::stand_in {
 
-// <stop_token> and std::jthread of C++20, which Emscripten's libc++ 13 lacks. One deviation: a callback must
-// not outlive its destructor's call on another thread by more than its own run, which is waited for under the
-// lock.
+// C++20's <stop_token> and std::jthread, which Emscripten's libc++ 13 lacks. One deviation: callbacks run
+// under the lock, so destroying a stop_callback meanwhile on another thread waits for all of them.
 
-/// Called wherever work asks whether it is to stop, unless empty: where there are no threads, work that takes
-/// long lets others go on there. Must not throw.
+/// If set, called whenever work checks whether to stop. Without threads, long work lets other work run there.
+/// Must not throw.
 inline std::function<void()> atStopCheck;
 
 class StopState {
  public:
   bool requested() const noexcept { return requested_.load(std::memory_order_acquire); }
-  /// Whether it is the first request. Callbacks are called on the requesting thread.
+  /// Returns whether this is the first request. Runs the callbacks on the requesting thread.
   bool request() {
     const std::lock_guard lock(mutex_);
     if (requested_.exchange(true)) return false;
@@ -33,7 +32,7 @@ class StopState {
     }
     return true;
   }
-  /// Calls it at once where a stop was requested.
+  /// Calls the callback at once if a stop was already requested.
   void add(std::function<void()>& callback) {
     const std::lock_guard lock(mutex_);
     requested_ ? callback() : callbacks_.push_back(&callback);
@@ -45,7 +44,7 @@ class StopState {
 
  private:
   std::atomic<bool> requested_ = false;
-  std::recursive_mutex mutex_;  ///< a callback may remove itself
+  std::recursive_mutex mutex_;  ///< recursive: a callback may remove itself
   std::list<std::function<void()>*> callbacks_;
 };
 

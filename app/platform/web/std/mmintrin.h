@@ -1,2 +1,2 @@
-// Eigen includes it beside SSE's own headers, which Emscripten has, and uses nothing of it.
+// Eigen includes this header along with those of SSE, which Emscripten has, but uses nothing from it.
 #pragma once

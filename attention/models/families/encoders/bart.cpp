@@ -2,8 +2,8 @@
 
 #include "attention/models/families/fields.h"
 
-// BART (Lewis et al. 2020) and the decoder of Whisper (Radford et al. 2023), which share their parts' names:
-// learned positions, LayerNorms with biases. BART's stand after each part and Whisper's before.
+// BART (Lewis et al. 2020) and the decoder of Whisper (Radford et al. 2023), whose parts have the same names:
+// learned positions, LayerNorms with biases; after each part in BART, before it in Whisper.
 
 namespace headscope::attention {
 namespace {
@@ -64,7 +64,7 @@ void readBart(const ConfigReader& json, ModelConfig& config) {
   const bool decodes = config.group != HeadGroup::encoder;
   constexpr Index kFirstRow = 2;  // of the table of positions (BartLearnedPositionalEmbedding)
   config.vocabulary = json.size("vocab_size", 50265);
-  // Both, so that a file that can't be is refused whichever heads are asked for; what is read last counts.
+  // Both stacks, so that an invalid file is refused whichever heads are requested; the last one read is kept.
   for (const bool decoder : {!decodes, decodes})
     if (decoder)
       readStack(json, "decoder_attention_heads", "decoder_ffn_dim", "decoder_layers", config);
@@ -94,7 +94,7 @@ constexpr ConfigFields kBartFields{
         "num_hidden_layers encoder_layerdrop decoder_layerdrop activation_dropout init_std "
         "classif_dropout extra_pos_embeddings gradient_checkpointing add_bias_logits "
         "force_bos_token_to_be_generated",
-    // The variants of fairseq that mBART, Pegasus and Marian are made of.
+    // Other values are for the fairseq variants that mBART, Pegasus and Marian build on.
     .fixed =
         "normalize_before=false normalize_embedding=true add_final_layer_norm=false "
         "static_position_embeddings=false",
@@ -130,7 +130,7 @@ constinit const Family families::whisper{
     .reads = true,
     .fields = {.read = "vocab_size d_model decoder_layers decoder_attention_heads decoder_ffn_dim "
                        "max_target_positions activation_function scale_embedding decoder_start_token_id",
-               // What its encoder makes of sound is given.
+               // The encoder isn't computed: its output is supplied.
                .ignored =
                    "num_mel_bins encoder_layers encoder_attention_heads encoder_ffn_dim "
                    "num_hidden_layers encoder_layerdrop decoder_layerdrop activation_dropout init_std "

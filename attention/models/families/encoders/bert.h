@@ -4,8 +4,8 @@
 
 namespace headscope::attention::families {
 
-/// What BERT and RoBERTa share: no causal mask unless it is a decoder, LayerNorm after each part, learned
-/// positions from row `firstPosition` on, and token types.
+/// Reads what BERT and RoBERTa share: no causal mask unless it is a decoder, LayerNorm after each part,
+/// learned positions from row `firstPosition` on, and token types.
 void readBertFields(const ConfigReader& json, Index firstPosition, ModelConfig& config);
 extern const ConfigFields kBertFields;
 

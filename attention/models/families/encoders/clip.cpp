@@ -2,7 +2,7 @@
 
 // The vision tower of CLIP (Radford et al. 2021): ViT with a norm before the first layer, patches without a
 // bias, and the quick approximation of GELU. transformers' CLIPForImageClassification maps the mean of the
-// patches to classes, past the final norm.
+// patches to classes without the final norm.
 
 namespace headscope::attention {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "attention/models/families/encoders/vit.h"
 
-// DINOv2 (Oquab et al. 2023): ViT with factors on what attention and MLP add, and positions that are
-// interpolated to the picture's size; with registers, tokens of no place (Darcet et al. 2023).
+// DINOv2 (Oquab et al. 2023): ViT with factors on the outputs of attention and MLP, and positions that are
+// interpolated to the picture's size; also with registers, tokens without a position (Darcet et al. 2023).
 
 namespace headscope::attention {
 namespace {
@@ -47,7 +47,7 @@ void readDino(const ConfigReader& json, ModelConfig& config) {
                 "a ratio that gives the MLP 1 to " + std::to_string(kMaxConfigSize) + " rows");
   else
     config.innerDim = static_cast<Index>(inner);
-  // SwiGLU (Shazeer 2020), of two thirds as many rows, in multiples of 8.
+  // SwiGLU (Shazeer 2020), with two thirds as many rows, rounded up to a multiple of 8.
   config.gated = json.flag("use_swiglu_ffn", false);
   if (config.gated) {
     config.innerDim = (config.innerDim * 2 / 3 + 7) / 8 * 8;

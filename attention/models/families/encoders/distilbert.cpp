@@ -1,6 +1,6 @@
 #include "attention/models/families/fields.h"
 
-// DistilBERT (Sanh et al. 2019): BERT without token types, under other names.
+// DistilBERT (Sanh et al. 2019): BERT without token types and with other names.
 
 namespace headscope::attention {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "attention/models/families/encoders/bert.h"
 
-// ELECTRA (Clark et al. 2020): BERT on embeddings of a width of their own, mapped to the model's. What is
-// published is mostly the discriminator, which tells which tokens were replaced; the generator guesses
+// ELECTRA (Clark et al. 2020): BERT with embeddings of another width, which are mapped to the model's. Most
+// published checkpoints are the discriminator, which tells which tokens were replaced; the generator predicts
 // tokens.
 
 namespace headscope::attention {
@@ -25,7 +25,7 @@ void readElectra(const ConfigReader& json, ModelConfig& config) {
   families::readBertFields(json, 0, config);
   const Index size = json.size("embedding_size", 128);
   if (size != config.modelDim) config.embeddingDim = size;
-  // Its head doesn't ask hidden_act (ElectraGeneratorPredictions).
+  // Its head ignores hidden_act (ElectraGeneratorPredictions).
   config.headActivation = Activation::gelu;
   if (const auto classes = json.texts("architectures");
       !classes.empty() && classes[0] == "ElectraForPreTraining")

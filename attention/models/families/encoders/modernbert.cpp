@@ -1,13 +1,13 @@
 #include "attention/models/families/fields.h"
 
-// ModernBERT (Warner et al. 2024): an encoder with rotated positions, a gated MLP and no biases, in which one
-// layer of three sees the whole text and the others a window to both sides.
+// ModernBERT (Warner et al. 2024): an encoder with rotary positions, a gated MLP and no biases, in which one
+// layer in three sees the whole text and the others a window to both sides.
 
 namespace headscope::attention {
 namespace {
 
-/// rotations[0] for layers that see all, [1] for those with a window. Newer files nest one set of fields per
-/// kind.
+/// Reads rotations[0] for full layers and [1] for those with a window. Newer files nest one set of fields for
+/// each kind.
 void readBothRotations(const ConfigReader& json, ModelConfig& config) {
   const double global = json.positive("global_rope_theta", 160000),
                local = json.isNull("local_rope_theta") ? global : json.positive("local_rope_theta", 10000);
@@ -34,9 +34,9 @@ void readModernBert(const ConfigReader& json, ModelConfig& config) {
   config.headDenseBias = json.flag("classifier_bias", false);
   config.gated = true;
   config.causal = false;
-  config.firstLayerNormed = false;  // the embedding's norm is before it
+  config.firstLayerNormed = false;  // the embedding's norm precedes it
   families::addLayers(config, json.size("num_hidden_layers", 22, 1, kMaxLayers));
-  // Half of local_attention to each side.
+  // Half of local_attention on each side.
   const Index window = json.size("local_attention", 128, 1, kMaxPositions) / 2 + 1;
   families::readWindows(
       json, window, [](Index layer, Index every) { return layer % every != 0; },

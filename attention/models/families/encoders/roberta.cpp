@@ -1,6 +1,6 @@
 #include "attention/models/families/encoders/bert.h"
 
-// RoBERTa (Liu et al. 2019): BERT whose positions begin behind that of the padding token.
+// RoBERTa (Liu et al. 2019): BERT whose positions begin after that of the padding token.
 
 namespace headscope::attention {
 namespace {
@@ -16,12 +16,12 @@ constexpr TensorNames withHead(TensorNames names) {
 }
 
 void readRoberta(const ConfigReader& json, ModelConfig& config) {
-  // Padding stands at a row of its own, the one before the first position's, and takes no position
-  // (create_position_ids_from_input_ids of transformers).
+  // Padding takes no position; it has the row before the first position's (create_position_ids_from_input_ids
+  // of transformers).
   const Index pad = json.size("pad_token_id", 1, 0);
   families::readBertFields(json, pad + 1, config);
   config.padToken = pad;
-  // Its head doesn't ask hidden_act (RobertaLMHead).
+  // Its head ignores hidden_act (RobertaLMHead).
   config.headActivation = Activation::gelu;
 }
 
@@ -46,7 +46,7 @@ constexpr Family named(Family family, std::string_view name, std::string_view ar
 
 constinit const Family families::roberta = kRoberta;
 
-// XLM-R (Conneau et al. 2020): RoBERTa on a vocabulary of a hundred languages.
+// XLM-R (Conneau et al. 2020): RoBERTa with a vocabulary for a hundred languages.
 constinit const Family families::xlmRoberta = named(kRoberta, "xlm-roberta", "XLMRoberta");
 
 }  // namespace headscope::attention

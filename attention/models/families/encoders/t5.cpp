@@ -3,7 +3,7 @@
 #include "attention/models/families/fields.h"
 
 // T5 (Raffel et al. 2020), its version 1.1 and mT5: an encoder and a decoder without absolute positions,
-// whose scores aren't scaled, and whose first layer's numbers by distance are added in all layers.
+// whose scores aren't scaled and whose distance biases from the first layer are added in all layers.
 
 namespace headscope::attention {
 namespace {
@@ -42,7 +42,7 @@ constexpr TensorNames t5DecoderNames() {
   return names;
 }
 
-/// What T5Config and MT5Config don't have in common.
+/// The differences between T5Config and MT5Config.
 struct T5Defaults {
   std::string_view feedForward;
   Index vocabulary;
@@ -53,7 +53,7 @@ void readFeedForward(const ConfigReader& json, const T5Defaults& defaults, Model
   constexpr std::string_view kGated = "gated-";
   config.gated = json.flag("is_gated_act", said.starts_with(kGated));
   const std::string act = config.gated && said.starts_with(kGated) ? said.substr(kGated.size()) : said;
-  // "gated-gelu" has always meant the approximation (T5Config).
+  // "gated-gelu" has always meant the tanh approximation (T5Config).
   const std::string standard = said == "gated-gelu" ? "gelu_new" : act;
   const std::string_view key = json.has("dense_act_fn") ? "dense_act_fn" : "feed_forward_proj";
   if (json.has("dense_act_fn") || act == said)
@@ -87,7 +87,7 @@ void readT5Fields(const ConfigReader& json, const T5Defaults& defaults, ModelCon
   bias.maxDistance = json.size("relative_attention_max_distance", 128, 1, kMaxPositions);
   bias.bidirectional = !decodes;
   families::readStartToken(json, json.size("pad_token_id", 0, 0), config);
-  // The embedding as a head was trained on smaller rows (T5ForConditionalGeneration).
+  // A tied head was trained on scaled-down rows (T5ForConditionalGeneration).
   const bool tied = json.flag("tie_word_embeddings", config.family->tied);
   if (json.flag("scale_decoder_outputs", tied))
     config.logitScale = static_cast<float>(1 / std::sqrt(static_cast<double>(config.modelDim)));

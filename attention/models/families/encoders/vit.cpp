@@ -1,6 +1,6 @@
 #include "attention/models/families/encoders/vit.h"
 
-// ViT (Dosovitskiy et al. 2021) and DeiT (Touvron et al. 2021), which is ViT with a second leading token.
+// ViT (Dosovitskiy et al. 2021) and DeiT (Touvron et al. 2021), which adds a second leading token.
 
 namespace headscope::attention {
 

@@ -4,11 +4,11 @@
 
 namespace headscope::attention::families {
 
-/// Sizes as ViT's configuration and its descendants' spell them; those of the MLP are the caller's.
+/// Reads the sizes under ViT's names, except for the MLP's, which the caller reads.
 void readVitSizes(const ConfigReader& json, Index patch, double epsilon, ModelConfig& config);
 extern const ConfigFields kVitFields;
-/// The names of a classifier's classes, from id2label or else num_labels: "LABEL_0", …, two where neither
-/// says more.
+/// Reads a classifier's class names from id2label, else from num_labels: "LABEL_0", …; two if neither is
+/// given.
 void readClasses(const ConfigReader& json, ModelConfig& config);
 
 inline constexpr TensorNames kVitNames{.patches = "embeddings.patch_embeddings.projection",

@@ -7,7 +7,7 @@
 namespace headscope::app {
 namespace {
 
-/// Four heads of 16.
+/// Four heads of size 16.
 app::Setup fourHeads(const std::string& text) {
   app::Setup setup = test::plainSetup(text);
   setup.model.heads = setup.model.kvHeads = 4;

@@ -1,4 +1,4 @@
-// Latent attention made of layers that were made here and of models' layers.
+// Synthetic layers and models' layers converted to latent attention.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ std::shared_ptr<const Snapshot> computedLayer(const app::Setup& setup) {
   return std::make_shared<const Snapshot>(computed(setup));
 }
 
-/// ‖Δ‖/‖o‖ of a layer as latent attention.
+/// ‖Δ‖/‖o‖ of a layer after conversion to latent attention.
 double latentError(const std::shared_ptr<const Snapshot>& snapshot, Index latent, Index rotary) {
   Resources resources(kRoomy);
   const auto heads = attendLatent(snapshot, 0, latent, rotary, resources, {});
@@ -70,8 +70,8 @@ TEST(CacheLatent, OfTheLearnedModelCostsWhatItSays) {
   EXPECT_LT(mla.output.all, 2);
 }
 
-/// MLA by DeepSeek-V2's own equations (section 2.1.3), one number after another: scores are
-/// (q_C·k_C + q_R·k_R)/√s with one k_R a token for all heads, and what is cached are c and k_R alone.
+/// MLA by DeepSeek-V2's own equations (section 2.1.3), element by element: scores are (q_C·k_C + q_R·k_R)/√s
+/// with one k_R per token for all heads, and only c and k_R are cached.
 TEST(CacheLatent, ScoresAreDeepSeeksOfTheCachedNumbersAlone) {
   app::Setup setup = openingScene().setup;
   setup.input.text = "the cat saw the dog";
@@ -94,7 +94,7 @@ TEST(CacheLatent, ScoresAreDeepSeeksOfTheCachedNumbersAlone) {
   const Matrix table = attention::ropeTable(0, n, s, *config.ropeTheta);
   const attention::LatentMaps through =
       attention::latentMaps(*maps, config.kvHeads, s, table, kLatent, kRotary);
-  // The cache: c and k_R of each token, whose pairs are turned by its position.
+  // The cache: c and k_R of each token, whose pairs are rotated by its position.
   const Matrix cached = x * through.latent;
   Matrix shared = maps->k.apply(x) * through.rotary;
   const Matrix& u = through.rotary;

@@ -42,7 +42,8 @@ TEST(CacheField, isTheStoredNumbersOverTheirLargest) {
   EXPECT_GT(field.flopsWithout.back(), 11 * field.flops.front());
 }
 
-/// fp16 ends at 65,504: what lies beyond is infinite there, and what it weighs no number.
+/// fp16 ends at 65,504. Larger numbers become infinite and weights computed from them NaN, so the error must
+/// not be 0.
 TEST(PrecisionStudy, keysBeyondAFormatAreNoErrorOf0) {
   app::Setup setup = openingScene().setup;
   setup.input.source = EmbeddingSource::table;
@@ -133,7 +134,7 @@ TEST(CacheStudies, aShortLineIsStudiedWithoutItsPadding) {
   app::Setup alone = openingScene().setup, batch = alone;
   alone.input.text = "the street was tired";
   batch.input.text = "The animal didn't cross the street\nthe street was tired";
-  // Planted heads are made for the longest line.
+  // Planted heads depend on the longest line.
   alone.weights.source = batch.weights.source = WeightSource::random;
   Resources resources(defaultLimits());
   const auto own = snapshotOf(alone), both = snapshotOf(batch);
@@ -172,7 +173,7 @@ TEST(CacheStudies, withoutACausalMaskNothingIsEvicted) {
 constexpr PositionKind kPositions[] = {PositionKind::none, PositionKind::sinusoidal, PositionKind::rope,
                                        PositionKind::alibi, PositionKind::t5};
 
-/// MLA of the opening layer with random weights.
+/// MLA for the opening layer with random weights.
 ShapeCase latentCase(PositionKind position, Index latent, Index rotary) {
   app::Setup setup = openingScene().setup;
   setup.model.position = position;

@@ -51,7 +51,7 @@ TEST(DecodeProof, HoldsForEveryPositionAndSharpness) {
   EXPECT_LT(opening.tolerance, 1e-3F) << "a difference that can be seen is none of rounding";
 }
 
-/// A full pass that is wrong in one place: that place is named, with both values.
+/// If a full pass is wrong in one place, that place is named with both values.
 TEST(DecodeProof, NamesHeadStepAndBothValues) {
   Resources resources(kRoomy);
   Snapshot snapshot = computed(causalSetup());
@@ -95,7 +95,7 @@ TEST(DecodeProof, SaysNothingWhereNothingIsDecoded) {
   EXPECT_EQ(proof.prefill, 0);
 }
 
-/// A cache that gives no numbers is no cache without a difference.
+/// A cache that gives NaN must not count as one without a difference.
 TEST(DecodeProof, WhatIsNoNumberIsTheLargestDifference) {
   attention::test::PoisonedCheckpoint checkpoint("gpt2");
   checkpoint.write("transformer.h.0.attn.c_attn.bias", std::numeric_limits<float>::quiet_NaN(), 1, 1000);

@@ -1,4 +1,4 @@
-// Figures of what makes a model answer: all heads, patches, attribution, the logit lens.
+// Figures that explain a model's answer: all heads, patches, attribution, the logit lens.
 
 #include "app/compute/figures/answer_figures.h"
 

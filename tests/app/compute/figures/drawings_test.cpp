@@ -1,4 +1,4 @@
-// Drawings: colours, cells and text as they are written.
+// Drawings: how colours, cells and text are written.
 
 #include <gtest/gtest.h>
 
@@ -19,13 +19,13 @@ namespace {
 
 using namespace app;
 
-/// What the cells of an SVG are filled with, in the order they stand there.
+/// The fills of an SVG's cells, in order.
 std::vector<std::string> cellFills(const std::string& svg) {
   std::vector<std::string> fills;
   for (std::size_t group = 0; (group = svg.find("class=\"cells\"", group)) != std::string::npos; ++group) {
     const std::size_t end = svg.find("</g>", group);
     std::string cells = svg.substr(group, end - group);
-    while (cells.find("<defs>") != std::string::npos)  // hatches stand before their first use
+    while (cells.find("<defs>") != std::string::npos)  // hatches are defined before their first use
       cells.erase(cells.find("<defs>"), cells.find("</defs>") + 7 - cells.find("<defs>"));
     for (std::size_t at = 0; (at = cells.find("fill=\"", at)) != std::string::npos; ++at)
       fills.push_back(cells.substr(at + 6, cells.find('"', at + 6) - at - 6));

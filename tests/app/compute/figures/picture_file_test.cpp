@@ -1,4 +1,4 @@
-// Figures as files: their size, and what can't be written.
+// Figures as files: their size, and figures that can't be written.
 
 #include "app/compute/figures/picture_file.h"
 
@@ -51,7 +51,7 @@ TEST(PictureFile, APngHasTheSizeThatWasAsked) {
   EXPECT_EQ(sizeOf({.width = Length{300}, .height = Length{300}}), std::pair(300, 300));
   EXPECT_EQ(fileText(folder / "a.png").find("pHYs"), std::string::npos);
   EXPECT_EQ(sizeOf({.width = Length{50.8, true}, .dpi = 600}), std::pair(1200, 600));
-  // 600 dpi are 23,622 pixels a metre.
+  // 600 dpi are 23,622 pixels per metre.
   EXPECT_THAT(fileText(folder / "a.png"), HasSubstr(std::string("pHYs\0\0\x5C\x46\0\0\x5C\x46\1", 13)));
 }
 
@@ -98,7 +98,7 @@ TEST(PictureFile, AnSvgSaysItsSize) {
               AllOf(HasSubstr("width=\"120mm\" height=\"60mm\""), HasSubstr("viewBox=\"0 0 400 200\"")));
 }
 
-/// The numbers after `/MediaBox` of the only page, which are plain text.
+/// The numbers after `/MediaBox` of the only page, which the PDF stores as plain text.
 std::string mediaBox(const std::string& pdf) {
   const std::size_t at = pdf.find("/MediaBox"), from = pdf.find('[', at), to = pdf.find(']', at);
   return at == std::string::npos ? "none" : pdf.substr(from + 1, to - from - 1);
@@ -141,7 +141,7 @@ TEST(PictureFile, EachObjectOfAPdfIsWhereItsTableSays) {
   EXPECT_LT(pdf.size(), 20'000u) << "a font has the letters that are shown alone";
 }
 
-/// What a reader of PDFs finds; "" where there is none.
+/// The text that pdftotext finds in a PDF; "" if pdftotext isn't installed.
 std::string wordsInPdf(const std::filesystem::path& file) {
   std::string words;
   FILE* const pipe = ::popen(("pdftotext '" + file.string() + "' - 2>&1").c_str(), "r");

@@ -1,4 +1,4 @@
-// Heads switched off, their shares, the hull of their values, and patterns from another text.
+// Switched-off heads, the heads' shares, the hull of their values, and patterns from another text.
 
 #include "app/compute/heads/ablation_study.h"
 
@@ -30,7 +30,7 @@ Scene modelScene() {
   return scene;
 }
 
-/// The layer of a setup, with what it was computed from.
+/// The layer of a setup, with everything it was computed from.
 struct Parts {
   Resources resources{defaultLimits()};
   std::shared_ptr<const LayerParts> layer;
@@ -65,7 +65,7 @@ TEST(SwitchedHeads, OfALayerMadeHereLeaveItsOutput) {
   setup.weights.source = WeightSource::random;
   for (Index head = 0; head < setup.model.heads; ++head)
     switchHead(setup.subject, {0, head, HeadOff::zero}, true);
-  switchHead(setup.subject, {0, 99, HeadOff::zero}, true);  // of a wider layer: nothing here
+  switchHead(setup.subject, {0, 99, HeadOff::zero}, true);  // of a wider layer, so ignored here
   const Parts parts(setup);
   const attention::Matrix& output = parts.layer->sequence().attention.output;
   for (Index i = 0; i < output.rows(); ++i)

@@ -1,4 +1,4 @@
-// Embeddings that are changed by hand.
+// Embeddings changed by hand.
 
 #include "app/compute/heads/embedding_study.h"
 

@@ -1,4 +1,4 @@
-// Which heads read which, of a model whose circuit is known.
+// Which heads read which, in a model with a known circuit.
 
 #include "app/compute/heads/head_composition.h"
 
@@ -12,8 +12,7 @@ namespace {
 TEST(HeadComposition, FindsThePreviousTokenHeadThatTheBundledInductionHeadReads) {
   const auto opened = openModel(kLearned);
   ASSERT_TRUE(opened) << opened.error().message;
-  // Layer 1 head 2 repeats lists: its keys are what the head that looks one word back wrote (Olsson et al.
-  // 2022).
+  // Head 2 of layer 1 repeats lists: its keys are what the previous-token head wrote (Olsson et al. 2022).
   const auto found = headCompositions({*opened, 1, 2}, {});
   ASSERT_TRUE(found.ok());
   ASSERT_EQ(found->earlier.size(), 6u);
@@ -22,7 +21,7 @@ TEST(HeadComposition, FindsThePreviousTokenHeadThatTheBundledInductionHeadReads)
   EXPECT_EQ(std::pair(first.layer, first.head), std::pair(Index{0}, Index{0}));
   EXPECT_STREQ(first.strongest().first, "K");
   EXPECT_GT(first.strongest().second, 0.2);
-  // The same pair from all of them.
+  // The same pair, found among all pairs.
   const auto all = allCompositions(*(*opened)->model);
   ASSERT_TRUE(all.ok());
   for (const ComposedPair& pair : *all)

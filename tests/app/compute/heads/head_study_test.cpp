@@ -24,8 +24,7 @@ std::shared_ptr<const Snapshot> headSnapshot(const app::Setup& setup) {
   return std::make_shared<const Snapshot>(test::computed(setup));
 }
 
-/// The same layer with nothing added to its scores and nothing capped, computed from the start. A mask alone
-/// is left.
+/// The same layer computed from scratch without additive biases and without soft-cap, only with its mask.
 AttentionResult withoutBiases(const Snapshot& snapshot, std::size_t sequence) {
   const app::Setup& setup = snapshot.setup;
   AttentionConfig config = snapshot.config;
@@ -43,7 +42,7 @@ AttentionResult withoutBiases(const Snapshot& snapshot, std::size_t sequence) {
                            mask);
 }
 
-/// Setups whose scores are biased, each in a way of its own and all ways at once.
+/// Setups with biased scores, each bias by itself and all together.
 std::vector<app::Setup> biasedSetups() {
   std::vector<app::Setup> setups;
   app::Setup plain = plainSetup("a b c d e f g h\ni j k");
@@ -152,14 +151,14 @@ TEST(HeadStudy, WithoutBiasesThereIsNoEffect) {
   EXPECT_EQ(study.difference.values.size(), 0) << "there is no second mask";
 }
 
-/// What dropout takes away is no effect of a bias.
+/// Weights removed by dropout are not the effect of a bias.
 TEST(HeadStudy, DropoutIsNoEffect) {
   app::Setup setup = plainSetup("a b c d e f");
   setup.model.position = PositionKind::alibi;
   const HeadStudy plain = studyHead({headSnapshot(setup), 0, 2});
   setup.model.dropout = 0.5F;
   const HeadStudy dropped = studyHead({headSnapshot(setup), 0, 2});
-  // Weights are at most 1; one side computed them once more.
+  // Weights are at most 1, and one of the two sides was computed once more.
   const float rounding = 8 * std::numeric_limits<float>::epsilon();
   EXPECT_LE((dropped.effect.values - plain.effect.values).cwiseAbs().maxCoeff(), rounding);
 }
@@ -190,7 +189,7 @@ TEST(HeadStudy, TheDifferenceIsTheSecondMasksWeightsMinusTheFirsts) {
     }
 }
 
-/// A row that sees nothing under one mask still has a difference; one that sees nothing under both is dead.
+/// A row that sees nothing under one mask still has a difference; a row that sees nothing under both is dead.
 TEST(HeadStudy, RowsThatSeeNothing) {
   app::Setup setup = plainSetup("a b c d");
   setup.mask.layers = layersFrom("window(1) & !sinks(2)");
@@ -203,7 +202,7 @@ TEST(HeadStudy, RowsThatSeeNothing) {
   EXPECT_EQ(picture.extreme, 1);
 }
 
-/// Beyond 1,024 tokens several cells share one: the farthest from 0 of those that are visible.
+/// Beyond 1,024 tokens, several cells share a pixel, which shows the visible value farthest from 0.
 TEST(HeadStudy, PoolsWhatLiesFarthestFromZero) {
   std::string text;
   for (int i = 0; i < 1100; ++i) text += "w" + std::to_string(i % 50) + " ";
@@ -232,7 +231,7 @@ TEST(HeadStudy, PoolsWhatLiesFarthestFromZero) {
     }
 }
 
-// A line that was just typed and chosen was looked up in the snapshot before it.
+// Regression: a line that was just typed and selected was looked up in the previous snapshot.
 TEST(HeadStudy, ALineOrHeadThatIsNotThereYetIsTheLast) {
   app::Setup setup = plainSetup("a b c\nd e f g");
   setup.model.position = PositionKind::alibi;

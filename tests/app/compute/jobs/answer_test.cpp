@@ -28,7 +28,7 @@ int valueOf(const Ints& answer) {
   return current && current->value.ok() ? *current->value : -1;
 }
 
-/// An answer whose work begins and waits until the test lets it go on.
+/// An answer whose work starts and then waits until the test releases it.
 class HeldAnswer : public testing::Test {
  protected:
   void begin(int request) {
@@ -109,10 +109,10 @@ TEST(Answer, ShortWorkIsShownAlsoWhenANewerRequestWaits) {
   EXPECT_EQ(shown, (std::vector<int>{10, 20})) << "each wake finds its answer there";
 }
 
-// Newer work asked for just after older work began waited for the whole of it.
+// Regression: newer work requested just after older work began had to wait until the older work was done.
 TEST_F(HeldAnswer, WorkThatNewerWorkHasWaitedOnIsStoppedByTheClock) {
   begin(1);
-  answer.ask(2, Lane::front);  // the one and only time, within the first milliseconds
+  answer.ask(2, Lane::front);  // the only request, within the first milliseconds
   held.waitForStopped(1);
   finish();
   EXPECT_EQ(held.begun(), (std::vector<int>{1, 2}));
@@ -123,8 +123,8 @@ TEST_F(HeldAnswer, WorkThatNewerWorkHasWaitedOnIsStoppedByTheClock) {
 TEST_F(HeldAnswer, ARequestThatIsReplacedAgainAndAgainLosesNoPatience) {
   begin(1);
   int request = 2;
-  while (
-      held.stopped().empty()) {  // a slider that doesn't rest; for ever if its waiting began anew each time
+  while (held.stopped().empty()) {  // a slider in constant motion; would loop forever if each request
+                                    // restarted the wait
     answer.ask(request++, Lane::front);
     std::this_thread::sleep_for(1ms);
   }
@@ -142,7 +142,7 @@ TEST(Answer, AskingAgainIsFree) {
   for (int i = 0; i < 10; ++i) answer.ask(1, Lane::front);
   answer.ask(2, Lane::front);
   answer.ask(2, Lane::front);
-  answer.ask(1, Lane::front);  // taken back: it is what runs
+  answer.ask(1, Lane::front);  // withdrawn: request 1 is already running
   held.open();
   workers.finish();
   for (int i = 0; i < 10; ++i) answer.ask(1, Lane::front);
@@ -210,7 +210,7 @@ TEST_F(HeldAnswer, BusySecondsCountFromTheOldestUnansweredRequest) {
   begin(1);
   const auto asked = std::chrono::steady_clock::now();
   answer.ask(2, Lane::front);
-  held.waitForStopped(1);  // the first was never answered, so that the person still waits for it
+  held.waitForStopped(1);  // the first was never answered, so the user is still waiting for it
   held.waitForBegun(2);
   const std::chrono::duration<double> since = std::chrono::steady_clock::now() - asked;
   EXPECT_GE(answer.busySeconds(), since.count());

@@ -17,7 +17,7 @@ using namespace app;
 using namespace std::chrono_literals;
 using attention::Result;
 
-/// Reads a number that `job` makes, and notes it or the error in `heard`.
+/// Reads the number that `job` computes, and appends it or the error to `heard`.
 void readNumber(FileQueue& queue, const std::string& file, std::function<Result<int>()> job,
                 std::vector<std::string>& heard) {
   queue.read<int>(file, std::move(job), [&heard](Result<int> number) {
@@ -25,7 +25,7 @@ void readNumber(FileQueue& queue, const std::string& file, std::function<Result<
   });
 }
 
-// With the newest request winning, of two files asked for at once one was never answered.
+// Regression: when the newest request won, one of two files requested together was never answered.
 TEST(FileQueue, AnswersEveryRequestInOrder) {
   FileQueue queue([] {});
   EXPECT_FALSE(queue.take());
@@ -147,7 +147,7 @@ TEST(FileQueue, IsLeftWhileAReadHangsAndFinishesWhatIsWritten) {
       queue, "never.json", [] { return Result<int>(2); }, heard);
   EXPECT_TRUE(queue.writesPending());
   queue.stop();
-  while (queue.writesPending()) std::this_thread::yield();  // for ever if it waited for the read
+  while (queue.writesPending()) std::this_thread::yield();  // would loop forever if it waited for the read
   EXPECT_EQ(written, 1);
   EXPECT_FALSE(queue.stopped(20ms)) << "the read still hangs";
   write();
@@ -156,11 +156,11 @@ TEST(FileQueue, IsLeftWhileAReadHangsAndFinishesWhatIsWritten) {
   EXPECT_TRUE(queue.stopped(100s));
 }
 
-/// A slider of the text's size asks for it many times a second.
+/// A text-size slider requests the write many times a second.
 TEST(FileQueue, OfSeveralWritesOfAKeptFileThatWaitTheLastIsDone) {
   std::promise<void> letGo;
   const std::shared_future<void> gone = letGo.get_future().share();
-  std::vector<std::string> written;  // on the queue's thread, until it is finished
+  std::vector<std::string> written;  // used by the queue's thread until it finishes
   {
     FileQueue queue([] {});
     queue.read<int>(

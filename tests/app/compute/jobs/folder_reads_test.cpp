@@ -78,7 +78,7 @@ TEST(FindPath, StopsBetweenEntries) {
   EXPECT_EQ(seen, 0u);
 }
 
-/// A disk that doesn't answer until it is let.
+/// A disk that doesn't answer until the test lets it.
 struct Disk {
   std::mutex mutex;
   std::condition_variable changed;
@@ -133,7 +133,7 @@ TEST(FolderReads, WaitForNothingThatWasGivenUp) {
     reads.finish();
     look = reads.look({"/hung too", {}, ""});
   }
-  disk->answer();  // late: nobody listens any more
+  disk->answer();  // too late: nobody waits for it any more
   disk->waitForAnswers(2);
   EXPECT_EQ(woken, 0);
 }

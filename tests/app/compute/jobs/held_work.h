@@ -7,7 +7,7 @@
 
 namespace headscope::test {
 
-/// A computation that the test holds back: it says that it began, and ends when it is let go or told to stop.
+/// A computation controlled by the test. Reports when it starts, and ends when it is released or stopped.
 class HeldWork {
  public:
   int operator()(int request, std::stop_token stop) {
@@ -19,7 +19,7 @@ class HeldWork {
     changed_.notify_all();
     return 10 * request;
   }
-  /// Until so many have begun, or have been stopped.
+  /// Blocks until `count` computations have started, or have been stopped.
   void waitForBegun(std::size_t count) { waitFor(begun_, count); }
   void waitForStopped(std::size_t count) { waitFor(stopped_, count); }
   void open(bool open = true) {

@@ -96,12 +96,13 @@ TEST(MemoryBudget, IsNeverExceededByReservationsOfManyThreads) {
   EXPECT_EQ(budget.used(), 0U);
 }
 
-// One snapshot of those that are alive was counted: shown, computed and held by a study.
+// Regression: only one of the live snapshots was counted, although one is shown, one computed and one held by
+// a study.
 TEST(MemoryBudget, CountsEverySnapshotThatIsAlive) {
   const app::Setup setup = plainSetup("a b c");
   Resources resources(kRoomy);
   std::vector<Snapshot> alive{computeSnapshot(setup, resources)};
-  const std::uint64_t with = resources.memory.used();  // its inputs are kept, and counted as well
+  const std::uint64_t with = resources.memory.used();  // includes the cached inputs
   for (int more = 1; more < 3; ++more) {
     alive.push_back(computeSnapshot(setup, resources));
     EXPECT_EQ(resources.memory.used(), with + static_cast<std::uint64_t>(more) * alive[0].bytes);

@@ -47,7 +47,7 @@ TEST(Workers, ALaneServesWhatWasAskedFirst) {
   second.ask(20, Lane::front);
   third.ask(30, Lane::front);
   first.ask(2, Lane::front);
-  second.ask(21, Lane::front);  // a newer request keeps its question's turn
+  second.ask(21, Lane::front);  // a newer request keeps its question's place in the queue
   held.open();
   workers.finish();
   EXPECT_EQ(held.begun(), (std::vector<int>{1, 21, 30, 2}));
@@ -77,7 +77,7 @@ TEST(Workers, WaitingWorkMovesToTheLaneItIsAskedForOn) {
   slow.ask(1, Lane::back);
   held.waitForBegun(1);
   answer.ask(2, Lane::back);   // waits
-  answer.ask(2, Lane::front);  // is looked at now
+  answer.ask(2, Lane::front);  // is needed for the screen now
   held.waitForBegun(2);
   held.open();
   workers.finish();

@@ -5,7 +5,7 @@
 namespace headscope::app {
 namespace {
 
-/// All that a cursor has to fit into; each line has as many keys as queries.
+/// Everything a cursor has to fit into; each line has as many keys as queries.
 Snapshot snapshotOf(Index heads, const std::vector<Index>& lengths, bool causal = true) {
   Snapshot snapshot;
   snapshot.config.heads = heads;
@@ -69,7 +69,7 @@ TEST(CursorFit, WhatIsChosenMeanwhileStays) {
   Cursor cursor = farCursor();
   fit.apply(cursor, kSmall, true);
   cursor.cell = {1, 2, 3};
-  cursor.step = 4;  // the first after the prefill
+  cursor.step = 4;  // the first step after the prefill
   fit.apply(cursor, kSmall, true);
   fit.apply(cursor, kLarge, true);
   EXPECT_EQ(cursor.cell, (Cell{1, 2, 3}));
@@ -105,7 +105,7 @@ TEST(CursorFit, ForgetsWhatWasWantedInTheSceneBefore) {
   expectSame(cursor, inside);
 }
 
-/// A scene is opened over another: for a frame the picture is still the old one.
+/// When a scene is opened over another, the picture is still the old one for a frame.
 TEST(CursorFit, AnOpenedScenesCursorOutlastsTheOldPicture) {
   CursorFit fit;
   Cursor cursor;

@@ -9,7 +9,7 @@
 
 namespace headscope::test {
 
-/// A golden model, opened, on a text.
+/// A scene with a golden model open on a text.
 inline app::Scene goldenScene(const std::string& family, const std::string& text) {
   app::Scene scene = app::openingScene();
   const std::string folder = attention::test::goldenModel(family).string();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kRoom = std::uint64_t{1} << 30;
 
-/// Whatever was asked before, the answer is the one of somebody who asks for the first time.
+/// Expects the cache to give the same result as a fresh computation, whatever was requested before.
 void expectAsNew(InputCache& cache, const app::Setup& setup) {
   const auto fresh = buildProjections(setup, 12);
   ASSERT_TRUE(fresh.ok());
@@ -63,7 +63,7 @@ TEST(InputCache, FollowsEverythingItsValuesAreMadeOf) {
   }
 }
 
-// Weights were planted anew for each of these.
+// Regression: weights were planted again for each of these changes.
 TEST(InputCache, KeepsWhatAChangeTakesNoPartIn) {
   const std::vector<void (*)(app::Setup&)> changes{
       [](app::Setup& s) { s.model.sharpness = 2.5F; },
@@ -105,7 +105,7 @@ TEST(InputCache, TwoThatTakeTurnsAreBothKept) {
   }
 }
 
-// A file's weights were copied for every picture.
+// Regression: a file's weights were copied for every picture.
 TEST(InputCache, SharesAFilesWeightsUntilTheFileChanges) {
   const test::TemporaryFolder folder;
   const auto path = folder / "layer.safetensors";
@@ -164,7 +164,8 @@ TEST(InputCache, SharesAMasksCellsUntilTheFileChanges) {
   EXPECT_NE(gone.error().message.find("m.csv"), std::string::npos);
 }
 
-/// A mask's study and its weights are asked for at once, on two threads, and copying as code on a third.
+/// The mask's study and its weights request the mask at the same time on two threads, and copying as code on
+/// a third.
 TEST(InputCache, ThreadsThatAskAtOnceShareOneCopy) {
   const test::TemporaryFolder folder;
   const std::string path = (folder / "m.csv").string();

@@ -1,4 +1,4 @@
-// Where a layer that can't be computed breaks off, and what there is before.
+// The stage at which a layer that can't be computed fails, and the results before it.
 
 #include "app/compute/layer/layer_fault.h"
 

@@ -1,4 +1,4 @@
-// What a layer was computed from: its numbers lead to the ones that are shown.
+// The inputs that a layer was computed from: they lead to the numbers on screen.
 
 #include "app/compute/layer/layer_parts.h"
 

@@ -1,5 +1,5 @@
-// Several layers made here: the pages that show one layer and the overview of all show the same numbers, all
-// sliders act on all layers, and what can't be computed is said in one sentence.
+// Several synthetic layers: pages of one layer and the overview of all show the same numbers, all sliders act
+// on all layers, and one sentence explains what can't be computed.
 
 #include "app/compute/layer/layer_stack.h"
 
@@ -38,10 +38,10 @@ TEST(MadeStack, ItsFirstLayerIsToTheBitTheLayerThatStandsAlone) {
   const std::string text = "the cat sat on the mat .";
   const Snapshot alone = computed(stackOf(1, text)), first = computed(stackOf(3, text));
   EXPECT_TRUE(sameBits(alone.sequences[0].attention, first.sequences[0].attention));
-  // Planted heads look where they looked; embeddings keep room for what layers write, which values see.
+  // Planted heads attend as before; embeddings reserve space for what layers write, which values read.
   const Snapshot planted = computed(stackOf(1, text, WeightSource::planted)),
                  below = computed(stackOf(2, text, WeightSource::planted));
-  for (Index h = 0; h < 7; ++h)  // the last is random over all that an embedding holds
+  for (Index h = 0; h < 7; ++h)  // the last head is random over everything an embedding holds
     EXPECT_LT((planted.sequences[0].attention.weights[h] - below.sequences[0].attention.weights[h])
                   .cwiseAbs()
                   .maxCoeff(),

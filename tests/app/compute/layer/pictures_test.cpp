@@ -23,7 +23,7 @@ using test::Dice;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-/// Heads of random scores, some masked; every fifth row sees nothing.
+/// Heads with random scores, some of them masked; every fifth row sees nothing.
 AttentionResult randomResult(Dice& dice, Index heads, Index rows, Index cols) {
   AttentionResult result;
   result.scores = Stack(heads, rows, cols);
@@ -42,14 +42,15 @@ AttentionResult randomResult(Dice& dice, Index heads, Index rows, Index cols) {
   return result;
 }
 
-/// What one cell of a head looks like by the words of render/heatmap.h.
+/// The expected value of one cell of a head, as described in render/heatmap.h.
 float markedCell(const AttentionResult& result, Index head, Quantity quantity, Index row, Index col) {
   if (result.lse(head, row) == kMaskedCell) return kDeadCell;
   if (result.scores.at(head, row, col) == kMaskedCell) return kMaskedCell;
   return quantity == Quantity::weights ? result.weights.at(head, row, col) : result.scores.at(head, row, col);
 }
 
-/// The largest of a block: numbers before dead rows before masked cells, which is also their order as floats.
+/// The largest value of a block: numbers before dead rows before masked cells, which is also their order as
+/// floats.
 float pooledCell(const AttentionResult& result, Index head, Quantity quantity, int factor, Index row,
                  Index col) {
   float most = kMaskedCell;
@@ -158,7 +159,7 @@ TEST(Pictures, StopBetweenHeads) {
   drawPictures(result, result.weights, stop.get_token());
 }
 
-/// Keys [kvHeads, m, headDim] and as many values, random.
+/// Random keys [kvHeads, m, headDim] and as many random values.
 AttentionResult randomCache(Dice& dice, Index kvHeads, Index keys, Index headDim, float size) {
   AttentionResult result;
   result.k = result.v = Stack(kvHeads, keys, headDim);

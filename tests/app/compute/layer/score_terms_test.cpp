@@ -1,4 +1,5 @@
-// Every score term is in the receipt, in the map's tooltip and in the mask page's pictures of the biases.
+// Every score term appears in the receipt, in the map's tooltip and in the mask page's pictures of the
+// biases.
 
 #include "attention/core/score_terms.h"
 
@@ -28,7 +29,7 @@ using attention::ScoreStep;
 using attention::ScoreTerm;
 using attention::TermKind;
 
-/// How a scene gets each term that is no number of its own. Whoever adds one adds it here.
+/// How to switch on each term that isn't just a number, by name. Every new term needs an entry here.
 const std::map<std::string_view, std::function<void(app::Setup&)>> kSwitches{
     {"scale", [](app::Setup& s) { s.model.scaled = true; }},
     {"ALiBi", [](app::Setup& s) { s.model.position = PositionKind::alibi; }},
@@ -47,7 +48,7 @@ void turnOn(const ScoreTerm& term, app::Setup& setup) {
     kSwitches.at(term.name)(setup);
 }
 
-/// Its scores are capped, so that there are pictures of what biases do, and not scaled.
+/// A setup whose scores are soft-capped, so that there are pictures of the biases' effects, and not scaled.
 app::Setup baseSetup() {
   app::Setup setup = test::plainSetup("a b c d e f");
   setup.mask.layers = {};
@@ -119,7 +120,7 @@ TEST(ScoreTerms, NumbersAreFieldsAndReachAModelsEdits) {
   }
 }
 
-/// The lines of a receipt lead to the score, and so do those of the map: for every combination of terms.
+/// For every combination of terms, the lines of the receipt lead to the score, and so do those of the map.
 TEST(ScoreTerms, LinesAddUpInEveryCombination) {
   const auto terms = attention::scoreTerms();
   for (unsigned choice = 0; choice < 1U << terms.size(); ++choice) {
@@ -136,7 +137,7 @@ TEST(ScoreTerms, LinesAddUpInEveryCombination) {
             attention::explainScore(snapshot.config, sequence.mask, sequence.attention, 2, query, key);
         const MapScore onMap = mapScore(head.field, query, key);
         ASSERT_EQ(onMap.steps.size(), receipt.steps.size()) << "choice " << choice;
-        // What is shown, put together as a reader would.
+        // The displayed values, added up as a reader would.
         double score = receipt.dot;
         for (const ScoreStep& step : receipt.steps) {
           if (step.term->adds()) score += static_cast<double>(step.value);

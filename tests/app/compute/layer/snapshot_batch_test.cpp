@@ -23,7 +23,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// Setups between which padding could go wrong: causal or not, windows, positions, kv groups, plants.
+/// Setups that padding could affect: causal or not, windows, positions, kv groups, planted heads.
 std::vector<app::Setup> variants() {
   std::vector<app::Setup> setups;
   for (const bool causal : {true, false})
@@ -49,7 +49,7 @@ std::vector<app::Setup> variants() {
   return setups;
 }
 
-/// The largest difference of what the real rows and keys of `padded` hold and what `alone` computed.
+/// The largest difference between the weights of real rows and keys in `padded` and those in `alone`.
 float weightDifference(const SequenceSnapshot& padded, const SequenceSnapshot& alone) {
   const Index n = alone.attention.weights.rows(), m = alone.attention.weights.cols();
   float most = 0;
@@ -111,7 +111,7 @@ TEST(SnapshotBatch, HidesEveryPaddedKey) {
   EXPECT_EQ(batch.sequences[2].queries.back().text, "<pad>");
 }
 
-/// What the padding mask is for: without it, pads take part wherever a query sees them.
+/// Why the padding mask is needed: without it, pads take part wherever a query sees them.
 TEST(SnapshotBatch, WithoutThePaddingMaskPadsTakePart) {
   for (const bool causal : {false, true}) {
     app::Setup setup = plainSetup(joined(kLines)), alone = setup;
@@ -123,13 +123,13 @@ TEST(SnapshotBatch, WithoutThePaddingMaskPadsTakePart) {
     if (causal) {
       EXPECT_LE(difference, test::weightTolerance(batch)) << "causal queries never see what follows them";
     } else {
-      // One real key of five: it held all of the weight.
+      // The line has one real key of five, which held all of the weight.
       EXPECT_GT(difference, 0.01F);
     }
   }
 }
 
-/// The decode check and the detectors leave pads out as well.
+/// The decode check and the detectors leave out pads as well.
 TEST(SnapshotBatch, DecodesRealTokensAlone) {
   app::Setup setup = plainSetup(joined(kLines));
   setup.mask.layers = layersOf({});
@@ -218,7 +218,7 @@ TEST(SnapshotCross, ATextWithoutTokensIsEmptyWhateverTheContext) {
   EXPECT_FALSE(snapshot.error);
 }
 
-/// In another text the same word counts wherever it stands, also ahead of the query's own place.
+/// In another text, the same word counts wherever it is, even after the query's own position.
 TEST(SnapshotCross, RecognisesTheSameTokenInAnotherText) {
   app::Setup setup = openingScene().setup;
   setup.input.text = "red green blue black white grey";

@@ -41,7 +41,7 @@ std::string shapeOf(const SafetensorsFile& file, const std::string& name) {
   return file.tensors.contains(name) ? attention::shapeText(file.tensors.at(name).shape) : "none";
 }
 
-/// attend computes from the file what the snapshot computed from the scene.
+/// Expects attend to compute from the file what the snapshot computed from the scene.
 void expectAttendAgrees(const SafetensorsFile& file) {
   const auto problem = attention::readProblem(file, {}, "snapshot");
   ASSERT_TRUE(problem.ok()) << problem.error().message;
@@ -95,7 +95,7 @@ TEST(SnapshotFile, HoldsWhatTheSceneWasComputedFrom) {
   const auto& cells = file.tensors.at("mask").bytes;
   EXPECT_THAT(std::vector<int>(cells.begin(), cells.begin() + 9), ElementsAre(0, 1, 1, 0, 0, 1, 0, 0, 0))
       << "true = masked";
-  // The key's own score has the matrix alone, those before it ALiBi's slope as well.
+  // For a query's own position there is only the matrix; earlier keys have ALiBi's slope as well.
   const auto bias = floatsOf(file, "snapshot.bias");
   EXPECT_EQ(bias[0], 0.5F);
   EXPECT_LT(bias[3], 0.5F);
@@ -140,7 +140,7 @@ TEST(SnapshotFile, HoldsTheSecondMaskAndItsArrays) {
   EXPECT_EQ(file.metadata.at("snapshot.other.mask"), "window_both(2)");
 }
 
-/// The second mask's output and the decode's are without the heads that the layer's own is without.
+/// The outputs of the second mask and of the decode leave out the same heads as the layer's output.
 TEST(SnapshotFile, HeadsThatAreSwitchedOffAreSoEverywhere) {
   for (const HeadOff by : {HeadOff::zero, HeadOff::mean}) {
     app::Setup setup = test::plainSetup("a b c d e");

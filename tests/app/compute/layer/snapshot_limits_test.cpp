@@ -72,8 +72,8 @@ TEST(SnapshotLimits, SaysHowMuchMemoryItWouldNeed) {
   EXPECT_THAT(refused(plainSetup("a b c"), {100}).message, HasSubstr("1 sequence of 3 tokens"));
 }
 
-/// The largest scene there is: 64 lines of 2,048 tokens, 64 heads of 512. Refused before anything of that
-/// size is allocated or computed, which would take minutes.
+/// The largest possible scene: 64 lines of 2,048 tokens, 64 heads of size 512. It is refused before anything
+/// of that size is allocated or computed, which would take minutes.
 TEST(SnapshotLimits, RefusesTheLargestSceneBeforeItTakesItsMemory) {
   app::Setup setup = openingScene().setup;
   setup.model = sizedModel(64, 64, 512, 4096);

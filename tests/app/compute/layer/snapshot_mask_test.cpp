@@ -21,7 +21,7 @@ using test::plainSetup;
 using test::refused;
 using test::sameBits;
 
-/// A setup with two masks, and the one whose first mask is the second.
+/// A setup with two masks, and a setup whose only mask is the second one.
 std::pair<app::Setup, app::Setup> twoMasks(app::Setup setup, const char* first, const char* second) {
   setup.mask.layers = layersFrom(first);
   setup.mask.other = layersFrom(second);
@@ -72,7 +72,7 @@ TEST(SnapshotMask, TheSecondMaskComputesWhatItWouldAsTheFirst) {
     }
 }
 
-/// Under T5 both masks get the first's buckets: the comparison is of masks, not of biases.
+/// With T5, both masks use the first mask's buckets: the comparison is of masks, not of biases.
 TEST(SnapshotMask, BothMasksHaveTheSameBiases) {
   app::Setup setup = plainSetup("a b c d e f g");
   setup.model.position = PositionKind::t5;
@@ -105,13 +105,13 @@ TEST(SnapshotMask, AMaskAgainstItselfChangesNothing) {
   }
 }
 
-/// The budget counts what the second mask needs as well.
+/// The budget includes the second mask's results.
 TEST(SnapshotMask, ComparingNeedsTwiceTheMemory) {
   app::Setup setup = plainSetup("a b c");
   const std::uint64_t once = attention::attentionResultBytes(configOf(setup), 3, 3);
   const std::uint64_t inputs = 3 * 32 * sizeof(float);
   setup.mask.compare = true;
-  // And as much again, since the last picture stays until the next one is there.
+  // The same amount again, because the last picture stays until the next one is computed.
   EXPECT_EQ(refused(setup, {2 * (2 * once + inputs) - 1}).place, Place::memory);
   EXPECT_FALSE(computeSnapshot(setup, Limits{2 * (2 * once + inputs)}).error);
   setup.mask.compare = false;
@@ -152,7 +152,7 @@ TEST(SnapshotMask, AnAdditiveMatrixOfAnotherSizeIsRefused) {
   EXPECT_FALSE(computed(setup).error) << "of nothing there is no wrong size";
 }
 
-/// In the window the text changes beside the matrix, which is kept as large.
+/// In the window, the text changes while the matrix is kept at its size.
 TEST(SnapshotMask, TheAdditiveMatrixFollowsTheText) {
   app::Setup setup = plainSetup("a b c d");
   setup.mask.additive = attention::Table{{}, Matrix::Constant(4, 4, 0.5F)};
@@ -173,7 +173,7 @@ TEST(SnapshotMask, TheAdditiveMatrixFollowsTheText) {
   EXPECT_EQ(type("a b c"), Matrix::Constant(3, 9, 1)) << "it never fitted";
 }
 
-/// A scene in which two texts are read goes by the positions as one text does.
+/// In a scene with two texts, positions decide as they do in one text.
 TEST(SnapshotMask, PositionsDecideBetweenTwoTexts) {
   app::Setup setup = plainSetup("a b c");
   setup.input.cross = true;

@@ -35,7 +35,7 @@ TEST(SnapshotTable, ReadsTypedEmbeddings) {
   ASSERT_EQ(snapshot.sequences.size(), 1u);
   EXPECT_EQ(sequence.queries[0].text, "first");
   EXPECT_EQ(sequence.queries[2].text, "t2");
-  // Three rows of the same numbers: every key is as good as any other.
+  // Three equal rows: no key differs from another.
   for (Index head = 0; head < 4; ++head)
     for (Index i = 0; i < 9; ++i)
       EXPECT_NEAR(sequence.attention.weights[head].data()[i], 1.0F / 3, test::weightTolerance(snapshot));
@@ -83,7 +83,7 @@ TEST(SnapshotTable, AnEmptyTableIsEmpty) {
   EXPECT_FALSE(snapshot.error);
 }
 
-/// Finite numbers can still overflow on the way. That must not bring anything down.
+/// Finite numbers can still overflow along the way, which must not crash anything.
 TEST(SnapshotTable, SurvivesNumbersThatOverflow) {
   for (const float size : {3e38F, 1e30F, 1e20F, 1e-45F}) {
     app::Setup setup = tableSetup(4, 32);
@@ -100,7 +100,7 @@ TEST(SnapshotTable, SurvivesNumbersThatOverflow) {
 
 class SnapshotWeights : public testing::Test {
  protected:
-  /// A model of the sizes of test::smallProblem() that reads its weights from path_.
+  /// A model with the sizes of test::smallProblem() that reads its weights from path_.
   app::Setup fileSetup() {
     app::Setup setup = plainSetup("one two three");
     setup.model = sizedModel(4, 2, 4, 8);
@@ -120,7 +120,7 @@ TEST_F(SnapshotWeights, ComeFromTheFile) {
   attention::SafetensorsFile file = test::smallProblem();
   put(file);
   const Snapshot snapshot = computed(fileSetup());
-  // Three times the queries make three times the scores.
+  // Three times the queries give three times the scores.
   auto values = *attention::toFloats(file.tensors.at("q_proj.weight"), "q");
   for (float& value : values) value *= 3;
   file.tensors["q_proj.weight"] = attention::fromFloats(values, {16, 8});

@@ -16,7 +16,7 @@ namespace {
 using test::plainSetup;
 using test::words;
 
-/// How often another thread gets its turn while this is computed: moments to ask for a stop, without a clock.
+/// How often another thread runs while this is computed: a measure of progress without a clock.
 std::int64_t turnsOf(const app::Setup& setup) {
   std::int64_t turns = 0;
   std::jthread counts([&](std::stop_token stop) {
@@ -28,7 +28,7 @@ std::int64_t turnsOf(const app::Setup& setup) {
   return turns;
 }
 
-/// Asks `stop` after that many turns.
+/// Requests the stop after `turns` turns.
 std::jthread asking(std::stop_source& stop, std::int64_t turns) {
   return std::jthread([&stop, turns] {
     for (std::int64_t i = 0; i < turns; ++i) std::this_thread::yield();
@@ -43,8 +43,8 @@ TEST(SnapshotStop, StopsBeforeItStarts) {
   EXPECT_TRUE(snapshot.sequences.empty());
 }
 
-/// Asked to stop after a tenth of its way, it leaves the rest undone. On a busy machine the question itself
-/// may come late; one in time is enough.
+/// If it is stopped after a tenth of the work, the rest is not done. On a busy machine the stop may come too
+/// late; one attempt in time is enough.
 TEST(SnapshotStop, StopsOnTheWay) {
   app::Setup setup = plainSetup(words(700));
   setup.model.heads = setup.model.kvHeads = 32;
@@ -61,7 +61,7 @@ TEST(SnapshotStop, StopsOnTheWay) {
   EXPECT_TRUE(leftUndone);
 }
 
-/// At any moment it may be asked, what comes back can be dropped without harm.
+/// A snapshot can be stopped at any moment, and what it returns can be dropped safely.
 TEST(SnapshotStop, SurvivesBeingStoppedAnywhere) {
   app::Setup setup = openingScene().setup;
   setup.input.text = "a b c d e f g h\ni j k l\nm n o";
@@ -76,7 +76,7 @@ TEST(SnapshotStop, SurvivesBeingStoppedAnywhere) {
   }
 }
 
-/// Weights a thousand times as large, in four layers upon each other: a sentence instead of NaN.
+/// Weights a thousand times as large in four stacked layers give a sentence instead of NaN.
 TEST(SnapshotRange, NumbersThatOutgrowTheirFormatAreSaid) {
   app::Setup setup = plainSetup(words(6));
   setup.weights.source = WeightSource::random;
@@ -94,7 +94,7 @@ TEST(SnapshotRange, NumbersThatOutgrowTheirFormatAreSaid) {
   EXPECT_FALSE(computeSnapshot(setup, test::kRoomy).error);
 }
 
-/// Every legal choice with every other, small.
+/// Every combination of legal choices, at small sizes.
 TEST(SnapshotFuzz, AnyLegalSceneGivesAnErrorNothingOrAResult) {
   test::Dice dice(2024);
   int errors = 0, empty = 0, results = 0;

@@ -79,7 +79,7 @@ void expectPictures(const HeadPictures& pictures, Index heads, Index n, Index m)
   EXPECT_EQ(pictures.maxScore.size(), count);
 }
 
-/// The second mask's results: of the same shapes, over the first's keys and values.
+/// Expects the second mask's results to have the same shapes, over the first mask's keys and values.
 void expectOther(const Snapshot& snapshot, const SequenceSnapshot& sequence) {
   ASSERT_EQ(sequence.other.has_value(), snapshot.setup.mask.compare);
   if (!sequence.other) return;
@@ -138,7 +138,7 @@ void expectRows(const Snapshot& snapshot, const AttentionResult& result) {
       }
       ASSERT_EQ(std::isinf(result.lse(head, row)), !any);
       const auto sum = static_cast<float>(weights.row(row).cast<double>().sum());
-      // Each weight is rounded once, and their sum once per key.
+      // Each weight is rounded once, and the sum once per key.
       const float tolerance = static_cast<float>(weights.cols() + 2) * FLT_EPSILON;
       if (!any) {
         ASSERT_EQ(sum, 0.0F);
@@ -149,7 +149,7 @@ void expectRows(const Snapshot& snapshot, const AttentionResult& result) {
   }
 }
 
-/// Scores are −inf wherever the mask says so. Whether any row sees its future.
+/// Expects scores of −inf wherever the mask hides a key. Returns whether any row sees its future.
 bool expectMasked(const Snapshot& snapshot, const SequenceSnapshot& sequence) {
   const attention::MaskFormula& mask = *sequence.mask.formula;
   const Stack& scores = sequence.attention.scores;
@@ -176,7 +176,7 @@ bool expectMasked(const Snapshot& snapshot, const SequenceSnapshot& sequence) {
   return future;
 }
 
-/// The config is the Setup's, and the snapshot causal where no query of the batch sees a later key.
+/// Expects the Setup's config, and a causal snapshot exactly if no query of the batch sees a later key.
 void expectConfig(const Snapshot& snapshot, bool future) {
   attention::AttentionConfig expected = configOf(snapshot.setup);
   EXPECT_EQ(snapshot.causal, !snapshot.setup.input.cross && !future);

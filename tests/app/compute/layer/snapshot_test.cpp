@@ -43,7 +43,7 @@ TEST(Snapshot, FindsWhatTheOpeningScenePlanted) {
   EXPECT_TRUE(std::equal(labels.begin(), labels.end() - 1, plants.begin()));
 }
 
-/// Over other kinds of attention and masks, the planted heads stay what they are.
+/// Planted heads are found with every kind of attention and mask.
 TEST(Snapshot, FindsPlantedHeadsInEveryKindOfAttention) {
   for (const Index kvHeads : {8, 4, 2, 1})
     for (const bool causal : {true, false}) {
@@ -106,8 +106,8 @@ TEST(Snapshot, FollowsEverySeed) {
         sameBits(computed(changed).sequences[0].attention.weights, before.sequences[0].attention.weights));
 }
 
-/// Heads of another group keep every bit; the heads of the same group share its keys, which may be divided
-/// anew.
+/// Heads of other groups stay identical bit by bit; heads of the same group share the keys, which may be
+/// divided differently.
 TEST(Snapshot, ChangingOnePlantLeavesOtherGroupsAlone) {
   for (const Index kvHeads : {8, 4, 2}) {
     app::Setup setup = openingScene().setup;
@@ -134,7 +134,7 @@ TEST(Snapshot, ChangingOnePlantLeavesOtherGroupsAlone) {
   }
 }
 
-/// Two heads of one group, one of them a copy of the other, share K and V and see the same.
+/// If one head of a group is a copy of another, both share K and V and give the same weights.
 TEST(Snapshot, HeadsOfAGroupShareKeysAndValues) {
   app::Setup setup = plainSetup("one two three four");
   for (const Index kvHeads : {4, 2, 1}) {
@@ -235,7 +235,7 @@ TEST(ConfigOf, TakesEveryChoiceOver) {
   EXPECT_EQ(config.t5, (attention::BucketBias{8, 20, false, 0.5F, 99}));
 }
 
-/// Of the mask as it came out.
+/// Decided by the resulting mask.
 TEST(ConfigOf, ASnapshotIsCausalWhereNothingSeesItsFuture) {
   app::Setup setup = plainSetup("a b c d\ne f");
   const auto causal = [&](const char* expression) {

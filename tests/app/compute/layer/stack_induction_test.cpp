@@ -1,5 +1,5 @@
-// Planted induction in all shapes of heads, MQA and very small ones too: it is found, or it is said that
-// heads are too narrow, or that they can't hold it at all.
+// Planted induction for all shapes of heads, including MQA and very small ones: either it is found, or a
+// message says that heads are too narrow or can't hold it at all.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace app;
 
-/// Two layers planted as they are by default, on `words` words three times in a row.
+/// Two layers with the default planted heads, on `words` words three times in a row.
 app::Setup inductionSetup(Index heads, Index kvHeads, Index headDim, Index words) {
   app::Setup setup = openingScene().setup;
   std::string text;

@@ -1,4 +1,4 @@
-// Several layers made here whose weights come from a file: the file's layers from the chosen one on, or one
+// Several synthetic layers with weights from a file: the file's layers starting at the chosen one, or one
 // sentence that says what it lacks.
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using Eigen::MatrixXd;
 
 class StackFromFile : public testing::Test {
  protected:
-  /// Layers of 4 heads over 2 of size 4 on 8 dimensions, each with numbers of its own.
+  /// Writes layers of 4 heads over 2 kv heads of size 4 on width 8, each with different numbers.
   void put(Index layers, Index first = 0) {
     attention::SafetensorsFile file;
     file.metadata = {{"heads", "4"}, {"kv_heads", "2"}, {"head_dim", "4"}};
@@ -43,7 +43,7 @@ class StackFromFile : public testing::Test {
     setup.mask.layers = layersFrom("causal");
     return setup;
   }
-  /// A tensor of the file as it was drawn.
+  /// A tensor of the file as it was generated.
   static MatrixXd drawn(Index rows, Index cols, Index layer, Index which) {
     const attention::NamedTensor tensor =
         gaussianTensor({static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(cols)},
@@ -56,7 +56,7 @@ class StackFromFile : public testing::Test {
   std::filesystem::path path_ = folder_ / "w.safetensors";
 };
 
-/// Each layer once more by the definition, in double precision: x += Σ_h softmax(q·kᵀ/√s)·v·W_O.
+/// Each layer recomputed by the definition in double precision: x += Σ_h softmax(q·kᵀ/√s)·v·W_O.
 TEST_F(StackFromFile, IsTheFilesLayersFromTheChosenOneOn) {
   put(5);
   for (const Index from : {0, 2}) {

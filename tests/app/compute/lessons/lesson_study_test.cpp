@@ -23,7 +23,7 @@ struct Written {
   std::string more = {};
 };
 
-/// Reads a lesson of these steps, each from the opening scene.
+/// Reads a lesson with these steps, each based on the opening scene.
 std::shared_ptr<const Lesson> lessonOf(const std::vector<Written>& steps) {
   std::string text = R"J({"format": "headscope lesson", "version": 1, "id": "a", "title": "A", "steps": [)J";
   for (std::size_t i = 0; i < steps.size(); ++i)
@@ -35,7 +35,7 @@ std::shared_ptr<const Lesson> lessonOf(const std::vector<Written>& steps) {
   return lesson.ok() ? *lesson : nullptr;
 }
 
-/// Every claim of every step holds.
+/// Expects every claim of every step to hold.
 void expectHolds(const std::vector<Written>& steps) {
   const auto lesson = lessonOf(steps);
   ASSERT_TRUE(lesson);
@@ -58,7 +58,7 @@ std::string refused(const std::string& claim, const std::string& patch = "") {
   return study.ok() ? "" : study.error().message;
 }
 
-// Each of the design's twelve lessons asks and claims something; all of it can be said.
+// All questions and claims of the design's twelve lessons can be expressed.
 
 TEST(LessonStudy, scaledDotProduct) {
   expectHolds({{"open", "",
@@ -253,7 +253,7 @@ TEST(LessonStudy, textsAndQuestionsAreFilled) {
   ASSERT_TRUE(study.before);
   EXPECT_EQ(study.before->setup, lesson->steps[0].scene.setup);
   EXPECT_EQ(study.snapshot->setup, lesson->steps[1].scene.setup);
-  // Keys out of sight are masked, unless the picture says otherwise.
+  // Keys that aren't visible are masked, unless the option's picture says otherwise.
   const attention::Matrix& none = study.options[0].picture;
   ASSERT_EQ(none.rows(), 1);
   ASSERT_EQ(none.cols(), 12);

@@ -10,7 +10,7 @@
 #include "app/scene/text/rich_text.h"
 #include "test_paths.h"
 
-// Every lesson that comes with the program: what it says is true, and short enough to be read.
+// Every bundled lesson: its claims are true, and its texts are short enough to be read.
 
 namespace headscope::app {
 namespace {
@@ -29,7 +29,7 @@ std::string nameOf(const testing::TestParamInfo<std::filesystem::path>& info) {
   return name;
 }
 
-/// Words as people read them: without markup, a formula as it is set.
+/// The number of words a reader sees: without markup, and formulas as they are typeset.
 std::size_t wordCount(const std::string& text) {
   const auto rich = parseRichText(text);
   if (!rich) {

@@ -16,7 +16,7 @@ using attention::Matrix;
 constexpr Index kTokens = 1300;  // beyond 1,024 pixels, so that there is a level finer than the overview
 constexpr Index kBrightQuery = 877, kBrightKey = 411;
 
-/// Weights that are even but for one cell, which has nearly all of its row.
+/// Uniform weights except for one cell, which has nearly all of its row.
 attention::HeadField fieldFor(Index head) {
   attention::HeadField field;
   field.config.modelDim = field.config.headDim = 4;
@@ -28,7 +28,7 @@ attention::HeadField fieldFor(Index head) {
   field.k = Matrix::Zero(kTokens, 4);
   field.q(kBrightQuery, 0) = 20;
   field.k(kBrightKey, 0) = 1;
-  field.k.col(1).setConstant(static_cast<float>(head));  // tells heads apart without changing a weight
+  field.k.col(1).setConstant(static_cast<float>(head));  // distinguishes heads without changing a weight
   return field;
 }
 
@@ -65,9 +65,9 @@ MapQuestion asking(Index head) {
 class MapJobs : public testing::Test {
  protected:
   static constexpr std::uint64_t kRoomy = std::uint64_t{64} << 20;
-  std::function<void()> wake = [] {};  ///< to be set before something is looked at
+  std::function<void()> wake = [] {};  ///< to be set before the first look()
   Workers workers{[this] { wake(); }};
-  /// Asks for tiles of the head that is there, and waits.
+  /// Requests tiles of the current head, and waits for them.
   void look(Job& job, Index head, std::vector<TilePlace> places, Pooling pooling = Pooling::max) {
     Request request{asking(head), pooling, 0, {}, {}};
     job.look(request);
@@ -77,7 +77,7 @@ class MapJobs : public testing::Test {
     job.look(request);
     workers.finish();
   }
-  /// Whether the kept tile is what the mathematics says.
+  /// Expects the kept tile to equal the direct computation.
   void expectExact(TileCache& cache, const TileKey& key, Index head) {
     const auto tile = cache.find(key);
     ASSERT_TRUE(tile) << "level " << key.place.level << ", row " << key.place.row << ", col "
@@ -132,7 +132,7 @@ TEST_F(MapJobs, ASingleBrightCellShowsAtEveryLevel) {
       const Matrix& values = *cache.find({job.state()->field, Pooling::max, place})->values;
       for (Index r = 0; r < values.rows(); ++r)
         for (Index c = 0; c < values.cols(); ++c) {
-          // The first rows see so few keys that their even weights are large too.
+          // The first rows see so few keys that uniform weights are large too.
           const Index row = place.row * kTileSide + r, col = place.col * kTileSide + c;
           if (row * factorOf(level) < 16 || values(r, c) < 0.5f) continue;
           ++bright;
@@ -147,7 +147,7 @@ TEST_F(MapJobs, ASingleBrightCellShowsAtEveryLevel) {
 
 TEST_F(MapJobs, BandsComeToTheSamePictureAsOnePiece) {
   TileCache cache(kRoomy);
-  // A preview and a band for every row of pixels.
+  // A preview, and a band for every row of pixels.
   Job job(workers, cache, small, {.preview = 1e5, .band = 1});
   for (const Pooling pooling : {Pooling::mean, Pooling::max}) look(job, 0, {}, pooling);
   EXPECT_GT(job.state()->previewStep, 1);
@@ -230,7 +230,7 @@ TEST_F(MapJobs, PausesAndGoesOn) {
 
 TEST_F(MapJobs, RandomViewChangesLeaveTheRightPictureWithinTheBudget) {
   std::mt19937 dice(11);
-  const std::uint64_t budget = std::uint64_t{6} << 20;  // less than all there is to see
+  const std::uint64_t budget = std::uint64_t{6} << 20;  // too little for everything in view
   TileCache cache(budget);
   std::atomic<int> wakes = 0;
   wake = [&] { ++wakes; };
@@ -290,7 +290,7 @@ TEST_F(MapJobs, BuildingAHeadThatIsNoLongerWantedIsStopped) {
   Job job(workers, cache, [&](const MapQuestion& question, std::stop_token stop) {
     if (question.head == 5) {
       begun = true;
-      while (!stop.stop_requested()) std::this_thread::yield();  // for ever
+      while (!stop.stop_requested()) std::this_thread::yield();  // never ends unless stopped
       stopped = true;
     }
     return small(question, stop);

@@ -1,4 +1,4 @@
-// A map's q and k against the Snapshot's, which makes all heads at once.
+// A map's q and k compared with the Snapshot's, which computes all heads at once.
 
 #include "app/compute/map/map_source.h"
 
@@ -42,7 +42,7 @@ std::string refusal(const Scene& scene, const Limits& limits = kRoomy) {
   return found.ok() ? "" : found.error().message;
 }
 
-/// Every head's map shows the weights that the heads page computes.
+/// Expects every head's map to show the weights that the heads page computes.
 void expectTheSnapshotsWeights(const Setup& setup) {
   const Snapshot snapshot = computed(setup);
   const float tolerance = weightTolerance(snapshot);
@@ -118,7 +118,7 @@ TEST(MapSource, IsTheSnapshotInCrossAttentionAndFromATable) {
 }
 
 TEST(MapSource, EmbedsALongTextPartByPart) {
-  // Longer than one part, so that positions have to go on where the part before ended.
+  // Longer than one part, so that positions have to continue from the previous part.
   Scene scene = openingScene();
   scene.map.source = MapSource::generated;
   scene.map.tokens = 5000;
@@ -127,7 +127,7 @@ TEST(MapSource, EmbedsALongTextPartByPart) {
   const MapHead& head = **found;
   ASSERT_EQ(head.field.q.rows(), 5000);
   ASSERT_EQ(head.text->queries.size(), 5000U);
-  // Head 0 looks at the token before, also where parts meet.
+  // Head 0 attends to the previous token, also across parts.
   attention::HeadMap map(head.field);
   for (const Index query : {2047, 2048, 2049, 4096, 4999}) {
     const Matrix row = map.weights({query, 0, 1, 5000, 1}, Pooling::max);
@@ -145,7 +145,8 @@ TEST(MapSource, WorksAtTheLongestLength) {
   ASSERT_TRUE(found.ok());
   attention::HeadMap map((*found)->field);
   ASSERT_EQ(map.keys(), kMaxMapTokens);
-  // Planted heads are made for thousands of tokens; the one before is still the brightest among all of them.
+  // Planted heads are built for thousands of tokens; the previous token is still the brightest among all of
+  // them.
   for (const Index query : {100, 9000, 70000, 131071}) {
     const Matrix row = map.weights({query, 0, 1, kMaxMapTokens, 1}, Pooling::max);
     Index brightest = 0;

@@ -18,7 +18,7 @@ TileKey keyOf(Index at, std::uint64_t field = 1) {
 Matrix filled(float value) {
   return Matrix::Constant(16, 16, value);
 }
-/// What keeping one of those takes.
+/// The bytes that one of these tiles takes in the cache.
 std::uint64_t bytesOfOne() {
   TileCache cache(1 << 20);
   cache.put(keyOf(0), filled(1), false);

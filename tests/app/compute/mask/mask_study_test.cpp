@@ -21,7 +21,7 @@ using test::layersFrom;
 using test::plainSetup;
 using test::words;
 
-/// Cells pooled in squares of factor × factor: counted one by one.
+/// Expects cells pooled in squares of factor × factor, counted one by one.
 void expectPicture(const Matrix& picture, const std::vector<std::vector<bool>>& cells, Index factor) {
   const auto queries = std::ssize(cells), keys = std::ssize(cells.front());
   ASSERT_EQ(picture.rows(), (queries + factor - 1) / factor);
@@ -57,7 +57,7 @@ void expectStatistics(const StudiedMask& studied, const std::vector<std::vector<
     if (std::none_of(cells.begin(), cells.end(), [&](const auto& row) { return row[j]; }))
       unseen.push_back(static_cast<Index>(j));
   for (std::vector<Index>* listed : {&emptyRows, &unseen})
-    listed->resize(std::min<std::size_t>(listed->size(), 64));  // the first ones alone are told
+    listed->resize(std::min<std::size_t>(listed->size(), 64));  // only the first ones are listed
   const attention::MaskStatistics& statistics = studied.statistics;
   EXPECT_FALSE(statistics.sampled);
   EXPECT_EQ(statistics.visible, visible);
@@ -83,7 +83,7 @@ void expectBlocks(const attention::BlockMap& blocks, const std::vector<std::vect
   EXPECT_EQ(blocks.empty, std::count(visible.begin(), visible.end(), 0U));
 }
 
-/// Everything one mask's study says, against its formula, and the formula against the snapshot's.
+/// Checks everything a study says about one mask against its formula.
 void expectStudied(const StudiedMask& studied, const MaskStudy& study, const attention::MaskLayers& layers) {
   const MaskQuestion& question = study.question;
   const Index head = std::min(question.head, question.setup.model.heads - 1);
@@ -101,7 +101,7 @@ void expectStudied(const StudiedMask& studied, const MaskStudy& study, const att
   expectStatistics(studied, cells);
   expectBlocks(studied.blocks, cells, question.blockSize);
   const Index kvHead = head / (question.setup.model.heads / question.setup.model.kvHeads);
-  attention::MaskLayers asked;  // what is left out here stands in no formula
+  attention::MaskLayers asked;  // layers that are left out here appear in no formula
   for (const attention::Layer& layer : layers)
     if (attention::omittedReason(layer, study.geometry).empty()) asked.push_back(layer);
   EXPECT_EQ(studied.formulaText, attention::maskFormula(asked, head, kvHead, study.sequence));
@@ -136,7 +136,7 @@ TEST(MaskStudy, AgreesWithItsFormulasAndTheSnapshots) {
     if (study.other) expectStudied(*study.other, study, setup.mask.other);
     ++studied;
     compared += study.other.has_value();
-    if (snapshot.error) continue;  // weights or sizes, which masks don't ask about
+    if (snapshot.error) continue;  // weights or sizes, which masks don't depend on
     const MaskFormula &asked = *study.mask.formula,
                       &used = *snapshot.sequences[static_cast<std::size_t>(study.sequence)].mask.formula;
     for (Index head = 0; head < asked.heads(); ++head)
@@ -184,7 +184,7 @@ TEST(MaskStudy, LooksAtTheLineAndHeadThereAre) {
   EXPECT_EQ(studyMask({setup, -5, 0, 32}).sequence, 0);
 }
 
-/// From one cell a pixel down to a picture that fits into a thumbnail, each half the size.
+/// From one cell per pixel down to a picture that fits into a thumbnail, each half the size.
 TEST(MaskStudy, HasEveryLevelOfALongText) {
   for (const Index tokens : {1, 47, 48, 49, 97, 500, 2048}) {
     app::Setup setup = plainSetup(words(tokens));
@@ -226,7 +226,7 @@ TEST(MaskStudy, TheDifferenceOfTwoPicturesIsWhatOneShowsMore) {
   EXPECT_EQ(maskDifference(a, b), expected);
 }
 
-/// Two masks over one text, cell by cell and pooled.
+/// The difference of two masks over one text, cell by cell and pooled.
 TEST(MaskStudy, TheDifferenceAgreesWithTheFormulasAtEveryLevel) {
   app::Setup setup = plainSetup(words(101));
   setup.mask.layers = layersFrom("window(30) & !globals([40])");
@@ -260,7 +260,7 @@ TEST(MaskStudy, TheDifferenceAgreesWithTheFormulasAtEveryLevel) {
   }
 }
 
-/// The error of a mask that can't be laid over the text: one sentence, and the snapshot says the same.
+/// The error of a mask that doesn't fit the text: one sentence, the same as the snapshot's.
 std::string errorOf(const app::Setup& setup) {
   const MaskStudy study = studyMask({setup, 0, 0, 32});
   EXPECT_TRUE(study.mask.error);
@@ -312,7 +312,7 @@ TEST(MaskStudy, AnErrorOfTheSecondMaskLeavesTheFirst) {
   test::computed(setup);
 }
 
-/// A file is read again when it changes and let go of when it is gone.
+/// A file is read again when it changes, and released when it is deleted.
 TEST(MaskStudy, FollowsTheFileOfAMask) {
   const test::TemporaryFolder folder;
   const auto path = folder / "m.csv";

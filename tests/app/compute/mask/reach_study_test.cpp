@@ -46,7 +46,8 @@ TEST(ReachStudy, PicturesTheFirstLayerThatReaches) {
           for (Index i = 0; i < 23; ++i)
             for (Index j = 0; j < 23; ++j) {
               const bool here = reached[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
-              // Without residuals, what a layer saw is gone after the next: the last layer alone counts.
+              // Without residuals, what a layer saw is gone after the next layer, so only the last one
+              // counts.
               if (here && (residual ? expected(i, j) == render::kMaskedCell : layer == layers))
                 expected(i, j) = static_cast<float>(layers + 1 - layer) / static_cast<float>(layers);
             }
@@ -75,7 +76,7 @@ TEST(ReachStudy, FindsTheShortestLeak) {
   EXPECT_EQ(leak("causal | heads(1): full", -1).size(), 2u);
 }
 
-/// Beyond 512 tokens several cells share a pixel: the earliest of them shows.
+/// Beyond 512 tokens several cells share a pixel, which shows the earliest of them.
 TEST(ReachStudy, PoolsLongTexts) {
   app::Setup setup = plainSetup(words(600));
   setup.mask.layers = layersFrom("window(2)");
@@ -87,7 +88,7 @@ TEST(ReachStudy, PoolsLongTexts) {
       float expected = render::kMaskedCell;
       for (Index i = 2 * row; i < 2 * row + 2; ++i)
         for (Index j = 2 * col; j < 2 * col + 2; ++j) {
-          const Index layer = std::max<Index>(i - j, 1);  // each layer goes one back
+          const Index layer = std::max<Index>(i - j, 1);  // each layer goes one token back
           if (j <= i && layer <= 4) expected = std::max(expected, static_cast<float>(5 - layer) / 4);
         }
       ASSERT_EQ(study.picture(row, col), expected) << row << ", " << col;

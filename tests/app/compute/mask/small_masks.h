@@ -7,14 +7,14 @@
 
 namespace headscope::test {
 
-/// A text of so many words.
+/// A text of `count` words.
 inline std::string words(attention::Index count) {
   std::string text;
   for (attention::Index i = 0; i < count; ++i) text += "w ";
   return text;
 }
 
-/// What a head sees, cell by cell.
+/// The visibility of each cell of a head.
 inline std::vector<std::vector<bool>> cellsOf(const attention::MaskFormula& mask, attention::Index variant) {
   std::vector<std::vector<bool>> cells;
   for (attention::Index row = 0; row < mask.queries(); ++row) {

@@ -1,4 +1,4 @@
-// The heads of a second text where those of the first are.
+// The heads of a second text shown in place of the first text's.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What single heads of a model are worth, against other ways to compute the same.
+// Measures of single heads of a model, compared with other ways to compute the same.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST_P(HeadsOfModels, WhatIsLostWithoutAHeadIsWhatSwitchingItOffShows) {
           << layer << "." << head;
 }
 
-/// The layer that was made before still stands in the setup, with another number of heads.
+/// The previous synthetic layer is still in the setup, with another number of heads.
 TEST_P(HeadsOfModels, ArePlantedByNobody) {
   Scene scene = goldenScene(GetParam(), "the cat sat on");
   scene.setup.weights.source = WeightSource::planted;

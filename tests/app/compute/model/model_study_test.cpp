@@ -1,5 +1,5 @@
-// Models as a scene's subject: what is shown of them is what float64 computed (tests/golden_models), whatever
-// way a text came about.
+// Models as a scene's subject: what is shown equals what float64 computed (tests/golden_models), whatever the
+// source of the text.
 
 #include "app/compute/model/model_study.h"
 
@@ -26,7 +26,7 @@ using attention::test::distance;
 using attention::test::Golden;
 using attention::test::goldenModel;
 
-/// What tests/golden_models/README.md allows at most.
+/// The largest errors that tests/golden_models/README.md allows.
 constexpr double kAttention = 1e-5, kStream = 6e-5;
 
 std::string goldenText(const std::string& family, const std::string& prompt) {
@@ -87,7 +87,7 @@ TEST_P(Models, WritingOnTokenByTokenIsTheGoldenTextAndEqualsAFreshPass) {
   Scene scene = goldenScene(GetParam(), goldenText(GetParam(), "short"));
   if (!scene.setup.subject.opened->config().causal) {
     EXPECT_EQ(study(scene.setup).question.setup.subject.written.size(), 0u);
-    return;  // an encoder writes nothing
+    return;  // an encoder generates nothing
   }
   const Golden golden(GetParam(), "short");
   ModelStudy now = study(scene.setup);
@@ -310,7 +310,7 @@ TEST(ModelCache, ListsWhatTheHubHasDownloaded) {
       const std::string name = entry.path().filename().string();
       fs::copy(entry.path(), blobs / (revision + name));
       fs::create_symlink(fs::path("../../blobs") / (revision + name),
-                         snapshot / name);  // as the hub links them
+                         snapshot / name);  // like the links the hub makes
     }
   };
   add("models--openai--gpt2", "aaaa");
@@ -318,7 +318,7 @@ TEST(ModelCache, ListsWhatTheHubHasDownloaded) {
   fs::create_directories(hub.path() / "models--openai--gpt2" / "refs");
   std::ofstream(hub.path() / "models--openai--gpt2" / "refs" / "main") << "aaaa";
   add("models--tiny", "cccc");
-  fs::create_directories(hub.path() / "models--half" / "snapshots" / "dddd");  // begun, without a config
+  fs::create_directories(hub.path() / "models--half" / "snapshots" / "dddd");  // incomplete, without a config
   fs::create_directories(hub.path() / "datasets--x");
   const auto found = cachedModels(hub.path());
   ASSERT_EQ(found.size(), 2u);
@@ -331,7 +331,8 @@ TEST(ModelCache, ListsWhatTheHubHasDownloaded) {
   EXPECT_TRUE(cachedModels(hub.path() / "nowhere").empty());
 }
 
-/// refs/main names a folder of snapshots or nothing; it is never waited for, nor read beyond a name's length.
+/// refs/main names a folder of snapshots or nothing. It is never waited for, nor read beyond the length of a
+/// name.
 TEST(ModelCache, RefsThatNameNoRevisionAreNotFollowed) {
   TemporaryFolder hub;
   namespace fs = std::filesystem;

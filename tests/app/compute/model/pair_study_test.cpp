@@ -1,4 +1,4 @@
-// What of one text is put into another, what every piece adds to an answer, and studies of many texts.
+// Patching one text's run with another's, attribution of an answer, and studies of many texts.
 
 #include "app/compute/model/pair_study.h"
 
@@ -17,7 +17,7 @@ using namespace app;
 using attention::Matrix;
 using attention::Piece;
 
-/// Who gets the key, with the names swapped beside it.
+/// Who gets the key, compared with the same text with the names swapped.
 PairQuestion learnedPair() {
   Scene scene = openingScene();
   auto opened = openModel(kLearned);
@@ -67,14 +67,14 @@ TEST_F(Pairs, AGridGoesFromTheOwnAnswerToTheOther) {
   const PatchGrid streams = grid({sides, Piece::stream, true});
   EXPECT_EQ(streams.recovered.rows(), layers + 1);
   EXPECT_EQ(streams.done, streams.of);
-  // One word differs: its embedding, or the end of the last token's stream, is all of the answer.
+  // One word differs, so its embedding, or the end of the last token's stream, accounts for the whole answer.
   EXPECT_NEAR(streams.recovered(0, 9), 1, 1e-3);
   EXPECT_NEAR(streams.recovered(layers, last), 1, 1e-3);
   for (Index token = 0; token < 9; ++token) EXPECT_NEAR(streams.recovered(layers, token), 0, 1e-3);
   EXPECT_NEAR(streams.recovered(0, 3), 0, 1e-3) << "the same word in both";
   const PatchGrid heads = grid({sides, Piece::head, false});
   EXPECT_GT(heads.recovered.maxCoeff(), 0.3f) << "some head moves the answer";
-  // The other way round what is kept and what is put in change places.
+  // In the other direction, the kept and the patched text swap places.
   const PatchGrid back = grid({{study, true}, Piece::stream, true});
   EXPECT_NEAR(back.difference(0, 9), study->b->difference, 1e-2);
 }
@@ -88,7 +88,7 @@ TEST_F(Pairs, KeptPatchesActTogetherAsTheGridSaysOfEach) {
   ASSERT_TRUE(sum.ok()) << sum.error().message;
   EXPECT_NEAR(sum->single[0], heads.difference(3, 3), 1e-3);
   EXPECT_NEAR(sum->single[1], keys.difference(1, 2), 1e-3);
-  // All heads and MLPs of the last token, whose word is the same, are all of the answer.
+  // All heads and MLPs of the last token, which is the same word, account for the whole answer.
   std::vector<KeptPatch> all;
   for (Index layer = 0; layer < 4; ++layer) {
     all.push_back({Piece::head, layer});
@@ -106,7 +106,7 @@ TEST_F(Pairs, PathsEndInLaterHeadsAndAreAllOfWhatTheyReadInTheNextLayerWithoutAn
   const PatchGrid paths = grid({sides, Piece::queries, false, PathStart{1, 2}});
   EXPECT_EQ(paths.of, 2 * 6) << "of the two later layers";
   EXPECT_TRUE(std::isnan(paths.recovered(1, 0)));
-  // By hand: the head's output in layer 1, all else held, gives the queries that the next run takes.
+  // By hand: the head's output in layer 1, with everything else fixed, gives the queries for the next run.
   attention::ModelSession session(study->opened->model);
   attention::PassRequest request;
   const attention::TakenFrom own{study->b->run};

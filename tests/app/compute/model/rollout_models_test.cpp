@@ -1,5 +1,5 @@
-// Attention rollout as the lab shows it, of opened models: the product of (A + I)/2 over the layers, in
-// double precision, of the weights that float64 computed (tests/golden_models) or that the overview shows.
+// The lab's attention rollout of opened models: the product of (A + I)/2 over the layers, in double
+// precision, from the weights that float64 computed (tests/golden_models) or that the overview shows.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 using namespace app;
 using Eigen::MatrixXd;
 
-/// The lab's rollout up to the scene's layer; −inf where nothing comes through.
+/// The lab's rollout up to the scene's layer; −inf where nothing arrives.
 attention::Matrix shownRollout(const app::Setup& setup) {
   Resources resources(kRoomy);
   const auto snapshot = std::make_shared<const Snapshot>(computeSnapshot(setup, resources));
@@ -27,7 +27,7 @@ attention::Matrix shownRollout(const app::Setup& setup) {
   return (**views)[HeadPicture::rollout].values;
 }
 
-/// (mean over heads + I)/2 of `heads` matrices from `first` on.
+/// (mean over heads + I)/2 of `heads` matrices, starting at `first`.
 MatrixXd rolledLayer(const attention::Stack& weights, Index first, Index heads) {
   MatrixXd step = MatrixXd::Zero(weights.rows(), weights.rows());
   for (Index h = 0; h < heads; ++h) step += weights[first + h].cast<double>() / static_cast<double>(heads);
@@ -41,7 +41,7 @@ void expectRollout(const attention::Matrix& shown, const MatrixXd& expected, boo
     for (Index j = 0; j < expected.cols(); ++j)
       if (causal && j > i)
         ASSERT_EQ(shown(i, j), -INFINITY) << what << ": from the future of " << i << ", " << j;
-      else if (expected(i, j) == 0)  // out of all windows
+      else if (expected(i, j) == 0)  // outside all windows
         ASSERT_EQ(shown(i, j), -INFINITY) << what << ": " << i << ", " << j;
       else
         ASSERT_NEAR(shown(i, j), expected(i, j), 2e-5) << what << ": " << i << ", " << j;

@@ -1,4 +1,4 @@
-// A run over many texts: it goes on where it stopped, and what it shows is what each text came to.
+// A run over many texts: it continues where it stopped, and shows the result of each text.
 
 #include "app/compute/model/texts_run.h"
 
@@ -112,7 +112,7 @@ TEST(StudyFigures, SortShowAndFindHeads) {
   const GridFigure map = studyMap(study, "up");
   EXPECT_TRUE(map.aroundZero);
   EXPECT_FLOAT_EQ(map.high, 2);
-  // What is painted at a place is what is found there.
+  // Looking up the place where a row is drawn finds that row.
   const Drawing drawing = tableDrawing(table, 400, 300, drawingColors(true));
   for (const Shape& shape : drawing.shapes)
     if (const auto* text = std::get_if<TextRun>(&shape); text && text->text == "1.1") {

@@ -11,7 +11,7 @@ namespace {
 constexpr PlotCells kCells{100, 0, 400, 200};
 constexpr double kLine = 20, kOut = 10;
 
-/// Both axes from 1 to 100.
+/// A plot with both axes from 1 to 100.
 Plot emptyPlot() {
   Plot plot;
   plot.x.high = plot.y.high = 100;
@@ -22,7 +22,7 @@ PlotMark markAt(double x, double y, PlotSide side, bool chosen = true) {
   return {{x, y}, "mark", "", side, chosen, false};
 }
 
-/// Places of all labels, each 60 wide.
+/// The places of all labels, each 60 wide.
 std::vector<std::optional<LabelPlace>> placesIn(const Plot& plot) {
   const std::vector<LabelSize> sizes(plot.marks.size(), {60, kLine});
   return markLabels(plot, kCells, sizes, kLine, kOut, endLabels(plot, kCells, kLine, 8));
@@ -58,7 +58,7 @@ TEST(PlotLabels, giveWayToEachOtherToMarksAndToLines) {
   const auto left = [](const LabelPlace& place) { return place.x - place.share * 60; };
   EXPECT_TRUE(std::abs(places[0]->y - places[1]->y) >= kLine ||
               std::abs(left(*places[0]) - left(*places[1])) >= 60);
-  // A line that rises runs through what is below it.
+  // A rising line crosses the place below the mark.
   plot.lines = {{"", {{1, 1}, {100, 100}}, Dash::solid, true}};
   plot.marks = {markAt(10, 10, PlotSide::below)};
   EXPECT_NE(placesIn(plot)[0]->share, 0.5);

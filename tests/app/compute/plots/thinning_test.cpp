@@ -20,7 +20,7 @@ TEST(Thinning, FindsTheSmallestStepThatGivesRoom) {
   EXPECT_EQ(roundStep(5, 46, 1000), 10);
 }
 
-/// A window may leave nothing, or less than nothing, for what is to be labelled.
+/// A window may leave no width, or a negative one, for the labels.
 TEST(Thinning, EndsWhateverTheWidthIs) {
   for (const double each : {0.0, -1e-30, -70.0, kNoWidth, -kEndless, 1e-300})
     for (const double room : {46.0, 1e300, kEndless, kNoWidth})
@@ -37,7 +37,7 @@ TEST(Thinning, PlacesBetweenAreFew) {
   for (const float step : {0.0f, -1.0f, nan}) EXPECT_TRUE(placesBetween(0, 10, step).empty());
   EXPECT_TRUE(placesBetween(nan, 10, 1).empty());
   EXPECT_TRUE(placesBetween(0, infinity, 1).empty());
-  // So far out that a step changes nothing.
+  // At this distance a step no longer changes the float.
   EXPECT_LE(placesBetween(1e9f, 1e9f + 1000, 1).size(), static_cast<std::size_t>(kMostPlaces));
   EXPECT_EQ(placesBetween(0, 1e30f, 1e-3f).size(), static_cast<std::size_t>(kMostPlaces));
 }

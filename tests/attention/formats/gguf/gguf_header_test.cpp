@@ -14,7 +14,7 @@ using headscope::test::GgufBytes;
 
 constexpr std::uint64_t kHugeCount = std::numeric_limits<std::uint64_t>::max();
 
-/// Two metadata and two tensors: of F32 [2, 3] and of Q8_0 [1, 64].
+/// Two metadata entries and two tensors: an F32 [2, 3] and a Q8_0 [1, 64].
 GgufBytes smallGguf() {
   GgufBytes file;
   file.start(2, 2).entry("general.architecture", "llama").entry("llama.block_count", 7u);

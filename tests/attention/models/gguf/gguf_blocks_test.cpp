@@ -1,4 +1,4 @@
-// Blocks against the numbers that gguf_blocks.py works out of their definitions.
+// Blocks compared with the numbers that gguf_blocks.py computes from their definitions.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// GGUF files that write_gguf.py makes of the golden checkpoints, against the same numbers in safetensors.
+// GGUF files that write_gguf.py makes from the golden checkpoints, compared with the same numbers in
+// safetensors.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +32,7 @@ PassResult wholePass(const std::shared_ptr<const Model>& model, const std::vecto
   return std::move(*pass);
 }
 
-/// Relative to the largest number.
+/// Compares relative to the largest number.
 void expectClose(const Eigen::Ref<const Matrix>& expected, const Eigen::Ref<const Matrix>& found,
                  const std::string& what, double bound = kSame) {
   if (expected.size() == 0 && found.size() == 0) return;
@@ -63,8 +64,8 @@ void expectSamePasses(const std::shared_ptr<const Model>& expected, const std::s
   if (logits) expectClose(a.logits, b.logits, "logits");
 }
 
-/// A step's weights may be multiplied as whole numbers (kernels/digits.h), which are as exact as floats but
-/// round elsewhere: a made-up model's large scores enlarge that to 1.4e-5.
+/// A step may multiply weights as whole numbers (kernels/digits.h), which is as exact as floats but rounds
+/// differently; a synthetic model's large scores enlarge the difference to 1.4e-5.
 void expectStepOfPass(const std::shared_ptr<const Model>& model) {
   constexpr double kStep = 3e-5;
   const PassResult whole = wholePass(model, kTokens);
@@ -91,7 +92,7 @@ class GgufModels : public testing::TestWithParam<std::string> {
     python_ = pythonWithNumpy();
     if (python_.empty()) GTEST_SKIP() << "NumPy isn't installed (apt-get install python3-numpy)";
   }
-  /// write_gguf.py's `what` of a golden checkpoint, into the test's folder.
+  /// Runs write_gguf.py's `what` on a golden checkpoint, into the test's folder.
   bool write(const std::string& what, const std::string& family, const std::string& rest) {
     return writeGguf(
         python_, what + " '" + goldenModel(family).string() + "' '" + folder_.path().string() + "' " + rest);
@@ -143,7 +144,7 @@ TEST_P(GgufFamilies, tokensAreThoseOfTheTokenizerFile) {
 
 class GgufPlain : public testing::TestWithParam<std::string> {};
 
-/// Families of which there is no golden checkpoint, made up. After a "/" what write_gguf.py is asked for.
+/// Synthetic models of families without a golden checkpoint. The part after "/" is write_gguf.py's command.
 TEST_P(GgufPlain, passesAreThoseOfTheSafetensors) {
   const std::string python = pythonWithNumpy();
   if (python.empty()) GTEST_SKIP() << "NumPy isn't installed (apt-get install python3-numpy)";
@@ -188,7 +189,7 @@ TEST_P(GgufTypes, passesAreThoseOfTheNumbersUnpacked) {
 
 class GgufLatents : public GgufModels {};
 
-/// Keys of latents have their blocks along the outputs.
+/// Latent keys have their blocks along the outputs.
 TEST_P(GgufLatents, passesAreThoseOfTheNumbersUnpacked) {
   ASSERT_TRUE(write("latents", "llama", GetParam()));
   const auto found = openModel(file());

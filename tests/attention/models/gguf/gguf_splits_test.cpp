@@ -1,4 +1,4 @@
-// How byte-level tokenizers of GGUF cut text, on words for which their rules differ.
+// How GGUF's byte-level tokenizers split text, on words for which their rules differ.
 
 #include "attention/models/gguf/gguf_splits.h"
 
@@ -9,10 +9,10 @@
 namespace headscope::attention::test {
 namespace {
 
-/// The pieces of a text, each behind a bar.
+/// The pieces of a text, each preceded by a bar.
 std::string piecesBy(const std::string& name, const std::string& text) {
   Json json = bytePairJson({});
-  json["model"]["fuse_unk"] = true;  // a piece is one token, which nobody knows
+  json["model"]["fuse_unk"] = true;  // a piece is one unknown token
   json["pre_tokenizer"] = Json::parse(ggufSplit(name)->preTokenizer);
   const auto encoded = made(json).encode(text);
   if (!encoded) return encoded.error().message;

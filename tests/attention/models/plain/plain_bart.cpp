@@ -5,7 +5,7 @@
 namespace headscope::attention::test {
 namespace {
 
-/// BART with its norms behind each part, or Whisper's decoder with them before; a width of 24.
+/// BART with its norms after each part, or Whisper's decoder with norms before them; a width of 24.
 struct PlainBart {
   bool whisper = false;
   double embed = 1;
@@ -33,7 +33,7 @@ Wide attended(const PlainBart& m, MadeUpTensors& t, const std::string& at, Index
   return biased(t, at + ".out_proj", y, kBartWidth);
 }
 
-/// One part with its norm and the stream around it.
+/// One part with its norm and the residual connection.
 template <class Part>
 Wide joined(const PlainBart& m, MadeUpTensors& t, const std::string& norm, const Wide& x, const Part& part) {
   if (m.whisper) return x + part(layerNormed(t, norm, x));
@@ -61,7 +61,7 @@ PlainPairOutcome runBart(const PlainBart& m, MadeUpTensors& t, const std::vector
       return biased(t, at + ".fc2", biased(t, at + ".fc1", x, inner).unaryExpr(&gelu), kBartWidth);
     };
   };
-  if (m.whisper) {  // what its encoder made of sound
+  if (m.whisper) {  // the output of its audio encoder
     MadeUpTensors sound(DType::F32, 9);
     out.memory = sound.matrix("features", std::ssize(source), kBartWidth, 1);
   } else {

@@ -5,11 +5,11 @@
 namespace headscope::attention::test {
 namespace {
 
-/// What the family's norms do with a weight drawn around 0 or 1.
+/// The family's norm, with a weight drawn around 0 or 1.
 Wide normed(const LlamaLike& m, MadeUpTensors& t, const std::string& name, const Wide& x, Index size) {
   Wide weight = t.row(name + ".weight", size, 0.3, m.plusOne ? 0 : 1);
   if (m.plusOne) weight.array() += 1;
-  // Heads side by side are normed one by one.
+  // Adjacent heads are normed one by one.
   Wide y = x;
   for (Index first = 0; first < x.cols(); first += size)
     y.middleCols(first, size) = rmsNorm(x.middleCols(first, size), weight, m.epsilon);
@@ -100,7 +100,7 @@ PlainModel model(const std::string& name, const std::string& config, LlamaLike m
           [m](MadeUpTensors& t, const std::vector<Index>& ids) { return runLlamaLike(m, t, ids); }};
 }
 
-/// What all of these have: width 20, 4 heads over 2, 3 layers.
+/// The common fields: width 20, 4 heads over 2 kv heads, 3 layers.
 std::string llamaConfig(const std::string& type, const std::string& more) {
   return R"({"model_type": ")" + type +
          R"(", "vocab_size": 31, "hidden_size": 20, "intermediate_size": 17, "num_hidden_layers": 3,
@@ -156,8 +156,8 @@ PlainModel phi3(Index original, bool isLong) {
                m);
 }
 
-/// Gemma 3 as EmbeddingGemma has it: two-sided, 6 tokens within a window being 3 on each side, saved without
-/// a head.
+/// Gemma 3 in EmbeddingGemma's form: bidirectional, a window of 6 tokens being 3 on each side, saved without
+/// an output head.
 PlainModel embeddingGemma() {
   LlamaLike m{
       .headDim = 6, .plusOne = true, .headNorms = true, .around = true, .causal = false, .head = false};
@@ -174,7 +174,7 @@ PlainModel embeddingGemma() {
                m);
 }
 
-/// LongRoPE with a factor and no original length: max_position_embeddings is that.
+/// LongRoPE with a factor and without an original length, which is then max_position_embeddings.
 PlainModel longRope(Index positions, bool isLong) {
   LlamaLike m{.headDim = 6};
   const std::vector<double> factors = isLong ? std::vector{2.0, 3.5, 5.0} : std::vector{1.0, 1.5, 2.0};
@@ -193,7 +193,7 @@ PlainModel longRope(Index positions, bool isLong) {
                m);
 }
 
-/// Phi-3 that doesn't say its original length: 4,096.
+/// Phi-3 without its original length, which is then 4,096.
 PlainModel phi3Unsaid() {
   LlamaLike m{.headDim = 5 + 1, .epsilon = 1e-5, .tied = false, .fused = true};
   m.turns = [](Index) {
@@ -255,7 +255,8 @@ std::vector<PlainModel> plainDecoders() {
   models.push_back(gemma3(true));
   models.push_back(phi3(48, false));
   models.push_back(phi3(8, true));
-  // Gemma 2's window keeps its width to each side; is_causal: false has the window's width itself in reach.
+  // Gemma 2's window keeps its width on each side; with is_causal: false, it includes the distance of the
+  // width itself.
   LlamaLike twoSided = gemma2;
   twoSided.causal = twoSided.head = false;
   models.push_back(model("gemma2_two_sided", llamaConfig("gemma2", R"("head_dim": 6, "sliding_window": 3,

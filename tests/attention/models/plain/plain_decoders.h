@@ -4,14 +4,14 @@
 
 namespace headscope::attention::test {
 
-/// Llama and what descends from it.
+/// Llama and its descendants.
 struct LlamaLike {
   Index width = 20, heads = 4, kvHeads = 2, headDim = 5, inner = 17, vocabulary = 31, layers = 3;
   double epsilon = 1e-6;
   bool qkvBias = false, outputBias = false, mlpBias = false;
   bool plusOne = false, headNorms = false, around = false, tied = true;
   bool causal = true, head = true;
-  bool fused = false;  ///< qkv_proj and gate_up_proj
+  bool fused = false;  ///< as qkv_proj and gate_up_proj
   double embedScale = 1, scale = 0, cap = 0, finalCap = 0, amplitude = 1;
   std::function<double(double)> act = silu;
   std::function<Index(Index)> window = [](Index) { return 0; };

@@ -6,7 +6,7 @@
 namespace headscope::attention::test {
 namespace {
 
-/// T5 with 3 heads of 5 on a width of 24.
+/// T5 with 3 heads of size 5 on width 24.
 struct PlainT5 {
   bool gated = false, tied = true;
   double (*act)(double) = [](double x) { return std::max(x, 0.0); };
@@ -42,7 +42,7 @@ PlainBias distanceBias(MadeUpTensors& t, const std::string& stack, bool bothWays
 
 Wide attention(MadeUpTensors& t, const std::string& at, const Wide& x, const Wide& read,
                const PlainBias& bias, std::vector<Wide>& weights) {
-  // Scores aren't scaled: smaller queries keep the softmax soft.
+  // Scores aren't scaled, so queries are smaller to keep the softmax soft.
   const Wide q = times(x, t.matrix(at + ".q.weight", kHeads * kSize, kWidth, 0.1));
   const Wide y = readHeads(kHeads, 1, q, times(read, t.weight(at + ".k", kHeads * kSize, kWidth)),
                            times(read, t.weight(at + ".v", kHeads * kSize, kWidth)), bias, weights);

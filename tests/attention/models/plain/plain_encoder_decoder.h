@@ -7,8 +7,8 @@ namespace headscope::attention::test {
 /// An encoder–decoder by its paper's equations: the encoder on one text, the decoder on another.
 struct PlainPairOutcome {
   PlainOutcome encoder;                  ///< without logits
-  Wide memory;                           ///< [m, d], what the decoder reads
-  PlainOutcome decoder;                  ///< its heads that read its own text
+  Wide memory;                           ///< [m, d], the decoder's input from the encoder
+  PlainOutcome decoder;                  ///< its self-attention heads
   std::vector<std::vector<Wide>> cross;  ///< [layers][heads] of [n, m]
 };
 
@@ -20,17 +20,18 @@ struct PlainPair {
       run;
 };
 
-/// Every architecture there is.
+/// Every encoder–decoder architecture.
 std::vector<PlainPair> plainPairs();
-/// BART, and the decoder of Whisper, which has no encoder here: its memory is made up.
+/// BART, and Whisper's decoder, which has no encoder here and reads a synthetic memory.
 std::vector<PlainPair> plainBarts();
 
-// What the equations are made of.
+// The building blocks of the equations.
 
-/// What is added to head h's score of query i and key j; −inf: it doesn't see the key.
+/// The number added to head h's score of query i and key j; −inf if the key is hidden.
 using PlainBias = std::function<double(Index h, Index i, Index j)>;
 double hidesFuture(Index h, Index i, Index j);
-/// Heads of q [n, heads · dh] on k and v [m, heads · dh], side by side; weights are added to `to`.
+/// Attention heads of q [n, heads · dh] on k and v [m, heads · dh], side by side. Appends the weights to
+/// `to`.
 Wide readHeads(Index heads, double scale, const Wide& q, const Wide& k, const Wide& v, const PlainBias& bias,
                std::vector<Wide>& to);
 

@@ -8,7 +8,7 @@ PlainModel model(const std::string& name, const std::string& config, const Plain
           [m](MadeUpTensors& t, const std::vector<Index>& ids) { return run(m, t, ids); }};
 }
 
-/// Of the sizes that PlainDecoder has, by Llama's names.
+/// A config with PlainDecoder's sizes, under Llama's names.
 std::string sized(const std::string& type, const std::string& more) {
   return R"({"model_type": ")" + type +
          R"(", "vocab_size": 31, "hidden_size": 24, "intermediate_size": 14, "num_hidden_layers": 3,

@@ -10,13 +10,13 @@
 
 namespace headscope::attention::test {
 
-/// Models by their papers' equations, in double precision, one element after another: a second formulation
-/// that shares nothing with the code under test, not even the tensors' names. Weights are made up as the
-/// equations ask for them, so that running one also makes its checkpoint.
+/// Models by their papers' equations, in double precision, element by element: a second formulation that
+/// shares nothing with the code under test, not even the tensors' names. Weights are generated as the
+/// equations request them, so that running a model also creates its checkpoint.
 
 using Wide = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Tensors drawn at random when they are first asked for, rounded to `dtype`.
+/// Random tensors, generated on first use and rounded to `dtype`.
 class MadeUpTensors {
  public:
   MadeUpTensors(DType dtype, std::uint64_t seed) : dtype_(dtype), seed_(seed) {}
@@ -27,15 +27,15 @@ class MadeUpTensors {
   Wide row(const std::string& name, Index size, double spread, double center = 0);
   /// [count, rows, cols] as [count · rows, cols].
   Wide cube(const std::string& name, Index count, Index rows, Index cols, double spread);
-  /// Of any shape, as [rows, cols].
+  /// A tensor of any shape, as [rows, cols].
   Wide shaped(const std::string& name, std::vector<std::uint64_t> shape, Index rows, Index cols,
               double spread);
-  /// A map's weight [out, in]; its outputs are about as large as its inputs.
+  /// A map's weight [out, in], scaled so that outputs are about as large as inputs.
   Wide weight(const std::string& name, Index out, Index in);
   const SafetensorsFile& file() const { return file_; }
 
-  /// Shown what attention's heads give side by side [n, heads · headDim] ("heads"), and what a layer's MLP
-  /// adds to the stream [n, d] ("mlp"), to be looked at or replaced as they are computed.
+  /// Called with the heads' outputs side by side [n, heads · headDim] ("heads"), and with a layer's MLP
+  /// output [n, d] ("mlp"), which it may inspect or replace.
   std::function<void(const std::string& piece, Index layer, Wide& numbers)> touch = [](const std::string&,
                                                                                        Index, Wide&) {};
   Wide touched(const std::string& piece, Index layer, Wide numbers) {
@@ -55,21 +55,21 @@ class MadeUpTensors {
 struct PlainOutcome {
   std::vector<Wide> hidden;                  ///< [layers + 1] of [n, d]
   std::vector<std::vector<Wide>> attention;  ///< [layers][heads] of [n, n]
-  Wide logits;                               ///< [n, vocabulary]; empty of a model without a head
+  Wide logits;                               ///< [n, vocabulary]; empty if the model has no head
 };
 
 /// One family with a config of odd sizes.
 struct PlainModel {
-  std::string name;    ///< of the test
-  std::string config;  ///< config.json
+  std::string name;    ///< the test's name
+  std::string config;  ///< the text of config.json
   Index vocabulary;
   std::function<PlainOutcome(MadeUpTensors&, const std::vector<Index>& ids)> run;
 };
 
-/// Every architecture there is, some with more than one config.
+/// Every architecture, some with more than one config.
 std::vector<PlainModel> plainModels();
 
-// What the equations are made of.
+// The building blocks of the equations.
 
 Wide layerNorm(const Wide& x, const Wide& weight, const Wide& bias, double epsilon);
 Wide rmsNorm(const Wide& x, const Wide& weight, double epsilon);
@@ -79,8 +79,8 @@ double silu(double x);
 /// x·Wᵀ.
 Wide times(const Wide& x, const Wide& weight);
 Wide plus(const Wide& x, const Wide& bias);
-/// x [n, heads · headDim] turned by its position: of the first 2·|frequencies| dimensions of a head, t with
-/// its partner in the second half.
+/// x [n, heads · headDim] rotated by its position: in the first 2·|frequencies| dimensions of a head,
+/// dimension t is paired with its partner in the second half.
 Wide rope(const Wide& x, Index heads, const std::vector<double>& frequencies, double amplitude = 1);
 std::vector<double> frequencies(Index dims, double theta);
 
@@ -88,11 +88,12 @@ struct PlainAttention {
   Index heads, kvHeads;
   double scale;
   bool causal = true;
-  Index window = 0;                 ///< 0: none
-  double cap = 0;                   ///< 0: none
-  std::vector<double> slopes = {};  ///< of each head, times the distance, taken from scores; empty: none
+  Index window = 0;                 ///< 0 = none
+  double cap = 0;                   ///< 0 = none
+  std::vector<double> slopes = {};  ///< per head, times the distance, subtracted from scores; empty = none
 };
-/// Attention of q [n, heads · dh], k and v [n, kvHeads · dh], heads side by side; weights are added to `to`.
+/// Attention of q [n, heads · dh], k and v [n, kvHeads · dh], heads side by side. Appends the weights to
+/// `to`.
 Wide attend(const PlainAttention& how, const Wide& q, const Wide& k, const Wide& v, std::vector<Wide>& to);
 
 }  // namespace headscope::attention::test

@@ -1,4 +1,4 @@
-// Every architecture against its equations in double precision, on odd sizes and made-up weights.
+// Every architecture compared with its equations in double precision, on odd sizes and synthetic weights.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TEST_P(PlainModels, equalTheirEquations) {
     for (std::size_t i = 0; i < pass->layers.size(); ++i) {
       const auto depth = static_cast<Index>(i + 1);
       for (std::size_t h = 0; h < expected.attention[i].size(); ++h)
-        // Scores of up to a dozen, of which a weight moves by half at most.
+        // Scores are up to a dozen, and a weight changes by at most half as much.
         near(6 * expected.attention[i][h], 6 * pass->layers[i]->weights[static_cast<Index>(h)], depth + 4,
              "layer " + std::to_string(i) + ", head " + std::to_string(h));
       near(expected.hidden[i + 1], pass->layers[i]->hidden, depth, "layer " + std::to_string(i));

@@ -118,19 +118,19 @@ PlainModel opt(bool finalNorm) {
           }};
 }
 
-/// BERT's kind under three sets of names.
+/// BERT-like encoders under three sets of names.
 struct Encoder {
   std::string body, words, layer, q, k, v, o, up, down, norm1, norm2, dense, headNorm, bias, decoder;
-  std::string weight = ".weight", shift = ".bias";  ///< of norms
+  std::string weight = ".weight", shift = ".bias";  ///< of the norms
   Index firstPosition = 0, positionRows = 16, types = 2;
   double epsilon = 1e-12;
-  Index pad = -1;  ///< the token whose row is the one before the first position's
+  Index pad = -1;  ///< the padding token, whose row precedes the first position's
   double (*act)(double) = &gelu;
-  Index embedded = 14;  ///< of embeddings; where it isn't the width, `map` leads to that
+  Index embedded = 14;  ///< the embeddings' width; if it differs from the model's, `map` converts
   std::string map = {};
 };
 
-/// The row of each token's position: padding has one of its own and takes none.
+/// The row of each token's position. Padding has its own row and doesn't use up a position.
 std::vector<Index> positionsOf(const Encoder& e, const std::vector<Index>& ids) {
   std::vector<Index> rows;
   Index next = e.firstPosition;
@@ -169,7 +169,7 @@ PlainOutcome runEncoder(const Encoder& e, MadeUpTensors& t, const std::vector<In
   return out;
 }
 
-/// ModernBERT (Warner et al. 2024), with layers 0 and 3 that see all and two tokens to both sides in others.
+/// ModernBERT (Warner et al. 2024): layers 0 and 3 see everything, the others two tokens on each side.
 PlainOutcome runModernBert(MadeUpTensors& t, const std::vector<Index>& ids) {
   const auto norm = [&](const std::string& name, const Wide& y) {
     return layerNorm(y, t.row(name + ".weight", y.cols(), 0.3, 1), Wide::Zero(1, y.cols()), 1e-5);
@@ -202,7 +202,7 @@ PlainOutcome runModernBert(MadeUpTensors& t, const std::vector<Index>& ids) {
 }
 
 PlainModel modernBert(bool newer) {
-  // Half of the window to each side.
+  // Half of the window on each side.
   const std::string sizes = R"({"model_type": "modernbert", "vocab_size": 31, "hidden_size": 16,
     "intermediate_size": 11, "num_attention_heads": 2, "num_hidden_layers": 4, "local_attention": 4, )";
   return {newer ? "modernbert_newer" : "modernbert",
@@ -275,7 +275,7 @@ std::vector<PlainModel> plainOthers() {
   discriminator.dense = "";
   const std::string electraConfig = R"("model_type": "electra", )" + bertConfig + R"("embedding_size": 6,
     "max_position_embeddings": 16, "type_vocab_size": 2})";
-  // 7 stands twice in the text; the head's gelu isn't the layers' ReLU.
+  // 7 appears twice in the text; the head's gelu isn't the layers' ReLU.
   Encoder padded = roberta;
   padded.firstPosition = 8, padded.positionRows = 23, padded.pad = 7;
   padded.act = [](double x) { return std::max(x, 0.0); };

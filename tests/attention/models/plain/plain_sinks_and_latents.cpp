@@ -3,7 +3,7 @@
 
 #include "tests/attention/models/plain/plain_decoders.h"
 
-// gpt-oss and DeepSeek V2 and V3, by what their publications and published code say.
+// gpt-oss and DeepSeek V2 and V3, by their publications and published code.
 
 namespace headscope::attention::test {
 namespace {
@@ -25,8 +25,8 @@ Wide affine(MadeUpTensors& t, const std::string& name, const Wide& x, Index out,
   return bias ? plus(y, t.row(name + ".bias", out, 0.3)) : y;
 }
 
-/// YaRN (Peng et al. 2023): the dimension that turns r times over the original context is where the ramp
-/// between kept and slowed waves begins and ends.
+/// YaRN (Peng et al. 2023): the ramp between kept and slowed frequencies begins and ends at the dimensions
+/// that turn `fast` and `slow` times over the original context.
 std::vector<double> yarn(Index dims, double theta, double factor, double original, double fast, double slow,
                          bool whole) {
   const auto size = static_cast<double>(dims);
@@ -42,7 +42,7 @@ std::vector<double> yarn(Index dims, double theta, double factor, double origina
   return turns;
 }
 
-/// Of row i the numbers of the `count` largest.
+/// The indices of the `count` largest values in a row.
 std::vector<Index> bestOf(const Wide& values, Index row, Index count) {
   std::vector<Index> order;
   for (Index i = 0; i < values.cols(); ++i) order.push_back(i);
@@ -52,7 +52,7 @@ std::vector<Index> bestOf(const Wide& values, Index row, Index count) {
   return order;
 }
 
-/// A score beside those of the keys: its share of the softmax is nobody's.
+/// Attention with a sink: a score in addition to those of the keys, whose share of the softmax no key gets.
 Wide attendWithSinks(const PlainAttention& how, const Wide& sinks, const Wide& q, const Wide& k,
                      const Wide& v, std::vector<Wide>& to) {
   const Index n = q.rows(), size = q.cols() / how.heads, share = how.heads / how.kvHeads;
@@ -73,7 +73,7 @@ Wide attendWithSinks(const PlainAttention& how, const Wide& sinks, const Wide& q
   return output;
 }
 
-/// 5 experts, of which 2; gate and up lie in turn, and maps are [in, out].
+/// 2 of 5 experts; gate and up are interleaved, and maps are [in, out].
 Wide gptOssExperts(MadeUpTensors& t, const std::string& at, const Wide& x) {
   const Index width = x.cols(), inner = 7, experts = 5;
   const Wide scores = affine(t, at + "mlp.router", x, experts, true);
@@ -92,7 +92,7 @@ Wide gptOssExperts(MadeUpTensors& t, const std::string& at, const Wide& x) {
       const Wide both = x.row(i) * gateUp.middleRows(e * width, width) + gateUpBias.row(e);
       Wide middle(1, inner);
       for (Index f = 0; f < inner; ++f) {
-        // The test's biases are large enough that the limits cut.
+        // The test's biases are large enough to reach the limits.
         const double gate = std::min(both(0, 2 * f), 7.0);
         const double up = std::max(-7.0, std::min(both(0, 2 * f + 1), 7.0));
         middle(0, f) = (up + 1) * gate / (1 + std::exp(-1.702 * gate));
@@ -130,13 +130,13 @@ PlainOutcome runGptOss(MadeUpTensors& t, const std::vector<Index>& ids) {
 struct DeepSeek {
   Index queryRank = 0;
   bool third = false;    ///< V3: σ, corrected scores, groups by their best two
-  bool grouped = false;  ///< of 6 experts, 3 groups, of which 2
-  bool halves = false;   ///< what is rotated lies in halves
+  bool grouped = false;  ///< 2 of 3 groups of 6 experts
+  bool halves = false;   ///< rotated numbers are stored in halves
   double share = 1, sharper = 1;
   std::vector<double> turns = frequencies(4, 1e4);
 };
 
-/// The last 4 of each head's 7 numbers turned.
+/// The last 4 of each head's 7 numbers are rotated.
 Wide turnedPart(const DeepSeek& m, const Wide& x) {
   Wide y = x;
   for (Index p = 0; p < x.rows(); ++p)
@@ -191,7 +191,7 @@ Wide gatedPart(MadeUpTensors& t, const std::string& at, const Wide& x, Index inn
                 false);
 }
 
-/// 6 experts, of which 2, and two more for every token.
+/// 2 of 6 experts, and two more for every token.
 Wide deepSeekExperts(const DeepSeek& m, MadeUpTensors& t, const std::string& at, const Wide& x) {
   Wide scores = affine(t, at + "mlp.gate", x, 6, false);
   for (Index i = 0; i < scores.rows(); ++i) {

@@ -11,7 +11,7 @@ Wide mapped(MadeUpTensors& t, const std::string& name, const Wide& x, Index out,
   return bias ? plus(y, t.row(name + ".bias", out, 0.3)) : y;
 }
 
-/// As it is where the norm has no name.
+/// Returns x unchanged if the norm has no name.
 Wide normed(const PlainDecoder& m, MadeUpTensors& t, const std::string& at, const std::string& name,
             const Wide& x) {
   if (name.empty()) return x;
@@ -21,7 +21,7 @@ Wide normed(const PlainDecoder& m, MadeUpTensors& t, const std::string& at, cons
   return layerNorm(x, weight, bias, m.epsilon);
 }
 
-/// Dimensions 2t and 2t + 1 of each head turned together.
+/// Rotates dimensions 2t and 2t + 1 of each head together.
 Wide turnNeighbours(const Wide& x, Index heads, const std::vector<double>& frequencies) {
   Wide y = x;
   const Index size = x.cols() / heads;
@@ -48,7 +48,7 @@ struct Projected {
   Wide q, k, v;
 };
 
-/// From one map of them all.
+/// Splits the output of a fused map.
 Projected split(const PlainDecoder& m, const Wide& all) {
   const Index size = m.headDim(), key = m.kvHeads * size;
   if (!m.headByHead)
@@ -84,7 +84,7 @@ Wide attention(const PlainDecoder& m, MadeUpTensors& t, const std::string& at, I
   }
   const double scale = m.scale > 0 ? m.scale : 1 / std::sqrt(static_cast<double>(m.headDim()));
   PlainAttention how{m.heads, m.kvHeads, scale, true, m.window(layer), 0};
-  if (m.alibi)  // of as many heads as a power of 2
+  if (m.alibi)  // for a power of two of heads
     for (Index h = 1; h <= m.heads; ++h)
       how.slopes.push_back(std::pow(2.0, -8.0 * static_cast<double>(h) / static_cast<double>(m.heads)));
   const Wide y = t.touched("heads", layer, attend(how, q, k, v, weights));
@@ -111,7 +111,7 @@ Wide gatedMlp(const PlainDecoder& m, MadeUpTensors& t, const std::string& gate, 
   return mapped(t, down, gates.cwiseProduct(mapped(t, up, x, inner, false)), m.width, false);
 }
 
-/// Every expert on every token, with a share of 0 where it isn't among the best.
+/// Runs every expert on every token, with a share of 0 for all but the best.
 Wide mixture(const PlainDecoder& m, MadeUpTensors& t, const std::string& at, const Wide& x) {
   Wide shares = mapped(t, at + m.router, x, m.experts, false).array().exp();
   for (Index i = 0; i < shares.rows(); ++i) {

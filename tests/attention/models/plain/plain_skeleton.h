@@ -13,19 +13,19 @@ struct PlainDecoder {
   std::function<double(double)> act = geluTanh;
   std::function<Index(Index)> window = [](Index) { return 0; };
   std::function<bool(Index)> rotates = [](Index) { return true; };
-  /// Names: before all of the body, of a layer, and of what is in one.
+  /// Names: prefixes of the whole body and of a layer, and names within them.
   std::string prefix = "model.", layer = "layers.", embedding = "embed_tokens", positions = {},
               finalNorm = "norm";
   std::string q = "self_attn.q_proj", k = "self_attn.k_proj", v = "self_attn.v_proj", o = "self_attn.o_proj";
   std::string gate = {}, up = "mlp.up_proj", down = "mlp.down_proj", qNorm = {}, kNorm = {};
-  bool headNorms = false;  ///< qNorm and kNorm are of each head
-  /// Of a mixture; E stands for the expert's number.
+  bool headNorms = false;  ///< qNorm and kNorm apply to each head
+  /// A mixture of experts; E is replaced by the expert's number.
   Index experts = 0, used = 2, expertInner = 9, shared = 0;
   bool sumsToOne = false;
   std::function<bool(Index)> mixes = [](Index) { return true; };
   std::string router = "mlp.gate", expertGate = "mlp.experts.E.gate_proj", expertUp = "mlp.experts.E.up_proj",
               expertDown = "mlp.experts.E.down_proj";
-  /// Instead of q, k and v, and of gate and up: all of one, then all of the other; or head by head.
+  /// Fused maps instead of q, k and v, or gate and up: stored one after the other, or head by head.
   std::string qkv = {}, gateUp = {};
   bool headByHead = false;
   bool alibi = false;

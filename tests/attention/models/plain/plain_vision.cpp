@@ -6,7 +6,7 @@
 namespace headscope::attention::test {
 namespace {
 
-/// What tensors are called and what differs between the families.
+/// The tensors' names and other differences between the families.
 struct VisionNames {
   std::string patches = "embeddings.patch_embeddings.projection", token = "embeddings.cls_token", second = {},
               registers = {}, positions = "embeddings.position_embeddings", firstNorm = {};
@@ -21,7 +21,7 @@ struct VisionShape {
   double epsilon = 1e-12;
   bool patchBias = true, flatTokens = false, antialiased = false;
   bool swiglu = false;
-  Index classes = 0;  ///< 0: no classifier
+  Index classes = 0;  ///< 0 = no classifier
   bool classifiesMean = false, classifiesPatches = false;
   std::function<double(double)> act = gelu;
 };
@@ -41,7 +41,7 @@ double visionCubic(double x, double a) {
   return x < 2 ? a * x * x * x - 5 * a * x * x + 8 * a * x - 4 * a : 0;
 }
 
-/// How much of each of `from` places there is in each of `to`, [to, from].
+/// The share of each of `from` places in each of `to`, [to, from].
 Wide shares(Index from, Index to, bool antialiased) {
   Wide all = Wide::Zero(to, from);
   const double scale = static_cast<double>(from) / static_cast<double>(to);
@@ -71,7 +71,7 @@ Wide positionsOn(const VisionShape& s, const Wide& table, Index rows, Index cols
   return all;
 }
 
-/// The convolution of a stride as wide as its kernel, pixel by pixel.
+/// A convolution whose stride equals its kernel's width, pixel by pixel.
 Wide convolved(const VisionShape& s, MadeUpTensors& t, const std::string& name,
                const std::vector<Wide>& colours) {
   const Index p = s.patch, rows = colours[0].rows() / p, cols = colours[0].cols() / p;
@@ -136,7 +136,7 @@ PlainOutcome run(const VisionShape& s, const VisionNames& n, const std::string& 
   return out;
 }
 
-/// The logits [1, classes] of the tokens behind the final norm.
+/// The logits [1, classes] from the tokens after the final norm.
 Wide classified(const VisionShape& s, const VisionNames& n, MadeUpTensors& t, const Wide& y) {
   const Index leading = n.second.empty() ? 1 : 2, before = leading + s.registers;
   const auto of = [&](const std::string& name, Index token) {
@@ -154,7 +154,7 @@ Wide classified(const VisionShape& s, const VisionNames& n, MadeUpTensors& t, co
   return n.secondClassifier.empty() ? first : Wide((first + of(n.secondClassifier, 1)) / 2);
 }
 
-/// With the final norm, which no number of a layer depends on.
+/// Adds the final norm, which no number of a layer depends on.
 std::function<PlainOutcome(MadeUpTensors&, const std::vector<Wide>&)> model(VisionShape s, VisionNames n,
                                                                             std::string prefix,
                                                                             std::string finalNorm) {
@@ -203,7 +203,7 @@ PlainVision dino(bool registers, bool swiglu) {
     n.up = "mlp.weights_in";
     n.down = "mlp.weights_out";
     s.swiglu = true;
-    s.inner = 16;  // 18 · 2/3 = 12, and up to the next multiple of 8
+    s.inner = 16;  // 18 · 2/3 = 12, rounded up to a multiple of 8
   }
   const std::string type = registers ? "dinov2_with_registers" : "dinov2";
   return {type + (swiglu ? "_swiglu_classifier" : ""),
@@ -282,7 +282,7 @@ std::vector<PlainVision> plainVisionModels() {
   teacher.classifier = "cls_classifier";
   teacher.secondClassifier = "distillation_classifier";
   VisionShape classes;
-  classes.classes = 2;  // which a file need not say
+  classes.classes = 2;  // which the file doesn't have to say
   const auto deitOf = [](std::string name, VisionShape shape, VisionNames names, std::string prefix) {
     return PlainVision{
         std::move(name),

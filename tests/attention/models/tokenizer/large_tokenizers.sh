@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # large_tokenizers.sh ATTENTION_TESTS FOLDER: fetches the large vocabularies into FOLDER and runs their golden tests on
-# those that are there. Ends with 77, and a sentence, where none is.
+# those that are there. Exits with 77 and a sentence if there are none.
 set -euo pipefail
 
 tests=$1 folder=$2

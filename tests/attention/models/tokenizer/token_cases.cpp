@@ -31,8 +31,8 @@ std::string shown(const std::vector<ByteRange>& ranges) {
   return text;
 }
 
-/// Whether the span of a token agrees with the reference's offsets: it begins where its characters do, or, as
-/// the second and later token of a character, within them. White space that offsets leave out is its own.
+/// Whether a token's span overlaps or touches the reference's offsets. They may differ for the second and
+/// later tokens of a character, and for white space, which the offsets leave out.
 bool agrees(const ByteRange& span, const ByteRange& offset) {
   return span.begin <= offset.end && offset.begin <= span.end;
 }

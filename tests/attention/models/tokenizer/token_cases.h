@@ -8,29 +8,29 @@
 
 namespace headscope::attention::test {
 
-/// One text of tests/golden/tokens with what must come out.
+/// One text of tests/golden/tokens with its expected results.
 struct TokenCase {
   std::string text, decoded;
   std::vector<TokenId> ids;
   std::vector<std::string> tokens;
   std::vector<ByteRange> offsets;
-  std::vector<ByteRange> spans;  ///< empty where the file has none
+  std::vector<ByteRange> spans;  ///< empty if the file has none
   bool hasSpans = false;
 };
 
-/// Those of tests/golden/tokens/NAME.json.
+/// The cases in tests/golden/tokens/NAME.json.
 std::vector<TokenCase> tokenCases(const std::string& name);
 
-/// tests/golden/tokens/NAME.tokenizer.json.
+/// The text of tests/golden/tokens/NAME.tokenizer.json.
 std::string smallTokenizer(const std::string& name);
 
-/// BERT's tokenizer.json, put together from the word list of its package (see tests/golden/tokens/README.md).
+/// BERT's tokenizer.json, built from the word list of its package (see tests/golden/tokens/README.md).
 std::string bertTokenizer(const std::string& wordList);
 
-/// Says in a failure's words how the tokenizer's answer to `expected.text` differs; empty where it doesn't.
+/// Describes how the tokenizer's result for `expected.text` differs; empty if it doesn't.
 std::string difference(const TextTokenizer& tokenizer, const TokenCase& expected);
 
-/// What is wrong with the spans of `text`, which has to be tiled by them; empty where nothing is.
+/// Describes an error in the spans, which have to tile `text`; empty if there is none.
 std::string spanFault(const EncodedText& encoded, const std::string& text);
 
 }  // namespace headscope::attention::test

@@ -1,4 +1,5 @@
-// tests/golden/tokens: what Hugging Face's own library makes of the same texts, to the id and to the byte.
+// tests/golden/tokens: the results of Hugging Face's own library for the same texts, compared by id and by
+// byte.
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 
 #include "attention/models/tokenizer/text_tokenizer.h"
 
-/// Small tokenizers made for one test each.
+/// Small tokenizers, each built for one test.
 namespace headscope::attention::test {
 
 using Json = nlohmann::json;
@@ -39,13 +39,13 @@ inline TextTokenizer made(const Json& json) {
   return std::move(*tokenizer);
 }
 
-/// The message for a file that can't be read; "accepted" for one that can.
+/// The error message for a file that can't be read; "accepted" if it can.
 inline std::string refusal(const Json& json) {
   const auto tokenizer = TextTokenizer::parse(json.dump(), "test");
   return tokenizer ? "accepted" : tokenizer.error().message;
 }
 
-/// The tokens of `text` as the vocabulary spells them, each behind a bar: "|▁a|b".
+/// The tokens of `text` as spelled in the vocabulary, each preceded by a bar: "|▁a|b".
 inline std::string spelled(const TextTokenizer& tokenizer, const std::string& text) {
   const auto encoded = tokenizer.encode(text);
   if (!encoded) return encoded.error().message;

@@ -1,5 +1,4 @@
-// Damaged and hostile files, and those that ask for what isn't supported: one sentence that names it, at
-// once.
+// Damaged and hostile files, and unsupported ones: one sentence names the problem, without delay.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +12,7 @@
 namespace headscope::attention::test {
 namespace {
 
-/// A tokenizer with `value` at the place `pointer`.
+/// The error for a tokenizer with `value` at the place `pointer`.
 std::string refusalOf(const std::string& pointer, const Json& value) {
   Json json = bytePairJson({"a", "b"}, {{"a", "b"}});
   json["added_tokens"] = Json::array();
@@ -134,7 +133,8 @@ TEST(TokenizerRefusals, ofRulesThatMakeTextExplode) {
   EXPECT_EQ(encoded.error().message, "the tokenizer's rules make the text longer than 3265536 bytes");
 }
 
-/// Forty times "a" becomes "aa": a letter would be 10¹² of them. What is refused is as long as a few pages.
+/// Replacing "a" with "aa" forty times would turn a letter into 10¹² of them. Texts are refused once they are
+/// as long as a few pages.
 TEST(TokenizerRefusals, ofRulesThatDoubleTextAgainAndAgain) {
   const Json doubling = {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "aa"}};
   Json regex = doubling;
@@ -155,7 +155,7 @@ TEST(TokenizerRefusals, ofRulesThatDoubleTextAgainAndAgain) {
   }
 }
 
-/// The longest text, made as long as it may become.
+/// The longest text, expanded to the longest allowed form.
 TEST(TokenizerRefusals, ofLongTextsTakeLittleMemory) {
   Json json = bytePairJson({"a"});
   json["normalizer"] = {
@@ -172,7 +172,7 @@ TEST(TokenizerRefusals, ofLongTextsTakeLittleMemory) {
   EXPECT_LT(peak.value_or(0), std::uint64_t{512} << 20);
 }
 
-/// Bytes spelled as characters are twice as long each time.
+/// Spelling bytes as characters doubles the length each time.
 TEST(TokenizerRefusals, ofPreTokenizersThatMakeTextExplode) {
   Json json = bytePairJson({"a"});
   json["pre_tokenizer"] = {
@@ -184,8 +184,8 @@ TEST(TokenizerRefusals, ofPreTokenizersThatMakeTextExplode) {
   EXPECT_EQ(encoded.error().message, "the tokenizer's rules make the text longer than 65600 bytes");
 }
 
-/// What people do type is never too long: the character that becomes eleven times as long, and its spelling
-/// in bytes on top.
+/// Normal text is never refused: here, the character that expands to eleven times its length, spelled in
+/// bytes as well.
 TEST(TokenizerRefusals, areNoneForTheLongestDecomposition) {
   Json json = bytePairJson({"a"});
   json["normalizer"] = {{"type", "NFKD"}};
@@ -262,7 +262,7 @@ TEST(TokenizerRefusals, ofCharacterTablesSayWhatDoesNotFit) {
   EXPECT_EQ(table("AAA="), at + "has 2 bytes, expected a trie and texts");
   EXPECT_EQ(table("AAAAAA=="), at + "has a trie of 0 bytes, expected a multiple of 4 up to 0");
   EXPECT_EQ(table("CAAAAAAAAAA="), at + "has a trie of 8 bytes, expected a multiple of 4 up to 4");
-  // A trie that leads beyond itself replaces nothing.
+  // A trie that points outside itself replaces nothing.
   EXPECT_EQ(table("BAAAAP////8="), "accepted");
   const auto lost = TextTokenizer::parse(
       R"({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "BAAAAP////8="},

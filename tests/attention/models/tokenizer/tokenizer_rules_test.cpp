@@ -1,5 +1,5 @@
-// Each kind of rule by itself, on vocabularies of single characters. The expected tokens are those of Hugging
-// Face's library for the same files.
+// Each kind of rule separately, on vocabularies of single characters. The expected tokens are those of
+// Hugging Face's library for the same files.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 const std::vector<std::string> kCharacters = {"a", "b", "c", "e", "i", "o", "x", "1", "2",  "3", " ",
                                               ".", ",", "▁", "A", "é", "ß", "²", "́",  "日", "_", "-"};
 
-/// Everything in one token that pieces allow: all pairs of a piece merge, so that pieces are seen.
+/// A tokenizer with one rule and fused unknown tokens, for making the rule's pieces visible.
 Json pieces(const std::string& member, const Json& rule) {
   Json json = bytePairJson(kCharacters);
   json["model"]["fuse_unk"] = true;
@@ -21,11 +21,10 @@ Json pieces(const std::string& member, const Json& rule) {
   return json;
 }
 
-/// The pieces that a pre-tokenizer makes: characters, and a bar where a merge over two of them was not
-/// possible.
+/// The pieces that a pre-tokenizer makes, each preceded by a bar.
 std::string split(const Json& rule, const std::string& text) {
   Json json = pieces("pre_tokenizer", rule);
-  // With every piece unknown and fused, a piece is a token and its span the piece.
+  // If every piece is unknown and fused, each piece is one token and its span is the piece.
   json["model"]["vocab"] = {{"<unk>", 0}};
   const TextTokenizer tokenizer = made(json);
   const auto encoded = tokenizer.encode(text);
@@ -45,7 +44,7 @@ TEST(PreTokenizers, splitAtExpressions) {
   EXPECT_EQ(split(splitRule("-", "MergedWithPrevious"), "-a--b"), "|-|a-|-|b");
   EXPECT_EQ(split(splitRule("-", "MergedWithNext"), "a--b-"), "|a|-|-b|-");
   EXPECT_EQ(split(splitRule("-", "Contiguous"), "a--b-"), "|a|--|b|-");
-  // What is removed goes with the piece before it, so that typed text stays covered.
+  // Removed text is added to the previous piece's span, so that the typed text stays covered.
   EXPECT_EQ(split(splitRule("-", "Removed"), "a--b-"), "|a--|b-");
   EXPECT_EQ(split(splitRule("[ab]+", "Removed", true), "1ab2ba3"), "|1ab2|ba3");
   EXPECT_EQ(split(splitRule("x*", "Isolated"), "axxb"), "|a|xx|b");
@@ -104,7 +103,7 @@ TEST(Normalizers, rewriteText) {
   EXPECT_EQ(normalized({{"type", "Replace"}, {"pattern", {{"Regex", "[ab]+"}}}, {"content", ""}}, "abcab"),
             "|c");
   EXPECT_EQ(normalized({{"type", "BertNormalizer"}}, "Aé\t日b\u200B"), "|a|e| | |日| |b");
-  // The reference's ideographs begin again 256 behind the block's start.
+  // In the reference, ideographs resume 256 code points after the block's start.
   EXPECT_EQ(normalized({{"type", "BertNormalizer"}}, "\U0002B81Fb"), "| |<unk>| |b");
   EXPECT_EQ(normalized({{"type", "BertNormalizer"}}, "\U0002B820b"), "|<unk>|b");
   EXPECT_EQ(normalized({{"type", "BertNormalizer"}}, "\U0002B91Fb"), "|<unk>|b");
@@ -118,7 +117,7 @@ TEST(Normalizers, giveTypedMarksAndSpacesTheirBytes) {
                         {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "▁"}}}}};
   const auto encoded = made(pieces("normalizer", llama)).encode(" a");
   ASSERT_TRUE(encoded.ok());
-  // The typed space is the first mark; the second one, before the letter, is nobody's.
+  // The typed space is the first mark; the second one, before the letter, has no typed bytes.
   EXPECT_EQ(encoded->spans, (std::vector<ByteRange>{{0, 1}, {1, 1}, {1, 2}}));
 }
 
@@ -127,7 +126,7 @@ TEST(BytePairs, mergeByRankThenFromTheLeft) {
   EXPECT_EQ(spelled(made(bytePairJson({"a"}, {{"a", "a"}})), "aaaaa"), "|aa|aa|a");
   EXPECT_EQ(spelled(made(bytePairJson({"a", "b"}, {{"a", "b"}, {"ab", "ab"}, {"abab", "a"}})), "ababa"),
             "|ababa");
-  // A later line for the same two takes the earlier one's place.
+  // A later merge of the same pair replaces the earlier one.
   EXPECT_EQ(spelled(made(bytePairJson({"a", "b", "c"}, {{"a", "b"}, {"b", "c"}, {"a", "b"}})), "abc"),
             "|a|bc");
 }

@@ -1,5 +1,5 @@
-// What a tokenizer promises whatever its file says: spans that lead back to what was typed, text that comes
-// back, time in proportion to length, stopping.
+// Guarantees of any tokenizer: spans that map back to the typed text, decodable text, time proportional to
+// length, stopping.
 
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ TEST_P(AnyTokenizer, spansTileWhatWasTyped) {
     }
   }
 }
-/// Nothing is left of the text, and its bytes go with the first token that stands around it.
+/// If nothing remains of the text, its bytes belong to the first of the tokens added around it.
 TEST(Tokenizers, aTextThatIsDroppedHasItsBytesAtTheFirstToken) {
   const TextTokenizer words = made(Json::parse(smallTokenizer("small-wordpiece")));
   const std::string text = "\u200B\u00AD\u200B";
@@ -97,7 +97,7 @@ TEST(Tokenizer, byteLevelTokensAreTheTypedBytesAndComeBack) {
     ASSERT_EQ(*tokenizer.decode(encoded->ids), text);
     for (std::size_t k = 0; k < encoded->ids.size(); ++k) {
       const ByteRange span = encoded->spans[k];
-      // A token alone decodes to its own bytes, unless it holds a part of a character.
+      // A single token decodes to its own bytes, unless it holds only part of a character.
       const auto alone = *tokenizer.decode(std::vector<TokenId>{encoded->ids[k]});
       if (alone.find("\uFFFD") != std::string::npos) continue;
       ASSERT_EQ(alone, text.substr(span.begin, span.end - span.begin));
@@ -129,7 +129,7 @@ TEST(Tokenizer, tokensAroundATextAreNobodysBytes) {
 
 TEST(Tokenizer, composedCharactersKeepTheirTypedBytes) {
   const TextTokenizer tokenizer = made(Json::parse(smallTokenizer("small-byte-bpe")));
-  // i and a diaeresis of its own, three bytes, become ï, two bytes and as many tokens.
+  // i and a combining diaeresis, three bytes, become ï, two bytes and as many tokens.
   const auto encoded = tokenizer.encode("i\u0308x");
   ASSERT_TRUE(encoded.ok());
   EXPECT_THAT(encoded->spans, ElementsAre(ByteRange{0, 1}, ByteRange{1, 3}, ByteRange{3, 4}));
@@ -154,7 +154,7 @@ TEST(Tokenizer, partsOfACharacterAreShownTogether) {
   EXPECT_EQ(encoded->ids.size(), 8u);
   EXPECT_THAT(tokenizer.readable(encoded->ids), ElementsAre(ReadableRun{0, 1, "a"}, ReadableRun{1, 2, "␣"},
                                                             ReadableRun{2, 4, "é"}, ReadableRun{4, 8, "👍"}));
-  // While a model is still writing, the last character may be unfinished; a broken one is not waited for.
+  // During generation, the last character may be incomplete; a broken one is shown at once.
   const std::vector<TokenId> cut(encoded->ids.begin(), encoded->ids.begin() + 6);
   EXPECT_EQ(tokenizer.readable(cut).back(), (ReadableRun{4, 6, "<F0><9F>", false}));
   const std::vector<TokenId> broken{encoded->ids[4], encoded->ids[0], encoded->ids[3]};
@@ -183,9 +183,9 @@ TEST(Tokenizer, refusesTextThatIsNone) {
             "the text has 16777217 bytes, expected at most 16777216");
 }
 
-// Merges, searches and tries are counted, so that a busy machine decides nothing.
+// Merges, searches and tries are counted, so that a busy machine doesn't affect the result.
 
-/// Tables asked for one piece that is `unit` over and over, `bytes` long.
+/// The number of table lookups for one piece of `bytes` bytes that repeats `unit`.
 template <class Model>
 double stepsOf(const Model& model, const std::string& unit, std::size_t bytes) {
   std::string piece;
@@ -233,7 +233,7 @@ TEST(TokenizerTime, ofSearchesGrowsAsTheTextDoes) {
   const std::string llama =
       R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
   for (const std::string unit : {"a", " ", "\n", "the dog ", "1", " . ", "日本"}) {
-    // A piece of one kind takes a power of eight as its window, so that its steps grow in steps.
+    // The window of a piece of one kind is a power of eight, so the number of steps grows in jumps.
     const double once = searchSteps(llama, unit, 100'000), tenTimes = searchSteps(llama, unit, 1'000'000);
     EXPECT_LT(tenTimes / once, 11) << unit;
     EXPECT_LT(once, 300 * 100'000.0) << unit;
@@ -242,7 +242,7 @@ TEST(TokenizerTime, ofSearchesGrowsAsTheTextDoes) {
 
 TEST(TokenizerTime, ofExpressionsThatExplodeIsAnError) {
   const std::string text = std::string(200'000, 'a') + "cb";
-  // Exponential, quadratic by going back, and quadratic without ever going back.
+  // Exponential, quadratic by backtracking, and quadratic without backtracking.
   for (const char* expression : {"(a+)+b", "(a|a)*b", "a*?b|a", "a*b|a", "(?:a|b)*d|a"}) {
     const auto pattern = TextPattern::expression(expression);
     ASSERT_TRUE(pattern.ok()) << pattern.error().message;
@@ -262,7 +262,7 @@ TEST(TokenizerStop, isNoticedBeforeAndDuring) {
   EXPECT_EQ(TextTokenizer::parse(json, "test", before.get_token()).error().message, "stopped");
   const TextTokenizer tokenizer = made(Json::parse(json));
   EXPECT_EQ(tokenizer.encode("the head", SpecialTokens::keep, before.get_token()).error().message, "stopped");
-  // Seconds of work, stopped after a moment.
+  // Work that takes seconds, stopped after a moment.
   std::stop_source during;
   const std::string text(std::size_t{16} << 20, 'a');
   std::jthread person([&] {
