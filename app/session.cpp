@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "app/compute/layer/mask_inputs.h"
-#include "app/pages/lessons/lessons_page.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/models/scene_model.h"
 #include "app/scene/text/glossary.h"
@@ -19,7 +18,6 @@
 #include "app/shell/focus_ring.h"
 #include "app/shell/stage_overlay.h"
 #include "app/shell/stage_pen.h"
-#include "app/shell/start_offers.h"
 #include "app/widgets/frame_drawing.h"
 #include "app/widgets/style.h"
 #include "attention/core/memory.h"
@@ -37,25 +35,25 @@ float presentingUnit(int height) {
 
 Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::span<const PageRow> rows)
     : ui_(ui),
-      document_(std::make_shared<Document>(openingScene())),
       services_(limits, wake, attention::releaseIdleMemory),
-      pages_(rows),
-      exports_(services_, wake, [this] { return shownLesson(); }),
-      recovery_(
-          services_, pages_, [this] { return unsaved(); },
-          [this](Scene scene, SceneFile file) { openScene(std::move(scene), std::move(file)); }) {
+      workspace_(services_, rows),
+      files_(services_, workspace_),
+      links_(services_, workspace_),
+      closing_(services_, workspace_, files_),
+      offer_(services_, workspace_, files_),
+      stage_(ui, services_.view, actions_),
+      exports_(services_, wake, [this] { return workspace_.shownLesson(); }) {
   ui_.typesetter().onAnswer(std::move(wake));
   services_.view.heatmaps = &heatmaps_;
-  services_.working = [this] { return working(); };
-  services_.own = [this] { return document_; };
-  pages_.make(services_);
-  actions_.add(documentActions(), "Scene");
+  pages().make(services_);
+  actions_.add(files_.actions(), "Scene");
+  actions_.add(closing_.actions(), "Scene");
   actions_.add(editActions(), "Edit");
-  actions_.add(linkActions(), "Scene");
+  actions_.add(links_.actions(), "Scene");
   actions_.add(windowActions(), "View");
-  actions_.add(stageActions(), "Present");
-  for (const PageRow& row : pages_.rows()) {
-    actions_.add(pages_.named(std::string(row.info.key)).actions(), row.info.name, row.info.key);
+  actions_.add(stage_.actions(), "Present");
+  for (const PageRow& row : pages().rows()) {
+    actions_.add(pages().named(std::string(row.info.key)).actions(), row.info.name, row.info.key);
   }
   actions_.add(exports_.actions(), "Picture");
   actions_.add(settingActions(), "Appearance");
@@ -69,24 +67,9 @@ Session::Session(Ui& ui, const Limits& limits, std::function<void()> wake, std::
       });
 }
 
-LessonEntry Session::shownLesson() const {
-  const auto* page = dynamic_cast<const lessons_page::Page*>(&shown());
-  if (!page || !page->state().here.lesson) return {};
-  LessonEntry shown;
-  shown.lesson = page->state().here.lesson;
-  if (const auto& library = page->state().list.library)
-    if (const LessonEntry* const entry = library->find(shown.lesson->id)) shown.path = entry->path;
-  return shown;
-}
-
-Page* Session::onStage() const {
-  const std::shared_ptr<Document> staged = shown().staged();
-  return staged ? &pages_.named(staged->scene().cursor.page) : nullptr;
-}
-
 std::optional<std::string> Session::error() const {
-  if (const auto own = shown().error(document_->scene())) return own;
-  const Page* stage = onStage();
+  if (const auto error = workspace_.shown().error(own().scene())) return error;
+  const Page* stage = workspace_.onStage();
   return stage ? stage->error(scene()) : std::nullopt;
 }
 
@@ -96,9 +79,9 @@ void Session::frame(int width, int height, float scale, double elapsed) {
   view.time += elapsed;
   const auto start = std::chrono::steady_clock::now();
   prepareView(scale, height);
-  prepareStage(width, height);
+  stage_.prepare(width, height);
   const render::Color back = unpacked(view.theme->background);
-  Page *const page = &shown(), *const stage = onStage();
+  Page *const page = &workspace_.shown(), *const stage = workspace_.onStage();
   const bool recorded = view.pictureWanted && !view.dialog;
   ui_.record(recorded);
   ui_.frame(width, height, elapsed, {back.r, back.g, back.b}, [&](const FrameInput& input) {
@@ -158,30 +141,32 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   view.hover = std::exchange(view.nextHover, {});
   view.controls.continuousEdit.clear();
   view.pictures.shown.clear();
-  Page& page = shown();
-  page.arrange(*document_);
-  const std::shared_ptr<Document> document = working();
+  Page& page = workspace_.shown();
+  page.arrange(own());
+  const std::shared_ptr<Document> document = workspace_.working();
   const Scene before = document->scene();
-  const std::optional<Scene> own = document == document_ ? std::nullopt : std::optional(document_->scene());
-  Page* stage = onStage();
+  const std::optional<Scene> beside =
+      document == workspace_.own() ? std::nullopt : std::optional(own().scene());
+  Page* stage = workspace_.onStage();
   handleInput(input);
-  page.prepare(document_->scene());
+  page.prepare(own().scene());
   if (stage) stage->prepare(scene());
   shareSubject(scene());
-  WindowState window{document_->path().empty() ? "" : document_->name(), document_->dirty(),
-                     undoes(false).canUndo(), undoes(true).canRedo(), undoes(false).undoSteps()};
-  window.gpuBytes = pages_.gpuBytes();
+  WindowState window{own().path().empty() ? "" : own().name(), own().dirty(),
+                     workspace_.undoes(false).canUndo(), workspace_.undoes(true).canRedo(),
+                     workspace_.undoes(false).undoSteps()};
+  window.gpuBytes = pages().gpuBytes();
   window.drawSeconds = view.showTimings ? drawSeconds_ : 0;
   const Layout layout = windowLayout(width, height);
   if (!layout.presents)
-    topBar(view, layout, window, actions_, pages_.rows(), pages_.at(document_->scene().cursor.page));
+    topBar(view, layout, window, actions_, pages().rows(), pages().at(own().scene().cursor.page));
   drawPages(page, stage, layout);
-  if (!view.figure) drawOffer(layout, width);
+  if (!view.figure) offer_.draw(layout, width);
   if (layout.presents && !view.figure)
     captionLine(view, layout,
                 !view.preferences.captions    ? std::vector<CaptionPart>()
                 : stage && page.stagesViews() ? stage->caption(scene())
-                                              : page.caption(document_->scene()),
+                                              : page.caption(own().scene()),
                 status().notFinite);
   else if (!view.figure)
     statusLine(view, layout, window, status());
@@ -190,12 +175,13 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
   toldNote(view);
   if (!layout.presents || page.travels()) fade_.stop();
   fade_.draw(view, !services_.workers.busy());
-  stagePen(view, scene(), stage_);
-  if (layout.presents) stageOverlay(scene(), view, stage_, layout, actions_);
-  if (layout.presents && stage_.notes)
-    stageNotes(view, page.notes(document_->scene()), ImRect(0, layout.status.Max.y, width, height));
+  stagePen(view, scene(), stage_.state());
+  if (layout.presents) stageOverlay(scene(), view, stage_.state(), layout, actions_);
+  if (layout.presents && stage_.state().notes)
+    stageNotes(view, page.notes(own().scene()), ImRect(0, layout.status.Max.y, width, height));
   focusRing(view);
-  if (ui_.pointerHidden() || (layout.presents && stage_.laser)) ImGui::SetMouseCursor(ImGuiMouseCursor_None);
+  if (ui_.pointerHidden() || (layout.presents && stage_.state().laser))
+    ImGui::SetMouseCursor(ImGuiMouseCursor_None);
   fitAdditive(before.setup.input, scene().setup);
   forgetWritten(before.setup, scene().setup);
   forgetAlignment(before, scene());
@@ -203,47 +189,40 @@ void Session::drawFrame(const FrameInput& input, float width, float height) {
     view.messages.clearAfterEdit();
     view.controls.refusal = {};
   }
-  if (own) document_->note(*own, view.controls.continuousEdit, ImGui::IsMouseDown(0), view.time);
+  if (beside) own().note(*beside, view.controls.continuousEdit, ImGui::IsMouseDown(0), view.time);
   if (view.nextHover != view.hover) view.redraw(2);
-}
-
-/// The document that undo or redo acts on: edits on a stage first, then the talk that owns the view.
-Document& Session::undoes(bool redo) const {
-  const std::shared_ptr<Document> work = working();
-  const bool stage = redo ? work->canRedo() : work->canUndo();
-  return shown().stagesViews() && !stage ? *document_ : *work;
 }
 
 /// Runs the actions requested in this frame, after it is drawn: actions may delete what its pictures show.
 void Session::act(Page* page, Page* stage) {
   for (const std::string& id : std::exchange(services_.view.requests, {})) {
     View& view = services_.view;
-    const bool fades = view.present && !view.preferences.reducedMotion && !stage_.frozen;
+    const bool fades = view.present && !view.preferences.reducedMotion && !stage_.state().frozen;
     if (ViewFade::walks(id)) {
       view.walk();
-      if (fades) fade_.begin(stage_.width, stage_.height, view.time, view.walkSeconds);
+      if (fades) fade_.begin(stage_.state().width, stage_.state().height, view.time, view.walkSeconds);
     }
     perform(id);
   }
   for (Page* left : {page, stage})
-    if (left && left != &shown() && left != onStage()) left->leave();
+    if (left && left != &workspace_.shown() && left != workspace_.onStage()) left->leave();
   ask();
   makeRoom();
-  recovery_.offer();
-  recovery_.note();
+  closing_.recovery().offer();
+  closing_.recovery().note();
 }
 
 void Session::ask() {
-  shown().ask(document_->scene());
-  if (Page* stage = onStage()) stage->ask(scene());
+  workspace_.shown().ask(own().scene());
+  if (Page* stage = workspace_.onStage()) stage->ask(scene());
   layerShown_ = services_.layer.takeAsked();
 }
 
 /// Frees memory if what is shown waits for it: drops pictures of other pages, which can be computed again.
 void Session::makeRoom() {
   if (!services_.resources.memory.isShort()) return;
-  for (const auto& page : pages_)
-    if (page.get() != &shown() && page.get() != onStage()) page->releaseMemory();
+  for (const auto& page : pages())
+    if (page.get() != &workspace_.shown() && page.get() != workspace_.onStage()) page->releaseMemory();
   if (!layerShown_) services_.layer.forget();
   services_.view.redraw();  // in the next frame, the pages see that the layer is gone
 }
@@ -251,7 +230,7 @@ void Session::makeRoom() {
 /// The status of the page that shows what is being worked on. If it is staged, adds that the window's own
 /// scene is kept. A figure being drawn takes precedence over computations.
 PageStatus Session::status() const {
-  PageStatus status = worker().status(scene());
+  PageStatus status = workspace_.worker().status(scene());
   if (const auto& wish = services_.view.figureWanted) {
     status.busySeconds = services_.view.time - wish->since;
     const std::string page =
@@ -259,20 +238,20 @@ PageStatus Session::status() const {
     status.busyWords = "drawing " + page + wish->name + " for " + timeText(status.busySeconds);
     status.canStop = status.hasPicture = true;
   }
-  if (onStage() && !shown().stagesViews())
-    status.figures.push_back({"your own scene", document_->name() + " is kept", 320});
+  if (workspace_.onStage() && !workspace_.shown().stagesViews())
+    status.figures.push_back({"your own scene", own().name() + " is kept", 320});
   return status;
 }
 
 /// The areas of the window's parts, with space at the sides for the page's panels.
 Layout Session::windowLayout(float width, float height) {
-  const Page& page = shown();
-  if (services_.view.present && stage_.notes)
-    height -= notesHeight(services_.view, page.notes(document_->scene()), width, height);
-  if (onStage()) return layoutFor(services_.view, width, height, false, false);
-  const bool hasSide = !pages_.info(document_->scene().cursor.page).side.empty() && page.showsSide(scene());
+  const Page& page = workspace_.shown();
+  if (services_.view.present && stage_.state().notes)
+    height -= notesHeight(services_.view, page.notes(own().scene()), width, height);
+  if (workspace_.onStage()) return layoutFor(services_.view, width, height, false, false);
+  const bool hasSide = !pages().info(own().scene().cursor.page).side.empty() && page.showsSide(scene());
   if (services_.view.figure) return layoutFor(services_.view, width, height, false, false);
-  const float offer = offersLesson() || offersRecent() ? services_.view.px(kOfferHeight) : 0;
+  const float offer = offer_.height();
   Layout layout = layoutFor(services_.view, width, height - offer, hasSide, page.showsStrip(scene()));
   layout.status.Translate(ImVec2(0, offer));
   return layout;
@@ -280,16 +259,16 @@ Layout Session::windowLayout(float width, float height) {
 
 void Session::drawPages(Page& page, Page* stage, const Layout& layout) {
   if (stage) {
-    const bool hasSide = !pages_.info(scene().cursor.page).side.empty() && stage->showsSide(scene());
+    const bool hasSide = !pages().info(scene().cursor.page).side.empty() && stage->showsSide(scene());
     stage->draw(scene(), page.stageLayout(layout, hasSide, stage->showsStrip(scene())));
   }
-  page.draw(document_->scene(), layout);
+  page.draw(own().scene(), layout);
 }
 
 void Session::perform(const std::string& id) {
   View& view = services_.view;
   // Held here, since the action may take it off the stage.
-  const std::shared_ptr<Document> document = working();
+  const std::shared_ptr<Document> document = workspace_.working();
   const Scene before = document->scene();
   const Preferences preferences = view.preferences;
   actions_.find(id).run(document->scene());
@@ -303,8 +282,8 @@ bool Session::takeAnswers() {
   bool any = services_.layer.take();
   any = services_.files.take() || any;
   any = exports_.take() || any;
-  for (const PageRow& row : pages_.rows()) {
-    Page& page = pages_.named(std::string(row.info.key));
+  for (const PageRow& row : pages().rows()) {
+    Page& page = pages().named(std::string(row.info.key));
     any = page.take(scene()) || any;
     actions_.add(page.moreActions(), row.info.name, row.info.key);
   }
@@ -326,12 +305,12 @@ bool Session::takeFonts() {
 double Session::nextFrameIn() const {
   const View& view = services_.view;
   if (view.framesToDraw > 0 || heatmaps_.moving()) return 0;
-  if (leaving_ != Leaving::no) return 0.05;
-  double next = std::min(working()->secondsToStep(view.time), shown().nextFrameIn());
-  next = std::min(next, document_->secondsToStep(view.time));
-  if (const Page* stage = onStage()) next = std::min(next, stage->nextFrameIn());
+  if (closing_.begun()) return 0.05;
+  double next = std::min(workspace_.working()->secondsToStep(view.time), workspace_.shown().nextFrameIn());
+  next = std::min(next, own().secondsToStep(view.time));
+  if (const Page* stage = workspace_.onStage()) next = std::min(next, stage->nextFrameIn());
   if (view.dialog) next = std::min(next, view.dialog->nextFrameIn());
-  if (view.present) next = std::min(next, stageFrameIn(stage_, view.time));
+  if (view.present) next = std::min(next, stageFrameIn(stage_.state(), view.time));
   if (const double rested = view.time - view.controls.resting.since; rested < kHelpDelay)
     next = std::min(next, kHelpDelay + 0.02 - rested);
   for (const GaveWay& each : view.controls.gaveWay)
@@ -365,9 +344,9 @@ bool Session::settle() {
     any = takeAnswers() || any;
     changed = changed || any;
     still = any ? 0 : still + 1;
-    shown().arrange(*document_);
-    shown().prepare(document_->scene());
-    if (Page* stage = onStage()) stage->prepare(scene());
+    workspace_.shown().arrange(own());
+    workspace_.shown().prepare(own().scene());
+    if (Page* stage = workspace_.onStage()) stage->prepare(scene());
   }
   return changed;
 }
@@ -377,8 +356,15 @@ bool Session::busy() {
          services_.view.framesToDraw > 0;
 }
 
+bool Session::stop(std::chrono::milliseconds within) {
+  closing_.recovery().write();
+  services_.workers.stop();
+  services_.files.stop();
+  return services_.workers.finished(within) && services_.files.stopped(within / 4);
+}
+
 std::string Session::title() const {
-  return document_->name() + (document_->dirty() ? " •" : "") + " — Headscope";
+  return own().name() + (own().dirty() ? " •" : "") + " — Headscope";
 }
 
 }  // namespace headscope::app

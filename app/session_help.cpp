@@ -86,7 +86,7 @@ std::vector<Action> Session::helpActions() {
        .shortcut = {Key::f1},
        .whileTyping = true,
        .words = "help documentation glossary",
-       .run = [this](Scene&) { openManual(document_->scene().cursor.page); }},
+       .run = [this](Scene&) { openManual(own().scene().cursor.page); }},
       {.id = "shortcuts",
        .name = "Show keyboard and mouse help",
        .shortcut = {Key::f1, {.shift = true}},
@@ -94,8 +94,8 @@ std::vector<Action> Session::helpActions() {
        .words = "help keys hotkeys settings",
        .run =
            [this](Scene&) {
-             std::vector<std::string> pages{document_->scene().cursor.page};
-             if (onStage()) pages.push_back(scene().cursor.page);
+             std::vector<std::string> pages{own().scene().cursor.page};
+             if (workspace_.onStage()) pages.push_back(scene().cursor.page);
              services_.view.dialog = std::make_shared<ShortcutSheet>(actions_, std::move(pages));
            }},
       {.id = "quit",
@@ -103,7 +103,7 @@ std::vector<Action> Session::helpActions() {
        .shortcut = {static_cast<Key>('Q'), kWithCtrl},
        .whileTyping = true,
        .words = "exit close",
-       .run = [this](Scene&) { requestQuit(); }},
+       .run = [this](Scene&) { closing_.request(); }},
   };
 }
 

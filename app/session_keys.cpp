@@ -14,14 +14,14 @@ void Session::handleInput(const FrameInput& input) {
   for (const InputEvent& event : input.events) {
     if (event.kind == InputEvent::Kind::mouseMove || event.kind == InputEvent::Kind::mouseButton ||
         event.kind == InputEvent::Kind::wheel)
-      stage_.movedAt = view.time;
+      stage_.state().movedAt = view.time;
     const bool edge = event.kind == InputEvent::Kind::key || event.kind == InputEvent::Kind::mouseButton;
     if (edge && event.down) {
       view.pressedAt = ImGui::GetIO().MousePos;
       view.told.text.clear();
     }
     if (event.kind == InputEvent::Kind::drop && !event.paths.empty())
-      openFile(event.paths.front(), Outcome(view));
+      files_.open(event.paths.front(), Outcome(view));
     if (event.kind != InputEvent::Kind::key || !event.down) continue;
     if (takenByControl(event)) {
       view.controls.keyTakenFrame = ImGui::GetFrameCount();
@@ -35,15 +35,15 @@ void Session::handleInput(const FrameInput& input) {
     const bool listOpen =
         ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
     if (listOpen && event.key == Key::escape) continue;  // closes only the list
-    if (event.key == Key::escape && (stage_.blank || stage_.frozen)) {
-      stage_.blank = stage_.frozen = false;
+    if (event.key == Key::escape && (stage_.state().blank || stage_.state().frozen)) {
+      stage_.state().blank = stage_.state().frozen = false;
       continue;
     }
     if (view.takenBySlider(event.key)) continue;
     const bool typing = ImGui::GetIO().WantTextInput;
     const Action* const action = actionFor(event, typing);
     if (action && (view.present || !isStageKey(*action))) {
-      noteKey(*action);
+      stage_.note(*action);
       view.request(action->id);
     }
   }
@@ -55,9 +55,9 @@ const Action* Session::actionFor(const InputEvent& event, bool typing) const {
   // Clickers send a period to darken the screen; on the Model page a period generates.
   const bool clicker = services_.view.present && press == KeyPress{Key::period, {}} && !typing;
   if (clicker && !event.repeat && scene().cursor.page != "model") return &actions_.find("stage.blank");
-  const std::string& page = document_->scene().cursor.page;
+  const std::string& page = own().scene().cursor.page;
   const Action* own = actions_.pressed(press, page, typing, event.repeat);
-  if (!onStage() || (own && own->page == page && !own->afterStage)) return own;
+  if (!workspace_.onStage() || (own && own->page == page && !own->afterStage)) return own;
   const std::string& staged = scene().cursor.page;
   const Action* const theirs = actions_.pressed(press, staged, typing, event.repeat);
   return own && own->page == page && !(theirs && theirs->page == staged) ? own : theirs;

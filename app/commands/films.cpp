@@ -123,7 +123,7 @@ Result<Film> filmOf(FilmKind kind, const std::string& named) {
 attention::Status beginFilm(Film& film, FilmKind kind, HeadlessApp& headless) {
   Session& session = headless.session();
   session.setScene(film.first);
-  if (!film.lesson.empty()) session.openFile(film.lesson, Outcome(session.view()));
+  if (!film.lesson.empty()) session.files().open(film.lesson, Outcome(session.view()));
   headless.draw(0);
   if (const auto error = session.error()) return Error{*error};
   if (!session.view().messages.error.empty()) return Error{session.view().messages.error};

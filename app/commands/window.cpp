@@ -69,7 +69,7 @@ void runLoop(Window& window, Session& session, InputQueue& input, Ending& ending
   std::string title;
   Clock::time_point last = Clock::now();
   bool asked = false, forced = false;
-  while (!session.wantsToQuit()) {
+  while (!session.closing().done()) {
     const double wait = std::min({session.nextFrameIn(), painter.nextStepIn(session.view()),
                                   lecturer.nextFrameIn(), figures.nextStepIn(session.view())});
     if (!window.takeRefresh()) {
@@ -77,13 +77,13 @@ void runLoop(Window& window, Session& session, InputQueue& input, Ending& ending
     } else {
       window.wait(0);
     }
-    if (ending.forced && !std::exchange(forced, true)) session.leave();
+    if (ending.forced && !std::exchange(forced, true)) session.closing().leave();
     if ((ending.asked && !std::exchange(asked, true) && !forced) || window.shouldClose()) {
       window.keepOpen();
-      session.requestQuit();
+      session.closing().request();
     }
     for (const std::filesystem::path& path : sent.take()) {
-      session.openSent(path);
+      session.files().openSent(path);
       window.askForAttention();
     }
     const int width = window.width(), height = window.height();
@@ -159,17 +159,17 @@ int openWindow(const Scene& scene, const std::string& path, bool ownScene, const
   session.view().preferences = preferences;
   session.view().drawer = last.panel;
   if (!ownScene) session.begin(firstScene(last));
-  session.recoverWith(recovery);
+  session.closing().recovery().keepIn(recovery);
   recovery->writeAside(kWrittenAfter);
   if (ownScene) session.setScene(scene, path);
   // A model is not a file that the scene could be saved to.
   const std::string& model = scene.setup.subject.model;
   if (!path.empty())
-    session.remember({recentKind(scene), path});
+    session.files().remember({recentKind(scene), path});
   else if (!model.empty() && model != kLearned)
-    session.remember({RecentKind::model, model});
-  if (!ownScene && lesson.empty()) session.offerRecent();
-  if (!lesson.empty()) session.openFile(lesson, Outcome(session.view()));
+    session.files().remember({RecentKind::model, model});
+  if (!ownScene && lesson.empty()) session.startOffer().offerRecent();
+  if (!lesson.empty()) session.files().open(lesson, Outcome(session.view()));
   if (!problem.empty()) session.view().messages.fail(problem);
   runLoop(window, session, ui.input(), ending, sent);
   remember(window, session);

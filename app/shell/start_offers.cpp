@@ -14,6 +14,7 @@ namespace headscope::app {
 
 namespace {
 
+constexpr float kOfferHeight = 48;  // units
 constexpr float kMargin = 26, kBetween = 14;
 
 /// Begins a band that stands out from the page above it.
@@ -29,8 +30,7 @@ float buttonWidth(const View& view, const std::string& label) {
   return textWidth(view.fonts->text, label) + view.px(24);
 }
 
-}  // namespace
-
+/// Offers the first lesson, once.
 void lessonOffer(View& view, const ImRect& area) {
   if (beginOffer(view, "lesson.offer", area)) {
     const float y = area.GetCenter().y, x = area.Min.x + view.px(kMargin);
@@ -48,6 +48,8 @@ void lessonOffer(View& view, const ImRect& area) {
   endPanel();
 }
 
+/// Offers recent files, as many as fit. Returns the index of the clicked file, or files.size() if the offer
+/// was declined.
 std::optional<std::size_t> recentOffer(View& view, const ImRect& area, std::span<const RecentFile> files) {
   std::optional<std::size_t> clicked;
   if (beginOffer(view, "recent.offer", area)) {
@@ -75,6 +77,45 @@ std::optional<std::size_t> recentOffer(View& view, const ImRect& area, std::span
   }
   endPanel();
   return clicked;
+}
+
+}  // namespace
+
+void StartOffer::offerRecent() {
+  files_.readRecent([this](std::vector<RecentFile> files) { recent_ = std::move(files); });
+}
+
+/// Offered at the first start, unless the user opened something else.
+bool StartOffer::offersLesson() const {
+  const View& view = services_.view;
+  return view.showTimings && !view.present && !view.preferences.lessonOffered &&
+         workspace_.working()->scene().cursor.page == "heads" && workspace_.own()->path().empty() &&
+         !workspace_.onStage();
+}
+
+/// Offered until the window holds work.
+bool StartOffer::offersRecent() {
+  if (!workspace_.own()->path().empty() || workspace_.own()->undoSteps() > 0 || workspace_.onStage())
+    recent_.clear();
+  return !recent_.empty() && !services_.view.present && !offersLesson();
+}
+
+float StartOffer::height() {
+  return offersLesson() || offersRecent() ? services_.view.px(kOfferHeight) : 0;
+}
+
+void StartOffer::draw(const Layout& layout, float width) {
+  View& view = services_.view;
+  const ImRect area(0, layout.status.Min.y - view.px(kOfferHeight), width, layout.status.Min.y);
+  if (offersLesson()) return lessonOffer(view, area);
+  if (!offersRecent()) return;
+  const auto clicked = recentOffer(view, area, recent_);
+  if (!clicked) return;
+  if (*clicked < recent_.size())
+    files_.openRecent(recent_[*clicked], Outcome(view));
+  else
+    recent_.clear();
+  view.redraw();
 }
 
 }  // namespace headscope::app

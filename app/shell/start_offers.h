@@ -1,21 +1,35 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <span>
+#include <vector>
 
 #include "app/platform/recent_files.h"
-#include "app/widgets/view.h"
+#include "app/shell/document_files.h"
+#include "app/shell/workspace.h"
+#include "app/widgets/layout.h"
 
 namespace headscope::app {
 
-/// The height of an offer below the page, in layout units.
-inline constexpr float kOfferHeight = 48;
+/// What a window offers below the opening scene while nothing has been opened: the first lesson, once, or the
+/// recent files.
+class StartOffer {
+ public:
+  StartOffer(PageServices& services, Workspace& workspace, DocumentFiles& files)
+      : services_(services), workspace_(workspace), files_(files) {}
 
-/// Offers the first lesson, once, below the opening scene.
-void lessonOffer(View& view, const ImRect& area);
-/// Offers recent files in the same place, as many as fit. Returns the index of the clicked file, or
-/// files.size() if the offer was declined.
-std::optional<std::size_t> recentOffer(View& view, const ImRect& area, std::span<const RecentFile> files);
+  /// Offers the recent files until something is opened or changed.
+  void offerRecent();
+  /// The height in pixels that the offer takes below the page; 0 = nothing is offered.
+  float height();
+  void draw(const Layout& layout, float width);
+
+ private:
+  bool offersLesson() const;
+  bool offersRecent();
+
+  PageServices& services_;
+  Workspace& workspace_;
+  DocumentFiles& files_;
+  std::vector<RecentFile> recent_;  ///< empty = no longer offered
+};
 
 }  // namespace headscope::app

@@ -66,7 +66,7 @@ void UnsavedWork::note() {
     services_.view.messages.fail("Can't keep unsaved work for the next start: " + problem);
   std::vector<KeptScene> kept;
   if (!discards_)
-    for (const UnsavedScene& each : unsaved_()) kept.push_back({each.file->path, each.scene});
+    for (const UnsavedScene& each : workspace_.unsaved()) kept.push_back({each.file->path, each.scene});
   store_->note(std::move(kept));
   if (store_->outdated()) services_.files.keep(store_->folder(), [store = store_] { return store->write(); });
 }
@@ -81,8 +81,8 @@ void UnsavedWork::offer() {
       std::chrono::duration_cast<std::chrono::seconds>(RecoveryStore::Clock::now() - recovery->at);
   RecoveryQuestion::Offer offer{localTime(recovery->at), duration(past), {}, recovery->problem};
   for (const Recovery::Entry& entry : recovery->entries)
-    offer.scenes.push_back(
-        {Document::sceneName(entry.path), std::string(pages_.info(entry.page).name), entry.words});
+    offer.scenes.push_back({Document::sceneName(entry.path),
+                            std::string(workspace_.pages().info(entry.page).name), entry.words});
   const auto previewed = [this, recovery] {
     services_.files.keep(recovery->claim.file, [recovery] {
       RecoveryStore::endPreview(*recovery);
@@ -119,7 +119,7 @@ void UnsavedWork::preview(const std::shared_ptr<Recovery>& recovery,
                           const std::shared_ptr<RecoveryPreview>& preview) {
   services_.files.read<std::vector<Scene>>(
       recovery->claim.file,
-      [recovery, rows = pages_.rows(),
+      [recovery, rows = workspace_.pages().rows(),
        stop = services_.files.stopToken()]() -> attention::Result<std::vector<Scene>> {
         if (!RecoveryStore::beginPreview(*recovery))
           return attention::Error{"the last attempt to draw it didn't end"};
@@ -139,14 +139,14 @@ void UnsavedWork::restore(const std::shared_ptr<Recovery>& recovery) {
   using Scenes = std::vector<Scene>;
   services_.files.read<Scenes>(
       recovery->claim.file,
-      [recovery, rows = pages_.rows(), stop = services_.files.stopToken()] {
+      [recovery, rows = workspace_.pages().rows(), stop = services_.files.stopToken()] {
         return recoveredScenes(*recovery, rows, stop);
       },
       [this, recovery](attention::Result<Scenes> scenes) {
         // Keeps the file, so that the next start offers it again.
         if (!scenes) return services_.view.messages.fail(scenes.error().message);
         for (std::size_t i = 0; i < scenes->size(); ++i)
-          open_(std::move((*scenes)[i]), {recovery->entries[i].path, std::nullopt});
+          workspace_.open(std::move((*scenes)[i]), SceneFile{recovery->entries[i].path, std::nullopt});
         note();
         store_->adopt(recovery);
         services_.view.say("Restored. It is unsaved until you save it.");

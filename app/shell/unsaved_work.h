@@ -1,12 +1,11 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/scene/recovery_store.h"
-#include "app/shell/page_set.h"
+#include "app/shell/workspace.h"
 
 namespace headscope::app {
 
@@ -16,10 +15,7 @@ struct RecoveryPreview;
 /// windows that have ended.
 class UnsavedWork {
  public:
-  /// `unsaved` returns everything that closing the window would lose; `open` opens a scene in the window.
-  UnsavedWork(PageServices& services, const PageSet& pages,
-              std::function<std::vector<UnsavedScene>()> unsaved, std::function<void(Scene, SceneFile)> open)
-      : services_(services), pages_(pages), unsaved_(std::move(unsaved)), open_(std::move(open)) {}
+  UnsavedWork(PageServices& services, Workspace& workspace) : services_(services), workspace_(workspace) {}
 
   /// Starts keeping work in `store`, and offers its abandoned work. Without a store, nothing is kept.
   void keepIn(std::shared_ptr<RecoveryStore> store);
@@ -38,9 +34,7 @@ class UnsavedWork {
   void preview(const std::shared_ptr<Recovery>& recovery, const std::shared_ptr<RecoveryPreview>& preview);
 
   PageServices& services_;
-  const PageSet& pages_;
-  const std::function<std::vector<UnsavedScene>()> unsaved_;
-  const std::function<void(Scene, SceneFile)> open_;
+  Workspace& workspace_;
   std::shared_ptr<RecoveryStore> store_;
   std::vector<std::shared_ptr<Recovery>> waiting_;  ///< unanswered, newest first
   std::string problem_;                             ///< last problem reported

@@ -53,7 +53,7 @@ class BrowserPage {
     if (!attention::isThere(preferencesPath())) session_.view().preferences.light = headscopePageLight() != 0;
     const std::filesystem::path state = stateFolder();
     recovery_ = std::make_shared<RecoveryStore>(state.empty() ? state : state / "recovery");
-    session_.recoverWith(recovery_);
+    session_.closing().recovery().keepIn(recovery_);
     if (headscopePageRests()) stand_in::atStopCheck = [this] { rest(); };
     shown_ = session_.document().scene();  // needs no address
   }
@@ -90,7 +90,7 @@ class BrowserPage {
     return any;
   }
 
-  void open(std::string link) { session_.openLink(std::move(link), Outcome(session_.view())); }
+  void open(std::string link) { session_.links().open(std::move(link), Outcome(session_.view())); }
   void clipboard(const char* text) { ImGui::SetClipboardText(text); }
   void picture(const std::string& path) {
     session_.view().redraw();
@@ -141,10 +141,10 @@ class BrowserPage {
     const double rested = secondsSince(changed_);
     if (rested > kSettledSeconds && !(shown_ == scene)) {
       shown_ = scene;
-      const auto link = session_.link();
+      const auto link = session_.links().link();
       headscopePageAddress(link.ok() && link->size() <= 4 * kLongLink ? link->substr(link->find('#')).c_str()
                                                                       : "");
-      headscopePageUnsaved(!session_.unsaved().empty());
+      headscopePageUnsaved(!session_.workspace().unsaved().empty());
     }
     if (rested > kKeptAfterSeconds && recovery_->outdated()) keep();
     if (rested > kKeptAfterSeconds && !(kept_ == scene)) {
@@ -258,7 +258,7 @@ void headscopeSay(void* page, const char* text) {
 }
 
 void headscopeLinkAddress(void* page, const char* address) {
-  guarded(page, [address](BrowserPage& own) { own.session().setLinkAddress(address); });
+  guarded(page, [address](BrowserPage& own) { own.session().links().setAddress(address); });
 }
 
 /// Saves the next frame of the page as an SVG file.

@@ -43,7 +43,7 @@ class Stages : public SmallLessons {
       ui.view().preferences = preferences;
     }
     ui.draw();
-    EXPECT_FALSE(ui.session().wantsToQuit());
+    EXPECT_FALSE(ui.session().closing().done());
   }
 };
 

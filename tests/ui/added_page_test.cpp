@@ -160,16 +160,16 @@ TEST(Closing, WaitsForAFileThatIsWrittenUnlessItIsAskedTwice) {
     UiDriver ui(1600, 900, 1, rows);
     std::promise<void> written;
     ui.session().page<LettersLab>().write(written.get_future().share());
-    ui.session().requestQuit();
+    ui.session().closing().request();
     ui.frames(3);
-    EXPECT_FALSE(ui.session().wantsToQuit());
+    EXPECT_FALSE(ui.session().closing().done());
     EXPECT_THAT(ui.view().messages.notice, testing::HasSubstr("when the file is written"));
-    if (twice) ui.session().requestQuit();
+    if (twice) ui.session().closing().request();
     ui.frames(1);
-    EXPECT_EQ(ui.session().wantsToQuit(), twice);
+    EXPECT_EQ(ui.session().closing().done(), twice);
     written.set_value();
     ui.draw();
-    EXPECT_TRUE(ui.session().wantsToQuit());
+    EXPECT_TRUE(ui.session().closing().done());
   }
 }
 

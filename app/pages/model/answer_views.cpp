@@ -18,7 +18,7 @@ namespace headscope::app::model_page {
 
 namespace {
 
-/// One of the two answers; the list offers the likeliest tokens after both texts.
+/// The choice of one of the two answers, among the most likely tokens after both texts.
 void answerChoice(Scene& scene, State& page, bool other, float& x, float y) {
   View& view = page.view;
   const PairStudy& pair = *page.pair.pair;
@@ -44,7 +44,7 @@ void answerChoice(Scene& scene, State& page, bool other, float& x, float y) {
   x += textWidth(view.fonts->text, choices.front().label) + view.px(34);
 }
 
-/// The logit difference after each text, from x on; as many as fit.
+/// Paints the logit difference after each text, from x on, as many as fit.
 void differences(const View& view, const PairState& pairs, float x, float y, float right, ImFont* font) {
   Canvas list = *ImGui::GetWindowDrawList();
   const PairStudy& pair = *pairs.pair;
@@ -62,7 +62,7 @@ void differences(const View& view, const PairState& pairs, float x, float y, flo
   if (pair.b) figure("B", *pair.b, "difference.b");
 }
 
-/// The answers and how far apart their logits are after each text; presented, one above the other.
+/// The answers and their logit difference after each text; while presenting, in two lines.
 void differenceLine(Scene& scene, State& page, const ImRect& area, bool presents) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();

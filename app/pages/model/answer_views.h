@@ -6,30 +6,32 @@
 
 namespace headscope::app::model_page {
 
-// What makes the model answer: the views beside the overview of all heads.
+// The views that take the place of the overview of all heads and explain the model's answer: patching,
+// attribution, the lens, and the study of many texts.
 
-/// Units that the row of views takes at the top of the page's middle; 0 where there is nothing to choose.
+/// Height in units of the row of views, at the top of the page's centre; 0 if there is nothing to choose.
 float viewsHeight(const Scene& scene, const ShownModel& model, bool presents);
-/// The row of views with the answers and their logit difference.
+/// Draws the row of views, with the answers and their logit difference.
 void viewsRow(Scene& scene, State& page, const ImRect& area, bool presents);
-/// Says how large a view that is drawn as a figure by itself should be, in units of its drawing.
+/// Sets the figure's size, in units of the drawing, and its title if a view is drawn alone as a figure. An
+/// empty title leaves the old one.
 void fitView(View& view, const ImRect& area, const std::string& title, double width, double height);
-/// The view that is chosen, besides the heads.
+/// Draws the chosen view; nothing for ModelView::heads.
 void answerView(Scene& scene, State& page, const ImRect& area, bool presents);
 void patchView(Scene& scene, State& page, const ImRect& area, bool presents);
-/// What many texts say of every head.
+/// Measurements of every head on many texts.
 void studyView(Scene& scene, State& page, const ImRect& area, bool presents);
 std::vector<CaptionPart> studyCaption(const Scene& scene, const View& view, const StudyState& texts);
-/// At the left: text B, and pairs of texts to begin with.
+/// Left panel: text B, and example pairs of texts.
 void pairSection(Scene& scene, View& view, const ShownModel& model, PairState& pairs);
 
-/// What is seen in these views: how far apart the answers are, and what brings most back.
+/// A caption for these views: the logit differences, and the head whose patch recovers most.
 std::vector<CaptionPart> pairCaption(const Scene& scene, const View& view, const PairState& pairs);
-/// The tokens' words, as figures ask for them.
+/// Returns the function through which figures look up token texts.
 WordOf wordsOf(State& page);
 /// "+3.21".
 std::string logitText(double value);
-/// Where a figure is painted: larger than the window's units where it is presented and there is room.
+/// Where a figure is painted. While presenting, it is enlarged if there is space.
 struct FigurePlace {
   const View& view;
   ImRect area;
@@ -37,10 +39,10 @@ struct FigurePlace {
 
   FigurePlace(const View& view, const ImRect& area, bool presents);
   double width() const;   ///< of the area, in the figure's units
-  double height() const;  ///< the same
+  double height() const;  ///< in the figure's units
   /// The pointer in the figure's units.
   std::pair<double, double> pointer() const;
-  /// A frame of the figure on the screen.
+  /// A frame of the figure, in screen coordinates.
   ImRect rect(const Frame& frame) const;
   void paint(const Drawing& drawing) const;
 };

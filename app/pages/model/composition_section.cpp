@@ -1,4 +1,4 @@
-// Which heads of other layers the chosen one reads, and which read it, as the weights have it.
+// The heads of other layers that the chosen head reads and that read it, computed from weights alone.
 
 #include <fmt/core.h>
 
@@ -19,7 +19,7 @@ constexpr const char* kCompositionHelp =
     "‖W1·W2‖ / (‖W1‖·‖W2‖) of an earlier head's W_V·W_O and a later head's input weights for queries, keys "
     "or values, minus the 1/√(model dim) of random heads (Elhage et al. 2021). Independent of the text.";
 
-/// "Q +0.120, K −0.004", of what is defined.
+/// "Q +0.120, K −0.004", without undefined amounts.
 std::string amounts(const attention::Composition& with) {
   std::string text;
   for (const auto& [kind, amount] : {std::pair("Q", with.q), {"K", with.k}, {"V", with.v}})
@@ -28,7 +28,7 @@ std::string amounts(const attention::Composition& with) {
   return text;
 }
 
-/// The strongest few of one side, as many as fit a line; a click chooses the head.
+/// The strongest heads of one side, as many as fit on a line. A click chooses one.
 void partners(Scene& scene, View& view, const ShownModel& model, Opening& opening, const char* name,
               const char* label, const std::vector<ComposedHead>& heads, float width) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -66,7 +66,7 @@ void partners(Scene& scene, View& view, const ShownModel& model, Opening& openin
   ImGui::Dummy(ImVec2(1, 1));
 }
 
-/// What isn't defined between heads of several streams; null where there is one.
+/// A note on compositions that are undefined between an encoder–decoder's streams; null with one stream.
 const char* undefinedNote(const attention::ModelConfig& config) {
   switch (config.group) {
     case attention::HeadGroup::cross:

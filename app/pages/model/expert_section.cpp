@@ -1,4 +1,4 @@
-// Which experts the tokens of a text went to, in the layer that is pointed at.
+// The experts that the text's tokens were routed to, in the chosen layer.
 
 #include <fmt/core.h>
 
@@ -24,7 +24,7 @@ std::string sharesText(const attention::Routing& routing, Index token) {
   return text;
 }
 
-/// A row for each expert, a column for each token; the stronger, the larger the share.
+/// Paints one row per expert and one column per token; the larger the share, the stronger the cell.
 void paintShares(const View& view, const ImRect& area, const attention::Routing& routing, Index experts,
                  Index query) {
   Canvas list = *ImGui::GetWindowDrawList();

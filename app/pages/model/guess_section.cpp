@@ -1,4 +1,4 @@
-// What the model would say next, and what would be left of that without some heads.
+// The model's predictions, and what remains of the top one if heads are switched off.
 
 #include <fmt/core.h>
 
@@ -16,7 +16,7 @@ namespace headscope::app::model_page {
 
 namespace {
 
-/// Filled: now; the hollow outline: without the scene's changes.
+/// A bar of a probability: filled, the current one; as an outline, the one without the scene's changes.
 void guessBar(const View& view, ImVec2 from, float width, float height, const Guess& guess,
               std::uint32_t color) {
   Canvas list = *ImGui::GetWindowDrawList();
@@ -29,7 +29,7 @@ void guessBar(const View& view, ImVec2 from, float width, float height, const Gu
                         0, std::max(1.0f, view.px(1.4f)));
 }
 
-/// Whether a word can be put behind the query: what was typed stays.
+/// Why a click can't put a token after the query, for example because typed words follow; "" if it can.
 std::string cannotGoOn(const Scene& scene, const ShownModel& model,
                        const std::shared_ptr<const ModelStudy>& study) {
   if (std::string why = model.opened->model->whyNoText(); !why.empty()) return why;
@@ -38,7 +38,7 @@ std::string cannotGoOn(const Scene& scene, const ShownModel& model,
   return "";
 }
 
-/// The text goes on with this token behind the query; what was written there goes.
+/// Continues the text with this token after the query, in place of the generated tokens there.
 void goOnWith(Scene& scene, const std::shared_ptr<const ModelStudy>& study, Writing& writing, Index id) {
   auto& written = scene.setup.subject.written;
   written.resize(static_cast<std::size_t>(scene.cursor.cell.query + 1 - study->text.typed));
@@ -46,14 +46,14 @@ void goOnWith(Scene& scene, const std::shared_ptr<const ModelStudy>& study, Writ
   writing.followsLast = true;
 }
 
-/// Whether a click says whose logits are compared, and not how the text goes on.
+/// Whether a click chooses an answer whose logit is compared, instead of continuing the text.
 bool choosesAnswers(const Scene& scene, const ShownModel& model) {
   const ModelView view = scene.cursor.model.view;
   if (!model.config->causal || view == ModelView::study) return false;
   return view != ModelView::heads || !scene.compare.other.empty();
 }
 
-/// "+" at the token whose logit counts, "−" at the one whose logit is taken off, else its place.
+/// "+" for the token whose logit counts, "−" for the one whose logit is subtracted, otherwise the rank.
 std::string placeMark(const Scene& scene, const State& page, Index id, Index place) {
   if (choosesAnswers(scene, page.model) && page.pair.pair) {
     if (id == page.pair.pair->answers.id) return "+";
@@ -78,7 +78,7 @@ void guessLine(Scene& scene, State& page, const Guess& guess, Index place, float
   if (place >= 0)
     paintText(list, view.fonts->monoSmall, ImVec2(at.x, y), view.theme->faint,
               placeMark(scene, page, guess.id, place));
-  // Classes have long names.
+  // Class names are long.
   const float wordWidth = page.model.classifies() ? width * 0.45f : std::min(view.px(90), width * 0.26f);
   const std::uint32_t color = place == 0 ? view.theme->text : view.theme->secondary;
   paintFitted(view, list, view.fonts->mono, ImVec2(at.x + view.px(18), y), wordWidth - view.px(4), color,
@@ -124,7 +124,7 @@ void winner(State& page, const Guess& guess, float width) {
   ImGui::Dummy(ImVec2(width, view.px(34)));
 }
 
-/// "Real next Mary · rank 1 · loss 0.872 nats".
+/// "Actual next “Mary” · rank 1 · loss 0.872 nats".
 void realNext(const View& view, const ShownModel& model, const Guesses& guesses, const std::string& word) {
   if (!guesses.real) return;
   const auto loss = [](float probability) { return -std::log(std::max(probability, 1e-38f)); };
@@ -136,8 +136,8 @@ void realNext(const View& view, const ShownModel& model, const Guesses& guesses,
   hint(view, text);
 }
 
-/// The best with their places, and as the last of `most` lines the one that was first before the scene's
-/// changes, so that what was lost stays in sight; its place is −1.
+/// The best predictions with their places. If the one that was first before the scene's changes has dropped
+/// to the last of the `most` lines or below, it takes that line with place −1, so that it stays visible.
 std::vector<std::pair<Index, Guess>> guessesShown(const Guesses& guesses, std::size_t most) {
   std::vector<std::pair<Index, Guess>> lines;
   for (const Guess& guess : guesses.best) lines.emplace_back(std::ssize(lines), guess);

@@ -8,8 +8,8 @@ namespace headscope::app::model_page {
 
 namespace {
 
-/// What an induction head finds its word by: the strongest head of an earlier layer that looks one word back
-/// (Olsson et al. 2022, "K-composition"). Nothing for other heads, and where there is none.
+/// The strongest previous-token head in an earlier layer, which the chosen induction head builds on (Olsson
+/// et al. 2022, "K-composition"). Returns nothing for other heads, or if there is no such head.
 std::optional<SwitchedHead> leansOn(const Scene& scene, const State& page) {
   const Index layer = scene.cursor.model.layer;
   const HeadSummary* chosen = page.summary(layer, scene.cursor.cell.head);

@@ -5,20 +5,20 @@
 
 namespace headscope::app::model_page {
 
-/// What the page of a model asks about the head that is looked at: what switching it off does to the guess,
-/// what it copies, which heads it reads, and how recorded weights came about.
+/// The model page's questions about the chosen head: how switching it off changes the prediction, how much it
+/// copies, which heads it composes with, and how recorded weights follow from q and k.
 class HeadAnswers {
  public:
-  /// Seconds that the pointer rests before heads are tried without.
+  /// Seconds that the pointer must rest before ask() does anything.
   static constexpr double kRestSeconds = 0.15;
 
   HeadAnswers(Workers& workers, Resources& resources);
 
-  /// What takes a while: once the pointer rests, and nothing new is written. `page` has a study.
+  /// Asks for the slower answers once the pointer rests and no text is generated. `page` must have a study.
   void ask(const Scene& scene, State& page);
-  /// Nothing can be asked of what is recorded but how its weights came about.
+  /// Asks how the weights of recorded attention follow from q and k, if the file has both.
   void askRecorded(const Scene& scene, const std::shared_ptr<const ModelStudy>& study);
-  /// Takes what has come; whether there was anything.
+  /// Takes new answers. Returns whether there were any.
   bool take(HeadState& heads, const std::shared_ptr<const OpenModel>& opened);
   void cancel();
   void forget();

@@ -1,4 +1,4 @@
-// The head that is pointed at, large.
+// The panel of the chosen head: its enlarged weights, facts, predictions and compositions.
 
 #include <fmt/core.h>
 
@@ -20,7 +20,7 @@ namespace headscope::app::model_page {
 
 namespace {
 
-/// "LAYER 9 · HEAD 6", whose keys it shares, what it does; below: the cell that is lit.
+/// "LAYER 9 · HEAD 6", a shared kv head and the behaviour; below, the lit cell's tokens and weight.
 void title(const Scene& scene, const State& page, ImVec2 at, float width) {
   const View& view = page.view;
   const Theme& theme = *view.theme;
@@ -58,7 +58,7 @@ void title(const Scene& scene, const State& page, ImVec2 at, float width) {
             fitted(view.fonts->hero, page.keyToken(cell.key), room));
 }
 
-/// The head's weights with its tokens; returns the bottom.
+/// Draws the head's weights with token labels. Returns the bottom y.
 float heatmap(Scene& scene, State& page, ImVec2 at, float width, float height) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -72,7 +72,7 @@ float heatmap(Scene& scene, State& page, ImVec2 at, float width, float height) {
   if (sinks) width -= sinkBarsRoom(view);
   float side = std::max(std::min((width - left) / m, (height - bottom - top) / n), 0.01f);
   if (side >= 8) side = std::floor(side);
-  // Few rows over many keys are as high as can be pointed at, and the other way round.
+  // Cells along the axis with fewer tokens get at least 8 units if possible, so that one can point at them.
   const ImVec2 least(std::min(width - left, m * view.px(8)), std::min(height - bottom - top, n * view.px(8)));
   const ImVec2 size(std::max({side * m, least.x * (m < n ? 1.0f : 0.0f), 8.0f}),
                     std::max({side * n, least.y * (n < m ? 1.0f : 0.0f), 8.0f}));
@@ -174,7 +174,7 @@ void headPanel(Scene& scene, State& page, const Layout& layout) {
       const float width = ImGui::GetContentRegionAvail().x;
       title(scene, page, at, width);
       const float heatTop = at.y + view.px(60);
-      // What is said below needs its room whatever the window's height, guesses most.
+      // The text below needs a fixed height, more of it if there are predictions.
       const bool guesses = page.model.predicts() || !page.picture() || page.model.opened->recorded;
       const float below = view.px(view.present ? 14 : guesses ? 430 : 270);
       const float room = std::max(view.px(170), layout.right.Max.y - heatTop - below);
@@ -186,7 +186,7 @@ void headPanel(Scene& scene, State& page, const Layout& layout) {
         ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(4)));
         recordedPanel(scene, page);
       } else {
-        // Presented, the head has this room, and the guesses are below the thumbnails.
+        // While presenting, the head takes this space, and predictions are below the thumbnails.
         if (view.present) return endPanel();
         facts(scene, page, at.x, bottom + view.px(10));
         ImGui::SetCursorScreenPos(ImVec2(at.x, bottom + view.px(24)));

@@ -5,18 +5,18 @@
 namespace headscope::app::model_page {
 
 void HeadPointer::follow(Cursor& cursor, View& view, HeadState& heads) {
-  constexpr double kRests = 0.25;  // seconds on a head
+  constexpr double kRests = 0.25;  // seconds on a head that count as a choice
   const Crosshair& hover = view.hover;
   const double now = view.time;
   const Look shown{cursor.model.layer, cursor.cell};
   if (std::exchange(heads.asked, false)) rested_ = shown;
   if (hover.head < 0 || heads.held) {
-    // Who presents points to show: what the page was about is there again when the pointer has left.
+    // While presenting, pointing doesn't choose: the previous choice returns when the pointer leaves.
     if (rested_ && !heads.held && (view.present || now - onHeadSince_ < kRests) && shown == pointed_) {
       cursor.model.layer = rested_->layer;
       cursor.cell = rested_->cell;
     } else if (rested_ && view.present) {
-      // A key went on to another head, of the row that it was about.
+      // A key moved to another head: keep the query and key from before pointing.
       if (cursor.cell.query == pointed_.cell.query) cursor.cell.query = rested_->cell.query;
       if (cursor.cell.key == pointed_.cell.key) cursor.cell.key = rested_->cell.key;
     }

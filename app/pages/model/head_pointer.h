@@ -6,22 +6,22 @@
 
 namespace headscope::app::model_page {
 
-/// What is pointed at is what is looked at. Heads that the pointer only crosses, on its way to a tab, are not
-/// what was chosen: once it has left them, what it rested on last is looked at again.
+/// Makes the head under the pointer the chosen one. Heads that the pointer only crosses, say on its way to a
+/// tab, aren't chosen: when it leaves them, the choice on which it last rested returns.
 class HeadPointer {
  public:
-  /// Once a frame, before the panels.
+  /// Call once per frame, before drawing the panels.
   void follow(Cursor& cursor, View& view, HeadState& heads);
 
  private:
-  /// What is looked at: a head and a cell of it.
+  /// A choice: a head and one of its cells.
   struct Look {
     Index layer = 0;
     Cell cell;
     bool operator==(const Look&) const = default;
   };
-  std::optional<Look> rested_;  ///< while the pointer is over heads: where it rested last, or was before
-  Look pointed_;                ///< where the pointer is
+  std::optional<Look> rested_;  ///< where it last rested, or the choice before; unset off heads
+  Look pointed_;                ///< where the pointer is, or last was, over heads
   double onHeadSince_ = 0;
 };
 

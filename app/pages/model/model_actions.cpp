@@ -1,10 +1,11 @@
-// What can be done with a model by name: writing on, and switching heads off.
+// The model page's named actions: generation, the lens, choosing heads and switching them off, views.
 
 #include <algorithm>
 #include <utility>
 
-#include "app/pages/model/model_page.h"
+#include "app/pages/model/model_parts.h"
 #include "app/pages/model/overview/strip_parts.h"
+#include "app/pages/model/pair_answers.h"
 #include "app/scene/models/open_model.h"
 #include "app/scene/text/number_text.h"
 
@@ -49,7 +50,7 @@ void switchHead(Scene& scene, Index layer, Index head) {
     off.push_back({layer, head, HeadOff::zero});
 }
 
-std::vector<Action> Page::playActions() {
+std::vector<Action> playActions(State& page, const StudyRun& run) {
   const auto key = [](Key key) { return KeyPress{key, {}}; };
   return {
       {.id = "model.play",
@@ -57,9 +58,9 @@ std::vector<Action> Page::playActions() {
        .shortcut = key(Key::space),
        .words = "generate sample",
        .run =
-           [this](Scene&) {
-             page_.writing.on = !page_.writing.on && page_.ready();
-             page_.writing.wroteAt = 0;
+           [&page](Scene&) {
+             page.writing.on = !page.writing.on && page.ready();
+             page.writing.wroteAt = 0;
            }},
       {.id = "model.step",
        .name = "Generate one token",
@@ -67,18 +68,18 @@ std::vector<Action> Page::playActions() {
        .repeats = true,
        .words = "generate next token",
        .run =
-           [this](Scene& scene) {
-             page_.writing.on = false;
-             if (page_.ready() && run_.upToDate(modelQuestion(scene.setup)))
-               page_.writing.followsLast = writeOn(scene, *page_.study);
+           [&page, &run](Scene& scene) {
+             page.writing.on = false;
+             if (page.ready() && run.upToDate(modelQuestion(scene.setup)))
+               page.writing.followsLast = writeOn(scene, *page.study);
            }},
       {.id = "model.back",
        .name = "Remove one generated token",
        .shortcut = key(Key::comma),
        .repeats = true,
        .run =
-           [this](Scene& scene) {
-             page_.writing.on = false;
+           [&page](Scene& scene) {
+             page.writing.on = false;
              auto& written = scene.setup.subject.written;
              if (!written.empty()) written.pop_back();
            }},
@@ -87,37 +88,37 @@ std::vector<Action> Page::playActions() {
        .whileTyping = true,
        .words = "reset clear generated",
        .run =
-           [this](Scene& scene) {
-             page_.writing.on = false;
+           [&page](Scene& scene) {
+             page.writing.on = false;
              scene.setup.subject.written.clear();
            }},
       {.id = "model.cut",
        .name = "Discard what was generated after this token",
        .whileTyping = true,
        .run =
-           [this](Scene& scene) {
-             page_.writing.on = false;
-             if (!page_.study) return;
-             const Index keep = std::max<Index>(0, scene.cursor.cell.query + 1 - page_.study->text.typed);
+           [&page](Scene& scene) {
+             page.writing.on = false;
+             if (!page.study) return;
+             const Index keep = std::max<Index>(0, scene.cursor.cell.query + 1 - page.study->text.typed);
              auto& written = scene.setup.subject.written;
              if (static_cast<Index>(written.size()) > keep) written.resize(static_cast<std::size_t>(keep));
            }},
       {.id = "model.edit_token",
        .name = "Change this generated word",
        .run =
-           [this](Scene& scene) {
-             if (const std::string reason = cannotChange(page_, scene.cursor.cell.query); !reason.empty())
-               return page_.view.say(reason);
-             openTokenEdit(page_, scene.cursor.cell.query);
+           [&page](Scene& scene) {
+             if (const std::string reason = cannotChange(page, scene.cursor.cell.query); !reason.empty())
+               return page.view.say(reason);
+             openTokenEdit(page, scene.cursor.cell.query);
            }},
   };
 }
 
-std::vector<Action> Page::lensActions() {
-  const auto lens = [this](Index by) {
-    return [this, by](Scene& scene) {
-      if (!page_.model.config) return;
-      const Index last = page_.model.config->layerCount();
+std::vector<Action> lensActions(const State& page) {
+  const auto lens = [&page](Index by) {
+    return [&page, by](Scene& scene) {
+      if (!page.model.config) return;
+      const Index last = page.model.config->layerCount();
       Index& stop = scene.cursor.model.stop;
       stop = std::clamp<Index>((stop < 0 ? last : stop) + by, 0, last);
       if (stop == last) stop = -1;
@@ -139,34 +140,34 @@ std::vector<Action> Page::lensActions() {
   };
 }
 
-/// The next head that learned something on purpose, from the chosen one on, layer by layer and round.
-void Page::nextNamed(Scene& scene) {
-  if (!page_.model.config || !page_.ready()) return;
-  const Index heads = page_.model.config->heads, all = heads * page_.model.config->layerCount();
+/// Chooses the next head with a learned behaviour, layer by layer from the chosen head, wrapping around.
+void nextNamed(Scene& scene, State& page) {
+  if (!page.model.config || !page.ready()) return;
+  const Index heads = page.model.config->heads, all = heads * page.model.config->layerCount();
   Cursor& cursor = scene.cursor;
   for (Index i = 1; i <= all; ++i) {
     const Index at = (cursor.model.layer * heads + cursor.cell.head + i) % all;
-    const HeadSummary* head = page_.summary(at / heads, at % heads);
+    const HeadSummary* head = page.summary(at / heads, at % heads);
     if (!head || !isDeliberate(head->label(scene.look.labelThreshold))) continue;
-    page_.view.nextHover = page_.view.hover = {};
+    page.view.nextHover = page.view.hover = {};
     cursor.model.layer = at / heads;
     cursor.cell.head = at % heads;
-    lookAtStrongest(cursor);
+    lookAtStrongest(cursor, page);
     return;
   }
-  page_.view.say("No head has a named behaviour.");
+  page.view.say("No head has a named behaviour.");
 }
 
-std::vector<Action> Page::headActions() {
-  const auto step = [this](Index layers, Index heads) {
-    return [this, layers, heads](Scene& scene) {
-      if (!page_.model.config) return;
-      page_.view.nextHover = page_.view.hover = {};
+std::vector<Action> headActions(State& page) {
+  const auto step = [&page](Index layers, Index heads) {
+    return [&page, layers, heads](Scene& scene) {
+      if (!page.model.config) return;
+      page.view.nextHover = page.view.hover = {};
       Cursor& cursor = scene.cursor;
       cursor.model.layer =
-          std::clamp<Index>(cursor.model.layer + layers, 0, page_.model.config->layerCount() - 1);
-      cursor.cell.head = std::clamp<Index>(cursor.cell.head + heads, 0, page_.model.config->heads - 1);
-      lookAtStrongest(cursor);
+          std::clamp<Index>(cursor.model.layer + layers, 0, page.model.config->layerCount() - 1);
+      cursor.cell.head = std::clamp<Index>(cursor.cell.head + heads, 0, page.model.config->heads - 1);
+      lookAtStrongest(cursor, page);
     };
   };
   const auto arrow = [&](const char* id, const char* name, Key key, Index layers, Index heads) {
@@ -181,17 +182,17 @@ std::vector<Action> Page::headActions() {
        .name = "Next head with a clear behaviour",
        .shortcut = {static_cast<Key>('J')},
        .words = "behaviour jump",
-       .run = [this](Scene& scene) { nextNamed(scene); }},
+       .run = [&page](Scene& scene) { nextNamed(scene, page); }},
       {.id = "model.hold",
        .name = "Pin or unpin the large head",
        .shortcut = {static_cast<Key>('H')},
-       .run = [this](Scene&) { page_.head.held = !page_.head.held; }},
+       .run = [&page](Scene&) { page.head.held = !page.head.held; }},
       {.id = "model.heads",
        .name = "Open this layer on Heads",
        .shortcut = {Key::enter},
        .run =
-           [this](Scene& scene) {
-             if (!page_.model.config) return;
+           [&page](Scene& scene) {
+             if (!page.model.config) return;
              scene.setup.subject.layer = scene.cursor.model.layer;
              scene.cursor.focus = scene.cursor.cell.head;
              scene.cursor.page = "heads";
@@ -203,16 +204,16 @@ std::vector<Action> Page::headActions() {
   };
 }
 
-std::vector<Action> Page::switchActions() {
-  const auto alike = [this](Scene& scene) {
-    const HeadSummary* chosen = page_.summary(scene.cursor.model.layer, scene.cursor.cell.head);
+std::vector<Action> switchActions(const State& page) {
+  const auto alike = [&page](Scene& scene) {
+    const HeadSummary* chosen = page.summary(scene.cursor.model.layer, scene.cursor.cell.head);
     if (!chosen) return;
     const float threshold = scene.look.labelThreshold;
     const std::string label = filterName(chosen->label(threshold));
     const bool on = !isOff(scene, scene.cursor.model.layer, scene.cursor.cell.head);
-    for (Index l = 0; l < static_cast<Index>(page_.layers.size()); ++l)
-      for (Index h = 0; h < page_.model.config->heads; ++h)
-        if (filterName(page_.summary(l, h)->label(threshold)) == label && isOff(scene, l, h) != on)
+    for (Index l = 0; l < static_cast<Index>(page.layers.size()); ++l)
+      for (Index h = 0; h < page.model.config->heads; ++h)
+        if (filterName(page.summary(l, h)->label(threshold)) == label && isOff(scene, l, h) != on)
           switchHead(scene, l, h);
   };
   return {
@@ -221,8 +222,8 @@ std::vector<Action> Page::switchActions() {
        .shortcut = {Key::x},
        .words = "ablate ablation prune knock out disable",
        .run =
-           [this](Scene& scene) {
-             if (page_.model.config) switchHead(scene, scene.cursor.model.layer, scene.cursor.cell.head);
+           [&page](Scene& scene) {
+             if (page.model.config) switchHead(scene, scene.cursor.model.layer, scene.cursor.cell.head);
            }},
       {.id = "model.switch_alike",
        .name = "Switch all heads like this one off or on",
@@ -237,15 +238,43 @@ std::vector<Action> Page::switchActions() {
   };
 }
 
-std::vector<Action> Page::actions() {
-  std::vector<Action> all = openActions();
-  all.push_back(pictureAction());
-  for (auto&& more : {pairActions(), textsActions(), playActions(), lensActions(), headActions(),
-                      switchActions(), filterActions(), moveActions()}) {
-    std::vector<Action> shown = onShown(more);
-    all.insert(all.end(), std::make_move_iterator(shown.begin()), std::make_move_iterator(shown.end()));
-  }
-  return all;
+std::vector<Action> pairActions() {
+  std::vector<Action> actions = {
+      {.id = "model.swap_texts",
+       .name = "Swap text A and text B",
+       .words = "clean corrupted prompt",
+       .run =
+           [](Scene& scene) {
+             if (!scene.compare.other.empty()) swapTexts(scene);
+           }},
+      {.id = "model.patches.clear",
+       .name = "Remove all kept patches",
+       .words = "reset",
+       .run = [](Scene& scene) { scene.compare.patches.clear(); }},
+  };
+  // One action per tab, with the tab's name.
+  struct Tab {
+    ModelView view;
+    const char *key, *name, *words;
+  };
+  constexpr Tab kTabs[] = {
+      {ModelView::heads, "heads", "Model: all heads", ""},
+      {ModelView::patch, "patch", "Model: patch pieces of one text into another",
+       "patching circuit difference"},
+      {ModelView::attribution, "attribution", "Model: attribution, what each piece adds to the answer",
+       "circuit"},
+      {ModelView::lens, "lens", "Model: lens, the top prediction after every layer", "logit"},
+      {ModelView::study, "study", "Model: study every head on many texts", ""}};
+  for (const Tab& tab : kTabs)
+    actions.push_back({.id = std::string("model.view.") + tab.key,
+                       .name = tab.name,
+                       .whileTyping = true,
+                       .words = tab.words,
+                       .run = [which = tab.view](Scene& scene) {
+                         scene.cursor.page = "model";
+                         scene.cursor.model.view = which;
+                       }});
+  return actions;
 }
 
 }  // namespace headscope::app::model_page

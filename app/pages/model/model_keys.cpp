@@ -1,24 +1,24 @@
-// Choosing what heads do, and moving about cells and thumbnails, by keys.
+// Keyboard actions that filter heads by behaviour, move between cells and zoom the thumbnails.
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "app/pages/model/model_page.h"
+#include "app/pages/model/model_parts.h"
 #include "app/pages/model/overview/overview_parts.h"
 
 namespace headscope::app::model_page {
 
-/// The digits alone switch pages, here as everywhere: with Shift they choose what heads do.
-std::vector<Action> Page::filterActions() {
+/// Filters heads by behaviour. The shortcuts need Shift because plain digits switch pages everywhere.
+std::vector<Action> filterActions(const State& page) {
   std::vector<Action> actions;
   for (std::size_t i = 0; i < 9; ++i)
     actions.push_back({.id = fmt::format("model.filter.{}", i + 1),
                        .name = fmt::format("Highlight heads by behaviour {}", i + 1),
                        .shortcut = KeyPress{static_cast<Key>('1' + i), {.shift = true}},
-                       .run = [this, i](Scene& scene) {
+                       .run = [&page, i](Scene& scene) {
                          const std::vector<Behaviour> found =
-                             behavioursOf(page_.layers, scene.look.labelThreshold);
+                             behavioursOf(page.layers, scene.look.labelThreshold);
                          if (i >= found.size()) return;
                          std::string& chosen = scene.cursor.model.detector;
                          chosen = chosen == found[i].name ? "" : found[i].name;
@@ -26,14 +26,14 @@ std::vector<Action> Page::filterActions() {
   return actions;
 }
 
-std::vector<Action> Page::moveActions() {
-  const auto cell = [this](Index queries, Index keys) {
-    return [this, queries, keys](Scene& scene) {
-      if (!page_.ready()) return;
-      page_.view.nextHover = page_.view.hover = {};
+std::vector<Action> moveActions(State& page, StudyRun& run) {
+  const auto cell = [&page](Index queries, Index keys) {
+    return [&page, queries, keys](Scene& scene) {
+      if (!page.ready()) return;
+      page.view.nextHover = page.view.hover = {};
       Cell& at = scene.cursor.cell;
-      at.query = std::clamp<Index>(at.query + queries, 0, page_.queries() - 1);
-      at.key = std::clamp<Index>(at.key + keys, 0, page_.keys() - 1);
+      at.query = std::clamp<Index>(at.query + queries, 0, page.queries() - 1);
+      at.key = std::clamp<Index>(at.key + keys, 0, page.keys() - 1);
     };
   };
   const auto arrow = [&](const char* id, const char* name, Key key, Index queries, Index keys) {
@@ -43,7 +43,7 @@ std::vector<Action> Page::moveActions() {
                   .repeats = true,
                   .run = cell(queries, keys)};
   };
-  const auto zoom = [this](float steps) { return [this, steps](Scene&) { page_.zoom.steps = steps; }; };
+  const auto zoom = [&page](float steps) { return [&page, steps](Scene&) { page.zoom.steps = steps; }; };
   return {
       arrow("model.key_before", "Previous key", Key::left, 0, -1),
       arrow("model.key_after", "Next key", Key::right, 0, 1),
@@ -65,18 +65,18 @@ std::vector<Action> Page::moveActions() {
        .name = "Pause or resume computing layers",
        .whileTyping = true,
        .run =
-           [this](Scene& scene) {
-             if (page_.run.stopped) return page_.run.stopped.reset();
-             if (!page_.model.config || run_.busySeconds() == 0) return;
-             run_.cancel();
-             page_.run.stopped = modelQuestion(scene.setup);
-             page_.writing.on = false;
+           [&page, &run](Scene& scene) {
+             if (page.run.stopped) return page.run.stopped.reset();
+             if (!page.model.config || run.busySeconds() == 0) return;
+             run.cancel();
+             page.run.stopped = modelQuestion(scene.setup);
+             page.writing.on = false;
            }},
       {.id = "model.all_in_sight",
        .name = "Show all heads",
        .shortcut = {Key::home},
        .words = "zoom out reset",
-       .run = [this](Scene&) { page_.zoom = {}; }},
+       .run = [&page](Scene&) { page.zoom = {}; }},
   };
 }
 

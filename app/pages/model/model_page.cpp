@@ -5,34 +5,36 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/pages/model/answer_views.h"
-#include "app/pages/model/overview/overview_parts.h"
+#include "app/pages/model/model_parts.h"
 #include "app/scene/text/number_text.h"
-#include "attention/models/sampling.h"
 
 namespace headscope::app::model_page {
-
-namespace {
-
-constexpr float kStripHeight = 250;      // units, with all its rows
-constexpr double kWriteInterval = 0.12;  // seconds a written token stays the last, so that one can follow
-
-}  // namespace
 
 Page::Page(PageServices& services)
     : services_(services),
       page_(services.view),
+      opener_(services, page_),
+      bundled_(services, page_, opener_),
       run_(services.workers, services.resources),
       predictions_(services.workers, services.resources),
       heads_(services.workers, services.resources),
       pairs_(services.workers, services.resources),
-      texts_(services.workers, services.resources),
-      watch_(services) {
-  readExamples();
+      texts_(services, page_, bundled_),
+      watch_(services) {}
+
+std::vector<Action> Page::actions() {
+  std::vector<Action> all = opener_.actions([this](Scene& scene) { bundled_.open(scene); });
+  for (auto&& more :
+       {pairActions(), texts_.actions(), playActions(page_, run_), lensActions(page_), headActions(page_),
+        switchActions(page_), filterActions(page_), moveActions(page_, run_)}) {
+    std::vector<Action> shown = bundled_.onShown(more);
+    all.insert(all.end(), std::make_move_iterator(shown.begin()), std::make_move_iterator(shown.end()));
+  }
+  return all;
 }
 
 bool Page::take(const Scene& scene) {
-  return showsExample(scene) ? takeShown(exampleOf(scene)) : takeShown(scene);
+  return bundled_.isShown(scene) ? takeShown(bundled_.shownScene(scene)) : takeShown(scene);
 }
 
 bool Page::takeShown(const Scene& scene) {
@@ -46,18 +48,18 @@ bool Page::takeShown(const Scene& scene) {
   page_.run.busySeconds = run_.busySeconds();
   bool any = false;
   if (page_.run.busySeconds > 0.3) {
-    if (!stack) run_.takeArriving(opened.get(), page_);  // what is quick comes whole
+    if (!stack) run_.takeArriving(opened.get(), page_);  // quick studies arrive whole
     any = true;
   }
   if ((opened || stack) && run_.take(page_)) {
-    if (stack) page_.head.copying.clear();  // the weights may be others
+    if (stack) page_.head.copying.clear();  // the weights may have changed
     any = true;
   }
-  if (stack) takeStack(setup);
+  if (stack) showStack(page_, setup);
   any = predictions_.take(scene, page_.predicted) || any;
   any = heads_.take(page_.head, page_.model.opened) || any;
   any = takePair(scene) || any;
-  any = takeTexts() || any;
+  any = texts_.take() || any;
   return any;
 }
 
@@ -66,18 +68,18 @@ void Page::arrange(Document& own) {
 }
 
 void Page::prepare(Scene& scene) {
-  page_.model.example = showsExample(scene);
-  if (page_.model.config) onShown(scene, [this](Scene& shown) { prepareShown(shown); });
+  page_.model.example = bundled_.isShown(scene);
+  if (page_.model.config) bundled_.onShown(scene, [this](Scene& shown) { prepareShown(shown); });
 }
 
 void Page::prepareShown(Scene& scene) {
-  advanceWriting(scene);
+  advanceWriting(scene, page_, run_);
   if (!page_.ready()) return page_.pictures.show(scene, page_);
   if (page_.writing.followsLast &&
       page_.study->question == modelQuestion(scene.setup, scene.cursor.sequence)) {
     scene.cursor.cell.query = page_.queries() - 1;
     page_.writing.followsLast = false;
-    lookAtStrongest(scene.cursor);
+    lookAtStrongest(scene.cursor, page_);
   }
   if (page_.awaitedCell && page_.study->question == modelQuestion(scene.setup, scene.cursor.sequence)) {
     scene.cursor.cell = *std::exchange(page_.awaitedCell, std::nullopt);
@@ -87,7 +89,7 @@ void Page::prepareShown(Scene& scene) {
   page_.pictures.show(scene, page_);
 }
 
-/// All that is looked at is there.
+/// Makes the cursor follow the pointer, and keeps it inside the model and its text.
 void Page::fitCursor(Scene& scene) {
   Crosshair& hover = services_.view.hover;
   Cursor& cursor = scene.cursor;
@@ -98,7 +100,7 @@ void Page::fitCursor(Scene& scene) {
   pointer_.follow(cursor, page_.view, page_.head);
   cursor.model.layer = std::clamp<Index>(cursor.model.layer, 0, page_.model.config->layerCount() - 1);
   cursor.model.stop = std::clamp<Index>(cursor.model.stop, -1, page_.model.config->layerCount());
-  if (cursor.model.detector == "best offset") cursor.model.detector = "n back";  // as older scenes call it
+  if (cursor.model.detector == "best offset") cursor.model.detector = "n back";  // its name in older scenes
   cursor.cell.head = std::clamp<Index>(cursor.cell.head, 0, page_.model.config->heads - 1);
   cursor.cell.query = std::clamp<Index>(cursor.cell.query, 0, lastQuery);
   cursor.cell.key = std::clamp<Index>(cursor.cell.key, 0, last);
@@ -106,110 +108,55 @@ void Page::fitCursor(Scene& scene) {
     page_.head.restingSince = services_.view.time;
 }
 
-bool writeOn(Scene& scene, const ModelStudy& study) {
-  const GenerationSetup& setup = scene.generation;
-  if (study.lastLogits.size() == 0) return false;
-  const attention::ModelConfig& config = study.opened->config();
-  if (study.tokens() >= config.positionLimit().value_or(kMaxTokens) || study.tokens() >= kMaxTokens)
-    return false;
-  const auto ends = [&](Index id) {
-    return std::find(config.endTokens.begin(), config.endTokens.end(), id) != config.endTokens.end();
-  };
-  if (study.tokens() > study.text.typed && ends(study.text.ids.back())) return false;
-  Eigen::RowVectorXf logits = study.lastLogits.row(0);
-  applyRules(config.generation, {study.text.ids, study.text.given, config.endTokens}, logits);
-  const auto id =
-      attention::chooseToken(logits, {setup.temperature, setup.topK, setup.topP, setup.seed}, study.tokens());
-  if (!id) return false;
-  scene.setup.subject.written.push_back(*id);
-  return true;
-}
-
-void Page::advanceWriting(Scene& scene) {
-  View& view = services_.view;
-  if (!page_.writing.on) return;
-  view.controls.continuousEdit = "writing";  // what is written in one go is one step of undo
-  if (view.time - page_.writing.wroteAt < kWriteInterval || !page_.study || !page_.run.problem.empty() ||
-      !run_.upToDate(modelQuestion(scene.setup)))
-    return;
-  page_.writing.on = page_.writing.followsLast = writeOn(scene, *page_.study);
-  page_.writing.wroteAt = view.time;
-  page_.writing.stripFrom = -1;
-}
-
-/// What thumbnails of all heads leave of the page's width goes to the large one. Where a picture's stay at
-/// least seven tenths as large without the room for predictions, which there are none of, it stands there
-/// even in a narrow window.
-Layout Page::divided(Layout layout) const {
-  const View& view = services_.view;
-  if (layout.narrow && !layout.showRight && !layout.presents && page_.picture() && !page_.model.predicts()) {
-    const auto pitch = [&](float right) {
-      const ImRect map(0, 0, right - layout.center.Min.x - view.px(40),
-                       layout.center.GetHeight() - view.px(6));
-      return planMap(page_.view, page_.model, page_.zoom, map, false).fit;
-    };
-    if (layout.right.Min.x - layout.center.Min.x < view.px(600) ||
-        pitch(layout.right.Min.x) < 0.7f * pitch(layout.center.Max.x))
-      return layout;
-    layout.narrow = false;
-    layout.showRight = true;
-    layout.center.Max.x = layout.right.Min.x;
-    return layout;
-  }
-  if (layout.narrow || layout.presents || !layout.showRight || !page_.model.config) return layout;
-  const float height = layout.center.GetHeight() - stripHeight(layout) - view.px(6 + 44);
-  const float width = layout.right.Max.x - layout.center.Min.x - view.px(40), most = view.px(620);
-  for (float right = most; right > layout.right.GetWidth(); right -= view.px(4)) {
-    const ImRect area(0, 0, width - right, height), wide(0, 0, width - layout.right.GetWidth(), height);
-    const auto pitch = [&](const ImRect& map) {
-      return planMap(page_.view, page_.model, page_.zoom, map, false).fit;
-    };
-    if (pitch(area) < pitch(wide)) continue;
-    layout.center.Max.x = layout.right.Min.x = std::round(layout.right.Max.x - right);
-    break;
-  }
-  return layout;
-}
-
-float Page::stripHeight(const Layout& layout) const {
-  const View& view = services_.view;
-  if (page_.model.readsPictures()) return 0;                                   // there is no text to write on
-  const bool tokensAlone = page_.model.config && !page_.model.config->family;  // nothing says what comes next
-  return view.px(layout.presents ? 36 : tokensAlone ? 96 : foldsStrip(layout) ? 148 : kStripHeight);
-}
-
-/// In low windows, and where many layers would leave thumbnails no room.
-bool Page::foldsStrip(const Layout& layout) const {
-  const View& view = services_.view;
-  if (layout.presents || layout.center.GetHeight() < view.px(700)) return true;
-  if (!page_.model.config) return false;
-  if (!page_.model.config->family) return true;  // recorded: it has no rows
-  const float high = layout.center.GetHeight() - view.px(kStripHeight) - view.px(72);
-  return high / static_cast<float>(page_.model.config->layerCount()) < view.px(26);
-}
-
 void Page::draw(Scene& scene, const Layout& layout) {
-  onShown(scene, [&](Scene& shown) { drawShown(shown, layout); });
+  bundled_.onShown(scene, [&](Scene& shown) { drawShown(shown, layout); });
 }
 
 void Page::drawShown(Scene& scene, const Layout& whole) {
   View& view = services_.view;
-  const Layout layout = divided(whole);
+  const Layout layout = divided(page_, whole);
   const auto sizes = std::pair(page_.pictures.rowPixels, page_.pictures.headCell);
   sidePanel(scene, page_, layout);
   if (!page_.model.config) openingPanel(scene, page_.view, page_.opening, layout.center);
-  if (!page_.opening.wanted.empty())
-    openModelAt(std::exchange(page_.opening.wanted, {}), services_.asker(), Outcome(view));
-  if (!page_.opening.forgotten.empty()) changeRecent(std::exchange(page_.opening.forgotten, {}), false);
+  opener_.takeChoice();
   if (!page_.model.config) return;
-  if (layout.presents) return drawPresented(scene, layout);
+  if (layout.presents) return drawPresented(scene, page_, layout);
   ImRect above = layout.center, below = layout.center;
-  above.Max.y = below.Min.y = std::round(layout.center.Max.y - stripHeight(layout));
+  above.Max.y = below.Min.y = std::round(layout.center.Max.y - stripHeight(page_, layout));
   overviewPanel(scene, page_, above, layout.presents);
-  if (!page_.model.readsPictures()) stripPanel(scene, page_, below, foldsStrip(layout));
-  changeToken(scene);
+  if (!page_.model.readsPictures()) stripPanel(scene, page_, below, foldsStrip(page_, layout));
+  changeToken(scene, page_);
   headPanel(scene, page_, layout);
   if (sizes != std::pair(page_.pictures.rowPixels, page_.pictures.headCell)) view.redraw(2);
+}
+
+bool Page::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+  std::error_code ignored;
+  if (isPictureName(file.path) && !file.folder) {
+    opener_.openPicture(std::filesystem::absolute(file.path, ignored).lexically_normal(), asker, outcome);
+    return true;
+  }
+  const std::string ending = recordedFile(file.path.string()).path.extension().string();
+  // Outside the view of many texts, a .txt file holds embeddings.
+  if (ending == ".jsonl" || (ending == ".txt" && file.page == "model" && page_.texts.shown)) {
+    texts_.open(file.path, asker, outcome);
+    return true;
+  }
+  // On other pages these files hold a layer's weights or embeddings; here they hold recorded attention.
+  const bool recorded =
+      file.page == "model" && (ending == ".safetensors" || ending == ".npz" || ending == ".npy");
+  if (!recorded && !file.folder && ending != ".gguf") return false;
+  const auto& opened = page_.model.opened;
+  if (recorded && opened && opened->sources && !opened->model->source()) {  // encoder output
+    const std::string path = std::filesystem::absolute(file.path, ignored).lexically_normal().string();
+    const auto taken = asker.edit("features", [&](Scene& scene) {
+      if (scene.setup.subject.opened == opened) scene.setup.subject.features = path;
+    });
+    taken ? outcome.done("Reading " + modelName(path)) : outcome.fail(taken.error().message);
+    return true;
+  }
+  opener_.open(std::filesystem::absolute(file.path, ignored).lexically_normal().string(), asker, outcome);
+  return true;
 }
 
 void Page::leave() {
@@ -229,7 +176,7 @@ void Page::reset() {
 }
 
 bool Page::showsSide(const Scene& scene) const {
-  return scene.setup.subject.opened != nullptr || isStack(scene.setup) || showsExample(scene);
+  return scene.setup.subject.opened != nullptr || isStack(scene.setup) || bundled_.isShown(scene);
 }
 
 PageStatus Page::status(const Scene&) const {

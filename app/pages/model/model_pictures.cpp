@@ -14,7 +14,7 @@ using attention::Stack;
 
 namespace {
 
-/// Thumbnails as small as they are drawn: cells below a pixel would be left out.
+/// Pools thumbnails to the size they are drawn at; otherwise cells smaller than a pixel would be skipped.
 Stack pooledStack(const Stack& pictures, int factor, bool difference) {
   if (factor == 1) return pictures;
   Stack out(pictures.count(), (pictures.rows() + factor - 1) / factor,
@@ -32,13 +32,13 @@ const Stack& thumbnailsOf(const Pictures::Source& source) {
   return source.firstOut ? source.layer->thumbnailsFirstOut : source.layer->thumbnails;
 }
 
-/// Cells that are one where a picture of these is drawn so large.
+/// The number of cells per side to merge into one for pictures drawn at `pixels`.
 int pooledFor(const Stack& pictures, float pixels) {
   const Index longest = std::max(pictures.rows(), pictures.cols());
   return static_cast<int>(powerOfTwoStep(pixels, static_cast<double>(longest), longest));
 }
 
-/// The strongest of the rows that share one, with its sign: at most `most` rows.
+/// Reduces pictures to at most `most` rows, each cell the strongest of those it replaces, with its sign.
 Stack fewerRows(const Stack& picture, Index most) {
   const Index share = (picture.rows() + most - 1) / most;
   if (share <= 1) return picture;
@@ -82,9 +82,9 @@ void Pictures::showHead(const Scene& scene, const View& view, const Layers& laye
   head.source = wanted;
 }
 
-/// The maps of a layer's heads, or of one, over the picture.
+/// Draws the maps of a layer's heads, or of head `one` if that isn't −1, over the picture.
 void Pictures::showOverlay(const Scene& scene, const State& page, Index at, Index one, Overlay& overlay) {
-  constexpr Index kMostPixels = 4096;  // of a texture's side
+  constexpr Index kMostPixels = 4096;  // per side of a texture
   const OpenPicture* picture = page.picture();
   const Layer& layer = page.layers[static_cast<std::size_t>(at)];
   if (!picture || !layer || layer->weights.rows() != page.tokens()) {
@@ -115,9 +115,9 @@ void Pictures::showOverlay(const Scene& scene, const State& page, Index at, Inde
   overlay.source = wanted;
 }
 
-/// The heads that the magnifier asked for in the last frame, each as large as it draws them.
+/// Draws the heads that the magnifier needed in the last frame, at its size.
 void Pictures::showMagnified(const Scene& scene, const View& view, const Layers& layers) {
-  const auto asked = std::exchange(magnified.wanted, {});  // it asks anew in every frame
+  const auto asked = std::exchange(magnified.wanted, {});  // refilled every frame
   std::vector<Source> sources;
   for (const auto& [layer, one] : asked) {
     const auto at = static_cast<std::size_t>(layer);

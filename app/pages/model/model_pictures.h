@@ -15,14 +15,15 @@ namespace headscope::app::model_page {
 
 struct State;
 
-/// What each layer of a model does, as far as it has come.
+/// The layers of a model that have been computed so far.
 using Layers = std::vector<std::shared_ptr<const LayerSummary>>;
 
-/// What the page of a model has on the GPU. Each picture knows what it was made of, and is made anew only
-/// where that has changed. Panels write here how large they draw, and read the pictures that came of it.
+/// The model page's textures. Each picture stores what it was made from and is redrawn only when that
+/// changes. Panels write the sizes they draw at, and read the pictures drawn for those sizes.
 struct Pictures {
   using Layer = std::shared_ptr<const LayerSummary>;
-  /// Made of a layer's thumbnails, `pooled` cells of theirs in one.
+  /// What a picture was made from: a layer's thumbnails or one head's weights, with `pooled` × `pooled` cells
+  /// merged into one.
   struct Source {
     Layer layer;
     Index head = -1;  ///< −1: all of them
@@ -32,19 +33,19 @@ struct Pictures {
   };
   struct Picture {
     EasedTextures textures;
-    int factor = 1;  ///< cells of the text in one of the picture
+    int factor = 1;  ///< tokens per cell of the picture
     Source source;
   };
-  /// What the magnifier draws: `heads`, by layer and head, of what it `wanted` in the last frame.
+  /// The magnifier's picture of `heads`, (layer, head) pairs; `wanted` are those it needed in the last frame.
   struct Magnified {
     EasedTextures textures;
     int factor = 1;
     std::vector<std::pair<Index, Index>> wanted, heads;
-    float pixels = 0;  ///< of one head
+    float pixels = 0;  ///< size of one head
     std::vector<Source> sources;
   };
 
-  /// A layer's heads over the picture, one below the other, or one head.
+  /// The maps of a layer's heads over the picture, stacked vertically, or the map of one head.
   struct Overlay {
     struct Source {
       Layer layer;
@@ -52,22 +53,22 @@ struct Pictures {
       std::shared_ptr<const ModelStudy> study;
       PictureMapChoice choice;
       Index head = -1;  ///< −1: all of them
-      Index side = 0;   ///< pixels of the longer side
+      Index side = 0;   ///< length of the longer side in pixels
       render::Colormap colormap = render::Colormap::viridis;
       bool operator==(const Source&) const = default;
     };
     render::RgbTexture texture;
     Source source;
-    attention::Vector map;  ///< [n] of the last head
+    attention::Vector map;  ///< [n], of the last head drawn
   };
 
-  std::vector<Overlay> overlays;  ///< a layer's thumbnails, where tokens are a picture's
+  std::vector<Overlay> overlays;  ///< thumbnails, one texture per layer, if tokens are a picture's patches
   Overlay large;
-  float largeSide = 256;      ///< pixels of its longer side, as drawn in the last frame
-  std::vector<Picture> rows;  ///< a layer's thumbnails
-  float rowPixels = 64;       ///< of one of them, as drawn in the last frame
-  Picture head;               ///< the large one
-  float headCell = 8;         ///< pixels of its cell, as drawn in the last frame
+  float largeSide = 256;      ///< longer side of `large` in pixels, as drawn in the last frame
+  std::vector<Picture> rows;  ///< thumbnails, one set per layer
+  float rowPixels = 64;       ///< size of one thumbnail, as drawn in the last frame
+  Picture head;               ///< the large head
+  float headCell = 8;         ///< pixels per cell, as drawn in the last frame
   Magnified magnified;
   EasedTextures cache;
   std::shared_ptr<const ModelStudy> cacheOf;

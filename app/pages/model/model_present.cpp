@@ -1,4 +1,4 @@
-// The part of Page that presents, and follows who points.
+// Presenting the model page, and its caption.
 
 #include <fmt/core.h>
 
@@ -7,51 +7,50 @@
 
 #include "app/pages/model/answer_views.h"
 #include "app/pages/model/model_page.h"
+#include "app/pages/model/model_parts.h"
 #include "app/scene/text/number_text.h"
 #include "app/widgets/panel.h"
 
 namespace headscope::app::model_page {
 
 namespace {
-constexpr float kPresentedGuesses = 117;  // units, for three
+constexpr float kPresentedGuesses = 117;  // units, for three lines
 }
 
-/// Who presents looks where the row does: the key that the head's query looks at most is lit.
-void Page::lookAtStrongest(Cursor& cursor) const {
-  const LayerSummary* layer = page_.layer(cursor.model.layer);
-  if (!services_.view.present || !layer || layer->weights.rows() != page_.queries() ||
-      cursor.cell.query >= page_.queries() || cursor.cell.head >= layer->weights.count())
+void lookAtStrongest(Cursor& cursor, const State& page) {
+  const LayerSummary* layer = page.layer(cursor.model.layer);
+  if (!page.view.present || !layer || layer->weights.rows() != page.queries() ||
+      cursor.cell.query >= page.queries() || cursor.cell.head >= layer->weights.count())
     return;
   layer->weights[cursor.cell.head].row(cursor.cell.query).maxCoeff(&cursor.cell.key);
 }
 
-/// The heads over what the model would say next, beside the large one, over the whole text.
-void Page::drawPresented(Scene& scene, Layout layout) {
-  View& view = services_.view;
-  if (view.figure && view.figure->alone) return overviewPanel(scene, page_, layout.center, true);
-  const float strip = std::round(layout.center.Max.y - stripHeight(layout));
+/// Lays out the thumbnails above the predictions, the large head next to them, and the text along the bottom.
+void drawPresented(Scene& scene, State& page, Layout layout) {
+  View& view = page.view;
+  if (view.figure && view.figure->alone) return overviewPanel(scene, page, layout.center, true);
+  const float strip = std::round(layout.center.Max.y - stripHeight(page, layout));
   const float right = layout.showRight ? layout.right.Max.x : layout.center.Max.x;
   const ImRect text(layout.center.Min.x, strip, right, layout.center.Max.y);
-  // Grids and bars are about all heads: they take the room of the large one.
-  if (scene.cursor.model.view != ModelView::heads && viewsHeight(scene, page_.model, true) > 0) {
+  // Grids and bars cover all heads, so they also take the large head's space.
+  if (scene.cursor.model.view != ModelView::heads && viewsHeight(scene, page.model, true) > 0) {
     layout.center.Max.x = right;
     layout.showRight = false;
   }
-  const bool guesses = page_.ready() && scene.cursor.model.view == ModelView::heads &&
-                       scene.compare.other.empty() && !page_.model.madeHere() && page_.model.opened &&
-                       page_.model.opened->model &&
-                       (!page_.model.readsPictures() || page_.model.classifies());
+  const bool guesses = page.ready() && scene.cursor.model.view == ModelView::heads &&
+                       scene.compare.other.empty() && !page.model.madeHere() && page.model.opened &&
+                       page.model.opened->model && (!page.model.readsPictures() || page.model.classifies());
   ImRect above = layout.center, below = layout.center;
   above.Max.y = below.Min.y = std::round(strip - (guesses ? view.px(kPresentedGuesses) : 0));
   below.Max.y = layout.right.Max.y = strip;
-  overviewPanel(scene, page_, above, true);
+  overviewPanel(scene, page, above, true);
   if (guesses) {
     if (beginPanel(view, "model.guesses", below, 20, 2, ImGuiWindowFlags_NoScrollWithMouse))
-      guessSection(scene, page_, ImGui::GetContentRegionAvail().x);
+      guessSection(scene, page, ImGui::GetContentRegionAvail().x);
     endPanel();
   }
-  if (!page_.model.readsPictures()) stripPanel(scene, page_, text, true);
-  headPanel(scene, page_, layout);
+  if (!page.model.readsPictures()) stripPanel(scene, page, text, true);
+  headPanel(scene, page, layout);
 }
 
 std::vector<CaptionPart> Page::caption(const Scene& scene) const {
@@ -70,7 +69,7 @@ std::vector<CaptionPart> Page::caption(const Scene& scene) const {
     return did;
   const LayerSummary* layer = page_.layer(scene.cursor.model.layer);
   if (!layer || layer->weights.rows() != page_.queries() || layer->weights.cols() != page_.keys()) return {};
-  // The story of a row is its strongest key, not where the pointer once was.
+  // Unless the user is pointing, the caption is about the row's strongest key, not the cursor's.
   Index key = cell.key;
   if (!points) layer->weights[cell.head].row(cell.query).maxCoeff(&key);
   return {{fmt::format("Layer {}, head {}: ", scene.cursor.model.layer, cell.head), theme.text},

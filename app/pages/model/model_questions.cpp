@@ -1,6 +1,7 @@
-// What the page asks for: the text's study first, and what takes longer once the pointer rests.
+// What the page asks for: first the study of the text, then slower answers once the pointer rests.
 
 #include "app/pages/model/model_page.h"
+#include "app/pages/model/model_parts.h"
 #include "app/scene/models/open_model.h"
 
 namespace headscope::app::model_page {
@@ -32,10 +33,9 @@ void Page::forgetModel() {
   pairs_.forget();
   page_.pair = {};
   texts_.forget();
-  page_.texts = {};  // what the scene names is read anew, for the next model
 }
 
-/// What the heads of B are shown in place of A's.
+/// Takes the answers about the pair, and shows the heads of B or B − A in place of A's if requested.
 bool Page::takePair(const Scene& scene) {
   const bool compared = !page_.pair.compared.empty();
   const bool any = pairs_.take(scene, page_.study, page_.pair);
@@ -46,29 +46,27 @@ bool Page::takePair(const Scene& scene) {
   return any;
 }
 
-/// The page is about the layers as they were run: sliders may have gone on meanwhile.
-void Page::takeStack(const Setup& setup) {
-  page_.model.opened = page_.study ? page_.study->opened : nullptr;
-  page_.model.config = page_.model.opened ? &page_.model.opened->config() : &page_.model.awaited;
-  if (page_.model.opened) return;
-  page_.model.awaited = {};
-  page_.model.awaited.causal = false;
-  page_.model.awaited.heads = setup.model.heads;
-  page_.model.awaited.kvHeads = setup.model.kvHeads;
-  page_.model.awaited.headDim = setup.model.headDim;
-  page_.model.awaited.modelDim = setup.model.modelDim;
-  page_.model.awaited.layers.resize(static_cast<std::size_t>(setup.model.layers));
+void showStack(State& page, const Setup& setup) {
+  page.model.opened = page.study ? page.study->opened : nullptr;
+  page.model.config = page.model.opened ? &page.model.opened->config() : &page.model.awaited;
+  if (page.model.opened) return;
+  page.model.awaited = {};
+  page.model.awaited.causal = false;
+  page.model.awaited.heads = setup.model.heads;
+  page.model.awaited.kvHeads = setup.model.kvHeads;
+  page.model.awaited.headDim = setup.model.headDim;
+  page.model.awaited.modelDim = setup.model.modelDim;
+  page.model.awaited.layers.resize(static_cast<std::size_t>(setup.model.layers));
 }
 
 void Page::ask(const Scene& scene) {
   if (scene.setup.subject.opened || isStack(scene.setup)) {
-    page_.opening.lookedForRecent = false;  // what is there may have changed by the next time
+    opener_.lookAgain();  // the files may have changed by the next time
     return askShown(scene);
   }
-  lookForRecent();
-  lookForCached();
-  if (scene.setup.subject.model.empty()) openExample();
-  if (showsExample(scene)) askShown(exampleOf(scene));
+  opener_.look();
+  if (scene.setup.subject.model.empty()) bundled_.read();
+  if (bundled_.isShown(scene)) askShown(bundled_.shownScene(scene));
 }
 
 void Page::askShown(const Scene& scene) {
@@ -83,7 +81,7 @@ void Page::askShown(const Scene& scene) {
   }
   if (!scene.setup.subject.opened->model) return askAboutRecorded(scene);
   predictions_.askUnchanged(scene);
-  askAboutTexts(scene);
+  texts_.ask(scene);
   const bool current = page_.ready() && page_.study->question == question;
   pairs_.pointAt(page_.pair.pointedRow);
   pairs_.ask(scene, current ? page_.study : nullptr);
@@ -92,10 +90,10 @@ void Page::askShown(const Scene& scene) {
   heads_.ask(scene, page_);
 }
 
-/// Nothing can be asked of what is recorded but how its weights came about.
+/// Recorded attention can only be compared with another recording, and its weights traced to q and k.
 void Page::askAboutRecorded(const Scene& scene) {
   if (!page_.ready()) return;
-  readOther(scene.compare.recorded);
+  opener_.readOther(scene.compare.recorded);
   if (page_.other.opened)
     pairs_.askCompared(scene, page_.study, page_.other.opened);
   else

@@ -1,4 +1,4 @@
-// The panel at the left: the model, its text, what still acts on it, and what is switched off.
+// The left panel: the model, its text, the active edits and the heads that are switched off.
 
 #include <fmt/core.h>
 
@@ -32,7 +32,7 @@ void wantGroup(const Scene& scene, Opening& opening, std::string_view group) {
 
 namespace {
 
-/// Which heads of an encoder–decoder are looked at.
+/// The choice of an encoder–decoder's group of heads.
 void headGroupChoice(const Scene& scene, View& view, Opening& opening) {
   const attention::ModelConfig& config = scene.setup.subject.opened->config();
   if (config.group == attention::HeadGroup::only) return;
@@ -50,7 +50,7 @@ void headGroupChoice(const Scene& scene, View& view, Opening& opening) {
   gap(view, 8);
 }
 
-/// What the layers made here are.
+/// The setup of the synthetic layers.
 void stackSection(Scene& scene, View& view) {
   sectionTitle(view, "SYNTHETIC LAYERS");
   fieldToggle(view, scene, "model.norm");
@@ -63,7 +63,7 @@ void stackSection(Scene& scene, View& view) {
   if (button(view, "model.open", "Open a model…", "", true)) view.request("model.open");
 }
 
-/// Which attention of a file that has several is looked at.
+/// The choice between the kinds of attention in a file that has several.
 void groupChoice(const Scene& scene, View& view, Opening& opening) {
   const attention::RecordedAttention& file = *scene.setup.subject.opened->recorded;
   if (file.groups().size() < 2) return;
@@ -78,7 +78,7 @@ void groupChoice(const Scene& scene, View& view, Opening& opening) {
   gap(view, 8);
 }
 
-/// What the recording is compared with: another file, or another group of its own.
+/// The choice of what to compare the recording with: another file, or another group of the same file.
 void otherRecording(Scene& scene, State& page) {
   View& view = page.view;
   const attention::RecordedAttention& file = *scene.setup.subject.opened->recorded;
@@ -105,7 +105,7 @@ void otherRecording(Scene& scene, State& page) {
   if (!page.pair.comparedProblem.empty()) problem(view, page.pair.comparedProblem);
 }
 
-/// A recording's tokens, which can't be changed.
+/// The tokens of recorded attention, which can't be edited.
 void recordedSection(Scene& scene, State& page) {
   View& view = page.view;
   const bool other = page.study && !page.study->otherQueries.empty();
@@ -137,7 +137,7 @@ void recordedSection(Scene& scene, State& page) {
     scene.cursor.model.firstOut = !showFirst;
 }
 
-/// Masks and gains of the scene, beside the model's own.
+/// The scene's masks and sharpness, which apply on top of the model's own mask.
 void actingSection(Scene& scene, State& page) {
   View& view = page.view;
   SharedLayers& layers = scene.setup.mask.layers;
@@ -184,7 +184,7 @@ void actingSection(Scene& scene, State& page) {
   if (scene.cursor.model.firstOut) hint(view, "First token hidden; the other columns are renormalised.");
 }
 
-/// How the next token is chosen.
+/// The sampling settings for generated tokens.
 void writingSection(Scene& scene, View& view) {
   GenerationSetup& generation = scene.generation;
   sectionTitle(view, "GENERATION");
@@ -216,7 +216,7 @@ void writingSection(Scene& scene, View& view) {
     ++generation.seed;
 }
 
-/// What the model was measured to have learned; a click shows it on a text of its own.
+/// The model's measured skills. A click on one opens its example text.
 void skillSection(Scene& scene, View& view, Writing& writing) {
   const auto& skills = scene.setup.subject.opened->learned.skills;
   if (skills.empty()) return;

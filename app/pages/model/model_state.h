@@ -23,14 +23,14 @@
 
 namespace headscope::app::model_page {
 
-/// What would be left of a guess without some heads.
+/// A forecast of the top prediction's probability without some heads.
 struct Forecast {
-  std::string words;  ///< "this head", "all 5 previous token heads"
+  std::string words;  ///< "this head", "all 5 “previous token”"
   ForecastQuestion question;
   bool operator==(const Forecast&) const = default;
 };
 
-/// What the pointer rests on.
+/// The chosen layer, head and query.
 struct Spot {
   Index layer, head, query;
   bool operator==(const Spot&) const = default;
@@ -45,143 +45,142 @@ using RecordedAnswer = Answered<RecordedQuestion, RecordedRule>;
 using CopyingAnswer = Answered<CopyingQuestion, double>;
 using ForecastAnswer = Answered<std::vector<Forecast>, std::vector<float>>;
 
-/// How far the thumbnails of a large model are enlarged, which part of them is in sight, and how they are
-/// moved.
+/// Zoom and scroll position of a large model's thumbnails.
 struct OverviewZoom {
-  float pitch = 0;        ///< pixels from thumbnail to thumbnail; 0: so many that all are in sight
-  ImVec2 scroll;          ///< pixels
-  float steps = 0;        ///< that a key asks for
-  bool dragging = false;  ///< a button of the mouse went down on a thumbnail,
-  bool dragged = false;   ///< and they were moved since
+  float pitch = 0;        ///< pixels from thumbnail to thumbnail; 0: small enough that all are visible
+  ImVec2 scroll;          ///< of scrolling, in pixels
+  float steps = 0;        ///< zoom steps requested by keys; applied and reset in the next frame
+  bool dragging = false;  ///< the mouse button was pressed on a thumbnail and is still down
+  bool dragged = false;   ///< the thumbnails have moved since that press
   std::pair<Index, Index> lastChosen{0, 0};
 };
 
-/// A token that the model wrote, while another word is typed in its place.
+/// A generated token while its replacement is being typed.
 struct EditedToken {
   Index token = -1;  ///< −1: none
   std::string text, before;
   bool justOpened = false;
-  bool wasWriting = false;  ///< the model goes on by itself when the word is there
-  bool entered = false;     ///< it is, and is to be taken over
+  bool wasWriting = false;  ///< generation resumes when editing ends
+  bool entered = false;     ///< typing is finished; the word replaces the token in this frame
   std::string problem;
 };
 
-/// How the text goes on, in the strip.
+/// Text generation, and the part of the text that the strip shows.
 struct Writing {
-  bool on = false;  ///< the model writes on by itself
+  bool on = false;  ///< generation is running
   double wroteAt = 0;
-  bool followsLast = false;  ///< the query becomes the last token when it has been read
-  Index stripFrom = -1;      ///< the first column of the strip; −1: the last token is in sight
+  bool followsLast = false;  ///< the query moves to the last token once the text has been studied
+  Index stripFrom = -1;      ///< the strip's first token; −1: the strip ends at the last token
   EditedToken edit;
 };
 
-/// How far the study has come that is under way.
+/// Progress of the study that is under way.
 struct StudyProgress {
-  Index arrived = 0;    ///< layers of it that have come; = all that are drawn where none is under way
-  std::string problem;  ///< why there is no study of what is asked
+  Index arrived = 0;    ///< layers computed so far; equals the layers shown if nothing is under way
+  std::string problem;  ///< why the current question has no study
   double busySeconds = 0;
-  std::optional<ModelQuestion> stopped;  ///< what is not computed to its end, because the person said so
+  std::optional<ModelQuestion> stopped;  ///< the question that the user paused
 };
 
-/// What is known of the next token: after the query, after every token, and without the scene's changes.
+/// Answers about the next token: after the query, after every token, and without the scene's changes.
 struct Predictions {
-  std::shared_ptr<const StreamStudy> unchanged;  ///< null where the scene changes nothing of the model
+  std::shared_ptr<const StreamStudy> unchanged;  ///< null if the scene doesn't change the model
   std::shared_ptr<const GuessAnswer> guesses;
   std::shared_ptr<const StripAnswer> strip;
 };
 
-/// How heads are looked at, and what is known of those that were.
+/// How the user is choosing heads, and the answers about heads.
 struct HeadState {
   std::shared_ptr<const ForecastAnswer> forecast;
   std::shared_ptr<const LossAnswer> losses;
   std::shared_ptr<const RecordedAnswer> recorded;
-  std::map<std::pair<Index, Index>, double> copying;                 ///< by layer and head
-  std::map<std::pair<Index, Index>, HeadCompositions> compositions;  ///< the same
-  std::vector<Forecast> forecasts;  ///< that are asked for: what the pointer rests on
-  double restingSince = -1;         ///< the pointer, on one head and query
-  bool asked = false;               ///< a patch was clicked: it is no query that the pointer only crosses
-  bool held = false;                ///< the large head stays, wherever one points
-  Index hoverLayer = 0;             ///< of view.hover.head
+  std::map<std::pair<Index, Index>, double> copying;  ///< by layer and head: how much the head copies
+  std::map<std::pair<Index, Index>, HeadCompositions> compositions;  ///< by layer and head
+  std::vector<Forecast> forecasts;                                   ///< those requested for the chosen head
+  double restingSince = -1;  ///< View::time at which the chosen head or query last changed
+  bool asked = false;        ///< a patch was clicked, so its query is chosen and not only pointed at
+  bool held = false;         ///< the large head is pinned: pointing at others doesn't change it
+  Index hoverLayer = 0;      ///< layer of view.hover.head
 
-  /// What heads are worth to that study; null where it isn't known.
+  /// What the predictions of `study` lose without each head; null if unknown.
   const HeadLosses* lossesOf(const std::shared_ptr<const ModelStudy>& study) const {
     return losses && losses->request.study == study && losses->value ? &*losses->value : nullptr;
   }
 };
 
-/// The model that the page is about.
+/// The model that the page shows.
 struct ShownModel {
-  /// The scene's model, or the layers made here that were run last; null without one.
+  /// The scene's model, or the synthetic layers that were last run; null without one.
   std::shared_ptr<const OpenModel> opened;
-  const attention::ModelConfig* config = nullptr;  ///< of these; null without one
-  attention::ModelConfig awaited;                  ///< of layers made here, before they were run
-  bool example = false;   ///< no model is open: what is shown is the bundled one, and not the scene's
-  Index layersRead = 0;   ///< of the model's, since it was opened: what of its file was read
-  bool headRead = false;  ///< and of its map to the vocabulary
-  std::map<Index, std::string> words;  ///< of ids, as people read them
+  const attention::ModelConfig* config = nullptr;  ///< of `opened`, or &awaited; null without a model
+  attention::ModelConfig awaited;                  ///< shape of synthetic layers that haven't been run yet
+  bool example = false;                            ///< no model is open, so the bundled one is shown
+  Index layersRead = 0;   ///< layers that have been read from the model's file since it was opened
+  bool headRead = false;  ///< the map to the vocabulary has been read too
+  std::map<Index, std::string> words;  ///< readable token text by id
 
-  /// Whether tokens are patches, now or once there is a picture: no text is read or written.
+  /// Whether tokens are patches of a picture, possibly one yet to be opened. No text is read or written then.
   bool readsPictures() const { return opened && (opened->readsPictures() || opened->picture); }
-  /// Whether it is about layers that were made here, which say nothing about tokens.
+  /// Whether synthetic layers are shown, which make no predictions.
   bool madeHere() const { return config && !config->family && !(opened && opened->recorded); }
-  /// Whether nothing keeps the model from guessing tokens; where it doesn't, it says why.
+  /// Whether the model can predict tokens. If not, Model::whyNoGuesses() has the reason.
   bool saysTokens() const { return !opened || !opened->model || opened->model->guesses(); }
-  /// Whether it says what a picture shows; where it doesn't, it says why.
+  /// Whether the model classifies pictures.
   bool classifies() const { return opened && opened->model && opened->model->classifies(); }
   bool predicts() const { return saysTokens() || classifies(); }
 };
 
-/// Models that can be opened, and the one that is being.
+/// The models that can be opened, and the one that is being opened.
 struct Opening {
-  std::string name, problem;        ///< what is being opened; why something could not be
-  std::vector<CachedModel> cached;  ///< on this machine
+  std::string name, problem;        ///< of the model being opened; why opening failed
+  std::vector<CachedModel> cached;  ///< models on this machine
   bool lookedForCached = false;
-  /// Models that were opened before, the newest first, and whether they are there still.
+  /// Recently opened models, newest first; `there` is false if the file no longer exists.
   struct Recent {
     std::string path, name;
     bool there = true;
   };
   std::vector<Recent> recent;
   bool lookedForRecent = false;
-  std::string wanted;     ///< the folder of the model that was chosen in this frame
-  std::string forgotten;  ///< the one that leaves the list of those opened before
+  std::string wanted;     ///< folder or file of the model chosen in this frame
+  std::string forgotten;  ///< path to remove from the recent models
 };
 
-/// A second recording beside the scene's.
+/// A second recording to compare with the scene's.
 struct OtherRecording {
-  std::string name;  ///< as the scene names it
+  std::string name;  ///< CompareSetup::recorded
   std::shared_ptr<const OpenModel> opened;
   std::string problem;
 };
 
-/// What the page of a model shows besides the scene: free for its panels to change.
+/// State of the model page that isn't part of the scene. Its panels may change it.
 struct State {
   explicit State(View& window) : view(window) {}
 
   View& view;
   ShownModel model;
-  std::shared_ptr<const ModelStudy> study;  ///< the last that could be computed; null before the first
-  /// What each layer does, as it is drawn: of the study, or already of the next one.
+  std::shared_ptr<const ModelStudy> study;  ///< the last successful one; null before the first
+  /// The layers as drawn: those of `study`, or already some of the next study or of text B.
   std::vector<std::shared_ptr<const LayerSummary>> layers;
   StudyProgress run;
   Predictions predicted;
   HeadState head;
-  PairState pair;  ///< of the scene's text and text B
+  PairState pair;  ///< the comparison of the scene's text with text B
   OtherRecording other;
-  StudyState texts;  ///< what many texts say of every head
+  StudyState texts;  ///< measurements of every head over many texts
   Pictures pictures;
-  OverviewZoom zoom;  ///< of a model whose thumbnails are small
+  OverviewZoom zoom;  ///< of a model with small thumbnails
   Writing writing;
   Opening opening;
-  std::optional<Cell> awaitedCell;                ///< that is looked at once the text it is of has been read
-  std::vector<const attention::Detector*> named;  ///< what the headline says that one head alone does
+  std::optional<Cell> awaitedCell;  ///< becomes the cursor's cell once its text has been studied
+  std::vector<const attention::Detector*> named;  ///< detectors with a single head in the headline
 
-  /// The picture whose patches the study's tokens are; null where they are others.
+  /// The picture whose patches are the study's tokens; null if they aren't a picture's.
   const OpenPicture* picture() const {
     const OpenPicture* found = study && study->opened ? study->opened->picture.get() : nullptr;
     return found && found->tokenCount() == study->tokens() ? found : nullptr;
   }
-  /// The rollout of the layers below one; null below the first.
+  /// The rollout of the layers below `layer`; null for the first layer or without a rollout.
   const attention::Matrix* rolloutBelow(Index layer) const {
     return study && layer > 0 && layer <= std::ssize(study->rollout)
                ? &study->rollout[static_cast<std::size_t>(layer - 1)]
@@ -189,7 +188,7 @@ struct State {
   }
   bool ready() const { return study && !layers.empty() && study->tokens() > 0; }
   Index tokens() const { return study ? study->tokens() : 0; }
-  /// As many as tokens but of attention from one text to another.
+  /// The number of queries; differs from tokens() only if queries are of another text.
   Index queries() const { return study ? study->queries() : 0; }
   const LayerSummary* layer(Index at) const {
     return at >= 0 && at < static_cast<Index>(layers.size()) ? layers[static_cast<std::size_t>(at)].get()
@@ -209,70 +208,69 @@ struct State {
   const std::string& queryToken(Index at) const {
     return study->queryTokens()[static_cast<std::size_t>(at)].text;
   }
-  /// What heads are worth to the study that is shown; null where that isn't known.
+  /// What the current study's predictions lose without each head; null if unknown.
   const HeadLosses* currentLosses() const { return head.lossesOf(study); }
-  /// A token's text by its id, of a model that classifies a class's; "—" for −1.
+  /// The text of a token by its id, or the name of a class if the model classifies pictures; "—" for −1.
   const std::string& word(Index id);
-  /// The guess's token; nothing is guessed where the probability is no number.
+  /// The text of the predicted token; "—" if its probability is NaN.
   const std::string& word(const Guess& guess) { return word(std::isnan(guess.probability) ? -1 : guess.id); }
 };
 
-/// "0.418", and small ones as "4·10⁻⁴".
+/// "0.418"; small values as "4·10⁻⁴".
 std::string probabilityText(float probability);
-/// What the filter calls a head: its detector's title, or "mixed".
+/// The filter's name for a head: its detector's title, or "mixed".
 std::string filterName(const attention::HeadLabel& label);
-/// Whether this is something that was learned on purpose rather than a way to look nowhere.
+/// Whether the label is a learned behaviour (previous token, induction, same token, offset) rather than a way
+/// of attending to nothing in particular.
 bool isDeliberate(const attention::HeadLabel& label);
 bool isOff(const Scene& scene, Index layer, Index head);
-/// Switches a head off, or on again.
+/// Switches a head off, or back on.
 void switchHead(Scene& scene, Index layer, Index head);
-/// Whether B − A is shown; the values at the ends of the heads' colours, and the colours.
+/// Whether B − A is shown; the values at the ends of the heads' colours; and the colormap.
 bool showsDifference(const Scene& scene, const PairState& pairs);
 ValueRange shownRange(const Scene& scene, const PairState& pairs);
 render::Colormap shownColours(const Scene& scene, const PairState& pairs);
-/// The heads of one layer as they stand from left to right.
+/// The heads of a layer in display order, from left to right.
 std::vector<Index> headOrder(const Scene& scene, const State& page, Index layer);
 
-/// The text that shows what the model learned, and the head that does it.
+/// Shows the skill's text, and the head that implements it if known.
 void showSkill(Scene& scene, Writing& writing, const LearnedSkill& skill);
 
 // The panels.
 void sidePanel(Scene& scene, State& page, const Layout& layout);
-/// Of a mixture of experts: which of them the tokens went to; nothing of other models.
+/// The experts that tokens were routed to; draws nothing unless the model is a mixture of experts.
 void expertSection(Scene& scene, State& page);
-/// `area` for all heads of all layers, with what they add to the stream.
+/// Draws all heads of all layers in `area`, with what they add to the residual stream.
 void overviewPanel(Scene& scene, State& page, const ImRect& area, bool presents);
-/// Where a model that reads pictures has none: how it gets one.
+/// Explains how to open a picture, for a model that needs one.
 void pictureWanted(View& view, const ImRect& area);
-/// At the left, of a model that reads pictures or a recording with one: which picture, and what is laid over
-/// it.
+/// Left panel, for models that read pictures and recordings with one: the picture, and the map laid over it.
 void pictureSection(Scene& scene, State& page);
-/// The picture under a head's map, large; returns the bottom.
+/// Draws the chosen head's map over the picture, enlarged. Returns the bottom y.
 float largePicture(Scene& scene, State& page, ImVec2 at, float width, float height);
-/// The token whose patch is under the pointer, where the picture is drawn in the middle of `area`.
+/// The token whose patch is under the pointer if the picture is centred in `area`.
 std::optional<Index> patchUnder(const OpenPicture& picture, const ImRect& area, ImVec2 pointer);
-/// The same over the thumbnail of a head.
+/// Draws a head's map over the picture as a thumbnail.
 void paintPictureThumbnail(const Scene& scene, const State& page, const ImRect& tile, Index layer,
                            Index head);
 void headPanel(Scene& scene, State& page, const Layout& layout);
-/// Below the large head of recorded attention.
+/// Details of a recorded weight, below the large head.
 void recordedPanel(const Scene& scene, const State& page);
 void stripPanel(Scene& scene, State& page, const ImRect& area, bool folded);
-/// That the bundled model is an example, and how another is opened.
+/// Explains that the bundled model is an example, and offers to open another.
 void exampleSection(View& view, Opening& opening);
-/// Where no model is open: what can be.
+/// The models that can be opened, shown if none is.
 void openingPanel(Scene& scene, View& view, Opening& opening, const ImRect& area);
 
-/// What the scene's changes did to the guess behind the query, in a sentence; empty where they did nothing or
-/// aren't known.
+/// A sentence on how the scene's changes affect the query's prediction; empty if they don't or it is unknown.
 std::vector<CaptionPart> changeCaption(const Scene& scene, const State& page);
-/// What the model would say next, best first; below the large head.
+/// The model's predictions, best first, below the large head.
 void guessSection(Scene& scene, State& page, float width);
-/// Heads of other layers that the chosen one reads, and that read it.
+/// The heads of other layers that the chosen head reads, and those that read it.
 void compositionSection(Scene& scene, State& page, float width);
-/// The text that the model reads, with its tokens.
+/// The text that the model reads, and its tokens.
 void textSection(Scene& scene, State& page);
-/// Opens another group of an encoder–decoder's heads, by its name.
+/// Requests another group of an encoder–decoder's heads, given by its name.
 void wantGroup(const Scene& scene, Opening& opening, std::string_view group);
 
 }  // namespace headscope::app::model_page

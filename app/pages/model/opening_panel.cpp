@@ -10,7 +10,7 @@ namespace headscope::app::model_page {
 
 namespace {
 
-/// Actions as buttons, side by side as far as there is room; returns how far down they go.
+/// Draws actions as buttons that wrap at `width`. Returns the bottom y.
 using Ways = std::initializer_list<std::pair<const char*, const char*>>;
 float waysIn(View& view, ImVec2 at, float width, Ways ways) {
   const float start = at.x, height = view.px(28), space = view.px(10);
@@ -24,7 +24,7 @@ float waysIn(View& view, ImVec2 at, float width, Ways ways) {
   return at.y + height;
 }
 
-/// Models on this machine, to open.
+/// Models on this machine that can be opened.
 void modelsHere(View& view, Opening& opening) {
   if (opening.cached.empty()) return;
   sectionTitle(view, "ON THIS COMPUTER");
@@ -33,7 +33,7 @@ void modelsHere(View& view, Opening& opening) {
       opening.wanted = opening.cached[i].folder.string();
 }
 
-/// What was opened before; a folder that is gone says so, and can be left out of the list.
+/// Recently opened models. One that no longer exists says so, and can be removed from the list.
 void recentModels(View& view, Opening& opening) {
   if (opening.recent.empty()) return;
   sectionTitle(view, "RECENT");

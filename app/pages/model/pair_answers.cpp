@@ -10,7 +10,7 @@ using attention::Result;
 
 namespace {
 
-/// `recorded`: of a recording in place of a text.
+/// The question that B's study answers: about `recorded`, or about text B if that is null.
 ModelQuestion questionOfB(const Scene& scene, const ModelStudy& a,
                           const std::shared_ptr<const OpenModel>& recorded) {
   if (recorded) {

@@ -12,13 +12,13 @@
 
 namespace headscope::app::model_page {
 
-/// What is known of one text or two, as it is drawn: free for panels to read.
+/// The answers about one text or two, for panels to read.
 struct PairState {
   std::shared_ptr<const PairStudy> pair;  ///< the newest; null before the first
-  std::string problem;                    ///< why there is none of what is asked
+  std::string problem;                    ///< why the current question has no answer
   double busySeconds = 0;
 
-  /// A grid as far as it has come.
+  /// A grid of patches, which may still be filling in.
   struct Grid {
     std::optional<PatchGridQuestion> question;
     PatchGrid grid;
@@ -30,34 +30,35 @@ struct PairState {
   std::shared_ptr<const Answered<AttributionQuestion, AttributionStudy>> attribution;
   std::shared_ptr<const Answered<LensQuestion, LensMap>> lens;
 
-  /// B under the scene's changes, and its heads where A's are, or what they are less A's.
+  /// B under the scene's changes, and its heads aligned with A's, or B − A.
   std::shared_ptr<const ModelStudy> other;
   std::vector<std::shared_ptr<const LayerSummary>> compared;
-  std::string comparedProblem;  ///< why they can't be compared
+  std::string comparedProblem;  ///< why A and B can't be compared
 
-  Index tying = -1;      ///< the token of B that is being tied to one of A; −1: none
-  Index pointedRow = 0;  ///< of the grid that is pointed at
+  Index tying = -1;      ///< the token of B that the user is aligning with one of A; −1: none
+  Index pointedRow = 0;  ///< the grid row under the pointer
 };
 
-/// The questions that the page of a model asks about two texts.
+/// The model page's questions about one text or two.
 class PairAnswers {
  public:
   PairAnswers(Workers& workers, Resources& resources);
 
-  /// What the scene's view needs. `study` is A's, up to date; null while it isn't.
+  /// Asks for what the scene's view needs. `study` is A's; null while it isn't up to date.
   void ask(const Scene& scene, const std::shared_ptr<const ModelStudy>& study);
-  /// Takes what has come; whether there was anything.
+  /// Takes new answers. Returns whether there were any.
   bool take(const Scene& scene, const std::shared_ptr<const ModelStudy>& study, PairState& state);
-  /// Whose heads are shown where there are two: of `recorded` in place of text B, unless it is null.
+  /// Asks for the heads shown in place of A's, if the scene shows B or B − A. B is `recorded`, or text B if
+  /// that is null.
   void askCompared(const Scene& scene, const std::shared_ptr<const ModelStudy>& study,
                    const std::shared_ptr<const OpenModel>& recorded);
   void cancel();
   void forget();
-  /// The row of a grid that is pointed at: it is computed first.
+  /// Sets the grid row under the pointer, which is computed first.
   void pointAt(Index row) { nearest_ = row; }
 
  private:
-  /// A grid that fills in as it is computed, from the thread that it is computed on.
+  /// A grid that is being computed. Written on the worker's thread.
   struct Arriving {
     std::mutex mutex;
     std::optional<PatchGridQuestion> question;
@@ -69,7 +70,7 @@ class PairAnswers {
   static bool takeGrid(const GridAnswer& answer, Arriving& arriving, PairState::Grid& grid);
   bool takeCompared(const Scene& scene, const std::shared_ptr<const ModelStudy>& study, PairState& state);
 
-  /// What of B is shown in place of A's heads.
+  /// The request for B's heads, or B − A, to show in place of A's.
   struct ComparedQuestion {
     std::shared_ptr<const ModelStudy> a, b;
     bool difference = false;
@@ -91,11 +92,11 @@ class PairAnswers {
   Answer<LensQuestion, LensMap> lens_;
 };
 
-/// The head whose paths into the chosen piece are followed; nothing where the whole piece is put in.
+/// The head whose paths into the chosen piece are followed. Returns nothing if the whole piece is patched.
 std::optional<PathStart> followedPath(const Scene& scene);
-/// Whether the scene has a second text, or a second recording beside one.
+/// Whether the scene has a second text or, for recorded attention, a second recording.
 bool comparesTwo(const Scene& scene);
-/// The scene's text and B changed places, with what belongs to them.
+/// Swaps the scene's text and B, with their answers, alignment and patching direction. Clears generated text.
 void swapTexts(Scene& scene);
 
 }  // namespace headscope::app::model_page

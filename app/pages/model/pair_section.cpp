@@ -1,4 +1,4 @@
-// At the left of the page: the second text, and pairs to begin with.
+// Left panel: text B, its alignment with text A, and example pairs.
 
 #include <fmt/core.h>
 
@@ -18,8 +18,8 @@ namespace headscope::app::model_page {
 
 namespace {
 
-/// Tokens as lines of words; those that differ from what they go with are underlined, `chosen` is lit.
-/// Which one was clicked; tests know them as NAME.PLACE.
+/// Draws tokens as lines of words, underlining those that differ from their partners and highlighting
+/// `chosen`. Returns the one that was clicked. Tests know them as NAME.INDEX.
 std::optional<Index> tokenLines(View& view, const char* name, const std::vector<attention::Token>& tokens,
                                 const std::function<bool(Index)>& differs, Index chosen,
                                 const std::function<std::string(Index)>& help) {
@@ -53,7 +53,7 @@ std::optional<Index> tokenLines(View& view, const char* name, const std::vector<
   return clicked;
 }
 
-/// “Anna” goes with `a` of text A, with none where that is −1.
+/// Aligns the token of B that is being tied with token `a` of A, or with none if `a` is −1.
 void tie(Scene& scene, PairState& pairs, Index a) {
   auto& ties = scene.compare.alignment;
   const Index b = std::exchange(pairs.tying, -1);
@@ -61,7 +61,7 @@ void tie(Scene& scene, PairState& pairs, Index a) {
   ties.push_back({a, b});
 }
 
-/// B's tokens; a click on one asks which of A's it goes with.
+/// Draws B's tokens. A click on one asks for its partner in A.
 void alignedTokens(Scene& scene, View& view, PairState& pairs, const PairStudy& pair) {
   const auto word = [&](const RecordedText& text, Index at) {
     return "“" + pair.keyTokens(text)[attention::asSize(at)].text + "”";

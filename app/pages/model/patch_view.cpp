@@ -1,4 +1,4 @@
-// Patching: grids of single patches that fill in as they are computed, and those that are kept, together.
+// Patching: grids of single patches, which fill in as they are computed, and the joint effect of kept ones.
 
 #include <fmt/core.h>
 
@@ -21,7 +21,7 @@ namespace {
 constexpr Piece kHeadPieces[] = {Piece::head, Piece::pattern, Piece::queries, Piece::keys, Piece::values};
 constexpr Piece kTokenPieces[] = {Piece::stream, Piece::head, Piece::mlp};
 
-/// Buttons for the pieces of a grid.
+/// Buttons that choose the piece that a grid patches.
 void pieceChoice(View& view, const char* name, std::span<const Piece> pieces, bool byToken, Piece& piece,
                  const ImRect& area) {
   std::vector<Choice> choices;
@@ -44,7 +44,7 @@ void pieceChoice(View& view, const char* name, std::span<const Piece> pieces, bo
   compat::endChild();
 }
 
-/// A patch is kept, or taken away again.
+/// Keeps a patch, or removes it if it is kept already.
 void keepPatch(Scene& scene, const KeptPatch& patch) {
   auto& patches = scene.compare.patches;
   if (std::erase_if(patches, [&](const KeptPatch& one) { return one == patch; }) == 0)
@@ -62,7 +62,7 @@ std::string cellWords(const PatchGridQuestion& question, Index row, Index column
   return fmt::format("{}, “{}”", layer, question.sides.into().text.tokens[attention::asSize(column)].text);
 }
 
-/// One grid: cells fill in as they come, a click keeps a patch.
+/// Draws a grid that fills in as it is computed. A click keeps a patch, Shift+click follows a head's paths.
 void gridPanel(Scene& scene, State& page, const char* name, const PairState::Grid& grid,
                const FigurePlace& within, bool scale) {
   View& view = page.view;
@@ -133,7 +133,7 @@ std::string patchWords(const PairStudy& pair, bool intoA, const KeptPatch& patch
   return words;
 }
 
-/// The patches that are kept, what each brings back, and all together with what the model says then.
+/// The kept patches, the share that each recovers, and the effect and predictions of all of them together.
 void keptPatches(Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -206,7 +206,7 @@ void patchView(Scene& scene, State& page, const ImRect& area, bool presents) {
     return;
   }
   const float kept = view.px(72), bar = presents ? 0 : view.px(40);
-  // One above the other needs height for two.
+  // Stacking them needs enough height for two grids.
   const bool beside = area.GetWidth() > view.px(820) || area.GetHeight() - kept - bar < view.px(460);
   ImRect left = area, right = area;
   if (!presents) {
@@ -237,7 +237,7 @@ void patchView(Scene& scene, State& page, const ImRect& area, bool presents) {
     left.Max.y = std::round((left.Min.y + right.Max.y) / 2) - view.px(8);
     right.Min.y = left.Max.y + view.px(16);
   }
-  // Both have the same colours: one scale does where they are side by side.
+  // Both grids share their colours, so side by side they need only one scale.
   const float zoom =
       FigurePlace(view, ImRect(area.Min.x, left.Min.y, area.Max.x, right.Max.y), presents).zoom;
   const auto panel = [&](const char* name, const PairState::Grid& grid, const ImRect& part, bool scale) {

@@ -1,4 +1,4 @@
-// Tokens that are a picture's patches: heads as maps laid over it, and where one asks by clicking a patch.
+// Tokens that are a picture's patches: heads as maps over the picture, on which a click chooses the query.
 
 #include <fmt/core.h>
 
@@ -18,7 +18,7 @@ namespace headscope::app::model_page {
 
 namespace {
 
-/// The picture in the middle of an area, as large as it fits.
+/// The picture's rectangle, centred in an area and as large as fits.
 ImRect pictureIn(const OpenPicture& picture, const ImRect& area) {
   const auto wide = static_cast<float>(picture.seen.width), high = static_cast<float>(picture.seen.height);
   const float zoom = std::min(area.GetWidth() / wide, area.GetHeight() / high);
@@ -27,7 +27,7 @@ ImRect pictureIn(const OpenPicture& picture, const ImRect& area) {
           std::round(middle.y + half.y)};
 }
 
-/// Where a token's patch is; nothing of tokens before the patches.
+/// The rectangle of a token's patch. Returns nothing for tokens before the patches.
 std::optional<ImRect> patchIn(const OpenPicture& picture, const ImRect& drawn, Index token) {
   const Index patch = token - picture.before;
   if (patch < 0 || patch >= picture.rows * picture.cols) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<ImRect> patchIn(const OpenPicture& picture, const ImRect& drawn, I
                 drawn.Min.y + (row + 1) * high);
 }
 
-/// The query's patch and the key's.
+/// Outlines the query's patch and the key's.
 void paintPatches(const View& view, const OpenPicture& picture, const ImRect& drawn, const Cell& cell) {
   Canvas list = *ImGui::GetWindowDrawList();
   const float thick = std::max(1.0f, view.px(drawn.GetWidth() > view.px(160) ? 2 : 1));
@@ -54,7 +54,7 @@ const char* mapWords(PictureMap map) {
                                     : "rollout of the query through the layers up to this one";
 }
 
-/// Tokens before the patches, as boxes that can be asked from; returns the bottom.
+/// Draws the tokens before the patches as boxes; a click makes one the query. Returns the bottom y.
 float leadingTokens(Scene& scene, State& page, const attention::Vector& map, ImVec2 at, float width) {
   View& view = page.view;
   const OpenPicture& picture = *page.picture();

@@ -5,17 +5,17 @@
 
 namespace headscope::app::model_page {
 
-/// What the page of a model asks about the next token: after the query, after every token, and what the
-/// stream would be without the scene's changes.
+/// The model page's questions about the next token: after the query, after every token, and with the residual
+/// streams of the unchanged model.
 class PredictionAnswers {
  public:
   PredictionAnswers(Workers& workers, Resources& resources);
 
-  /// What the scene's changes are compared with, while there are any.
+  /// Asks for the unchanged model's streams if the scene changes the model; otherwise cancels.
   void askUnchanged(const Scene& scene);
-  /// `study` is of what the scene asks for.
+  /// Asks for the predictions. `study` must be of the scene's current question.
   void ask(const Scene& scene, const std::shared_ptr<const ModelStudy>& study, const Predictions& predicted);
-  /// Takes what has come; whether there was anything.
+  /// Takes new answers. Returns whether there were any.
   bool take(const Scene& scene, Predictions& predicted);
   void cancel();
   void forget();

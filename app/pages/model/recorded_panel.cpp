@@ -1,5 +1,5 @@
-// What recorded attention says of the lit cell: how its weight came about where the file has q and k, and
-// what it lacks.
+// Explains the lit cell of recorded attention: how its weight follows from q and k if the file has them, and
+// what the file lacks.
 
 #include <fmt/core.h>
 
@@ -17,7 +17,7 @@ namespace headscope::app::model_page {
 
 namespace {
 
-/// Numbers as bars from a line in the middle, all of one scale.
+/// Draws values as bars from a centre line, all to the same scale.
 void bars(const View& view, const attention::Vector& values, std::uint32_t color, const char* name) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(26), middle = at.y + height / 2;
@@ -37,7 +37,7 @@ void bars(const View& view, const attention::Vector& values, std::uint32_t color
   if (d >= 0 && d < values.size()) tooltip(view, fmt::format("dimension {}: {}", d, numberText(values[d])));
 }
 
-/// A name at the left, its number at the right.
+/// Draws a name on the left and its number on the right.
 void line(const View& view, const std::string& name, const std::string& number) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, y = at.y + view.px(11);
@@ -53,7 +53,7 @@ std::string scaleText(const RecordedRule& rule, Index dims) {
   return rule.byRootOfDim ? fmt::format("1/√{}", dims) : numberText(rule.scale);
 }
 
-/// From q and k to the weight, where they explain it.
+/// The steps from q and k to the weight, if a single scale explains the head's weights.
 void weightLines(const View& view, const RecordedRule& rule, const RecordedReceipt& receipt) {
   const Index dims = receipt.terms.size();
   sectionTitle(view, "WEIGHT, STEP BY STEP");
@@ -68,7 +68,7 @@ void weightLines(const View& view, const RecordedRule& rule, const RecordedRecei
                          scaleText(rule, dims), numberText(rule.apart, 2)));
 }
 
-/// On to the values, where the file has them.
+/// The value's contribution to the output, if the file has v.
 void valueLines(const View& view, const RecordedReceipt& receipt) {
   if (receipt.output.size() == 0) return hint(view, "The file has no v, so the head's output is unknown.");
   gap(view, 6);

@@ -6,7 +6,7 @@ namespace headscope::app::model_page {
 
 namespace {
 
-/// Whether one can take the other's place while what is shown waits for its numbers.
+/// Whether two recordings have the same shape, so that the old picture can stay until the new one is studied.
 bool isAlike(const OpenModel& a, const OpenModel& b) {
   return a.recorded && b.recorded && a.recorded->queries() == b.recorded->queries() &&
          a.recorded->keys() == b.recorded->keys() && a.recordedShape.heads == b.recordedShape.heads &&
@@ -15,8 +15,8 @@ bool isAlike(const OpenModel& a, const OpenModel& b) {
 
 }  // namespace
 
-/// Looks at the file now and then. One that can't be read may be half written: it is looked at once more
-/// before that is said.
+/// Checks the file every kInterval. A version that can't be read may be half written, so it is tried a second
+/// time before the error is shown.
 void RecordedWatch::look(const SubjectSetup& subject) {
   const double now = services_.view.time;
   if (!subject.opened || !subject.opened->recorded || busy_ || now - at_ < kInterval) return;

@@ -8,26 +8,26 @@
 
 namespace headscope::app::model_page {
 
-/// Recorded attention that is written again while it is shown, as by a program that trains.
+/// Watches a file of recorded attention that another program, such as a training run, may rewrite.
 class RecordedWatch {
  public:
-  static constexpr double kInterval = 0.5;  ///< seconds between looks at the file
+  static constexpr double kInterval = 0.5;  ///< seconds between checks of the file
 
   explicit RecordedWatch(PageServices& services) : services_(services) {}
 
-  /// Puts what was written since in place of what the subject has open, and looks at the file now and then.
-  /// Whether what `shown` has on screen may stay until the numbers of the new version are there.
+  /// Replaces the subject's recording with the file's new version if one has been read, and checks the file
+  /// every kInterval. Returns whether the picture of `shown` may stay until the new version has been studied.
   bool renew(SubjectSetup& subject, const OpenModel* shown);
 
  private:
   void look(const SubjectSetup& subject);
 
-  /// What a file holds since it was written again.
+  /// The new version of a file.
   struct WrittenAgain {
     std::string model;
-    std::shared_ptr<const OpenModel> opened;  ///< null: nothing new
+    std::shared_ptr<const OpenModel> opened;  ///< null: no new version
   };
-  /// Which of a file's versions couldn't be read, and for which of them that was said.
+  /// The last version of the file that couldn't be read, and the last one reported to the user.
   struct Unreadable {
     FileVersion version, told;
   };

@@ -9,19 +9,19 @@
 
 namespace headscope::app::model_page {
 
-/// What the view of many texts shows, and as what.
+/// State of the view of many texts.
 struct StudyState {
-  bool shown = false;  ///< the view of many texts is on screen
+  bool shown = false;  ///< the view is on screen
   TextsRun::Progress progress;
-  std::shared_ptr<const TextFile> file;  ///< null before one was opened
-  std::string name;                      ///< of the file, as the scene has it
-  bool begins = false;                   ///< the file is to be studied
-  std::string problem;                   ///< why it could not be read
-  bool stale = false;                    ///< what is shown is of a model that was changed since
+  std::shared_ptr<const TextFile> file;  ///< null before one is opened
+  std::string name;                      ///< CompareSetup::texts of `file`, or of the one being read
+  bool begins = false;                   ///< the run over the file starts when the view is next shown
+  std::string problem;                   ///< why the file can't be read
+  bool stale = false;                    ///< the model has changed since the results were computed
 
-  std::size_t first = 0;  ///< the table's row at the top
+  std::size_t first = 0;  ///< the table's top row
 
-  /// The texts in which the chosen head's number is largest, and what they were found for.
+  /// The key of `texts`: the texts with the chosen head's largest values in a column.
   struct Found {
     std::shared_ptr<const TextsStudy> study;
     std::string column;

@@ -1,4 +1,4 @@
-// What many texts say of every head: a table to sort, a map and a scatter, and the texts of the chosen head.
+// Measurements of every head on many texts: a table, a map, a scatter plot, and the chosen head's texts.
 
 #include <fmt/core.h>
 
@@ -33,7 +33,8 @@ std::pair<Index, Index> chosenHead(const Scene& scene) {
   return {scene.cursor.model.layer, scene.cursor.cell.head};
 }
 
-/// The scene's measures, or where the texts have no such numbers the first and the last that they have.
+/// The columns that the scene sorts by or plots upwards, and plots across; if the texts lack these, their
+/// first and last column.
 std::string upwards(const Scene& scene, const TextsStudy& study) {
   const std::string& wanted = scene.cursor.model.study.column;
   return study.column(wanted) ? wanted : study.columns.front().name;
@@ -43,7 +44,7 @@ std::string across(const Scene& scene, const TextsStudy& study) {
   return study.column(wanted) ? wanted : study.columns.back().name;
 }
 
-/// “loss without it” and the others, as a list.
+/// The choice between columns such as “loss without it”.
 void columnChoice(View& view, const char* name, const TextsStudy& study, std::string& column, ImVec2 at,
                   const char* help) {
   std::vector<Choice> choices;
@@ -56,7 +57,7 @@ void columnChoice(View& view, const char* name, const TextsStudy& study, std::st
   if (dropdown(view, name, choices, chosen, 0, help)) column = choices[asSize(chosen)].name;
 }
 
-/// The file, how far it has come, and what stops it.
+/// The file, the progress of its run, its problems, and the buttons that start and stop it.
 void progressLine(View& view, StudyState& texts, const ImRect& area) {
   const TextsRun::Progress& now = texts.progress;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -187,7 +188,7 @@ void paintScatter(Scene& scene, const View& view, const TextsStudy& study, const
   if (ImGui::IsMouseClicked(0)) chooseHead(scene, head);
 }
 
-/// The text with what belongs to it, and the head's strongest cell.
+/// Opens a text with its counterpart and answers, at the head's strongest cell.
 void openText(Scene& scene, State& page, const StudiedHeads& text, std::pair<Index, Index> head) {
   comparedText(scene.setup) = text.asked.text;
   scene.setup.subject.written.clear();
@@ -204,7 +205,7 @@ void openText(Scene& scene, State& page, const StudiedHeads& text, std::pair<Ind
         Cell{head.second, text.query(head.first, head.second), text.key(head.first, head.second)};
 }
 
-/// “to” → “Anna” 0.97: where the head's weight on one earlier token is largest.
+/// “to” → “Anna” 0.97: the cell with the head's largest weight on an earlier token.
 std::string strongestPlace(const StudiedHeads& text, std::pair<Index, Index> head) {
   if (text.query.size() == 0) return "";
   const Index query = text.query(head.first, head.second), key = text.key(head.first, head.second);
@@ -213,7 +214,7 @@ std::string strongestPlace(const StudiedHeads& text, std::pair<Index, Index> hea
                      fixedText(double{text.strongest(head.first, head.second)}, 2));
 }
 
-/// The texts in which the chosen head does most.
+/// The texts with the chosen head's largest values in the current column.
 void textList(Scene& scene, State& page, const std::shared_ptr<const TextsStudy>& study, const ImRect& area) {
   View& view = page.view;
   StudyState& texts = page.texts;

@@ -1,4 +1,4 @@
-// At the left: the text that the model reads, and of a decoder what its encoder reads beside it.
+// Left panel: the text that the model reads and, for a decoder, what its encoder reads.
 
 #include <fmt/core.h>
 
@@ -16,7 +16,7 @@ namespace headscope::app::model_page {
 
 namespace {
 
-/// What the encoder reads, keys of cross heads: a text, or the frames of what it was given.
+/// The keys of cross heads: the text that the encoder reads, or the frames of its given output.
 void encoderSection(Scene& scene, State& page) {
   View& view = page.view;
   const bool typed = scene.setup.subject.opened->model->source() != nullptr;

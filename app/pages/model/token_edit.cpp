@@ -1,4 +1,4 @@
-// Another word in place of one that the model wrote: it goes on from there.
+// Replacing a generated word, after which generation continues from there.
 
 #include <fmt/core.h>
 
@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "app/compute/layer/model_pass.h"
-#include "app/pages/model/model_page.h"
 #include "app/pages/model/overview/strip_parts.h"
 #include "app/platform/track.h"
 #include "app/scene/models/open_model.h"
@@ -53,28 +52,6 @@ void tokenEditBox(View& view, Writing& writing, const ImRect& word) {
     ImGui::SetCursorScreenPos(ImVec2(word.Min.x, word.Max.y + view.px(6)));
     problem(view, edit.problem);
   }
-}
-
-void Page::changeToken(Scene& scene) {
-  EditedToken& edit = page_.writing.edit;
-  if (!std::exchange(edit.entered, false) || !page_.ready() || edit.token < page_.study->text.typed ||
-      edit.token >= page_.tokens())
-    return;
-  const auto ids =
-      idsInPlace(*scene.setup.subject.opened->tokenizer, page_.study->text.ids, edit.token, edit.text);
-  if (!ids) {
-    edit.problem = ids.error().message;
-    edit.justOpened = true;
-    return;
-  }
-  auto& written = scene.setup.subject.written;
-  written.resize(static_cast<std::size_t>(edit.token - page_.study->text.typed));
-  written.insert(written.end(), ids->begin(), ids->end());
-  page_.writing.on = edit.wasWriting;
-  page_.writing.wroteAt = page_.view.time;
-  page_.writing.followsLast = true;
-  page_.writing.stripFrom = -1;
-  edit = {};
 }
 
 }  // namespace headscope::app::model_page

@@ -325,22 +325,22 @@ TEST_F(Files, ALoadedSceneGivesTheSamePictureEveryTime) {
 }
 
 TEST_F(Files, QuittingWithoutEditsDoesNotAsk) {
-  ui.session().requestQuit();
-  EXPECT_TRUE(ui.session().wantsToQuit()) << "nothing was edited";
+  ui.session().closing().request();
+  EXPECT_TRUE(ui.session().closing().done()) << "nothing was edited";
 }
 
 TEST_F(Files, QuittingWithUnsavedEditsCanBeAnsweredInThreeWays) {
   ui.click("bias").chord(kCtrl, static_cast<Key>('Q'));
   ASSERT_EQ(ui.dialog(), "discard");
-  EXPECT_FALSE(ui.session().wantsToQuit());
+  EXPECT_FALSE(ui.session().closing().done());
   ui.click("discard.stay");
   EXPECT_EQ(ui.dialog(), "");
-  EXPECT_FALSE(ui.session().wantsToQuit());
+  EXPECT_FALSE(ui.session().closing().done());
 
-  ui.session().requestQuit();  // as the window's close button does
+  ui.session().closing().request();  // as the window's close button does
   ui.draw().key(Key::escape);
   EXPECT_EQ(ui.dialog(), "");
-  EXPECT_FALSE(ui.session().wantsToQuit());
+  EXPECT_FALSE(ui.session().closing().done());
 
   ui.chord(kCtrl, static_cast<Key>('Q')).click("discard.save.0");
   ASSERT_EQ(ui.dialog(), "Save the scene");
@@ -349,7 +349,7 @@ TEST_F(Files, QuittingWithUnsavedEditsCanBeAnsweredInThreeWays) {
   EXPECT_FALSE(ui.session().document().dirty());
 
   ui.click("causal").chord(kCtrl, static_cast<Key>('Q')).click("discard.leave");
-  EXPECT_TRUE(ui.session().wantsToQuit());
+  EXPECT_TRUE(ui.session().closing().done());
 }
 
 TEST_F(Files, UndoneBackToTheSavedSceneIsNotAnEdit) {
@@ -357,8 +357,8 @@ TEST_F(Files, UndoneBackToTheSavedSceneIsNotAnEdit) {
   EXPECT_TRUE(ui.session().document().dirty());
   ui.chord(kCtrl, Key::z);
   EXPECT_FALSE(ui.session().document().dirty());
-  ui.session().requestQuit();
-  EXPECT_TRUE(ui.session().wantsToQuit());
+  ui.session().closing().request();
+  EXPECT_TRUE(ui.session().closing().done());
 }
 
 }  // namespace

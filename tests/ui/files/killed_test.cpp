@@ -110,7 +110,7 @@ TEST(Killed, DISABLED_EditsOnAndOn) {
   const int window = std::atoi(std::getenv("HEADSCOPE_KILLED_NUMBER"));
   const auto store = std::make_shared<RecoveryStore>(folder);
   UiDriver ui(640, 360);
-  ui.session().recoverWith(store);
+  ui.session().closing().recovery().keepIn(store);
   store->writeAside(std::getenv(kKills) ? std::chrono::milliseconds(2000) : std::chrono::milliseconds(1));
   // Earlier scenes that are unsaved too make the file large.
   for (int i = 0; i < 20; ++i) {

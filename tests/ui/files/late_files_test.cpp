@@ -207,11 +207,11 @@ TEST_F(LateFiles, PreferencesAreWrittenByTheFilesThread) {
   EXPECT_NE(ui.view().preferences.light, before);
   ui.frames(5);
   EXPECT_NE(written(), !before) << "the disk is busy";
-  ui.session().requestQuit();
+  ui.session().closing().request();
   // Pending writes finish first, even while the disk is busy with a read.
-  for (int tries = 0; tries < 5000 && !ui.session().wantsToQuit(); ++tries)
+  for (int tries = 0; tries < 5000 && !ui.session().closing().done(); ++tries)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_TRUE(ui.session().wantsToQuit());
+  EXPECT_TRUE(ui.session().closing().done());
   EXPECT_EQ(written(), !before);
   disk().letGo();
 }

@@ -34,7 +34,7 @@ class Recent : public testing::Test {
       app::rememberRecent(file);
   }
   void offer() {
-    ui.session().offerRecent();
+    ui.session().startOffer().offerRecent();
     ui.draw();
   }
   const app::Scene& own() { return ui.session().document().scene(); }

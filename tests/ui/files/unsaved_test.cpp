@@ -28,14 +28,14 @@ class Unsaved : public testing::Test {
     store_.reset();
     ui_.emplace(1280, 720);
     store_ = std::make_shared<app::RecoveryStore>(folder_ / "recovery");
-    ui().session().recoverWith(store_);
+    ui().session().closing().recovery().keepIn(store_);
     ui().draw();
   }
   UiDriver& ui() { return *ui_; }
   const Scene& own() { return ui().session().document().scene(); }
   std::vector<std::string> unsavedTexts() {
     std::vector<std::string> texts;
-    for (const app::UnsavedScene& each : ui().session().unsaved())
+    for (const app::UnsavedScene& each : ui().session().workspace().unsaved())
       texts.push_back(*each.scene->setup.input.text);
     return texts;
   }
@@ -80,7 +80,7 @@ TEST_F(Unsaved, WorkBeforeAResetIsAskedForWhenTheWindowCloses) {
   ASSERT_EQ(ui().dialog(), "Save the scene");
   answer(path("kept.json"));
   EXPECT_EQ(textIn("kept.json"), "precious");
-  EXPECT_TRUE(ui().session().wantsToQuit()) << "all is saved";
+  EXPECT_TRUE(ui().session().closing().done()) << "all is saved";
 }
 
 TEST_F(Unsaved, EachSceneIsSavedByItselfAndTheRestAskedForAgain) {
@@ -90,25 +90,25 @@ TEST_F(Unsaved, EachSceneIsSavedByItselfAndTheRestAskedForAgain) {
   ui().chord(kCtrl, Key::n);
   edit("new");
   EXPECT_THAT(unsavedTexts(), ElementsAre("a, edited", "new"));
-  ui().session().requestQuit();
+  ui().session().closing().request();
   ui().draw();
   ui().click("discard.save.0");
   ui().draw();
   EXPECT_EQ(textIn("a.json"), "a, edited") << "it has a file";
-  EXPECT_FALSE(ui().session().wantsToQuit());
+  EXPECT_FALSE(ui().session().closing().done());
   ASSERT_EQ(ui().dialog(), "discard");
   EXPECT_FALSE(ui().has("discard.save.1"));
   ui().click("discard.save.0");
   answer(path("nowhere/b.json"));
-  EXPECT_FALSE(ui().session().wantsToQuit()) << "what can't be saved isn't lost";
+  EXPECT_FALSE(ui().session().closing().done()) << "what can't be saved isn't lost";
   ui().key(Key::escape);
-  ui().session().requestQuit();
+  ui().session().closing().request();
   ui().draw();
-  ui().session().requestQuit();
+  ui().session().closing().request();
   ui().draw();
-  EXPECT_FALSE(ui().session().wantsToQuit()) << "asked once more is no answer";
+  EXPECT_FALSE(ui().session().closing().done()) << "asked once more is no answer";
   ui().click("discard.leave");
-  EXPECT_TRUE(ui().session().wantsToQuit());
+  EXPECT_TRUE(ui().session().closing().done());
 }
 
 TEST_F(Unsaved, TheDocumentBelowALessonAndTheStageAreAskedFor) {
@@ -120,7 +120,7 @@ TEST_F(Unsaved, TheDocumentBelowALessonAndTheStageAreAskedFor) {
   ui().key(static_cast<Key>('1'));
   ui().draw();
   EXPECT_THAT(unsavedTexts(), ElementsAre("my own", "on the stage")) << "the stage waits behind another page";
-  ui().session().requestQuit();
+  ui().session().closing().request();
   ui().draw();
   ui().click("discard.save.0");
   answer(path("own.json"));
@@ -129,7 +129,7 @@ TEST_F(Unsaved, TheDocumentBelowALessonAndTheStageAreAskedFor) {
   ui().click("discard.save.0");
   answer(path("stage.json"));
   EXPECT_EQ(textIn("stage.json"), "on the stage");
-  EXPECT_TRUE(ui().session().wantsToQuit());
+  EXPECT_TRUE(ui().session().closing().done());
 }
 
 TEST_F(Unsaved, WhatWasChangedOnAStageIsAskedForAfterItsStepWasLeft) {
@@ -146,7 +146,7 @@ TEST_F(Unsaved, WhatWasChangedOnAStageIsAskedForAfterItsStepWasLeft) {
   ui().chord(kCtrl, Key::n);
   ui().draw();
   EXPECT_THAT(unsavedTexts(), both) << "another scene was opened";
-  ui().session().requestQuit();
+  ui().session().closing().request();
   app::uiState().watches = true;
   ui().draw();
   EXPECT_THAT(app::uiState().texts,
@@ -203,9 +203,9 @@ TEST_F(Unsaved, IsGivenBackByTheNextStartAfterASignal) {
 
 TEST_F(Unsaved, IsKeptWhenTheWindowEndsWithoutAnAnswer) {
   edit("precious");
-  ui().session().requestQuit();
-  ui().session().leave();  // like a request to end while the question is open
-  EXPECT_TRUE(ui().session().wantsToQuit());
+  ui().session().closing().request();
+  ui().session().closing().leave();  // like a request to end while the question is open
+  EXPECT_TRUE(ui().session().closing().done());
   end();
   start();
   EXPECT_EQ(ui().dialog(), "recovery");
@@ -214,7 +214,7 @@ TEST_F(Unsaved, IsKeptWhenTheWindowEndsWithoutAnAnswer) {
 TEST_F(Unsaved, IsNotOfferedAfterTheAnswerToLeave) {
   edit("not worth it");
   ASSERT_TRUE(store_->write().ok());
-  ui().session().requestQuit();
+  ui().session().closing().request();
   ui().draw();
   ui().click("discard.leave");
   end();

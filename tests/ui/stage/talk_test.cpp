@@ -154,7 +154,7 @@ TEST_F(Talk, IsSavedByCtrlSAndOpenedAgainByDropping) {
   const std::string before = UiDriver::textOf(own());
   ui.chord(kCtrl, Key::s).replaceText("files.path", (folder / "talk.json").string());
   press(Key::enter);
-  EXPECT_TRUE(ui.session().unsaved().empty());
+  EXPECT_TRUE(ui.session().workspace().unsaved().empty());
   UiDriver other(1280, 720);
   other.drop({(folder / "talk.json").string()});
   other.draw();
@@ -179,20 +179,20 @@ TEST_F(Talk, ThatIsDamagedIsRefusedInASentenceAndNothingIsLost) {
 TEST_F(Talk, IsAskedAboutBeforeTheWindowCloses) {
   const TemporaryFolder folder;
   threeViews();
-  ui.session().requestQuit();
+  ui.session().closing().request();
   ui.draw();
   EXPECT_EQ(ui.dialog(), "discard");
-  EXPECT_FALSE(ui.session().wantsToQuit());
+  EXPECT_FALSE(ui.session().closing().done());
 }
 
 TEST_F(Talk, ChangesOnTheStageAreAskedAboutToo) {
   threeViews();
-  ASSERT_EQ(ui.session().unsaved().size(), 1u) << "the talk";
+  ASSERT_EQ(ui.session().workspace().unsaved().size(), 1u) << "the talk";
   ui.session().scene().setup.model.kvHeads = 4;
   ui.draw();
-  ASSERT_EQ(ui.session().unsaved().size(), 2u);
+  ASSERT_EQ(ui.session().workspace().unsaved().size(), 2u);
   press(Key::pageDown);
-  EXPECT_EQ(ui.session().unsaved().size(), 1u) << "what was put back is as it was";
+  EXPECT_EQ(ui.session().workspace().unsaved().size(), 1u) << "what was put back is as it was";
 }
 
 TEST_F(Talk, ScenesOpenInsideItSoThatViewsAreCollected) {

@@ -1,4 +1,4 @@
-// Thumbnails of a large model are a few pixels: those about the pointer are shown larger beside it.
+// A large model's thumbnails are tiny, so those around the pointer are shown enlarged next to it.
 
 #include <fmt/core.h>
 
@@ -27,7 +27,7 @@ struct MagnifierBox {
   }
 };
 
-/// Beside the pointer, where it hides neither it nor leaves the window.
+/// Places the box next to the pointer, without covering it or leaving the window.
 MagnifierBox boxBeside(const View& view, float words) {
   MagnifierBox box{{}, {}, view.px(54), view.px(3), view.px(9), words};
   const auto side = static_cast<float>(2 * kReach + 1);
@@ -88,11 +88,11 @@ void magnifier(const Scene& scene, State& page, const OverviewPlan& plan, Index 
   style.gap = 0;
   view.heatmaps->draw(list, page.pictures.magnified.textures, style, std::move(tiles));
   if (page.pictures.magnified.wanted != page.pictures.magnified.heads)
-    view.redraw(2);  // the others come with the next frame
+    view.redraw(2);  // the missing ones are drawn in the next frame
   for (const Label& label : labels) {
     const bool bold = isDeliberate(label.does);
     ImFont* font = bold ? view.fonts->smallBold : view.fonts->small;
-    // In the masked triangle, or not at all.
+    // Drawn in the masked triangle, or not at all.
     if (label.does.detector && page.model.config->causal &&
         textWidth(font, headWord(label.does)) < label.tile.GetWidth() * 0.66f)
       paintText(list, font, ImVec2(label.tile.Max.x - view.px(3), label.tile.Min.y + view.px(9)),

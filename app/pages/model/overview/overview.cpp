@@ -1,4 +1,4 @@
-// All heads of all layers: where they are on the page, and what pointing at them does.
+// The overview of all heads: its layout, and how it responds to the pointer.
 
 #include <fmt/core.h>
 
@@ -20,8 +20,7 @@ namespace headscope::app::model_page {
 
 namespace {
 
-/// The thumbnails as the wheel and the keys ask for: `pitch` pixels apart, what lies under `about` staying
-/// there.
+/// Zooms the thumbnails to `pitch` pixels apart, keeping the point under `about` in place.
 void zoomTo(View& view, OverviewZoom& zoom, const OverviewPlan& plan, float pitch, ImVec2 about) {
   const float wanted = std::clamp(pitch, plan.fit, plan.largest);
   const auto keep = [&](float at, float origin, float scroll) {
@@ -32,7 +31,7 @@ void zoomTo(View& view, OverviewZoom& zoom, const OverviewPlan& plan, float pitc
   view.redraw(2);
 }
 
-/// The wheel and dragging over thumbnails that are too small to read, and what the keys asked for.
+/// Zooms and scrolls thumbnails that are too small to read, by wheel, dragging and keys.
 void moveAbout(View& view, OverviewZoom& zoom, const OverviewPlan& plan, const Cursor& cursor, bool hovered) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (const float steps = std::exchange(zoom.steps, 0); steps != 0 && plan.zooms)
@@ -46,7 +45,7 @@ void moveAbout(View& view, OverviewZoom& zoom, const OverviewPlan& plan, const C
     zoom.dragged = true;
   }
   if (!ImGui::IsMouseDown(0)) zoom.dragging = false;
-  // The head that the arrows went to comes into sight.
+  // Scroll to a head that was chosen by key.
   const std::pair chosen(cursor.model.layer, cursor.cell.head);
   if (std::exchange(zoom.lastChosen, chosen) == chosen || hovered) return;
   const ImRect tile = plan.tile(chosen.first, chosen.second);
@@ -57,7 +56,7 @@ void moveAbout(View& view, OverviewZoom& zoom, const OverviewPlan& plan, const C
                        plan.scroll.y + into(tile.Min.y, tile.Max.y, plan.map.Min.y, plan.map.Max.y));
 }
 
-/// How far a pass is that takes its time, and a button that ends it.
+/// The progress of a slow pass, with a button that stops or resumes it.
 void progress(View& view, const ShownModel& model, const StudyProgress& run, const ImRect& area) {
   const Index layers = model.config->layerCount();
   const bool slow = run.busySeconds > 0.3 && run.arrived < layers;
@@ -75,7 +74,7 @@ void progress(View& view, const ShownModel& model, const StudyProgress& run, con
   if (button(view, "model.stop", label)) view.request("model.stop");
 }
 
-/// What is pointed at is looked at; a click opens the heads of its layer.
+/// Shows the cell under the pointer. A click opens the layer on Heads or makes a picture's patch the query.
 void pointAtHead(Scene& scene, State& page, const OverviewPlan& plan, Index at, Index column,
                  const std::vector<Index>& order, bool clicked) {
   View& view = page.view;
@@ -84,7 +83,7 @@ void pointAtHead(Scene& scene, State& page, const OverviewPlan& plan, Index at, 
   const LayerSummary& layer = *page.layer(at);
   const Index rows = layer.weights.rows(), cols = layer.weights.cols();
   const HeatTile map{tile, 0, 0, static_cast<float>(rows), static_cast<float>(cols), h};
-  // Between small thumbnails is no room to point at.
+  // The narrow gaps between small thumbnails count as part of them.
   ImVec2 pointer = ImGui::GetIO().MousePos;
   if (plan.gap <= view.px(2)) pointer = ImMin(pointer, tile.Max - ImVec2(0.5f, 0.5f));
   auto cell = map.cellAt(pointer, rows, cols);
@@ -121,7 +120,7 @@ void pointAtHead(Scene& scene, State& page, const OverviewPlan& plan, Index at, 
     view.menu = {"model.heads", "model.switch", "model.switch_alike", "model.restore", "head.copy"};
 }
 
-/// The names that tests know heads by; of very many they would take longer than the picture.
+/// Registers the heads' names for tests, unless there are too many to do so quickly.
 void trackRow(const OverviewPlan& plan, const std::vector<Index>& order, Index at) {
   constexpr Index kMost = 1024;
   if (plan.layers * plan.heads > kMost) return;
@@ -130,7 +129,7 @@ void trackRow(const OverviewPlan& plan, const std::vector<Index>& order, Index a
       track(fmt::format("model.{}.{}", at, order[static_cast<std::size_t>(column)]), tile.Min, tile.Max);
 }
 
-/// Whether the pointer is on the layer's thumbnails.
+/// Handles the pointer over a layer's thumbnails. Returns whether it is there.
 bool pointAtRow(Scene& scene, State& page, const OverviewPlan& plan, Index at) {
   const ImRect first = plan.tile(at, 0), last = plan.tile(at, plan.heads - 1);
   const ImVec2 from(std::max(first.Min.x, plan.map.Min.x), std::max(first.Min.y, plan.map.Min.y));
@@ -171,7 +170,7 @@ OverviewPlan planOverview(const View& view, const ShownModel& model, const Overv
   plan.area = area;
   plan.layers = layers;
   plan.heads = heads;
-  // Of recorded attention nothing stands beside a layer.
+  // Recorded and synthetic layers have no stream columns.
   plan.stream =
       config.family != nullptr && area.GetWidth() >= view.px(560) && !(view.figure && view.figure->alone);
   const float ruler = view.px(40), numbers = view.px(20),
@@ -182,8 +181,7 @@ OverviewPlan planOverview(const View& view, const ShownModel& model, const Overv
   const float band = plan.stream ? view.px(34) : 0;
   const auto l = static_cast<float>(layers), h = static_cast<float>(heads);
   const float wide = area.GetWidth() - ruler, high = area.GetHeight() - numbers;
-  // Labels are below a thumbnail that has no empty triangle; one that is too small for words has all the
-  // room.
+  // Thumbnails without a masked triangle have labels below, unless they are too small for labels.
   const auto pitchOver = [&](float below) { return std::min((wide - beside) / h, high / l - below); };
   const bool labelled = pitchOver(causal ? 0 : view.px(14)) >= view.px(44);
   const float below = causal || !labelled ? 0 : view.px(14);
@@ -229,17 +227,17 @@ OverviewPlan planMap(const View& view, const ShownModel& model, const OverviewZo
     return planOverview(view, model, zoom, map);
   };
   if (presents) return under(4, 0);
-  // Above thumbnails that have room for words stands a sentence, and below them what their numbers are.
+  // Thumbnails with space for words have a headline above them, and the meaning of their numbers below.
   const OverviewPlan headed = under(82, 16);
   if (headed.score) return headed;
   OverviewPlan plain = under(46, 0);
-  plain.score = false;  // that needs the sentence's room
+  plain.score = false;  // needs the headline's space
   return plain;
 }
 
 namespace {
 
-/// The heads alone, as large as a page of paper shows well, with what their colours mean.
+/// Sets the size of a figure of the heads alone to suit a printed page, and draws the colours' legend.
 void fitHeads(View& view, const Scene& scene, const State& page, const OverviewPlan& plan) {
   const float pitch = view.px(std::clamp(1100.0f / static_cast<float>(plan.heads), 18.0f, 150.0f));
   const float right = plan.tile(0, plan.heads - 1).Max.x + view.px(16);

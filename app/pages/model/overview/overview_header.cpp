@@ -1,5 +1,4 @@
-// Above the thumbnails: what the heads come to in one sentence, the words that light up those that do one
-// thing, their order, and the colours.
+// The header above the thumbnails: a headline, filters by behaviour, the order of heads, and the colours.
 
 #include <fmt/core.h>
 
@@ -25,7 +24,7 @@ std::string numberWord(Index number) {
   return number < std::ssize(kWords) ? kWords[static_cast<std::size_t>(number)] : std::to_string(number);
 }
 
-/// What one head, or several, are seen to do, as the end of a sentence.
+/// The end of a sentence about what one head, or several, do.
 struct Doing {
   std::string_view detector, one, several;
 };
@@ -55,8 +54,8 @@ std::string clauseOf(const Behaviour& behaviour, bool first) {
          std::string(one ? found->one : found->several);
 }
 
-/// Whether what stood in the text before comes again, and the model foresees it: pairs of tokens that were
-/// seen, whose second one gets half of the probability on average.
+/// Whether the text repeats itself and the model predicts it: over pairs of adjacent tokens that occurred
+/// before, the second token has a mean probability of at least one half.
 bool writesFromMemory(const State& page) {
   const StripAnswer* strip = page.predicted.strip.get();
   if (!page.model.config->causal || !strip || strip->request.study != page.study || !strip->value)
@@ -67,7 +66,7 @@ bool writesFromMemory(const State& page) {
       if (ids[earlier] == ids[at] && ids[earlier + 1] == ids[at + 1]) return true;
     return false;
   };
-  constexpr std::size_t kFewest = 2, kMost = 256;  // of long texts the sentence says nothing
+  constexpr std::size_t kFewest = 2, kMost = 256;  // only the first kMost tokens count
   double sum = 0;
   std::size_t count = 0;
   for (std::size_t at = 1; at + 1 < std::min(ids.size(), kMost); ++at)
@@ -78,7 +77,7 @@ bool writesFromMemory(const State& page) {
   return count >= kFewest && sum >= 0.5 * static_cast<double>(count);
 }
 
-/// What the text shows, where that can be said: what follows is about the heads.
+/// What the text shows, if known, as the start of a headline about the heads.
 std::string headlineStart(const Scene& scene, const State& page, const std::vector<Behaviour>& found) {
   const bool induction = std::any_of(found.begin(), found.end(), [](const Behaviour& behaviour) {
     return behaviour.detector && behaviour.detector->name == "induction";
@@ -89,7 +88,7 @@ std::string headlineStart(const Scene& scene, const State& page, const std::vect
   return "";
 }
 
-/// As many of the clauses as fit, joined.
+/// Draws the headline, with as many clauses as fit.
 void headline(const Scene& scene, State& page, const ImRect& area) {
   const View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -115,7 +114,7 @@ void headline(const Scene& scene, State& page, const ImRect& area) {
   track("model.headline", ImVec2(area.Min.x, y - view.px(14)), ImVec2(area.Max.x, y + view.px(14)));
 }
 
-/// One word of the filter with its number; whether it was clicked.
+/// A filter with its number of heads. Returns whether it was clicked.
 bool filterChip(View& view, const std::string& name, const std::string& label, Index count, bool chosen,
                 int key, float x, float y, float& width) {
   ImFont* font = view.fonts->text;
@@ -194,7 +193,7 @@ void overviewHeader(Scene& scene, State& page, const ImRect& area, const Overvie
   const float barWidth = view.px(110);
   const bool difference = showsDifference(scene, page.pair);
   const char* const low = difference ? "−1" : weightRange(scene.look).logarithmic ? "10⁻⁴" : "0";
-  // Maps over a picture have a scale each.
+  // Each map over a picture has its own scale.
   const char* const high = page.picture() ? "each map's most" : "1";
   paintColourBar(view, shownColours(scene, page.pair), {low, difference ? "0" : "", high},
                  ImVec2(area.Max.x, y), barWidth);
@@ -218,7 +217,7 @@ void overviewHeader(Scene& scene, State& page, const ImRect& area, const Overvie
   const auto fits = [&](const std::string& label) {
     return x + textWidth(view.fonts->text, label) + view.px(64) <= sortLeft;
   };
-  if (!fits("all")) return;  // the small window's chips are in the list of commands
+  if (!fits("all")) return;  // small windows offer the filters only in the list of commands
   if (chip("all", "all", all, cursor.detector.empty())) cursor.detector.clear();
   for (const Behaviour& one : behavioursOf(page.layers, scene.look.labelThreshold)) {
     if (!fits(one.name)) break;

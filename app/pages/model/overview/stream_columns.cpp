@@ -1,5 +1,5 @@
-// What stands beside each layer: how spread its heads are, what it adds to the residual stream, the places on
-// the stream that guesses can be read off, and the guess there.
+// The stream columns next to each layer: the entropy of its heads, what it adds to the residual stream, the
+// stops at which predictions can be read (lens), and the prediction there.
 
 #include <fmt/core.h>
 
@@ -26,7 +26,7 @@ const char* kLensHelp =
     "The prediction if the model stopped here: the residual stream after this layer through the final norm "
     "and unembedding (logit lens).";
 
-/// Where the parts are, from left to right.
+/// The columns' x positions, from left to right.
 struct Columns {
   float entropy, adds, stop, guess, right;
   float adding = 0;  ///< the longest bar of what is added
@@ -37,7 +37,7 @@ Columns columnsOf(const View& view, const OverviewPlan& plan) {
   return {x, x + view.px(62), x + view.px(172), x + view.px(190), plan.area.Max.x, view.px(30)};
 }
 
-/// A share of 1 as a grey bar with its number above.
+/// A value from 0 to 1 as a grey bar, with its number above if there is space.
 void paintEntropy(const View& view, ImVec2 at, float value, bool digits, float row) {
   Canvas list = *ImGui::GetWindowDrawList();
   const float wide = view.px(46), half = std::min(view.px(2), row * 0.3f);
@@ -66,7 +66,7 @@ float mostAdded(const Layers& layers) {
   return most;
 }
 
-/// A place on the stream; a click reads guesses off there.
+/// A stop on the stream. A click reads predictions there.
 void stopMark(Scene& scene, View& view, const Layers& layers, ImVec2 at, Index stop, float row) {
   const Index last = static_cast<Index>(layers.size());
   const Index chosen = scene.cursor.model.stop < 0 ? last : scene.cursor.model.stop;
@@ -84,12 +84,12 @@ void stopMark(Scene& scene, View& view, const Layers& layers, ImVec2 at, Index s
                  std::max(1.0f, view.px(1.4f)));
 }
 
-/// How much is added, of what was there.
+/// "×0.31": the size of what is added relative to the stream before.
 std::string timesText(float share) {
   return std::isfinite(share) ? fmt::format("×{}", fixedText(share, 2)) : numberText(share);
 }
 
-/// The likeliest next token at a stop, with its probability as a bar; hollow: without the scene's changes.
+/// The most likely next token at a stop, with its probability as a bar; hollow: without the scene's changes.
 void paintGuess(State& page, ImVec2 at, float right, Index stop, bool chosen, bool bar) {
   const View& view = page.view;
   const GuessAnswer* answer = page.predicted.guesses.get();
@@ -138,7 +138,7 @@ void besideRows(Scene& scene, State& page, const OverviewPlan& plan) {
   list.AddLine(ImVec2(columns.stop, head), ImVec2(columns.stop, std::min(middle(layers - 1), plan.map.Max.y)),
                view.theme->faint, std::max(1.0f, view.px(1.4f)));
   const Index chosen = scene.cursor.model.stop < 0 ? layers : scene.cursor.model.stop;
-  // Of very many layers some say their guess, and the one that is chosen.
+  // With very many layers, only some of them and the chosen one show predictions.
   const Index every = plan.rowPitch >= view.px(15) ? 1 : plan.rowPitch >= view.px(8) ? 2 : 4;
   for (Index at = 0; at < layers; ++at) {
     const LayerSummary& layer = *page.layer(at);
@@ -189,7 +189,7 @@ void underRows(Scene& scene, State& page, const OverviewPlan& plan) {
               view.px(8);
     const float guessEnd = std::min(x + view.px(190), right);
     paintGuess(page, ImVec2(x, y), guessEnd, at + 1, at + 1 == chosen, false);
-    // From the right: what is added, then the entropy, as far as there is room.
+    // From the right: what is added, then the entropy, as far as they fit.
     struct Part {
       std::string text, name;
       const char* help;
@@ -203,7 +203,7 @@ void underRows(Scene& scene, State& page, const OverviewPlan& plan) {
          layer.entropy, 1, 0}};
     float end = right;
     for (const Part& part : parts) {
-      if (page.model.madeHere() && part.style == 2) continue;  // there is no MLP
+      if (page.model.madeHere() && part.style == 2) continue;  // no MLP
       const float needed = textWidth(view.fonts->small, part.name) + view.px(44 + 50 + 24);
       if (end - needed < guessEnd + view.px(16)) break;
       paintText(list, view.fonts->monoSmall, ImVec2(end, y), view.theme->secondary, part.text, Align::right);

@@ -1,5 +1,5 @@
-// The text as the model takes it in, a column a token: how well each next token was foreseen, and what the KV
-// cache keeps of it. Playing writes on.
+// The text with one column per token: how well each next token was predicted, and what the KV cache stores
+// for it. Also the controls for generating text.
 
 #include <fmt/core.h>
 
@@ -21,7 +21,7 @@ namespace headscope::app::model_page {
 
 namespace {
 
-/// A round button with one of the transport's signs.
+/// A button with a transport symbol, pointing left if `sign` is negative. Disabled if `reason` isn't empty.
 bool transportButton(View& view, const std::string& name, const char* help, const std::string& reason,
                      int sign) {
   const float side = view.px(28);
@@ -96,13 +96,13 @@ const std::vector<Foreseen>* foreseen(const std::shared_ptr<const ModelStudy>& s
   return strip && strip->request.study == study && strip->value ? &*strip->value : nullptr;
 }
 
-/// Where a column's word stands.
+/// The rectangle of a column's word.
 ImRect wordOf(const View& view, const StripColumns& columns, Index token, const ImRect& area) {
   const float x = columns.at(token);
   return {x, area.Min.y, x + columns.width - view.px(4), area.Min.y + view.px(24)};
 }
 
-/// How well a column's next token was foreseen.
+/// A bar of how well a column's next token was predicted.
 void foreseenBar(State& page, const StripColumns& columns, Index token, float wordY, std::uint32_t fill,
                  bool folded) {
   const std::vector<Foreseen>* all = foreseen(page.study, page.predicted);
@@ -133,7 +133,7 @@ void foreseenBar(State& page, const StripColumns& columns, Index token, float wo
             Align::center);
 }
 
-/// The token of a column, its bar, and its figures.
+/// A column's token, bar and figures.
 void column(const Scene& scene, State& page, const StripColumns& columns, Index token, const ImRect& area,
             bool folded) {
   const View& view = page.view;
@@ -141,7 +141,7 @@ void column(const Scene& scene, State& page, const StripColumns& columns, Index 
   const ImRect place = wordOf(view, columns, token, area);
   const float center = place.GetCenter().x, wordY = area.Min.y + view.px(12);
   const Cell& cell = scene.cursor.cell;
-  // Of attention from one text to another the columns are the keys. A figure lights neither.
+  // For attention between two texts the columns are only queries or only keys. Figures highlight neither.
   const bool query = !view.figure && page.study->otherQueries.empty() && token == cell.query,
              key = !view.figure && page.study->otherKeys.empty() && token == cell.key;
   if (query) list.AddRectFilled(place.Min, ImVec2(place.Max.x, area.Max.y), faded(view.theme->query, 0.09f));
@@ -156,7 +156,7 @@ void column(const Scene& scene, State& page, const StripColumns& columns, Index 
   }
   if (!view.present)
     foreseenBar(page, columns, token, wordY, query ? view.theme->text : view.theme->secondary, folded);
-  // What stands behind a word that is being changed goes with it.
+  // Tokens after a word being edited are dimmed, since they will be dropped.
   if (page.writing.edit.token >= 0 && token > page.writing.edit.token)
     list.AddRectFilled(place.Min, ImVec2(place.Max.x + view.px(4), area.Max.y),
                        faded(view.theme->background, 0.7f));
@@ -172,7 +172,7 @@ render::HeatmapStyle cacheStyle(const View& view, bool values) {
   return style;
 }
 
-/// Keys over values, one column a token, one row a layer and kv head (or several that share one).
+/// Keys above values, one column per token, one row per layer and kv head (or several that share a row).
 void cacheRows(const Scene& scene, State& page, const StripColumns& columns, const ImRect& area) {
   View& view = page.view;
   Canvas list = *ImGui::GetWindowDrawList();
@@ -207,7 +207,7 @@ void cacheRows(const Scene& scene, State& page, const StripColumns& columns, con
         color);
   };
   for (Index slot = page.tokens(); slot < columns.first + columns.slots && slot < page.tokens() + 2; ++slot) {
-    const float x = columns.at(slot);  // empty, ahead
+    const float x = columns.at(slot);  // empty slots for the next tokens
     compat::rectOutline(list, ImVec2(x, area.Min.y),
                         ImVec2(x + columns.width - view.px(4), area.Min.y + 2 * height + view.px(4)),
                         view.theme->line, 0, 1);
@@ -262,7 +262,7 @@ void cacheFigures(const State& page, const StripColumns& columns, float right, f
     paintText(list, view.fonts->small, ImVec2(columns.left, y), view.theme->faint, of);
 }
 
-/// Pointing at a column picks the query; the wheel and dragging move through a long text.
+/// Pointing at a column chooses the query; the wheel scrolls through a long text.
 void pointAtColumns(Scene& scene, State& page, const StripColumns& columns, const ImRect& area) {
   View& view = page.view;
   hitArea("model.strip", ImVec2(columns.left, area.Min.y),
@@ -324,8 +324,7 @@ void stripPanel(Scene& scene, State& page, const ImRect& area, bool folded) {
     const float pad = view.px(20);
     const ImRect inner(area.Min.x + pad, area.Min.y, area.Max.x - pad, area.Max.y - view.px(4));
     const float bar = view.present ? 0 : view.px(42);
-    const bool recorded =
-        page.model.madeHere() || page.model.opened->recorded;  // what has nothing to guess with
+    const bool recorded = page.model.madeHere() || page.model.opened->recorded;  // nothing to predict with
     if (recorded && !view.present) {
       ImGui::SetCursorScreenPos(ImVec2(inner.Min.x, inner.Min.y + view.px(10)));
       hint(view, page.model.madeHere()
@@ -341,7 +340,7 @@ void stripPanel(Scene& scene, State& page, const ImRect& area, bool folded) {
       if (edited >= page.tokens()) page.writing.edit = {};
       const bool editing = edited >= 0 && columns.has(edited);
       if (editing)
-        tokenEditBox(page.view, page.writing, wordOf(view, columns, edited, rows));  // first: it is on top
+        tokenEditBox(page.view, page.writing, wordOf(view, columns, edited, rows));  // first: on top
       pointAtColumns(scene, page, columns, rows);
       columns.each([&](Index token) { column(scene, page, columns, token, rows, folded); });
       paintEllipses(view, columns, rows.Min.y + view.px(12));

@@ -8,7 +8,7 @@ namespace headscope::app::model_page {
 
 namespace {
 
-/// The beginning and what is around the token that the page is about, where the text doesn't fit.
+/// Shows the text's beginning and the tokens around `token`. For texts that don't fit.
 void showAround(StripColumns& columns, Index token, Index n) {
   const Index lead = std::min<Index>(4, columns.slots / 4), least = 6;
   if (columns.slots < least) return;
@@ -46,7 +46,7 @@ StripColumns columnsFor(const Scene& scene, const State& page, const ImRect& are
   for (const auto& token : page.study->text.tokens)
     widest = std::max(widest, textWidth(view.fonts->mono, token.text) + view.px(10));
   columns.width = std::floor(std::min(widest, view.px(74)));
-  // Presented, the whole text is in sight where its words can be read.
+  // While presenting, the whole text is shown if its words stay readable.
   if (view.present) {
     columns.width = std::floor(
         std::clamp(room / static_cast<float>(page.tokens()), std::min(widest, view.px(36)), widest));

@@ -6,13 +6,13 @@
 
 namespace headscope::app::model_page {
 
-/// Which tokens have columns, and where: `count` from `first` on. Of a long text that is presented, its
-/// beginning comes before them, and an ellipsis stands for what is left out.
+/// The tokens that have columns, and where these are: `count` tokens from `first` on. While presenting a long
+/// text, its first `lead` tokens come before them, and ellipses mark the tokens that are left out.
 struct StripColumns {
   float left, width;
   Index first, count, slots;
   ImFont* font;
-  Index lead = 0;       ///< tokens of the beginning, before a slot with an ellipsis
+  Index lead = 0;       ///< tokens from the beginning, followed by a slot with an ellipsis
   bool goesOn = false;  ///< the last slot has an ellipsis
 
   float slot(Index number) const { return left + width * static_cast<float>(number); }
@@ -20,7 +20,7 @@ struct StripColumns {
     return slot(token < lead ? token : token - first + (lead > 0 ? lead + 1 : 0));
   }
   bool has(Index token) const { return token < lead || (token >= first && token < first + count); }
-  /// −1 where none is.
+  /// The token whose column contains x; −1 if there is none.
   Index tokenAt(float x) const {
     const auto number = static_cast<Index>(std::floor((x - left) / width));
     for (const Index token : {number, number + first - (lead > 0 ? lead + 1 : 0)})
@@ -34,9 +34,9 @@ struct StripColumns {
   }
 };
 
-/// Of the strip in that area.
+/// Lays out the strip's columns in `area`.
 StripColumns columnsFor(const Scene& scene, const State& page, const ImRect& area);
-/// In the slots where tokens are left out.
+/// Draws the ellipses in the slots for tokens that are left out.
 void paintEllipses(const View& view, const StripColumns& columns, float y);
 
 }  // namespace headscope::app::model_page

@@ -4,11 +4,11 @@
 
 namespace headscope::app::model_page {
 
-/// Why the word at a place can't be replaced; "" where it can.
+/// Why a token can't be replaced; "" if it can.
 std::string cannotChange(const State& page, Index token);
-/// Opens a box for another word in place of one that was written.
+/// Opens a box for replacing a generated token. Does nothing if it can't be replaced.
 void openTokenEdit(State& page, Index token);
-/// That box, over the word that it replaces.
+/// Draws that box over the token's word.
 void tokenEditBox(View& view, Writing& writing, const ImRect& word);
 
 }  // namespace headscope::app::model_page

@@ -1,4 +1,4 @@
-// All heads of all layers as small pictures, with what stands on them and the numbers beside them.
+// Thumbnails of all heads of all layers, with their labels and marks and the numbers next to them.
 
 #include <fmt/core.h>
 
@@ -23,14 +23,14 @@ bool filteredOut(const Scene& scene, const HeadSummary& head) {
   return !wanted.empty() && filterName(head.label(scene.look.labelThreshold)) != wanted;
 }
 
-/// What goes over the pictures of all rows alike.
+/// What the overlays of all rows have in common.
 struct Overlay {
   const Scene& scene;
   const OverviewPlan& plan;
   const HeadLosses* losses;  ///< or null
 };
 
-/// How many numbers are left out between two that are written, where one takes `room`.
+/// The step between numbers at this pitch if each needs `room`: 1 writes all of them.
 Index numberStep(float pitch, float room) {
   return pitch >= room ? 1 : pitch >= room / 2 ? 4 : 8;
 }
@@ -52,7 +52,7 @@ void paintHeadNumbers(const View& view, const OverviewPlan& plan, const Scene& s
                 lit ? view.theme->text : view.theme->faint,
                 plan.pitch > view.px(110) ? fmt::format("head {}", h) : std::to_string(h), Align::center);
   }
-  // Heads that share keys and values have a line of their colour above them.
+  // Heads that share a kv head have a line in its colour above them.
   if (model.config->kvHeads == model.config->heads) return;
   const Index group = model.config->heads / model.config->kvHeads;
   for (Index g = 0; g < model.config->kvHeads; ++g) {
@@ -83,8 +83,8 @@ void paintLayerNumbers(const View& view, const OverviewPlan& plan, const Scene& 
   }
 }
 
-/// "without it −0.12": how the guesses change without the head, where it is worth a word; the number alone
-/// where there is no more `room`.
+/// "without it −0.12": the change in the predictions without the head, unless it is too small to mention.
+/// Only the number if the rest doesn't fit `room`.
 void paintLoss(const View& view, const Overlay& overlay, Index layer, Index head, ImVec2 rightMiddle,
                float room, std::uint32_t color) {
   constexpr float kWorthSaying = 0.05f;
@@ -96,7 +96,7 @@ void paintLoss(const View& view, const Overlay& overlay, Index layer, Index head
             textWidth(font, whole) <= room ? whole : number, Align::right);
 }
 
-/// What a head is seen to do, where its masked triangle leaves room.
+/// The head's behaviour, in its masked triangle if that has space.
 void paintLabel(const View& view, const Overlay& overlay, const ImRect& tile, Index layer, Index head,
                 const HeadSummary& summary) {
   const OverviewPlan& plan = overlay.plan;
@@ -112,7 +112,7 @@ void paintLabel(const View& view, const Overlay& overlay, const ImRect& tile, In
   std::string word = large ? attention::describe(label) : headWord(label);
   if (!detector && !large) word.clear();
   const bool off = isOff(overlay.scene, layer, head);
-  if (off && !plan.belowTriangle) word.clear();  // "off" stands there
+  if (off && !plan.belowTriangle) word.clear();  // "off" is drawn there
   if (summary.differs >= 0) word = fmt::format("±{}", fixedText(summary.differs, 2));
   if (textWidth(font, word) > wide) word = headWord(label);
   if (textWidth(font, word) > wide) word.clear();
@@ -132,7 +132,7 @@ void paintLabel(const View& view, const Overlay& overlay, const ImRect& tile, In
     paintText(list, view.fonts->mono, ImVec2(right, y + line * 1.25f), color,
               fixedText(summary.profile[detector->name].raw, 3), Align::right);
   const float below = y + line * (detector && !off ? 2.5f : 1.25f);
-  // What the masked triangle leaves at this height.
+  // The width of the masked triangle at this height.
   const float room = right - tile.Min.x - (below + line / 2 - tile.Min.y);
   paintLoss(view, overlay, layer, head, ImVec2(right, below), room,
             bold ? view.theme->text : view.theme->secondary);
@@ -146,8 +146,8 @@ void paintOffThumbnail(const View& view, const ImRect& tile) {
               view.theme->text, "off", Align::right);
 }
 
-/// Where the query and the key are, in every thumbnail that is large enough.
-/// Nothing is marked where a causal head's future is: words stand there.
+/// Marks the query and the key in thumbnails that are large enough. In a causal head, the masked triangle
+/// stays free for the label.
 void paintPlace(const View& view, const ImRect& tile, const LayerSummary& layer, const Cell& cell,
                 bool causal) {
   if (tile.GetWidth() < view.px(24)) return;
@@ -225,7 +225,7 @@ void paintOverRow(const State& page, const Overlay& overlay, Index at) {
   for (Index column = 0; column < plan.heads; ++column)
     if (const ImRect tile = plan.tile(at, column); plan.inSight(tile))
       paintOverHead(page, overlay, at, order[static_cast<std::size_t>(column)], tile);
-  if (at >= page.run.arrived)  // a picture of before
+  if (at >= page.run.arrived)  // still shows the previous study
     Canvas(*ImGui::GetWindowDrawList())
         .AddRectFilled(plan.tile(at, 0).Min, plan.tile(at, plan.heads - 1).Max,
                        faded(page.view.theme->background, 0.5f));
@@ -261,7 +261,7 @@ void drawRow(const Scene& scene, State& page, const OverviewPlan& plan, Index at
 void paintThumbnails(const Scene& scene, State& page, const OverviewPlan& plan) {
   const Overlay overlay{scene, plan, page.currentLosses()};
   Canvas list = *ImGui::GetWindowDrawList();
-  // Frames go a little beyond the pictures.
+  // Frames extend slightly beyond the pictures.
   list.PushClipRect(ImVec2(plan.map.Min.x - 3, plan.map.Min.y - 3),
                     ImVec2(plan.map.Max.x + 3, plan.map.Max.y + 3), true);
   for (Index at = 0; at < plan.layers; ++at) drawRow(scene, page, plan, at);

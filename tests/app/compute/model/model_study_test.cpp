@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "app/compute/model/model_guesses.h"
-#include "app/pages/model/model_page.h"
+#include "app/pages/model/model_parts.h"
 #include "app/scene/models/model_cache.h"
 #include "app/scene/scene_json.h"
 #include "tests/app/compute/layer/golden_scene.h"

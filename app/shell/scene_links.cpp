@@ -1,22 +1,22 @@
-// The part of Session that makes and opens links.
+#include "app/shell/scene_links.h"
 
-#include "app/session.h"
+#include <utility>
 
 namespace headscope::app {
 
-attention::Result<std::string> Session::link() const {
-  return linkTo(document_->scene(), linkAddress_);
+attention::Result<std::string> SceneLinks::link() const {
+  return linkTo(workspace_.own()->scene(), address_);
 }
 
 /// Copies the link. If it is so long that other programs may cut it, also offers to save a file.
-void Session::copyLink() {
+void SceneLinks::copy() {
   View& view = services_.view;
-  const Scene& own = document_->scene();
+  const Scene& own = workspace_.own()->scene();
   const auto link = this->link();
   if (!link) return view.messages.fail(link.error().message);
   ImGui::SetClipboardText(link->c_str());
   if (showsLesson(own)) {
-    const bool changed = working()->dirty();
+    const bool changed = workspace_.working()->dirty();
     return view.tell(
         changed ? "Copied a link to this step, without your changes" : "Copied a link to this step",
         view.pressedAt);
@@ -29,10 +29,10 @@ void Session::copyLink() {
   view.tell("Copied a link that holds this scene", view.pressedAt);
 }
 
-void Session::openLink(std::string link, const Outcome& outcome) {
+void SceneLinks::open(std::string link, const Outcome& outcome) {
   services_.files.read<Scene>(
       "link",
-      [link = std::move(link), rows = pages_.rows(),
+      [link = std::move(link), rows = workspace_.pages().rows(),
        stop = services_.files.stopToken()]() -> attention::Result<Scene> {
         attention::Result<Scene> scene = readLink(link, stop);
         if (scene.ok())
@@ -45,23 +45,23 @@ void Session::openLink(std::string link, const Outcome& outcome) {
         View& view = services_.view;
         view.redraw();
         if (!showsLesson(*scene)) {
-          openScene(*std::move(scene), {});
+          workspace_.open(*std::move(scene), SceneFile());
           return outcome.done("Opened the link");
         }
         // The window's own scene is kept, as for every lesson.
-        Cursor& own = document_->scene().cursor;
+        Cursor& own = workspace_.own()->scene().cursor;
         own.page = scene->cursor.page;
         own.lesson = scene->cursor.lesson;
         outcome.done("Opened the lesson");
       });
 }
 
-std::vector<Action> Session::linkActions() {
+std::vector<Action> SceneLinks::actions() {
   return {{.id = "link.copy",
            .name = "Copy link",
            .whileTyping = true,
            .words = "share url address export",
-           .run = [this](Scene&) { copyLink(); }},
+           .run = [this](Scene&) { copy(); }},
           {.id = "link.paste",
            .name = "Open the link in the clipboard",
            .shortcut = {Key::v, {.ctrl = true}},
@@ -70,7 +70,7 @@ std::vector<Action> Session::linkActions() {
              const char* clip = ImGui::GetClipboardText();
              if (!clip || !isLink(clip))
                return services_.view.messages.fail("The clipboard holds no link to a scene.");
-             openLink(clip, Outcome(services_.view));
+             open(clip, Outcome(services_.view));
            }}};
 }
 

@@ -1,9 +1,9 @@
-// The part of Session for presenting: everything a lecturer does without leaving the page.
+#include "app/shell/stage.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "app/scene/model_fit.h"
-#include "app/session.h"
 #include "app/shell/stage_overlay.h"
 #include "app/shell/stage_pen.h"
 
@@ -18,11 +18,9 @@ KeyPress letter(char key) {
 }
 }  // namespace
 
-/// Called before each frame. Hides a resting pointer, and with it the highlights under it, as if it had left.
-/// When presenting ends, turns off darkness, freezing and the other tools.
-void Session::prepareStage(int width, int height) {
-  View& view = services_.view;
-  StageState& stage = stage_;
+void Stage::prepare(int width, int height) {
+  View& view = view_;
+  StageState& stage = state_;
   const bool resized = std::exchange(stage.width, width) != width;
   if (std::exchange(stage.height, height) != height || resized) stage.frozen = false;
   if (!view.present) {
@@ -46,43 +44,43 @@ void Session::prepareStage(int width, int height) {
   ui_.freeze(stage.frozen || view.figure);
 }
 
-void Session::noteKey(const Action& action) {
-  StageState& stage = stage_;
+void Stage::note(const Action& action) {
+  StageState& stage = state_;
   if (action.id != "stage.blank") stage.blank = false;
-  if (!services_.view.present || !isOnStageBar(action.id) || action.id == "stage.freeze") return;
+  if (!view_.present || !isOnStageBar(action.id) || action.id == "stage.freeze") return;
   stage.key = action.id;
-  stage.keyAt = services_.view.time;
+  stage.keyAt = view_.time;
 }
 
 /// Requests the example texts one after another, in list order.
-void Session::nextExample() {
+void Stage::nextExample() {
   std::vector<std::string> ids;
   for (const Action& action : actions_.all())
     if (action.id.starts_with("model.example.")) ids.push_back(action.id);
-  if (ids.empty()) return services_.view.messages.fail("The example texts aren't read yet.");
-  services_.view.request(ids[stage_.example++ % ids.size()]);
+  if (ids.empty()) return view_.messages.fail("The example texts aren't read yet.");
+  view_.request(ids[state_.example++ % ids.size()]);
 }
 
 /// Cycles through MHA, GQA and MQA; skips GQA if the heads can't be grouped.
-void Session::nextKind(const Scene& scene) {
+void Stage::nextKind(const Scene& scene) {
   const ModelSetup& model = scene.setup.model;
   const AttentionKind now = kindOf(model);
   const bool groups = divisors(model.heads).size() > 2;
   const AttentionKind next = now == AttentionKind::mha && groups ? AttentionKind::gqa
                              : now == AttentionKind::mqa         ? AttentionKind::mha
                                                                  : AttentionKind::mqa;
-  services_.view.request(next == AttentionKind::mha   ? "kind.mha"
-                         : next == AttentionKind::gqa ? "kind.gqa"
-                                                      : "kind.mqa");
+  view_.request(next == AttentionKind::mha   ? "kind.mha"
+                : next == AttentionKind::gqa ? "kind.gqa"
+                                             : "kind.mqa");
 }
 
-std::vector<Action> Session::stageActions() {
-  View& view = services_.view;
+std::vector<Action> Stage::actions() {
+  View& view = view_;
   const auto onStage = [this, &view](bool StageState::*what) {
     return [this, &view, what](Scene&) {
       if (!view.present) return view.say("Present first: press P.");
-      stage_.*what = !(stage_.*what);
-      stage_.trail.clear();
+      state_.*what = !(state_.*what);
+      state_.trail.clear();
     };
   };
   const auto action = [](const char* id, const char* name, char key, std::function<void(Scene&)> run,
@@ -115,7 +113,7 @@ std::vector<Action> Session::stageActions() {
        .shortcut = {Key::p, {.ctrl = true, .shift = true}},
        .whileTyping = true,
        .words = "presenter view second screen monitor notes clock",
-       .run = [this](Scene&) { stage_.lecturer = !stage_.lecturer; }},
+       .run = [this](Scene&) { state_.lecturer = !state_.lecturer; }},
       {.id = "stage.erase",
        .name = "Erase what the pen drew",
        .shortcut = {Key::backspace, {}},

@@ -1,10 +1,9 @@
-// Texts to study: where they come from, and the run over them.
+#include "app/pages/model/studied_texts.h"
 
 #include <fmt/core.h>
 
 #include <utility>
 
-#include "app/pages/model/model_page.h"
 #include "app/scene/models/open_model.h"
 #include "app/widgets/file_picker.h"
 #include "attention/formats/files/file_io.h"
@@ -31,7 +30,7 @@ Result<std::shared_ptr<const TextFile>> readTextFile(const std::filesystem::path
   return std::make_shared<const TextFile>(TextFile{name, *std::move(texts)});
 }
 
-/// The texts that show what the model learned, with those beside them.
+/// The example texts of the model's skills, with their counterparts.
 TextFile exampleTexts(const OpenModel& opened) {
   TextFile file{"Example texts", {}};
   for (const LearnedSkill& skill : opened.learned.skills) {
@@ -48,15 +47,15 @@ TextFile exampleTexts(const OpenModel& opened) {
   return file;
 }
 
-}  // namespace
-
-void Page::showTexts(Scene& scene, const std::string& name) {
+void showTexts(Scene& scene, const std::string& name) {
   scene.compare.texts = name;
   scene.cursor.page = "model";
   scene.cursor.model.view = ModelView::study;
 }
 
-void Page::openTexts(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
+}  // namespace
+
+void StudiedTexts::open(const std::filesystem::path& path, const Asker& asker, const Outcome& outcome) {
   services_.files.read<std::shared_ptr<const TextFile>>(
       path, [path] { return readTextFile(path); },
       [this, path, asker, outcome](Result<std::shared_ptr<const TextFile>> file) {
@@ -64,15 +63,16 @@ void Page::openTexts(const std::filesystem::path& path, const Asker& asker, cons
         std::error_code ignored;
         const std::string full = std::filesystem::absolute(path, ignored).lexically_normal().string();
         const std::string name = (*file)->name;
-        const auto taken = asker.edit(
-            name, [&](Scene& scene) { onShown(scene, [&](Scene& shown) { showTexts(shown, full); }); });
+        const auto taken = asker.edit(name, [&](Scene& scene) {
+          bundled_.onShown(scene, [&](Scene& shown) { showTexts(shown, full); });
+        });
         if (!taken) return outcome.fail(taken.error().message);
         takeFile(full, *std::move(file));
         outcome.done("Opened " + name);
       });
 }
 
-void Page::takeFile(const std::string& name, std::shared_ptr<const TextFile> file) {
+void StudiedTexts::takeFile(const std::string& name, std::shared_ptr<const TextFile> file) {
   StudyState& texts = page_.texts;
   texts.name = name;
   texts.problem.clear();
@@ -81,19 +81,19 @@ void Page::takeFile(const std::string& name, std::shared_ptr<const TextFile> fil
   texts.first = 0;
 }
 
-/// What the scene names: another file than before once a scene is opened, or an edit undone.
-void Page::readTexts(const Scene& scene) {
+/// Reads the file that the scene names if it has changed, as when a scene is opened or an edit is undone.
+void StudiedTexts::read(const Scene& scene) {
   StudyState& texts = page_.texts;
   const std::string& name = scene.compare.texts;
   const OpenModel& opened = *scene.setup.subject.opened;
   if (texts.name == name) return;
   if (!texts.name.empty()) {
-    texts_.forget();
+    run_.forget();
     texts.file = nullptr;
     texts.problem.clear();
     texts.name.clear();
   }
-  if (!page_.texts.shown) return;  // not before they are looked at
+  if (!page_.texts.shown) return;  // read only when needed
   texts.name = name;
   if (name == kExampleTexts) {
     if (opened.learned.skills.empty())
@@ -114,28 +114,33 @@ void Page::readTexts(const Scene& scene) {
   }
 }
 
-bool Page::takeTexts() {
-  TextsRun::Progress now = texts_.progress();
+void StudiedTexts::forget() {
+  run_.forget();
+  page_.texts = {};
+}
+
+bool StudiedTexts::take() {
+  TextsRun::Progress now = run_.progress();
   TextsRun::Progress& shown = page_.texts.progress;
   const bool any = now.study != shown.study || now.done != shown.done || now.runs != shown.runs;
   shown = std::move(now);
   return any;
 }
 
-void Page::askAboutTexts(const Scene& scene) {
+void StudiedTexts::ask(const Scene& scene) {
   StudyState& texts = page_.texts;
   page_.texts.shown = scene.cursor.model.view == ModelView::study;
-  readTexts(scene);
+  read(scene);
   if (!texts.file) return;
   if (page_.texts.shown && std::exchange(texts.begins, false)) {
-    texts_.start(textsQuestion(scene.setup, texts.file));
-    takeTexts();
+    run_.start(textsQuestion(scene.setup, texts.file));
+    take();
   }
   const auto& study = texts.progress.study;
   texts.stale = page_.texts.shown && study && !(study->question == textsQuestion(scene.setup, texts.file));
 }
 
-std::vector<Action> Page::textsActions() {
+std::vector<Action> StudiedTexts::actions() {
   const char* const words = "study many texts detectors ablation attribution patching table scatter";
   return {
       {.id = "model.texts",
@@ -149,7 +154,7 @@ std::vector<Action> Page::textsActions() {
                               {".jsonl", ".txt"},
                               "",
                               [this](Scene&, const auto& path, const Outcome& outcome) {
-                                openTexts(path, services_.asker(), outcome);
+                                open(path, services_.asker(), outcome);
                               }},
                  services_.folders);
            }},
@@ -172,10 +177,10 @@ std::vector<Action> Page::textsActions() {
        .run =
            [this](Scene&) {
              if (page_.texts.progress.runs)
-               texts_.stop();
+               run_.stop();
              else
                page_.texts.begins = page_.texts.file != nullptr;
-             takeTexts();
+             take();
            }},
   };
 }

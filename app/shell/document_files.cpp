@@ -1,0 +1,196 @@
+#include "app/shell/document_files.h"
+
+#include <utility>
+
+#include "app/scene/lessons/lesson_file.h"
+#include "app/scene/models/open_model.h"
+#include "app/scene/scene_json.h"
+#include "app/widgets/file_picker.h"
+
+namespace headscope::app {
+
+namespace {
+constexpr Mods kCtrl{.ctrl = true};
+constexpr Mods kCtrlShift{.ctrl = true, .shift = true};
+}  // namespace
+
+RecentKind recentKind(const Scene& scene) {
+  return scene.talk->views.empty() ? RecentKind::scene : RecentKind::talk;
+}
+
+void DocumentFiles::remember(const RecentFile& file) {
+  services_.files.write(
+      file.path,
+      [file] {
+        std::error_code ignored;
+        const std::filesystem::path whole = std::filesystem::absolute(file.path, ignored);
+        rememberRecent({file.kind, whole.empty() ? file.path : whole.string()});
+        return attention::success();
+      },
+      [](const attention::Status&) {});
+}
+
+void DocumentFiles::readRecent(const std::function<void(std::vector<RecentFile>)>& take) {
+  services_.files.read<std::vector<RecentFile>>(
+      "recent.json", [] { return loadRecent(); },
+      [take](attention::Result<std::vector<RecentFile>> found) {
+        if (found) take(*std::move(found));
+      });
+}
+
+void DocumentFiles::openRecent(const RecentFile& file, const Outcome& outcome) {
+  if (file.kind != RecentKind::model) return open(file.path, outcome);
+  // Which page takes a model doesn't depend on the page shown.
+  open({file.path, true, "model"}, services_.asker(), outcome);
+}
+
+void DocumentFiles::open(const std::filesystem::path& path, const Outcome& outcome) {
+  services_.files.read<NamedFile>(
+      path,
+      [path, page = workspace_.working()->scene().cursor.page] {
+        std::error_code ignored;
+        return NamedFile{path, std::filesystem::is_directory(path, ignored), page};
+      },
+      [this, asker = services_.asker(), outcome](attention::Result<NamedFile> file) {
+        file ? open(*file, asker, outcome) : outcome.fail(file.error().message);
+      });
+}
+
+void DocumentFiles::openSent(const std::filesystem::path& path) {
+  const SubjectSetup& subject = workspace_.own()->scene().setup.subject;
+  services_.view.redraw();
+  if (subject.opened && subject.opened->recorded && subject.model == path.string() &&
+      workspace_.own()->scene().cursor.page == "model")
+    return;
+  services_.files.read<NamedFile>(
+      path,
+      [path]() -> attention::Result<NamedFile> {
+        std::error_code ignored;
+        return NamedFile{path, std::filesystem::is_directory(path, ignored), "model"};
+      },
+      [this, asker = services_.asker()](attention::Result<NamedFile> file) {
+        if (file) open(*file, asker, Outcome(services_.view));
+      });
+}
+
+void DocumentFiles::open(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+  const std::filesystem::path& path = file.path;
+  // A model's configuration is not a scene.
+  if (path.filename() == "config.json" && !file.folder)
+    for (const auto& page : workspace_.pages())
+      if (page->open(file, asker, outcome)) return;
+  if (path.extension() == ".json" && !file.folder) return openJson(file, asker, outcome);
+  if (workspace_.pages().named(file.page).open(file, asker, outcome)) return;
+  // A file that the shown page can't use may be for another page; they are tried in tab order.
+  for (const auto& page : workspace_.pages())
+    if (page->open(file, asker, outcome)) return;
+  outcome.fail(attention::shownPath(path.filename()) + " has the ending \"" +
+               attention::shownPath(path.extension()) +
+               "\"; expected .json (a scene), .safetensors (weights), .npy or .csv (embeddings)");
+}
+
+/// Opens a scene, or a file that declares itself a lesson.
+void DocumentFiles::openJson(const NamedFile& file, const Asker& asker, const Outcome& outcome) {
+  services_.files.read<std::optional<Scene>>(
+      file.path,
+      [path = file.path, stop = services_.files.stopToken()]() -> attention::Result<std::optional<Scene>> {
+        if (isLessonFile(path)) return std::optional<Scene>();
+        attention::Result<Scene> scene = readScene(path, stop);
+        if (!scene) return scene.error();
+        return std::optional(*std::move(scene));
+      },
+      [this, file, asker, outcome](attention::Result<std::optional<Scene>> scene) {
+        if (!scene) return outcome.fail(scene.error().message);
+        const std::string name = attention::shownPath(file.path.filename());
+        if (!*scene) {
+          for (const auto& page : workspace_.pages())
+            if (page->open(file, asker, outcome)) return;
+          return outcome.fail(name + " is a lesson, and no page takes lessons");
+        }
+        if (const auto page = checkPage(**scene, workspace_.pages().rows()); !page)
+          return outcome.fail(name + ": " + page.error().message);
+        const bool behind = workspace_.onStage() && !workspace_.shown().stagesViews() && !asker.inFront();
+        const bool inTalk = (*scene)->talk->views.empty() && !workspace_.own()->scene().talk->views.empty();
+        remember({recentKind(**scene), file.path});
+        behind ? workspace_.openBehind(**std::move(scene), file.path)
+               : workspace_.open(**std::move(scene), file.path);
+        outcome.done("Opened " + name + (behind ? ", after the lesson" : inTalk ? " inside the talk" : ""));
+      });
+}
+
+void DocumentFiles::save(const std::filesystem::path& path, const Outcome& outcome) {
+  save({workspace_.saved()->file(), std::make_shared<const Scene>(workspace_.saved()->scene())}, path,
+       outcome, [] {});
+}
+
+void DocumentFiles::save(const UnsavedScene& unsaved, const std::filesystem::path& path,
+                         const Outcome& outcome, std::function<void()> done) {
+  services_.files.write(
+      path, [path, scene = unsaved.scene] { return writeScene(path, *scene); },
+      [this, path, unsaved, outcome, done = std::move(done)](attention::Status written) {
+        if (!written) return outcome.fail(written.error().message);
+        *unsaved.file = {path, *unsaved.scene};
+        const bool left = workspace_.shown().stagesViews() && workspace_.working() != workspace_.own() &&
+                          workspace_.working()->dirty();
+        outcome.tell("Saved " + path.filename().string() +
+                     (left ? ". The changes on the stage are not kept in their view." : ""));
+        done();
+        remember({recentKind(*unsaved.scene), path});  // last: quitting doesn't wait for this list
+      });
+}
+
+std::vector<Action> DocumentFiles::actions() {
+  const auto ask = [this](FileQuestion question) {
+    services_.view.dialog = std::make_shared<FilePicker>(std::move(question), services_.folders);
+  };
+  const auto saveAs = [this, ask](Scene&) {
+    ask({"Save the scene",
+         {".json"},
+         "scene.headscope.json",
+         [this](Scene&, const auto& path, const Outcome& outcome) { save(path, outcome); }});
+  };
+  return {
+      {.id = "scene.open",
+       .name = "Open scene…",
+       .shortcut = {Key::o, kCtrl},
+       .whileTyping = true,
+       .words = "load import file recent talk model",
+       .run =
+           [this, ask](Scene&) {
+             FileQuestion question{"Open a scene", {".json"}, "", {}};
+             question.chosen = [this](Scene&, const auto& path, const Outcome& outcome) {
+               open(path, outcome);
+             };
+             question.recent = std::make_shared<std::vector<RecentFile>>();
+             question.recentChosen = [this](const RecentFile& file, const Outcome& outcome) {
+               openRecent(file, outcome);
+             };
+             readRecent([recent = question.recent](auto files) { *recent = std::move(files); });
+             ask(std::move(question));
+           }},
+      {.id = "scene.save",
+       .name = "Save scene",
+       .shortcut = {Key::s, kCtrl},
+       .whileTyping = true,
+       .words = "export store",
+       .run =
+           [this, saveAs](Scene& scene) {
+             workspace_.saved()->path().empty() ? saveAs(scene)
+                                                : save(workspace_.saved()->path(), Outcome(services_.view));
+           }},
+      {.id = "scene.save_as",
+       .name = "Save scene as…",
+       .shortcut = {Key::s, kCtrlShift},
+       .whileTyping = true,
+       .words = "export store",
+       .run = saveAs},
+      {.id = "scene.reset",
+       .name = "Go back to the opening scene",
+       .shortcut = {Key::n, kCtrl},
+       .whileTyping = true,
+       .words = "reset start over clear new",
+       .run = [this](Scene&) { workspace_.open(openingScene(), std::filesystem::path()); }},
+  };
+}
+
+}  // namespace headscope::app
