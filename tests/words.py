@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Every text of the program that a person can see, with its place, and a check of its words.
+"""Lists every text of the program that a person can see, with its place, and checks its words.
 
-words.py            prints FILE:LINE: "text" for each
+words.py            prints FILE:LINE: "text" for each text
 words.py FOLDER ... prints those of these folders or files
-words.py --check    prints what tests/words.txt bans, with its place, and exits 1 if there is any
+words.py --check    prints the words banned by tests/words.txt in texts and comments, and exits 1 if there are any
 """
 import json
 import re
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+PROGRAM = ['app', 'attention', 'render', 'assets/lessons', 'assets/manual', 'README.md']
 TOKEN = re.compile(
     r'//[^\n]*|/\*.*?\*/|(?:u8|[uUL])?R"(?P<d>[^\s()\\]*)\((?P<raw>.*?)\)(?P=d)"'
     r'|(?:u8)?"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\\n])+\'', re.S)
@@ -67,8 +68,25 @@ def strings_of(path):
     return [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
 
 
-def files(arguments):
-    for folder in arguments or ['app', 'attention', 'assets/lessons', 'assets/manual', 'README.md']:
+def comments_of(path):
+    """(line, text) of each comment; those on consecutive lines are one."""
+    if path.suffix not in ('.cpp', '.h'):
+        return []
+    source, out, last = path.read_text(encoding='utf-8'), [], -1
+    for m in TOKEN.finditer(source):
+        if not m.group(0).startswith('//'):
+            continue
+        line, text = source.count('\n', 0, m.start()) + 1, m.group(0).lstrip('/<').strip()
+        if line == last + 1:
+            out[-1] = (out[-1][0], out[-1][1] + ' ' + text)
+        else:
+            out.append((line, text))
+        last = line
+    return out
+
+
+def files(folders):
+    for folder in folders:
         at = ROOT / folder
         yield from ([at] if at.is_file() else
                     sorted(p for p in at.rglob('*') if p.suffix in ('.cpp', '.h', '.json', '.md')))
@@ -82,10 +100,11 @@ def banned():
 
 
 def check(arguments):
-    """How many visible texts use a banned word; prints each with its place."""
+    """Prints each banned word with its place. Returns their number. Tests may use any word outside comments."""
     found = 0
-    for path in files(arguments):
-        for line, text in strings_of(path):
+    for path in files(arguments or PROGRAM + ['tests']):
+        texts = [] if path.is_relative_to(ROOT / 'tests') else strings_of(path)
+        for line, text in texts + comments_of(path):
             for pattern, better in banned():
                 if match := pattern.search(text):
                     found += 1
@@ -97,6 +116,6 @@ if __name__ == '__main__':
     arguments = sys.argv[1:]
     if arguments[:1] == ['--check']:
         sys.exit(1 if check(arguments[1:]) else 0)
-    for path in files(arguments):
+    for path in files(arguments or PROGRAM):
         for line, text in strings_of(path):
             print(f'{path.relative_to(ROOT)}:{line}: {json.dumps(text, ensure_ascii=False)}')

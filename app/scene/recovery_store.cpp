@@ -88,7 +88,7 @@ std::string formatRecovery(const std::vector<KeptScene>& scenes, RecoveryStore::
   return text + "]}\n";
 }
 
-/// Returns "" if there is no text.
+/// Returns "" if the text is empty.
 std::string textAt(const Json& json, const Json::json_pointer& place) {
   return json.is_object() && json.contains(place) && json[place].is_string() ? json[place] : Json("");
 }
@@ -250,7 +250,7 @@ std::vector<std::shared_ptr<Recovery>> RecoveryStore::abandoned() const {
     if (attention::isThere(file))
       found.push_back(readRecovery(std::move(*claimed)));
     else
-      removeClaimed(*claimed);  // a lock left behind, or made while looking for a file just removed
+      removeClaimed(*claimed);  // a stale lock, or one made while looking for a file just removed
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a->at > b->at; });
   return found;

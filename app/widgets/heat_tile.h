@@ -52,7 +52,7 @@ struct AxisLabels {
   float leftRoom = 0, bottomRoom = 0;  ///< pixels
   bool large = false;
 };
-/// The token whose label is under the pointer. `query` = a row label, at the left.
+/// The token whose label is under the pointer. `query` = a row label, on the left.
 struct LabelUnder {
   bool query = true;
   Index at = 0;

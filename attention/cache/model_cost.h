@@ -36,8 +36,8 @@ MathFormat mathFormatOf(const ModelShape& shape, const CostRequest& request);
 /// the format, otherwise an estimate.
 std::uint64_t weightBytes(const ModelShape& shape, const CostRequest& request);
 
-/// Returns the numbers a layer caches per token: kvHeads · (headDim + valueDim), so a factor of 2 if both are
-/// the same (Pope et al. 2022, section 3.3); latentDim + ropeDim, without a factor of 2, for latent attention
+/// Returns the count of numbers cached for a token in a layer: kvHeads · (headDim + valueDim), so a factor of
+/// 2 if both are the same (Pope et al. 2022, section 3.3); latentDim + ropeDim, without a factor of 2, for latent attention
 /// (DeepSeek-AI 2024, DeepSeek-V2, section 2.1.4); plus indexDim for both. 0 if nothing is cached per token.
 std::uint64_t cachedNumbers(const LayerGroup& group);
 /// Returns how many of a sequence's `tokens` a layer caches: all, the last `span`, the encoder's, or none.

@@ -47,8 +47,8 @@ TEST(Palette, EveryActionCanBeReached) {
     actions = ui.session().actions().all();
   }
   EXPECT_GE(actions.size(), 40u);
-  // Starting takes most of the time, so several actions share a window; what one leaves behind shouldn't keep
-  // the next from being found.
+  // Starting takes most of the time, so several actions share a window; the leftovers of one must not
+  // hide the next.
   constexpr std::size_t kOneAfterTheOther = 12;
   std::optional<UiDriver> ui;
   for (std::size_t i = 0; i < actions.size(); ++i) {

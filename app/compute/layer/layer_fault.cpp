@@ -19,8 +19,8 @@ std::string sizeText(Index rows, Index cols) {
   return fmt::format("{}×{}", rows, cols);
 }
 
-/// Reports a typed table whose width differs from the model's. There are no tokens yet, so its rows stand in
-/// for them.
+/// Reports a typed table whose width differs from the model's. There are no tokens yet, so its rows are
+/// used as tokens.
 void clashOfTable(const Setup& setup, LayerFault& fault) {
   const Matrix& table = setup.input.table->values;
   if (setup.input.source != EmbeddingSource::table || table.cols() == setup.model.modelDim) return;

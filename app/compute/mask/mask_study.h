@@ -54,7 +54,7 @@ struct MaskStudy {
   }
 };
 
-/// Pure. `lines` is empty if there is no text or it can't be read (the Snapshot says why). The result is
+/// Pure. `lines` is empty if the text is empty or it can't be read (the Snapshot says why). The result is
 /// incomplete if `stop` is requested.
 MaskStudy studyMask(const MaskQuestion& question, InputCache& cache, std::stop_token stop = {});
 /// The same with a temporary cache.

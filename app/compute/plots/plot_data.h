@@ -21,7 +21,7 @@ struct PlotAxis {
   double low = 1, high = 10;  ///< above 0 if logarithmic
   bool logarithmic = true;
   std::vector<PlotTick> ticks;  ///< ascending; labels that don't fit are dropped
-  std::string title;            ///< below the ticks at the right; the y axis has none
+  std::string title;            ///< below the ticks on the right; the y axis has none
 
   /// Returns the position of `value` on the axis: 0 at low, 1 at high.
   double share(double value) const;
@@ -75,7 +75,7 @@ struct Plot {
   std::vector<PlotRule> rules;
   std::string (*value)(double) = nullptr;  ///< formats hovered values
   std::string (*place)(double) = nullptr;  ///< formats hovered x
-  float labelRoom = 110;                   ///< space for the lines' labels at the right, in layout units
+  float labelRoom = 110;                   ///< space for the lines' labels on the right, in layout units
 };
 
 }  // namespace headscope::app

@@ -98,7 +98,7 @@ struct LabelCost {
   }
   double of(const LabelBox& box, std::size_t mark) const {
     double cost = lines(box);
-    // Tick labels are a little below the cells, and close to them at the left.
+    // Tick labels are a little below the cells, and close to them on the left.
     if (box.left < cells.left) cost += 2 * kTaken;
     if (box.bottom > cells.bottom()) cost += box.bottom > cells.bottom() + out ? 2 * kTaken : 5;
     if (box.right > cells.right() + out || box.top < cells.top - 2 * out) cost += kTaken / 2;

@@ -122,7 +122,7 @@ void Page::draw(Scene& scene, const Layout& layout) {
   const auto before = std::tuple(page_.field.bandPixels, page_.field.columnPixels);
   if (layout.showLeft) controls(scene, page_, layout);
   if (layout.showRight) sidePanel(scene, page_, layout);
-  // In a low window the page scrolls, so that bands and stairs keep their height.
+  // In a low window the page scrolls, so that bands and step curves keep their height.
   const float least = view.px(480);
   const bool scrolls = !layout.presents && layout.center.GetHeight() < least;
   if (beginPanel(view, "cache.page", layout.center, 0, 0, scrolls ? 0 : ImGuiWindowFlags_NoScrollWithMouse)) {

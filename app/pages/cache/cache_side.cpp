@@ -18,7 +18,7 @@ namespace headscope::app::cache_page {
 
 namespace {
 
-/// Draws a line with a label at the left and a value at the right, over a hairline.
+/// Draws a line with a label on the left and a value on the right, over a hairline.
 void row(const View& view, const std::string& label, const std::string& value, bool line = true) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(33);

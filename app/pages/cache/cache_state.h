@@ -150,7 +150,7 @@ std::string errorText(double error);
 /// How many dimensions of all the layer's keys positions rotate; a rotary key can't have more.
 Index turnedDims(const std::shared_ptr<const Snapshot>& snapshot);
 
-/// The layout of the field's tokens and heads: the common axis of brackets, columns, tokens and stairs.
+/// The layout of the field's tokens and heads: the common axis of brackets, columns, tokens and step curves.
 struct FieldPlace : BandPlan {
   Index prefill = 0;
   FieldMoment moment;  ///< the current animation

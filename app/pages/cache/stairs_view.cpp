@@ -31,7 +31,7 @@ void stairLine(const View& view, Canvas list, const StairPlace& place, double pe
   const Index tokens = place.field.tokens, now = place.field.now;
   const auto steps = [&](Index from, Index to) {
     std::vector<ImVec2> points;
-    // With more tokens than pixels, the stairs become a straight line.
+    // With more tokens than pixels, the step curve becomes a straight line.
     const Index every =
         std::max<Index>(1, tokens / std::max<Index>(1, static_cast<Index>(place.area.GetWidth())));
     for (Index token = from; token < to; token += every) {
@@ -75,7 +75,7 @@ void ownBars(const View& view, Canvas list, const StairPlace& place, double perT
   }
 }
 
-/// A label at the right end; labels are moved apart so that they don't overlap.
+/// A label on the right end; labels are moved apart so that they don't overlap.
 struct EndLabel {
   std::string name, bytes;
   float y;
@@ -146,7 +146,7 @@ void paintStairs(const Scene& scene, State& page, const FieldPlace& field, const
   const float left = area.Min.x + view.px(12), y = area.Min.y + view.px(small ? 12 : 14);
   const float width = paintText(list, small ? view.fonts->text : view.fonts->bold, ImVec2(left, y),
                                 theme.text, "Cache bytes");
-  // Up to the playhead's column, and only as long as the highest stairs stay below the text.
+  // Up to the playhead's column, and only as long as the highest curve stays below the text.
   const auto highest = static_cast<double>(cache.mhaStair || isMha ? bytes.mha : bytes.own);
   const double below = place.bytes(y + lineHeight(view.fonts->text) / 2 + view.px(4)) / highest;
   const Index clear = std::clamp<Index>(static_cast<Index>(below), 0, field.tokens);
@@ -156,7 +156,7 @@ void paintStairs(const Scene& scene, State& page, const FieldPlace& field, const
     paintText(list, view.fonts->text, ImVec2(left + width + view.px(10), y), theme.secondary, rest);
     break;
   }
-  // The gap between MHA's stairs and the layer's own is the saving.
+  // The gap between MHA's step curve and the layer's own is the saving.
   if (!isMha && cache.mhaStair && field.now > 0 && field.column() >= view.px(56)) {
     const double now = static_cast<double>(field.now);
     const float from = place.y(static_cast<double>(bytes.mha) * now),

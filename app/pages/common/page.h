@@ -80,7 +80,7 @@ struct Figure {
 struct PageStatus {
   std::vector<Figure> figures;
   std::string notFinite;   ///< a sentence on why visible numbers aren't finite; "" if all are
-  std::string shape;       ///< at the right: a short description of what is shown
+  std::string shape;       ///< on the right: a short description of what is shown
   double busySeconds = 0;  ///< how long a computation has been running; shown from half a second on
   std::string busyWords;   ///< "computing for 3 s"
   std::string busyName = "catching_up";  ///< name for tests
@@ -134,7 +134,7 @@ class Page {
   virtual double nextFrameIn() const { return std::numeric_limits<double>::infinity(); }
   virtual std::size_t gpuBytes() const { return 0; }
 
-  // A page may stage another page: show it inside itself, working on a document of its own, while the
+  // A page may stage another page: show it inside itself, working on a separate document, while the
   // window's document stays unchanged. The stage shows the page named by the staged document's cursor; for
   // the page that stages it, `scene` above and below is the window's.
 

@@ -17,7 +17,7 @@ namespace headscope::app::cost_page {
 namespace {
 
 /// Draws one plot with its title, the choice of what it shows, and its notes. `titleRoom`: width that the
-/// title leaves at the right. `noteLines`: minimum number of note lines, so that plots side by side align.
+/// title leaves on the right. `noteLines`: minimum number of note lines, so that plots side by side align.
 void onePlot(Scene& scene, State& page, int which, const ImRect& area, float titleRoom,
              std::size_t noteLines = 0) {
   View& view = page.view;

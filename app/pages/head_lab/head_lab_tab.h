@@ -31,7 +31,7 @@ class Tab {
   virtual void ask(const Scene&) {}
   /// Called when another page is shown. Stops this tab's work and releases what only it holds.
   virtual void leave() {}
-  /// Draws the choices at the right of the tab line, from `left` on: the head, its query and its key.
+  /// Draws the choices on the right of the tab line, from `left` on: the head, its query and its key.
   virtual void choices(Scene& scene, const ImRect& line, float left);
   /// Handles the arrow keys ← and →, by `by`. Returns false to let them step through the pipeline.
   virtual bool move(Scene&, int) { return false; }
@@ -73,7 +73,7 @@ std::unique_ptr<Tab> makeViewsTab(PageServices& services, State& page);
 std::unique_ptr<Tab> makeHeadCountTab(PageServices& services, State& page);
 std::unique_ptr<Tab> makeMistakesTab(PageServices& services, State& page);
 
-/// Draws the tab line with the shown tab's choices at the right. Returns the y of its bottom.
+/// Draws the tab line with the shown tab's choices on the right. Returns the y of its bottom.
 float tabLine(Scene& scene, State& page, Tab& shown, const Layout& layout);
 
 }  // namespace headscope::app::head_lab_page

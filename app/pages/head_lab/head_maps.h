@@ -33,7 +33,7 @@ struct MapSpacing {
 MapGrid mapGrid(const View& view, ImVec2 area, Index heads, Index queries, Index keys,
                 const MapSpacing& spacing = {});
 
-/// A grid with space for the tokens' names at the left and below, if the maps don't shrink too much for it.
+/// A grid with space for the tokens' names on the left and below, if the maps don't shrink too much for it.
 struct NamedGrid {
   ImRect area;  ///< of the maps
   ImVec2 room;  ///< for names; 0 = no names

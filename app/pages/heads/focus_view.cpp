@@ -40,7 +40,7 @@ ImRect cellArea(const View& view, const ImRect& area, const SequenceSnapshot& se
       view.present ? longestLabel(view, sequence.keys, view.px(70)) * 0.9f + view.px(16) : view.px(100);
   const float left = labelRoom(view, sequence.queries), bottom = labels + view.px(guess), top = view.px(44);
   const float aspect = std::clamp(m / n, 0.2f, 5.0f);
-  // While presenting, a lesson's mark may be at the right, unless the receipt takes that space.
+  // While presenting, a lesson's mark may be on the right, unless the receipt takes that space.
   const float right = view.px(!view.present   ? 24
                               : besideReceipt ? 12
                                               : 44) +

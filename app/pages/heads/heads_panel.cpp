@@ -87,7 +87,7 @@ BarLabels barLabels(const Look& look, const HeadPictures& pictures, Index head) 
   return {low, middle, high};
 }
 
-/// Draws the title at the left, the choices and the colour bar at the right.
+/// Draws the title on the left, the choices and the colour bar on the right.
 void header(Scene& scene, State& page, const SequenceSnapshot& sequence, const ImRect& area) {
   View& view = page.view;
   const Snapshot& snapshot = *page.snapshot;

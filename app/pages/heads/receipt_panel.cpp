@@ -57,7 +57,7 @@ float farthestFrom0(const Vector& values, BarSpan span) {
   return farthest;
 }
 
-/// Draws one vector on a line: its name, bars around 0 on the scale ±`most`, and at the right the value of
+/// Draws one vector on a line: its name, bars around 0 on the scale ±`most`, and on the right the value of
 /// the hovered dimension (hovered in any of the lines), else the scale.
 void vectorLine(View& view, ReceiptPointer& pointer, const std::string& name, const std::string& label,
                 const Vector& values, std::uint32_t color, float most) {
@@ -100,7 +100,7 @@ float largestOf(const Vector& values) {
   return attention::largestFinite(values);
 }
 
-/// Draws a term of the formula at the left and its number at the right, above a hairline.
+/// Draws a term of the formula on the left and its number on the right, above a hairline.
 void term(const View& view, const std::string& left, const std::string& right, std::uint32_t color,
           bool large = false) {
   const float width = ImGui::GetContentRegionAvail().x, height = view.px(view.present ? (large ? 30 : 24)

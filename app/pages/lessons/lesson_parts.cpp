@@ -165,7 +165,7 @@ MarkPlace markPlace(const State& page, const ImRect& rect, const ImRect& area) {
   const float right = whole ? whole->Max.x : rect.Max.x;
   // The mark of a small control sits on the neighbouring control.
   const float away = view.px(!look.control.empty() && rect.GetWidth() < view.px(40) ? 15 : 20);
-  // Don't cover the text at the right.
+  // Don't cover the text on the right.
   if (right + away + view.px(11) > area.Max.x) return {ImVec2(right - view.px(14), y), {}, false};
   return {ImVec2(right + away, y), ImVec2(right, y)};
 }

@@ -104,7 +104,7 @@ float comparisonWidth(const View& view, const ImRect& area);
 /// While presenting: the area for the text. Right of maps, which are square; below wide pages.
 ImRect captionArea(const State& page, const ImRect& area);
 
-/// Draws all lessons with their pictures and, at the left, the one to continue with.
+/// Draws all lessons with their pictures and, on the left, the one to continue with.
 void lessonList(State& page, const Layout& layout);
 /// Draws the open lesson's column: progress, text, question, controls, and the buttons to move on.
 void lessonColumn(State& page, const ImRect& area);

@@ -44,7 +44,7 @@ BarLabels barLabels(const ValueRange& range) {
   return {ten(power), power % 2 == 0 ? ten(power / 2) : "log", "1"};
 }
 
-/// Draws, at the left, name, size, pooling and whether the map is exact; at the right, the colour bar.
+/// Draws, on the left, name, size, pooling and whether the map is exact; on the right, the colour bar.
 void paintHeader(const Scene& scene, State& page, const ImRect& area) {
   View& view = page.view;
   const MapSnapshot& state = *page.state;

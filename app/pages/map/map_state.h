@@ -64,7 +64,7 @@ void paintMapAxes(const View& view, Canvas list, const MapWindow& window, const 
 /// While presenting: how much of the head is shown.
 std::vector<CaptionPart> captionOf(const State& page);
 
-// The panels: controls at the left, the head in the rest of the window.
+// The panels: controls on the left, the head in the rest of the window.
 void controls(Scene& scene, State& page, const Layout& layout);
 void mapPanel(Scene& scene, State& page, const Layout& layout);
 

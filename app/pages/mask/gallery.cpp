@@ -72,7 +72,7 @@ void add(const PatternInfo& info, Scene& scene, State& page) {
   scene.cursor.studio.selected = static_cast<Index>(layers.size()) - 1;
 }
 
-/// Draws a card: the picture at the left, text at the right. Returns whether it was chosen.
+/// Draws a card: the picture on the left, text on the right. Returns whether it was chosen.
 bool card(const PatternInfo& info, View& view, ImVec2 at, ImVec2 size, bool marked,
           std::vector<HeatmapTile>& tiles) {
   const Theme& theme = *view.theme;

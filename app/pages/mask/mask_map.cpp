@@ -62,7 +62,7 @@ float signedBar(const View& view, float extreme, const ImRect& cells) {
   return from;
 }
 
-/// Draws the title above the cells, with a muted note or the colour bar at the right.
+/// Draws the title above the cells, with a muted note or the colour bar on the right.
 void titleBar(Scene& scene, View& view, Canvas list, const MapSpec& spec, const ImRect& cells) {
   const float y = cells.Min.y - view.px(16), space = view.px(12);
   float end = std::max(cells.Max.x, view.figure ? cells.Min.x + view.px(200) : 0) + space;

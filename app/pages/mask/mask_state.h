@@ -168,7 +168,7 @@ void figure(const View& view, const std::string& label, const std::string& value
 void useBrush(Scene& scene, State& page, const MapAnswer& answer, bool held);
 void brushBar(Scene& scene, State& page, const ImRect& area);
 
-// The panels: layers at the left, the masks in the middle, their effects at the right.
+// The panels: layers on the left, the masks in the middle, their effects on the right.
 void layersPanel(Scene& scene, const Snapshot* snapshot, State& page, const Layout& layout);
 void studioPanel(Scene& scene, const Snapshot* snapshot, State& page, const Layout& layout);
 void insightPanel(Scene& scene, const Snapshot* snapshot, State& page, const Layout& layout);

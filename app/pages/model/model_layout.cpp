@@ -46,7 +46,7 @@ Layout divided(const State& page, Layout layout) {
 
 float stripHeight(const State& page, const Layout& layout) {
   const View& view = page.view;
-  if (page.model.readsPictures()) return 0;                                  // there is no text
+  if (page.model.readsPictures()) return 0;                                  // it has no text
   const bool tokensAlone = page.model.config && !page.model.config->family;  // no predictions
   return view.px(layout.presents ? 36 : tokensAlone ? 96 : foldsStrip(page, layout) ? 148 : kStripHeight);
 }

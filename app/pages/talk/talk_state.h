@@ -28,7 +28,7 @@ struct State {
 
 /// The height of the strip of views in pixels.
 float stripHeight(const View& view, float windowHeight);
-/// Draws the views side by side, and at the right the name and notes of the current one. `own` is the
+/// Draws the views side by side, and on the right the name and notes of the current one. `own` is the
 /// window's scene, which holds the talk.
 void strip(State& page, Scene& own, const ImRect& area);
 

@@ -9,8 +9,8 @@
 
 namespace headscope::attention {
 
-/// A file that is being written. If the system allows, it has no name until it is complete, so nothing is
-/// left behind however the program ends; otherwise it has a hidden name next to its target.
+/// A file that is being written. If the system allows, it has no name until it is complete, so no file
+/// remains however the program ends; otherwise it has a hidden name next to its target.
 class TemporaryFile {
  public:
   enum class Naming { whenWhole, fromTheStart };

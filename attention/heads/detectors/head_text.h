@@ -58,7 +58,7 @@ class ObservedHead {
   Index rows() const { return weights_.rows(); }
   Index cols() const { return weights_.cols(); }
   bool sees(Index row, Index key) const;
-  /// The number of keys a row sees, and one past the last of them; 0 if it sees none.
+  /// The count of keys that `row` sees, and one past the last of them; 0 if it sees none.
   Index visible(Index row) const { return visible_[static_cast<std::size_t>(row)]; }
   Index visibleEnd(Index row) const { return visibleEnds_[static_cast<std::size_t>(row)]; }
 

@@ -116,7 +116,7 @@ struct ModelConfig {
   Index maxPositions = 0;  ///< longest text the model was made for, in tokens
   Index embeddingDim = 0;  ///< width of the embeddings, which are mapped to modelDim; 0: modelDim, no map
   Index tokenTypes = 0;    ///< rows of the table of token types, the first of which is added; 0: none
-  /// For a model that reads pictures and has no vocabulary of its own.
+  /// For a model that reads pictures and has no vocabulary.
   std::optional<PictureTokens> picture = {};
 
   bool causal = true;

@@ -31,7 +31,7 @@ weights = (scores / scores.sum(-1, keepdims=True)).astype(np.float32)
 tokens = ["The", "dog", "slept", "."]
 )";
 
-/// Runs lines of Python with the printed headscope.py, in a folder of their own.
+/// Runs lines of Python with the printed headscope.py, in a separate folder.
 class HeadscopePy : public testing::Test {
  protected:
   void SetUp() override {

@@ -61,7 +61,7 @@ TEST_F(RenderPicture, WritesEveryKindAsSvgAndPng) {
   EXPECT_THAT(fileText(folder_ / "page.svg"), testing::AllOf(HasSubstr("Head 7"), HasSubstr("Cache bytes")));
 }
 
-/// Each view of the page Model is a figure of its own.
+/// Each view of the page Model is a separate figure.
 TEST_F(RenderPicture, WhatMakesAModelAnswerCanBeDrawn) {
   std::ofstream(folder_ / "two.json")
       << R"({"format": "headscope scene", "version": 2, "subject": {"model": "learned"},

@@ -122,7 +122,7 @@ std::string rowName(const EffectRows& rows, Index row, bool low) {
   return row == rows.bias ? "bias" : low ? "off" : "switched off";
 }
 
-/// Draws the checkbox, name and kv badge left of a row, and its mean at the right.
+/// Draws the checkbox, name and kv badge left of a row, and its mean on the right.
 void rowHeader(Scene& scene, const AblationState& ablation, const EffectRows& rows, const MapView& map,
                float left, Index row) {
   const View& view = ablation.page.view;

@@ -11,7 +11,7 @@ struct ScorePlace {
   const attention::Detector* detector = nullptr;
 };
 
-/// What detectors find in each head of the layer: a table of scores, the cells behind the hovered score, and
+/// What detectors find in each head of the layer: a table of scores, the cells of the hovered score, and
 /// the similarity of the heads.
 class DetectorsTab : public Tab {
  public:
@@ -29,7 +29,7 @@ class DetectorsTab : public Tab {
   std::vector<Index> rows(const Scene& scene) const;
 
  private:
-  /// What the picture at the right shows: the hovered place, else the selected head and detector.
+  /// What the picture on the right shows: the hovered place, else the selected head and detector.
   ScorePlace shownPlace(const Scene& scene) const;
   void controls(Scene& scene, const ImRect& area);
   void picture(Scene& scene, const ImRect& area);

@@ -43,7 +43,7 @@ float sideFigure(const View& view, ImVec2 at, float width, const std::string& nu
   return view.px(28);
 }
 
-/// Draws all heads' singular values as overlaid steps, the largest at the left; both sides share the scale.
+/// Draws all heads' singular values as overlaid steps, the largest on the left; both sides share the scale.
 void spectra(const View& view, const ImRect& area, const HeadCountSide& side, double most, Index widest) {
   Canvas list = *ImGui::GetWindowDrawList();
   const Theme& theme = *view.theme;
@@ -143,7 +143,7 @@ void HeadCountTab::side(const Scene& scene, const ImRect& area, const HeadCountS
   Canvas list = *ImGui::GetWindowDrawList();
   const std::string title = countedText(shown.heads, "head") + fmt::format(" of {}", shown.headDim);
   paintText(list, view.fonts->title, ImVec2(area.Min.x, area.Min.y + view.px(10)), theme.text, title);
-  // A single map has its text at the right, several maps below them, on the same lines.
+  // A single map has its text on the right, several maps below them, on the same lines.
   const float below = view.px(page_.small ? 150 : 300), figures = 3 * view.px(28);
   const float mapsHigh = area.GetHeight() - view.px(42) - below;
   const bool beside = shown.heads == 1 && area.GetWidth() - mapsHigh - figures > view.px(250);
