@@ -40,12 +40,6 @@ struct Painter {
   void operator()(const TextRun& text) const {
     ImFont* const font = fontOf(*view.fonts, text, zoom);
     const ImVec2 at = place(text.x, text.y);
-    if (text.degrees != 0) {
-      // The drawing turns the text clockwise around its start. On screen it turns the other way around its
-      // end.
-      paintTurned(font, text, at);
-      return;
-    }
     const Align align = text.anchor == Anchor::start    ? Align::left
                         : text.anchor == Anchor::middle ? Align::center
                                                         : Align::right;
@@ -87,12 +81,6 @@ struct Painter {
   void operator()(const Clip&) const {}
   void operator()(const Cells&) const {}
   void operator()(const Swatch&) const {}
-
- private:
-  void paintTurned(ImFont* font, const TextRun& text, ImVec2 at) const {
-    // paintRotated turns counter-clockwise around the right end, so that a label ends below its cell.
-    paintRotated(list, font, at, static_cast<float>(text.degrees), colorOf(text.color), text.text);
-  }
 };
 
 }  // namespace

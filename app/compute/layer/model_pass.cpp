@@ -29,6 +29,14 @@ bool changesModel(const Setup& setup) {
          !setup.subject.switchedOff.empty() || !setup.mask.additive->values.isZero(0);
 }
 
+bool readsLaterTokens(const Setup& setup) {
+  const auto& off = setup.subject.switchedOff;
+  return !setup.subject.opened->config().causal || !setup.mask.layers.empty() ||
+         !setup.mask.additive->values.isZero(0) ||
+         std::any_of(off.begin(), off.end(),
+                     [](const SwitchedHead& head) { return head.by == HeadOff::mean; });
+}
+
 namespace {
 
 /// Returns the changes that the scene's masks, biases and settings make to a layer on n queries and m keys.

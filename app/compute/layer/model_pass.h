@@ -10,7 +10,8 @@ namespace headscope::app {
 
 class InputCache;
 
-// What a scene requests of a model. passRequest(), layerRequest() and runLayer() need setup.subject.opened.
+// What a scene requests of a model. passRequest(), layerRequest(), readsLaterTokens() and runLayer() need
+// setup.subject.opened.
 
 /// Returns the mask in force on the scene's layer: the model's own layers, if there is a model, followed by
 /// `layers`.
@@ -30,6 +31,9 @@ attention::Result<attention::PassRequest> stackRequest(const Setup& setup, const
                                                        Index sequence, InputCache& cache);
 /// Whether the scene changes anything in the model.
 bool changesModel(const Setup& setup);
+/// Whether a token's row may depend on the tokens after it: in a model that isn't causal, under masks, which
+/// may follow sentences, with numbers added to scores, and with a head replaced by its mean over the text.
+bool readsLaterTokens(const Setup& setup);
 
 /// Runs the scene's layer on these tokens. Returns its q, k, v, mask and settings. Later layers aren't
 /// computed.

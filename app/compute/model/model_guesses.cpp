@@ -164,9 +164,7 @@ Result<float> forecast(const ForecastQuestion& question, Resources& resources, s
   if (!request) return request.error();
   request->weights = false;
   request->layers = std::vector<Index>();
-  // In a causal text later tokens have no effect, unless masks depend on all of it.
-  const bool whole = !setup.subject.opened->config().causal || !setup.mask.layers.empty() ||
-                     !setup.mask.additive->values.isZero(0);
+  const bool whole = readsLaterTokens(setup);
   const attention::Model& model = *setup.subject.opened->model;
   request->logits = model.classifies() ? attention::LogitRows::none
                     : whole            ? attention::LogitRows::all

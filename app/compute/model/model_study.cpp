@@ -98,12 +98,8 @@ ModelQuestion unchangedQuestion(const Setup& setup) {
 
 Index ModelRunner::keptTokens(const ModelQuestion& question, const ModelText& text) const {
   if (!question_ || !session_) return 0;
-  // Masks that follow sentences, means and dropout make earlier rows depend on later tokens.
   const Setup& setup = question.setup;
-  const bool local = !isStack(setup) && setup.mask.layers.empty() && setup.model.dropout == 0 &&
-                     setup.mask.additive->values.size() == 0 && setup.subject.opened->config().causal &&
-                     std::none_of(setup.subject.switchedOff.begin(), setup.subject.switchedOff.end(),
-                                  [](const SwitchedHead& off) { return off.by == HeadOff::mean; });
+  const bool local = !isStack(setup) && setup.model.dropout == 0 && !readsLaterTokens(setup);
   ModelQuestion before = *question_;
   if (!setup.subject.opened || !setup.subject.opened->sources)  // else the encoder reads another text
     before.setup.input.text = setup.input.text;

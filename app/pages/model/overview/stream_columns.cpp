@@ -130,8 +130,7 @@ void besideRows(Scene& scene, State& page, const OverviewPlan& plan) {
   const float head = plan.top - view.px(10), most = mostAdded(page.layers);
   columnTitle(view, "model.entropy", columns.entropy, head, "entropy", kEntropyHelp);
   columnTitle(view, "model.adds", columns.adds, head, "adds", kAddsHelp);
-  const bool guesses = !page.model.madeHere();
-  if (guesses && page.model.predicts())
+  if (page.model.predicts())
     columnTitle(view, "model.lens", columns.guess, head, "prediction so far", kLensHelp);
   const auto layers = static_cast<Index>(page.layers.size());
   const auto middle = [&](Index at) { return plan.tile(at, 0).GetCenter().y; };
@@ -153,18 +152,17 @@ void besideRows(Scene& scene, State& page, const OverviewPlan& plan) {
         paintText(list, view.fonts->monoSmall, ImVec2(columns.adds, at_), view.theme->secondary,
                   fmt::format("{} {}", what, fixedText(value, 2)));
       };
-      line("attn", layer.attentionAdds, guesses ? y - apart : y);
-      if (guesses) line("MLP ", layer.mlpAdds, y + apart);
+      line("attn", layer.attentionAdds, y - apart);
+      line("MLP ", layer.mlpAdds, y + apart);
     }
-    paintAdded(view, end, guesses ? y - apart : y, columns.adding * layer.attentionAdds / most, true, half);
-    if (!guesses) continue;
+    paintAdded(view, end, y - apart, columns.adding * layer.attentionAdds / most, true, half);
     paintAdded(view, end, y + apart, columns.adding * layer.mlpAdds / most, false, half);
     const bool crowded = every > 1 && at + 1 != chosen && std::abs(at + 1 - chosen) < every;
     if (at + 1 == chosen || ((layers - 1 - at) % every == 0 && !crowded))
       paintGuess(page, ImVec2(columns.guess, y), columns.right, at + 1, at + 1 == chosen, digits);
     stopMark(scene, page.view, page.layers, ImVec2(columns.stop, y), at + 1, plan.rowPitch);
   }
-  if (guesses) stopMark(scene, page.view, page.layers, ImVec2(columns.stop, head), 0, view.px(18));
+  stopMark(scene, page.view, page.layers, ImVec2(columns.stop, head), 0, view.px(18));
 }
 
 void underRows(Scene& scene, State& page, const OverviewPlan& plan) {
@@ -182,9 +180,8 @@ void underRows(Scene& scene, State& page, const OverviewPlan& plan) {
   for (Index at = 0; at < layers; ++at) {
     const LayerSummary& layer = *page.layer(at);
     const float y = under(at);
-    const std::string says = page.model.madeHere() ? fmt::format("layer {}", at)
-                                                   : fmt::format("stream after layer {}{}", at,
-                                                                 page.model.predicts() ? " guesses" : "");
+    const std::string says =
+        fmt::format("stream after layer {}{}", at, page.model.predicts() ? " predicts" : "");
     float x = plan.left + paintText(list, view.fonts->small, ImVec2(plan.left, y), view.theme->faint, says) +
               view.px(8);
     const float guessEnd = std::min(x + view.px(190), right);
@@ -203,7 +200,6 @@ void underRows(Scene& scene, State& page, const OverviewPlan& plan) {
          layer.entropy, 1, 0}};
     float end = right;
     for (const Part& part : parts) {
-      if (page.model.madeHere() && part.style == 2) continue;  // no MLP
       const float needed = textWidth(view.fonts->small, part.name) + view.px(44 + 50 + 24);
       if (end - needed < guessEnd + view.px(16)) break;
       paintText(list, view.fonts->monoSmall, ImVec2(end, y), view.theme->secondary, part.text, Align::right);
@@ -224,11 +220,9 @@ void underRows(Scene& scene, State& page, const OverviewPlan& plan) {
                   y, part.name.c_str(), part.help);
       end = barStart - nameWidth - view.px(26);
     }
-    if (!page.model.madeHere())
-      stopMark(scene, page.view, page.layers, ImVec2(line, y), at + 1, plan.rowPitch);
+    stopMark(scene, page.view, page.layers, ImVec2(line, y), at + 1, plan.rowPitch);
   }
-  if (!page.model.madeHere())
-    stopMark(scene, page.view, page.layers, ImVec2(line, plan.top - view.px(10)), 0, view.px(18));
+  stopMark(scene, page.view, page.layers, ImVec2(line, plan.top - view.px(10)), 0, view.px(18));
 }
 
 }  // namespace

@@ -53,6 +53,18 @@ TEST_P(HeadsOfModels, WhatIsLostWithoutAHeadIsWhatSwitchingItOffShows) {
           << layer << "." << head;
 }
 
+/// A head replaced by its mean over the text reads later tokens too.
+TEST_P(HeadsOfModels, AForecastAmidTheTextTakesMeansOverAllOfIt) {
+  Scene scene = goldenScene(GetParam(), "the cat sat on");
+  scene.setup.subject.switchedOff = {{0, 1, HeadOff::mean}};
+  const auto now = study(scene.setup);
+  const Index query = 1, last = std::ssize(now->layers);
+  const auto best = guess({now, nullptr, query, last}, {});
+  ASSERT_TRUE(best.ok()) << best.error().message;
+  for (const auto& [id, expected, rest] : best->best)
+    EXPECT_NEAR(probability(now, query, id, {}), expected, 2e-5) << id;
+}
+
 /// The previous synthetic layer is still in the setup, with another number of heads.
 TEST_P(HeadsOfModels, ArePlantedByNobody) {
   Scene scene = goldenScene(GetParam(), "the cat sat on");
