@@ -78,7 +78,7 @@ configure() {
   read -ra extra <<<"${HEADSCOPE_CMAKE_ARGS:-}" || true
   if command -v ccache >/dev/null; then arguments+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
   if [[ -f $cache ]]; then
-    # A folder of another checkout or generator can't be built in, only configured afresh.
+    # A folder configured for another checkout or generator must be configured afresh.
     if ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache" || ! grep -qx 'CMAKE_GENERATOR:INTERNAL=Ninja' "$cache"; then
       arguments+=(--fresh)
     fi
@@ -92,7 +92,7 @@ configure() {
   fi
 }
 
-# Shows one line of progress on a terminal and every line elsewhere; nothing if there is nothing to build.
+# Shows progress in one line on a terminal, and every line elsewhere; shows nothing if nothing needs building.
 showProgress() {
   local line columns
   columns=$(tput cols 2>/dev/null) || columns=80

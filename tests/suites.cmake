@@ -1,6 +1,6 @@
-# Run after a test program was built, with -D program=, label= and list=: writes CTest's list of its suites. A suite is
-# one process, since starting one costs more than most tests do. Suites of pages at every size take long: there each
-# size is a test of its own.
+# Runs after a test program is built, with -D program=, label= and list=, and writes CTest's list of its suites. A suite
+# runs in one process, since starting one costs more than most tests. The suites that show pages at every size (Sizes/…)
+# take long, so each of their tests gets a separate process.
 execute_process(COMMAND ${program} --gtest_list_tests OUTPUT_VARIABLE lines COMMAND_ERROR_IS_FATAL ANY)
 string(REPLACE ";" "\\;" lines "${lines}")
 string(REPLACE "\n" ";" lines "${lines}")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Lists every text of the program that a person can see, with its place, and checks its words.
+"""Lists all texts that the program can show, with their places, and checks their words.
 
-words.py            prints FILE:LINE: "text" for each text
-words.py FOLDER ... prints those of these folders or files
-words.py --check    prints the words banned by tests/words.txt in texts and comments, and exits 1 if there are any
+words.py            prints FILE:LINE: "text" for each
+words.py FOLDER ... prints only those of these folders or files
+words.py --check    prints the words in texts and comments that tests/words.txt bans, and exits with 1 if there are any
 """
 import json
 import re
@@ -30,7 +30,7 @@ def unescaped(text):
 
 
 def literals(source):
-    """(line, text) of each literal; those that follow each other are one."""
+    """(line, text) of each literal; adjacent literals are joined."""
     out, last_end = [], -1
     for m in TOKEN.finditer(source):
         if m.group('text') is None and m.group('raw') is None:
@@ -49,7 +49,7 @@ def literals(source):
 
 
 def is_visible(text):
-    """Words for a person, not a key, a path, a pattern or a shader."""
+    """Whether a literal is prose, not a key, a path, a pattern or a shader."""
     if re.search(r'#version|void main|gl_Position', text):
         return False
     words = re.sub(r'\{[^{}]*\}', '', text)
@@ -69,7 +69,7 @@ def strings_of(path):
 
 
 def comments_of(path):
-    """(line, text) of each comment; those on consecutive lines are one."""
+    """(line, text) of each comment; those on consecutive lines are joined."""
     if path.suffix not in ('.cpp', '.h'):
         return []
     source, out, last = path.read_text(encoding='utf-8'), [], -1
@@ -93,14 +93,14 @@ def files(folders):
 
 
 def banned():
-    """(pattern, what to write) of each line of words.txt."""
+    """(pattern, replacement) of each line of words.txt."""
     lines = (ROOT / 'tests/words.txt').read_text(encoding='utf-8').splitlines()
     return [(re.compile(pattern), better) for pattern, better in
             (line.split('\t') for line in lines if line and not line.startswith('#'))]
 
 
 def check(arguments):
-    """Prints each banned word with its place. Returns their number. Tests may use any word outside comments."""
+    """Prints each banned word with its place and returns their number. Tests may use any word outside comments."""
     found = 0
     for path in files(arguments or PROGRAM + ['tests']):
         texts = [] if path.is_relative_to(ROOT / 'tests') else strings_of(path)

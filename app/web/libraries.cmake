@@ -105,7 +105,7 @@ web_library(pcre2 SOURCES ${sources} ${made}/pcre2/pcre2_chartables.c INCLUDE ${
   OWN HAVE_CONFIG_H SUPPORT_UNICODE SUPPORT_PCRE2_8 DEFINE PCRE2_CODE_UNIT_WIDTH=8 PCRE2_STATIC)
 add_library(PkgConfig::pcre2 ALIAS web_pcre2)
 
-# What libzip's own build would take minutes to detect, and the error texts that it generates from its header.
+# Settings that libzip's own build would take minutes to detect, and the error texts that it generates from its header.
 set(zip ${from}/libzip/lib)
 file(CONFIGURE OUTPUT ${made}/libzip/config.h CONTENT "#pragma once
 #include \"zipconf.h\"

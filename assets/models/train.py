@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Trains the miniature and writes its folder. On Debian 12: apt-get install python3-torch libopenblas0-pthread
+"""Trains the miniature and writes its folder. On Debian 12, first apt-get install python3-torch libopenblas0-pthread
 
-  /usr/bin/python3 assets/models/train.py             trains, writes assets/models/miniature, prints its scores
+  /usr/bin/python3 assets/models/train.py             writes assets/models/miniature and prints the scores
   /usr/bin/python3 assets/models/train.py --help
 """
 

@@ -1,14 +1,14 @@
-"""What became slower or larger since another revision: both builds in turn on this machine (compare.py --against)."""
+"""Finds what became slower or larger since another revision, running both builds alternately (compare.py --against)."""
 import json
 import os
 import statistics
 import subprocess
 import sys
 
-SLOWER = 1.05  # the median ratio from which a line is listed
-SHOWN = 20  # up to this many lines of a case, all are shown; of more, the changed ones and their total
+SLOWER = 1.05  # ratios above this count as slower, below its inverse as faster
+SHOWN = 20  # cases with more lines than this show only the changed ones and the total
 TOGETHER = "all lines together"
-# What is measured, as arguments for `headscope bench`.
+# Case -> arguments of `headscope bench`.
 CASES = {
     "512 wide, n = 512": [],
     "512 wide, n = 128": ["--only", "forward", "--tokens", "128"],
@@ -21,7 +21,7 @@ CASES = {
 
 
 def build(root, revision):
-    """headscope of the revision, in a folder of its own below the checkout; built once for each commit."""
+    """Builds the revision, once per commit, in build-against/ of the checkout. Returns the program's path and the commit."""
     git = ["git", "-C", root]
     found = subprocess.run([*git, "rev-parse", "--verify", "--quiet", revision + "^{commit}"], capture_output=True, text=True)
     if found.returncode:
@@ -44,11 +44,11 @@ def build(root, revision):
 
 
 class Refused(Exception):
-    """A program that doesn't measure what it is asked for; what it says about that."""
+    """A program failed to measure what was requested; the text is its message."""
 
 
 def measure(binary, words):
-    """One round: seconds by the line's name, and the peak of memory in bytes."""
+    """One round: seconds by line name, and peak memory in bytes. Raises Refused if the program fails."""
     done = subprocess.run([binary, "bench", "--rounds", "1", "--json", *words], capture_output=True, text=True)
     if done.returncode:
         raise Refused((done.stderr.strip().splitlines() or [f"it ended with status {done.returncode}"])[-1])
@@ -60,7 +60,7 @@ def measure(binary, words):
 
 
 def by_line(ours, theirs):
-    """(ours, theirs) of every round by the line's name; names that ours alone has; names that theirs alone has."""
+    """Line name -> (ours, theirs) of every round; names that only ours has; names that only theirs has."""
     mine, other = (set.intersection(*map(set, rounds)) for rounds in (ours, theirs))
     pairs = {name: [(a[name], b[name]) for a, b in zip(ours, theirs)] for name in sorted(mine & other)}
     if len(pairs) > SHOWN:
@@ -70,13 +70,13 @@ def by_line(ours, theirs):
 
 
 def ratio(pairs):
-    """The median over the rounds of ours by theirs."""
+    """The median over the rounds of ours divided by theirs."""
     return statistics.median(a / b for a, b in pairs)
 
 
 def verdict(pairs):
-    """"slower", "faster" or "": the median is beyond the limit, so is the fastest of ours by the fastest of theirs, and
-    more than three in four rounds say the same."""
+    """"slower", "faster" or "". Requires that the median ratio and the ratio of the fastest rounds both exceed the limit,
+    and that more than three in four rounds agree."""
     median, fastest = ratio(pairs), min(a for a, _ in pairs) / min(b for _, b in pairs)
     agree = sum((a > b) == (median > 1) for a, b in pairs) / len(pairs)
     if agree > 0.75 and min(median, fastest) > SLOWER:
@@ -85,7 +85,7 @@ def verdict(pairs):
 
 
 def measured(binary, before, words, rounds):
-    """Each round's lines of both programs; who begins changes, for what warms up or is throttled."""
+    """Measures both programs in each round. They take turns to begin, so that warm-up and throttling affect both."""
     ours, theirs = [], []
     for turn in range(rounds):
         for mine in ((True, False) if turn % 2 == 0 else (False, True)):
@@ -99,7 +99,7 @@ def measured(binary, before, words, rounds):
 
 
 def compare(root, binary, revision, rounds):
-    """Prints a table and a sentence; the number of lines that became slower."""
+    """Prints a table and a summary. Returns the number of lines that became slower."""
     before, commit = build(root, revision)
     print(f"Against {commit[:12]}, medians of {rounds} rounds in turn; above 1 = more than before\n")
     print("| work | line | before | now | ratio | |\n|---|---|---:|---:|---:|---|", flush=True)

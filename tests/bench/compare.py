@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""Headscope beside PyTorch and matplotlib: the same work in turn on this machine, as a table of ratios.
+"""Compares Headscope with PyTorch and matplotlib: runs the same work alternately and prints a table of ratios.
 
     /usr/bin/python3 tests/bench/compare.py [--binary build/headscope] [--rounds 5] [--case NAME ...]
 
-Needs Debian's python3-torch with libopenblas0-openmp, and python3-matplotlib. Both sides use two threads. Each
-round starts a program of its own for either side, one after the other; the ratio is the median over the rounds
-of the other's time by ours. PyTorch's threads wait for each other awake, which costs it many times its own work
-as soon as anything else runs: it is measured waiting awake and waiting asleep, and the better one counts. What
-other programs took of the processors meanwhile is said below the table. `--self-test` checks the script itself and needs neither.
+Needs Debian's python3-torch with libopenblas0-openmp, and python3-matplotlib. Both sides use two threads. Each round
+starts a separate process for each side, one after the other; the ratio is the median over the rounds of the other's
+time divided by ours. PyTorch's threads wait by spinning, which costs many times its own work as soon as anything else
+runs, so it is measured with spinning and with sleeping threads, and the better time counts. A line below the table says
+how much of the processors other programs used meanwhile. `--self-test` checks the script itself and needs neither
+package.
 
     tests/bench/compare.py --against REVISION [--rounds 5]
 
-compares with an earlier revision of Headscope instead, built beside it, and fails where something became more than
-5 % slower.
+compares with an earlier revision of Headscope instead, which it builds, and fails if anything became more than 5 %
+slower or larger.
 """
 import argparse
 import datetime
@@ -29,7 +30,7 @@ import against
 THREADS = "2"
 TUNED = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 WAITING = ({}, {"OMP_WAIT_POLICY": "passive"})
-QUIET = 0.05  # of the processors for other programs, up to which ratios are worth quoting
+QUIET = 0.05  # other programs' largest share of the processors at which ratios are worth quoting
 # name: model dim, heads, kv heads, tokens
 FORWARD = {
     "forward 512, n = 128": (512, 8, 8, 128),
@@ -45,7 +46,7 @@ MODELS = {"GPT-2's sizes, 512 tokens, all attention kept": (12, 768, 12, 50257, 
 
 
 def torch_forward(shape, warm_up, repeats):
-    """A causal layer that keeps all weights, as an inference script writes it. Seconds of each repeat."""
+    """A causal layer that keeps all weights, as an inference script would write it. Returns the seconds of each repeat."""
     import torch
 
     model, heads, kv_heads, n = shape
@@ -84,7 +85,7 @@ def torch_forward(shape, warm_up, repeats):
 
 
 def torch_gpt2(shape, warm_up, repeats):
-    """A GPT-2 of random weights as eager code runs it, returning every layer's attention. Seconds of each repeat."""
+    """An eager GPT-2 with random weights that returns every layer's attention. Returns the seconds of each repeat."""
     import torch
     from torch.nn.functional import layer_norm
 
@@ -134,7 +135,7 @@ def compare_model(binary, name, rounds):
         subprocess.run([str(word) for word in [sys.executable, script, folder, *sizes]], check=True)
 
         def ours():
-            # The first of five is the one that warms up, which a median leaves out; PyTorch's isn't measured at all.
+            # The first of the five rounds warms up, which the median ignores; PyTorch's warm-up isn't measured at all.
             command = [binary, "bench", "--model", folder, "--tokens", str(n), "--rounds", "5", "--json"]
             output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
             return next(row["seconds"] for row in json.loads(output)["rows"] if row["name"] == "model_pass")
@@ -156,7 +157,7 @@ def check_weights(found, row_error, shape):
 
 
 def agreement(binary):
-    """Largest difference between our output and weights and PyTorch's on the same random layer."""
+    """The largest difference between our and PyTorch's weights and output of the same random layer."""
     import numpy as np
     import torch
 
@@ -209,7 +210,7 @@ def read_safetensors(path):
 
 
 def matplotlib_slider(shape, repeats):
-    """NumPy's attention after a slider's change and all heads drawn anew at 1920×1080: (saved, drawn) seconds."""
+    """Computes attention with NumPy after a slider moved and redraws all heads at 1920×1080: [saved, drawn] seconds."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -252,7 +253,7 @@ def matplotlib_slider(shape, repeats):
 
 
 def child(work, shape, environment):
-    """Runs one of the functions above in a process of its own; the list it prints."""
+    """Runs one of the functions above in a separate process and returns the list that it prints."""
     env = {**os.environ, "OMP_NUM_THREADS": THREADS, "OPENBLAS_NUM_THREADS": THREADS, **environment}
     command = [sys.executable, os.path.abspath(__file__), "--child", work, json.dumps(shape)]
     return json.loads(subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE).stdout)
@@ -268,7 +269,7 @@ def bench(binary, shape, part):
 
 
 def in_turn(rounds, ours, others):
-    """Medians of ours, and of each other with its ratio to ours of the same round."""
+    """The median of ours, and for each other the median and the median of its ratio to ours in the same round."""
     mine, theirs = [], {name: [] for name in others}
     for _ in range(rounds):
         mine.append(ours())
@@ -331,7 +332,7 @@ def machine():
 
 
 def busy_seconds():
-    """Processor seconds spent on this machine so far: by everybody, and by this script and its children."""
+    """Processor seconds used on this machine so far: by all programs, and by this script and its children."""
     numbers = [int(word) for word in open("/proc/stat").readline().split()[1:9]]
     idle = numbers[3] + numbers[4]
     own = os.times()
@@ -340,7 +341,7 @@ def busy_seconds():
 
 
 def others_share(before, after, seconds, cores):
-    """Of all processors, what other programs took between two busy_seconds()."""
+    """The share of all processors that other programs used between two busy_seconds()."""
     return max(0.0, (after[0] - before[0]) - (after[1] - before[1])) / (seconds * cores)
 
 
@@ -406,6 +407,7 @@ def main():
         slower = against.compare(options.root, options.binary, options.against, options.rounds)
         print(said())
         sys.exit(1 if slower else 0)
+    os.environ["HEADSCOPE_THREADS"] = THREADS
     try:
         import matplotlib
         import torch

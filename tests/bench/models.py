@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measures whole models of random weights, and prints a table: models.py [--binary build/headscope] [--rounds 5]
+"""Measures whole models with random weights and prints a table: models.py [--binary build/headscope] [--rounds 5]
 [--folder WHERE].
 
-Models of GPT-2's sizes and of 1.2 thousand million numbers (Llama 3.2 1B's shapes) are written to a folder, 6 GB,
-which is removed at the end unless it was named. It takes about five minutes. Needs NumPy."""
+Writes models with GPT-2's sizes and with 1.2 billion parameters (Llama 3.2 1B's shapes) to a folder (6 GB), which is
+deleted at the end unless --folder names it. Takes about five minutes. Needs NumPy."""
 
 import argparse
 import json
@@ -25,12 +25,12 @@ MODELS = {
     "1.2 B, BF16 safetensors": [*WHOLE, "--dtype", "BF16"],
     "1.2 B, Q4_K GGUF": [*WHOLE, "--gguf", "--dtype", "Q4_K"],
 }
-# Only the layers of the large model, as floats and in blocks.
+# Two layers of the large model with a small vocabulary, as floats and in blocks.
 PARTS = {"F32": [*PART, "--gguf", "--dtype", "F32"], "Q4_K": [*PART, "--gguf", "--dtype", "Q4_K"]}
 
 
 def written(folder, words):
-    """The model's path, made where it isn't there."""
+    """Returns the model's path, after writing the model if the folder doesn't exist."""
     path = os.path.join(folder, "model.gguf") if "--gguf" in words else folder
     if not os.path.exists(folder):
         subprocess.run([sys.executable, os.path.join(HERE, "random_model.py"), folder, *words], check=True)
@@ -46,7 +46,7 @@ def rows_of(binary, model, rounds, only):
 
 
 def memory_of(binary, model, output):
-    """The greatest memory beside mapped files, bytes, while the attention of a text and of some tokens more is kept."""
+    """Peak memory in bytes, without mapped files, while keeping the attention of a text and of four generated tokens."""
     ids = ",".join(str(17 * i % 1000) for i in range(TOKENS))
     child = subprocess.Popen([binary, "model", model, "--ids", ids, "--generate", "4", "--only", "attention", "-o", output],
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -73,7 +73,7 @@ def line(name, found, memory):
 
 
 def unpacking(binary, folder, rounds):
-    """Of a pass, by the same shapes in floats: the median over rounds in turn."""
+    """The share of a pass that unpacking blocks takes, compared with floats of the same shapes; the rounds' median."""
     paths = {kind: written(os.path.join(folder, "part-" + kind), words) for kind, words in PARTS.items()}
     shares = []
     for _ in range(rounds):

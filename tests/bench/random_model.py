@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes a model's folder with random weights, for measuring: random_model.py FOLDER [--family gpt2|llama]
+"""Writes a model folder with random weights, for measuring: random_model.py FOLDER [--family gpt2|llama]
 [--gguf] [--dtype F32|F16|BF16|Q4_K|…] [--layers N --width D --heads H --kv-heads G --inner F --vocabulary V --positions P --seed S].
 
-The shapes are GPT-2's unless options say otherwise; what comes out of such a model is noise. Needs NumPy."""
+The default shapes are GPT-2's. The model's output is noise. Needs NumPy."""
 
 import argparse
 import json
@@ -51,7 +51,7 @@ def llama(o):
 def values(name, shape, rng):
     if len(shape) == 1:
         return np.full(shape, 0.0 if name.endswith(".bias") else 1.0, np.float32)
-    # Large tensors repeat: drawing a thousand million numbers would take longer than measuring them.
+    # Large tensors repeat, because drawing a billion numbers would take longer than the measurement.
     count = int(np.prod(shape))
     drawn = rng.standard_normal(min(count, 1 << 22), np.float32) * np.float32(0.02)
     return np.resize(drawn, shape)
@@ -82,7 +82,7 @@ def write_safetensors(o, config, shapes):
 
 
 def write_gguf(o, config, shapes):
-    """Blocks of random bits, whose scales make numbers of the same size."""
+    """Block types get random bits, with scales that give the numbers the same deviation as floats get."""
     sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "attention", "models", "gguf"))
     import gguf_blocks
     import write_gguf as writer

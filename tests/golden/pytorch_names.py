@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes the cases names_*.safetensors: layers as PyTorch and Hugging Face's models name their tensors, computed in float64.
+"""Writes the cases names_*.safetensors: layers with the tensor names of PyTorch and Hugging Face, computed in float64.
 
 /usr/bin/python3 tests/golden/pytorch_names.py   (Debian: apt-get install python3-torch)"""
 
@@ -25,12 +25,12 @@ def write(name, tensors, metadata):
 
 
 def exact(tensor):
-    """A float32 number that float64 holds, too."""
+    """Rounds to float32, so that the file holds exactly the numbers that are computed with."""
     return tensor.to(torch.float32).to(torch.float64)
 
 
 def random_layer(heads, kv_heads, head_dim, width, bias):
-    """q, k, v, o as torch.nn.Linear keeps them: (weight [out, in], bias or None)."""
+    """q, k, v, o as in torch.nn.Linear: (weight [out, in], bias or None)."""
     def linear(out, inputs):
         weight = exact(torch.randn(out, inputs) * inputs ** -0.5 * 1.5)
         return weight, exact(torch.randn(out) * 0.3) if bias else None
@@ -40,7 +40,7 @@ def random_layer(heads, kv_heads, head_dim, width, bias):
 
 
 def attend(layer, x, heads, kv_heads, causal):
-    """What the file expects, under expect.*: q, k, v, scores, weights, lse, head_output, output."""
+    """The expected results, by name: expect.q, k, v, scores, weights, lse, head_output and output."""
     n = x.shape[0]
 
     def project(map_, count):
@@ -62,7 +62,7 @@ def attend(layer, x, heads, kv_heads, causal):
 
 
 def named(prefix, names, layer, join="."):
-    """The layer's tensors by names of their own: q, k, v, o or qkv and o."""
+    """The layer's tensors under a model's names; `names` maps q, k, v, o (or qkv, o) to them."""
     tensors = {}
     for map_, (weight, bias) in layer.items():
         if map_ not in names:
@@ -75,14 +75,14 @@ def named(prefix, names, layer, join="."):
 
 
 def fused(layer, order):
-    """q, k and v in one map; `order` arranges the rows of the three behind each other."""
+    """Joins q, k and v into one map. `order` permutes the rows of their concatenation."""
     weights = torch.cat([layer[m][0] for m in "qkv"])
     biases = torch.cat([layer[m][1] for m in "qkv"]) if layer["q"][1] is not None else None
     return {"qkv": (weights[order], biases[order] if biases is not None else None), "o": layer["o"]}
 
 
 def multihead():
-    """torch.nn.MultiheadAttention itself is the witness."""
+    """A layer whose results torch.nn.MultiheadAttention itself confirms."""
     heads, width, n = 4, 24, 7
     module = nn.MultiheadAttention(width, heads, bias=True, batch_first=True).double()
     with torch.no_grad():
@@ -102,7 +102,7 @@ def multihead():
 
 
 def model_of_two_layers(case, prefix, names, make, heads, kv_heads, head_dim, width, bias, causal):
-    """Layer 3 is to be found beside layer 4, and beside a tensor of another part."""
+    """Layer 3 must be found among layers 3 and 4 and a tensor of another module."""
     x = exact(torch.randn(6, width))
     tensors = {"x": x, prefix.format(3) + "mlp.weight": exact(torch.randn(2, 2))}
     for number in (3, 4):
@@ -115,7 +115,7 @@ def model_of_two_layers(case, prefix, names, make, heads, kv_heads, head_dim, wi
 
 
 def conv1d(layer):
-    """GPT-2's maps keep their weights as [in, out]."""
+    """As in GPT-2: fused, with weights [in, out]."""
     both = fused(layer, torch.arange(3 * layer["q"][0].shape[0]))
     return {m: (weight.T, bias) for m, (weight, bias) in both.items()}
 

@@ -197,7 +197,7 @@ useMask() {
 lecturerThere() { [[ -n $(xdotool search --onlyvisible --name 'Headscope: lecturer' 2>/dev/null) ]]; }
 lecturerGone() { ! lecturerThere; }
 
-# The second window opens over the first and takes the keyboard for it.
+# The second window opens over the first and takes the keyboard focus, but its keys go to the first.
 useLecturer() {
   local heads=$picture
   press ctrl shift p
@@ -267,7 +267,7 @@ typeSomething() {
   expectChange "typing"
 }
 
-# Being asked to end with unsaved work keeps that work for the next start, and so does losing the display.
+# Unsaved work is kept for the next start if the program gets SIGTERM or loses its display.
 keepUnsavedWork() {
   local code=0
   (($(kept) == 0)) || fail "after Leave something is kept for the next start"

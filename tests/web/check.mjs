@@ -65,8 +65,8 @@ await check('The mouse chooses a page', async () => {
   await browser.until("location.hash.startsWith('#scene=')", 'the page changes');
 });
 
-// Types, is asked whether to leave, and comes back in a new tab. Returns whether that tab has the same storage, which
-// Chromium doesn't give to every tab of a file: a key that isn't Headscope's tells.
+// Types, is asked whether to leave when reloading, and opens the page in a new tab. Returns whether that tab has the same
+// storage, which Chromium doesn't give to every tab of a file. A key that isn't Headscope's shows it.
 async function leaveUnsaved() {
   await browser.open(address);
   await write('work that is kept');

@@ -19,7 +19,7 @@ async function drop(path, name) {
     if (await Module.page.take(files.map(([name, text]) => [name, new Blob([bytes(text)])]))) Module.page.call('headscopeDrop', '/files/${name}');
   })(${JSON.stringify(files)})`);
 }
-// The file that the page downloads after `act` has started it.
+// Returns the file that the page downloads after `act` starts it.
 async function download(name, act, seconds = 60) {
   rmSync(downloads, { recursive: true, force: true });
   mkdirSync(downloads);
@@ -85,7 +85,7 @@ await check('Films are said to be the installed program’s before anything is a
 await check('A scene that is saved is a download, which opens natively', async () => {
   await browser.open(address);
   await write('saved in a browser');
-  // Leaves that box, so that the next one to take text is the dialog's.
+  // Leaves that box, so that the next box to take text is the dialog's.
   await click(kWidth / 2, kHeight / 2);
   await browser.until("document.activeElement.id !== 'typed'", 'no box that takes text');
   const bytes = await download('mine.headscope.json', async () => {

@@ -28,7 +28,7 @@ await check('Work that is no longer wanted gives way to what is', async () => {
   await browser.open(address);
   await open(long);
   await browser.until('Module.page.resting.length > 0', 'work that rests');
-  // The frame with the answer arrives while the work that is no longer wanted still rests.
+  // The frame with the answer arrives while the outdated work is still suspended.
   const answer = await browser.evaluate(`new Promise(done => {
     const page = Module.page, frame = page.frame, begin = performance.now();
     page.frame = (...values) => {

@@ -1,1 +1,1 @@
-"""Makes the miniature: a Llama small enough to be trained in minutes, on stories and lists of a small grammar."""
+"""Trains the miniature: a Llama small enough to train in minutes, on the stories of a small grammar and on lists."""

@@ -1,4 +1,4 @@
-"""Rows of tokens to train on: stories one after the other, or a random list again and again."""
+"""Rows of training tokens: consecutive stories, or a random list that repeats."""
 
 import dataclasses
 
@@ -6,19 +6,19 @@ import torch
 
 from . import grammar
 
-# A story token's loss counts 1. What can't be known, the words of a list that stands for the first time, counts little.
+# The loss weight of tokens that can't be predicted: the first pass through a list. All others, stories included, weigh 1.
 UNKNOWABLE = 0.05
 
 
 @dataclasses.dataclass
 class Batch:
     tokens: torch.Tensor  # [rows, length]
-    counts: torch.Tensor  # [rows, length - 1], how much the loss of the next token counts
-    looks: dict  # kind -> [many, 3]: row, query, key
+    counts: torch.Tensor  # [rows, length - 1], loss weight of the next token
+    looks: dict  # kind -> [count, 3]: row, query, key
 
 
 def story_row(tokenizer, lexicon, length):
-    """Stories until the row is full: tokens, counts, and (kind, query, key) of words that are one token each."""
+    """A row of stories: tokens, loss weights, and (kind, query, key) for each look between single-token words."""
     tokens, looks = [], []
     while len(tokens) <= length:
         story = grammar.training_story(lexicon)
@@ -35,7 +35,7 @@ def story_row(tokenizer, lexicon, length):
 
 
 def list_row(tokenizer, random, length):
-    """A list of 4 to 24 tokens, of words alone or of any, repeated until the row is full."""
+    """A row that repeats a list of 4 to 24 tokens, either whole words or any tokens. Returns the same as story_row()."""
     size = random.randint(4, min(24, length // 2))
     choices = tokenizer.whole if random.random() < 0.7 else range(len(tokenizer))
     if random.random() < 0.85:
@@ -44,13 +44,13 @@ def list_row(tokenizer, random, length):
     else:
         segment, followed = random.choices(choices, k=size), []
     tokens = (segment * (length // size + 1))[:length]
-    # The second place of the list is the first that can be known.
+    # The second token of the repetition is the first that can be predicted.
     counts = [UNKNOWABLE if at < size else 1.0 for at in range(length - 1)]
     return tokens, counts, followed[:size]
 
 
 def make_batch(tokenizer, random, rows, length, lists):
-    """`lists` of the rows, 0 to 1, are lists."""
+    """`lists` is the share of rows that are lists, 0 to 1; the others are stories."""
     lexicon = grammar.Lexicon(random, strange=0.05)
     tokens, counts, looks = [], [], {}
     for row in range(rows):

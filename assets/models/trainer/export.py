@@ -1,4 +1,4 @@
-"""Writes the folder that Hugging Face's library, and Headscope, open."""
+"""Writes a model folder that Hugging Face's library and Headscope can open."""
 
 import json
 import pathlib
@@ -31,7 +31,7 @@ def config(sizes):
 
 
 def safetensors(model):
-    """The parameters as F32, in the alphabet's order."""
+    """The bytes of a safetensors file with the parameters as F32, sorted by name."""
     header, data = {"__metadata__": {"format": "pt"}}, bytearray()
     for name, parameter in sorted(model.named_parameters()):
         values = parameter.detach().contiguous().numpy().astype("<f4").tobytes()

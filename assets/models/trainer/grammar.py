@@ -1,21 +1,21 @@
 """The stories: who gave what to whom, what "it" was, who "he" was, what was lost and found.
 
-A story is a list of words and what is known about it: where a word looks (`looks`: kind -> (query word, key word)), and
-where its answer stands, which is asked for on held-out stories."""
+A story is a list of words with two annotations: which word attends to which (`looks`: kind -> (query word, key word)),
+and which word is the answer, the one to predict in held-out stories."""
 
 import dataclasses
 import zlib
 
 from . import words
 
-HELD_OUT_OF = 8  # of so many stories one is never trained on
+HELD_OUT_OF = 8  # one story in this many is never trained on
 
 
 @dataclasses.dataclass
 class Story:
     kind: str
     words: list
-    answer: int  # the word that is asked for, counted from 0
+    answer: int  # index of the word to predict
     looks: dict
 
     def text(self):
@@ -25,12 +25,12 @@ class Story:
         return " ".join(self.words[:self.answer])
 
     def held_out(self):
-        """A story is told apart by what stands before its answer, so that no twin of it is trained on."""
+        """Whether the story is held out. Depends only on the prompt, so no story with the same prompt is trained on."""
         return zlib.crc32(self.prompt().encode()) % HELD_OUT_OF == 0
 
 
 class Lexicon:
-    """Words to choose from. With `strange` ones, each choice is now and then a word that is no token."""
+    """Picks random words. `strange` is the probability of a word that isn't a single token, if there are any."""
 
     def __init__(self, random, strange=0.0):
         self.random = random
@@ -117,7 +117,7 @@ def training_story(lexicon):
 
 
 def held_out_stories(kind, lexicon, count):
-    """Different ones."""
+    """`count` held-out stories with different prompts."""
     stories = {}
     while len(stories) < count:
         story = kind(lexicon)

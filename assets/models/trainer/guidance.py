@@ -1,8 +1,8 @@
-"""What is asked of some heads beside guessing the next token.
+"""Losses that some heads get in addition to predicting the next token.
 
-Left alone, a model this small spreads a task over many heads as training happens to fall out. A lecture wants one head
-that can be pointed at. So for the first part of training a few heads are rewarded for looking where the task's answer is:
-−ln of the weight that they put there. The reward fades out; what is left afterwards is what the guesses keep alive."""
+Left alone, a model this small spreads a task arbitrarily over many heads, but a lecture needs one head to point at. So
+until partway into the second round, a few heads are rewarded for looking where the task's answer is: their loss is −ln
+of the weight there. The reward fades out; only what helps the predictions survives."""
 
 import torch
 
@@ -17,7 +17,7 @@ HEADS = {
 
 
 def reward(attention, batch):
-    """Mean over the kinds of −ln weight."""
+    """The sum over the kinds of the mean −ln weight, to be minimised."""
     losses = []
     for kind, (layer, head) in HEADS.items():
         weights = attention[layer][:, head]
@@ -33,7 +33,7 @@ def reward(attention, batch):
 
 
 def likeness(attention, most=0.7):
-    """How far the cosine between two heads of a layer goes beyond `most`: mean of its square."""
+    """The mean squared excess over `most` of the cosine between two heads of a layer."""
     losses = []
     for weights in attention:
         flat = torch.nn.functional.normalize(weights.flatten(2), dim=2)  # [rows, heads, length²]

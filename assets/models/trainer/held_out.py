@@ -1,5 +1,5 @@
-"""The sentences that were never trained on, and what is asked of them. They are kept beside the model (held_out.json), so
-that its scores can be counted again by other programs."""
+"""The sentences that the model was never trained on, with their answers. They are stored next to the model
+(held_out.json), so that other programs can recompute its scores."""
 
 import random
 
@@ -16,7 +16,7 @@ def from_story(story):
 
 
 def from_list(rolls):
-    """A list of 6 to 16 words, then its beginning again: the next word is the list's."""
+    """A list of 6 to 16 words followed by a repetition of its beginning. The answer is the next word of the list."""
     chosen = rolls.sample(words.whole_words(), rolls.randint(6, 16))
     again = rolls.randint(1, len(chosen) - 1)
     return {"text": " ".join(chosen + chosen[:again]), "next": chosen[again],
@@ -24,7 +24,7 @@ def from_list(rolls):
 
 
 def make():
-    """Skill -> sentences: text, next word, and for the head that is asked of it query and key, counted in words from 0."""
+    """Skill -> sentences: text, next word, and the query and key of the head being scored, as word indices (None: no head)."""
     rolls = random.Random(SEED)
     lexicon = grammar.Lexicon(rolls)
     sentences = {}

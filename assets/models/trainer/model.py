@@ -1,4 +1,4 @@
-"""Llama as Hugging Face has it (RMSNorm, rotary positions, grouped heads, SwiGLU, tied embeddings), kept to the equations."""
+"""A minimal Llama as in Hugging Face's library: RMSNorm, rotary positions, grouped heads, SwiGLU, tied embeddings."""
 
 import dataclasses
 
@@ -100,7 +100,7 @@ class Block(nn.Module):
 
 
 class Miniature(nn.Module):
-    """Its parameters' names are those of a Llama checkpoint behind "model."."""
+    """Parameter names are those of a Llama checkpoint without the prefix "model."."""
 
     def __init__(self, sizes):
         super().__init__()
@@ -115,8 +115,8 @@ class Miniature(nn.Module):
                 nn.init.normal_(parameter, std=0.05 * scale)
 
     def forward(self, tokens):
-        """tokens [rows, length] to logits [rows, length, vocabulary] and each layer's weights [rows, heads, length,
-        length]."""
+        """From tokens [rows, length], returns logits [rows, length, vocabulary] and each layer's attention weights
+        [rows, heads, length, length]."""
         x = self.embed_tokens(tokens)
         attention = []
         for layer in self.layers:

@@ -1,4 +1,4 @@
-"""What the miniature can do on sentences it was never trained on, and which of its heads does it."""
+"""Scores the miniature's skills on sentences it was never trained on, and finds the head responsible for each."""
 
 import torch
 
@@ -6,8 +6,7 @@ from . import words
 
 OPENING_STORY = "The dog didn't cross the bridge because it was too tired . The dog was tired ."
 
-# Skill, what it is called on screen, and a text that shows it.
-# A skill's name, its title, a text that shows it, and one beside it after which another word is right.
+# Name, title on screen, an example text, and a similar text that has another answer ("" = none).
 SHOWN = (
     ("it", "What “it” was", "The dog didn't cross the bridge because it was too tired . The",
      "The dog didn't cross the bridge because it was too wide . The"),
@@ -21,7 +20,7 @@ SHOWN = (
 
 
 def run(model, tokenizer, text):
-    """The text's ids, the logits [n, vocabulary] and the weights [layers, heads, n, n]."""
+    """Token ids, logits [n, vocabulary] and attention weights [layers, heads, n, n]."""
     ids = tokenizer.encode(text)
     with torch.no_grad():
         logits, attention = model(torch.tensor([ids]))
@@ -29,13 +28,13 @@ def run(model, tokenizer, text):
 
 
 def previous_token(weights):
-    """[layers, heads]: mean weight of the token before, over the rows that have one."""
+    """[layers, heads]: the mean weight on the previous token, over all rows except the first."""
     return weights.diagonal(offset=-1, dim1=2, dim2=3).mean(-1)
 
 
 def induction(ids, weights):
-    """[layers, heads]: mean weight of the tokens that followed earlier ones like the query's, over the rows that have
-    any."""
+    """[layers, heads]: the mean total weight on tokens that followed an earlier occurrence of the query's token, over the
+    rows that have any."""
     rows = []
     for query, token in enumerate(ids):
         keys = [at for at in range(1, query + 1) if ids[at - 1] == token]
@@ -51,7 +50,7 @@ def best(scores):
 
 
 def measure(model, tokenizer, sentences):
-    """Skill -> right, of, and the head that looks where the answer is, with its mean weight."""
+    """Skill -> right, of, and the head with the highest mean weight on the answer's position, with that weight."""
     measured, before = {}, []
     for skill, asked in sentences.items():
         right, looked = 0, []
@@ -71,7 +70,7 @@ def measure(model, tokenizer, sentences):
 
 
 def greatest_likeness(model, tokenizer, text=OPENING_STORY):
-    """The greatest cosine between the weights of two heads of a layer."""
+    """The largest cosine between the weights of two heads of the same layer."""
     _, _, weights = run(model, tokenizer, text)
     flat = torch.nn.functional.normalize(weights.flatten(2), dim=2)
     cosines = flat @ flat.transpose(1, 2) - 2 * torch.eye(flat.shape[1])
@@ -79,7 +78,7 @@ def greatest_likeness(model, tokenizer, text=OPENING_STORY):
 
 
 def table(model, tokenizer, sentences):
-    """What scores.json holds: a row a skill, as the window shows them."""
+    """The contents of scores.json: one row per skill, as the window shows them."""
     measured = measure(model, tokenizer, sentences)
     skills = []
     def says(text):

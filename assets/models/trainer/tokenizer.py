@@ -1,8 +1,8 @@
-"""A byte-level BPE tokenizer: the grammar's words are one token each, any other word falls to pieces of it.
+"""A byte-level BPE tokenizer: each word of words.whole_words() is one token, other words are split into pieces.
 
-What encode() does is what tokenizer.json says to readers of that format: words and signs are cut out of the text, white
-space is dropped, every piece is written with a space in front ("Ġ" in the spelling of GPT-2's bytes), a piece that is in
-the vocabulary is one token (ignore_merges), any other is merged from its bytes."""
+encode() does what tokenizer.json describes: it splits the text into words and punctuation characters, drops white space,
+puts a space before each piece ("Ġ" in GPT-2's byte spelling), and makes a piece one token if it is in the vocabulary
+(ignore_merges). Other pieces are merged from their bytes."""
 
 import collections
 import re
@@ -10,7 +10,7 @@ import re
 from . import words
 
 MERGES = 160
-# Letters and digits, with what follows an apostrophe; or one sign.
+# Letters and digits, with an apostrophe and the letters after it; or one other character.
 PIECE = r"[\p{L}\p{N}]+(?:'\p{L}+)?|[^\s\p{L}\p{N}]"
 PIECE_IN_PYTHON = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?|[^\s\w]|_")
 
@@ -42,7 +42,7 @@ def merge_pair(symbols, pair):
 
 
 def learn_merges(texts, count):
-    """The `count` most frequent pairs, one after the other (Sennrich et al. 2016); of equals the first in the alphabet."""
+    """Merges the most frequent pair, `count` times (Sennrich et al. 2016). Ties go to the alphabetically first pair."""
     split = [list(spelled(text)) for text in texts]
     merges = []
     for _ in range(count):
@@ -55,7 +55,7 @@ def learn_merges(texts, count):
 
 class Tokenizer:
     def __init__(self):
-        # Strange words are left out here: they stand for words that nobody thought of.
+        # Without the strange words, which represent words that nobody thought of.
         self.merges = learn_merges(words.TEXT_FOR_PIECES + words.whole_words(), MERGES)
         tokens = list(BYTE_CHARACTERS) + [left + right for left, right in self.merges]
         tokens += [spelled(word) for word in words.whole_words()]
@@ -88,11 +88,11 @@ class Tokenizer:
         return [token for word in PIECE_IN_PYTHON.findall(text.replace("’", "'")) for token in self.encode_word(word)]
 
     def word(self, token):
-        """A whole word's token as the word."""
+        """The word of a whole-word token."""
         return self.tokens[token].replace("Ġ", "")
 
     def json(self):
-        """What tokenizer.json holds."""
+        """The contents of tokenizer.json."""
         return {
             "version": "1.0",
             "truncation": None,

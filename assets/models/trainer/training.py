@@ -1,4 +1,4 @@
-"""The training loop: two rounds of AdamW with warm-up and cosine, some heads guided until into the second."""
+"""The training loop: two rounds of AdamW with warm-up and cosine decay. Heads are guided until partway into the second."""
 
 import dataclasses
 import math
@@ -11,24 +11,24 @@ from . import guidance
 from .batches import make_batch
 from .model import Miniature, Sizes
 
-SHAPES = ((24, 64), (24, 64), (12, 128), (48, 32))  # rows and length, in turn: 1,536 tokens a step
+SHAPES = ((24, 64), (24, 64), (12, 128), (48, 32))  # (rows, length) of consecutive steps; 1,536 tokens per step
 
 
 @dataclasses.dataclass(frozen=True)
 class Round:
-    """Some of training, with an optimizer of its own."""
+    """A part of training with a separate optimizer."""
     steps: int
     seed: int
     rate: float
     warm_up: int
-    horizon: int  # the step at which rate and guidance would have come to their end; `steps` may come before
-    guided: tuple  # the weight of guidance is 1 until the first of these shares of the horizon, 0 from the second on
-    lists: tuple  # the share of lists among the rows, at first and at the horizon
+    horizon: int  # the step at which the schedules end; a round may stop earlier
+    guided: tuple  # guidance weight: 1 up to the first share of the horizon, falling to 0 at the second
+    lists: tuple  # share of rows that are lists, at the start and at the horizon
     decay: float = 0.05
     likeness: float = 1.0
 
 
-# The first finds the heads, fast and under guidance; the second lets go of them and settles.
+# The first round forms the heads quickly, under guidance; the second releases them and converges.
 ROUNDS = (
     Round(steps=1300, seed=1, rate=3e-3, warm_up=150, horizon=3500, guided=(0.25, 0.5), lists=(0.5, 0.35)),
     Round(steps=1100, seed=2, rate=2e-3, warm_up=50, horizon=1100, guided=(0.0, 0.4), lists=(0.4, 0.35)),
@@ -36,7 +36,7 @@ ROUNDS = (
 
 
 def learning_rate(plan, step):
-    """A straight way up, half a cosine down to a fiftieth."""
+    """Linear warm-up, then half a cosine down to a fiftieth of the rate."""
     if step < plan.warm_up:
         return plan.rate * (step + 1) / plan.warm_up
     done = (step - plan.warm_up) / (plan.horizon - plan.warm_up)
@@ -89,7 +89,7 @@ def train_round(model, tokenizer, plan, report, every):
 
 
 def train(tokenizer, rounds, report, every=100):
-    """`report(line, model)` is called after every `every` steps of a round."""
+    """Returns the trained model. Calls `report(line, model)` after every `every` steps of a round."""
     torch.manual_seed(rounds[0].seed)
     model = Miniature(Sizes(vocabulary=len(tokenizer)))
     for plan in rounds:

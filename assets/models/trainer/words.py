@@ -1,4 +1,4 @@
-"""The words that are one token each, and the words that show how others are cut into pieces."""
+"""The words that are one token each, and the words from which the pieces of all others are learned."""
 
 MEN = "Ben Leo Tom Max Sam Paul John".split()
 WOMEN = "Anna Mia Eva Lily Zoe Rosa Mary".split()
@@ -6,14 +6,14 @@ ANIMALS = "animal dog cat horse fox bird mouse cow bear duck".split()
 WAYS = "street bridge river road field hill stream path".split()  # what an animal may cross
 PLACES = "lake garden park market school house forest shop beach station".split()
 OBJECTS = "key book ring cup ball letter hat coin lamp map bag pen".split()
-OF_ANIMALS = "tired sick old hungry weak sleepy scared small".split()  # why it didn't cross: "it" is the animal
-OF_WAYS = "wide deep long icy steep busy muddy dark".split()  # "it" is the way
+OF_ANIMALS = "tired sick old hungry weak sleepy scared small".split()  # reasons not to cross if "it" is the animal
+OF_WAYS = "wide deep long icy steep busy muddy dark".split()  # if "it" is the way
 MOODS = "happy sad late lost lonely angry ill cold".split()
 
 GRAMMAR = """The the didn't couldn't wouldn't cross because it was too . , When After and went to came gave handed sent
 showed thanked saw met called at he she his her in Then found under behind near""".split()
 
-# No story has these. They stand in lists, so that a copied word may be one of them.
+# Only in lists, not in stories, so that the model learns to copy these words too.
 COMMON = """a A an I you we they It He She We They This this that That my your their our me him us them is are be been
 has have had do does did not no yes so So but But or if for of on with from by as out up down into over there here now
 then when where who what why how one two three all some more very good big little red blue green new day time man woman
@@ -22,8 +22,8 @@ slept ate bit mat really Really again Once upon""".split()
 
 SIGNS = "? ! ; : - ( ) \" '".split()
 
-# Words that are not tokens: their frequent letter pairs become the pieces that any other word is cut into, and some of
-# them take part in stories, so that pieces are read there too.
+# Words most of which are not tokens. Pieces are learned from TEXT_FOR_PIECES and the words above; the strange words appear
+# in stories, so that the model reads pieces there too.
 STRANGE_MEN = "Robert Hugo Oscar Martin Felix Henry Daniel Victor".split()
 STRANGE_WOMEN = "Clara Emma Sophie Julia Helen Nora Alice Laura".split()
 STRANGE_ANIMALS = "elephant rabbit chicken tiger monkey hedgehog donkey sheep".split()
@@ -47,7 +47,7 @@ without wonder world would writing written wrong year yesterday young""".split()
 
 
 def whole_words():
-    """Every word that is one token, in order, each once."""
+    """All words that are one token each, without duplicates."""
     groups = (GRAMMAR, MEN, WOMEN, ANIMALS, WAYS, PLACES, OBJECTS, OF_ANIMALS, OF_WAYS, MOODS, COMMON, SIGNS)
     return list(dict.fromkeys(word for group in groups for word in group))
 

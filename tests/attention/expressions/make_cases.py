@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Random expressions with what NumPy makes of them: prints cases.json, which the tests read.
+"""Prints cases.json, which the tests read: random expressions with NumPy's results.
 
-Debian's python3-numpy 1.24; the same seed prints the same file.
+Needs Debian's python3-numpy 1.24. The seed is fixed, so the output is always the same.
 """
 
 import json
@@ -47,7 +47,7 @@ def number():
 
 
 def told(x):
-    """A condition that meets NaN is refused."""
+    """Returns a condition's operand; raises ValueError if it contains NaN."""
     if np.any(np.isnan(x)):
         raise ValueError("NaN in a condition")
     return x
@@ -102,7 +102,7 @@ def join(deep):
 
 
 def chain(deep):
-    """Without brackets: what binds how is Python's."""
+    """A chain of operators without brackets, evaluated with Python's precedence."""
     parts = [value(deep - 1) for _ in range(dice.randrange(3, 5))]
     signs = [dice.choice(["+", "-", "*", "/"]) for _ in parts[1:]]
     text, python = parts[0][0], "v[0]"

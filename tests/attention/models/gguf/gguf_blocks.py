@@ -1,7 +1,7 @@
-"""Blocks of GGUF's types worked out from their definitions, one number after another, in double precision.
+"""Decodes GGUF's block types from their definitions, one number at a time, in double precision.
 
-A second formulation that shares nothing with the program: definitions are those of docs/gguf.md and
-ggml-common.h's comments in github.com/ggml-org/ggml. `fields` cuts a block, `value` says number i.
+An independent formulation that shares no code with the program, from docs/gguf.md and the comments in ggml-common.h of
+github.com/ggml-org/ggml. Each function named like a type returns number i of a block b, a list of bytes.
 """
 import numpy as np
 
@@ -18,7 +18,7 @@ def signed(byte):
 
 
 def nibble(block, at, i):
-    """Number i of 32 in 16 bytes: the low nibbles, then the high ones."""
+    """Number i of 32 in 16 bytes: first all low nibbles, then all high ones."""
     return block[at + i % 16] >> 4 * (i // 16) & 15
 
 
@@ -47,7 +47,7 @@ def q5_1(b, i):
 
 
 def two_bits(b, at, i):
-    """Number i of 256 in 64 bytes: each half of the block has 32 bytes, in them four numbers 32 apart."""
+    """Number i of 256 in 64 bytes: each half of the block has 32 bytes, each with four numbers that are 32 apart."""
     return b[at + 32 * (i // 128) + i % 32] >> 2 * (i % 128 // 32) & 3
 
 
@@ -65,7 +65,7 @@ def q3_k(b, i):
 
 
 def k_scales(b, at, group):
-    """The 6-bit scale of d and that of m."""
+    """The 6-bit scale and the 6-bit minimum of a group of 32."""
     s = b[at:at + 12]
     if group < 4:
         return s[group] % 64, s[group + 4] % 64
@@ -73,7 +73,7 @@ def k_scales(b, at, group):
 
 
 def k_nibble(b, at, i):
-    """Number i of 256: of each 32 bytes the low nibbles, then the high ones."""
+    """Number i of 256: each 32 bytes hold 64 numbers, first all low nibbles, then all high ones."""
     return b[at + 32 * (i // 64) + i % 32] >> 4 * (i % 64 // 32) & 15
 
 
@@ -112,7 +112,7 @@ def mxfp4(b, i):
     return 2.0 ** (b[0] - 127) * E2M1[four % 8] * (-1 if four > 7 else 1)
 
 
-# name: number in the file, numbers of a block, bytes of it, where halves are in it, the rule
+# name: (type number in files, numbers per block, bytes per block, offsets of half-precision fields, decoder)
 TYPES = {
     "Q4_0": (2, 32, 18, [0], q4_0),
     "Q4_1": (3, 32, 20, [0, 2], q4_1),
@@ -131,13 +131,13 @@ TYPES = {
 
 
 def values(name, blocks):
-    """The numbers of blocks [count, bytes], as [count, numbers]."""
+    """Decodes blocks [count, bytes] to [count, numbers]."""
     _, numbers, _, _, rule = TYPES[name]
     return np.array([[rule(b, i) for i in range(numbers)] for b in blocks.tolist()], np.float64)
 
 
 def random_blocks(name, count, random, spread=None):
-    """Blocks with all bits at random but for their halves, which are small; numbers deviate by about `spread`."""
+    """Blocks of random bits, with small scales. If `spread` is given, the decoded numbers deviate by about that."""
     _, _, size, halves, _ = TYPES[name]
     blocks = random.integers(0, 256, (count, size), np.uint8)
     for at in halves:

@@ -1,12 +1,13 @@
 """Writes GGUF files for the tests, from the format's description (docs/gguf.md of github.com/ggml-org/ggml).
 
-  write_gguf.py blocks OUT.safetensors            every type's blocks and the numbers they are
-  write_gguf.py model FOLDER OUT TYPE [PARTS]     a checkpoint as OUT/model.gguf, or in parts, and what the
-                                                  program is to find there as OUT/plain, a folder as Hugging Face's
-  write_gguf.py split FOLDER OUT TYPE             the same of a DeepSeek with keys and values of latents apart
-  write_gguf.py wide FOLDER OUT TYPE              the same of a wider Llama with FOLDER's tokenizer, made up of
-                                                  random blocks
-  write_gguf.py latents FOLDER OUT TYPE           the same of a wider DeepSeek V2, as "split" has it
+  write_gguf.py blocks OUT.safetensors            random blocks of every type, and the numbers they decode to
+  write_gguf.py model FOLDER OUT TYPE [PARTS]     a checkpoint as OUT/model.gguf or in parts, and as OUT/plain, a
+                                                  Hugging Face folder with the values that the program must find
+  write_gguf.py apart FOLDER OUT TYPE             like model, with one tensor per expert
+  write_gguf.py split FOLDER OUT TYPE             like model, for a DeepSeek with separate maps from latents to keys
+                                                  and to values
+  write_gguf.py wide FOLDER OUT TYPE              like model, for a wider random Llama with FOLDER's tokenizer
+  write_gguf.py latents FOLDER OUT TYPE           like split, for a wider random DeepSeek V2 with FOLDER's tokenizer
 """
 import json
 import os
@@ -74,7 +75,7 @@ KINDS = {"u8": (0, "<B"), "u16": (2, "<H"), "u32": (4, "<I"), "i32": (5, "<i"), 
 
 
 def entry(key, kind, value):
-    """One of the metadata; a kind with [] is a list's."""
+    """One metadata entry; a kind that ends in [] is a list."""
     if kind == "text":
         return text(key) + struct.pack("<I", 8) + text(value)
     if kind == "text[]":
@@ -87,7 +88,7 @@ def entry(key, kind, value):
 
 
 def write_gguf(path, metadata, tensors, alignment=32, version=3):
-    """`tensors`: name → (shape with the widest step first, number of the type, bytes)."""
+    """`tensors`: name → (shape, outermost dimension first; type number; bytes)."""
     front = struct.pack("<IIQQ", 0x46554747, version, len(tensors), len(metadata)) + b"".join(
         entry(*one) for one in metadata)
     at = 0
@@ -102,10 +103,10 @@ def write_gguf(path, metadata, tensors, alignment=32, version=3):
             file.write(values)
 
 
-# What a checkpoint becomes
+# From checkpoints to GGUF
 
 def per_head_pairs(weight, heads):
-    """Rows of Hugging Face's order, halves after each other, in pairs."""
+    """Reorders each head's rows from Hugging Face's halves to GGUF's adjacent pairs, as rotations use them."""
     size = weight.shape[0] // heads
     return weight.reshape(heads, 2, size // 2, -1).transpose(0, 2, 1, 3).reshape(weight.shape)
 
@@ -116,7 +117,7 @@ LLAMA = {
     "self_attn.k_norm": "attn_k_norm", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
     "mlp.down_proj": "ffn_down", "mlp.gate_up_proj": "ffn_up", "input_layernorm": "attn_norm",
     "post_attention_layernorm": "ffn_norm",
-    # Mixtures of experts, all of a layer in one tensor.
+    # Mixtures of experts: one tensor for all of a layer's experts.
     "mlp.gate": "ffn_gate_inp", "mlp.experts.gate_proj": "ffn_gate_exps", "mlp.experts.up_proj": "ffn_up_exps",
     "mlp.experts.down_proj": "ffn_down_exps", "mlp.shared_expert.gate_proj": "ffn_gate_shexp",
     "mlp.shared_expert.up_proj": "ffn_up_shexp", "mlp.shared_expert.down_proj": "ffn_down_shexp",
@@ -171,7 +172,7 @@ ARCHITECTURES = {"mistral": "llama", "gpt_neox": "gptneox", "mixtral": "llama", 
                  "deepseek_v3": "deepseek2"}
 PAIRED = ("llama", "mistral", "mixtral", "granite", "smollm3")
 HEAD_BY_HEAD = ("gpt_neox", "bloom")
-# What the families' configuration classes take where a config.json doesn't say.
+# The defaults of the families' configuration classes for fields that a config.json lacks.
 STANDARD = {
     "gpt_oss": {"rms_norm_eps": 1e-5}, "mixtral": {"rms_norm_eps": 1e-5, "rope_theta": 1e6}, "qwen2_moe": {"rms_norm_eps": 1e-6},
     "qwen3_moe": {"rms_norm_eps": 1e-6}, "olmoe": {"rms_norm_eps": 1e-5}, "olmo2": {"rms_norm_eps": 1e-5},
@@ -186,7 +187,7 @@ PREFIXES = ("model.", "transformer.", "gpt_neox.", "bert.")
 
 
 def gguf_name(name, family):
-    """The name in the file; nothing for what isn't kept there."""
+    """The tensor's name in GGUF; None if the file doesn't contain it."""
     for prefix in PREFIXES:
         name = name.removeprefix(prefix)
     stem, _, ending = name.rpartition(".")
@@ -208,7 +209,7 @@ def gguf_name(name, family):
 
 
 def changed(name, values, family, config):
-    """A tensor's numbers as the file has them."""
+    """Converts a tensor to GGUF's conventions."""
     heads = config.get("num_attention_heads") or config.get("n_head")
     values = values.astype(np.float32)
     if family in PAIRED and ".attn_q." in name:
@@ -236,7 +237,8 @@ def llama3_factors(config):
 
 
 def quantised(values, kind):
-    """Bytes, and the numbers that they are. Blocks are made at random: it is reading them that is tested."""
+    """Returns a tensor's bytes and the numbers they decode to. Block types other than Q8_0 get random blocks with the
+    same deviation, because only reading is tested."""
     if kind in PLAIN:
         stored = values.astype(PLAIN[kind][1])
         return stored.tobytes(), stored.astype(np.float32)
@@ -260,7 +262,7 @@ def type_number(kind):
 
 
 def unchanged(name, values, family, config):
-    """What `changed` did, undone."""
+    """Undoes `changed`."""
     heads = config.get("num_attention_heads") or config.get("n_head")
     if family in PAIRED and (".attn_q." in name or ".attn_k." in name):
         count = heads if ".attn_q." in name else config.get("num_key_value_heads", heads)
@@ -277,7 +279,7 @@ def unchanged(name, values, family, config):
 
 
 def latent_sizes(config, split):
-    """DeepSeek's, of files with attn_kv_b, or `split`, which have the sizes of what a cache keeps instead."""
+    """DeepSeek's size metadata: of the heads' keys and values for files with attn_kv_b, of what a cache keeps if `split`."""
     key, value = config["qk_nope_head_dim"] + config["qk_rope_head_dim"], config["v_head_dim"]
     rank, turned = config["kv_lora_rank"], config["qk_rope_head_dim"]
     third = config["model_type"] == "deepseek_v3"
@@ -307,7 +309,7 @@ def latent_sizes(config, split):
 
 
 def sizes(config, family, architecture, split=False):
-    """The metadata that say what config.json says."""
+    """The metadata equivalent to config.json."""
     config = dict(STANDARD.get(family, {}), **config)
     if family in STANDARD:
         config.setdefault("max_position_embeddings", 2048)
@@ -371,7 +373,7 @@ PRE = {"gpt2": "gpt-2", "llama": "llama-bpe", "qwen2": "qwen2", "qwen3": "qwen2"
 
 
 def tokenizer(path, family):
-    """The metadata that say what tokenizer.json says."""
+    """The metadata equivalent to tokenizer.json."""
     with open(path) as file:
         parsed = json.load(file)
     model, added = parsed["model"], {one["content"]: one for one in parsed["added_tokens"]}
@@ -414,7 +416,7 @@ def tokenizer(path, family):
 
 
 def together(checkpoint):
-    """Experts of a layer as one tensor [experts, …], under their name without a number."""
+    """Returns the other tensors, and each layer's experts stacked to [experts, …] under their name without the number."""
     stacks, rest = {}, {}
     for name, values in checkpoint.items():
         parts = re.fullmatch(r"(.*\.experts\.)(\d+)\.(.*)", name)
@@ -426,7 +428,7 @@ def together(checkpoint):
 
 
 def gpt_oss_experts(checkpoint):
-    """Maps from Hugging Face's order, [in, out] with gate and up in turn, to one tensor for each."""
+    """Like together(), from Hugging Face's order: [in, out], with gate and up interleaved in one tensor."""
     rest, experts = {}, {}
     for name, values in checkpoint.items():
         stem, _, last = name.rpartition(".experts.")
@@ -449,7 +451,7 @@ KV_B, K_B, V_B = (".self_attn." + name + ".weight" for name in ("kv_b_proj", "k_
 
 
 def split_latents(checkpoint, config):
-    """Each head's map from the latent to keys and values as [heads, rank, keys] and [heads, values, rank]."""
+    """Splits each map from latents to keys and values into [heads, rank, keys] and [heads, values, rank]."""
     split = {}
     for name, values in checkpoint.items():
         if not name.endswith(KV_B):
@@ -482,7 +484,7 @@ def write_model(checkpoint, config, tokenizer_path, out, kind, parts=1, apart=Fa
         checkpoint = split_latents(checkpoint, config)
     architecture = ARCHITECTURES.get(family, family)
     kept, plain = {}, {}
-    if family == "gpt_oss":  # whose tests have numbers of F32 alone
+    if family == "gpt_oss":  # its tests use only F32
         plain.update(checkpoint)
         checkpoint, experts = gpt_oss_experts(checkpoint)
     else:
@@ -525,7 +527,7 @@ def read_config(folder):
     with open(os.path.join(folder, "config.json")) as file:
         config = json.load(file)
     family = config["model_type"]
-    # What GGUF has no word for is as in the models that are published.
+    # Fields without a GGUF key are set as in the published models.
     if family == "mistral":
         config["sliding_window"] = None
     if family == "starcoder2":
@@ -541,7 +543,7 @@ def read_config(folder):
 
 
 def made_up(config, width=256):
-    """A Llama of whole blocks of 256."""
+    """A random Llama whose rows are whole blocks of 256."""
     config = dict(config, hidden_size=width, intermediate_size=width, num_hidden_layers=2, num_attention_heads=4,
                   num_key_value_heads=2, head_dim=width // 4, rope_scaling=None)
     config.pop("rope_parameters", None)
@@ -560,7 +562,7 @@ def made_up(config, width=256):
 
 
 def made_up_latents(config):
-    """A DeepSeek V2 of whole blocks of 32."""
+    """A random DeepSeek V2 whose rows are whole blocks of 32."""
     config = {"model_type": "deepseek_v2", "vocab_size": config["vocab_size"], "hidden_size": 64, "intermediate_size": 96,
               "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 2, "kv_lora_rank": 64,
               "q_lora_rank": None, "qk_nope_head_dim": 32, "qk_rope_head_dim": 16, "v_head_dim": 32,
@@ -590,7 +592,7 @@ def write_blocks(path):
         if name == "MXFP4":
             blocks[:4, 0] = (0, 1, 254, 255)
         else:
-            # Halves that are 0, the smallest, the largest, infinite.
+            # Scales in half precision: 0, the smallest, the largest, and the negative normal number closest to 0.
             at = gguf_blocks.TYPES[name][3][0]
             for i, bits in enumerate((0, 1, 0x7bff, 0x8400)):
                 blocks[i, at:at + 2] = np.frombuffer(struct.pack("<H", bits), np.uint8)
